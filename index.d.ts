@@ -63,6 +63,12 @@ export declare class BackgroundSession {
    * on.
    */
   close(): Promise<void>
+  /**
+   * Calls a session tool, as the model of the conversation does: `sessions_list`, `sessions_history`, `sessions_send` or
+   * `sessions_stop`. `params` are those of the tool as `describeTools` describes them. `host` answers the questions of a
+   * run that goes on. Throws for another tool.
+   */
+  useTool(tool: string, params: object, host?: HostCallbacks | undefined | null): SessionToolCall
 }
 
 /**
@@ -122,6 +128,27 @@ export declare class RunHandle {
    * took it: none works, or the protocol is `json`, which takes no messages.
    */
   steer(message: string): boolean
+}
+
+/**
+ * A call of a session tool that may wait for a reply.
+ *
+ * @example
+ * ```ts
+ * import { openBackground } from "pi-subagent-native";
+ *
+ * const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, () => {});
+ * const call = session.useTool("sessions_send", { sessionKey: "1a2b3c4d", message: "Go on.", timeoutSeconds: 60 });
+ * process.once("SIGINT", () => call.abort());
+ * console.log((await call.result()).text);
+ * await session.close();
+ * ```
+ */
+export declare class SessionToolCall {
+  /** Resolves with the answer. Failures are in it. */
+  result(): Promise<SessionToolAnswer>
+  /** Ends the wait for a reply. What was sent stays sent, and its result arrives as a message. */
+  abort(): void
 }
 
 /** The agents of a directory. */
@@ -1263,6 +1290,24 @@ export interface SanitizeOptions {
  * ```
  */
 export declare function sanitizeOutput(text: string, options?: SanitizeOptions | undefined | null): Promise<string>
+
+/** The answer to a call of a session tool. */
+export interface SessionToolAnswer {
+  /** What the model reads: a JSON object. Of a call that failed its `status` is `error`, and `error` says why. */
+  text: string
+  /**
+   * True when the call failed.
+   * @default false
+   */
+  isError?: boolean
+  /** The same for people. */
+  report: CommandReport
+  /**
+   * The deliveries whose content the answer has. Confirm them with `delivered` once the answer is in the conversation;
+   * until then they count as under way. Absent: none.
+   */
+  deliveryIds?: Array<string>
+}
 
 /** An agent hidden by another of the same name. */
 export interface ShadowedAgent {

@@ -838,6 +838,7 @@ module.exports = nativeBinding
 module.exports.BackgroundSession = nativeBinding.BackgroundSession
 module.exports.EarlyCall = nativeBinding.EarlyCall
 module.exports.RunHandle = nativeBinding.RunHandle
+module.exports.SessionToolCall = nativeBinding.SessionToolCall
 module.exports.bootEarly = nativeBinding.bootEarly
 module.exports.collectOutput = nativeBinding.collectOutput
 module.exports.collectOutputFile = nativeBinding.collectOutputFile

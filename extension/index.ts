@@ -42,7 +42,7 @@ function start(pi: ExtensionAPI): void {
 	const background = new Background();
 	const questions = new Questions();
 	const events = new RunEvents(pi);
-	const tools = new Tools(pi, questions);
+	const tools = new Tools(pi, questions, background);
 	const notices = new Notices();
 	const early = new EarlyCalls((tool, callId, context) => tools.bootEarly(tool, callId, context));
 	let surfaces: ToolSurfaces | undefined;

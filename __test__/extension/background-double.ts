@@ -68,6 +68,10 @@ export class BackgroundDouble implements BackgroundSession {
 		this.now(...runs);
 	}
 
+	useTool(): ReturnType<BackgroundSession["useTool"]> {
+		throw new Error("no test calls it");
+	}
+
 	/** The runs of the session from now on; what is told of them leaves out what came of them. */
 	now(...runs: BackgroundRun[]): void {
 		this.stored = runs;

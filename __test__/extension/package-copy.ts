@@ -148,6 +148,10 @@ export class ViewDouble implements BackgroundSession {
 		return this.report;
 	}
 
+	useTool(): ReturnType<BackgroundSession["useTool"]> {
+		throw new Error("no test calls it");
+	}
+
 	complete(prefix: string): ReturnType<BackgroundSession["complete"]> {
 		return prefix === "s" ? [{ value: "stop", label: "stop", description: "" }] : [];
 	}

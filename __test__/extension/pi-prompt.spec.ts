@@ -19,7 +19,7 @@ import {
 const { describeTools } = createRequire(import.meta.url)(packageDir) as typeof import("../../index.js");
 
 /** Tokens, about four characters each, that everything this package adds to a request may take. */
-const maxTokens = 900;
+const maxTokens = 1_300;
 
 /** With it `researcher` can run, so that all five builtins are offered. */
 const webTools = `const parameters = { type: "object", properties: {} };
@@ -30,7 +30,8 @@ export default (pi) => {
 };
 `;
 
-const toolNames = ["subagent", "subagent_parallel", "subagent_chain", "sessions_spawn", "agents_list"];
+const runs = ["sessions_list", "sessions_history", "sessions_send", "sessions_stop"];
+const toolNames = ["subagent", "subagent_parallel", "subagent_chain", "sessions_spawn", "agents_list", ...runs];
 
 function definitionIn(request: ModelRequest | undefined, name = "subagent") {
 	const tool = request?.tools.find((candidate) => candidate.function.name === name);

@@ -229,6 +229,13 @@ export const examples = {
 		clearTimeout(timer);
 		console.log(handle.runId, isError, content[0]?.text);
 	},
+	async SessionToolCall(): Promise<void> {
+		const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, () => {});
+		const call = session.useTool("sessions_send", { sessionKey: "1a2b3c4d", message: "Go on.", timeoutSeconds: 60 });
+		process.once("SIGINT", () => call.abort());
+		console.log((await call.result()).text);
+		await session.close();
+	},
 	async bootEarly(): Promise<void> {
 		const place = { cwd: process.cwd(), callId: "call-1" };
 		const early = bootEarly({ ...place, tool: "subagent" });

@@ -9,6 +9,9 @@ import type { BackgroundRun } from "./run.ts";
 /** Type of the messages that announce. Sessions keep it: it must not change. */
 export const ANNOUNCEMENT = "subagent-announcement";
 
+/** The tool whose results can hold a delivery. */
+const SENDS = "sessions_send";
+
 const STAMP = { kind: ANNOUNCEMENT, version: 1 } as const;
 
 /** Characters of a task kept: its first line names a run without a label. */
@@ -64,13 +67,21 @@ function announced(run: BackgroundRun, room: number): AnnouncedRun {
 	};
 }
 
-/** The ids of the deliveries that stand in a session. Another release's stand there too, however they are drawn. */
+/**
+ * The ids of the deliveries that stand in a session, in messages of ours and in replies that a tool has waited for. Another
+ * release's stand there too, however they are drawn.
+ */
 export function deliveredIn(entries: readonly unknown[]): Set<string> {
 	const ids = new Set<string>();
 	for (const entry of entries) {
-		if (!isObject(entry) || entry.customType !== ANNOUNCEMENT || !isObject(entry.details)) continue;
-		const { deliveryIds } = entry.details;
+		if (!isObject(entry)) continue;
+		const { details } = entry.customType === ANNOUNCEMENT ? entry : replyIn(entry);
+		const deliveryIds = isObject(details) ? details.deliveryIds : undefined;
 		for (const id of Array.isArray(deliveryIds) ? deliveryIds : []) if (isText(id)) ids.add(id);
 	}
 	return ids;
+}
+
+function replyIn({ message }: Record<string, unknown>): { details?: unknown } {
+	return isObject(message) && message.role === "toolResult" && message.toolName === SENDS ? message : {};
 }

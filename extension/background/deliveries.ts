@@ -107,9 +107,14 @@ export class Deliveries {
 	}
 
 	/** A message has ended; pi adds it to the session when its handlers are through. */
-	messageEnded({ role, stopReason }: { role: string; stopReason?: string }): void {
-		if (role === "assistant") this.stopReason = stopReason;
-		if (this.isWaiting) setImmediate(() => this.whileOpen(() => this.verify()));
+	messageEnded(message: { role: string; stopReason?: string }): void {
+		if (message.role === "assistant") this.stopReason = message.stopReason;
+		const replied = deliveredIn([{ message }]);
+		if (!this.isWaiting && replied.size === 0) return;
+		setImmediate(() => {
+			this.unwritten.push(...replied);
+			this.whileOpen(() => this.verify());
+		});
 	}
 
 	/** The run would come to rest: what is held joins the session, and the model goes on with it. */

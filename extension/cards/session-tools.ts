@@ -1,20 +1,25 @@
 /** Cards of the tools for work in the background: one line each, more when expanded or when something is wrong. */
 
 import type { SpawnableAgents, SpawnReceipt } from "../../index.js";
-import { agentsIn, receiptIn } from "../host/details.ts";
+import { agentsIn, receiptIn, type SessionDetails, sessionIn } from "../host/details.ts";
 import type { RenderedOutput, ToolRenderContext } from "../host/pi.ts";
 import { contentText, isObject } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
 import type { Pen } from "../ui/pen.ts";
+import { reportLines } from "../ui/report-lines.ts";
 import { oneLine, PREVIEW_CHARACTERS } from "../ui/text.ts";
 import { type Mark, markOfState } from "../ui/words.ts";
 import { headLine, INDENT, title } from "./frame.ts";
 import type { Renderers } from "./render.ts";
 
+/** Lines of a report in a collapsed card. */
+const FEW_LINES = 6;
+
 /** Shared by both renderers of a card; pi draws the call again when the result has come. */
 interface Shared {
 	receipt?: SpawnReceipt | undefined;
 	agents?: SpawnableAgents | undefined;
+	session?: SessionDetails | undefined;
 	isOver?: boolean;
 }
 
@@ -41,7 +46,8 @@ function renderers(
 		renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
 			const state = context.state as Shared;
 			const { details } = result;
-			Object.assign(state, { receipt: receiptIn(details), agents: agentsIn(details), isOver: !context.isPartial });
+			Object.assign(state, { receipt: receiptIn(details), agents: agentsIn(details), session: sessionIn(details) });
+			state.isOver = !context.isPartial;
 			const drawn = { ...state, args: context.args, result, context };
 			return component(theme, (pen) => pen.indented(INDENT, (inner) => body(drawn, inner)));
 		},
@@ -82,6 +88,20 @@ export const agentsRenderers = renderers(
 		return pen.paragraph(text(result.details, "error") || contentText(result), color);
 	},
 );
+
+/** Cards of the tools about the runs of the session: what was asked of which run, and the answer as commands give it. */
+export const sessionRenderers = (name: string) =>
+	renderers(
+		(args, _state, mark, pen) => [
+			title(mark, name, oneLine(text(args, "sessionKey")), pen),
+			pen.fg("muted", oneLine(text(args, "message"))),
+		],
+		({ session, result, context }, pen) => {
+			if (!session) return pen.paragraph(contentText(result), context.isError ? "error" : "toolOutput");
+			const { lines } = session.report;
+			return reportLines(context.expanded || context.isError ? lines : lines.slice(0, FEW_LINES), pen);
+		},
+	);
 
 function agentLine(agent: SpawnableAgents["agents"][number], pen: Pen): string {
 	const traits = [agent.source, ...(agent.readonly ? ["readonly"] : []), ...(agent.model ? [agent.model] : [])];

@@ -3,10 +3,12 @@
 import { writeSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { CommandReport, DoctorCheck } from "../../index.js";
-import { decoder, isNumber, isObject, isText, listOf, maybe, shape } from "../host/stored.ts";
+import { isReport } from "../host/details.ts";
+import { decoder, isObject, isText } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
 import type { Pen } from "../ui/pen.ts";
-import { oneLine, plainText, widthOf } from "../ui/text.ts";
+import { reportLines } from "../ui/report-lines.ts";
+import { oneLine } from "../ui/text.ts";
 import { markNamed } from "../ui/words.ts";
 
 /** Type of the session entries that hold reports. */
@@ -16,24 +18,14 @@ const STDOUT = 1;
 /** Pause before another try when a pipe is full, and how many there are: nobody may be reading. */
 const RETRY_MS = 5;
 const RETRIES = 1_000;
-/** Columns of one step of indentation, and more of them than any report has. */
-const STEP = 2;
-const MAX_INDENT = 8;
-/** Longer names do not widen the column of names. */
-const NAME_COLUMNS = 28;
-const GAP = 2;
 /** What stands over a report that has no title of its own: it says whose words these are, where nothing else does. */
 const NO_TITLE = "Sub-agents";
-
-type ReportLine = CommandReport["lines"][number];
 
 /** `text` is the same for whoever draws nothing. */
 export type Report = Pick<CommandReport, "title" | "lines" | "text">;
 
-const isLine = shape<ReportLine>([isText, "text"], [maybe(isText), "mark", "name"], [maybe(isNumber), "indent"]);
-
 /** A report that was kept. */
-export const reportIn = decoder<Report>(STAMP, shape<Report>([isText, "title", "text"], [listOf(isLine), "lines"]));
+export const reportIn = decoder<Report>(STAMP, isReport);
 
 /** A report of one sentence, about what the addon cannot say. */
 export function messageReport(status: DoctorCheck["status"], message: string): Report {
@@ -57,26 +49,6 @@ export function registerReportRenderer(pi: ExtensionAPI): void {
 function heading({ title }: Report, pen: Pen): string[] {
 	if (title === NO_TITLE || title === "") return [];
 	return [...pen.indented(1, (inner) => inner.wrap(pen.bold(pen.fg("accent", oneLine(title))))), ""];
-}
-
-/** Lines of a report, one column in from the left like pi's own messages. */
-export function reportLines(lines: readonly ReportLine[], pen: Pen): string[] {
-	const names = lines.map(({ name = "", text }) => (text === "" ? 0 : widthOf(oneLine(name))));
-	const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, pen.width / 3)));
-	return pen.indented(1, (inner) => lines.flatMap((line) => reportLine(line, column, inner)));
-}
-
-function reportLine({ mark, name = "", text, indent = 0 }: ReportLine, column: number, pen: Pen): string[] {
-	const { text: sign, color } = markNamed(mark ?? "none");
-	const margin = " ".repeat(STEP * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
-	const lead = margin + (sign && pen.fg(color, `${sign} `));
-	const words = pen.fg(sign ? "toolOutput" : "muted", plainText(text).replace(/\n/g, " "));
-	const title = oneLine(name);
-	if (title === "") return pen.wrap(words, lead);
-	if (words === "") return pen.wrap(pen.fg("accent", pen.bold(title)), lead);
-	const head = pen.fg("accent", title) + " ".repeat(Math.max(0, column - widthOf(title)) + GAP);
-	// What follows a name that fits into the column stands below the words, and not below the name.
-	return widthOf(title) <= column ? pen.wrap(words, lead + head) : pen.wrap(head + words, lead);
 }
 
 /**

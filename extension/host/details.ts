@@ -2,6 +2,7 @@
 
 import type {
 	CallError,
+	CommandReport,
 	DisplayItem,
 	RetryNotice,
 	RunDetails,
@@ -26,6 +27,7 @@ export const STAMPS = {
 	run: { kind: "subagent-run", version: 1 },
 	receipt: { kind: "subagent-receipt", version: 1 },
 	agents: { kind: "subagent-agents", version: 1 },
+	session: { kind: "subagent-session", version: 1 },
 } as const satisfies Record<string, Stamp>;
 
 export const isUsage = shape<RunUsage>([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
@@ -99,4 +101,30 @@ const isSpawnable = shape<SpawnableAgents["agents"][number]>(
 export const agentsIn = decoder<SpawnableAgents>(
 	STAMPS.agents,
 	shape<SpawnableAgents>([listOf(isSpawnable), "agents"], [isText, "defaultAgent"]),
+);
+
+/** What is kept of a report; `text` is the same for whoever draws nothing. */
+export const isReport = shape<Pick<CommandReport, "title" | "lines" | "text">>(
+	[isText, "title", "text"],
+	[
+		listOf(
+			shape<CommandReport["lines"][number]>(
+				[isText, "text"],
+				[maybe(isText), "mark", "name"],
+				[maybe(isNumber), "indent"],
+			),
+		),
+		"lines",
+	],
+);
+
+/** What a session tool leaves: its answer for people, and the deliveries whose content the model has with it. */
+export interface SessionDetails {
+	report: Pick<CommandReport, "title" | "lines" | "text">;
+	deliveryIds?: string[];
+}
+
+export const sessionIn = decoder<SessionDetails>(
+	STAMPS.session,
+	shape<SessionDetails>([isReport, "report"], [maybe(listOf(isText)), "deliveryIds"]),
 );

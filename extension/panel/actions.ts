@@ -2,8 +2,9 @@
 
 import type { CommandReport, HostCallbacks } from "../../index.js";
 import { type BackgroundRun, isLive } from "../background/run.ts";
-import { messageReport, type Report, reportLines } from "../commands/report.ts";
+import { messageReport, type Report } from "../commands/report.ts";
 import { messageOf, unwaited } from "../host/guard.ts";
+import { reportLines } from "../ui/report-lines.ts";
 import { nameOf } from "../ui/run-words.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import type { Action } from "./keys.ts";

@@ -13,8 +13,9 @@ import type {
 	ToolResult,
 	ToolSurface,
 } from "../../index.js";
+import type { Background } from "../background/registry.ts";
 import { renderers } from "../cards/render.ts";
-import { agentsRenderers, spawnRenderers } from "../cards/session-tools.ts";
+import { agentsRenderers, sessionRenderers, spawnRenderers } from "../cards/session-tools.ts";
 import { STAMPS } from "../host/details.ts";
 import { contained, messageOf } from "../host/guard.ts";
 import { loadAddon, type Native } from "../host/native.ts";
@@ -45,6 +46,22 @@ interface Tool extends Pick<ToolDefinition, "renderCall" | "renderResult" | "ann
 /** The tools whose calls wait for the runs that they start. */
 const WAITING = { subagent: "single", subagent_parallel: "parallel", subagent_chain: "chain" } as const;
 
+const READS = { annotations: { readOnlyHint: true } };
+
+/** The tools about the runs of the session, and whether they only read. */
+const SESSION_TOOLS = {
+	sessions_list: true,
+	sessions_history: true,
+	sessions_send: false,
+	sessions_stop: false,
+} as const;
+
+type SessionTool = keyof typeof SESSION_TOOLS;
+
+function isSessionTool(name: string): name is SessionTool {
+	return Object.hasOwn(SESSION_TOOLS, name);
+}
+
 export type WaitingTool = keyof typeof WAITING;
 type Mode = (typeof WAITING)[WaitingTool];
 
@@ -55,12 +72,14 @@ export function isWaitingTool(name: string): name is WaitingTool {
 export class Tools {
 	private readonly pi: ExtensionAPI;
 	private readonly questions: Questions;
+	private readonly background: Background;
 	/** Calls that failed: pi flags them in a `tool_result` handler, where a flag returned by a tool may be lost. */
 	private readonly failed = new Set<string>();
 
-	constructor(pi: ExtensionAPI, questions: Questions) {
+	constructor(pi: ExtensionAPI, questions: Questions, background: Background) {
 		this.pi = pi;
 		this.questions = questions;
+		this.background = background;
 	}
 
 	/** Registers those of the tools that this version of the extension has. */
@@ -118,20 +137,25 @@ export class Tools {
 			};
 		}
 		if (name === "sessions_spawn") return { run: spawn, failure: refused, ...spawnRenderers };
-		if (name !== "agents_list") return undefined;
-		return { run: list, failure: refused, ...agentsRenderers, annotations: { readOnlyHint: true } };
+		if (name === "agents_list") return { run: list, failure: refused, ...agentsRenderers, ...READS };
+		if (!isSessionTool(name)) return undefined;
+		const run = (call: Call) => useSessionTool(name, this.background, call);
+		return { run, failure: refused, ...sessionRenderers(name), ...(SESSION_TOOLS[name] && READS) };
 	}
 }
 
 async function runToEnd(mode: Mode, call: Call): Promise<ToolResult> {
-	const { signal } = call;
 	const handle = started(mode, call);
-	const abort = () => contained("an abort", () => handle.abort());
-	// The addon takes no signal: its own support replaces `onabort` and misses old aborts.
+	return await withAbort(call.signal, handle, settled(handle, call.context.sessionManager.getSessionId()));
+}
+
+/** Aborts `call` with the signal. The addon takes none: its own support replaces `onabort` and misses old aborts. */
+async function withAbort<T>(signal: AbortSignal | undefined, call: { abort(): void }, result: Promise<T>): Promise<T> {
+	const abort = () => contained("an abort", () => call.abort());
 	if (signal?.aborted) abort();
 	else signal?.addEventListener("abort", abort, { once: true });
 	try {
-		return await settled(handle, call.context.sessionManager.getSessionId());
+		return await result;
 	} finally {
 		signal?.removeEventListener("abort", abort);
 	}
@@ -146,6 +170,14 @@ function started(mode: Mode, { native, params, update, host, ...call }: Call): R
 	if (mode === "single") return native.startRun({ ...place, agent, task }, update, host);
 	if (mode === "parallel") return native.startParallel({ ...place, tasks }, update, host);
 	return native.startChain({ ...place, steps }, update, host);
+}
+
+async function useSessionTool(name: SessionTool, { session }: Background, call: Call): Promise<ToolOutput> {
+	if (!session) return refused("the runs of this session are not available");
+	const use = session.useTool(name, call.params as object, call.host);
+	const { text, isError = false, report, deliveryIds } = await withAbort(call.signal, use, use.result());
+	const details = { ...STAMPS.session, report, ...defined({ deliveryIds }) };
+	return { content: [{ type: "text", text }], isError, details };
 }
 
 function failedRun(mode: Mode, message: string): ToolOutput {

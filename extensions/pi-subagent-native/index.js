@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 7b7a55348e26ca28. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 7ee13c98bc6ed5c0. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6253,8 +6253,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7b7a55348e26ca28"}.`)) return void 0;
-  const [version] = "0.1.0 7b7a55348e26ca28".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7ee13c98bc6ed5c0"}.`)) return void 0;
+  const [version] = "0.1.0 7ee13c98bc6ed5c0".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6423,7 +6423,8 @@ function defined(fields) {
 var STAMPS = {
   run: { kind: "subagent-run", version: 1 },
   receipt: { kind: "subagent-receipt", version: 1 },
-  agents: { kind: "subagent-agents", version: 1 }
+  agents: { kind: "subagent-agents", version: 1 },
+  session: { kind: "subagent-session", version: 1 }
 };
 var isUsage = shape([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
 var isSaid = shape([oneOf(["text"]), "type"], [isText, "text"]);
@@ -6485,9 +6486,27 @@ var agentsIn = decoder(
   STAMPS.agents,
   shape([listOf(isSpawnable), "agents"], [isText, "defaultAgent"])
 );
+var isReport = shape(
+  [isText, "title", "text"],
+  [
+    listOf(
+      shape(
+        [isText, "text"],
+        [maybe(isText), "mark", "name"],
+        [maybe(isNumber), "indent"]
+      )
+    ),
+    "lines"
+  ]
+);
+var sessionIn = decoder(
+  STAMPS.session,
+  shape([isReport, "report"], [maybe(listOf(isText)), "deliveryIds"])
+);
 
 // extension/background/announcement.ts
 var ANNOUNCEMENT = "subagent-announcement";
+var SENDS = "sessions_send";
 var STAMP = { kind: ANNOUNCEMENT, version: 1 };
 var MAX_TASK_CHARACTERS = 200;
 var MAX_RESULT_CHARACTERS = 16e3;
@@ -6522,11 +6541,15 @@ function announced(run, room) {
 function deliveredIn(entries) {
   const ids = /* @__PURE__ */ new Set();
   for (const entry of entries) {
-    if (!isObject(entry) || entry.customType !== ANNOUNCEMENT || !isObject(entry.details)) continue;
-    const { deliveryIds } = entry.details;
+    if (!isObject(entry)) continue;
+    const { details: details2 } = entry.customType === ANNOUNCEMENT ? entry : replyIn(entry);
+    const deliveryIds = isObject(details2) ? details2.deliveryIds : void 0;
     for (const id of Array.isArray(deliveryIds) ? deliveryIds : []) if (isText(id)) ids.add(id);
   }
   return ids;
+}
+function replyIn({ message }) {
+  return isObject(message) && message.role === "toolResult" && message.toolName === SENDS ? message : {};
 }
 
 // extension/background/deliveries.ts
@@ -6588,9 +6611,14 @@ var Deliveries = class {
     this.signal = signal;
   }
   /** A message has ended; pi adds it to the session when its handlers are through. */
-  messageEnded({ role, stopReason }) {
-    if (role === "assistant") this.stopReason = stopReason;
-    if (this.isWaiting) setImmediate(() => this.whileOpen(() => this.verify()));
+  messageEnded(message) {
+    if (message.role === "assistant") this.stopReason = message.stopReason;
+    const replied = deliveredIn([{ message }]);
+    if (!this.isWaiting && replied.size === 0) return;
+    setImmediate(() => {
+      this.unwritten.push(...replied);
+      this.whileOpen(() => this.verify());
+    });
   }
   /** The run would come to rest: what is held joins the session, and the model goes on with it. */
   async beforeSettle(event) {
@@ -7537,18 +7565,37 @@ async function closeRuns(session2) {
 
 // extension/commands/report.ts
 import { writeSync as writeSync2 } from "node:fs";
+
+// extension/ui/report-lines.ts
+var STEP2 = 2;
+var MAX_INDENT = 8;
+var NAME_COLUMNS = 28;
+var GAP = 2;
+function reportLines(lines, pen) {
+  const names = lines.map(({ name = "", text: text2 }) => text2 === "" ? 0 : widthOf(oneLine(name)));
+  const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, pen.width / 3)));
+  return pen.indented(1, (inner) => lines.flatMap((line) => reportLine(line, column, inner)));
+}
+function reportLine({ mark, name = "", text: text2, indent = 0 }, column, pen) {
+  const { text: sign, color } = markNamed(mark ?? "none");
+  const margin = " ".repeat(STEP2 * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
+  const lead = margin + (sign && pen.fg(color, `${sign} `));
+  const words = pen.fg(sign ? "toolOutput" : "muted", plainText(text2).replace(/\n/g, " "));
+  const title2 = oneLine(name);
+  if (title2 === "") return pen.wrap(words, lead);
+  if (words === "") return pen.wrap(pen.fg("accent", pen.bold(title2)), lead);
+  const head = pen.fg("accent", title2) + " ".repeat(Math.max(0, column - widthOf(title2)) + GAP);
+  return widthOf(title2) <= column ? pen.wrap(words, lead + head) : pen.wrap(head + words, lead);
+}
+
+// extension/commands/report.ts
 var REPORT_ENTRY = "subagents-report";
 var STAMP2 = { kind: REPORT_ENTRY, version: 1 };
 var STDOUT = 1;
 var RETRY_MS = 5;
 var RETRIES = 1e3;
-var STEP2 = 2;
-var MAX_INDENT = 8;
-var NAME_COLUMNS = 28;
-var GAP = 2;
 var NO_TITLE = "Sub-agents";
-var isLine = shape([isText, "text"], [maybe(isText), "mark", "name"], [maybe(isNumber), "indent"]);
-var reportIn = decoder(STAMP2, shape([isText, "title", "text"], [listOf(isLine), "lines"]));
+var reportIn = decoder(STAMP2, isReport);
 function messageReport(status, message) {
   const text2 = oneLine(message);
   const line = `${markNamed(status).text} ${text2}`.trim();
@@ -7568,22 +7615,6 @@ function registerReportRenderer(pi) {
 function heading({ title: title2 }, pen) {
   if (title2 === NO_TITLE || title2 === "") return [];
   return [...pen.indented(1, (inner) => inner.wrap(pen.bold(pen.fg("accent", oneLine(title2))))), ""];
-}
-function reportLines(lines, pen) {
-  const names = lines.map(({ name = "", text: text2 }) => text2 === "" ? 0 : widthOf(oneLine(name)));
-  const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, pen.width / 3)));
-  return pen.indented(1, (inner) => lines.flatMap((line) => reportLine(line, column, inner)));
-}
-function reportLine({ mark, name = "", text: text2, indent = 0 }, column, pen) {
-  const { text: sign, color } = markNamed(mark ?? "none");
-  const margin = " ".repeat(STEP2 * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
-  const lead = margin + (sign && pen.fg(color, `${sign} `));
-  const words = pen.fg(sign ? "toolOutput" : "muted", plainText(text2).replace(/\n/g, " "));
-  const title2 = oneLine(name);
-  if (title2 === "") return pen.wrap(words, lead);
-  if (words === "") return pen.wrap(pen.fg("accent", pen.bold(title2)), lead);
-  const head = pen.fg("accent", title2) + " ".repeat(Math.max(0, column - widthOf(title2)) + GAP);
-  return widthOf(title2) <= column ? pen.wrap(words, lead + head) : pen.wrap(head + words, lead);
 }
 function deliver(pi, context, { title: title2, lines, text: text2 }) {
   if (context.mode === "rpc") context.ui.notify(text2, "info");
@@ -9845,6 +9876,7 @@ function foreignLines(card, pen) {
 }
 
 // extension/cards/session-tools.ts
+var FEW_LINES = 6;
 function renderers2(head, body) {
   return {
     renderCall(args, theme, context) {
@@ -9857,7 +9889,8 @@ function renderers2(head, body) {
     renderResult(result, _options, theme, context) {
       const state = context.state;
       const { details: details2 } = result;
-      Object.assign(state, { receipt: receiptIn(details2), agents: agentsIn(details2), isOver: !context.isPartial });
+      Object.assign(state, { receipt: receiptIn(details2), agents: agentsIn(details2), session: sessionIn(details2) });
+      state.isOver = !context.isPartial;
       const drawn = { ...state, args: context.args, result, context };
       return component(theme, (pen) => pen.indented(INDENT, (inner) => body(drawn, inner)));
     }
@@ -9895,6 +9928,17 @@ var agentsRenderers = renderers2(
     return pen.paragraph(text(result.details, "error") || contentText(result), color);
   }
 );
+var sessionRenderers = (name) => renderers2(
+  (args, _state, mark, pen) => [
+    title(mark, name, oneLine(text(args, "sessionKey")), pen),
+    pen.fg("muted", oneLine(text(args, "message")))
+  ],
+  ({ session: session2, result, context }, pen) => {
+    if (!session2) return pen.paragraph(contentText(result), context.isError ? "error" : "toolOutput");
+    const { lines } = session2.report;
+    return reportLines(context.expanded || context.isError ? lines : lines.slice(0, FEW_LINES), pen);
+  }
+);
 function agentLine(agent, pen) {
   const traits = [agent.source, ...agent.readonly ? ["readonly"] : [], ...agent.model ? [agent.model] : []];
   const named = `${pen.fg("accent", oneLine(agent.id))} ${pen.fg("dim", `(${oneLine(traits.join(", "))})`)}`;
@@ -9911,17 +9955,29 @@ function text(value, name) {
 
 // extension/tools/tools.ts
 var WAITING = { subagent: "single", subagent_parallel: "parallel", subagent_chain: "chain" };
+var READS = { annotations: { readOnlyHint: true } };
+var SESSION_TOOLS = {
+  sessions_list: true,
+  sessions_history: true,
+  sessions_send: false,
+  sessions_stop: false
+};
+function isSessionTool(name) {
+  return Object.hasOwn(SESSION_TOOLS, name);
+}
 function isWaitingTool(name) {
   return Object.hasOwn(WAITING, name);
 }
 var Tools = class {
   pi;
   questions;
+  background;
   /** Calls that failed: pi flags them in a `tool_result` handler, where a flag returned by a tool may be lost. */
   failed = /* @__PURE__ */ new Set();
-  constructor(pi, questions) {
+  constructor(pi, questions, background) {
     this.pi = pi;
     this.questions = questions;
+    this.background = background;
   }
   /** Registers those of the tools that this version of the extension has. */
   register(surfaces) {
@@ -9971,18 +10027,22 @@ var Tools = class {
       };
     }
     if (name === "sessions_spawn") return { run: spawn, failure: refused, ...spawnRenderers };
-    if (name !== "agents_list") return void 0;
-    return { run: list, failure: refused, ...agentsRenderers, annotations: { readOnlyHint: true } };
+    if (name === "agents_list") return { run: list, failure: refused, ...agentsRenderers, ...READS };
+    if (!isSessionTool(name)) return void 0;
+    const run = (call) => useSessionTool(name, this.background, call);
+    return { run, failure: refused, ...sessionRenderers(name), ...SESSION_TOOLS[name] && READS };
   }
 };
 async function runToEnd(mode, call) {
-  const { signal } = call;
   const handle = started(mode, call);
-  const abort = () => contained("an abort", () => handle.abort());
+  return await withAbort(call.signal, handle, settled(handle, call.context.sessionManager.getSessionId()));
+}
+async function withAbort(signal, call, result) {
+  const abort = () => contained("an abort", () => call.abort());
   if (signal?.aborted) abort();
   else signal?.addEventListener("abort", abort, { once: true });
   try {
-    return await settled(handle, call.context.sessionManager.getSessionId());
+    return await result;
   } finally {
     signal?.removeEventListener("abort", abort);
   }
@@ -9993,6 +10053,13 @@ function started(mode, { native, params, update, host, ...call }) {
   if (mode === "single") return native.startRun({ ...place, agent, task }, update, host);
   if (mode === "parallel") return native.startParallel({ ...place, tasks }, update, host);
   return native.startChain({ ...place, steps }, update, host);
+}
+async function useSessionTool(name, { session: session2 }, call) {
+  if (!session2) return refused("the runs of this session are not available");
+  const use = session2.useTool(name, call.params, call.host);
+  const { text: text2, isError = false, report, deliveryIds } = await withAbort(call.signal, use, use.result());
+  const details2 = { ...STAMPS.session, report, ...defined({ deliveryIds }) };
+  return { content: [{ type: "text", text: text2 }], isError, details: details2 };
 }
 function failedRun(mode, message) {
   const error = { code: "SUBAGENT_FAILED", message };
@@ -10213,7 +10280,7 @@ function start(pi) {
   const background = new Background();
   const questions = new Questions();
   const events = new RunEvents(pi);
-  const tools = new Tools(pi, questions);
+  const tools = new Tools(pi, questions, background);
   const notices = new Notices();
   const early = new EarlyCalls((tool, callId, context) => tools.bootEarly(tool, callId, context));
   let surfaces;

@@ -43,6 +43,14 @@ text_enum! {
         SessionsSpawn = "sessions_spawn",
         /// Lists the agents that background runs may use.
         AgentsList = "agents_list",
+        /// Lists the runs of the conversation.
+        SessionsList = "sessions_list",
+        /// Reads what a run was asked and has said.
+        SessionsHistory = "sessions_history",
+        /// Sends a message to a run.
+        SessionsSend = "sessions_send",
+        /// Ends a run.
+        SessionsStop = "sessions_stop",
     }
 }
 
@@ -100,6 +108,10 @@ pub fn surface(
             chain(limits.chain),
             sessions_spawn(),
             agents_list(),
+            sessions_list(),
+            sessions_history(),
+            sessions_send(),
+            sessions_stop(),
         ],
         delegation_policy: delegation_policy(&agents),
     }
@@ -189,6 +201,79 @@ fn agents_list() -> ToolSurface {
         prompt_guidelines: vec![],
         parameters: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
     }
+}
+
+fn sessions_list() -> ToolSurface {
+    ToolSurface {
+        name: Tool::SessionsList.as_str(),
+        label: "Subagent sessions",
+        description: String::from(
+            "List the runs of `subagent` and `sessions_spawn` in this conversation: state, keys, transcripts.",
+        ),
+        prompt_snippet: "List sub-agent runs",
+        prompt_guidelines: vec![],
+        parameters: object(
+            &[],
+            &json!({
+                "activeMinutes": { "type": "integer" },
+                "limit": { "type": "integer" },
+            }),
+        ),
+    }
+}
+
+fn sessions_history() -> ToolSurface {
+    ToolSurface {
+        name: Tool::SessionsHistory.as_str(),
+        label: "Subagent history",
+        description: String::from("Read the newest messages of a `subagent` run."),
+        prompt_snippet: "Read a sub-agent's messages",
+        prompt_guidelines: vec![],
+        parameters: object(
+            &["sessionKey"],
+            &json!({
+                "includeTools": { "type": "boolean" },
+                "limit": { "type": "integer" },
+                "sessionKey": session_key(),
+            }),
+        ),
+    }
+}
+
+fn sessions_send() -> ToolSurface {
+    ToolSurface {
+        name: Tool::SessionsSend.as_str(),
+        label: "Message to subagent",
+        description: String::from(
+            "Send a message to a `subagent` run: one at work reads it before its next turn, one that has ended goes on in \
+             its own context. The result arrives as a message, or is returned if it comes within `timeoutSeconds`.",
+        ),
+        prompt_snippet: "Steer or continue a sub-agent",
+        prompt_guidelines: vec![],
+        parameters: object(
+            &["sessionKey", "message"],
+            &json!({
+                "message": { "type": "string", "minLength": 1 },
+                "sessionKey": session_key(),
+                "timeoutSeconds": { "type": "integer" },
+            }),
+        ),
+    }
+}
+
+fn sessions_stop() -> ToolSurface {
+    ToolSurface {
+        name: Tool::SessionsStop.as_str(),
+        label: "Stop subagent",
+        description: String::from("Stop a `subagent` run and everything it started."),
+        prompt_snippet: "Stop a sub-agent",
+        prompt_guidelines: vec![],
+        parameters: object(&["sessionKey"], &json!({ "sessionKey": session_key() })),
+    }
+}
+
+fn session_key() -> Value {
+    json!({ "type": "string", "description": "Key, run id or label" })
 }
 
 /// Parameters that are one list of tasks. Keys are sorted, which puts `agent` and `cwd` before the long text: models

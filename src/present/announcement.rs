@@ -90,6 +90,12 @@ impl DeliveryBody {
         parts.join(" · ")
     }
 
+    /// The child's answer, within the limits of a result.
+    pub(crate) fn result_text(&self) -> Option<String> {
+        let limits = TruncateLimits { max_bytes: self.max_bytes, max_lines: self.max_lines };
+        self.result.as_deref().map(|result| truncate(result, limits, None).text)
+    }
+
     /// The announcement in full, one of `share` in a message.
     fn in_full(&self, share: usize) -> String {
         let limits = TruncateLimits {

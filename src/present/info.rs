@@ -29,7 +29,8 @@ pub fn info_report(run: &BackgroundRun, clock: &Clock) -> Report {
     facts.maybe("sandbox", run.sandbox.as_deref());
     facts.maybe("supervision", run.supervision.as_deref());
     processes(&mut facts, run);
-    if run.is_foreground {
+    let is_waited_for = run.is_foreground && run.is_live();
+    if is_waited_for {
         facts.say("foreground", WAITED_FOR);
     } else {
         facts.say("session key", &run.session_key);
@@ -38,7 +39,7 @@ pub fn info_report(run: &BackgroundRun, clock: &Clock) -> Report {
     let transcript = run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned());
     facts.say("transcript", transcript.as_deref().unwrap_or("none"));
     facts.maybe("files", run.directory.as_deref().map(|path| path.to_string_lossy()).as_deref());
-    if !run.is_foreground {
+    if !is_waited_for {
         kept(&mut facts, run, clock);
     }
     facts.say("started by", &format!("session {}", run.session));

@@ -25,7 +25,8 @@ pub fn list_report(runs: &[BackgroundRun], all: bool, clock: &Clock) -> Report {
     for (index, run) in runs.iter().take(MAX_LISTED).enumerate() {
         report.lines.push(ReportLine::new(mark(run), format!("#{}", index + 1), what(run, clock)));
         let session = if all { format!(" · session {}", run.session) } else { String::new() };
-        let ids = if run.is_foreground { WAITED_FOR.to_owned() } else { run.session_key.clone() };
+        let ids =
+            if run.is_foreground && run.is_live() { WAITED_FOR.to_owned() } else { run.session_key.clone() };
         let ids = format!("{ids}{session}");
         report.lines.push(ReportLine::below(one_line(&ids, MAX_CELL)));
     }

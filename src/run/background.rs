@@ -88,6 +88,9 @@ pub struct LiveSnapshot {
     /// What is about to be tried again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryNotice>,
+    /// When it last made progress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_ms: Option<i64>,
     /// The newest text, unless a tool was called since; at most 2 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -185,12 +188,18 @@ pub struct BackgroundRun {
     /// Whether this process is its host.
     #[serde(skip)]
     pub is_ours: bool,
-    /// Whether a call waits for it. Such a run is never stored.
-    #[serde(skip)]
+    /// Whether a call waits for it, or did. Such a run is stored when it has ended, so that it can be continued.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_foreground: bool,
 }
 
 impl BackgroundRun {
+    /// The session key of an agent's run.
+    #[must_use]
+    pub fn session_key(agent: &str, key: &str) -> String {
+        format!("agent:{agent}:subagent:{key}")
+    }
+
     /// The state of a run that is not live.
     pub const ENDED: &str = "ended";
 

@@ -190,7 +190,7 @@ impl Listener for EventListener {
 
 impl BackgroundSession {
     /// The service and the conversation, once it is open.
-    fn opened(
+    pub(super) fn opened(
         &self,
     ) -> impl Future<Output = napi::Result<(Arc<BackgroundService>, Arc<ConversationView>)>> + use<> {
         let (service, mut view) = (Arc::clone(&self.service), self.view.clone());

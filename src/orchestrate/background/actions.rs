@@ -192,6 +192,8 @@ fn resumed(run: &BackgroundRun) -> BackgroundRun {
         times_resumed: run.times_resumed + 1,
         host_pid: Some(std::process::id()),
         is_ours: true,
+        // Its first result went to the call; this one is announced.
+        is_foreground: false,
         ..run.clone()
     }
 }

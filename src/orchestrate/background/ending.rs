@@ -20,7 +20,7 @@ const MAX_NOTES: usize = 16;
 /// The final record of a run and its delivery.
 pub(super) struct Ending {
     pub run: BackgroundRun,
-    /// `None`: the child asked for no announcement.
+    /// `None`: the child asked for no announcement, or a call has waited for the result.
     pub delivery: Option<Delivery>,
 }
 
@@ -112,7 +112,8 @@ impl Ending {
         run.error.clone_from(&end.error);
         run.ended_ms = Some(now);
         // The transcript of an interrupted run must be there when its conversation is opened, whenever that is.
-        let archives = config.archive_after.filter(|_| end.outcome != RunOutcome::Interrupted);
+        let archives =
+            config.archive_after.filter(|_| end.outcome != RunOutcome::Interrupted && !run.is_foreground);
         run.archive_at_ms = archives.map(|after| now.saturating_add_unsigned(millis(after)));
         run.result = end.result.as_deref().map(|words| truncate(words, RESULT, None).text);
         run.partial = end.partial.map(|text| truncate(&text, PARTIAL, None).text);
@@ -127,7 +128,8 @@ impl Ending {
             max_bytes: config.output.max_bytes,
             max_lines: config.output.max_lines,
         };
-        let delivery = (!end.is_silent).then(|| Delivery {
+        // A call that has waited has the result.
+        let delivery = (!end.is_silent && !run.is_foreground).then(|| Delivery {
             id: Uuid::new_v4().to_string(),
             session: run.session.clone(),
             key: run.key.clone(),

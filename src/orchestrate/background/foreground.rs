@@ -1,16 +1,22 @@
 //! Runs that a call waits for, listed beside the background runs of their conversation while they last: people see them,
-//! read their transcripts, send them messages and stop them in the same way. Nothing about them is stored.
+//! read their transcripts, send them messages and stop them in the same way. They are stored when they have ended, so that
+//! the conversation can continue them; nothing is announced of them.
 
 use std::sync::Arc;
 
+use std::path::Path;
+
 use uuid::Uuid;
 
+use super::ending::Ending;
 use super::live_run::LiveRun;
 use super::registry::Registration;
 use super::service::{BackgroundService, background};
+use crate::config::Config;
 use crate::orchestrate::admission::Queued;
 use crate::run::{AdmittedRun, BackgroundRun, Control, HostCallbacks, Progress, ToolResult, blocking};
 use crate::store::now_ms;
+use crate::transcript::session_id;
 
 /// Most bytes of a task that are shown.
 const TASK_BYTES: usize = 4 * 1024;
@@ -29,14 +35,27 @@ pub(in crate::orchestrate) async fn run_listed(
     let live = Arc::new(LiveRun::of_call(record, control));
     live.note_prepared(&ready);
     let id = ready.id().clone();
-    let _registration = register(&service, &live);
+    let config = ready.resolved.config.clone();
+    let registration = register(&service, &live);
     let mut listed = |progress: Progress| {
         live.update(&progress);
         live.change(|run| run.run_id = id.get());
         service.registry.notify();
         show(progress);
     };
-    queued.run(ready, callbacks, &live.control, &mut listed).await
+    let result = queued.run(ready, callbacks, &live.control, &mut listed).await;
+    keep(&service, &live, &result, &config).await;
+    drop(registration);
+    result
+}
+
+/// Stores the run for those who want to continue it, if there is a session to continue.
+async fn keep(service: &Arc<BackgroundService>, live: &LiveRun, result: &ToolResult, config: &Config) {
+    let single = result.details.results.first();
+    let Some(session) = single.and_then(|single| single.session_file.clone()) else { return };
+    let child_session = blocking(move || session_id(Path::new(&session)).ok().flatten()).await;
+    let Ending { run, .. } = Ending::of_result(live, result, config, child_session, &[]);
+    service.blocking(move |service| service.repository.put(&run)).await;
 }
 
 fn register<'a>(service: &'a BackgroundService, live: &Arc<LiveRun>) -> Registration<'a> {
@@ -47,8 +66,10 @@ fn register<'a>(service: &'a BackgroundService, live: &Arc<LiveRun>) -> Registra
 
 fn record(ready: &AdmittedRun) -> Option<BackgroundRun> {
     let session = ready.spec.context.session()?.to_owned();
+    let key = Uuid::new_v4().to_string();
     Some(BackgroundRun {
-        key: Uuid::new_v4().to_string(),
+        session_key: BackgroundRun::session_key(&ready.resolved.agent.name, &key),
+        key,
         run_id: ready.id().get(),
         session,
         agent: ready.resolved.agent.name.clone(),

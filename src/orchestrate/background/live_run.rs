@@ -121,6 +121,7 @@ impl LiveRun {
             run.directory = path(&progress.directory).or(run.directory.take());
             let live = &mut run.progress;
             live.state = progress.state;
+            live.updated_ms = Some(now_ms());
             live.position = progress.position;
             live.retry.clone_from(&progress.retry);
             let text = news(progress);

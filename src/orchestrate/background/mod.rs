@@ -22,6 +22,7 @@
 //! | When are transcripts archived and directories removed? | `retention`: `Retention` |
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `keeper`, `live_snapshot` |
 //! | What can a user do with a run, and type? | `actions`, [`commands`] |
+//! | What can the model of a conversation do with its runs? | `session_tools` |
 
 mod actions;
 pub mod commands;
@@ -37,6 +38,7 @@ mod registry;
 mod repository;
 mod retention;
 mod service;
+mod session_tools;
 mod spawn;
 mod watch;
 
@@ -49,4 +51,5 @@ pub use deliver::{KnownDeliveries, close_conversation, mark_delivered, open_conv
 pub(super) use foreground::run_listed;
 pub use keeper::keep;
 pub use service::{BackgroundService, background, close_all, ended};
+pub use session_tools::{SessionAnswer, SessionCall, parse_call, use_session_tool};
 pub use spawn::{Receipt, ReceiptStatus, SpawnRequest, Spawnable, spawn, spawnable};

@@ -95,16 +95,28 @@ pub async fn ended() {
 
 impl BackgroundService {
     /// The runs of a session, or of all, newest first: the live state of those hosted here, the stored state of the
-    /// others.
+    /// others. Of those that a call waited for only the live ones.
     pub async fn runs(self: &Arc<Self>, session: Option<String>) -> Vec<BackgroundRun> {
         let runs = self.stored_runs(session.clone()).await;
         self.with_hosted(runs, session.as_deref())
     }
 
+    /// The runs of a session, those that a call has waited for too, newest first.
+    pub(super) async fn known_runs(self: &Arc<Self>, session: &str) -> Vec<BackgroundRun> {
+        let of_session = session.to_owned();
+        let runs = self.blocking(move |service| service.all_stored(Some(&of_session))).await;
+        self.with_hosted(runs, Some(session))
+    }
+
     /// The runs of a session, or of all, as stored, with the snapshots of their keepers.
     pub(super) async fn stored_runs(self: &Arc<Self>, session: Option<String>) -> Vec<BackgroundRun> {
-        self.blocking(move |service| service.snapshots.update(service.repository.runs(session.as_deref())))
-            .await
+        let mut runs = self.blocking(move |service| service.all_stored(session.as_deref())).await;
+        runs.retain(|run| !run.is_foreground);
+        runs
+    }
+
+    fn all_stored(&self, session: Option<&str>) -> Vec<BackgroundRun> {
+        self.snapshots.update(self.repository.runs(session))
     }
 
     /// Replaces the runs hosted by this process by their live state.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::parse::{Command, RunCommand, Target, parse};
-use super::resolve::resolve;
+use super::resolve::{named, resolve};
 use crate::doctor::doctor;
 use crate::orchestrate::background::actions::{StoppedRuns, resume, send, stop, stop_all};
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
@@ -21,7 +21,7 @@ use crate::run::{
 use crate::transcript::{Transcript, Wanted, read_transcript};
 
 /// The error of a run without a transcript.
-const NO_TRANSCRIPT: &str = "it has no transcript";
+pub(in super::super) const NO_TRANSCRIPT: &str = "it has no transcript";
 
 /// Carries out the command in the line after `/subagents`, and reports the result. `host` is what is known of the host by
 /// now, if more than when the conversation was opened.
@@ -145,7 +145,14 @@ async fn find(
     let own = service.runs(Some(view.session().to_owned())).await;
     match resolve(target, &own, &listed, live) {
         Ok(run) => Ok(run.clone()),
-        Err(report) => elsewhere(service, target, &listed).await.ok_or(report),
+        Err(report) => {
+            // Runs of calls that are over have no place in the list.
+            let known = service.known_runs(view.session()).await;
+            if let Ok(run) = named(&target.0, &known, live) {
+                return Ok(run.clone());
+            }
+            elsewhere(service, target, &listed).await.ok_or(report)
+        }
     }
 }
 
@@ -167,7 +174,11 @@ async fn elsewhere(
     resolve(target, &all, listed, false).ok().filter(|run| listed.contains(&run.key)).cloned()
 }
 
-async fn read(view: &ConversationView, run: &BackgroundRun, wanted: Wanted) -> io::Result<Transcript> {
+pub(in super::super) async fn read(
+    view: &ConversationView,
+    run: &BackgroundRun,
+    wanted: Wanted,
+) -> io::Result<Transcript> {
     let Some(path) = run.transcript.clone() else {
         return Err(io::Error::new(io::ErrorKind::NotFound, NO_TRANSCRIPT));
     };

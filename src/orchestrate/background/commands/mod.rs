@@ -6,7 +6,9 @@ mod complete;
 mod parse;
 mod resolve;
 
+pub(super) use answer::{NO_TRANSCRIPT, read};
 pub use answer::{answer, stop_everything, transcript};
 pub use complete::{Completion, complete};
 pub use parse::{Command, RunCommand, Target, parse, usage_report};
+pub(super) use resolve::named;
 pub use resolve::resolve;

@@ -46,16 +46,34 @@ pub fn resolve<'a>(
             });
         }
     }
+    match named(name, runs, live) {
+        Err(_) if is_number && matching(name, runs).is_empty() => {
+            let runs = if listed == 1 { "1 run" } else { &format!("{listed} runs") };
+            Err(Report::error(format!("there is no run {}: the list has {runs}", quoted(name))))
+        }
+        found => found,
+    }
+}
+
+/// Finds a run among `runs` by an id or its label. `live`: of several with the name, the one that has not ended is meant.
+///
+/// # Errors
+///
+/// When no run matches, or several do. The report lists the candidates.
+pub(in super::super) fn named<'a>(
+    name: &str,
+    runs: &'a [BackgroundRun],
+    live: bool,
+) -> Result<&'a BackgroundRun, Report> {
+    if runs.is_empty() {
+        return Err(Report::error(format!("there is no run {}: none was started", quoted(name))));
+    }
     let mut found = matching(name, runs);
     if live && found.len() > 1 && found.iter().any(|run| run.is_live()) {
         found.retain(|run| run.is_live());
     }
     match found[..] {
         [run] => Ok(run),
-        [] if is_number => {
-            let runs = if listed == 1 { "1 run" } else { &format!("{listed} runs") };
-            Err(Report::error(format!("there is no run {}: the list has {runs}", quoted(name))))
-        }
         [] => Err(unknown(name, runs)),
         _ => Err(some_of(format!("{} can be one of {} runs", quoted(name), found.len()), found.into_iter())),
     }
@@ -65,8 +83,9 @@ pub fn resolve<'a>(
 fn matching<'a>(name: &str, runs: &'a [BackgroundRun]) -> Vec<&'a BackgroundRun> {
     let lower = name.to_lowercase();
     let is_long = lower.len() >= LEAST_OF_KEY;
-    let ways: [&dyn Fn(&BackgroundRun) -> bool; 4] = [
+    let ways: [&dyn Fn(&BackgroundRun) -> bool; 5] = [
         &|run| run.run_id == lower || run.key == lower || run.session_key == name,
+        &|run| run.child_session_id.as_deref() == Some(name),
         &|run| run.label.as_deref().is_some_and(|label| label.trim() == name),
         &|run| run.label.as_deref().is_some_and(|label| label.trim().to_lowercase() == lower),
         &|run| run.run_id.starts_with(&lower) || (is_long && run.key.starts_with(&lower)),

@@ -1,6 +1,6 @@
 //! The deliveries on their way into an open conversation.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -46,6 +46,8 @@ struct State {
     queue: Vec<Delivery>,
     /// Handed out, but not known to be in the conversation.
     offered: HashSet<String>,
+    /// By the key of its run, the next delivery that somebody waits for instead of the listener.
+    reserved: HashMap<String, Option<Delivery>>,
 }
 
 /// The mark that there may be something to deliver.
@@ -79,9 +81,33 @@ impl Outbox {
         if state.is_closed {
             return Some(delivery);
         }
-        state.queue.push(delivery);
-        state.expect();
+        if let Some(delivery) = state.unless_reserved(delivery) {
+            state.queue.push(delivery);
+            state.expect();
+        }
         None
+    }
+
+    /// Keeps the next delivery of a run out of the queue.
+    pub(in super::super) fn reserve(&self, key: &str) {
+        self.0.lock().reserved.entry(key.to_owned()).or_default();
+    }
+
+    /// Hands out the reserved delivery of a run, if it has come.
+    pub(in super::super) fn take_reserved(&self, key: &str) -> Option<Delivery> {
+        let mut state = self.0.lock();
+        let delivery = state.reserved.remove(key)??;
+        state.offered.insert(delivery.id.clone());
+        Some(delivery)
+    }
+
+    /// Ends a reservation. A delivery that has come and was not taken is queued.
+    pub(in super::super) fn give_back(&self, key: &str) {
+        let mut state = self.0.lock();
+        if let Some(delivery) = state.reserved.remove(key).flatten() {
+            state.queue.push(delivery);
+            state.expect();
+        }
     }
 
     /// Queues `more` and hands out at most `most` deliveries, oldest first. `None`: the conversation is closed, and the
@@ -91,7 +117,10 @@ impl Outbox {
         if state.is_closed {
             return None;
         }
-        state.queue.append(more);
+        for delivery in more.drain(..) {
+            let delivery = state.unless_reserved(delivery);
+            state.queue.extend(delivery);
+        }
         let count = state.queue.len().min(most);
         let out: Vec<_> = state.queue.drain(..count).collect();
         state.offered.extend(out.iter().map(|delivery| delivery.id.clone()));
@@ -140,12 +169,24 @@ impl Outbox {
     pub(in super::super) fn close(&self) -> Vec<String> {
         let mut state = self.0.lock();
         state.is_closed = true;
-        let State { queue, offered, .. } = &mut *state;
-        queue.drain(..).map(|delivery| delivery.id).chain(offered.drain()).collect()
+        let State { queue, offered, reserved, .. } = &mut *state;
+        let reserved = reserved.drain().filter_map(|(_, delivery)| delivery);
+        queue.drain(..).chain(reserved).map(|delivery| delivery.id).chain(offered.drain()).collect()
     }
 }
 
 impl State {
+    /// The delivery, unless somebody waits for it.
+    fn unless_reserved(&mut self, delivery: Delivery) -> Option<Delivery> {
+        match self.reserved.get_mut(&delivery.key) {
+            Some(slot @ None) => {
+                *slot = Some(delivery);
+                None
+            }
+            _ => Some(delivery),
+        }
+    }
+
     fn expect(&mut self) {
         let pending = self.pending.get_or_insert_with(|| Pending { since: Instant::now(), count: 0 });
         pending.count += 1;
@@ -211,6 +252,26 @@ mod tests {
         let mut more = vec![delivery("late")];
         assert!(outbox.hand_out(&mut more, 8).is_none());
         assert_eq!(more.len(), 1);
+    }
+
+    #[test]
+    fn a_reserved_delivery_is_announced_only_when_nobody_takes_it() {
+        let outbox = Outbox::default();
+        outbox.reserve("k");
+        assert!(outbox.take_in(delivery("one")).is_none());
+        assert!(outbox.pending().is_none());
+        assert_eq!(outbox.take_reserved("k").expect("it has come").id, "one");
+        assert_eq!(outbox.close(), ["one"], "it is not known to be in the conversation");
+
+        let outbox = Outbox::default();
+        outbox.reserve("k");
+        assert!(
+            outbox.hand_out(&mut vec![delivery("one"), delivery("two")], 8).expect("open")[0].id == "two"
+        );
+        outbox.give_back("k");
+        assert!(outbox.pending().is_some());
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open")[0].id, "one");
+        assert!(outbox.take_reserved("k").is_none());
     }
 
     #[test]

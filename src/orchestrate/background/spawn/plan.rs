@@ -83,7 +83,7 @@ pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Bo
     let key = request.kept.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
     let record = BackgroundRun {
         run_id: RunId::of_key(&key).get(),
-        session_key: format!("agent:{agent}:subagent:{key}"),
+        session_key: BackgroundRun::session_key(&agent, &key),
         key,
         session: session.to_owned(),
         session_file: request.context.host.session_file.clone(),

@@ -1,0 +1,105 @@
+//! The tools with which the model of a conversation looks at its runs and steers them.
+
+use std::sync::Arc;
+
+use napi::bindgen_prelude::{Env, PromiseRaw};
+use napi_derive::napi;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::report::CommandReport;
+use super::session::BackgroundSession;
+use crate::node::callbacks::HostCallbacks;
+use crate::node::into_js::{IntoJs, object_into_js};
+use crate::node::runtime::promise;
+use crate::orchestrate::background::{SessionAnswer, parse_call, use_session_tool};
+use crate::process::{Cancel, CancelReason};
+use crate::run::spawn_task;
+
+/// The answer to a call of a session tool.
+#[napi(object, object_from_js = false)]
+pub struct SessionToolAnswer {
+    /// What the model reads: a JSON object. Of a call that failed its `status` is `error`, and `error` says why.
+    pub text: String,
+    /// True when the call failed.
+    /// @default false
+    pub is_error: Option<bool>,
+    /// The same for people.
+    pub report: CommandReport,
+    /// The deliveries whose content the answer has. Confirm them with `delivered` once the answer is in the conversation;
+    /// until then they count as under way. Absent: none.
+    pub delivery_ids: Option<Vec<String>>,
+}
+
+object_into_js! { |answer: SessionAnswer| SessionToolAnswer {
+    text: answer.value.to_string(), is_error, report, delivery_ids,
+} }
+
+/// A call of a session tool that may wait for a reply.
+///
+/// @example
+/// ```ts
+/// import { openBackground } from "pi-subagent-native";
+///
+/// const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, () => {});
+/// const call = session.useTool("sessions_send", { sessionKey: "1a2b3c4d", message: "Go on.", timeoutSeconds: 60 });
+/// process.once("SIGINT", () => call.abort());
+/// console.log((await call.result()).text);
+/// await session.close();
+/// ```
+#[napi]
+pub struct SessionToolCall {
+    cancel: Cancel,
+    answer: watch::Receiver<Option<Arc<SessionAnswer>>>,
+}
+
+#[napi]
+impl SessionToolCall {
+    /// Resolves with the answer. Failures are in it.
+    #[napi(catch_unwind, ts_return_type = "Promise<SessionToolAnswer>")]
+    pub fn result(&self, env: Env) -> napi::Result<PromiseRaw<'_, SessionToolAnswer>> {
+        let mut answer = self.answer.clone();
+        promise(env, async move {
+            let answer = answer.wait_for(Option::is_some).await.ok().and_then(|answer| answer.clone());
+            let answer = answer.ok_or_else(|| napi::Error::from_reason("the addon is shutting down"))?;
+            Ok(SessionAnswer::clone(&answer).into_js())
+        })
+    }
+
+    /// Ends the wait for a reply. What was sent stays sent, and its result arrives as a message.
+    #[napi(catch_unwind)]
+    pub fn abort(&self) {
+        self.cancel.cancel(CancelReason::Caller(None));
+    }
+}
+
+#[napi]
+impl BackgroundSession {
+    /// Calls a session tool, as the model of the conversation does: `sessions_list`, `sessions_history`, `sessions_send` or
+    /// `sessions_stop`. `params` are those of the tool as `describeTools` describes them. `host` answers the questions of a
+    /// run that goes on. Throws for another tool.
+    #[napi(catch_unwind, async_runtime)]
+    pub fn use_tool(
+        &self,
+        tool: String,
+        #[napi(ts_arg_type = "object")] params: Value,
+        host: Option<HostCallbacks>,
+    ) -> napi::Result<SessionToolCall> {
+        let call = parse_call(&tool, params)
+            .ok_or_else(|| napi::Error::from_reason(format!("`{tool}` is no session tool")))?;
+        let (opened, cancel) = (self.opened(), Cancel::new());
+        let (finish, answer) = watch::channel(None);
+        let handle = SessionToolCall { cancel: cancel.clone(), answer };
+        spawn_task(async move {
+            let answer = match (opened.await, call) {
+                (Ok((service, view)), Ok(call)) => {
+                    use_session_tool(&service, &view, call, Arc::new(host.unwrap_or_default()), &cancel).await
+                }
+                (_, Err(report)) => SessionAnswer::refused(report),
+                (Err(_), _) => return,
+            };
+            finish.send_replace(Some(Arc::new(answer)));
+        });
+        Ok(handle)
+    }
+}

@@ -1,0 +1,177 @@
+//! A call of one of the tools, parsed.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::agent::Tool;
+use crate::present::Report;
+
+/// Runs of a list, and messages of a conversation, unless told otherwise.
+const DEFAULT_LIMIT: u32 = 20;
+/// The most of both.
+pub(super) const MAX_LIMIT: u32 = 200;
+/// The longest wait for a reply: a day.
+const MAX_WAIT_SECONDS: u32 = 24 * 60 * 60;
+
+/// A call of one of the tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionCall {
+    /// Lists the runs of the conversation.
+    List(ListWanted),
+    /// Does something with the run of this name.
+    Of(String, RunCall),
+}
+
+/// What is done with one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunCall {
+    /// Reads its conversation.
+    History(HistoryWanted),
+    /// Sends it a message.
+    Send(Message),
+    /// Ends it.
+    Stop,
+}
+
+/// Which runs are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ListWanted {
+    #[serde(default = "default_limit")]
+    limit: u32,
+    /// Only those under way, or changed in the last so many minutes.
+    pub(super) active_minutes: Option<u32>,
+}
+
+/// Which messages of a conversation are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistoryWanted {
+    pub(super) limit: usize,
+    pub(super) tools: bool,
+}
+
+/// A message, and how long its reply is waited for; not at all if that is zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub(super) text: String,
+    pub(super) wait: Duration,
+}
+
+impl ListWanted {
+    pub(super) fn limit(self) -> usize {
+        bounded(self.limit)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct History {
+    session_key: String,
+    #[serde(default = "default_limit")]
+    limit: u32,
+    #[serde(default)]
+    include_tools: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Send {
+    session_key: String,
+    message: String,
+    #[serde(default)]
+    timeout_seconds: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Stop {
+    session_key: String,
+}
+
+fn default_limit() -> u32 {
+    DEFAULT_LIMIT
+}
+
+fn bounded(limit: u32) -> usize {
+    limit.clamp(1, MAX_LIMIT) as usize
+}
+
+/// Parses the parameters of a tool. `None`: it is none of these tools.
+///
+/// # Errors
+///
+/// A report that names the parameter that is missing, unknown or of another type.
+#[must_use]
+pub fn parse_call(tool: &str, params: Value) -> Option<Result<SessionCall, Report>> {
+    let tool = Tool::parse(tool)?;
+    Some(match tool {
+        Tool::SessionsList => read(tool, params).map(SessionCall::List),
+        Tool::SessionsHistory => read(tool, params).map(|History { session_key, limit, include_tools }| {
+            let wanted = HistoryWanted { limit: bounded(limit), tools: include_tools };
+            SessionCall::Of(session_key, RunCall::History(wanted))
+        }),
+        Tool::SessionsSend => {
+            read(tool, params).and_then(|Send { session_key, message, timeout_seconds }| {
+                let text = message.trim();
+                if text.is_empty() {
+                    return Err(Report::error(format!("{}: `message` is empty", Tool::SessionsSend)));
+                }
+                let wait = Duration::from_secs(timeout_seconds.min(MAX_WAIT_SECONDS).into());
+                Ok(SessionCall::Of(session_key, RunCall::Send(Message { text: text.to_owned(), wait })))
+            })
+        }
+        Tool::SessionsStop => {
+            read(tool, params).map(|Stop { session_key }| SessionCall::Of(session_key, RunCall::Stop))
+        }
+        Tool::Subagent | Tool::Parallel | Tool::Chain | Tool::SessionsSpawn | Tool::AgentsList => {
+            return None;
+        }
+    })
+}
+
+fn read<T: DeserializeOwned>(tool: Tool, params: Value) -> Result<T, Report> {
+    serde_json::from_value(params).map_err(|error| Report::error(format!("{tool}: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parsed(tool: &str, params: Value) -> Result<SessionCall, String> {
+        let call = parse_call(tool, params).expect("it is one of the tools");
+        call.map_err(|report| report.lines[0].text.clone())
+    }
+
+    #[test]
+    fn limits_are_brought_into_their_bounds() {
+        for (asked, expected) in [(None, 20), (Some(0), 1), (Some(7), 7), (Some(4_000_000_000_u32), 200)] {
+            let Ok(SessionCall::List(wanted)) =
+                parsed("sessions_list", json!({ "limit": asked.unwrap_or(20) }))
+            else {
+                panic!("{asked:?} is a limit");
+            };
+            assert_eq!(wanted.limit(), expected);
+        }
+        assert!(parsed("sessions_list", json!({})).is_ok());
+    }
+
+    #[test]
+    fn a_mistake_names_the_tool_and_the_parameter() {
+        for (tool, params, expected) in [
+            ("sessions_history", json!({}), "sessions_history: missing field `sessionKey`"),
+            ("sessions_stop", json!({ "sessionKey": "a", "force": true }), "unknown field `force`"),
+            ("sessions_send", json!({ "sessionKey": "a", "message": " \n" }), "`message` is empty"),
+            ("sessions_list", json!({ "limit": "all" }), "sessions_list: invalid type: string \"all\""),
+        ] {
+            let error = parsed(tool, params).expect_err("a mistake");
+            assert!(error.contains(expected), "{error}");
+        }
+        assert_eq!(parse_call("subagent", json!({})), None);
+        assert_eq!(parse_call("nothing", json!({})), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! Lists runs and reads their conversations.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::SessionAnswer;
+use super::call::{HistoryWanted, ListWanted, MAX_LIMIT};
+use crate::orchestrate::background::commands::{self, NO_TRANSCRIPT};
+use crate::orchestrate::background::conversation::view::ConversationView;
+use crate::orchestrate::background::service::BackgroundService;
+use crate::present::{Clock, list_report, log_report, refused_report};
+use crate::run::{BackgroundRun, RunOutcome};
+use crate::text::{TruncateLimits, one_line, truncate};
+use crate::transcript::{TranscriptEntry, Wanted};
+
+/// Longest first line of a task, in characters.
+const TASK_CHARS: usize = 160;
+/// One text of a conversation, and all of them together.
+const TEXT: TruncateLimits = TruncateLimits { max_bytes: 8 * 1024, max_lines: usize::MAX };
+const ALL_TEXTS: usize = 48 * 1024;
+const MINUTE_MS: i64 = 60_000;
+
+pub(super) async fn list(
+    service: &Arc<BackgroundService>,
+    view: &ConversationView,
+    wanted: &ListWanted,
+    clock: &Clock,
+) -> SessionAnswer {
+    let mut runs = service.known_runs(view.session()).await;
+    if let Some(minutes) = wanted.active_minutes {
+        let since = clock.now_ms().saturating_sub(MINUTE_MS.saturating_mul(minutes.into()));
+        runs.retain(|run| run.is_live() || updated(run) >= since);
+    }
+    let home = view.scope.context.home.as_deref();
+    let shown = runs.len().min(wanted.limit());
+    let described: Vec<Value> = runs[..shown].iter().map(|run| described(run, home)).collect();
+    let more = runs.len() - shown;
+    let value = some(json!({ "sessions": described, "more": (more > 0).then_some(more) }));
+    SessionAnswer::new(value, list_report(&runs[..shown], false, clock))
+}
+
+pub(super) async fn history(
+    view: &ConversationView,
+    run: &BackgroundRun,
+    wanted: &HistoryWanted,
+    clock: &Clock,
+) -> SessionAnswer {
+    let read = Wanted { entries: wanted.limit, tools: wanted.tools };
+    let transcript = commands::read(view, run, read).await;
+    let report = log_report(run, &transcript, wanted.limit, clock);
+    let home = view.scope.context.home.as_deref();
+    let transcript = match transcript {
+        Ok(transcript) => transcript,
+        Err(_) if run.archived_ms.is_some() => return refused(run, "its transcript was archived"),
+        Err(_) if run.transcript.is_none() => return refused(run, NO_TRANSCRIPT),
+        Err(error) => return refused(run, &error.to_string()),
+    };
+    let mut room = ALL_TEXTS;
+    let mut newest_first = Vec::new();
+    for entry in transcript.entries.iter().rev() {
+        let (message, bytes) = message(entry);
+        let Some(rest) = room.checked_sub(bytes) else { break };
+        room = rest;
+        newest_first.push(message);
+    }
+    let left_out = transcript.has_more || newest_first.len() < transcript.entries.len();
+    newest_first.reverse();
+    let file = run.transcript.as_deref().map(|path| shown_path(path, home));
+    let note = left_out.then(|| {
+        let file = file.as_deref().unwrap_or("its session file");
+        format!("older messages were left out; `limit` goes up to {MAX_LIMIT}, and {file} has all of them")
+    });
+    let value = json!({ "run": described(run, home), "messages": newest_first, "note": note });
+    SessionAnswer::new(some(value), report)
+}
+
+fn refused(run: &BackgroundRun, why: &str) -> SessionAnswer {
+    SessionAnswer::refused(refused_report(run, "read", why))
+}
+
+/// A run as a model reads it.
+fn described(run: &BackgroundRun, home: Option<&Path>) -> Value {
+    some(json!({
+        "sessionKey": run.session_key,
+        "runId": run.run_id,
+        "agent": run.agent,
+        "label": run.label,
+        "task": one_line(run.task.trim().lines().next().unwrap_or_default(), TASK_CHARS),
+        "state": run.outcome.map_or(run.state(), RunOutcome::as_str),
+        "foreground": run.is_foreground.then_some(true),
+        "started": run.started_ms.and_then(timestamp),
+        "updated": timestamp(updated(run)),
+        "model": run.model,
+        "tokens": run.progress.usage.tokens(),
+        "transcript": run.transcript.as_deref().map(|path| shown_path(path, home)),
+    }))
+}
+
+/// When something last happened to a run.
+fn updated(run: &BackgroundRun) -> i64 {
+    run.ended_ms.or(run.progress.updated_ms).or(run.started_ms).unwrap_or(run.created_ms)
+}
+
+/// An entry of a conversation, and the bytes of its words.
+fn message(entry: &TranscriptEntry) -> (Value, usize) {
+    let words = |text: &str| truncate(text, TEXT, None).text;
+    let role = entry.role().as_str();
+    let (name, text, error) = match entry {
+        TranscriptEntry::User(text) => (None, words(text), None),
+        TranscriptEntry::Assistant { text, error, .. } => (None, words(text), error.as_deref().map(words)),
+        TranscriptEntry::ToolCall { name, summary } => (Some(name), words(summary), None),
+        TranscriptEntry::ToolResult { name, is_error: true, text } => {
+            (Some(name), String::new(), Some(words(text)))
+        }
+        TranscriptEntry::ToolResult { name, text, .. } => (Some(name), words(text), None),
+    };
+    let bytes = text.len() + error.as_ref().map_or(0, String::len);
+    (some(json!({ "role": role, "name": name, "text": text, "error": error })), bytes)
+}
+
+/// An object without the fields that have no value.
+fn some(mut value: Value) -> Value {
+    if let Value::Object(fields) = &mut value {
+        fields.retain(|_, field| !field.is_null());
+    }
+    value
+}
+
+/// `2026-07-03T14:05:09Z`.
+fn timestamp(ms: i64) -> Option<String> {
+    OffsetDateTime::from_unix_timestamp(ms.div_euclid(1_000)).ok()?.format(&Rfc3339).ok()
+}
+
+/// A path with `~` for the user's home, which pi's tools understand.
+pub(super) fn shown_path(path: &Path, home: Option<&Path>) -> String {
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) => Path::new("~").join(rest).to_string_lossy().into_owned(),
+        None => path.to_string_lossy().into_owned(),
+    }
+}

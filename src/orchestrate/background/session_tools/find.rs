@@ -1,0 +1,37 @@
+//! Finds the run that a model names.
+
+use std::sync::Arc;
+
+use crate::orchestrate::background::commands::named;
+use crate::orchestrate::background::conversation::view::ConversationView;
+use crate::orchestrate::background::service::BackgroundService;
+use crate::present::Report;
+use crate::run::{BackgroundRun, blocking};
+use crate::transcript::session_id;
+
+/// Finds a run of the conversation: by its session key, its id or the beginning of it, its label, or the id of its child's
+/// session.
+///
+/// # Errors
+///
+/// A report of the nearest name and of what there is.
+pub(super) async fn find(
+    service: &Arc<BackgroundService>,
+    view: &ConversationView,
+    name: &str,
+) -> Result<BackgroundRun, Report> {
+    let name = name.trim();
+    let runs = service.known_runs(view.session()).await;
+    let unknown = match named(name, &runs, false) {
+        Ok(run) => return Ok(run.clone()),
+        Err(report) => report,
+    };
+    // A run under way keeps the id of its child's session only in the file.
+    let live: Vec<BackgroundRun> = runs.into_iter().filter(BackgroundRun::is_live).collect();
+    let wanted = name.to_owned();
+    let is_wanted = move |run: &BackgroundRun| {
+        let id = run.transcript.as_deref().and_then(|path| session_id(path).ok().flatten());
+        id.is_some_and(|id| id == wanted)
+    };
+    blocking(move || live.into_iter().find(is_wanted)).await.ok_or(unknown)
+}

@@ -1,0 +1,99 @@
+//! Sends a message to a run, and waits for what comes of it.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::select;
+use tokio::time::sleep;
+
+use super::SessionAnswer;
+use super::call::Message;
+use crate::orchestrate::background::actions;
+use crate::orchestrate::background::conversation::view::ConversationView;
+use crate::orchestrate::background::service::BackgroundService;
+use crate::present::{DeliveryBody, action_report, refused_report};
+use crate::process::Cancel;
+use crate::run::{BackgroundRun, BackgroundStatus, HostCallbacks};
+use crate::store::Delivery;
+
+/// What is said when the result comes as a message.
+const ANNOUNCED: &str = "its result arrives as a message";
+/// What is said of a run whose call is still waited for.
+const WAITED_FOR: &str = "its result is that of the call that waits for it";
+
+/// Sends a message. To a run under way it is read before its next turn, and one that has ended goes on with it; the reply is
+/// the result of the run.
+pub(super) async fn send(
+    service: &Arc<BackgroundService>,
+    view: &Arc<ConversationView>,
+    run: BackgroundRun,
+    Message { text, wait }: Message,
+    callbacks: Arc<dyn HostCallbacks>,
+    cancel: &Cancel,
+) -> SessionAnswer {
+    // Before it is sent: the run may end at once.
+    let reply = (!wait.is_zero()).then(|| Reply::of(view, &run.key));
+    let done = match actions::send(service, &run, &text, &view.scope, callbacks).await {
+        Ok(done) => done,
+        Err(why) => return SessionAnswer::refused(refused_report(&run, "sent a message", &why)),
+    };
+    let accepted = |note: &str| {
+        let value =
+            json!({ "runId": run.run_id, "sessionKey": run.session_key, "status": "accepted", "note": note });
+        SessionAnswer::new(value, action_report(&run, done))
+    };
+    if run.is_foreground && run.is_live() {
+        return accepted(WAITED_FOR);
+    }
+    // What another process hosts is announced as ever.
+    let Some((reply, live)) = reply.zip(service.registry.get(&run.key)) else { return accepted(ANNOUNCED) };
+    let hosted = [live];
+    select! {
+        () = service.registry.until_removed(&hosted) => {}
+        _ = cancel.cancelled() => return accepted(ANNOUNCED),
+        () = sleep(wait) => {
+            let note = format!("it goes on; {ANNOUNCED}");
+            let value = json!({ "runId": run.run_id, "status": "timeout", "note": note });
+            return SessionAnswer::new(value, action_report(&run, done));
+        }
+    }
+    let [live] = hosted;
+    let delivery = reply.take();
+    let value = replied(&live.record(), delivery.as_ref());
+    let delivery_ids = delivery.into_iter().map(|delivery| delivery.id).collect();
+    SessionAnswer { delivery_ids, ..SessionAnswer::new(value, action_report(&live.record(), done)) }
+}
+
+/// The end of a run as a reply; without a delivery its child has asked for no announcement.
+fn replied(run: &BackgroundRun, delivery: Option<&Delivery>) -> Value {
+    let body = delivery.map(DeliveryBody::read);
+    if run.status() == Some(BackgroundStatus::Success) {
+        let reply = body.and_then(|body| body.result_text());
+        return json!({ "runId": run.run_id, "status": "ok", "reply": reply.unwrap_or_default() });
+    }
+    let error = run.error.clone().unwrap_or_else(|| run.state().to_owned());
+    json!({ "runId": run.run_id, "status": "error", "error": error, "partial": run.partial })
+}
+
+/// Keeps the next delivery of a run from being announced. Dropping this gives it back.
+struct Reply {
+    view: Arc<ConversationView>,
+    key: String,
+}
+
+impl Reply {
+    fn of(view: &Arc<ConversationView>, key: &str) -> Self {
+        view.outbox.reserve(key);
+        Self { view: Arc::clone(view), key: key.to_owned() }
+    }
+
+    fn take(self) -> Option<Delivery> {
+        self.view.outbox.take_reserved(&self.key)
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        self.view.outbox.give_back(&self.key);
+    }
+}

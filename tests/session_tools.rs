@@ -1,0 +1,354 @@
+//! What the model of a conversation can ask about its runs, and do with them. Their children are scripted.
+#![cfg(target_os = "linux")]
+
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "only the waiting is used here")]
+mod pids;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use pi_subagent_native::orchestrate::background::{
+    Ack, BackgroundEvent, BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Listener,
+    Receipt, SessionAnswer, SpawnRequest, background, close_conversation, commands, mark_delivered,
+    open_conversation, parse_call, spawn, until_settled, use_session_tool,
+};
+use pi_subagent_native::orchestrate::{Call, CallOrder, single};
+use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::{Control, Host, HostContext, RunId, RunOverrides, RunSpec, ToolResult};
+use pids::eventually;
+use serde_json::{Value, json};
+use stage::{PATIENCE, User, stage};
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+const SESSION: &str = "conversation";
+/// Says what it was asked, at once, and announces it.
+const ANSWERS: &str = "works; asked; said 'In short.'; settled; leave";
+/// Works until it has heard a second command, and says so.
+const LISTENS: &str =
+    "hear; begin; hear; said 'Heard you.'; settled; asked; said 'In short.'; settled; leave";
+
+struct Scene {
+    root: TempDir,
+    service: Arc<BackgroundService>,
+    view: Arc<ConversationView>,
+    ear: Ear,
+}
+
+/// Keeps what it hears.
+#[derive(Clone, Default)]
+struct Ear(Arc<Mutex<Vec<BackgroundEvent>>>);
+
+impl Listener for Ear {
+    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
+        self.0.lock().push(event);
+        Ack::Accepted
+    }
+}
+
+impl Scene {
+    async fn new(script: &str) -> Self {
+        let root = stage(script);
+        let service = background(&root.path().join("agent"));
+        let ear = Ear::default();
+        let scope = ConversationScope {
+            cwd: root.path().join("project"),
+            context: context(&root),
+            ends_with: Cancel::new(),
+        };
+        let known = KnownDeliveries::default();
+        let view = open_conversation(&service, SESSION.into(), scope, known, ear.clone()).await;
+        Self { root, service, view, ear }
+    }
+
+    async fn spawn(&self, label: &str) -> String {
+        let request = SpawnRequest::new(
+            "look around\nand tell".into(),
+            self.root.path().join("project"),
+            context(&self.root),
+        );
+        let request = SpawnRequest { agent: Some("explorer".into()), label: Some(label.into()), ..request };
+        match spawn(&self.service, request, Arc::new(User::default())).await {
+            Receipt::Accepted { session_key, .. } => session_key,
+            receipt => panic!("{receipt:?}"),
+        }
+    }
+
+    /// A call that waits for its run.
+    async fn call(&self) -> ToolResult {
+        let spec = RunSpec {
+            agent: "explorer".into(),
+            task: "look".into(),
+            cwd: self.root.path().join("project"),
+            context: context(&self.root),
+            share: 1,
+            siblings: 1,
+            overrides: RunOverrides::default(),
+        };
+        let call = Call {
+            id: RunId::draw(),
+            callbacks: Arc::new(User::default()),
+            control: Control::default(),
+            updates: watch::channel(None).0,
+            host_id: None,
+            order: CallOrder::now(),
+        };
+        timeout(PATIENCE, single(spec, call)).await.expect("it ends")
+    }
+
+    async fn tool(&self, tool: &str, params: Value) -> SessionAnswer {
+        self.tool_until(tool, params, &Cancel::new()).await
+    }
+
+    async fn tool_until(&self, tool: &str, params: Value, cancel: &Cancel) -> SessionAnswer {
+        let call = match parse_call(tool, params).expect("a session tool") {
+            Ok(call) => call,
+            Err(report) => return SessionAnswer::refused(report),
+        };
+        let user = Arc::new(User::default());
+        timeout(PATIENCE, use_session_tool(&self.service, &self.view, call, user, cancel))
+            .await
+            .expect("it answers")
+    }
+
+    async fn settled(&self) {
+        let settled = until_settled(&self.service, &self.view, Some(PATIENCE));
+        timeout(PATIENCE, settled).await.expect("it settles");
+    }
+
+    async fn until_heard(&self, count: usize) {
+        let heard = self.root.path().join("heard");
+        eventually(&format!("command {count}"), || {
+            fs::read_to_string(&heard).is_ok_and(|text| text.lines().count() >= count)
+        })
+        .await;
+    }
+
+    /// The texts of the messages that the conversation was told.
+    fn messages(&self) -> Vec<String> {
+        let events = self.ear.0.lock();
+        events.iter().filter_map(|event| event.message.as_ref()).map(|message| message.text.clone()).collect()
+    }
+
+    async fn until_told(&self, count: usize) {
+        eventually(&format!("message {count}"), || self.messages().len() >= count).await;
+    }
+}
+
+fn context(root: &TempDir) -> Arc<HostContext> {
+    let session_file = Some(root.path().join("sessions/conversation.jsonl"));
+    let host = Host { session_id: Some(SESSION.into()), session_file, ..Host::default() };
+    Arc::new(HostContext { host, ..stage::context(root.path(), json!({ "graceMs": 200 })) })
+}
+
+fn texts(value: &Value, list: &str, field: &str) -> Vec<String> {
+    let items = value[list].as_array().expect("a list");
+    items.iter().map(|item| item[field].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn runs_of_calls_and_of_the_background_are_listed_alike() {
+    let scene = Scene::new(ANSWERS).await;
+    let key = scene.spawn("map").await;
+    scene.settled().await;
+    let result = scene.call().await;
+    let run_id = result.details.run_id.clone().expect("a run");
+    let SessionAnswer { value, is_error, .. } = scene.tool("sessions_list", json!({})).await;
+    assert!(!is_error, "{value}");
+    assert_eq!(texts(&value, "sessions", "state"), ["completed", "completed"]);
+    assert_eq!(value["sessions"][0]["runId"], run_id, "newest first");
+    assert_eq!(value["sessions"][0]["foreground"], true);
+    assert_eq!(
+        (&value["sessions"][1]["sessionKey"], &value["sessions"][1]["label"]),
+        (&json!(key), &json!("map"))
+    );
+    assert_eq!(value["sessions"][1]["task"], "look around");
+    assert_eq!(value["sessions"][1]["foreground"], Value::Null);
+    for run in value["sessions"].as_array().expect("a list") {
+        assert!(run["tokens"].as_u64() > Some(0), "{run}");
+        assert!(run["started"].as_str().is_some_and(|at| at.ends_with('Z')), "{run}");
+    }
+    let few = scene.tool("sessions_list", json!({ "limit": 1 })).await.value;
+    assert_eq!((texts(&few, "sessions", "runId"), &few["more"]), (vec![run_id], &json!(1)));
+    assert_eq!(scene.service.runs(Some(SESSION.into())).await.len(), 1, "people see no call that is over");
+}
+
+#[tokio::test]
+async fn a_run_is_named_by_key_id_beginning_label_or_session_and_others_are_out_of_reach() {
+    let scene = Scene::new(ANSWERS).await;
+    let key = scene.spawn("map").await;
+    scene.settled().await;
+    let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
+    let session = run.child_session_id.clone().unwrap_or_default();
+    for name in [&key, &run.run_id, &run.run_id[..5].to_owned(), &"map".to_owned(), &session] {
+        let answer = scene.tool("sessions_history", json!({ "sessionKey": name })).await;
+        assert!(
+            !answer.is_error || answer.value["error"].as_str().is_some_and(|why| !why.contains("no run")),
+            "{name}"
+        );
+    }
+    let wrong = scene.tool("sessions_stop", json!({ "sessionKey": "mop" })).await;
+    let why = wrong.value["error"].as_str().expect("a reason");
+    assert!(wrong.is_error && why.contains("`mop`") && why.contains("map"), "{why}");
+    let number = scene.tool("sessions_history", json!({ "sessionKey": "1" })).await;
+    assert!(number.is_error || run.run_id.starts_with('1'), "a number is no name here");
+}
+
+#[tokio::test]
+async fn a_reply_that_is_waited_for_is_not_announced_as_well() {
+    let scene = Scene::new(ANSWERS).await;
+    let key = scene.spawn("map").await;
+    scene.until_told(1).await;
+    let params = json!({ "sessionKey": key, "message": "And the tests?", "timeoutSeconds": 60 });
+    let answer = scene.tool("sessions_send", params).await;
+    assert_eq!(
+        (answer.value["status"].as_str(), answer.value["reply"].as_str()),
+        (Some("ok"), Some("In short."))
+    );
+    assert_eq!(answer.delivery_ids.len(), 1);
+    scene.settled().await;
+    assert_eq!(scene.messages().len(), 1, "only the first result");
+    assert!(mark_delivered(&scene.service, &scene.view, answer.delivery_ids).await);
+    close_conversation(&scene.service, &scene.view).await;
+}
+
+#[tokio::test]
+async fn a_reply_that_is_not_confirmed_is_offered_when_the_conversation_opens_again() {
+    let scene = Scene::new(ANSWERS).await;
+    let key = scene.spawn("map").await;
+    scene.until_told(1).await;
+    let told = {
+        let events = scene.ear.0.lock();
+        let message = events.iter().find_map(|event| event.message.as_ref()).expect("it was told");
+        message.delivery_ids.clone()
+    };
+    let params = json!({ "sessionKey": key, "message": "And the tests?", "timeoutSeconds": 60 });
+    let answer = scene.tool("sessions_send", params).await;
+    close_conversation(&scene.service, &scene.view).await;
+    let scope = ConversationScope {
+        cwd: scene.root.path().join("project"),
+        context: context(&scene.root),
+        ends_with: Cancel::new(),
+    };
+    let known = KnownDeliveries { delivered: told, ..KnownDeliveries::default() };
+    let again = Ear::default();
+    open_conversation(&scene.service, SESSION.into(), scope, known, again.clone()).await;
+    eventually("the reply is told", || {
+        let events = again.0.lock();
+        let mut messages = events.iter().filter_map(|event| event.message.as_ref());
+        messages.any(|message| message.delivery_ids == answer.delivery_ids)
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_waits_no_longer_is_told_by_a_message() {
+    let scene = Scene::new(LISTENS).await;
+    let key = scene.spawn("map").await;
+    scene.until_heard(1).await;
+    let cancel = Cancel::new();
+    cancel.cancel(CancelReason::Caller(None));
+    let params = json!({ "sessionKey": key, "message": "Hurry.", "timeoutSeconds": 60 });
+    let answer = scene.tool_until("sessions_send", params, &cancel).await;
+    assert_eq!(answer.value["status"], "accepted");
+    scene.until_told(1).await;
+    assert!(scene.messages()[0].contains("In short."), "{}", scene.messages()[0]);
+}
+
+#[tokio::test]
+async fn a_wait_has_an_end_and_the_run_goes_on() {
+    let scene = Scene::new(
+        "hear; begin; hear; gate go; said 'Late.'; settled; asked; said 'In short.'; settled; leave",
+    )
+    .await;
+    let key = scene.spawn("map").await;
+    scene.until_heard(1).await;
+    let params = json!({ "sessionKey": key, "message": "Hurry.", "timeoutSeconds": 1 });
+    let answer = scene.tool("sessions_send", params).await;
+    assert_eq!(
+        (answer.value["status"].as_str(), answer.is_error),
+        (Some("timeout"), false),
+        "{}",
+        answer.value
+    );
+    fs::write(scene.root.path().join("go"), "").expect("a file");
+    scene.until_told(1).await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_over_goes_on_in_the_background() {
+    let scene = Scene::new(ANSWERS).await;
+    let run_id = scene.call().await.details.run_id.expect("a run");
+    let sent =
+        scene.tool("sessions_send", json!({ "sessionKey": run_id, "message": "And the tests?" })).await;
+    assert_eq!((sent.value["status"].as_str(), sent.is_error), (Some("accepted"), false), "{}", sent.value);
+    scene.until_told(1).await;
+    assert!(scene.messages()[0].contains(&run_id), "{}", scene.messages()[0]);
+    let list = scene.tool("sessions_list", json!({})).await.value;
+    assert_eq!(texts(&list, "sessions", "runId"), [run_id], "it is one run, not two");
+}
+
+#[tokio::test]
+async fn history_tells_what_was_cut() {
+    let scene = Scene::new(ANSWERS).await;
+    let key = scene.spawn("map").await;
+    scene.settled().await;
+    let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
+    let file = run.transcript.clone().expect("a session file");
+    let mut lines = fs::read_to_string(&file).expect("a header");
+    let long = "word ".repeat(4_000);
+    for number in 0..30 {
+        let parent = (number > 0).then(|| (number - 1).to_string());
+        let (role, text) = if number % 2 == 0 {
+            ("user", format!("question {number}"))
+        } else {
+            ("assistant", long.clone())
+        };
+        let message = json!({ "role": role, "content": [{ "type": "text", "text": text }] });
+        let entry =
+            json!({ "type": "message", "id": number.to_string(), "parentId": parent, "message": message });
+        lines.extend([entry.to_string(), "\n".to_owned()]);
+    }
+    fs::write(&file, lines).expect("a file of ours");
+    let answer = scene.tool("sessions_history", json!({ "sessionKey": key, "limit": 200 })).await;
+    let messages = answer.value["messages"].as_array().expect("messages");
+    assert_eq!(messages.last().expect("the newest")["role"], "assistant");
+    assert!(answer.value.to_string().len() < 64 * 1024, "{}", answer.value.to_string().len());
+    assert!(messages.len() < 30);
+    let note = answer.value["note"].as_str().expect("a note");
+    assert!(note.contains("older messages were left out"), "{note}");
+    let two = scene.tool("sessions_history", json!({ "sessionKey": key, "limit": 2 })).await.value;
+    assert_eq!(texts(&two, "messages", "role"), ["user", "assistant"]);
+    assert_eq!(two["messages"][0]["text"], "question 28");
+}
+
+#[tokio::test]
+async fn a_run_is_stopped_once() {
+    let scene = Scene::new("hear; begin; leave").await;
+    let key = scene.spawn("map").await;
+    scene.until_heard(1).await;
+    let stopped = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
+    assert_eq!(stopped.value["status"], "stopped");
+    let again = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
+    assert!(again.is_error && again.value["error"].as_str().is_some_and(|why| why.contains("over already")));
+}
+
+#[tokio::test]
+async fn a_person_reaches_a_call_that_is_over_by_its_id() {
+    let scene = Scene::new(ANSWERS).await;
+    let run_id = scene.call().await.details.run_id.expect("a run");
+    let command = |line: String| {
+        let (service, view) = (&scene.service, &scene.view);
+        async move { commands::answer(service, view, &line, None, Arc::new(User::default())).await }
+    };
+    assert!(command("list".to_owned()).await.title.contains("none"));
+    let resumed = command(format!("resume {run_id}")).await;
+    assert!(!resumed.is_error, "{}", resumed.plain());
+    scene.until_told(1).await;
+    assert!(command("list".to_owned()).await.plain().contains(&run_id));
+}
