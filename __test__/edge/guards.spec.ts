@@ -85,7 +85,7 @@ describe("a machine that is short of descriptors while it is asked what it allow
 			const result = await scene.run({ env, config: { sandbox: "auto" } });
 			const { sandbox, outcome } = single(result);
 			assert.equal(outcome, "completed", textOf(result));
-			const expected = ["landlock", "mount-ns"].filter((layer) => allows(layer));
+			const expected = (["landlock", "mount-ns"] as const).filter((layer) => allows(layer));
 			assert.deepEqual(
 				sandbox?.mechanism.filter((layer) => /landlock|mount-ns/.test(layer)),
 				expected,
