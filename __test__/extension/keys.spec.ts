@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { KeybindingsManager, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
 
-import { type Action, PanelKeys } from "../../extension/panel/keys.ts";
+import { type Action, panelKeys } from "../../extension/panel/keys.ts";
 import { keyText } from "../../extension/ui/key-text.ts";
 
 const ESC = "\u001b";
@@ -29,9 +29,7 @@ describe("a key of the panel", () => {
 		keys: ["?", `${ESC}[47:63;2u`, `${ESC}[223:63;2u`, `${ESC}[27;2;63~`],
 		tools: ["t", "\u000f"],
 	};
-	const keys = new PanelKeys(
-		new KeybindingsManager({ ...TUI_KEYBINDINGS, "app.tools.expand": { defaultKeys: "ctrl+o" } }),
-	);
+	const keys = panelKeys(new KeybindingsManager({ ...TUI_KEYBINDINGS, "app.tools.expand": { defaultKeys: "ctrl+o" } }));
 	for (const [action, sequences] of Object.entries(table)) {
 		it(`does ${action}`, () => {
 			for (const data of sequences) assert.equal(keys.actionOf(data), action, JSON.stringify(data));

@@ -6,7 +6,7 @@ import { visibleWidth } from "@earendil-works/pi-tui";
 import { fitPath } from "../../extension/ui/paths.ts";
 import { joinedWidth, Pen } from "../../extension/ui/pen.ts";
 import { endOfProse, gist, prose } from "../../extension/ui/prose.ts";
-import { type AnyTheme, Style } from "../../extension/ui/style.ts";
+import type { AnyTheme } from "../../extension/ui/style.ts";
 import { cell, clip, firstLine, indented, oneLine, plainText, wrap } from "../../extension/ui/text.ts";
 
 /** Writes its colours where a terminal would show them. */
@@ -112,7 +112,7 @@ describe("paths", () => {
 describe("Markdown", () => {
 	it("is drawn as pi draws it: headings, lists, tables, code", () => {
 		const source = "# Found\n\n- one\n- **two**\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn x() {}\n```";
-		assert.deepEqual(prose(source, 40, plain), [
+		assert.deepEqual(prose(source, plain.resized(40)), [
 			"Found",
 			"",
 			"- one",
@@ -131,11 +131,10 @@ describe("Markdown", () => {
 	});
 
 	it("has pi's colours for code, and one colour for a language that nobody knows", () => {
-		const marked = new Style({
-			fg: (color, text) => (color.startsWith("syntax") ? `<${color.slice(6)}:${text}>` : text),
-		});
+		const fg: AnyTheme["fg"] = (color, text) => (color.startsWith("syntax") ? `<${color.slice(6)}:${text}>` : text);
+		const marked = new Pen({ fg }, 80);
 		const code = (language: string) =>
-			prose(`\`\`\`${language}\nfn main() { let x = "a\n b"; }\n\`\`\``, 80, marked).slice(1, -1);
+			prose(`\`\`\`${language}\nfn main() { let x = "a\n b"; }\n\`\`\``, marked).slice(1, -1);
 		assert.deepEqual(code("rust"), [
 			'  <Keyword:fn><Function: main>() { <Keyword:let> x = <String:"a>',
 			'  <String: b">; }',
@@ -145,21 +144,21 @@ describe("Markdown", () => {
 
 	it("survives what a parser gives up on", () => {
 		for (const source of [">".repeat(20_000), "[".repeat(20_000), "- ".repeat(5_000), "\u0000`".repeat(500)]) {
-			for (const line of prose(source, 30, plain)) assert.ok(visibleWidth(line) <= 30);
+			for (const line of prose(source, plain.resized(30))) assert.ok(visibleWidth(line) <= 30);
 		}
 	});
 
 	it("shows the end of what is being written, code as code although its start is out of sight", () => {
 		const code = `Look:\n\`\`\`js\n${"let a = 1;\n".repeat(200)}`;
-		assert.deepEqual(endOfProse(code, 60, plain, 2), ["  let a = 1;", "  let a = 1;"]);
-		assert.deepEqual(endOfProse(`${code}\`\`\`\nSo **that** is it.`, 60, plain, 3), [
+		assert.deepEqual(endOfProse(code, 2, plain.resized(60)), ["  let a = 1;", "  let a = 1;"]);
+		assert.deepEqual(endOfProse(`${code}\`\`\`\nSo **that** is it.`, 3, plain.resized(60)), [
 			"  let a = 1;",
 			"```",
 			"So that is it.",
 		]);
 		// The addon cuts the beginning of a long text off.
 		const cut = "…et a = 1;\n```\n\nThen I said:\n\n- one";
-		assert.deepEqual(endOfProse(cut, 60, plain, 6), ["```", "  …et a = 1;", "```", "Then I said:", "- one"]);
+		assert.deepEqual(endOfProse(cut, 6, plain.resized(60)), ["```", "  …et a = 1;", "```", "Then I said:", "- one"]);
 	});
 
 	it("has a gist that stays as it is while more is said", () => {
@@ -171,21 +170,20 @@ describe("Markdown", () => {
 	it("is laid out in little time", () => {
 		const long = "word **bold** `code` and more of it.\n\n".repeat(1_600);
 		const begin = performance.now();
-		for (let draw = 0; draw < 20; draw++) endOfProse(long, 100, plain, 2);
+		for (let draw = 0; draw < 20; draw++) endOfProse(long, 2, plain.resized(100));
 		assert.ok(performance.now() - begin < 500);
-		prose("設定".repeat(30_000), 100, plain);
+		prose("設定".repeat(30_000), plain.resized(100));
 		assert.ok(performance.now() - begin < 4_000);
 	});
 });
 
 describe("a theme that lacks what is asked of it", () => {
 	it("leaves the text as it is", () => {
-		const broken = new Style({
-			fg: () => {
-				throw new Error("Unknown theme color");
-			},
-		});
+		const fg = () => {
+			throw new Error("Unknown theme color");
+		};
+		const broken = new Pen({ fg }, 20);
 		assert.deepEqual([broken.fg("accent", "a"), broken.bg("customMessageBg", "b"), broken.bold("c")], ["a", "b", "c"]);
-		assert.deepEqual(prose("# A `b`\n\n```ts\nlet c;\n```", 20, broken), ["A b", "", "```ts", "  let c;", "```"]);
+		assert.deepEqual(prose("# A `b`\n\n```ts\nlet c;\n```", broken), ["A b", "", "```ts", "  let c;", "```"]);
 	});
 });

@@ -3,6 +3,7 @@
 import type { CallError, DisplayItem, SingleResult } from "../../index.js";
 import { fitPath, shortPath } from "../ui/paths.ts";
 import { limited, type Pen } from "../ui/pen.ts";
+import { compactProse, endOfProse, prose } from "../ui/prose.ts";
 import { oneLine, PREVIEW_CHARACTERS } from "../ui/text.ts";
 import { callText } from "../ui/words.ts";
 import { type Extent, hint } from "./frame.ts";
@@ -39,10 +40,10 @@ export function endLines(result: SingleResult, { failed, error }: End, extent: E
 
 /** An answer as Markdown, or the start of it. */
 export function answerLines(answer: string, extent: Extent, limit: number, pen: Pen): string[] {
-	if (extent.expanded) return ["", ...pen.prose(answer), ""];
+	if (extent.expanded) return ["", ...prose(answer, pen), ""];
 	// An answer can be 50 KB: no more of it is laid out than may be shown.
 	const source = answer.slice(0, PREVIEW_CHARACTERS);
-	const lines = pen.compactProse(source);
+	const lines = compactProse(source, pen);
 	if (source !== answer) return [...lines.slice(0, limit), hint("more", extent, pen)];
 	return limited(lines, limit, (rest) => hint(`${rest} more lines`, extent, pen));
 }
@@ -130,7 +131,7 @@ export function workLines(
 	const news = newsOf({ items, text });
 	const last = news === "" ? items.findLastIndex(({ type }) => type === "text") : -1;
 	const calls = limits.calls < 1 ? [] : callLines(items, limits.calls, limits.withWords ? undefined : last, pen);
-	return [...calls, ...pen.endOfProse(news, limits.text)];
+	return [...calls, ...endOfProse(news, limits.text, pen)];
 }
 
 /** What a run says now; nothing while calls are made that its last words have led to. */

@@ -7,9 +7,10 @@ import { messageOf, unwaited } from "../host/guard.ts";
 import { reportLines } from "../ui/report-lines.ts";
 import { nameOf } from "../ui/run-words.ts";
 import { clip, oneLine } from "../ui/text.ts";
+import type { Hint } from "./foot.ts";
 import type { Action } from "./keys.ts";
 import { type Page, reportView } from "./report.ts";
-import type { Hint, PanelHost } from "./view.ts";
+import type { PanelHost } from "./view.ts";
 
 /** How much of a conversation `log` shows: the most that the command takes. */
 const LOG_LIMIT = 200;

@@ -39,32 +39,22 @@ export type Action = keyof typeof ACTIONS;
 
 const ALL = Object.entries<Keys>(ACTIONS) as [Action, Keys][];
 
-export class PanelKeys {
-	readonly bindings: Partial<Keybindings>;
+export type PanelKeys = ReturnType<typeof panelKeys>;
 
-	constructor(bindings: Partial<Keybindings>) {
-		this.bindings = bindings;
-	}
-
-	/** Returns the action of a key, given as the terminal has sent it. */
-	actionOf(data: string): Action | undefined {
-		const chosen = ALL.find(([, { pi }]) => pi !== undefined && this.bindings.matches?.(data, pi));
-		return (chosen ?? ALL.find(([, { own }]) => own.some((key) => isPressed(data, key))))?.[0];
-	}
-
-	/** The first key of an action. */
-	nameOf(action: Action): string {
-		return this.namesOf(ACTIONS[action])[0] ?? "";
-	}
-
-	/** All keys, and what they do. */
-	table(): [keys: string, does: string][] {
-		return ALL.map(([, keys]) => [this.namesOf(keys).join(" "), keys.does]);
-	}
-
-	private namesOf({ pi, own }: Keys): string[] {
-		return [...new Set([...(pi === undefined ? [] : keysOf(pi, this.bindings)), ...own])].map(keyName);
-	}
+export function panelKeys(bindings: Partial<Keybindings>) {
+	const namesOf = ({ pi, own }: Keys) => [...new Set([...(pi ? keysOf(pi, bindings) : []), ...own])].map(keyName);
+	return {
+		bindings,
+		/** The action of a key, given as the terminal has sent it. */
+		actionOf(data: string): Action | undefined {
+			const chosen = ALL.find(([, { pi }]) => pi && bindings.matches?.(data, pi));
+			return (chosen ?? ALL.find(([, { own }]) => own.some((key) => isPressed(data, key))))?.[0];
+		},
+		/** The first key of an action. */
+		nameOf: (action: Action): string => namesOf(ACTIONS[action])[0] ?? "",
+		/** All keys, and what they do. */
+		table: () => ALL.map(([, keys]) => [namesOf(keys).join(" "), keys.does] as const),
+	};
 }
 
 function isPressed(data: string, key: KeyId): boolean {

@@ -3,16 +3,18 @@
 import { type BackgroundRun, isLive } from "../background/run.ts";
 import { cached } from "../ui/component.ts";
 import type { Pen } from "../ui/pen.ts";
+import { compactProse, endOfProse } from "../ui/prose.ts";
 import { runLines } from "../ui/run-line.ts";
 import { markOf, nameOf, questionLine, stateOf } from "../ui/run-words.ts";
 import { counts, isOver } from "../ui/states.ts";
 import type { Color } from "../ui/style.ts";
 import { oneLine, PREVIEW_CHARACTERS } from "../ui/text.ts";
 import type { RunActions } from "./actions.ts";
+import type { Hint } from "./foot.ts";
 import type { PanelRuns } from "./runs.ts";
 import { transcriptView } from "./transcript.ts";
 import { callOf } from "./transcript-entry.ts";
-import { type Hint, type PanelHost, rule, scrolled, titled, type View } from "./view.ts";
+import { type PanelHost, rule, scrolled, titled, type View } from "./view.ts";
 
 /** Fewer rows than this have no room for the names of the columns, or for the chosen run below the list. */
 const HEADING_FROM_ROWS = 12;
@@ -126,11 +128,11 @@ function detailLines(run: BackgroundRun, rows: number, pen: Pen): string[] {
 
 function liveLines({ lastTool, text = "" }: BackgroundRun, rows: number, pen: Pen): string[] {
 	const calls = lastTool ? [callOf(oneLine(lastTool), pen)] : [];
-	return rows > calls.length ? [...calls, ...pen.endOfProse(text, rows - calls.length)] : calls;
+	return rows > calls.length ? [...calls, ...endOfProse(text, rows - calls.length, pen)] : calls;
 }
 
 function endedLines(run: BackgroundRun, pen: Pen): string[] {
 	const { error = "", result, partial = "" } = run;
 	const failure = error ? pen.paragraph(error.slice(0, PREVIEW_CHARACTERS), markOf(run).color) : [];
-	return [...failure, ...pen.compactProse((result || partial).slice(0, PREVIEW_CHARACTERS))];
+	return [...failure, ...compactProse((result || partial).slice(0, PREVIEW_CHARACTERS), pen)];
 }

@@ -3,7 +3,8 @@
 import { unwaited } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
 import type { Pen } from "../ui/pen.ts";
-import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";
+import type { Hint } from "./foot.ts";
+import { type PanelHost, scrolled, titled, type View } from "./view.ts";
 
 export interface Page {
 	title: string;

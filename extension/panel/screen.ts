@@ -9,19 +9,21 @@ import { Pen } from "../ui/pen.ts";
 import type { AnyTheme } from "../ui/style.ts";
 import { cell } from "../ui/text.ts";
 import { runActions } from "./actions.ts";
-import { Foot } from "./foot.ts";
-import { type Action, PanelKeys } from "./keys.ts";
+import { type Hint, panelFoot } from "./foot.ts";
+import { type Action, type PanelKeys, panelKeys } from "./keys.ts";
 import { listView } from "./list.ts";
-import { Repeated } from "./repeated.ts";
+import { repeated } from "./repeated.ts";
 import { reportView } from "./report.ts";
-import { PanelRuns } from "./runs.ts";
-import { bodyRows, framed, type Hint, hintLine, type PanelHost, type View } from "./view.ts";
+import { panelRuns } from "./runs.ts";
+import { type PanelHost, rule, type View } from "./view.ts";
 
 /** Over everything: pi's own lines come back as they were when it closes. */
 const WHOLE_SCREEN = { width: "100%", maxHeight: "100%", anchor: "top-left" } as const;
 /** It is drawn at most ten times a second, and once a second for its clocks. */
 const DRAW_EVERY_MS = 100;
 const TICK_MS = 1_000;
+/** Fewer rows than this are all for the view. */
+const RULES_FROM_ROWS = 16;
 /** Where nobody tells how high the terminal is. */
 const ROWS = 24;
 /** Lines that one turn of a wheel scrolls at most. */
@@ -82,9 +84,7 @@ function panel(
 		drawn = undefined;
 		terminal.requestRender();
 	};
-	const drawing = new Repeated(() => draw(), DRAW_EVERY_MS);
-	/** Draws what has changed, soon. */
-	const changed = () => drawing.want();
+	const drawing = repeated(draw, DRAW_EVERY_MS);
 	const open = (view: View) => {
 		if (isDisposed) {
 			view.dispose?.();
@@ -92,7 +92,7 @@ function panel(
 		}
 		foot.hush();
 		views.push(view);
-		changed();
+		drawing.want();
 	};
 	const dispose = () => {
 		if (isDisposed) return;
@@ -126,24 +126,29 @@ function panel(
 			if (views.length === 0) close();
 		} else if (action === "keys") open(reportView(host, { title: "Keys", draw: (pen) => keyLines(keys, pen) }));
 	};
+	/** Exactly `rows` lines: head, body, foot. In a terminal of one row the head is all there is. */
 	const layout = (pen: Pen, rows: number): string[] => {
 		const view = views.at(-1);
 		if (!view) return [];
-		const body = view.body(pen, bodyRows(rows));
+		const edges = rows < RULES_FROM_ROWS ? [] : [rule("", pen)];
+		const room = Math.max(0, rows - 2 - 2 * edges.length);
+		const body = view.body(pen, room).slice(0, room);
+		const blank = Array.from({ length: room - body.length }, () => "");
 		const hints: Hint[] = [...view.hints(), ["keys", "keys"], ["back", views.length === 1 ? "close" : "back"]];
-		const last = foot.line(pen, screen.focused) ?? hintLine(hints, keys, pen);
-		return framed(view.head(pen), body, last, rows, pen).map((line) => MARGIN + line);
+		const last = foot.line(hints, pen, screen.focused);
+		const lines = [view.head(pen), ...edges, ...body, ...blank, ...edges, last].slice(0, Math.max(1, rows));
+		return lines.map((line) => MARGIN + line);
 	};
 
-	const keys = new PanelKeys(keybindings);
-	const foot = new Foot(keys, changed);
-	const runs = new PanelRuns(background, session, changed);
-	const host: PanelHost = { foot, session, runs, changed, open };
+	const keys = panelKeys(keybindings);
+	const foot = panelFoot(keys, drawing.want);
+	const runs = panelRuns(background, session, drawing.want);
+	const host: PanelHost = { foot, session, runs, open, changed: drawing.want };
 	views.push(listView(host, runActions(host, callbacks, answer)));
 	const unsubscribe = background.subscribe(told);
 	const ticked = () => {
 		refresh();
-		changed();
+		drawing.want();
 	};
 	const tick = guardedInterval("the clock of the panel", ticked, TICK_MS);
 	runs.ask(true);

@@ -2,7 +2,8 @@
 
 import type { Transcript } from "../../index.js";
 import { fitCall } from "../ui/paths.ts";
-import type { Pen } from "../ui/pen.ts";
+import { limited, type Pen } from "../ui/pen.ts";
+import { prose } from "../ui/prose.ts";
 import { clip, oneLine, PREVIEW_CHARACTERS, plainText } from "../ui/text.ts";
 
 /** What a tool has answered is a file or a listing: its start tells what it is. */
@@ -21,7 +22,7 @@ export function entryLines({ role, name, isError, ...entry }: TranscriptEntry, p
 		case "user":
 			return ["", ...pen.wrap(pen.fg("accent", plainText(text).trim()), pen.fg("accent", ASKED))];
 		case "assistant":
-			return ["", ...below((inner) => (isError ? inner.paragraph(text, "error") : inner.prose(text)))];
+			return ["", ...below((inner) => (isError ? inner.paragraph(text, "error") : prose(text, inner)))];
 		case "toolCall":
 			return below((inner) => [callOf(oneLine(text.slice(0, PREVIEW_CHARACTERS)) || (name ?? "…"), inner)]);
 		case "toolResult":
@@ -39,9 +40,6 @@ export function callOf(words: string, pen: Pen): string {
 
 function resultLines(text: string, isError: boolean, pen: Pen): string[] {
 	const lines = plainText(text).trimEnd().split("\n");
-	// One more line is no longer than saying so.
-	const shown = lines.length > RESULT_LINES + 1 ? lines.slice(0, RESULT_LINES) : lines;
-	const hidden = lines.length - shown.length;
-	const drawn = shown.map((line) => pen.fg(isError ? "error" : "dim", pen.clip(line)));
-	return hidden > 0 ? [...drawn, pen.remark(`${hidden} more lines`)] : drawn;
+	const drawn = lines.map((line) => pen.fg(isError ? "error" : "dim", pen.clip(line)));
+	return limited(drawn, RESULT_LINES, (rest) => pen.remark(`${rest} more lines`));
 }

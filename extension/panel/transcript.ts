@@ -6,13 +6,15 @@ import { messageOf } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
 import { fitPath } from "../ui/paths.ts";
 import type { Pen } from "../ui/pen.ts";
+import { compactProse, prose } from "../ui/prose.ts";
 import { elapsed, markOf, modelOf, nameOf, questionLine, wordsOf } from "../ui/run-words.ts";
 import { oneLine } from "../ui/text.ts";
 import { usageWords } from "../ui/words.ts";
 import type { RunActions } from "./actions.ts";
-import { Repeated } from "./repeated.ts";
+import type { Hint } from "./foot.ts";
+import { repeated } from "./repeated.ts";
 import { MOST_ENTRIES, TranscriptWindow } from "./transcript-window.ts";
-import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";
+import { type PanelHost, scrolled, titled, type View } from "./view.ts";
 
 /** Entries asked for to follow the end; older ones are asked for when they are scrolled to. */
 const NEWEST_ENTRIES = 80;
@@ -39,7 +41,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 		isLive(shown) ? liveLines(shown, said, pen) : endLines(shown, pen),
 	);
 
-	const reading = new Repeated(async () => {
+	const reading = repeated(async () => {
 		const [entries, tools] = [wanted, withTools];
 		wanted = 0;
 		try {
@@ -95,7 +97,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 			const result = run.result || run.partial || "(nothing)";
 			return [
 				"",
-				...pen.indented(INDENT, (inner) => [...inner.paragraph(archived, "dim"), "", ...inner.compactProse(result)]),
+				...pen.indented(INDENT, (inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]),
 			];
 		}
 		if (problem !== undefined) {
@@ -141,7 +143,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 			// A file that nobody writes is not looked at again.
 			if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) want(NEWEST_ENTRIES);
 		},
-		dispose: () => reading.dispose(),
+		dispose: reading.dispose,
 	};
 }
 
@@ -166,7 +168,7 @@ function note(text: string, pen: Pen): string {
 
 function liveLines({ text = "" }: BackgroundRun, newest: string | undefined, pen: Pen): string[] {
 	const said = text.trim();
-	return said === "" || newest?.includes(said) ? [] : ["", ...pen.indented(INDENT, (inner) => inner.prose(said))];
+	return said === "" || newest?.includes(said) ? [] : ["", ...pen.indented(INDENT, (inner) => prose(said, inner))];
 }
 
 function endLines(run: BackgroundRun, pen: Pen): string[] {

@@ -3,17 +3,9 @@
 import type { BackgroundSession } from "../../index.js";
 import type { Pen } from "../ui/pen.ts";
 import { clip, widthOf } from "../ui/text.ts";
-import type { Foot } from "./foot.ts";
-import type { Action, PanelKeys } from "./keys.ts";
+import type { Foot, Hint } from "./foot.ts";
+import type { Action } from "./keys.ts";
 import type { PanelRuns } from "./runs.ts";
-
-/** Between hints. */
-const GAP = "  ";
-/** Fewer rows than this are all for the view. */
-const RULES_FROM_ROWS = 16;
-
-/** A key and what it does; of several the most important ones come first. */
-export type Hint = readonly [action: Action, does: string];
 
 /** One screen of the panel. A pen is the same one as long as the terminal and the theme are. */
 export interface View {
@@ -55,34 +47,6 @@ export function scrolled(action: Action, rows: number): number | undefined {
 /** What a view is called. */
 export function titled(title: string, pen: Pen): string {
 	return pen.bold(pen.fg("toolTitle", title));
-}
-
-/** Keys in one line: the last two, and before them as many as fit. */
-export function hintLine(hints: readonly Hint[], keys: PanelKeys, pen: Pen): string {
-	const widthOfHint = ([action, does]: Hint) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP.length;
-	const always = hints.slice(-2);
-	let room = pen.width + GAP.length - always.reduce((sum, hint) => sum + widthOfHint(hint), 0);
-	const fit = hints.slice(0, -2).filter((hint) => {
-		room -= widthOfHint(hint);
-		return room >= 0;
-	});
-	const written = [...fit, ...always].map(
-		([action, does]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${does}`),
-	);
-	return pen.clip(written.join(GAP));
-}
-
-/** Rows that a view has in a terminal of so many. */
-export function bodyRows(rows: number): number {
-	return Math.max(0, rows - (rows < RULES_FROM_ROWS ? 2 : 4));
-}
-
-/** Exactly `rows` lines: head, body, foot. In a terminal of one row the head is all there is. */
-export function framed(head: string, body: readonly string[], foot: string, rows: number, pen: Pen): string[] {
-	const shown = body.slice(0, bodyRows(rows));
-	const blank = Array.from({ length: bodyRows(rows) - shown.length }, () => "");
-	const edges = rows < RULES_FROM_ROWS ? [] : [rule("", pen)];
-	return [head, ...edges, ...shown, ...blank, ...edges, foot].slice(0, Math.max(1, rows));
 }
 
 /** A line across, with a name in it. */

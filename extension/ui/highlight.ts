@@ -47,25 +47,19 @@ function treeOf(code: string, language: string): Tree | undefined {
 
 function colored(tree: Tree, style: Style): string {
 	const colors: (Color | undefined)[] = [];
-	let drawn = "";
-	let run: { text: string; color: Color | undefined } = { text: "", color: undefined };
-	const flush = () => {
-		const { text, color } = run;
-		drawn += color ? text.replace(/[^\n]+/g, (line) => style.fg(color, line)) : text;
-	};
+	const runs: { text: string; color: Color | undefined }[] = [];
 	tree.walk({
 		openNode: ({ kind = "" }) =>
 			void colors.push(COLORS.get(kind) ?? COLORS.get(kind.split(/[.-]/)[0] ?? "") ?? colors.at(-1)),
 		addText(text) {
 			const color = colors.at(-1);
-			if (color !== run.color) {
-				flush();
-				run = { text: "", color };
-			}
-			run.text += text;
+			const run = runs.at(-1);
+			if (run && run.color === color) run.text += text;
+			else runs.push({ text, color });
 		},
 		closeNode: () => void colors.pop(),
 	});
-	flush();
-	return drawn;
+	return runs
+		.map(({ text, color }) => (color ? text.replace(/[^\n]+/g, (line) => style.fg(color, line)) : text))
+		.join("");
 }

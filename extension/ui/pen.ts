@@ -2,7 +2,6 @@
 
 import type { RunUsage } from "../../index.js";
 import { fitCall } from "./paths.ts";
-import { compactProse, endOfProse, prose } from "./prose.ts";
 import { type AnyTheme, type Color, Style } from "./style.ts";
 import { clip, indented, oneLine, PREVIEW_CHARACTERS, plainText, widthOf, wrap } from "./text.ts";
 import { usageParts } from "./words.ts";
@@ -52,21 +51,6 @@ export class Pen extends Style {
 		const lines = this.wrap(oneLine(text.slice(0, PREVIEW_CHARACTERS)));
 		if (lines.length > limit) lines.splice(limit - 1, Number.POSITIVE_INFINITY, `${lines[limit - 1]} …`);
 		return lines.map((line) => this.fg(color, this.clip(line)));
-	}
-
-	/** What a model has written, as pi draws it. */
-	prose(text: string): string[] {
-		return prose(text, this.width, this);
-	}
-
-	/** The same without its blank lines. */
-	compactProse(text: string): string[] {
-		return compactProse(text, this.width, this);
-	}
-
-	/** The last `limit` lines of what a model is writing. */
-	endOfProse(text: string, limit: number): string[] {
-		return endOfProse(text, this.width, this, limit);
 	}
 
 	/** A tool call, with its name apart from what it is given. */

@@ -2,8 +2,9 @@
 
 import { Markdown, type MarkdownTheme } from "@earendil-works/pi-tui";
 import { highlighted } from "./highlight.ts";
-import type { Color, Style } from "./style.ts";
-import { clip, LINE_CHARACTERS, plainText, wrap } from "./text.ts";
+import type { Pen } from "./pen.ts";
+import type { Color } from "./style.ts";
+import { LINE_CHARACTERS, plainText } from "./text.ts";
 
 /** A text that grows is cut in such steps, so that its lines do not break elsewhere with every word. */
 const STEP = 512;
@@ -14,29 +15,29 @@ const HEADING = /^#{1,6}\s+/;
 const CUT = "…";
 
 /** A text in full. */
-export function prose(source: string, width: number, style: Style): string[] {
+export function prose(source: string, pen: Pen): string[] {
 	const text = plainText(source).trim();
 	try {
-		const lines = new Markdown(text, 0, 0, markdownTheme(style)).render(Math.max(1, width));
+		const lines = new Markdown(text, 0, 0, markdownTheme(pen)).render(Math.max(1, pen.width));
 		// A narrow list can come out wider than it may.
-		return lines.map((line) => clip(line.trimEnd(), width));
+		return lines.map((line) => pen.clip(line.trimEnd()));
 	} catch {
 		// What the parser gives up on, such as a thousand nested quotes, can still be read.
-		return wrap(text, width);
+		return pen.wrap(text);
 	}
 }
 
 /** The same without its blank lines. */
-export function compactProse(source: string, width: number, style: Style): string[] {
-	return prose(source, width, style).filter((line) => line !== "");
+export function compactProse(source: string, pen: Pen): string[] {
+	return prose(source, pen).filter((line) => line !== "");
 }
 
 /** The end of a text that grows: its last `limit` lines, blank ones left out. */
-export function endOfProse(source: string, width: number, style: Style, limit: number): string[] {
-	const start = Math.floor((source.length - (limit + 2) * Math.max(width, 1)) / STEP) * STEP;
+export function endOfProse(source: string, limit: number, pen: Pen): string[] {
+	const start = Math.floor((source.length - (limit + 2) * Math.max(pen.width, 1)) / STEP) * STEP;
 	const lineEnd = source.slice(0, start + STEP).indexOf("\n", Math.max(0, start));
 	const from = start <= 0 ? 0 : lineEnd < 0 ? start : lineEnd + 1;
-	const lines = compactProse(openFence(source, from) + source.slice(from), width, style);
+	const lines = compactProse(openFence(source, from) + source.slice(from), pen);
 	// Code under way gets no end.
 	if (openFence(source, source.length) !== "") lines.pop();
 	return lines.slice(-limit);
@@ -74,8 +75,8 @@ function beginsInCode(source: string): boolean {
 }
 
 /** As pi makes it for its own messages. */
-function markdownTheme(style: Style): MarkdownTheme {
-	const colored = (color: Color) => (text: string) => style.fg(color, text);
+function markdownTheme(pen: Pen): MarkdownTheme {
+	const colored = (color: Color) => (text: string) => pen.fg(color, text);
 	return {
 		heading: colored("mdHeading"),
 		link: colored("mdLink"),
@@ -87,10 +88,10 @@ function markdownTheme(style: Style): MarkdownTheme {
 		quoteBorder: colored("mdQuoteBorder"),
 		hr: colored("mdHr"),
 		listBullet: colored("mdListBullet"),
-		bold: (text) => style.emphasis("bold", text),
-		italic: (text) => style.emphasis("italic", text),
-		underline: (text) => style.emphasis("underline", text),
-		strikethrough: (text) => style.emphasis("strikethrough", text),
-		highlightCode: (code, language) => highlighted(code, language, style),
+		bold: (text) => pen.emphasis("bold", text),
+		italic: (text) => pen.emphasis("italic", text),
+		underline: (text) => pen.emphasis("underline", text),
+		strikethrough: (text) => pen.emphasis("strikethrough", text),
+		highlightCode: (code, language) => highlighted(code, language, pen),
 	};
 }

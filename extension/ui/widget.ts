@@ -33,35 +33,32 @@ export function shownOf({ runs, unread }: Background): Shown {
 
 /** Shows the runs from now on. Returns what takes the widget away. */
 export function showWidget(context: PiContext, background: Background): () => void {
-	let redraw: (() => void) | undefined;
+	/** The widget while it is on the screen, and how often what it shows has changed. */
+	let widget: { terminal: Terminal } | undefined;
+	let changes = 0;
 	const hide = () => {
-		if (redraw) context.ui.setWidget(WIDGET, undefined);
-		redraw = undefined;
+		if (widget) context.ui.setWidget(WIDGET, undefined);
+		widget = undefined;
 	};
 	const make = (terminal: Terminal, theme: AnyTheme): Widget => {
+		const made = { terminal };
+		widget = made;
 		const rows = () => terminal.terminal?.rows ?? process.stdout.rows ?? Number.POSITIVE_INFINITY;
-		const lines = component(theme, (pen) => widgetLines(shownOf(background), rows(), Date.now(), pen));
+		const draw = (pen: Pen) => widgetLines(shownOf(background), rows(), Date.now(), pen);
 		const tick = guardedInterval("the clock of the widget", follow, TICK_MS);
-		const drawAgain = () => {
-			lines.invalidate();
-			terminal.requestRender();
-		};
-		redraw = drawAgain;
 		const dispose = () => {
 			clearInterval(tick);
 			// pi drops widgets without a word when it replaces its extensions.
-			if (redraw === drawAgain) redraw = undefined;
+			if (widget === made) widget = undefined;
 		};
-		return { ...lines, dispose };
+		return { ...component(theme, draw, () => changes), dispose };
 	};
 	const follow = () => {
 		const { live, unread } = shownOf(background);
-		if (live.length + unread.length === 0) {
-			hide();
-			return;
-		}
-		if (!redraw) context.ui.setWidget(WIDGET, make);
-		redraw?.();
+		changes += 1;
+		if (live.length + unread.length === 0) hide();
+		else if (!widget) context.ui.setWidget(WIDGET, make);
+		widget?.terminal.requestRender();
 	};
 	const unsubscribe = background.subscribe(follow);
 	follow();

@@ -16,27 +16,26 @@ export interface Mark {
 /** What is known of a state; fields that are undefined count as absent. */
 export type Standing = { [Field in keyof RunStanding]: RunStanding[Field] | undefined } & { state: string };
 
-/** Words found before: fifty runs are drawn again every second, and say the same few things. */
-class Known<Words> {
-	private readonly words = new Map<string, Words>();
+const MOST_KNOWN = 1_000;
 
-	get(key: string, find: () => Words): Words {
-		// They are other ones as soon as it can be loaded.
-		if (!loadAddon().native) return find();
-		const before = this.words.get(key);
-		if (before !== undefined) return before;
-		if (this.words.size >= MOST_KNOWN) this.words.clear();
-		const found = find();
-		this.words.set(key, found);
-		return found;
-	}
+/** Keeps what was found: fifty runs are drawn again every second, and say the same few things. */
+function known<Words>(): (key: string, find: () => Words) => Words {
+	const before = new Map<string, Words>();
+	return (key, find) => {
+		const found = before.get(key);
+		if (found !== undefined) return found;
+		const words = find();
+		if (before.size >= MOST_KNOWN) before.clear();
+		// Without the addon they are other ones as soon as it can be loaded.
+		if (loadAddon().native) before.set(key, words);
+		return words;
+	};
 }
 
-const MOST_KNOWN = 1_000;
-const states = new Known<StateWords>();
-const clocks = new Known<string>();
-const spent = new Known<UsageWords>();
-const marks = new Known<Mark>();
+const states = known<StateWords>();
+const clocks = known<string>();
+const spent = known<UsageWords>();
+const marks = known<Mark>();
 
 type Source = Pick<Native, "durationText" | "markStyles" | "stateWords" | "toolCallLine" | "usageWords">;
 
@@ -54,7 +53,7 @@ function addon(): Source {
 
 /** The mark of this name. A session can name one that only a later release knows. */
 export function markNamed(name: string): Mark {
-	return marks.get(name, () => {
+	return marks(name, () => {
 		const { sign, color } = addon()
 			.markStyles()
 			.find((style) => style.name === name) ?? { sign: "", color: "muted" };
@@ -75,19 +74,19 @@ export function noteOfState(standing: Standing): string | undefined {
 function wordsFor(standing: Standing): StateWords {
 	const words = () => addon().stateWords({ ...(standing as RunStanding), nowMs: Date.now() });
 	// A retry counts down.
-	return standing.retry ? words() : states.get(Object.values(standing).join("|"), words);
+	return standing.retry ? words() : states(Object.values(standing).join("|"), words);
 }
 
 /** A clock that ticks leaves the tenths out. */
 export function duration(ms: number, ticking: boolean): string {
 	if (!ticking) return addon().durationText(ms, false);
-	return clocks.get(`${Math.floor(ms / 1_000)}`, () => addon().durationText(ms, true));
+	return clocks(`${Math.floor(ms / 1_000)}`, () => addon().durationText(ms, true));
 }
 
 /** What runs have used together. */
 export function usageWords(usages: readonly RunUsage[]): UsageWords {
 	const key = usages.map((usage) => Object.values(usage).join("|")).join(";");
-	return spent.get(key, () => addon().usageWords([...usages]));
+	return spent(key, () => addon().usageWords([...usages]));
 }
 
 /** Turns, tokens, cost and model, each only when there is something to say. */

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 7ee13c98bc6ed5c0. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 47115e89c7256b9a. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6253,8 +6253,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7ee13c98bc6ed5c0"}.`)) return void 0;
-  const [version] = "0.1.0 7ee13c98bc6ed5c0".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 47115e89c7256b9a"}.`)) return void 0;
+  const [version] = "0.1.0 47115e89c7256b9a".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6377,8 +6377,8 @@ var isText = (value) => typeof value === "string";
 var isFlag = (value) => typeof value === "boolean";
 var isNumber = (value) => Number.isFinite(value);
 function oneOf(words) {
-  const known = new Set(words);
-  return (value) => known.has(value);
+  const known2 = new Set(words);
+  return (value) => known2.has(value);
 }
 function maybe(check) {
   return (value) => value === void 0 || check(value);
@@ -6860,130 +6860,6 @@ function shortPath(path) {
   return rest === "" || rest.startsWith("/") || rest.startsWith("\\") ? `~${rest}` : path;
 }
 
-// extension/ui/highlight.ts
-import { createRequire } from "node:module";
-var MOST_CHARACTERS = 3e4;
-var KINDS = [
-  ["syntaxKeyword", "keyword name"],
-  ["syntaxType", "built_in class type"],
-  ["syntaxNumber", "literal number"],
-  ["syntaxString", "regexp string"],
-  ["syntaxComment", "comment doctag"],
-  ["syntaxFunction", "function title"],
-  ["syntaxPunctuation", "tag punctuation"],
-  ["syntaxVariable", "attr variable params"],
-  ["syntaxOperator", "operator"],
-  ["muted", "meta"],
-  ["toolDiffAdded", "addition"],
-  ["toolDiffRemoved", "deletion"]
-];
-var COLORS = new Map(KINDS.flatMap(([color, kinds]) => kinds.split(" ").map((kind) => [kind, color])));
-function highlighted(code, language, style) {
-  try {
-    const tree = code.length > MOST_CHARACTERS || !language ? void 0 : treeOf(code, language);
-    if (tree) return colored(tree, style).split("\n");
-  } catch {
-  }
-  return code.split("\n").map((line) => style.fg("mdCodeBlock", line));
-}
-function treeOf(code, language) {
-  const highlighter = createRequire(import.meta.url)("./languages.cjs");
-  if (!highlighter.getLanguage(language)) return void 0;
-  return highlighter.highlight(code, { language, ignoreIllegals: true }).emitter;
-}
-function colored(tree, style) {
-  const colors = [];
-  let drawn = "";
-  let run = { text: "", color: void 0 };
-  const flush = () => {
-    const { text: text2, color } = run;
-    drawn += color ? text2.replace(/[^\n]+/g, (line) => style.fg(color, line)) : text2;
-  };
-  tree.walk({
-    openNode: ({ kind = "" }) => void colors.push(COLORS.get(kind) ?? COLORS.get(kind.split(/[.-]/)[0] ?? "") ?? colors.at(-1)),
-    addText(text2) {
-      const color = colors.at(-1);
-      if (color !== run.color) {
-        flush();
-        run = { text: "", color };
-      }
-      run.text += text2;
-    },
-    closeNode: () => void colors.pop()
-  });
-  flush();
-  return drawn;
-}
-
-// extension/ui/prose.ts
-var STEP = 512;
-var FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*(.*)$/;
-var HEADING = /^#{1,6}\s+/;
-var CUT = "\u2026";
-function prose(source, width, style) {
-  const text2 = plainText(source).trim();
-  try {
-    const lines = new Markdown(text2, 0, 0, markdownTheme(style)).render(Math.max(1, width));
-    return lines.map((line) => clip(line.trimEnd(), width));
-  } catch {
-    return wrap(text2, width);
-  }
-}
-function compactProse(source, width, style) {
-  return prose(source, width, style).filter((line) => line !== "");
-}
-function endOfProse(source, width, style, limit) {
-  const start2 = Math.floor((source.length - (limit + 2) * Math.max(width, 1)) / STEP) * STEP;
-  const lineEnd = source.slice(0, start2 + STEP).indexOf("\n", Math.max(0, start2));
-  const from = start2 <= 0 ? 0 : lineEnd < 0 ? start2 : lineEnd + 1;
-  const lines = compactProse(openFence(source, from) + source.slice(from), width, style);
-  if (openFence(source, source.length) !== "") lines.pop();
-  return lines.slice(-limit);
-}
-function gist(source) {
-  const lines = plainText(source.slice(0, LINE_CHARACTERS)).split("\n").map((line) => line.trim()).filter((line) => line !== "" && !FENCE.test(line));
-  const said = lines.filter((line) => !HEADING.test(line));
-  const text2 = said.length > 0 ? said.join(" ") : lines.join(" ").replace(HEADING, "");
-  return text2.replace(/\*\*([^*]+)\*\*|`([^`]+)`/g, "$1$2").replace(/\s+/g, " ");
-}
-function openFence(source, end2) {
-  let open = source.startsWith(CUT) && beginsInCode(source) ? "```\n" : "";
-  for (const line of source.slice(0, end2).split("\n")) {
-    const [, marks2 = "", language = ""] = FENCE.exec(line) ?? [];
-    if (marks2 === "") continue;
-    if (open === "") open = `${line}
-`;
-    else if (language === "" && open.trimStart().startsWith(marks2)) open = "";
-  }
-  return open;
-}
-function beginsInCode(source) {
-  const lines = source.split("\n");
-  const at2 = lines.findIndex((line) => FENCE.test(line));
-  if (at2 < 0 || FENCE.exec(lines[at2] ?? "")?.[2] !== "") return false;
-  return lines[at2 - 1]?.trim() !== "" && (lines[at2 + 1] ?? "").trim() === "";
-}
-function markdownTheme(style) {
-  const colored2 = (color) => (text2) => style.fg(color, text2);
-  return {
-    heading: colored2("mdHeading"),
-    link: colored2("mdLink"),
-    linkUrl: colored2("mdLinkUrl"),
-    code: colored2("mdCode"),
-    codeBlock: colored2("mdCodeBlock"),
-    codeBlockBorder: colored2("mdCodeBlockBorder"),
-    quote: colored2("mdQuote"),
-    quoteBorder: colored2("mdQuoteBorder"),
-    hr: colored2("mdHr"),
-    listBullet: colored2("mdListBullet"),
-    bold: (text2) => style.emphasis("bold", text2),
-    italic: (text2) => style.emphasis("italic", text2),
-    underline: (text2) => style.emphasis("underline", text2),
-    strikethrough: (text2) => style.emphasis("strikethrough", text2),
-    highlightCode: (code, language) => highlighted(code, language, style)
-  };
-}
-
 // extension/ui/style.ts
 var Style = class {
   theme;
@@ -7013,11 +6889,11 @@ function safely(text2, styled) {
 }
 
 // extension/host/native.ts
-import { createRequire as createRequire2 } from "node:module";
+import { createRequire } from "node:module";
 var loaded;
 function loadAddon() {
   try {
-    loaded ??= createRequire2(packageFolder)("./index.js");
+    loaded ??= createRequire(packageFolder)("./index.js");
     return { native: loaded };
   } catch (error) {
     return { problem: describe(error) };
@@ -7029,23 +6905,22 @@ function describe(error) {
 }
 
 // extension/ui/words.ts
-var Known = class {
-  words = /* @__PURE__ */ new Map();
-  get(key, find) {
-    if (!loadAddon().native) return find();
-    const before = this.words.get(key);
-    if (before !== void 0) return before;
-    if (this.words.size >= MOST_KNOWN) this.words.clear();
-    const found = find();
-    this.words.set(key, found);
-    return found;
-  }
-};
 var MOST_KNOWN = 1e3;
-var states = new Known();
-var clocks = new Known();
-var spent = new Known();
-var marks = new Known();
+function known() {
+  const before = /* @__PURE__ */ new Map();
+  return (key, find) => {
+    const found = before.get(key);
+    if (found !== void 0) return found;
+    const words = find();
+    if (before.size >= MOST_KNOWN) before.clear();
+    if (loadAddon().native) before.set(key, words);
+    return words;
+  };
+}
+var states = known();
+var clocks = known();
+var spent = known();
+var marks = known();
 var WITHOUT_ADDON = {
   durationText: (ms) => `${Math.round(ms / 1e3)}s`,
   markStyles: () => [{ name: "error", sign: "\u2717", color: "error" }],
@@ -7057,7 +6932,7 @@ function addon() {
   return loadAddon().native ?? WITHOUT_ADDON;
 }
 function markNamed(name) {
-  return marks.get(name, () => {
+  return marks(name, () => {
     const { sign, color } = addon().markStyles().find((style) => style.name === name) ?? { sign: "", color: "muted" };
     return { text: sign, color };
   });
@@ -7071,15 +6946,15 @@ function noteOfState(standing) {
 }
 function wordsFor(standing) {
   const words = () => addon().stateWords({ ...standing, nowMs: Date.now() });
-  return standing.retry ? words() : states.get(Object.values(standing).join("|"), words);
+  return standing.retry ? words() : states(Object.values(standing).join("|"), words);
 }
 function duration(ms, ticking2) {
   if (!ticking2) return addon().durationText(ms, false);
-  return clocks.get(`${Math.floor(ms / 1e3)}`, () => addon().durationText(ms, true));
+  return clocks(`${Math.floor(ms / 1e3)}`, () => addon().durationText(ms, true));
 }
 function usageWords(usages) {
   const key = usages.map((usage) => Object.values(usage).join("|")).join(";");
-  return spent.get(key, () => addon().usageWords([...usages]));
+  return spent(key, () => addon().usageWords([...usages]));
 }
 function usageParts(usages, model) {
   const { turns = "", tokens = "", cost = "" } = usageWords(usages);
@@ -7131,18 +7006,6 @@ var Pen = class _Pen extends Style {
     const lines = this.wrap(oneLine(text2.slice(0, PREVIEW_CHARACTERS)));
     if (lines.length > limit) lines.splice(limit - 1, Number.POSITIVE_INFINITY, `${lines[limit - 1]} \u2026`);
     return lines.map((line) => this.fg(color, this.clip(line)));
-  }
-  /** What a model has written, as pi draws it. */
-  prose(text2) {
-    return prose(text2, this.width, this);
-  }
-  /** The same without its blank lines. */
-  compactProse(text2) {
-    return compactProse(text2, this.width, this);
-  }
-  /** The last `limit` lines of what a model is writing. */
-  endOfProse(text2, limit) {
-    return endOfProse(text2, this.width, this, limit);
   }
   /** A tool call, with its name apart from what it is given. */
   call(words) {
@@ -7232,6 +7095,122 @@ function headLine(parts, short, pen) {
   return widthOf(whole) <= pen.width ? whole : pen.clip(pen.joined(short));
 }
 
+// extension/ui/highlight.ts
+import { createRequire as createRequire2 } from "node:module";
+var MOST_CHARACTERS = 3e4;
+var KINDS = [
+  ["syntaxKeyword", "keyword name"],
+  ["syntaxType", "built_in class type"],
+  ["syntaxNumber", "literal number"],
+  ["syntaxString", "regexp string"],
+  ["syntaxComment", "comment doctag"],
+  ["syntaxFunction", "function title"],
+  ["syntaxPunctuation", "tag punctuation"],
+  ["syntaxVariable", "attr variable params"],
+  ["syntaxOperator", "operator"],
+  ["muted", "meta"],
+  ["toolDiffAdded", "addition"],
+  ["toolDiffRemoved", "deletion"]
+];
+var COLORS = new Map(KINDS.flatMap(([color, kinds]) => kinds.split(" ").map((kind) => [kind, color])));
+function highlighted(code, language, style) {
+  try {
+    const tree = code.length > MOST_CHARACTERS || !language ? void 0 : treeOf(code, language);
+    if (tree) return colored(tree, style).split("\n");
+  } catch {
+  }
+  return code.split("\n").map((line) => style.fg("mdCodeBlock", line));
+}
+function treeOf(code, language) {
+  const highlighter = createRequire2(import.meta.url)("./languages.cjs");
+  if (!highlighter.getLanguage(language)) return void 0;
+  return highlighter.highlight(code, { language, ignoreIllegals: true }).emitter;
+}
+function colored(tree, style) {
+  const colors = [];
+  const runs = [];
+  tree.walk({
+    openNode: ({ kind = "" }) => void colors.push(COLORS.get(kind) ?? COLORS.get(kind.split(/[.-]/)[0] ?? "") ?? colors.at(-1)),
+    addText(text2) {
+      const color = colors.at(-1);
+      const run = runs.at(-1);
+      if (run && run.color === color) run.text += text2;
+      else runs.push({ text: text2, color });
+    },
+    closeNode: () => void colors.pop()
+  });
+  return runs.map(({ text: text2, color }) => color ? text2.replace(/[^\n]+/g, (line) => style.fg(color, line)) : text2).join("");
+}
+
+// extension/ui/prose.ts
+var STEP = 512;
+var FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*(.*)$/;
+var HEADING = /^#{1,6}\s+/;
+var CUT = "\u2026";
+function prose(source, pen) {
+  const text2 = plainText(source).trim();
+  try {
+    const lines = new Markdown(text2, 0, 0, markdownTheme(pen)).render(Math.max(1, pen.width));
+    return lines.map((line) => pen.clip(line.trimEnd()));
+  } catch {
+    return pen.wrap(text2);
+  }
+}
+function compactProse(source, pen) {
+  return prose(source, pen).filter((line) => line !== "");
+}
+function endOfProse(source, limit, pen) {
+  const start2 = Math.floor((source.length - (limit + 2) * Math.max(pen.width, 1)) / STEP) * STEP;
+  const lineEnd = source.slice(0, start2 + STEP).indexOf("\n", Math.max(0, start2));
+  const from = start2 <= 0 ? 0 : lineEnd < 0 ? start2 : lineEnd + 1;
+  const lines = compactProse(openFence(source, from) + source.slice(from), pen);
+  if (openFence(source, source.length) !== "") lines.pop();
+  return lines.slice(-limit);
+}
+function gist(source) {
+  const lines = plainText(source.slice(0, LINE_CHARACTERS)).split("\n").map((line) => line.trim()).filter((line) => line !== "" && !FENCE.test(line));
+  const said = lines.filter((line) => !HEADING.test(line));
+  const text2 = said.length > 0 ? said.join(" ") : lines.join(" ").replace(HEADING, "");
+  return text2.replace(/\*\*([^*]+)\*\*|`([^`]+)`/g, "$1$2").replace(/\s+/g, " ");
+}
+function openFence(source, end2) {
+  let open = source.startsWith(CUT) && beginsInCode(source) ? "```\n" : "";
+  for (const line of source.slice(0, end2).split("\n")) {
+    const [, marks2 = "", language = ""] = FENCE.exec(line) ?? [];
+    if (marks2 === "") continue;
+    if (open === "") open = `${line}
+`;
+    else if (language === "" && open.trimStart().startsWith(marks2)) open = "";
+  }
+  return open;
+}
+function beginsInCode(source) {
+  const lines = source.split("\n");
+  const at2 = lines.findIndex((line) => FENCE.test(line));
+  if (at2 < 0 || FENCE.exec(lines[at2] ?? "")?.[2] !== "") return false;
+  return lines[at2 - 1]?.trim() !== "" && (lines[at2 + 1] ?? "").trim() === "";
+}
+function markdownTheme(pen) {
+  const colored2 = (color) => (text2) => pen.fg(color, text2);
+  return {
+    heading: colored2("mdHeading"),
+    link: colored2("mdLink"),
+    linkUrl: colored2("mdLinkUrl"),
+    code: colored2("mdCode"),
+    codeBlock: colored2("mdCodeBlock"),
+    codeBlockBorder: colored2("mdCodeBlockBorder"),
+    quote: colored2("mdQuote"),
+    quoteBorder: colored2("mdQuoteBorder"),
+    hr: colored2("mdHr"),
+    listBullet: colored2("mdListBullet"),
+    bold: (text2) => pen.emphasis("bold", text2),
+    italic: (text2) => pen.emphasis("italic", text2),
+    underline: (text2) => pen.emphasis("underline", text2),
+    strikethrough: (text2) => pen.emphasis("strikethrough", text2),
+    highlightCode: (code, language) => highlighted(code, language, pen)
+  };
+}
+
 // extension/cards/result.ts
 var ANSWER_LINES = 6;
 var ERROR_LINES = 6;
@@ -7249,9 +7228,9 @@ function endLines(result, { failed: failed2, error }, extent, pen) {
   ];
 }
 function answerLines(answer2, extent, limit, pen) {
-  if (extent.expanded) return ["", ...pen.prose(answer2), ""];
+  if (extent.expanded) return ["", ...prose(answer2, pen), ""];
   const source = answer2.slice(0, PREVIEW_CHARACTERS);
-  const lines = pen.compactProse(source);
+  const lines = compactProse(source, pen);
   if (source !== answer2) return [...lines.slice(0, limit), hint("more", extent, pen)];
   return limited(lines, limit, (rest) => hint(`${rest} more lines`, extent, pen));
 }
@@ -7313,7 +7292,7 @@ function workLines({ items, text: text2 }, limits, pen) {
   const news = newsOf({ items, text: text2 });
   const last = news === "" ? items.findLastIndex(({ type }) => type === "text") : -1;
   const calls = limits.calls < 1 ? [] : callLines(items, limits.calls, limits.withWords ? void 0 : last, pen);
-  return [...calls, ...pen.endOfProse(news, limits.text)];
+  return [...calls, ...endOfProse(news, limits.text, pen)];
 }
 function newsOf({ items, text: text2 }) {
   const words = items.findLast((item) => item.type === "text");
@@ -7738,8 +7717,6 @@ function doing(run, isUnread, pen) {
 }
 
 // extension/panel/view.ts
-var GAP3 = "  ";
-var RULES_FROM_ROWS = 16;
 function scrolled(action, rows) {
   const page = Math.max(1, rows - 1);
   const half = Math.ceil(page / 2);
@@ -7751,28 +7728,6 @@ function scrolled(action, rows) {
 }
 function titled(title2, pen) {
   return pen.bold(pen.fg("toolTitle", title2));
-}
-function hintLine(hints, keys, pen) {
-  const widthOfHint = ([action, does]) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP3.length;
-  const always = hints.slice(-2);
-  let room = pen.width + GAP3.length - always.reduce((sum, hint2) => sum + widthOfHint(hint2), 0);
-  const fit = hints.slice(0, -2).filter((hint2) => {
-    room -= widthOfHint(hint2);
-    return room >= 0;
-  });
-  const written = [...fit, ...always].map(
-    ([action, does]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${does}`)
-  );
-  return pen.clip(written.join(GAP3));
-}
-function bodyRows(rows) {
-  return Math.max(0, rows - (rows < RULES_FROM_ROWS ? 2 : 4));
-}
-function framed(head, body, foot, rows, pen) {
-  const shown2 = body.slice(0, bodyRows(rows));
-  const blank = Array.from({ length: bodyRows(rows) - shown2.length }, () => "");
-  const edges = rows < RULES_FROM_ROWS ? [] : [rule("", pen)];
-  return [head, ...edges, ...shown2, ...blank, ...edges, foot].slice(0, Math.max(1, rows));
 }
 function rule(name, pen) {
   const line = (columns) => pen.fg("dim", "\u2500".repeat(Math.max(0, columns)));
@@ -7895,72 +7850,80 @@ function failure2(command, error) {
 }
 
 // extension/panel/foot.ts
+var GAP3 = "  ";
 var SAID_FOR_MS = 6e3;
 var MAX_CHARACTERS = 8e3;
 var PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
-var Foot = class {
-  keys;
-  changed;
-  typed;
-  asked;
-  said;
-  constructor(keys, changed) {
-    this.keys = keys;
-    this.changed = changed;
-  }
-  /** Says something in the place of the keys, until the next key or for a while. */
-  say(text2, color) {
-    this.said = { text: text2, color, until: Date.now() + SAID_FOR_MS };
-    this.changed();
-  }
-  hush() {
-    this.said = void 0;
-  }
-  /** Asks for a key, which does it; every other one leaves it. The question goes on where the key is named. */
-  askAgain(action, question, then) {
-    this.asked = { action, question, then };
-  }
-  /** Asks for a line of text. */
-  askText(label, then) {
-    setKeybindings(this.keys.bindings);
-    const input = new Input({ prompt: "" });
-    const close = () => {
-      this.typed = void 0;
-    };
-    input.onEscape = close;
-    input.onSubmit = (value) => {
-      close();
-      if (value.trim() !== "") then(value.trim());
-    };
-    this.typed = { label, input };
-  }
-  /** Takes in what is typed; says whether somebody types. */
-  type(data) {
-    if (!this.typed) return false;
-    if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) this.typed = void 0;
-    else this.typed.input.handleInput(data.replace(PASTE, (_2, text2) => pasteOf(text2)));
-    return true;
-  }
-  /** Another key was pressed: answers what was asked for. Says whether that is all it does. */
-  press(action) {
-    const { asked } = this;
-    if (!asked) this.hush();
-    this.asked = void 0;
-    if (asked && asked.action === action) asked.then();
-    return asked !== void 0 && (asked.action === action || action === "back");
-  }
-  /** The line; nothing while there are only keys to show. */
-  line(pen, hasFocus) {
-    const { typed, asked, said } = this;
-    if (typed) {
-      const label = clip(typed.label, Math.floor(pen.width / 2));
-      typed.input.focused = hasFocus;
-      return `${pen.fg("accent", label)} ${typed.input.render(pen.width - visibleWidth(label) - 1)[0] ?? ""}`;
+function panelFoot(keys, changed) {
+  let typed;
+  let asked;
+  let said;
+  const hush = () => {
+    said = void 0;
+  };
+  const leave = () => {
+    typed = void 0;
+  };
+  return {
+    hush,
+    /** Says something in the place of the keys, until the next key or for a while. */
+    say(text2, color) {
+      said = { text: text2, color, until: Date.now() + SAID_FOR_MS };
+      changed();
+    },
+    /** Asks for a key, which does it; every other one leaves it. The question goes on where the key is named. */
+    askAgain(action, question, then) {
+      asked = { action, question, then };
+    },
+    /** Asks for a line of text. */
+    askText(label, then) {
+      setKeybindings(keys.bindings);
+      const input = new Input({ prompt: "" });
+      input.onEscape = leave;
+      input.onSubmit = (value) => {
+        leave();
+        if (value.trim() !== "") then(value.trim());
+      };
+      typed = { label, input };
+    },
+    /** Takes in what is typed; says whether somebody types. */
+    type(data) {
+      if (!typed) return false;
+      if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) leave();
+      else typed.input.handleInput(data.replace(PASTE, (_2, text2) => pasteOf(text2)));
+      return true;
+    },
+    /** Another key was pressed: answers what was asked for. Says whether that is all it does. */
+    press(action) {
+      const question = asked;
+      if (!question) hush();
+      asked = void 0;
+      if (question?.action === action) question?.then();
+      return question !== void 0 && (question.action === action || action === "back");
+    },
+    line(hints, pen, hasFocus) {
+      if (typed) {
+        const label = clip(typed.label, Math.floor(pen.width / 2));
+        typed.input.focused = hasFocus;
+        return `${pen.fg("accent", label)} ${typed.input.render(pen.width - widthOf(label) - 1)[0] ?? ""}`;
+      }
+      if (asked) return pen.fg("warning", pen.clip(`${keys.nameOf(asked.action)} ${asked.question}`));
+      if (said && Date.now() < said.until) return pen.fg(said.color, pen.clip(said.text));
+      return hintLine(hints, keys, pen);
     }
-    if (asked) return pen.fg("warning", pen.clip(`${this.keys.nameOf(asked.action)} ${asked.question}`));
-    return said && Date.now() < said.until ? pen.fg(said.color, pen.clip(said.text)) : void 0;
-  }
-};
+  };
+}
+function hintLine(hints, keys, pen) {
+  const widths = hints.map(([action, does]) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP3.length);
+  const fitting = hints.length - 2;
+  let room = widths.slice(fitting).reduce((left, width) => left - width, pen.width + GAP3.length);
+  const shown2 = hints.filter((_2, index) => {
+    if (index < fitting) room -= widths[index] ?? 0;
+    return index >= fitting || room >= 0;
+  });
+  const written = shown2.map(([action, does]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${does}`));
+  return pen.clip(written.join(GAP3));
+}
 function pasteOf(text2) {
   return `\x1B[200~${plainText(text2.slice(0, MAX_CHARACTERS)).replace(/\s*\n\s*/g, " ")}\x1B[201~`;
 }
@@ -7990,28 +7953,21 @@ var ACTIONS = {
   left: { own: ["left"], does: "back" }
 };
 var ALL = Object.entries(ACTIONS);
-var PanelKeys = class {
-  bindings;
-  constructor(bindings) {
-    this.bindings = bindings;
-  }
-  /** Returns the action of a key, given as the terminal has sent it. */
-  actionOf(data) {
-    const chosen2 = ALL.find(([, { pi }]) => pi !== void 0 && this.bindings.matches?.(data, pi));
-    return (chosen2 ?? ALL.find(([, { own }]) => own.some((key) => isPressed(data, key))))?.[0];
-  }
-  /** The first key of an action. */
-  nameOf(action) {
-    return this.namesOf(ACTIONS[action])[0] ?? "";
-  }
-  /** All keys, and what they do. */
-  table() {
-    return ALL.map(([, keys]) => [this.namesOf(keys).join(" "), keys.does]);
-  }
-  namesOf({ pi, own }) {
-    return [.../* @__PURE__ */ new Set([...pi === void 0 ? [] : keysOf(pi, this.bindings), ...own])].map(keyName);
-  }
-};
+function panelKeys(bindings) {
+  const namesOf2 = ({ pi, own }) => [.../* @__PURE__ */ new Set([...pi ? keysOf(pi, bindings) : [], ...own])].map(keyName);
+  return {
+    bindings,
+    /** The action of a key, given as the terminal has sent it. */
+    actionOf(data) {
+      const chosen2 = ALL.find(([, { pi }]) => pi && bindings.matches?.(data, pi));
+      return (chosen2 ?? ALL.find(([, { own }]) => own.some((key) => isPressed(data, key))))?.[0];
+    },
+    /** The first key of an action. */
+    nameOf: (action) => namesOf2(ACTIONS[action])[0] ?? "",
+    /** All keys, and what they do. */
+    table: () => ALL.map(([, keys]) => [namesOf2(keys).join(" "), keys.does])
+  };
+}
 function isPressed(data, key) {
   if (matchesKey(data, key)) return true;
   return key === "?" && (decodeKittyPrintable(data) === key || matchesKey(data, "shift+?"));
@@ -8110,40 +8066,34 @@ function sharedLength(one, other) {
 }
 
 // extension/panel/repeated.ts
-var Repeated = class {
-  isBusy = false;
-  work;
-  restMs;
-  isWanted = false;
-  isDisposed = false;
-  timer;
-  constructor(work, restMs = 0) {
-    this.work = work;
-    this.restMs = restMs;
-  }
-  want() {
-    this.isWanted = true;
-    if (this.isBusy || this.isDisposed) return;
-    this.isBusy = true;
-    this.isWanted = false;
-    const working = this.work();
-    if (working) unwaited("the panel", working.then(this.rest));
-    else this.rest();
-  }
-  dispose() {
-    this.isDisposed = true;
-    clearTimeout(this.timer);
-  }
-  rest = () => {
-    if (this.isDisposed) return;
-    const rested = () => {
-      this.isBusy = false;
-      if (this.isWanted) this.want();
-    };
-    if (this.restMs === 0) rested();
-    else this.timer = guardedTimeout("the panel", rested, this.restMs);
+function repeated(work, restMs = 0) {
+  let isBusy = false;
+  let isWanted = false;
+  let isDisposed = false;
+  let timer;
+  const want = () => {
+    isWanted = true;
+    if (isBusy || isDisposed) return;
+    isBusy = true;
+    isWanted = false;
+    const working = work();
+    if (working) unwaited("the panel", working.then(rest));
+    else rest();
   };
-};
+  const rest = () => {
+    if (restMs === 0) rested();
+    else if (!isDisposed) timer = guardedTimeout("the panel", rested, restMs);
+  };
+  const rested = () => {
+    isBusy = false;
+    if (isWanted) want();
+  };
+  const dispose = () => {
+    isDisposed = true;
+    clearTimeout(timer);
+  };
+  return { want, dispose, isBusy: () => isBusy };
+}
 
 // extension/panel/transcript-entry.ts
 var RESULT_LINES = 6;
@@ -8157,7 +8107,7 @@ function entryLines({ role, name, isError, ...entry }, pen) {
     case "user":
       return ["", ...pen.wrap(pen.fg("accent", plainText(text2).trim()), pen.fg("accent", ASKED))];
     case "assistant":
-      return ["", ...below((inner) => isError ? inner.paragraph(text2, "error") : inner.prose(text2))];
+      return ["", ...below((inner) => isError ? inner.paragraph(text2, "error") : prose(text2, inner))];
     case "toolCall":
       return below((inner) => [callOf(oneLine(text2.slice(0, PREVIEW_CHARACTERS)) || (name ?? "\u2026"), inner)]);
     case "toolResult":
@@ -8172,10 +8122,8 @@ function callOf(words, pen) {
 }
 function resultLines(text2, isError, pen) {
   const lines = plainText(text2).trimEnd().split("\n");
-  const shown2 = lines.length > RESULT_LINES + 1 ? lines.slice(0, RESULT_LINES) : lines;
-  const hidden = lines.length - shown2.length;
-  const drawn = shown2.map((line) => pen.fg(isError ? "error" : "dim", pen.clip(line)));
-  return hidden > 0 ? [...drawn, pen.remark(`${hidden} more lines`)] : drawn;
+  const drawn = lines.map((line) => pen.fg(isError ? "error" : "dim", pen.clip(line)));
+  return limited(drawn, RESULT_LINES, (rest) => pen.remark(`${rest} more lines`));
 }
 
 // extension/panel/transcript-window.ts
@@ -8210,13 +8158,13 @@ var TranscriptWindow = class {
   /** Joins the newest entries of the file with those that are here, whichever reach further back. */
   take({ entries, hasMore }) {
     const { blocks } = this;
-    const known = entries.length - entries.findIndex((_2, added2) => isEnd(blocks, entries, entries.length - added2));
-    const isJoined = known <= entries.length;
+    const known2 = entries.length - entries.findIndex((_2, added2) => isEnd(blocks, entries, entries.length - added2));
+    const isJoined = known2 <= entries.length;
     if (!isJoined && !this.isFollowing && blocks.length > 0) return;
-    const older = isJoined ? Math.max(0, known - blocks.length) : 0;
-    const added = entries.slice(isJoined ? known : 0).map(blockOf);
+    const older = isJoined ? Math.max(0, known2 - blocks.length) : 0;
+    const added = entries.slice(isJoined ? known2 : 0).map(blockOf);
     this.blocks = [...entries.slice(0, older).map(blockOf), ...isJoined ? blocks : [], ...added];
-    if (!isJoined || known >= blocks.length) this.hasMore = hasMore;
+    if (!isJoined || known2 >= blocks.length) this.hasMore = hasMore;
     if (older > 0 && !this.wantsTop) this.place = { ...this.place, block: this.place.block + older };
     if (!this.isFollowing || this.blocks.length < 2 * FOLLOWED_ENTRIES) return;
     this.blocks = this.blocks.slice(-FOLLOWED_ENTRIES);
@@ -8301,7 +8249,7 @@ function transcriptView(host, actions, opened) {
   const below = cached(
     (shown2, said, pen) => isLive(shown2) ? liveLines(shown2, said, pen) : endLines2(shown2, pen)
   );
-  const reading = new Repeated(async () => {
+  const reading = repeated(async () => {
     const [entries, tools] = [wanted, withTools];
     wanted = 0;
     try {
@@ -8350,7 +8298,7 @@ function transcriptView(host, actions, opened) {
       const result = run.result || run.partial || "(nothing)";
       return [
         "",
-        ...pen.indented(INDENT3, (inner) => [...inner.paragraph(archived, "dim"), "", ...inner.compactProse(result)])
+        ...pen.indented(INDENT3, (inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)])
       ];
     }
     if (problem !== void 0) {
@@ -8372,8 +8320,8 @@ function transcriptView(host, actions, opened) {
     },
     hints() {
       const tools = ["tools", withTools ? "without tools" : "with tools"];
-      const known = isRemoved ? [] : actions.hints(run);
-      return window.isFollowing ? [...known, tools, ["up", "scroll"]] : [["bottom", "follow"], ...known, tools];
+      const known2 = isRemoved ? [] : actions.hints(run);
+      return window.isFollowing ? [...known2, tools, ["up", "scroll"]] : [["bottom", "follow"], ...known2, tools];
     },
     press(action) {
       const by = scrolled(action, height);
@@ -8387,14 +8335,14 @@ function transcriptView(host, actions, opened) {
       return true;
     },
     refresh() {
-      const known = host.runs.run(run.key);
-      isRemoved = known === void 0;
-      if (!known) return;
+      const known2 = host.runs.run(run.key);
+      isRemoved = known2 === void 0;
+      if (!known2) return;
       const before = run;
-      run = known;
+      run = known2;
       if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) want(NEWEST_ENTRIES);
     },
-    dispose: () => reading.dispose()
+    dispose: reading.dispose
   };
 }
 function headLine2(run, pen) {
@@ -8415,7 +8363,7 @@ function note(text2, pen) {
 }
 function liveLines({ text: text2 = "" }, newest, pen) {
   const said = text2.trim();
-  return said === "" || newest?.includes(said) ? [] : ["", ...pen.indented(INDENT3, (inner) => inner.prose(said))];
+  return said === "" || newest?.includes(said) ? [] : ["", ...pen.indented(INDENT3, (inner) => prose(said, inner))];
 }
 function endLines2(run, pen) {
   if (isLive(run)) return [];
@@ -8532,87 +8480,74 @@ function detailLines(run, rows, pen) {
 }
 function liveLines2({ lastTool, text: text2 = "" }, rows, pen) {
   const calls = lastTool ? [callOf(oneLine(lastTool), pen)] : [];
-  return rows > calls.length ? [...calls, ...pen.endOfProse(text2, rows - calls.length)] : calls;
+  return rows > calls.length ? [...calls, ...endOfProse(text2, rows - calls.length, pen)] : calls;
 }
 function endedLines(run, pen) {
   const { error = "", result, partial = "" } = run;
   const failure3 = error ? pen.paragraph(error.slice(0, PREVIEW_CHARACTERS), markOf(run).color) : [];
-  return [...failure3, ...pen.compactProse((result || partial).slice(0, PREVIEW_CHARACTERS))];
+  return [...failure3, ...compactProse((result || partial).slice(0, PREVIEW_CHARACTERS), pen)];
 }
 
 // extension/panel/runs.ts
 var ALL_EVERY_MS = 2e3;
 var OWN_EVERY_MS = 1e4;
-var PanelRuns = class {
-  /** Newest first. */
-  list = [];
-  isAll = false;
-  /** Whether the store has answered. */
-  isComplete = false;
-  /** Why it has not. */
-  problem;
-  /** The keys of those that wait to be read. */
-  unread = /* @__PURE__ */ new Set();
-  background;
-  session;
-  changed;
-  reading = new Repeated(() => this.read());
-  stored = [];
-  askedAt = Number.NEGATIVE_INFINITY;
-  /** Which runs have ended as far as is told. */
-  ends = "";
-  constructor(background, session2, changed) {
-    this.background = background;
-    this.session = session2;
-    this.changed = changed;
-    this.join();
-  }
-  run(key) {
-    return this.list.find((run) => run.key === key);
-  }
-  /** Takes in what has been told. What came of a run that has just ended is asked for. */
-  join() {
-    const stored = new Map(this.stored.map((run) => [run.key, run]));
-    const told = this.background.runs.map((run) => completed(run, stored.get(run.key)));
-    for (const { key } of told) stored.delete(key);
-    this.unread = new Set(this.background.unread.map(({ key }) => key));
-    this.list = [...told, ...stored.values()].sort((a, b2) => b2.createdMs - a.createdMs);
-    this.changed();
-    const ended2 = told.filter((run) => !isLive(run));
-    const ends = ended2.map(endOf).join();
-    if (ends === this.ends) return;
-    this.ends = ends;
-    this.ask(true);
-  }
-  /** Lists the runs of all sessions, or only this one's. */
-  toggleAll() {
-    this.isAll = !this.isAll;
-    const [own] = this.background.runs;
-    if (!this.isAll) this.stored = this.stored.filter(({ session: session2 }) => session2 === own?.session);
-    this.join();
-    this.ask(true);
-  }
-  /** Asks the store now, or when it is time to. */
-  ask(now) {
-    const age = Math.abs(Date.now() - this.askedAt);
-    const isTime = !this.reading.isBusy && age >= (this.isAll ? ALL_EVERY_MS : OWN_EVERY_MS);
-    if (now || isTime) this.reading.want();
-  }
-  async read() {
-    const { isAll } = this;
+function panelRuns(background, session2, changed) {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let stored = [];
+  let ends = "";
+  const reading = repeated(async () => {
+    const { isAll } = runs;
     try {
-      const runs = runsOf(await this.session.runs(isAll));
-      if (isAll !== this.isAll) return;
-      this.stored = runs;
-      this.isComplete = true;
-      this.problem = void 0;
+      const found = runsOf(await session2.runs(isAll));
+      if (isAll !== runs.isAll) return;
+      stored = found;
+      runs.isComplete = true;
+      runs.problem = void 0;
     } catch (error) {
-      this.problem = messageOf(error);
+      runs.problem = messageOf(error);
     }
-    this.askedAt = Date.now();
-    this.join();
-  }
-};
+    askedAt = Date.now();
+    join();
+  });
+  const join = () => {
+    const byKey = new Map(stored.map((run) => [run.key, run]));
+    const told = background.runs.map((run) => completed(run, byKey.get(run.key)));
+    for (const { key } of told) byKey.delete(key);
+    runs.unread = new Set(background.unread.map(({ key }) => key));
+    runs.list = [...told, ...byKey.values()].sort((a, b2) => b2.createdMs - a.createdMs);
+    changed();
+    const before = ends;
+    ends = told.filter((run) => !isLive(run)).map(endOf).join();
+    if (ends !== before) reading.want();
+  };
+  const runs = {
+    /** Newest first. */
+    list: [],
+    /** The keys of those that wait to be read. */
+    unread: /* @__PURE__ */ new Set(),
+    isAll: false,
+    /** Whether the store has answered, and why it has not. */
+    isComplete: false,
+    problem: void 0,
+    run: (key) => runs.list.find((run) => run.key === key),
+    join,
+    /** Lists the runs of all sessions, or only this one's. */
+    toggleAll() {
+      runs.isAll = !runs.isAll;
+      const [own] = background.runs;
+      if (!runs.isAll) stored = stored.filter(({ session: session3 }) => session3 === own?.session);
+      join();
+      reading.want();
+    },
+    /** Asks the store now, or when it is time to. */
+    ask(now) {
+      const age = Math.abs(Date.now() - askedAt);
+      if (now || !reading.isBusy() && age >= (runs.isAll ? ALL_EVERY_MS : OWN_EVERY_MS)) reading.want();
+    }
+  };
+  join();
+  return runs;
+}
 function completed(told, stored) {
   if (!stored || isLive(told) !== isLive(stored)) return told;
   return { ...told, ...picked(stored, ["task", "result", "partial", "notes"]) };
@@ -8622,6 +8557,7 @@ function completed(told, stored) {
 var WHOLE_SCREEN = { width: "100%", maxHeight: "100%", anchor: "top-left" };
 var DRAW_EVERY_MS = 100;
 var TICK_MS = 1e3;
+var RULES_FROM_ROWS = 16;
 var ROWS = 24;
 var WHEEL_LINES = 10;
 var KEY_COLUMNS = 22;
@@ -8650,8 +8586,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
     drawn = void 0;
     terminal.requestRender();
   };
-  const drawing = new Repeated(() => draw(), DRAW_EVERY_MS);
-  const changed = () => drawing.want();
+  const drawing = repeated(draw, DRAW_EVERY_MS);
   const open = (view) => {
     if (isDisposed) {
       view.dispose?.();
@@ -8659,7 +8594,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
     }
     foot.hush();
     views.push(view);
-    changed();
+    drawing.want();
   };
   const dispose = () => {
     if (isDisposed) return;
@@ -8695,20 +8630,24 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
   const layout = (pen, rows) => {
     const view = views.at(-1);
     if (!view) return [];
-    const body = view.body(pen, bodyRows(rows));
+    const edges = rows < RULES_FROM_ROWS ? [] : [rule("", pen)];
+    const room = Math.max(0, rows - 2 - 2 * edges.length);
+    const body = view.body(pen, room).slice(0, room);
+    const blank = Array.from({ length: room - body.length }, () => "");
     const hints = [...view.hints(), ["keys", "keys"], ["back", views.length === 1 ? "close" : "back"]];
-    const last = foot.line(pen, screen.focused) ?? hintLine(hints, keys, pen);
-    return framed(view.head(pen), body, last, rows, pen).map((line) => MARGIN + line);
+    const last = foot.line(hints, pen, screen.focused);
+    const lines = [view.head(pen), ...edges, ...body, ...blank, ...edges, last].slice(0, Math.max(1, rows));
+    return lines.map((line) => MARGIN + line);
   };
-  const keys = new PanelKeys(keybindings);
-  const foot = new Foot(keys, changed);
-  const runs = new PanelRuns(background, session2, changed);
-  const host = { foot, session: session2, runs, changed, open };
+  const keys = panelKeys(keybindings);
+  const foot = panelFoot(keys, drawing.want);
+  const runs = panelRuns(background, session2, drawing.want);
+  const host = { foot, session: session2, runs, open, changed: drawing.want };
   views.push(listView(host, runActions(host, callbacks, answer2)));
   const unsubscribe = background.subscribe(told);
   const ticked = () => {
     refresh();
-    changed();
+    drawing.want();
   };
   const tick = guardedInterval("the clock of the panel", ticked, TICK_MS);
   runs.ask(true);
@@ -8853,8 +8792,8 @@ var QuestionOverlay = class {
     const edge = (left, text2, right) => this.style.fg("warning", left + truncateToWidth(`\u2500${text2}${"\u2500".repeat(width)}`, inner + 2, "") + right);
     const side = this.style.fg("warning", "\u2502");
     const lines = [...this.question(inner, rows), ...below].map((line) => `${side} ${cell(line, inner)} ${side}`);
-    const framed2 = [edge("\u256D", ` ${this.heading()} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
-    return framed2.map((line) => clip(line, width));
+    const framed = [edge("\u256D", ` ${this.heading()} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
+    return framed.map((line) => clip(line, width));
   }
   press(key) {
     if (key === "tui.select.up") this.choose(this.chosen - 1);
@@ -10213,34 +10152,30 @@ function shownOf({ runs, unread }) {
   return { live: runs.filter((run) => isLive(run) && !run.isForeground && !run.question), unread };
 }
 function showWidget(context, background) {
-  let redraw;
+  let widget;
+  let changes = 0;
   const hide = () => {
-    if (redraw) context.ui.setWidget(WIDGET2, void 0);
-    redraw = void 0;
+    if (widget) context.ui.setWidget(WIDGET2, void 0);
+    widget = void 0;
   };
   const make = (terminal, theme) => {
+    const made = { terminal };
+    widget = made;
     const rows = () => terminal.terminal?.rows ?? process.stdout.rows ?? Number.POSITIVE_INFINITY;
-    const lines = component(theme, (pen) => widgetLines(shownOf(background), rows(), Date.now(), pen));
+    const draw = (pen) => widgetLines(shownOf(background), rows(), Date.now(), pen);
     const tick = guardedInterval("the clock of the widget", follow, TICK_MS2);
-    const drawAgain = () => {
-      lines.invalidate();
-      terminal.requestRender();
-    };
-    redraw = drawAgain;
     const dispose = () => {
       clearInterval(tick);
-      if (redraw === drawAgain) redraw = void 0;
+      if (widget === made) widget = void 0;
     };
-    return { ...lines, dispose };
+    return { ...component(theme, draw, () => changes), dispose };
   };
   const follow = () => {
     const { live: live2, unread } = shownOf(background);
-    if (live2.length + unread.length === 0) {
-      hide();
-      return;
-    }
-    if (!redraw) context.ui.setWidget(WIDGET2, make);
-    redraw?.();
+    changes += 1;
+    if (live2.length + unread.length === 0) hide();
+    else if (!widget) context.ui.setWidget(WIDGET2, make);
+    widget?.terminal.requestRender();
   };
   const unsubscribe = background.subscribe(follow);
   follow();

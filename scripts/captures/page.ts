@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PanelKeys } from "../../extension/panel/keys.ts";
+import { panelKeys } from "../../extension/panel/keys.ts";
 import { newestPi, root } from "../lib/places.mjs";
 import { type Look, looks, type Scene } from "./scene.ts";
 import { scenes } from "./scenes.ts";
@@ -109,7 +109,9 @@ export const pages: readonly Page[] = [
 			"",
 			"| | |",
 			"|---|---|",
-			...new PanelKeys({}).table().map(([keys, does]) => `| ${keys} | ${does} |`),
+			...panelKeys({})
+				.table()
+				.map(([keys, does]) => `| ${keys} | ${does} |`),
 		],
 	},
 ];
