@@ -3,7 +3,8 @@
 import { mock } from "node:test";
 import type { ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
 import { KeybindingsManager, type TUI, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
-import { GuardedComponent } from "../../extension/host/guarded.ts";
+import { guardedComponent } from "../../extension/host/guarded.ts";
+import type { Screen } from "../../extension/host/pi.ts";
 import { openPanel } from "../../extension/panel/screen.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import type { BackgroundDouble } from "./background-double.ts";
@@ -42,7 +43,7 @@ export class PanelDouble {
 		"app.tools.expand": { defaultKeys: "ctrl+o" },
 	});
 	private readonly host = new HostDouble();
-	private screen: GuardedComponent | undefined;
+	private screen: Screen | undefined;
 
 	constructor(background: BackgroundDouble) {
 		const theme = standingIn<Theme>({
@@ -69,7 +70,7 @@ export class PanelDouble {
 						resolve(result);
 					};
 					const screen = factory(terminal, theme, this.bound, done);
-					this.screen = new GuardedComponent("the screen", () => screen);
+					this.screen = guardedComponent("the screen", screen);
 					this.screen.focused = true;
 				}),
 		};
@@ -83,7 +84,7 @@ export class PanelDouble {
 		return this.host.notes;
 	}
 
-	get component(): GuardedComponent {
+	get component(): Screen {
 		if (!this.screen) throw new Error("the panel is not open");
 		return this.screen;
 	}

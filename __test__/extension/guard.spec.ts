@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as delay, setImmediate as later } from "node:timers/promises";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { type TUI, visibleWidth } from "@earendil-works/pi-tui";
+import { type Component, type TUI, visibleWidth } from "@earendil-works/pi-tui";
 import { guardedInterval, guardedTimeout } from "../../extension/host/guard.ts";
-import { GuardedComponent, guarded } from "../../extension/host/guarded.ts";
+import { guarded, guardedComponent } from "../../extension/host/guarded.ts";
 import { HostDouble } from "./package-copy.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 
@@ -29,7 +29,7 @@ async function opened(): Promise<{ host: HostDouble; pi: ExtensionAPI }> {
 }
 
 const drawn = (render: (width: number) => string[], invalidate = () => {}) =>
-	new GuardedComponent("a drawing", () => ({ render, invalidate }));
+	guardedComponent("a drawing", { render, invalidate });
 
 describe("a component", () => {
 	it("that fails is one line, as wide as asked, that a terminal can show", async () => {
@@ -82,7 +82,10 @@ describe("a component", () => {
 			handleMouse: () => ({ handled: true, target: "an inner part" }),
 			dispose: () => calls.push("dispose"),
 		};
-		const component = new GuardedComponent("a screen", () => screen);
+		const component = guardedComponent("a screen", screen) as Required<Component> & {
+			focused: boolean;
+			dispose(): void;
+		};
 		component.focused = true;
 		component.handleInput("x");
 		component.invalidate();
@@ -91,11 +94,11 @@ describe("a component", () => {
 		assert.deepEqual(calls, ["x", "invalidate", "dispose"]);
 		assert.deepEqual(component.handleMouse({} as never), { handled: true });
 		const plain = { render: () => [], invalidate: () => {} };
-		const other = new GuardedComponent("a drawing", () => plain);
+		const other = guardedComponent("a drawing", plain) as Component & { focused?: boolean; dispose?(): void };
 		other.focused = true;
-		other.handleInput("x");
-		other.dispose();
-		assert.deepEqual([Object.keys(plain), other.handleMouse({} as never)], [["render", "invalidate"], undefined]);
+		other.handleInput?.("x");
+		assert.equal(other.dispose, undefined);
+		assert.deepEqual([Object.keys(plain), other.handleMouse?.({} as never)], [["render", "invalidate"], undefined]);
 	});
 
 	it("that cannot be worked any more is closed by the next key", async () => {
@@ -103,7 +106,11 @@ describe("a component", () => {
 		let closed = 0;
 		const close = () => closed++;
 		const screen = (part: object) =>
-			new GuardedComponent("a screen", () => ({ render: () => ["fine"], invalidate: () => {}, ...part }), { close });
+			guardedComponent(
+				"a screen",
+				{ render: () => ["fine"], invalidate: () => {}, ...part },
+				{ close },
+			) as Required<Component>;
 		const deaf = screen({ handleInput: fails });
 		deaf.handleInput("x");
 		assert.equal(closed, 1);
@@ -218,7 +225,7 @@ describe("what is shown", () => {
 			void context.ui.custom(() => ({ render: fails, invalidate: fails }) as never, {} as never);
 		});
 		await host.emit("agent_start");
-		const [widget, none, screen] = shown as GuardedComponent[];
+		const [widget, none, screen] = shown as Component[];
 		assert.deepEqual([widget?.render(80).length, none, screen?.render(80).length], [1, undefined, 1]);
 		assert.equal(given?.cwd, "/project");
 		assert.equal(given?.sessionManager.getSessionId(), "session");

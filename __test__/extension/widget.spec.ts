@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { type TUI, visibleWidth } from "@earendil-works/pi-tui";
 
-import { GuardedComponent } from "../../extension/host/guarded.ts";
+import { guardedComponent } from "../../extension/host/guarded.ts";
 import type { Widget } from "../../extension/host/pi.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import { showWidget } from "../../extension/ui/widget.ts";
@@ -42,7 +42,7 @@ class Above {
 				assert.equal(key, "subagents");
 				this.widget?.dispose();
 				this.mounts += content ? 1 : 0;
-				this.widget = content && new GuardedComponent("the widget", () => content(terminal, PLAIN));
+				this.widget = content && guardedComponent("the widget", content(terminal, PLAIN));
 			},
 		};
 		this.takeAway = showWidget(host.context(), background.background);

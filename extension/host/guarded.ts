@@ -1,7 +1,7 @@
 /** pi as the extension gets it: all that is registered with it, or shown by it, fails without ending it. */
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { Component, TuiMouseEvent, TuiMouseEventResult } from "@earendil-works/pi-tui";
+import type { Component, TuiMouseEventResult } from "@earendil-works/pi-tui";
 import { clip, plainText } from "../ui/text.ts";
 import { contained, failed, failure, failureLine, tellFailuresTo } from "./guard.ts";
 import { say } from "./notices.ts";
@@ -34,16 +34,8 @@ const GUARDS: Readonly<Record<string, (ours: Ours, name: string) => unknown>> = 
 	}),
 	registerMessageRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
 	registerEntryRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
-	setWidget:
-		(make) =>
-		(...args: unknown[]) =>
-			new GuardedComponent("the widget", () => make(...args)),
-	custom:
-		(make) =>
-		(...args: unknown[]) => {
-			const screen = make(...args);
-			return new GuardedComponent("the screen", () => screen, { close: args[3] as () => void });
-		},
+	setWidget: (make) => renderer("the widget", make),
+	custom: (make) => screen(make),
 	onTerminalInput: (listener) => harmless("a listener to the keyboard", listener),
 };
 
@@ -98,9 +90,15 @@ function spoken(what: string, command: Loose): Loose {
 /** A renderer whose components are guarded. Where one fails, the text of the result, message or entry is drawn. */
 function renderer(what: string, draw: Loose, mayDrawNothing = false): Loose {
 	return (...args) => {
-		const component = new GuardedComponent(what, () => draw(...args), { text: textIn(args[0]) });
-		return mayDrawNothing && component.isNothing ? undefined : component;
+		const drawn = attempted(() => draw(...args));
+		if (drawn === undefined && mayDrawNothing) return undefined;
+		return guardedComponent(what, drawn, { text: textIn(args[0]) });
 	};
+}
+
+/** One that cannot even be made is left to whoever wants it. */
+function screen(make: Loose): Loose {
+	return (...args) => guardedComponent("the screen", make(...args), { close: args[3] as () => void });
 }
 
 function textIn(drawn: unknown): string {
@@ -112,103 +110,6 @@ function textIn(drawn: unknown): string {
 	}
 }
 
-/** Everything that pi looks for in a component. */
-type Parts = Component & { focused?: boolean; width?: number; dispose?(): void };
-
-/** Lines of a text whose component has failed; as many as pi shows of a result that nobody draws. */
-const TEXT_LINES = 10;
-
-export class GuardedComponent implements Component {
-	private readonly inner: Parts;
-	private readonly what: string;
-	/** How a screen is taken off that has the keyboard and does not work, and what a failure must not hide. */
-	private readonly options: { close?: () => void; text?: string };
-	private width = -1;
-	/** The lines of the last time, and what became of them: most stay as they are, and measuring is dear. */
-	private drawn: string[] = [];
-	private fitting: string[] = [];
-	private isBroken = false;
-
-	/** `make` returns what draws. */
-	constructor(what: string, make: () => unknown, options: GuardedComponent["options"] = {}) {
-		this.what = what;
-		this.options = options;
-		this.inner = attempted(make) as Parts;
-	}
-
-	/** Whether there is nothing to draw. */
-	get isNothing(): boolean {
-		return this.inner === undefined;
-	}
-
-	render(width: number): string[] {
-		try {
-			const lines = this.fit(this.inner.render(width), width);
-			this.isBroken = false;
-			return lines;
-		} catch (error) {
-			this.isBroken = true;
-			failed(this.what, error);
-			const lines = this.options.text ? this.options.text.split("\n", TEXT_LINES) : [];
-			return [failureLine(this.what, error, width), ...lines.map((line) => clip(line, width))];
-		}
-	}
-
-	/** pi ends when a line is wider than the terminal. */
-	private fit(lines: readonly string[], width: number): string[] {
-		if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
-		const { drawn } = this;
-		const isSame = width === this.width;
-		this.fitting = lines.map((line: unknown, index) => {
-			if (!isText(line)) throw new TypeError("a line is no text");
-			return isSame && line === drawn[index] ? (this.fitting[index] ?? "") : clip(line.replace(/[\r\n]+/g, " "), width);
-		});
-		this.drawn = [...lines];
-		this.width = width;
-		// pi may add to what it gets.
-		return [...this.fitting];
-	}
-
-	invalidate(): void {
-		contained(this.what, () => this.inner.invalidate?.());
-	}
-
-	handleInput(data: string): void {
-		try {
-			// Nobody can see what the keys would do.
-			if (this.isBroken && this.options.close) this.options.close();
-			else this.inner.handleInput?.(data);
-		} catch (error) {
-			failed(this.what, error);
-			this.options.close?.();
-		}
-	}
-
-	handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
-		const result = contained(this.what, () => this.inner.handleMouse?.(event));
-		if (!result) return undefined;
-		// Without what a part of the component says of itself: what follows comes here as well.
-		const { handled, capture, focus, render } = result;
-		return defined<TuiMouseEventResult>({ handled, capture, focus, render });
-	}
-
-	dispose(): void {
-		contained(this.what, () => this.inner.dispose?.());
-	}
-
-	get wantsKeyRelease(): boolean {
-		return contained(this.what, () => this.inner.wantsKeyRelease) === true;
-	}
-
-	get focused(): boolean {
-		return contained(this.what, () => this.inner.focused) === true;
-	}
-
-	set focused(focused: boolean) {
-		contained(this.what, () => "focused" in this.inner && Object.assign(this.inner, { focused }));
-	}
-}
-
 /** What `make` returns, or something that fails to draw as `make` has. */
 function attempted(make: () => unknown): unknown {
 	try {
@@ -217,6 +118,87 @@ function attempted(make: () => unknown): unknown {
 		const render = () => {
 			throw error;
 		};
-		return { render, invalidate() {} };
+		return { render };
 	}
+}
+
+/** Lines of a text whose component has failed; as many as pi shows of a result that nobody draws. */
+const TEXT_LINES = 10;
+
+/** How a screen is taken off that has the keyboard and does not work, and what a failure must not hide. */
+interface Options {
+	close?: () => void;
+	text?: string;
+}
+
+/** `drawn` as pi may have it: whatever pi calls or looks at fails for itself alone. */
+export function guardedComponent<Drawn>(
+	what: string,
+	drawn: Drawn,
+	{ close, text = "" }: Options = {},
+): Drawn & Component {
+	const inner = Object(drawn) as Component;
+	const fit = fitting();
+	let isBroken = false;
+	const own: Required<Omit<Component, "wantsKeyRelease">> = {
+		render(width) {
+			try {
+				const lines = fit(inner.render(width), width);
+				isBroken = false;
+				return lines;
+			} catch (error) {
+				isBroken = true;
+				failed(what, error);
+				const lines = text === "" ? [] : text.split("\n", TEXT_LINES);
+				return [failureLine(what, error, width), ...lines.map((line) => clip(line, width))];
+			}
+		},
+		handleInput(data) {
+			try {
+				// Nobody can see what the keys would do.
+				if (isBroken && close) close();
+				else inner.handleInput?.(data);
+			} catch (error) {
+				failed(what, error);
+				close?.();
+			}
+		},
+		handleMouse(event) {
+			const result = contained(what, () => inner.handleMouse?.(event));
+			if (!result) return undefined;
+			// Without what a part of the component says of itself: what follows comes here as well.
+			const { handled, capture, focus, render } = result;
+			return defined<TuiMouseEventResult>({ handled, capture, focus, render });
+		},
+		invalidate() {
+			contained(what, () => inner.invalidate?.());
+		},
+	};
+	return new Proxy(inner, {
+		get(_, name) {
+			if (Object.hasOwn(own, name)) return Reflect.get(own, name);
+			const value: unknown = contained(what, () => Reflect.get(inner, name));
+			return typeof value === "function" ? harmless(what, value.bind(inner)) : value;
+		},
+		set(_, name, value) {
+			contained(what, () => name in inner && Object.assign(inner, { [name]: value }));
+			return true;
+		},
+	}) as Drawn & Component;
+}
+
+/** Makes lines fit, because pi ends when one is wider than the terminal. Most stay as they are, and measuring is dear. */
+function fitting(): (lines: readonly string[], width: number) => string[] {
+	let last: { width: number; drawn: readonly string[]; fit: readonly string[] } = { width: -1, drawn: [], fit: [] };
+	return (lines, width) => {
+		if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
+		const fit = lines.map((line: unknown, index) => {
+			if (!isText(line)) throw new TypeError("a line is no text");
+			const isSame = width === last.width && line === last.drawn[index];
+			return isSame ? (last.fit[index] ?? "") : clip(line.replace(/[\r\n]+/g, " "), width);
+		});
+		last = { width, drawn: [...lines], fit };
+		// pi may add to what it gets.
+		return [...fit];
+	};
 }

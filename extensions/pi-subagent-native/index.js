@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 47115e89c7256b9a. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 efc2d8b559ea58e6. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6253,8 +6253,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 47115e89c7256b9a"}.`)) return void 0;
-  const [version] = "0.1.0 47115e89c7256b9a".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 efc2d8b559ea58e6"}.`)) return void 0;
+  const [version] = "0.1.0 efc2d8b559ea58e6".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7915,11 +7915,11 @@ function panelFoot(keys, changed) {
 }
 function hintLine(hints, keys, pen) {
   const widths = hints.map(([action, does]) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP3.length);
-  const fitting = hints.length - 2;
-  let room = widths.slice(fitting).reduce((left, width) => left - width, pen.width + GAP3.length);
+  const fitting2 = hints.length - 2;
+  let room = widths.slice(fitting2).reduce((left, width) => left - width, pen.width + GAP3.length);
   const shown2 = hints.filter((_2, index) => {
-    if (index < fitting) room -= widths[index] ?? 0;
-    return index >= fitting || room >= 0;
+    if (index < fitting2) room -= widths[index] ?? 0;
+    return index >= fitting2 || room >= 0;
   });
   const written = shown2.map(([action, does]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${does}`));
   return pen.clip(written.join(GAP3));
@@ -8635,7 +8635,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
     const body = view.body(pen, room).slice(0, room);
     const blank = Array.from({ length: room - body.length }, () => "");
     const hints = [...view.hints(), ["keys", "keys"], ["back", views.length === 1 ? "close" : "back"]];
-    const last = foot.line(hints, pen, screen.focused);
+    const last = foot.line(hints, pen, screen2.focused);
     const lines = [view.head(pen), ...edges, ...body, ...blank, ...edges, last].slice(0, Math.max(1, rows));
     return lines.map((line) => MARGIN + line);
   };
@@ -8651,11 +8651,11 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
   };
   const tick = guardedInterval("the clock of the panel", ticked, TICK_MS);
   runs.ask(true);
-  const screen = {
+  const screen2 = {
     /** Set by pi: whether keys come here, and not to a dialog that has opened since. */
     focused: false,
     render(columns) {
-      if (!screen.focused) return [];
+      if (!screen2.focused) return [];
       const rows = terminal.terminal?.rows ?? process.stdout.rows ?? ROWS;
       const size = `${columns}x${rows}`;
       if (drawn?.screen !== size) drawn = { screen: size, lines: layout(penFor(columns), rows) };
@@ -8677,7 +8677,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
     },
     dispose
   };
-  return screen;
+  return screen2;
 }
 function keyLines(keys, pen) {
   return keys.table().flatMap(([names, does]) => {
@@ -9133,11 +9133,8 @@ var GUARDS = {
   }),
   registerMessageRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
   registerEntryRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
-  setWidget: (make) => (...args) => new GuardedComponent("the widget", () => make(...args)),
-  custom: (make) => (...args) => {
-    const screen = make(...args);
-    return new GuardedComponent("the screen", () => screen, { close: args[3] });
-  },
+  setWidget: (make) => renderer("the widget", make),
+  custom: (make) => screen(make),
   onTerminalInput: (listener) => harmless("a listener to the keyboard", listener)
 };
 function guarded(pi) {
@@ -9179,9 +9176,13 @@ function spoken(what, command) {
 }
 function renderer(what, draw, mayDrawNothing = false) {
   return (...args) => {
-    const component2 = new GuardedComponent(what, () => draw(...args), { text: textIn(args[0]) });
-    return mayDrawNothing && component2.isNothing ? void 0 : component2;
+    const drawn = attempted(() => draw(...args));
+    if (drawn === void 0 && mayDrawNothing) return void 0;
+    return guardedComponent(what, drawn, { text: textIn(args[0]) });
   };
+}
+function screen(make) {
+  return (...args) => guardedComponent("the screen", make(...args), { close: args[3] });
 }
 function textIn(drawn) {
   try {
@@ -9191,83 +9192,6 @@ function textIn(drawn) {
     return "";
   }
 }
-var TEXT_LINES = 10;
-var GuardedComponent = class {
-  inner;
-  what;
-  /** How a screen is taken off that has the keyboard and does not work, and what a failure must not hide. */
-  options;
-  width = -1;
-  /** The lines of the last time, and what became of them: most stay as they are, and measuring is dear. */
-  drawn = [];
-  fitting = [];
-  isBroken = false;
-  /** `make` returns what draws. */
-  constructor(what, make, options = {}) {
-    this.what = what;
-    this.options = options;
-    this.inner = attempted(make);
-  }
-  /** Whether there is nothing to draw. */
-  get isNothing() {
-    return this.inner === void 0;
-  }
-  render(width) {
-    try {
-      const lines = this.fit(this.inner.render(width), width);
-      this.isBroken = false;
-      return lines;
-    } catch (error) {
-      this.isBroken = true;
-      failed(this.what, error);
-      const lines = this.options.text ? this.options.text.split("\n", TEXT_LINES) : [];
-      return [failureLine(this.what, error, width), ...lines.map((line) => clip(line, width))];
-    }
-  }
-  /** pi ends when a line is wider than the terminal. */
-  fit(lines, width) {
-    if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
-    const { drawn } = this;
-    const isSame2 = width === this.width;
-    this.fitting = lines.map((line, index) => {
-      if (!isText(line)) throw new TypeError("a line is no text");
-      return isSame2 && line === drawn[index] ? this.fitting[index] ?? "" : clip(line.replace(/[\r\n]+/g, " "), width);
-    });
-    this.drawn = [...lines];
-    this.width = width;
-    return [...this.fitting];
-  }
-  invalidate() {
-    contained(this.what, () => this.inner.invalidate?.());
-  }
-  handleInput(data) {
-    try {
-      if (this.isBroken && this.options.close) this.options.close();
-      else this.inner.handleInput?.(data);
-    } catch (error) {
-      failed(this.what, error);
-      this.options.close?.();
-    }
-  }
-  handleMouse(event) {
-    const result = contained(this.what, () => this.inner.handleMouse?.(event));
-    if (!result) return void 0;
-    const { handled, capture, focus, render } = result;
-    return defined({ handled, capture, focus, render });
-  }
-  dispose() {
-    contained(this.what, () => this.inner.dispose?.());
-  }
-  get wantsKeyRelease() {
-    return contained(this.what, () => this.inner.wantsKeyRelease) === true;
-  }
-  get focused() {
-    return contained(this.what, () => this.inner.focused) === true;
-  }
-  set focused(focused) {
-    contained(this.what, () => "focused" in this.inner && Object.assign(this.inner, { focused }));
-  }
-};
 function attempted(make) {
   try {
     return make();
@@ -9275,9 +9199,70 @@ function attempted(make) {
     const render = () => {
       throw error;
     };
-    return { render, invalidate() {
-    } };
+    return { render };
   }
+}
+var TEXT_LINES = 10;
+function guardedComponent(what, drawn, { close, text: text2 = "" } = {}) {
+  const inner = Object(drawn);
+  const fit = fitting();
+  let isBroken = false;
+  const own = {
+    render(width) {
+      try {
+        const lines = fit(inner.render(width), width);
+        isBroken = false;
+        return lines;
+      } catch (error) {
+        isBroken = true;
+        failed(what, error);
+        const lines = text2 === "" ? [] : text2.split("\n", TEXT_LINES);
+        return [failureLine(what, error, width), ...lines.map((line) => clip(line, width))];
+      }
+    },
+    handleInput(data) {
+      try {
+        if (isBroken && close) close();
+        else inner.handleInput?.(data);
+      } catch (error) {
+        failed(what, error);
+        close?.();
+      }
+    },
+    handleMouse(event) {
+      const result = contained(what, () => inner.handleMouse?.(event));
+      if (!result) return void 0;
+      const { handled, capture, focus, render } = result;
+      return defined({ handled, capture, focus, render });
+    },
+    invalidate() {
+      contained(what, () => inner.invalidate?.());
+    }
+  };
+  return new Proxy(inner, {
+    get(_2, name) {
+      if (Object.hasOwn(own, name)) return Reflect.get(own, name);
+      const value = contained(what, () => Reflect.get(inner, name));
+      return typeof value === "function" ? harmless(what, value.bind(inner)) : value;
+    },
+    set(_2, name, value) {
+      contained(what, () => name in inner && Object.assign(inner, { [name]: value }));
+      return true;
+    }
+  });
+}
+function fitting() {
+  let last = { width: -1, drawn: [], fit: [] };
+  return (lines, width) => {
+    if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
+    const fit = lines.map((line, index) => {
+      if (!isText(line)) throw new TypeError("a line is no text");
+      const isSame2 = width === last.width && line === last.drawn[index];
+      return isSame2 ? last.fit[index] ?? "" : clip(line.replace(/[\r\n]+/g, " "), width);
+    });
+    last = { width, drawn: [...lines], fit };
+    return [...fit];
+  };
 }
 
 // extension/questions/dialogs.ts
