@@ -10,14 +10,18 @@ use pi_subagent_warden::{Abilities, Ending, Options, Report, SHORT_OF_RESOURCES,
 use crate::channel::{Channel, Parting};
 use crate::guard::guard;
 use crate::start::{At as _, Failure};
-use crate::{cgroup, namespace, sandbox, sys};
+use crate::{cgroup, namespace, sandbox, shell, sys};
 
 /// The exit code of a warden that could not do its work. A child's own code can be the same; the reports on the
 /// socket tell them apart.
 const UNABLE: i32 = 125;
 
 pub(crate) fn main() {
-    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let mut args = std::env::args_os();
+    if let Some(program) = args.next().filter(|program| shell::is_asked_for(program)) {
+        shell::become_shell(&program, args);
+    }
+    let args: Vec<OsString> = args.collect();
     if args.first().is_some_and(|arg| arg == "--probe") {
         let abilities = probe().unwrap_or_else(|error| refuse(SHORT_OF_RESOURCES, &error));
         let written = write!(io::stdout(), "{abilities}");
@@ -80,7 +84,7 @@ fn probe() -> io::Result<Abilities> {
         landlock: sandbox::landlock()?,
         mount_namespace: sandbox::mount_namespace()?,
         pid_namespace: namespace::pid_namespace()?,
-        tools: Err("this version has none".into()),
+        tools: sandbox::tools()?,
         // Each start tries again, so a shortage does no harm here; `EAGAIN` may also be a limit that stays.
         cgroup: cgroup::cgroup(),
     })

@@ -8,6 +8,7 @@
 //! | which processes belong to the tree, and how they are ended | `tree`, `cgroup`, `namespace` |
 //! | what the tree uses, and whether it exceeds a limit | `usage` |
 //! | what a sandboxed child may write | `sandbox/` |
+//! | what happens when a child's tool runs it as a shell | `shell` |
 //! | raw system calls | `sys/`, and nowhere else |
 
 #[cfg(target_os = "linux")]
@@ -22,6 +23,8 @@ mod linux;
 mod namespace;
 #[cfg(target_os = "linux")]
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod shell;
 #[cfg(target_os = "linux")]
 mod start;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! Puts the tree into a pid namespace.
+//! Puts the tree into a pid namespace, and an IPC namespace: what it shares by System V's calls is its own.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -58,7 +58,7 @@ fn stand_for(pid: Pid, lives: &OwnedFd) -> ! {
 
 /// Root needs no user namespace. Anybody else gets one that maps only the own user and group, unchanged.
 fn unshare() -> io::Result<()> {
-    let wanted = UnshareFlags::NEWPID | UnshareFlags::NEWNS;
+    let wanted = UnshareFlags::NEWPID | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
     if rustix::process::getuid().is_root() && sys::unshare(wanted).is_ok() {
         return Ok(());
     }

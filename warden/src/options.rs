@@ -19,7 +19,7 @@ pub struct Options {
     pub unless_kept: Vec<PathBuf>,
     /// The directory removed last, if it is empty by then.
     pub directory: Option<PathBuf>,
-    /// Whether to give the tree its own pid namespace, which dies with the warden.
+    /// Whether to give the tree its own pid namespace, which dies with the warden, and an IPC namespace.
     pub pid_namespace: bool,
     /// The path of the program, then its arguments. Filled in when a child is started.
     pub command: Vec<OsString>,

@@ -86,6 +86,7 @@ fn become_program(
     let warden = rustix::process::getppid();
     rustix::process::setpgid(None, None).at(Stage::Warden)?;
     rustix::stdio::dup2_stdin(stdin).at(Stage::Warden)?;
+    let file_bytes = sandbox.as_ref().and_then(Prepared::file_bytes);
     if let Some(sandbox) = sandbox {
         let entered = Report::Started(sandbox.enter().at(Stage::Sandbox)?);
         telling.write_all(format!("{entered}\n").as_bytes()).at(Stage::Warden)?;
@@ -97,7 +98,10 @@ fn become_program(
         return Err(io::ErrorKind::NotFound).at(Stage::Warden);
     }
     sys::unblock_signals();
-    Err(sys::exec(command)).at(Stage::Exec)
+    if let Some(bytes) = file_bytes {
+        sys::limit_files(bytes).at(Stage::Sandbox)?;
+    }
+    Err(sys::exec(command, &[])).at(Stage::Exec)
 }
 
 /// The mechanisms that the new process has entered, unless the last line says that it failed.

@@ -56,14 +56,21 @@ impl ToolShell {
             }
         };
         add(SHELL, self.shell.as_os_str());
-        for (name, paths) in [(WRITABLE, &self.writable), (HIDDEN, &self.hidden)] {
-            paths.iter().for_each(|path| add(name, path.as_os_str()));
+        for path in &self.writable {
+            add(WRITABLE, path.as_os_str());
+        }
+        for path in &self.hidden {
+            add(HIDDEN, path.as_os_str());
         }
         for (name, allowed) in [(NETWORK, self.network), (UNIX_SOCKETS, self.unix_sockets)] {
             add(name, OsStr::new(if allowed { "on" } else { "off" }));
         }
-        self.unset.iter().for_each(|variable| add(UNSET, variable));
-        self.file_bytes.iter().for_each(|limit| add(FILE_BYTES, OsStr::new(&limit.to_string())));
+        for variable in &self.unset {
+            add(UNSET, variable);
+        }
+        if let Some(limit) = self.file_bytes {
+            add(FILE_BYTES, OsStr::new(&limit.to_string()));
+        }
         bytes
     }
 

@@ -332,7 +332,7 @@ fn a_sandbox_that_is_short_of_descriptors_is_a_failed_start_and_never_a_weaker_o
     let scene = tempfile::tempdir().expect("a directory");
     let start = |count: &str| {
         let place = fs::canonicalize(scene.path()).expect("it is there");
-        let sandbox = Sandbox { writable: vec![place], metadata: true };
+        let sandbox = Sandbox { writable: vec![place], metadata: true, ..Sandbox::default() };
         let host = Host::start(&with_descriptors(count), |options| options.sandbox = Some(sandbox), "exit 0");
         loop {
             match host.hear() {

@@ -1,67 +1,93 @@
-//! The Landlock layer, which refuses writes.
+//! The Landlock layer, which refuses writes, and to read terminals and what is hidden.
 
 use std::io;
-use std::path::Path;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Errno, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, make_bitflags,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, make_bitflags,
 };
 use pi_subagent_warden::is_transient;
 use rustix::io::Errno as Number;
 
 use super::place::Place;
+use super::readable;
 
 /// The first ABI version that covers truncating a file.
 pub(super) const OLDEST: u32 = 3;
 /// The access rights that the kernel has to support.
 const REQUIRED: ABI = ABI::V3;
-/// The newest ABI version whose file rights are used; it adds `ioctl` on devices. Sockets, a later right, are outside
-/// the sandbox on every kernel.
+/// The newest ABI version whose file rights are used here; it adds `ioctl` on devices. The later right for sockets is
+/// used in the tools' sandbox alone.
 const NEWEST: ABI = ABI::V5;
 /// The ABI version that confines signals and abstract sockets.
 const SCOPES: ABI = ABI::V6;
+/// The ABI version that confines Unix sockets with a name.
+pub(super) const SOCKETS: u32 = 9;
 
-/// Devices that store nothing.
-const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+/// Devices that store nothing. The terminal is none of them: it is where the person types.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// The multiplexer of pseudoterminals, and their directory.
 const TERMINALS: [&str; 2] = ["/dev/ptmx", "/dev/pts"];
 
-/// Restricts this process and everything it starts to writing to `places`, to harmless devices and, if they are
+/// What a process may do under the layer.
+#[derive(Debug, Default)]
+pub(super) struct Rules<'a> {
+    /// What may be written.
+    pub places: &'a [Place],
+    /// Whether the pseudoterminals that can be seen are the child's own, so that they may be used.
+    pub own_terminals: bool,
+    /// Files and directories that cannot be read; paths without links. Terminals come on top.
+    pub hidden: &'a [PathBuf],
+}
+
+/// Restricts this process and everything it starts to writing to the places, to harmless devices and, if they are
 /// private to the child, to pseudoterminals.
 ///
-/// Reading and executing are not restricted, so they cost nothing and cannot break.
-pub(super) fn restrict(places: &[Place], own_terminals: bool) -> io::Result<()> {
-    let terminals = if own_terminals { devices(&TERMINALS)? } else { Vec::new() };
-    let status = ruleset(places, devices(&DEVICES)?, terminals)
-        .map_err(|error| io::Error::from_raw_os_error(*Errno::from(error)))?;
+/// Everything can be executed, and be read but for terminals and what is hidden. A directory on the way to something
+/// hidden can be listed, and what appears in it later cannot be read.
+pub(super) fn restrict(rules: &Rules<'_>) -> io::Result<()> {
+    let status = enforce(rules)?;
     if status == RulesetStatus::NotEnforced { Err(Number::OPNOTSUPP.into()) } else { Ok(()) }
 }
 
-fn ruleset(
-    places: &[Place],
-    devices: Vec<PathFd>,
-    terminals: Vec<PathFd>,
-) -> Result<RulesetStatus, RulesetError> {
-    let mut ruleset = Ruleset::default()
+fn enforce(rules: &Rules<'_>) -> io::Result<RulesetStatus> {
+    let mut ruleset = handled().map_err(refused)?;
+    for place in rules.places {
+        let access = if place.is_directory() { in_a_directory() } else { of_a_file() };
+        allow(&mut ruleset, place, access | AccessFs::ReadFile)?;
+    }
+    for device in devices(&DEVICES)? {
+        allow(&mut ruleset, device, of_a_file())?;
+    }
+    if rules.own_terminals {
+        for terminal in devices(&TERMINALS)? {
+            // A terminal needs `ioctl` to work as one.
+            let access = make_bitflags!(AccessFs::{ReadFile | WriteFile | IoctlDev});
+            allow(&mut ruleset, terminal, access)?;
+        }
+    }
+    readable::each(rules.hidden, |readable| allow(&mut ruleset, readable, AccessFs::ReadFile.into()))?;
+    Ok(ruleset.restrict_self().map_err(refused)?.ruleset)
+}
+
+fn handled() -> Result<RulesetCreated, RulesetError> {
+    Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::from_write(REQUIRED))?
+        .handle_access(AccessFs::from_write(REQUIRED) | AccessFs::ReadFile)?
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_write(NEWEST))?
         .scope(Scope::from_all(SCOPES))?
-        .create()?;
-    for place in places {
-        let access = if place.is_directory() { in_a_directory() } else { of_a_file() };
-        ruleset = ruleset.add_rule(PathBeneath::new(place, access))?;
-    }
-    for device in devices {
-        ruleset = ruleset.add_rule(PathBeneath::new(device, of_a_file()))?;
-    }
-    for terminal in terminals {
-        // A terminal needs `ioctl` to work as one.
-        ruleset = ruleset.add_rule(PathBeneath::new(terminal, AccessFs::WriteFile | AccessFs::IoctlDev))?;
-    }
-    Ok(ruleset.restrict_self()?.ruleset)
+        .create()
+}
+
+fn allow(ruleset: &mut RulesetCreated, at: impl AsFd, access: BitFlags<AccessFs>) -> io::Result<()> {
+    ruleset.add_rule(PathBeneath::new(at, access)).map(drop).map_err(refused)
+}
+
+fn refused(error: RulesetError) -> io::Error {
+    io::Error::from_raw_os_error(*Errno::from(error))
 }
 
 /// All write rights except creating devices and `ioctl` on them.

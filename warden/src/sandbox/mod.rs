@@ -1,20 +1,35 @@
-//! The read-only sandbox of a child: it can read everything, and write only what it was given.
+//! The read-only sandbox of a child, and the one inside it for what the child's tools start.
 //!
-//! There are two layers. Landlock refuses to write, create, remove, rename, link and truncate, and to signal
-//! processes outside; without it there is no sandbox. Landlock does not cover modes, owners, times and attributes. So
-//! where the kernel allows it, a mount namespace in which everything else is read-only comes first. Before the
-//! program starts, the sandbox takes away whatever could undo a layer: capabilities, inherited descriptors, new
-//! privileges, new mounts.
+//! A child can read everything but terminals and what is hidden, and write only what it was given. There are three
+//! layers. Landlock refuses to write, create, remove, rename, link and truncate, and to signal processes outside;
+//! without it there is no sandbox. Landlock does not cover modes, owners, times and attributes, nor the sockets of
+//! other programs. So where the kernel allows it, a mount namespace comes first, in which everything else is read-only
+//! and masks lie over what is hidden. A filter refuses the system calls that go past both. Before the program starts,
+//! the sandbox takes away whatever could undo a layer: capabilities, inherited descriptors, new privileges.
 //!
-//! The sandbox knows nothing of agents, hosts or messages. It does not cover the network, nor the sockets of other
-//! processes of the same user.
+//! The sandbox knows nothing of agents, hosts or messages. It does not cover the network.
+//!
+//! | Question | File |
+//! |---|---|
+//! | in which order is it entered | `prepared`; `tools` for the inner one |
+//! | what may be written and read | `landlock`, with `place` and `readable` |
+//! | what is read-only, what is masked | `mounts`, with `masks` and `own_servers` |
+//! | which system calls are refused | `system_calls` |
+//! | what root must give up | `capabilities` |
+//! | what does this machine allow | `probe` |
 
 mod capabilities;
 mod landlock;
+mod masks;
 mod mounts;
+mod own_servers;
 mod place;
 mod prepared;
 mod probe;
+mod readable;
+mod system_calls;
+mod tools;
 
 pub(crate) use prepared::Prepared;
-pub(crate) use probe::{landlock, mount_namespace};
+pub(crate) use probe::{landlock, mount_namespace, tools};
+pub(crate) use tools::enter as enter_tools;

@@ -1,9 +1,10 @@
-//! The mount layer, which refuses to change modes, owners, times and attributes: a view of the file system in which
-//! everything is read-only.
+//! The mount layer, which refuses to change modes, owners, times and attributes, and hides what is not the child's
+//! business: a view of the file system in which everything is read-only and some of it is masked.
 
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 
 use pi_subagent_warden::is_transient;
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -11,8 +12,10 @@ use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
     fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount, open_tree,
 };
+use rustix::path::Arg;
 use rustix::thread::UnshareFlags;
 
+use super::masks::Masks;
 use super::place::Place;
 use crate::sys::sandbox::{set_tree_read_only, set_writable};
 use crate::sys::trial::in_a_fork;
@@ -37,29 +40,29 @@ impl Layer {
     }
 }
 
-/// Gives this process a view of the file system in which only `places` can be changed.
+/// Gives this process a view of the file system in which only `places` can be changed, and what is masked is empty.
 ///
 /// # Errors
 ///
 /// When it failed after a step that cannot be undone, or for want of a resource. This process must not go on then.
-pub(super) fn enter(places: &[Place]) -> io::Result<Layer> {
+pub(super) fn enter(places: &[Place], masks: &Masks) -> io::Result<Layer> {
     // With a mount namespace alone, a failure before it is read-only changes nothing that a program could notice.
     match unshare(UnshareFlags::NEWNS) {
-        Ok(()) => return arrange(places).map_or_else(Layer::left_out, Arranged::close),
+        Ok(()) => return arrange(places, masks).map_or_else(Layer::left_out, Arranged::close),
         Err(error) if is_transient(&error) => return Err(error),
         Err(_) => {}
     }
     // A user namespace cannot be left again, and some systems grant one that can do nothing. So a fork tries first.
-    match in_a_fork(|| alone(places).map(drop)) {
-        Ok(()) => alone(places),
+    match in_a_fork(|| alone(places, masks).map(drop)) {
+        Ok(()) => alone(places, masks),
         Err(error) => Layer::left_out(error),
     }
 }
 
 /// Sets the layer up for a process without rights over mounts.
-fn alone(places: &[Place]) -> io::Result<Layer> {
+fn alone(places: &[Place], masks: &Masks) -> io::Result<Layer> {
     unshare_with_user(UnshareFlags::NEWNS)?;
-    arrange(places)?.close()
+    arrange(places, masks)?.close()
 }
 
 /// A namespace in which every mount is in place, and still as writable as before.
@@ -69,16 +72,20 @@ struct Arranged {
     own_terminals: bool,
 }
 
-fn arrange(places: &[Place]) -> io::Result<Arranged> {
+fn arrange(places: &[Place], masks: &Masks) -> io::Result<Arranged> {
     let here = std::env::current_dir();
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let own_terminals = match own_terminals() {
         Err(error) if is_transient(&error) => return Err(error),
         mounted => mounted.is_ok(),
     };
+    masks.put_on()?;
     let writable = outermost(places).map(attach).collect::<io::Result<_>>()?;
-    // The old working directory lies below the new mount, on the one that becomes read-only, so it is entered again.
-    if let Some(here) = here.ok().filter(|here| places.iter().any(|place| here.starts_with(place.path()))) {
+    // The old working directory lies below the new mount, on the one that becomes read-only or under a mask, so it is
+    // entered again.
+    let is_covered =
+        |here: &PathBuf| places.iter().any(|place| here.starts_with(place.path())) || masks.cover(here);
+    if let Some(here) = here.ok().filter(is_covered) {
         rustix::process::chdir(&here)?;
     }
     let root = openat(CWD, "/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
@@ -87,14 +94,24 @@ fn arrange(places: &[Place]) -> io::Result<Arranged> {
 
 /// Makes a place its own mount, and returns the mount's descriptor.
 fn attach(place: &Place) -> io::Result<OwnedFd> {
-    const NOTHING: &CStr = c"";
     let target = place.reopen()?;
-    let copy = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    let mount =
-        open_tree(&target, NOTHING, copy | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_EMPTY_PATH)?;
-    let both = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-    move_mount(&mount, NOTHING, &target, NOTHING, both)?;
+    let mount = copy(&target, NOTHING)?;
+    put(&mount, &target)?;
     Ok(mount)
+}
+
+const NOTHING: &CStr = c"";
+
+/// Makes a copy of the mount of a path and of those below it.
+pub(super) fn copy(at: impl AsFd, path: impl Arg) -> io::Result<OwnedFd> {
+    let copy = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    Ok(open_tree(at, path, copy | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_EMPTY_PATH)?)
+}
+
+/// Mounts a copy onto a file or directory.
+pub(super) fn put(mount: impl AsFd, target: impl AsFd) -> io::Result<()> {
+    let both = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(mount, NOTHING, target, NOTHING, both)?)
 }
 
 /// The places that do not lie inside another one.

@@ -6,16 +6,20 @@ use pi_subagent_warden::{Mechanism, Sandbox};
 use rustix::io::Errno;
 
 use super::capabilities;
-use super::landlock::{OLDEST, restrict};
+use super::landlock::{OLDEST, Rules, restrict};
+use super::masks::Masks;
 use super::mounts::{self, Layer};
 use super::place::Place;
-use crate::sys::sandbox::{close_others_on_exec, landlock_abi, refuse_mount_calls};
+use super::{own_servers, system_calls};
+use crate::sys::sandbox::{close_others_on_exec, landlock_abi};
 
 /// A sandbox whose writable paths are open, ready to be entered.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     places: Vec<Place>,
     metadata: bool,
+    masks: Masks,
+    file_bytes: Option<u64>,
 }
 
 impl Prepared {
@@ -29,8 +33,14 @@ impl Prepared {
         if landlock_abi()? < OLDEST {
             return Err(Errno::OPNOTSUPP.into());
         }
-        let places = sandbox.writable.iter().map(|path| Place::open(path)).collect::<io::Result<_>>()?;
-        Ok(Self { places, metadata: sandbox.metadata })
+        let places = sandbox.writable.iter().map(|path| Place::open(path)).collect::<io::Result<Vec<_>>>()?;
+        let masks = Masks::new(&sandbox.hidden, &sandbox.shown, &places, &own_servers::paths());
+        Ok(Self { places, metadata: sandbox.metadata, masks, file_bytes: sandbox.file_bytes })
+    }
+
+    /// The largest file that the child may write.
+    pub(crate) fn file_bytes(&self) -> Option<u64> {
+        self.file_bytes
     }
 
     /// Puts this process, and everything it will start, into the sandbox. The process must have a single thread.
@@ -42,13 +52,13 @@ impl Prepared {
     /// be executed then. A machine that does not allow the mount layer at all is no error:
     /// [`Mechanism::MountNamespace`] is missing from the result then.
     pub(crate) fn enter(self) -> io::Result<Vec<Mechanism>> {
-        let layer = if self.metadata { Some(mounts::enter(&self.places)?) } else { None };
+        let layer = if self.metadata { Some(mounts::enter(&self.places, &self.masks)?) } else { None };
         close_others_on_exec()?;
         capabilities::give_up()?;
         let own_terminals = matches!(layer, Some(Layer::Entered { own_terminals: true }));
-        restrict(&self.places, own_terminals)?;
-        refuse_mount_calls()?;
-        let mut mechanisms = vec![Mechanism::Landlock];
+        restrict(&Rules { places: &self.places, own_terminals, hidden: &[] })?;
+        system_calls::refuse_dangerous()?;
+        let mut mechanisms = vec![Mechanism::Landlock, Mechanism::Seccomp];
         if matches!(layer, Some(Layer::Entered { .. })) {
             mechanisms.push(Mechanism::MountNamespace);
         }

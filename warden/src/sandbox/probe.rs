@@ -2,12 +2,14 @@
 
 use std::io;
 
-use pi_subagent_warden::shown;
+use pi_subagent_warden::{ToolShell, shown};
 
-use super::landlock::{OLDEST, restrict};
+use super::landlock::{OLDEST, Rules, restrict};
+use super::masks::Masks;
 use super::mounts::{self, Layer};
 use super::place::Place;
-use crate::sys::sandbox::{landlock_abi, refuse_mount_calls};
+use super::{system_calls, tools::enter as enter_tools};
+use crate::sys::sandbox::landlock_abi;
 use crate::sys::trial::in_a_fork;
 
 /// Landlock's ABI version, if it is new enough and can be applied.
@@ -26,7 +28,7 @@ pub(crate) fn landlock() -> io::Result<Result<u32, String>> {
         Ok(version) => version,
         Err(reason) => return Ok(Err(reason)),
     };
-    let tried = in_a_fork(|| restrict(&[], false).and_then(|()| refuse_mount_calls()));
+    let tried = in_a_fork(|| restrict(&Rules::default()).and_then(|()| system_calls::refuse_dangerous()));
     shown(tried.map(|()| version), |error| format!("Landlock cannot be applied: {error}"))
 }
 
@@ -34,7 +36,7 @@ pub(crate) fn landlock() -> io::Result<Result<u32, String>> {
 pub(crate) fn mount_namespace() -> io::Result<Result<(), String>> {
     let attempt = || {
         let place = Place::open(&std::env::temp_dir().canonicalize()?)?;
-        match mounts::enter(&[place])? {
+        match mounts::enter(&[place], &Masks::default())? {
             Layer::Entered { .. } => Ok(()),
             Layer::LeftOut(error) => Err(error),
         }
@@ -45,4 +47,14 @@ pub(crate) fn mount_namespace() -> io::Result<Result<(), String>> {
         Some(libc::ENOSYS) => "this kernel cannot make a tree of mounts read-only (Linux 5.12)".into(),
         _ => format!("everything cannot be made read-only: {error}"),
     })
+}
+
+/// Whether what a child's tools start can get its own sandbox, inside the child's.
+pub(crate) fn tools() -> io::Result<Result<(), String>> {
+    let attempt = || {
+        restrict(&Rules::default())?;
+        system_calls::refuse_dangerous()?;
+        enter_tools(&ToolShell::default())
+    };
+    shown(in_a_fork(attempt), |error| format!("what its tools start cannot get its own sandbox: {error}"))
 }

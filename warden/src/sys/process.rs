@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::time::Duration;
 
 use pi_subagent_warden::Ending;
-use rustix::process::{Pid, Resource, Rlimit, getegid, geteuid, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, getegid, geteuid, getrlimit, setrlimit};
 use rustix::thread::UnshareFlags;
 
 /// The two sides of a fork.
@@ -80,8 +80,13 @@ struct CloneArguments {
     cgroup: u64,
 }
 
-/// Replaces this process with a program, given as a path and its arguments. Returns only on failure.
-pub(crate) fn exec(command: &[OsString]) -> io::Error {
+/// Replaces this process with a program, given as a path and its arguments, without the environment variables of these
+/// names. Returns only on failure.
+pub(crate) fn exec(command: &[OsString], unset: &[OsString]) -> io::Error {
+    for name in unset.iter().filter(|name| is_name(name)) {
+        // SAFETY: the program has one thread.
+        unsafe { std::env::remove_var(name) };
+    }
     let texts: Result<Vec<CString>, _> =
         command.iter().map(|word| CString::new(word.clone().into_vec())).collect();
     let Ok(texts) = texts else { return io::ErrorKind::InvalidInput.into() };
@@ -91,6 +96,12 @@ pub(crate) fn exec(command: &[OsString]) -> io::Error {
     // first exists because a command is never empty.
     unsafe { libc::execv(pointers[0], pointers.as_ptr()) };
     io::Error::last_os_error()
+}
+
+/// Whether this can be the name of an environment variable; the standard library panics for others.
+fn is_name(name: &OsString) -> bool {
+    let name = name.as_encoded_bytes();
+    !name.is_empty() && !name.iter().any(|byte| [0, b'='].contains(byte))
 }
 
 /// Blocks every signal that can be blocked, so that only SIGKILL and SIGSTOP reach this process. Also resets SIGCHLD,
@@ -106,6 +117,7 @@ pub(crate) fn block_signals() {
 }
 
 /// Gives a new process the signals as programs expect them: all unblocked, all with their default action.
+/// [`limit_files`] comes after it.
 pub(crate) fn unblock_signals() {
     // SAFETY: as above; the call fails for the signals that cannot be changed, which does not matter here.
     unsafe {
@@ -116,6 +128,18 @@ pub(crate) fn unblock_signals() {
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
     }
+}
+
+/// Limits the files that this process and what it starts can write. A write beyond then fails instead of ending the
+/// program, because the signal is ignored, and programs are executed with ignored signals ignored.
+pub(crate) fn limit_files(bytes: u64) -> io::Result<()> {
+    let allowed = getrlimit(Resource::Fsize).maximum.map_or(bytes, |maximum| maximum.min(bytes));
+    setrlimit(Resource::Fsize, Rlimit { current: Some(allowed), maximum: Some(allowed) })?;
+    // SAFETY: takes no pointers but a constant that stands for ignoring.
+    if unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) } == libc::SIG_ERR {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
 }
 
 /// A descriptor that becomes readable when a child ends.

@@ -1,12 +1,7 @@
 //! System calls for the sandbox that neither rustix nor the `landlock` crate wraps.
 
 use std::io;
-use std::ops::RangeInclusive;
-use std::os::fd::{AsRawFd, BorrowedFd};
-
-use libc::{
-    BPF_ABS, BPF_ALU, BPF_AND, BPF_JGE, BPF_JGT, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter,
-};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// The Landlock ABI version of the running kernel, which the `landlock` crate does not tell.
 ///
@@ -57,46 +52,49 @@ pub(crate) fn close_others_on_exec() -> io::Result<()> {
     done(answer)
 }
 
-/// The offset of the call number in the data that the filter sees.
-const NUMBER: u32 = 0;
-/// The bit that marks the second set of call numbers on x86-64 (x32).
-const SECOND_SET: u32 = 0x4000_0000;
-/// Without this flag, some kernels slow the whole program down with mitigations against speculative execution.
-const FLAGS: libc::c_ulong = libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;
-
-/// The calls that create, copy, move and change mounts without naming a path, which Landlock does not see:
-/// `open_tree`, `move_mount`, `fsopen`, `fsconfig`, `fsmount`, `fspick`; `mount_setattr`; `open_tree_attr`.
-///
-/// With them a program in its own user namespace, which most systems grant everybody, could join an overlay to a
-/// directory, and the kernel itself would write there.
-const MOUNT_CALLS: [RangeInclusive<u32>; 3] = [428..=433, 442..=442, 467..=467];
-
-/// Makes [`MOUNT_CALLS`] fail with `EPERM`, for this process and everything it starts. The process must have given up
-/// gaining privileges. Landlock refuses the calls that take a path.
-///
-/// Calls from number 424 on have the same number on every architecture, so a program cannot evade the filter by
-/// claiming another one.
-pub(crate) fn refuse_mount_calls() -> io::Result<()> {
-    let mut program =
-        vec![step(BPF_LD | BPF_W | BPF_ABS, NUMBER), step(BPF_ALU | BPF_AND | BPF_K, !SECOND_SET)];
-    for range in MOUNT_CALLS {
-        // Below the range: skip the refusal. Above it: the same.
-        program.push(sock_filter { jf: 2, ..step(BPF_JMP | BPF_JGE | BPF_K, *range.start()) });
-        program.push(sock_filter { jt: 1, ..step(BPF_JMP | BPF_JGT | BPF_K, *range.end()) });
-        program.push(step(BPF_RET | BPF_K, libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs()));
+/// Restricts this process, and everything it starts, to Unix sockets with a name that were created inside the
+/// restriction. The kernel has to have Landlock ABI 9, which the `landlock` crate does not know yet. The process must
+/// have given up gaining privileges. `root` is the root directory.
+pub(crate) fn refuse_foreign_sockets(root: BorrowedFd<'_>) -> io::Result<()> {
+    /// `LANDLOCK_ACCESS_FS_RESOLVE_UNIX`.
+    const RESOLVE_UNIX: u64 = 1 << 16;
+    /// `LANDLOCK_ACCESS_FS_REFER`, which every ruleset denies unless a rule allows it.
+    const REFER: u64 = 1 << 13;
+    /// `LANDLOCK_RULE_PATH_BENEATH`.
+    const BENEATH: libc::c_int = 1;
+    /// The kernel's `struct landlock_path_beneath_attr`.
+    #[repr(C, packed)]
+    struct PathBeneath {
+        allowed: u64,
+        parent: i32,
     }
-    program.push(step(BPF_RET | BPF_K, libc::SECCOMP_RET_ALLOW));
-    let length = u16::try_from(program.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-    let filter = libc::sock_fprog { len: length, filter: program.as_mut_ptr() };
-    // SAFETY: the structure and the steps it points to are alive during the call, and the kernel copies them.
-    let answer = unsafe {
-        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, FLAGS, std::ptr::from_ref(&filter))
+    // The first field of the kernel's structure, which may be given without the others.
+    let handled = RESOLVE_UNIX | REFER;
+    // SAFETY: the number is alive during the call, and its size is passed with it. A descriptor is new and ours.
+    let rules = unsafe {
+        let fd = libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            std::ptr::from_ref(&handled),
+            size_of::<u64>(),
+            0_u32,
+        );
+        let fd = i32::try_from(fd).ok().filter(|fd| *fd >= 0).ok_or_else(io::Error::last_os_error)?;
+        OwnedFd::from_raw_fd(fd)
     };
-    done(answer)
-}
-
-fn step(code: u32, k: u32) -> sock_filter {
-    sock_filter { code: u16::try_from(code).unwrap_or_default(), jt: 0, jf: 0, k }
+    let rule = PathBeneath { allowed: REFER, parent: root.as_raw_fd() };
+    // SAFETY: the structure is laid out as the kernel's, and alive during the call.
+    let added = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_add_rule,
+            rules.as_raw_fd(),
+            BENEATH,
+            std::ptr::from_ref(&rule),
+            0_u32,
+        )
+    };
+    done(added)?;
+    // SAFETY: takes no pointers.
+    done(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0_u32) })
 }
 
 fn done(answer: libc::c_long) -> io::Result<()> {

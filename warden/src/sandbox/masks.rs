@@ -1,0 +1,163 @@
+//! What a child cannot see in its mount namespace: files and directories under which something empty is mounted.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, mkdirat, openat};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, UnmountFlags, fsconfig_create, fsmount,
+    fsopen, move_mount, unmount,
+};
+
+use super::mounts::{copy, put};
+use super::place::Place;
+
+/// What is masked, and what is shown inside of it nevertheless. All paths are without links.
+#[derive(Debug, Default)]
+pub(super) struct Masks {
+    /// In the order in which they are mounted: outer paths before inner ones.
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Step {
+    depth: usize,
+    path: PathBuf,
+    shows: bool,
+}
+
+/// Where the empty files and directories are for a moment, so that they can be copied from there: kernels before 6.15
+/// copy only what is mounted. Every system has it, and nothing needs it meanwhile.
+const WORKSHOP: &str = "/proc";
+/// The names of the empty file and the empty directory.
+const FILE: &str = "file";
+const DIRECTORY: &str = "directory";
+/// Nobody may write, as nothing could come of it.
+const READ_ONLY: Mode = Mode::from_raw_mode(0o555);
+
+impl Masks {
+    /// Plans masks over `hidden` and, if no place lies in them, over `servers`. Paths that do not exist or cannot be
+    /// reached are left out. `shown` and the places stay visible.
+    pub(super) fn new(hidden: &[PathBuf], shown: &[PathBuf], places: &[Place], servers: &[PathBuf]) -> Self {
+        let real = |path: &PathBuf| fs::canonicalize(path).ok().filter(|path| path.parent().is_some());
+        let mut shown: Vec<PathBuf> = shown.iter().filter_map(real).collect();
+        let is_in_one = |place: &Path, shown: &[PathBuf]| shown.iter().any(|shown| place.starts_with(shown));
+        for place in places {
+            if !is_in_one(place.path(), &shown) {
+                shown.push(place.path().to_owned());
+            }
+        }
+        let needless = |server: &PathBuf| !shown.iter().any(|shown| shown.starts_with(server));
+        let servers = servers.iter().filter_map(real).filter(needless);
+        let mut hidden: Vec<PathBuf> = hidden.iter().filter_map(real).chain(servers).collect();
+        hidden.sort();
+        hidden.dedup();
+        // What lies in no mask is seen anyway.
+        let shown = shown.into_iter().filter(|shown| hidden.iter().any(|hidden| shown.starts_with(hidden)));
+        let step = |shows| move |path: PathBuf| Step { depth: path.components().count(), path, shows };
+        let mut steps: Vec<_> = shown.map(step(true)).collect();
+        steps.extend(hidden.into_iter().map(step(false)));
+        steps.sort();
+        Self { steps }
+    }
+
+    /// Whether a path lies in a mask.
+    pub(super) fn cover(&self, path: &Path) -> bool {
+        self.steps.iter().any(|step| path.starts_with(&step.path))
+    }
+
+    /// Mounts the masks, and what is shown, in this mount namespace.
+    pub(super) fn put_on(&self) -> io::Result<()> {
+        if self.steps.is_empty() {
+            return Ok(());
+        }
+        let shown = |step: &Step| if step.shows { copy(CWD, &step.path).map(Some) } else { Ok(None) };
+        let shown = self.steps.iter().map(shown).collect::<io::Result<Vec<_>>>()?;
+        let workshop = self.workshop()?;
+        move_mount(&workshop, "", CWD, WORKSHOP, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+        let made = self.steps.iter().zip(shown).try_for_each(|(step, shown)| {
+            let target = match openat(
+                CWD,
+                &step.path,
+                OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+                Mode::empty(),
+            ) {
+                // An outer mask lies over it already.
+                Err(Errno::NOENT) => return Ok(()),
+                target => target?,
+            };
+            match shown {
+                Some(shown) => put(&shown, &target),
+                None => put(copy(&workshop, self.name(step, &target)?.as_str())?, &target),
+            }
+        });
+        unmount(WORKSHOP, UnmountFlags::DETACH)?;
+        made
+    }
+
+    /// Makes a file system with an empty file, an empty directory, and a directory for each mask in which something is
+    /// shown, with empty ones to mount that onto.
+    fn workshop(&self) -> io::Result<OwnedFd> {
+        let kind = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_create(kind.as_fd())?;
+        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
+            | MountAttrFlags::MOUNT_ATTR_NODEV
+            | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+        let workshop = fsmount(kind.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+        make_file(&workshop, Path::new(FILE))?;
+        mkdirat(&workshop, DIRECTORY, READ_ONLY)?;
+        for (number, mask) in self.steps.iter().enumerate() {
+            let inside: Vec<_> = self.shown_in(mask).collect();
+            if mask.shows || inside.is_empty() {
+                continue;
+            }
+            let top = PathBuf::from(number.to_string());
+            mkdirat(&workshop, &top, Mode::RWXU)?;
+            for step in inside {
+                let path = top.join(step.path.strip_prefix(&mask.path).unwrap_or(&step.path));
+                make(&workshop, &path, step.path.is_dir())?;
+            }
+        }
+        Ok(workshop)
+    }
+
+    fn shown_in(&self, mask: &Step) -> impl Iterator<Item = &Step> {
+        self.steps
+            .iter()
+            .filter(|step| step.shows && step.path.starts_with(&mask.path) && step.path != mask.path)
+    }
+
+    /// The name of what a mask mounts.
+    fn name(&self, mask: &Step, target: &OwnedFd) -> io::Result<String> {
+        if FileType::from_raw_mode(fstat(target)?.st_mode) != FileType::Directory {
+            return Ok(FILE.to_owned());
+        }
+        let number = self.steps.iter().position(|step| step == mask);
+        let number = number.filter(|_| self.shown_in(mask).next().is_some());
+        Ok(number.map_or_else(|| DIRECTORY.to_owned(), |number| number.to_string()))
+    }
+}
+
+/// Makes a file or directory, and the directories it lies in.
+fn make(workshop: &OwnedFd, path: &Path, is_directory: bool) -> io::Result<()> {
+    let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+    let mut directories: Vec<&Path> = above.collect();
+    directories.reverse();
+    directories.extend(is_directory.then_some(path));
+    for directory in directories {
+        match mkdirat(workshop, directory, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if is_directory { Ok(()) } else { make_file(workshop, path) }
+}
+
+fn make_file(workshop: &OwnedFd, path: &Path) -> io::Result<()> {
+    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+    openat(workshop, path, flags, Mode::from_raw_mode(0o444))?;
+    Ok(())
+}

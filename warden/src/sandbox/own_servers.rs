@@ -1,0 +1,64 @@
+//! The sockets of servers of the user that run commands for whoever connects: terminal multiplexers, containers, the
+//! session bus, agents with keys, editors.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::PathBuf;
+
+/// Where such servers listen on most systems.
+const WELL_KNOWN: [&str; 26] = [
+    "/run/user",
+    "/run/docker.sock",
+    "/var/run/docker.sock",
+    "/run/docker",
+    "/run/containerd",
+    "/run/podman",
+    "/run/crio",
+    "/run/dbus",
+    "/var/run/dbus",
+    "/run/systemd/private",
+    "/run/snapd.socket",
+    "/run/snapd-snap.socket",
+    "/run/libvirt",
+    "/run/lxd",
+    "/var/lib/lxd/unix.socket",
+    "/var/snap/lxd/common/lxd/unix.socket",
+    "/run/incus",
+    "/var/lib/incus/unix.socket",
+    "/run/screen",
+    "/run/tmux",
+    "/run/cups",
+    "/run/gssproxy.sock",
+    "/run/pcscd",
+    "/run/supervisor.sock",
+    "/tmp/.X11-unix",
+    "/tmp/.ICE-unix",
+];
+
+/// How the names begin below `/tmp`, where others put theirs.
+const IN_TMP: [&str; 10] =
+    ["tmux-", "ssh-", "dbus-", "emacs", "nvim", "vscode-", "kitty-", "mykitty", "zellij-", "screens"];
+
+/// What separates a path from the rest of an environment variable's value: `unix:path=/run/bus,guid=1`, `/tmp/a,1,0`.
+const SEPARATORS: [char; 4] = [',', ':', ';', '='];
+
+/// The paths of such servers, with their directories where these hold nothing else. Some may not exist.
+pub(super) fn paths() -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = WELL_KNOWN.iter().map(PathBuf::from).collect();
+    for entry in fs::read_dir("/tmp").into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(|name| IN_TMP.iter().any(|begin| name.starts_with(begin))) {
+            paths.push(entry.path());
+        }
+    }
+    // `SSH_AUTH_SOCK`, `DOCKER_HOST`, `DBUS_SESSION_BUS_ADDRESS`, `TMUX`, `VSCODE_IPC_HOOK`, …
+    for (_, value) in std::env::vars_os() {
+        let words = value.to_str().unwrap_or_default().split(SEPARATORS);
+        let paths_in = words.map(|word| word.strip_prefix("//").unwrap_or(word));
+        paths.extend(paths_in.filter(|word| word.starts_with('/')).map(PathBuf::from).filter(is_socket));
+    }
+    paths
+}
+
+fn is_socket(path: &PathBuf) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_socket())
+}

@@ -1,0 +1,79 @@
+//! What can be read, for a mechanism that knows only what is allowed: everything beside the paths to what is hidden.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, openat};
+use rustix::io::Errno;
+
+/// Where the terminals are.
+const DEVICES: &str = "/dev";
+/// How the names of devices begin that show what a person types or sees: terminals, consoles, keyboards.
+const PERSONAL: [&str; 8] = ["tty", "console", "vcs", "pts", "input", "uinput", "hidraw", "hvc"];
+/// The most entries that are looked at. A sandbox that takes longer than that to set up is refused.
+const MAX_ENTRIES: usize = 20_000;
+
+/// Calls `allow` for files and directories that together contain everything but terminals and `hidden`, which has
+/// paths without links. Each is opened only for the duration of the call.
+pub(super) fn each(
+    hidden: &[PathBuf],
+    mut allow: impl FnMut(BorrowedFd<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut walk = Walk { hidden, entries: 0, allow: &mut allow };
+    walk.beside(Path::new("/"), &open(CWD, Path::new("/"), OFlags::DIRECTORY)?)
+}
+
+struct Walk<'a> {
+    hidden: &'a [PathBuf],
+    entries: usize,
+    allow: &'a mut dyn FnMut(BorrowedFd<'_>) -> io::Result<()>,
+}
+
+impl Walk<'_> {
+    /// Allows the entries of a directory on the way to something hidden.
+    fn beside(&mut self, path: &Path, directory: &OwnedFd) -> io::Result<()> {
+        for entry in Dir::read_from(directory)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            // What a link leads to is allowed where it lies.
+            if [c".", c".."].contains(&name) || entry.file_type() == FileType::Symlink {
+                continue;
+            }
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES {
+                return Err(Errno::TOOBIG.into());
+            }
+            let here = path.join(OsStr::from_bytes(name.to_bytes()));
+            if self.is_hidden(&here) {
+                continue;
+            }
+            let leads_on =
+                here == Path::new(DEVICES) || self.hidden.iter().any(|hidden| hidden.starts_with(&here));
+            let flags = if leads_on { OFlags::DIRECTORY } else { OFlags::PATH };
+            match open(directory, name, flags) {
+                Ok(opened) if leads_on => self.beside(&here, &opened)?,
+                Ok(opened) => (self.allow)(opened.as_fd())?,
+                // It has gone, or this user cannot get there anyway.
+                Err(Errno::NOENT | Errno::ACCESS | Errno::NOTDIR | Errno::LOOP | Errno::NXIO) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_hidden(&self, path: &Path) -> bool {
+        let is_personal = path.parent() == Some(Path::new(DEVICES))
+            && path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .is_some_and(|name| PERSONAL.iter().any(|personal| name.starts_with(personal)));
+        is_personal || self.hidden.iter().any(|hidden| hidden == path)
+    }
+}
+
+fn open(at: impl AsFd, path: impl rustix::path::Arg, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    openat(at, path, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}

@@ -1,0 +1,33 @@
+//! The tools' sandbox, which lies inside a child's.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use pi_subagent_warden::ToolShell;
+use rustix::fs::{CWD, Mode, OFlags, openat};
+
+use super::landlock::{Rules, SOCKETS, restrict};
+use super::place::Place;
+use super::system_calls::refuse_sockets;
+use crate::sys::sandbox::{close_others_on_exec, landlock_abi, refuse_foreign_sockets};
+
+/// Puts this process, and everything it will start, into the sandbox. From there the memory, environment and
+/// descriptors of its parent are out of reach, which they are not for a process in the same sandbox.
+///
+/// # Errors
+///
+/// When any part of it cannot be applied. Nothing may be executed then.
+pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
+    let places = options.writable.iter().map(|path| Place::open(path)).collect::<io::Result<Vec<_>>>()?;
+    let hidden: Vec<PathBuf> = options.hidden.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+    close_others_on_exec()?;
+    // The child's own sandbox grants no terminals but the child's own, and this one cannot grant more.
+    restrict(&Rules { places: &places, own_terminals: true, hidden: &hidden })?;
+    let confines_sockets = landlock_abi()? >= SOCKETS;
+    if confines_sockets {
+        let root = openat(CWD, "/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+        refuse_foreign_sockets(std::os::fd::AsFd::as_fd(&root))?;
+    }
+    refuse_sockets(options.network, options.unix_sockets || confines_sockets)
+}

@@ -1,0 +1,59 @@
+//! The warden as a shell: it restricts itself, and becomes the user's shell.
+
+use std::convert::Infallible;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::exit;
+
+use pi_subagent_warden::ToolShell;
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::io::Errno;
+
+use crate::sandbox::enter_tools;
+use crate::sys;
+
+/// The exit code of a command that was found and could not be executed.
+const NOT_EXECUTED: i32 = 126;
+
+/// Whether the program was started by this path to be a shell.
+pub(crate) fn is_asked_for(program: &OsStr) -> bool {
+    Path::new(program).file_name() == Some(OsStr::new(ToolShell::NAME))
+}
+
+/// Becomes the shell that the options beside `program` name, in the tools' sandbox. If anything fails, nothing is
+/// executed.
+pub(crate) fn become_shell(program: &OsStr, args: impl Iterator<Item = OsString>) -> ! {
+    let Err(problem) = try_become(program, args);
+    let _ =
+        writeln!(io::stderr(), "the tools' sandbox cannot be entered, and nothing was executed: {problem}");
+    exit(NOT_EXECUTED)
+}
+
+fn try_become(program: &OsStr, args: impl Iterator<Item = OsString>) -> Result<Infallible, String> {
+    let mut options = program.to_owned();
+    options.push(ToolShell::OPTIONS_SUFFIX);
+    let bytes = read(Path::new(&options)).map_err(|error| format!("{}: {error}", options.display()))?;
+    let options = ToolShell::from_bytes(&bytes)?;
+    enter_tools(&options).map_err(|error| error.to_string())?;
+    if let Some(bytes) = options.file_bytes {
+        sys::limit_files(bytes).map_err(|error| error.to_string())?;
+    }
+    let mut command = vec![options.shell.clone().into_os_string()];
+    command.extend(args);
+    let error = sys::exec(&command, &options.unset);
+    Err(format!("{}: {error}", options.shell.display()))
+}
+
+/// Reads the file of options. The child cannot have replaced it by a link, nor by something that never ends.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = open(path.as_os_str().as_bytes(), flags, Mode::empty())?;
+    if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Err(Errno::INVAL.into());
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::from(file).take(ToolShell::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > ToolShell::MAX_BYTES { Err(Errno::FBIG.into()) } else { Ok(bytes) }
+}
