@@ -3,11 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { fitPath } from "../../extension/ui/paths.ts";
-import { joinedWidth, Pen } from "../../extension/ui/pen.ts";
+import { type AnyTheme, joinedWidth, Pen } from "../../extension/ui/pen.ts";
 import { endOfProse, gist, prose } from "../../extension/ui/prose.ts";
-import type { AnyTheme } from "../../extension/ui/style.ts";
-import { cell, clip, firstLine, indented, oneLine, plainText, wrap } from "../../extension/ui/text.ts";
+import { cell, clip, firstLine, fitPath, indented, oneLine, plainText, wrap } from "../../extension/ui/text.ts";
 
 /** Writes its colours where a terminal would show them. */
 const theme: AnyTheme = {

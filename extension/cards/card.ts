@@ -5,11 +5,10 @@
 
 import type { CallError, SingleResult } from "../../index.js";
 import { limited, type Pen } from "../ui/pen.ts";
-import { counts } from "../ui/states.ts";
-import { duration, type Mark, markNamed, markOfState } from "../ui/words.ts";
+import { counts, duration, type Mark, markNamed, markOfState } from "../ui/words.ts";
 import { type Extent, headLine, INDENT, title } from "./frame.ts";
-import { finalBlocks, listLines, liveBlocks } from "./list.ts";
 import { ANSWER_LINES, answerLines, changeLines, counted, endLines, failureLines, workLines } from "./result.ts";
+import { finalBlocks, listLines, liveBlocks } from "./rows.ts";
 import { type CardState, elapsedMs, sinceUpdateMs } from "./state.ts";
 import {
 	commonModel,

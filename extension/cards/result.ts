@@ -1,10 +1,9 @@
 /** What a run does and what came of it, as lines: its calls and words, its answer or failure, what it changed, where its files lie. */
 
 import type { CallError, DisplayItem, SingleResult } from "../../index.js";
-import { fitPath, shortPath } from "../ui/paths.ts";
 import { limited, type Pen } from "../ui/pen.ts";
 import { compactProse, endOfProse, prose } from "../ui/prose.ts";
-import { oneLine, PREVIEW_CHARACTERS } from "../ui/text.ts";
+import { fitPath, oneLine, PREVIEW_CHARACTERS, shortPath } from "../ui/text.ts";
 import { callText } from "../ui/words.ts";
 import { type Extent, hint } from "./frame.ts";
 

@@ -4,8 +4,16 @@ import type { DisplayItem, SingleResult } from "../../index.js";
 import type { TaskProgress } from "../host/details.ts";
 import { isObject, isText } from "../host/stored.ts";
 import type { Pen } from "../ui/pen.ts";
-import { isActive, isOver, type ShownState } from "../ui/states.ts";
-import { duration, type Mark, markOfState, noteOfState, type Standing } from "../ui/words.ts";
+import {
+	duration,
+	isActive,
+	isOver,
+	type Mark,
+	markOfState,
+	noteOfState,
+	type ShownState,
+	type Standing,
+} from "../ui/words.ts";
 
 /** A shorter silence is no news; one that is longer than the second may mean trouble. */
 const SILENCE_SHOWN_MS = 2_000;

@@ -1,8 +1,7 @@
 /** The last line: a line that is being typed, else what is asked or said, else the keys. */
 
 import { Input, type KeybindingsManager, matchesKey, setKeybindings } from "@earendil-works/pi-tui";
-import type { Pen } from "../ui/pen.ts";
-import type { Color } from "../ui/style.ts";
+import type { Color, Pen } from "../ui/pen.ts";
 import { clip, plainText, widthOf } from "../ui/text.ts";
 import type { Action, PanelKeys } from "./keys.ts";
 

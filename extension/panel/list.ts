@@ -2,13 +2,12 @@
 
 import { type BackgroundRun, isLive } from "../background/run.ts";
 import { cached } from "../ui/component.ts";
-import type { Pen } from "../ui/pen.ts";
+import type { Color, Pen } from "../ui/pen.ts";
 import { compactProse, endOfProse } from "../ui/prose.ts";
 import { runLines } from "../ui/run-line.ts";
 import { markOf, nameOf, questionLine, stateOf } from "../ui/run-words.ts";
-import { counts, isOver } from "../ui/states.ts";
-import type { Color } from "../ui/style.ts";
 import { oneLine, PREVIEW_CHARACTERS } from "../ui/text.ts";
+import { counts, isOver } from "../ui/words.ts";
 import type { RunActions } from "./actions.ts";
 import type { Hint } from "./foot.ts";
 import type { PanelRuns } from "./runs.ts";

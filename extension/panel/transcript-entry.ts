@@ -1,10 +1,9 @@
 /** An entry of a transcript as lines. */
 
 import type { Transcript } from "../../index.js";
-import { fitCall } from "../ui/paths.ts";
 import { limited, type Pen } from "../ui/pen.ts";
 import { prose } from "../ui/prose.ts";
-import { clip, oneLine, PREVIEW_CHARACTERS, plainText } from "../ui/text.ts";
+import { clip, fitCall, oneLine, PREVIEW_CHARACTERS, plainText } from "../ui/text.ts";
 
 /** What a tool has answered is a file or a listing: its start tells what it is. */
 const RESULT_LINES = 6;

@@ -17,7 +17,7 @@ import {
 } from "@earendil-works/pi-tui";
 import type { Answer } from "../../index.js";
 import { keyText } from "../ui/key-text.ts";
-import { Style } from "../ui/style.ts";
+import { Style } from "../ui/pen.ts";
 import { cell, clip, plainText, wrap } from "../ui/text.ts";
 import { type Asked, asker, type Choice, choicesOf } from "./asked.ts";
 

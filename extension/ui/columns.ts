@@ -1,7 +1,6 @@
 /** A line of columns: for what is compared from line to line, and beside that as far as the terminal reaches. */
 
-import type { Pen } from "./pen.ts";
-import type { Color } from "./style.ts";
+import type { Color, Pen } from "./pen.ts";
 import { cell, widthOf } from "./text.ts";
 
 /** Fewer columns than this say nothing. */

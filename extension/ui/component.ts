@@ -1,8 +1,7 @@
 /** Lines as pi takes them. */
 
 import type { Component } from "@earendil-works/pi-tui";
-import { Pen } from "./pen.ts";
-import type { AnyTheme } from "./style.ts";
+import { type AnyTheme, Pen } from "./pen.ts";
 
 /** `make`, which runs again only when one of its arguments is another one than the last time. */
 export function cached<Arguments extends readonly unknown[], Result>(

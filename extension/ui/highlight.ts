@@ -1,7 +1,7 @@
 /** Code in pi's colours for it. */
 
 import { createRequire } from "node:module";
-import type { Color, Style } from "./style.ts";
+import type { Color, Style } from "./pen.ts";
 
 /** Longer code is drawn in one colour: it is a file, and somebody waits for the screen. */
 const MOST_CHARACTERS = 30_000;

@@ -1,10 +1,51 @@
-/** Draws styled lines in so many columns: what cards, messages, the widget and the panel are put together with. */
+/**
+ * Draws with pi's theme, whatever that lacks, and in so many columns: what cards, messages, the widget and the panel are put
+ * together with.
+ */
 
+import type { ThemeColor as Color, Theme } from "@earendil-works/pi-coding-agent";
 import type { RunUsage } from "../../index.js";
-import { fitCall } from "./paths.ts";
-import { type AnyTheme, type Color, Style } from "./style.ts";
-import { clip, indented, oneLine, PREVIEW_CHARACTERS, plainText, widthOf, wrap } from "./text.ts";
+import { clip, fitCall, indented, oneLine, PREVIEW_CHARACTERS, plainText, widthOf, wrap } from "./text.ts";
 import { usageParts } from "./words.ts";
+
+export type { ThemeColor as Color } from "@earendil-works/pi-coding-agent";
+
+type Emphasis = "bold" | "italic" | "underline" | "strikethrough";
+/** A theme can be older or newer than these names. */
+export type AnyTheme = Pick<Theme, "fg"> & Partial<Pick<Theme, "bg" | Emphasis>>;
+
+export class Style {
+	readonly theme: AnyTheme;
+
+	constructor(theme: AnyTheme) {
+		this.theme = theme;
+	}
+
+	fg(color: Color, text: string): string {
+		return safely(text, () => this.theme.fg(color, text));
+	}
+
+	bg(ground: Parameters<Theme["bg"]>[0], text: string): string {
+		return safely(text, () => this.theme.bg?.(ground, text));
+	}
+
+	bold(text: string): string {
+		return this.emphasis("bold", text);
+	}
+
+	emphasis(kind: Emphasis, text: string): string {
+		return safely(text, () => this.theme[kind]?.(text));
+	}
+}
+
+function safely(text: string, styled: () => string | undefined): string {
+	if (text === "") return text;
+	try {
+		return styled() ?? text;
+	} catch {
+		return text;
+	}
+}
 
 export const SEPARATOR = " · ";
 

@@ -2,8 +2,7 @@
 
 import { Markdown, type MarkdownTheme } from "@earendil-works/pi-tui";
 import { highlighted } from "./highlight.ts";
-import type { Pen } from "./pen.ts";
-import type { Color } from "./style.ts";
+import type { Color, Pen } from "./pen.ts";
 import { LINE_CHARACTERS, plainText } from "./text.ts";
 
 /** A text that grows is cut in such steps, so that its lines do not break elsewhere with every word. */

@@ -2,9 +2,8 @@
 
 import type { BackgroundRun } from "../background/run.ts";
 import { columnLine, FEWEST_COLUMNS, longest } from "./columns.ts";
-import type { Pen } from "./pen.ts";
+import type { Color, Pen } from "./pen.ts";
 import { doing, elapsed, markOf, modelOf, nameOf } from "./run-words.ts";
-import type { Color } from "./style.ts";
 import { brief, cell, widthOf } from "./text.ts";
 import { usageWords } from "./words.ts";
 

@@ -3,13 +3,10 @@
 import { type BackgroundRun, isLive } from "../background/run.ts";
 import type { RunOutcome } from "../host/details.ts";
 import { FEWEST_COLUMNS } from "./columns.ts";
-import { fitCall } from "./paths.ts";
-import type { Pen } from "./pen.ts";
+import type { Color, Pen } from "./pen.ts";
 import { gist } from "./prose.ts";
-import { isActive, type ShownState } from "./states.ts";
-import type { Color } from "./style.ts";
-import { brief, cell, clip, firstLine, LINE_CHARACTERS, widthOf } from "./text.ts";
-import { duration, type Mark, markOfState, noteOfState, type Standing } from "./words.ts";
+import { brief, cell, clip, firstLine, fitCall, LINE_CHARACTERS, widthOf } from "./text.ts";
+import { duration, isActive, type Mark, markOfState, noteOfState, type ShownState, type Standing } from "./words.ts";
 
 /** Of a question's line the name takes this share at most. */
 const NAME_SHARE = 3;

@@ -5,10 +5,9 @@ import { type BackgroundRun, isLive } from "../background/run.ts";
 import { guardedInterval } from "../host/guard.ts";
 import type { PiContext, Terminal, Widget } from "../host/pi.ts";
 import { component } from "./component.ts";
-import type { Pen } from "./pen.ts";
+import type { AnyTheme, Pen } from "./pen.ts";
 import { runLines } from "./run-line.ts";
 import { markOf, nameOf, UNREAD, wordsOf } from "./run-words.ts";
-import type { AnyTheme } from "./style.ts";
 import { clip } from "./text.ts";
 
 const WIDGET = "subagents";

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 efc2d8b559ea58e6. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 95fd69b62694f9c7. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -91,6 +91,9 @@ var require_child_guard = __commonJS({
 
 // extension/background/deliveries.ts
 import { existsSync } from "node:fs";
+
+// extension/ui/text.ts
+import { homedir } from "node:os";
 
 // node_modules/marked/lib/marked.esm.js
 function A() {
@@ -6242,6 +6245,27 @@ function wrap(text2, width, lead = "") {
 function indented(lines, columns) {
   return lines.map((line) => line === "" ? line : " ".repeat(columns) + line);
 }
+var FEWEST_PATH_COLUMNS = 6;
+function fitPath(path, width) {
+  const columns = widthOf(path);
+  if (columns <= width) return path;
+  const room = Math.max(0, width - 1);
+  const end2 = sliceByColumn(path, columns - room, room, true);
+  const name = end2.search(/[/\\]/);
+  return ELLIPSIS + (name > room / 2 ? end2 : end2.slice(Math.max(0, name)));
+}
+function fitCall(call, width) {
+  const [path = ""] = /\S*[/\\]\S*$/.exec(call) ?? [];
+  if (path === "" || call.startsWith("$")) return call;
+  const what = call.slice(0, call.length - path.length);
+  return what + fitPath(path, Math.max(FEWEST_PATH_COLUMNS, width - widthOf(what)));
+}
+function shortPath(path) {
+  const home = homedir();
+  if (!home || !path.startsWith(home)) return path;
+  const rest = path.slice(home.length);
+  return rest === "" || rest.startsWith("/") || rest.startsWith("\\") ? `~${rest}` : path;
+}
 
 // extension/host/build.ts
 import { readFileSync } from "node:fs";
@@ -6253,8 +6277,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 efc2d8b559ea58e6"}.`)) return void 0;
-  const [version] = "0.1.0 efc2d8b559ea58e6".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 95fd69b62694f9c7"}.`)) return void 0;
+  const [version] = "0.1.0 95fd69b62694f9c7".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6836,58 +6860,6 @@ var Background = class {
   }
 };
 
-// extension/ui/paths.ts
-import { homedir } from "node:os";
-var FEWEST_PATH_COLUMNS = 6;
-function fitPath(path, width) {
-  const columns = widthOf(path);
-  if (columns <= width) return path;
-  const room = Math.max(0, width - 1);
-  const end2 = sliceByColumn(path, columns - room, room, true);
-  const name = end2.search(/[/\\]/);
-  return ELLIPSIS + (name > room / 2 ? end2 : end2.slice(Math.max(0, name)));
-}
-function fitCall(call, width) {
-  const [path = ""] = /\S*[/\\]\S*$/.exec(call) ?? [];
-  if (path === "" || call.startsWith("$")) return call;
-  const what = call.slice(0, call.length - path.length);
-  return what + fitPath(path, Math.max(FEWEST_PATH_COLUMNS, width - widthOf(what)));
-}
-function shortPath(path) {
-  const home = homedir();
-  if (!home || !path.startsWith(home)) return path;
-  const rest = path.slice(home.length);
-  return rest === "" || rest.startsWith("/") || rest.startsWith("\\") ? `~${rest}` : path;
-}
-
-// extension/ui/style.ts
-var Style = class {
-  theme;
-  constructor(theme) {
-    this.theme = theme;
-  }
-  fg(color, text2) {
-    return safely(text2, () => this.theme.fg(color, text2));
-  }
-  bg(ground, text2) {
-    return safely(text2, () => this.theme.bg?.(ground, text2));
-  }
-  bold(text2) {
-    return this.emphasis("bold", text2);
-  }
-  emphasis(kind, text2) {
-    return safely(text2, () => this.theme[kind]?.(text2));
-  }
-};
-function safely(text2, styled) {
-  if (text2 === "") return text2;
-  try {
-    return styled() ?? text2;
-  } catch {
-    return text2;
-  }
-}
-
 // extension/host/native.ts
 import { createRequire } from "node:module";
 var loaded;
@@ -6968,8 +6940,57 @@ function callText(name, args) {
     return `${oneLine(name)} \u2026`;
   }
 }
+function isActive(state) {
+  return state === "running" || state === "starting" || state === "retrying";
+}
+function isOver(state) {
+  return !isActive(state) && state !== "planned" && state !== "waiting" && state !== "queued";
+}
+var COUNTED = [
+  ["done", "muted", ["completed"]],
+  ["failed", "error", ["failed", "idle_timeout", "hard_timeout", "killed"]],
+  ["interrupted", "warning", ["interrupted"]],
+  ["over budget", "warning", ["budget"]],
+  ["stopped", "warning", ["aborted"]],
+  ["skipped", "muted", ["skipped"]],
+  ["running", "muted", ["starting", "running", "retrying"]],
+  ["queued", "muted", ["queued"]],
+  ["waiting", "muted", ["waiting"]],
+  ["planned", "muted", ["planned"]]
+];
+function counts(states2) {
+  return COUNTED.map(([word, color, counted2]) => {
+    return { word, color, count: states2.filter((state) => counted2.includes(state)).length };
+  }).filter(({ count }) => count > 0);
+}
 
 // extension/ui/pen.ts
+var Style = class {
+  theme;
+  constructor(theme) {
+    this.theme = theme;
+  }
+  fg(color, text2) {
+    return safely(text2, () => this.theme.fg(color, text2));
+  }
+  bg(ground, text2) {
+    return safely(text2, () => this.theme.bg?.(ground, text2));
+  }
+  bold(text2) {
+    return this.emphasis("bold", text2);
+  }
+  emphasis(kind, text2) {
+    return safely(text2, () => this.theme[kind]?.(text2));
+  }
+};
+function safely(text2, styled) {
+  if (text2 === "") return text2;
+  try {
+    return styled() ?? text2;
+  } catch {
+    return text2;
+  }
+}
 var SEPARATOR = " \xB7 ";
 var Pen = class _Pen extends Style {
   width;
@@ -7629,31 +7650,6 @@ function columnLine(lead, parts, pen) {
 }
 function longest(texts, most) {
   return Math.min(most, Math.max(1, ...texts.map((text2) => widthOf(text2.slice(0, most)))));
-}
-
-// extension/ui/states.ts
-function isActive(state) {
-  return state === "running" || state === "starting" || state === "retrying";
-}
-function isOver(state) {
-  return !isActive(state) && state !== "planned" && state !== "waiting" && state !== "queued";
-}
-var COUNTED = [
-  ["done", "muted", ["completed"]],
-  ["failed", "error", ["failed", "idle_timeout", "hard_timeout", "killed"]],
-  ["interrupted", "warning", ["interrupted"]],
-  ["over budget", "warning", ["budget"]],
-  ["stopped", "warning", ["aborted"]],
-  ["skipped", "muted", ["skipped"]],
-  ["running", "muted", ["starting", "running", "retrying"]],
-  ["queued", "muted", ["queued"]],
-  ["waiting", "muted", ["waiting"]],
-  ["planned", "muted", ["planned"]]
-];
-function counts(states2) {
-  return COUNTED.map(([word, color, counted2]) => {
-    return { word, color, count: states2.filter((state) => counted2.includes(state)).length };
-  }).filter(({ count }) => count > 0);
 }
 
 // extension/ui/run-words.ts
@@ -9547,8 +9543,6 @@ function timeOf({ elapsedMs: elapsedMs2, state }) {
 function agentName({ agent }) {
   return brief(agent) || "\u2026";
 }
-
-// extension/cards/list.ts
 var TASK_ROWS = 10;
 var ERROR_INDENT = 6;
 var ERROR_LINES2 = 2;
