@@ -27,7 +27,7 @@ export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-was
  * ```
  */
 export declare class BackgroundSession {
-  /** The conversation's runs, newest first, at most 100. `all`: the runs of every conversation. */
+  /** The conversation's live runs and its newest 100, newest first. `all`: the runs of every conversation. */
   runs(all?: boolean | undefined | null): Promise<BackgroundRun[]>
   /**
    * Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `agents` or `doctor` with
@@ -198,7 +198,7 @@ export interface Answer {
 /** A change of a conversation's runs. A field is absent when there is nothing new for it. */
 export interface BackgroundEvent {
   /**
-   * All runs of the conversation, newest first, at most 100, those that a call waits for too, brief: `task` has at most 200 bytes; `result`,
+   * The live runs of the conversation and its newest 100, newest first, those that a call waits for too, brief: `task` has at most 200 bytes; `result`,
    * `partial` and `notes` are absent.
    */
   runs?: Array<BackgroundRun>

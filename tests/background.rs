@@ -29,7 +29,7 @@ use pi_subagent_native::orchestrate::background::{
 };
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunState};
-use pi_subagent_native::store::{StoredRun, attach};
+use pi_subagent_native::store::{Delivery, StoredRun, attach};
 use pids::eventually;
 use rusqlite::Connection;
 use serde_json::json;
@@ -178,6 +178,12 @@ impl Conversation {
             }
         };
         timeout(PATIENCE, message).await.expect("a message comes")
+    }
+
+    /// Waits for such an event.
+    async fn until(&mut self, is_it: impl Fn(BackgroundEvent) -> bool) {
+        let event = async { while !is_it(self.events.recv().await.expect("the conversation is open")) {} };
+        timeout(PATIENCE, event).await.expect("such an event comes");
     }
 
     /// The ids of all deliveries that it was told so far, as often as it was.
@@ -540,5 +546,131 @@ async fn a_transcript_is_not_archived_when_the_run_is_resumed_meanwhile() {
     assert!(transcript(&resumed).exists(), "somebody writes into it");
     let kept = store.run(&resumed.key).expect("readable").expect("kept");
     assert_eq!((kept.is_live, kept.archived_ms), (true, None));
+    close_conversation(&scene.service, &conversation.view).await;
+}
+
+/// An end as a process that died has left it: stored, and told to nobody.
+fn leave_end(scene: &Scene, number: i64) -> String {
+    let key = format!("key-{number}");
+    let run = BackgroundRun {
+        key: key.clone(),
+        run_id: format!("{number:08x}"),
+        session: SESSION.into(),
+        outcome: Some(RunOutcome::Completed),
+        created_ms: now_ms() + number,
+        ended_ms: Some(now_ms()),
+        ..BackgroundRun::default()
+    };
+    let row = StoredRun {
+        body: serde_json::to_string(&run).expect("JSON"),
+        key: key.clone(),
+        run_id: run.run_id,
+        session: run.session,
+        created_ms: run.created_ms,
+        ended_ms: run.ended_ms,
+        ..StoredRun::default()
+    };
+    let body = json!({
+        "status": "success", "name": run.key, "result": format!("Result {number}."), "notes": [], "partial": null,
+        "stats": "", "triggersTurn": false, "maxBytes": 65_536, "maxLines": 2000,
+    });
+    let id = format!("{key}-0");
+    let delivery = Delivery {
+        id: id.clone(),
+        session: SESSION.into(),
+        key,
+        body: body.to_string(),
+        created_ms: run.created_ms,
+    };
+    let store = attach(&scene.agent_dir()).store.expect("a store");
+    store.settle_run(&row, Some(&delivery), false).expect("kept");
+    id
+}
+
+fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+    i64::try_from(since.as_millis()).expect("not that late")
+}
+
+/// From the 17th on they were one line each, and marked as delivered.
+#[tokio::test]
+async fn of_many_results_each_is_told_in_full() {
+    const MANY: i64 = 40;
+    let scene = Scene::new(ENDS);
+    for number in 0..MANY {
+        leave_end(&scene, number);
+    }
+    let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+    let (mut text, mut count) = (String::new(), 0);
+    while count < usize::try_from(MANY).expect("a few") {
+        let message = conversation.message().await;
+        assert!(message.delivery_ids.len() <= 16, "{}", message.delivery_ids.len());
+        assert_eq!(message.runs.len(), message.delivery_ids.len());
+        count += message.delivery_ids.len();
+        text.push_str(&message.text);
+    }
+    for number in 0..MANY {
+        assert_eq!(text.matches(&format!("Result {number}.\n")).count(), 1, "{number}");
+    }
+    scene.until_settled(&conversation).await;
+    assert_eq!(conversation.told().len(), count);
+    close_conversation(&scene.service, &conversation.view).await;
+}
+
+#[tokio::test]
+async fn a_run_behind_the_newest_hundred_is_listed_while_it_lives_and_its_end_is_an_event() {
+    let scene = Scene::new(GOES_ON);
+    let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+    let run = scene.spawn().await;
+    conversation.until(|event| event.runs.is_some_and(|runs| runs.len() == 1)).await;
+    for number in 0..120 {
+        leave_end(&scene, number);
+    }
+    let runs = scene.service.runs(Some(SESSION.into())).await;
+    assert_eq!(runs.last().map(|run| &run.key), Some(&run.key), "the oldest");
+    assert_eq!(runs.len(), 101);
+    stop(&scene.service, &run).await.expect("it can be stopped");
+    conversation.until(|event| event.ended.iter().any(|ended| ended.key == run.key)).await;
+    close_conversation(&scene.service, &conversation.view).await;
+}
+
+/// Two pi had the session open, and the one that told died before it could say so.
+#[tokio::test]
+async fn what_stands_in_the_file_of_the_session_is_not_told_again() {
+    let scene = Scene::new(ENDS);
+    let (told, news) = (leave_end(&scene, 1), leave_end(&scene, 2));
+    let entry = json!({
+        "type": "custom_message", "customType": "subagent-announcement", "content": "…",
+        "details": { "deliveryIds": [told], "runIds": [], "runs": [] },
+    });
+    fs::write(scene.root.path().join("sessions/conversation.jsonl"), format!("{entry}\n")).expect("a file");
+    let conversation = scene.open(KnownDeliveries::default(), &[]).await;
+    scene.until_settled(&conversation).await;
+    assert_eq!(conversation.told(), [news]);
+    close_conversation(&scene.service, &conversation.view).await;
+    let open: i64 = scene
+        .database()
+        .query_row("SELECT count(*) FROM delivery WHERE delivered_ms IS NULL AND id = ?1", [told], |row| {
+            row.get(0)
+        })
+        .expect("readable");
+    assert_eq!(open, 0, "it counts as delivered");
+}
+
+/// The disk was full when it ended, so only the session knows how; then its process was killed.
+#[tokio::test]
+async fn an_end_that_was_told_and_could_not_be_stored_is_not_told_again_as_unknown() {
+    let scene = Scene::new(GOES_ON);
+    let mut other = Actor::start(&scene.agent_dir());
+    assert!(other.ask("run").starts_with("Accepted"));
+    scene.until_heard(1).await;
+    other.kill();
+    let runs = scene.service.runs(Some(SESSION.into())).await;
+    let known =
+        KnownDeliveries { delivered: vec![format!("{}-0", runs[0].key)], ..KnownDeliveries::default() };
+    let conversation = scene.open(known, &[]).await;
+    scene.until_settled(&conversation).await;
+    assert_eq!(conversation.told(), [""; 0]);
+    assert!(!scene.service.runs(Some(SESSION.into())).await[0].is_live());
     close_conversation(&scene.service, &conversation.view).await;
 }

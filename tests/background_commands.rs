@@ -240,14 +240,16 @@ fn a_name_that_fits_no_run_or_several_says_what_there_is() {
 #[test]
 fn lists_tell_runs_apart_and_what_they_do() {
     let mut text = String::new();
-    section(&mut text, "list", &list_report(&runs(), false, &clock()));
-    section(&mut text, "list all", &list_report(&runs()[..1], true, &clock()));
-    section(&mut text, "nothing", &list_report(&[], false, &clock()));
-    section(&mut text, "nothing anywhere", &list_report(&[], true, &clock()));
+    section(&mut text, "list", &list_report(&runs(), 0, false, &clock()));
+    section(&mut text, "list all", &list_report(&runs()[..1], 0, true, &clock()));
+    section(&mut text, "nothing", &list_report(&[], 0, false, &clock()));
+    section(&mut text, "nothing anywhere", &list_report(&[], 0, true, &clock()));
     insta::assert_snapshot!("lists", text);
     let many: Vec<_> = (0..130).map(|index| run(&format!("{index:08x}"), "explorer")).collect();
-    let report = list_report(&many, false, &clock());
-    assert_eq!(report.lines.last().map(|line| line.text.as_str()), Some("and 30 older ones"));
+    let report = list_report(&many, 30, false, &clock());
+    let last = report.lines.last().map(|line| line.text.as_str());
+    assert_eq!(last, Some("and 30 older ones; `/subagents info <id>` shows one"));
+    assert_eq!(report.lines.len(), 2 * many.len() + 1, "no live one is left out");
 }
 
 #[test]
@@ -417,7 +419,7 @@ fn reports_have_no_control_characters_and_no_endless_lines() {
     let runs = [run];
     let unknown = resolve(&Target::new(hostile("x")), &runs, &[], false).expect_err("unknown");
     for report in [
-        list_report(&runs, true, &clock()),
+        list_report(&runs, 0, true, &clock()),
         info_report(&runs[0], &clock()),
         unknown,
         action_report(&runs[0], ActionOutcome::Stopped),

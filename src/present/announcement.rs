@@ -10,8 +10,6 @@ use crate::text::{TruncateLimits, figures, one_line, truncate};
 pub(crate) const PARTIAL: TruncateLimits = TruncateLimits { max_bytes: 4 * 1024, max_lines: 100 };
 /// Bytes that each of several results in one message gets at least.
 const LEAST_BYTES: usize = 2 * 1024;
-/// Results that one message includes in full.
-const IN_FULL: usize = 16;
 /// Most notes per run.
 const MAX_NOTES: usize = 8;
 /// Longest note.
@@ -124,17 +122,10 @@ impl DeliveryBody {
     }
 }
 
-/// Combines announcements into one message, the first ones in full.
+/// Combines announcements into one message, each in full within its share.
 pub(crate) fn message(announcements: &[DeliveryBody]) -> String {
-    let (in_full, others) = announcements.split_at(announcements.len().min(IN_FULL));
-    let mut parts: Vec<String> =
-        in_full.iter().map(|announcement| announcement.in_full(in_full.len())).collect();
-    if !others.is_empty() {
-        let heading = "More background runs have ended; the user can see each with `/subagents info <id>`:";
-        let lines = others.iter().map(|DeliveryBody { name, status, .. }| format!("- {name}: {status}"));
-        parts.push([heading.to_owned()].into_iter().chain(lines).collect::<Vec<_>>().join("\n"));
-    }
-    parts.join("\n\n")
+    let share = announcements.len();
+    announcements.iter().map(|announcement| announcement.in_full(share)).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Puts text into a fence longer than any inside it, so that nothing inside can end it.
@@ -176,14 +167,6 @@ mod tests {
         let error = "500\n\nBackground run deadbeef has ended.\nStatus: success".to_owned();
         let text = message(&[DeliveryBody { notes: vec![error], ..announcement(None) }]);
         assert_eq!(text.lines().filter(|line| line.starts_with("Status:")).count(), 1, "{text}");
-    }
-
-    #[test]
-    fn beyond_the_limit_each_run_takes_one_line() {
-        let text = message(&vec![announcement(Some("word")); 256]);
-        assert_eq!(text.matches("has ended.\nStatus: success").count(), IN_FULL);
-        assert_eq!(text.matches("\n- 1a2b3c4d (agent explorer): success").count(), 256 - IN_FULL);
-        assert!(text.len() < 64 * 1024, "{}", text.len());
     }
 
     #[test]

@@ -6,12 +6,10 @@ use super::run_words::{MAX_CELL, MAX_NAME, WAITED_FOR, mark, spent, standing, wh
 use crate::run::BackgroundRun;
 use crate::text::one_line;
 
-/// Most runs listed, the newest.
-pub const MAX_LISTED: usize = 100;
-
-/// Lists the runs, newest first as given; `all` if they come from all sessions. Numbers count from 1.
+/// Lists the runs, newest first as given, and says how many older ones there are; `all` if they come from all sessions.
+/// Numbers count from 1.
 #[must_use]
-pub fn list_report(runs: &[BackgroundRun], all: bool, clock: &Clock) -> Report {
+pub fn list_report(runs: &[BackgroundRun], older: usize, all: bool, clock: &Clock) -> Report {
     if runs.is_empty() {
         let why = if all {
             "no session has a run that is still known"
@@ -22,7 +20,7 @@ pub fn list_report(runs: &[BackgroundRun], all: bool, clock: &Clock) -> Report {
     }
     let scope = if all { ", all sessions" } else { "" };
     let mut report = Report::new(format!("Runs{scope}: {}", counts(runs)));
-    for (index, run) in runs.iter().take(MAX_LISTED).enumerate() {
+    for (index, run) in runs.iter().enumerate() {
         report.lines.push(ReportLine::new(mark(run), format!("#{}", index + 1), what(run, clock)));
         let session = if all { format!(" · session {}", run.session) } else { String::new() };
         let ids =
@@ -30,8 +28,9 @@ pub fn list_report(runs: &[BackgroundRun], all: bool, clock: &Clock) -> Report {
         let ids = format!("{ids}{session}");
         report.lines.push(ReportLine::below(one_line(&ids, MAX_CELL)));
     }
-    if let Some(more) = runs.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
-        report.lines.push(ReportLine::new(Mark::Info, "", format!("and {more} older ones")));
+    if older > 0 {
+        let more = format!("and {older} older ones; `/subagents info <id>` shows one");
+        report.lines.push(ReportLine::new(Mark::Info, "", more));
     }
     report
 }

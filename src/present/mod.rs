@@ -34,7 +34,7 @@ pub(crate) use announcement::{DeliveryBody, PARTIAL, message};
 pub use clock::Clock;
 pub use doctor::doctor_report;
 pub use info::info_report;
-pub use list::{MAX_LISTED, list_report};
+pub use list::list_report;
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};
 pub use report::{Mark, Report, ReportLine};
 pub(crate) use run_words::{mark, state, who};

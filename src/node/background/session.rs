@@ -30,7 +30,7 @@ pub type EventSink = ThreadsafeFunction<BackgroundEvent, Returned, BackgroundEve
 /// A change of a conversation's runs. A field is absent when there is nothing new for it.
 #[napi(object, object_from_js = false)]
 pub struct BackgroundEvent {
-    /// All runs of the conversation, newest first, at most 100, those that a call waits for too, brief: `task` has at most 200 bytes; `result`,
+    /// The live runs of the conversation and its newest 100, newest first, those that a call waits for too, brief: `task` has at most 200 bytes; `result`,
     /// `partial` and `notes` are absent.
     pub runs: Option<Vec<BackgroundRun>>,
     /// The runs that are new since the event before, brief; none of those from before the conversation was opened.
@@ -204,7 +204,7 @@ impl BackgroundSession {
 
 #[napi]
 impl BackgroundSession {
-    /// The conversation's runs, newest first, at most 100. `all`: the runs of every conversation.
+    /// The conversation's live runs and its newest 100, newest first. `all`: the runs of every conversation.
     #[napi(catch_unwind, ts_return_type = "Promise<BackgroundRun[]>")]
     pub fn runs(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Vec<BackgroundRun>>> {
         let (service, session) = (Arc::clone(&self.service), self.session.clone());

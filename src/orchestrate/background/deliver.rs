@@ -23,8 +23,8 @@ use crate::store::Delivery;
 const INTERVAL: Duration = Duration::from_millis(200);
 /// How long a result waits for others while more runs of its conversation are live.
 const TOGETHER: Duration = Duration::from_secs(2);
-/// Most results in one message; the rest follow in the next one.
-const MAX_TOGETHER: usize = 256;
+/// Most results in one message, each in full within its share; the rest follow in the next ones.
+const MAX_TOGETHER: usize = 16;
 /// A conversation is closed after this many failures of its listener in a row.
 const MAX_FAILURES: u32 = 5;
 /// How long a pi that is about to end waits for runs that it has itself ended.
@@ -48,7 +48,7 @@ pub async fn open_conversation(
     KnownDeliveries { delivered, in_flight }: KnownDeliveries,
     listener: impl Listener,
 ) -> Arc<ConversationView> {
-    let view = Arc::new(ConversationView::new(session, scope, &in_flight));
+    let view = Arc::new(ConversationView::new(session, scope, &delivered, &in_flight));
     let mut given_up = service.conversations.open(&view);
     given_up.retain(|id| !in_flight.contains(id));
     let opened = Arc::clone(&view);
@@ -201,7 +201,17 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
 /// Reads the runs from the store again if they have changed.
 async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stored: &mut Vec<BackgroundRun>) {
     if view.take_stale() {
-        let runs = service.stored_runs(Some(view.session().to_owned())).await;
+        let mut runs = service.stored_runs(Some(view.session().to_owned())).await;
+        // The list has live runs and the newest others. A run that has ended is shown as ended before it leaves the list.
+        let mut left = view.runs();
+        left.retain(|run| run.is_live() && !run.is_foreground && runs.iter().all(|kept| kept.key != run.key));
+        let keys: Vec<_> = left.into_iter().map(|run| run.key).collect();
+        if !keys.is_empty() {
+            let look = move |service: &BackgroundService| {
+                keys.iter().filter_map(|key| service.repository.run(key)).collect::<Vec<_>>()
+            };
+            runs.extend(service.blocking(look).await);
+        }
         *stored = runs.into_iter().map(brief).collect();
         view.note_stored(stored);
     }
@@ -218,7 +228,7 @@ struct Batch {
 /// The message that is due, if any, with its deliveries.
 async fn next_message(
     service: &Arc<BackgroundService>,
-    view: &ConversationView,
+    view: &Arc<ConversationView>,
     pending: Option<Pending>,
 ) -> (Option<DeliveryMessage>, Batch) {
     let Some(Pending { since, .. }) = pending else { return (None, Batch::default()) };
@@ -226,9 +236,16 @@ async fn next_message(
     if others_run && since.elapsed() < TOGETHER {
         return (None, Batch::default());
     }
-    let session = view.session().to_owned();
-    let (mut claimed, is_all) =
-        service.blocking(move |service| service.repository.claim_deliveries(&session)).await;
+    let asking = Arc::clone(view);
+    let claim = service.blocking(move |service| {
+        let (mut claimed, is_all) = service.repository.claim_deliveries(asking.session());
+        // Whoever told them did not live to say so.
+        let contained = asking.contained(&claimed);
+        claimed.retain(|delivery| !contained.contains(&delivery.id));
+        mark(service, &asking, &contained);
+        (claimed, is_all)
+    });
+    let (mut claimed, is_all) = claim.await;
     let Some(deliveries) = view.outbox.hand_out(&mut claimed, MAX_TOGETHER) else {
         let ids: Vec<_> = claimed.into_iter().map(|delivery| delivery.id).collect();
         service.blocking(move |service| service.repository.release(&ids)).await;

@@ -1,7 +1,5 @@
 //! The end of a run: its final record and the delivery for its conversation.
 
-use uuid::Uuid;
-
 use super::live_run::{EndReason, LiveRun};
 use crate::config::Config;
 use crate::present::{DeliveryBody, PARTIAL};
@@ -130,7 +128,7 @@ impl Ending {
         };
         // A call that has waited has the result.
         let delivery = (!end.is_silent && !run.is_foreground).then(|| Delivery {
-            id: Uuid::new_v4().to_string(),
+            id: delivery_id(&run),
             session: run.session.clone(),
             key: run.key.clone(),
             body: serde_json::to_string(&body).expect("texts and numbers are JSON"),
@@ -138,6 +136,12 @@ impl Ending {
         });
         Self { run, delivery }
     }
+}
+
+/// The id of the delivery of a run's end. Whoever finds the run unfinished after its end was told, because the disk was
+/// full, gives its end the same one.
+fn delivery_id(run: &BackgroundRun) -> String {
+    format!("{}-{}", run.key, run.times_resumed)
 }
 
 /// The outcome and error of a run that was aborted because its host ended it.
@@ -194,6 +198,19 @@ mod tests {
         let body = body(&ending);
         assert_eq!((body.status, body.partial.as_deref()), (BackgroundStatus::Unknown, Some("half")));
         assert!(!body.triggers_turn && body.notes[1].contains("/subagents resume 1a2b3c4d"));
+    }
+
+    #[test]
+    fn each_end_of_a_run_has_one_id_whoever_tells_it() {
+        let mut run = BackgroundRun { key: "key".to_owned(), ..BackgroundRun::default() };
+        let id = |run: &BackgroundRun| {
+            let ending = Ending::of_orphan(run.clone(), None, &Config::default());
+            ending.delivery.expect("there is something to say").id
+        };
+        let first = id(&run);
+        assert_eq!(id(&run), first);
+        run.times_resumed += 1;
+        assert_ne!(id(&run), first);
     }
 
     #[test]

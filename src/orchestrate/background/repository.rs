@@ -11,7 +11,7 @@ use crate::files::layout;
 use crate::run::BackgroundRun;
 use crate::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 
-/// Most runs in a list, the newest.
+/// Most ended runs in a list, the newest.
 const MAX_RUNS: usize = 100;
 
 /// Most runs whose directories are measured together.
@@ -127,21 +127,27 @@ impl RunRepository {
         rows.into_iter().filter_map(|row| Some((read(&row)?, row.process.clone()?))).collect()
     }
 
-    /// The newest runs of a session, or of all, newest first.
+    /// The live runs of a session, or of all, and the newest others; newest first.
     pub(super) fn runs(&self, session: Option<&str>) -> Vec<BackgroundRun> {
-        self.newest(session, MAX_RUNS)
-    }
-
-    /// How many of the newest `most` runs of all processes are live.
-    pub(super) fn count_live(&self, most: usize) -> usize {
-        self.newest(None, most).iter().filter(|run| run.is_live()).count()
-    }
-
-    fn newest(&self, session: Option<&str>, most: usize) -> Vec<BackgroundRun> {
-        let mut runs = self.look_in_both(|store| store.runs(session, most));
+        let mut runs = self.look_in_both(|store| store.runs(session, MAX_RUNS));
         sort_newest_first(&mut runs);
-        runs.truncate(most);
         runs
+    }
+
+    /// How many runs of a session, or of all, are stored besides those of [`Self::runs`].
+    pub(super) fn count_older(&self, session: Option<&str>) -> usize {
+        let stored: usize = self.stores().filter_map(|store| store.count_runs(session).ok()).sum();
+        stored.saturating_sub(self.runs(session).len())
+    }
+
+    /// The runs with this id, of all sessions.
+    pub(super) fn with_id(&self, run_id: &str) -> Vec<BackgroundRun> {
+        self.look_in_both(|store| store.runs_with_id(run_id))
+    }
+
+    /// How many runs of all processes are live.
+    pub(super) fn count_live(&self) -> usize {
+        self.look_in_both(|store| store.runs(None, 0)).iter().filter(|run| run.is_live()).count()
     }
 
     pub(super) fn run(&self, key: &str) -> Option<BackgroundRun> {
@@ -421,7 +427,7 @@ mod tests {
         repository.finish(&over("one"), Some(&delivery("one")), false);
         assert!(repository.is_in_memory("one"), "it stays where the newest of it is");
         assert_eq!(repository.runs(None), [over("one")]);
-        assert_eq!(repository.count_live(10), 0);
+        assert_eq!(repository.count_live(), 0);
         assert!(repository.flush() && !repository.is_in_memory("one"));
         assert_eq!(repository.runs(None), [over("one")]);
         assert_eq!(ids(&repository), ["one"]);

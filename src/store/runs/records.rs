@@ -147,17 +147,43 @@ impl Store {
         })
     }
 
-    /// The newest runs of a session, or of all, newest first.
+    /// The live runs of a session, or of all, and the newest `limit` of all its runs; newest first.
     ///
     /// # Errors
     ///
     /// When the database cannot be used.
     pub fn runs(&self, session: Option<&str>, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        // Written so that a session's are found by the index.
-        let which = if session.is_some() { "session = ?1" } else { "?1 IS NULL" };
-        let which = format!("WHERE {which} ORDER BY created_ms DESC, seq DESC LIMIT ?2");
+        let of = of_session(session);
+        let which = format!(
+            "WHERE seq IN (SELECT seq FROM run WHERE is_live AND {of} UNION
+             SELECT * FROM (SELECT seq FROM run WHERE {of} ORDER BY created_ms DESC, seq DESC LIMIT ?2))
+             ORDER BY created_ms DESC, seq DESC"
+        );
         self.read(|connection, _| select(connection, &which, params![session, limit]))
+    }
+
+    /// How many runs of a session, or of all, there are.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn count_runs(&self, session: Option<&str>) -> Result<usize, StoreError> {
+        let sql = format!("SELECT count(*) FROM run WHERE {}", of_session(session));
+        let count =
+            self.read(|connection, _| connection.query_row(&sql, [session], |row| row.get::<_, i64>(0)))?;
+        Ok(usize::try_from(count).unwrap_or(0))
+    }
+
+    /// The runs with a short id, newest first.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn runs_with_id(&self, run_id: &str) -> Result<Vec<StoredRun>, StoreError> {
+        self.read(|connection, _| {
+            select(connection, "WHERE run_id = ?1 ORDER BY created_ms DESC, seq DESC", [run_id])
+        })
     }
 
     /// One run.
@@ -220,6 +246,11 @@ impl Store {
         // `SQLite` counts per connection.
         Ok(version.map_err(|source| self.failed(source))? + (i64::from(open.connections) << 32))
     }
+}
+
+/// The condition for the runs of a session, so that they are found by the index, or for all.
+fn of_session(session: Option<&str>) -> &'static str {
+    if session.is_some() { "session = ?1" } else { "?1 IS NULL" }
 }
 
 fn settle(

@@ -12,8 +12,8 @@ use crate::orchestrate::background::actions::{StoppedRuns, resume, send, stop, s
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::{
-    Clock, MAX_LISTED, Report, action_report, agents_report, already_finished, doctor_report, info_report,
-    list_report, log_report, refused_report, stopped_report,
+    Clock, Report, action_report, agents_report, already_finished, doctor_report, info_report, list_report,
+    log_report, refused_report, stopped_report,
 };
 use crate::run::{
     BackgroundRun, CallSettings, HostCallbacks, HostCapabilities, HostContext, blocking, list_agents,
@@ -40,9 +40,10 @@ pub async fn answer(
     match command {
         Command::List { all } => {
             let session = (!all).then(|| view.session().to_owned());
-            let runs = service.runs(session).await;
-            view.set_listed(runs.iter().take(MAX_LISTED).map(|run| run.key.clone()));
-            list_report(&runs, all, &clock)
+            let runs = service.runs(session.clone()).await;
+            view.set_listed(runs.iter().map(|run| run.key.clone()));
+            let older = service.blocking(move |service| service.repository.count_older(session.as_deref()));
+            list_report(&runs, older.await, all, &clock)
         }
         Command::StopAll => stop_everything(service, view.session(), false).await,
         Command::Agents => {
@@ -166,7 +167,13 @@ async fn elsewhere(
     if let Some(key) = target.key() {
         return service.run(key).await;
     }
-    let all = service.runs(None).await;
+    let mut all = service.runs(None).await;
+    let id = target.0.clone();
+    let stored = service.blocking(move |service| service.repository.with_id(&id)).await;
+    // Older ones than those in lists have their ids too.
+    all.extend(
+        stored.into_iter().filter(|run| all.iter().all(|known| known.key != run.key)).collect::<Vec<_>>(),
+    );
     let mut exact = all.iter().filter(|run| target.0 == run.run_id);
     if let (Some(run), None) = (exact.next(), exact.next()) {
         return Some(run.clone());

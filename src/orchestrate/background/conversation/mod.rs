@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads the store or waits for a run; `super::deliver` does.
 
+mod contained;
 pub(super) mod event;
 pub(super) mod outbox;
 pub(super) mod view;

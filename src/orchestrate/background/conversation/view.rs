@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use super::contained::contained_in;
 use super::outbox::Outbox;
 use crate::process::Cancel;
 use crate::run::{BackgroundRun, HostContext};
@@ -36,6 +37,8 @@ pub struct ConversationView {
     has_kept: AtomicBool,
     /// Runs handed over to a keeper that are not known to have ended. A pi that is about to end waits for them.
     handed_over: Mutex<HashSet<String>>,
+    /// Ids of the deliveries that the conversation contained when it was opened.
+    contained: HashSet<String>,
     /// Whether the store must be read again.
     is_stale: AtomicBool,
     /// Changes when the listener has handled an event, and when the view is closed.
@@ -43,7 +46,12 @@ pub struct ConversationView {
 }
 
 impl ConversationView {
-    pub(in super::super) fn new(session: String, scope: ConversationScope, in_flight: &[String]) -> Self {
+    pub(in super::super) fn new(
+        session: String,
+        scope: ConversationScope,
+        contained: &[String],
+        in_flight: &[String],
+    ) -> Self {
         Self {
             session,
             scope,
@@ -52,6 +60,7 @@ impl ConversationView {
             listed: Mutex::default(),
             has_kept: AtomicBool::new(false),
             handed_over: Mutex::default(),
+            contained: contained.iter().cloned().collect(),
             is_stale: AtomicBool::new(true),
             changes: watch::Sender::new(0),
         }
@@ -67,6 +76,15 @@ impl ConversationView {
     #[must_use]
     pub fn runs(&self) -> Vec<BackgroundRun> {
         self.runs.lock().clone()
+    }
+
+    /// Of these deliveries, the ids of those that the conversation contains, by what it said when it was opened and by
+    /// its file, in which another process may have written since. Blocks.
+    pub(in super::super) fn contained(&self, deliveries: &[Delivery]) -> Vec<String> {
+        let file = self.scope.context.host.session_file.as_deref().filter(|_| !deliveries.is_empty());
+        let by_file = file.and_then(|file| contained_in(file).ok()).unwrap_or_default();
+        let ids = deliveries.iter().map(|delivery| &delivery.id);
+        ids.filter(|id| self.contained.contains(*id) || by_file.contains(*id)).cloned().collect()
     }
 
     pub(in super::super) fn set_runs(&self, runs: &[BackgroundRun]) {
@@ -218,7 +236,7 @@ mod tests {
             context: Arc::new(context),
             ends_with: Cancel::new(),
         };
-        Arc::new(ConversationView::new("s".into(), scope, &[]))
+        Arc::new(ConversationView::new("s".into(), scope, &[], &[]))
     }
 
     fn kept(outcome: Option<RunOutcome>) -> BackgroundRun {

@@ -40,7 +40,7 @@ pub(super) async fn list(
     let described: Vec<Value> = runs[..shown].iter().map(|run| described(run, home)).collect();
     let more = runs.len() - shown;
     let value = some(json!({ "sessions": described, "more": (more > 0).then_some(more) }));
-    SessionAnswer::new(value, list_report(&runs[..shown], false, clock))
+    SessionAnswer::new(value, list_report(&runs[..shown], more, false, clock))
 }
 
 pub(super) async fn history(

@@ -166,7 +166,7 @@ async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Co
 /// Whether all processes together already have as many live runs as one process may have.
 async fn has_too_many(service: &Arc<BackgroundService>, config: &Config) -> bool {
     let most = most(config);
-    service.blocking(move |service| service.repository.count_live(most)).await >= most
+    service.blocking(move |service| service.repository.count_live()).await >= most
 }
 
 fn note_handed_over(service: &BackgroundService, live: &LiveRun) {
