@@ -6,14 +6,14 @@
 
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { BackgroundEvent, DeliveryMessage, ToolSurfaces } from "../index.js";
-import { Deliveries } from "./background/deliveries.ts";
+import { type Deliveries, openDeliveries } from "./background/deliveries.ts";
 import { Background } from "./background/registry.ts";
 import { registerAnnouncementRenderer } from "./cards/announcement.ts";
 import { stopClocks } from "./cards/state.ts";
 import childGuard from "./child-guard.cjs";
 import { registerCommands } from "./commands/commands.ts";
 import { staleNotice } from "./host/build.ts";
-import { RunEvents } from "./host/events.ts";
+import { runEvents } from "./host/events.ts";
 import { contained, messageOf } from "./host/guard.ts";
 import { guarded } from "./host/guarded.ts";
 import { loadAddon } from "./host/native.ts";
@@ -21,10 +21,10 @@ import { Notices, sayAtExit } from "./host/notices.ts";
 import { placeOptions } from "./host/options.ts";
 import type { SettledEvent } from "./host/pi.ts";
 import { closeRuns } from "./host/runs.ts";
-import { Dialogs } from "./questions/dialogs.ts";
+import { dialogs } from "./questions/dialogs.ts";
 import { Questions } from "./questions/questions.ts";
-import { TerminalQuestions } from "./questions/terminal.ts";
-import { EarlyCalls } from "./tools/early.ts";
+import { terminalQuestions } from "./questions/terminal.ts";
+import { earlyCalls } from "./tools/early.ts";
 import { describeTools, rememberedTools, withPolicy } from "./tools/surfaces.ts";
 import { Tools } from "./tools/tools.ts";
 import { showWidget } from "./ui/widget.ts";
@@ -41,10 +41,10 @@ export default function subagentNative(api: ExtensionAPI): void {
 function start(pi: ExtensionAPI): void {
 	const background = new Background();
 	const questions = new Questions();
-	const events = new RunEvents(pi);
+	const events = runEvents(pi);
 	const tools = new Tools(pi, questions, background);
 	const notices = new Notices();
-	const early = new EarlyCalls((tool, callId, context) => tools.bootEarly(tool, callId, context));
+	const early = earlyCalls((tool, callId, context) => tools.bootEarly(tool, callId, context));
 	let surfaces: ToolSurfaces | undefined;
 	let deliveries: Deliveries | undefined;
 	let hideWidget = () => {};
@@ -80,9 +80,8 @@ function start(pi: ExtensionAPI): void {
 		if (!native) return;
 		try {
 			const arrived = (message: DeliveryMessage) => events.delivered(message);
-			const delivery = new Deliveries({ pi, context, background, policy: native.deliveryPolicy(), arrived });
-			deliveries = delivery;
-			const options = { ...placeOptions(pi, context), delivered: [...delivery.standing()] };
+			deliveries = openDeliveries({ pi, context, background, policy: native.deliveryPolicy(), arrived });
+			const options = { ...placeOptions(pi, context), delivered: [...deliveries.standing()] };
 			background.open(native, options, (event) => heard(event, context));
 		} catch (error) {
 			notices.announce([`background runs are not available: ${messageOf(error)}`], context);
@@ -92,7 +91,7 @@ function start(pi: ExtensionAPI): void {
 	pi.on("session_start", async (_event, context) => {
 		const isTerminal = context.mode === "tui";
 		const label = (runId: string) => background.runs.find((run) => run.runId === runId)?.label;
-		const presenter = () => (isTerminal ? new TerminalQuestions(context.ui, label) : new Dialogs(context));
+		const presenter = () => (isTerminal ? terminalQuestions(context.ui, label) : dialogs(context));
 		if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
 		else process.once("SIGINT", interrupted);
 		surfaces = await describeTools(pi, context);

@@ -17,9 +17,9 @@ import {
 	visibleWidth,
 } from "@earendil-works/pi-tui";
 import { openQuestion } from "../../extension/commands/commands.ts";
-import { Dialogs } from "../../extension/questions/dialogs.ts";
-import { Questions } from "../../extension/questions/questions.ts";
-import { TerminalQuestions } from "../../extension/questions/terminal.ts";
+import { dialogs } from "../../extension/questions/dialogs.ts";
+import { type Presenter, Questions } from "../../extension/questions/questions.ts";
+import { terminalQuestions } from "../../extension/questions/terminal.ts";
 import type { Question } from "../../index.js";
 import { aRun, BackgroundDouble } from "./background-double.ts";
 import { Card } from "./drawn-card.ts";
@@ -174,8 +174,8 @@ describe("questions in pi's terminal", () => {
 
 	let now: number;
 
-	function presenter(): TerminalQuestions {
-		return new TerminalQuestions(terminal.ui as unknown as ExtensionUIContext, (id) =>
+	function presenter(): Presenter {
+		return terminalQuestions(terminal.ui as unknown as ExtensionUIContext, (id) =>
 			id === "labelled" ? "cleanup" : undefined,
 		);
 	}
@@ -525,7 +525,7 @@ describe("questions where there is no terminal", () => {
 	beforeEach(() => {
 		client = new Client();
 		questions = new Questions();
-		questions.attach(SESSION, new Dialogs(client.context));
+		questions.attach(SESSION, dialogs(client.context));
 		ask = questions.callbacks(SESSION);
 	});
 

@@ -24,68 +24,60 @@ const FIELDS = [
 	...(["model", "createdMs", "startedMs", "endedMs", "usage", "lastTool", "text", "transcript"] as const),
 ];
 
-export class RunEvents {
-	private readonly events: ExtensionAPI["events"];
+export function runEvents({ events }: ExtensionAPI) {
 	/** What was said last of each run under way. */
-	private readonly told = new Map<string, string>();
-	private live: readonly BackgroundRun[] = [];
-	private clock: NodeJS.Timeout | undefined;
+	const told = new Map<string, string>();
+	let live: readonly BackgroundRun[] = [];
+	let clock: NodeJS.Timeout | undefined;
 
-	constructor({ events }: ExtensionAPI) {
-		this.events = events;
+	/** An extension that fails keeps no news from the others. */
+	function emit(name: string, event: object): void {
+		contained(WHAT, () => events.emit(name, event));
 	}
 
-	started(runs: readonly BackgroundRun[]): void {
-		for (const run of runs) this.tell("subagent:started", run);
+	function tell(name: "subagent:started" | "subagent:update", run: BackgroundRun): void {
+		const event = eventOf(run);
+		told.set(run.runId, JSON.stringify(event));
+		emit(name, event);
 	}
 
-	ended(runs: readonly BackgroundRun[]): void {
-		for (const run of runs) {
-			this.told.delete(run.runId);
-			this.emit("subagent:ended", eventOf(run));
-		}
+	function tellNews(): void {
+		for (const run of live) if (told.get(run.runId) !== JSON.stringify(eventOf(run))) tell("subagent:update", run);
 	}
 
 	/** Takes in the runs of the session. One that nothing was told of was under way when the session was opened. */
-	update(runs: readonly BackgroundRun[]): void {
-		this.live = runs.filter((run) => isLive(run) && !run.isForeground);
-		if (this.live.length === 0) this.stop();
-		else this.clock ??= guardedInterval(WHAT, () => this.tellNews(), UPDATE_MS);
-	}
-
-	delivered({ runIds, deliveryIds, runs }: DeliveryMessage): void {
-		const result = (run: BackgroundRun) => defined({ result: run.result?.slice(0, MAX_RESULT_CHARACTERS) });
-		const told = runs.map((run) => ({ ...eventOf(run), ...result(run) }));
-		this.emit("subagent:delivered", { runIds, deliveryIds, runs: told });
-	}
-
-	/** Says no more: the session is closed. */
-	close(): void {
-		this.stop();
-		this.told.clear();
-	}
-
-	private stop(): void {
-		clearInterval(this.clock);
-		this.clock = undefined;
-	}
-
-	private tellNews(): void {
-		for (const run of this.live) {
-			if (this.told.get(run.runId) !== JSON.stringify(eventOf(run))) this.tell("subagent:update", run);
+	function update(runs: readonly BackgroundRun[]): void {
+		live = runs.filter((run) => isLive(run) && !run.isForeground);
+		if (live.length > 0) {
+			clock ??= guardedInterval(WHAT, tellNews, UPDATE_MS);
+			return;
 		}
+		clearInterval(clock);
+		clock = undefined;
 	}
 
-	private tell(name: "subagent:started" | "subagent:update", run: BackgroundRun): void {
-		const event = eventOf(run);
-		this.told.set(run.runId, JSON.stringify(event));
-		this.emit(name, event);
-	}
-
-	/** An extension that fails keeps no news from the others. */
-	private emit(name: string, event: object): void {
-		contained(WHAT, () => this.events.emit(name, event));
-	}
+	return {
+		started(runs: readonly BackgroundRun[]) {
+			for (const run of runs) tell("subagent:started", run);
+		},
+		update,
+		ended(runs: readonly BackgroundRun[]) {
+			for (const run of runs) {
+				told.delete(run.runId);
+				emit("subagent:ended", eventOf(run));
+			}
+		},
+		delivered({ runIds, deliveryIds, runs }: DeliveryMessage) {
+			const result = (run: BackgroundRun) => defined({ result: run.result?.slice(0, MAX_RESULT_CHARACTERS) });
+			const whole = runs.map((run) => ({ ...eventOf(run), ...result(run) }));
+			emit("subagent:delivered", { runIds, deliveryIds, runs: whole });
+		},
+		/** Says no more: the session is closed. */
+		close() {
+			update([]);
+			told.clear();
+		},
+	};
 }
 
 function eventOf(run: BackgroundRun): object {

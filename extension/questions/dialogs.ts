@@ -4,31 +4,26 @@ import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Answer } from "../../index.js";
 import type { Presenter, Waiting } from "./questions.ts";
 
-export class Dialogs implements Presenter {
-	private readonly context: ExtensionContext;
-	private shown: { id: number; over: AbortController } | undefined;
-
-	constructor(context: ExtensionContext) {
-		this.context = context;
-	}
-
-	update(waiting: readonly Waiting[]): void {
-		if (this.shown && waiting.some(({ id }) => id === this.shown?.id)) return;
-		this.close();
-		const [next] = waiting;
-		if (!next) return;
-		const over = new AbortController();
-		this.shown = { id: next.id, over };
-		show(this.context, next, over.signal).then(next.settle, () => next.settle());
-	}
-
-	/** The client shows it already, or will. */
-	open(): void {}
-
-	close(): void {
-		this.shown?.over.abort();
-		this.shown = undefined;
-	}
+export function dialogs(context: ExtensionContext): Presenter {
+	let shown: { id: number; over: AbortController } | undefined;
+	const close = () => {
+		shown?.over.abort();
+		shown = undefined;
+	};
+	return {
+		update(waiting) {
+			if (shown && waiting.some(({ id }) => id === shown?.id)) return;
+			close();
+			const [next] = waiting;
+			if (!next) return;
+			const over = new AbortController();
+			shown = { id: next.id, over };
+			show(context, next, over.signal).then(next.settle, () => next.settle());
+		},
+		/** The client shows it already, or will. */
+		open() {},
+		close,
+	};
 }
 
 async function show({ ui }: ExtensionContext, asked: Waiting, signal: AbortSignal): Promise<Answer> {

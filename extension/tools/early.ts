@@ -19,64 +19,16 @@ type CallPiece = Extract<Piece, { type: `toolcall_${string}` }>;
 /** A call on its way: what came of its arguments before it could be announced, or the announced call. */
 type Arriving = string | EarlyCall;
 
-export class EarlyCalls {
-	private readonly boot: Boot;
+export function earlyCalls(boot: Boot) {
 	/** Calls of the message under way, by their place in it: several may arrive in turns. */
-	private readonly arriving = new Map<number, Arriving>();
+	const arriving = new Map<number, Arriving>();
 	/** Announced calls that are not over, by id. */
-	private readonly announced = new Map<string, EarlyCall>();
+	const announced = new Map<string, EarlyCall>();
 	/** Ends of children that nobody uses. */
-	private readonly ending = new Set<Promise<void>>();
-
-	constructor(boot: Boot) {
-		this.boot = boot;
-	}
-
-	/** Takes a piece of the message under way. */
-	update({ assistantMessageEvent: piece }: MessageUpdateEvent, context: ExtensionContext): void {
-		if (!isOfCall(piece)) return;
-		const { contentIndex: index } = piece;
-		const before = piece.type === "toolcall_start" ? "" : this.arriving.get(index);
-		this.arriving.delete(index);
-		if (before === undefined || index === undefined) return;
-		try {
-			const after = this.take(before, piece, context);
-			if (after !== undefined && piece.type !== "toolcall_end") this.arriving.set(index, after);
-		} catch {
-			// The call runs without an early child.
-		}
-	}
-
-	/** A message is complete. Of one that failed, was aborted or cut, pi executes no call. */
-	messageEnded({ message }: MessageEndEvent): void {
-		if (message.role !== "assistant") return;
-		this.arriving.clear();
-		if (["error", "aborted", "length"].includes(message.stopReason ?? "")) this.clear();
-	}
-
-	/** A call is over: executed, refused or invalid. */
-	finished(callId: string): void {
-		const call = this.announced.get(callId);
-		this.announced.delete(callId);
-		if (!call) return;
-		const gone = end(call).finally(() => this.ending.delete(gone));
-		this.ending.add(gone);
-	}
-
-	/** No call that was announced will be executed any more. */
-	clear(): void {
-		this.arriving.clear();
-		for (const callId of [...this.announced.keys()]) this.finished(callId);
-	}
-
-	/** Ends what nobody will use because pi is going, and waits until it is gone. */
-	async close(): Promise<void> {
-		this.clear();
-		await Promise.all(this.ending);
-	}
+	const ending = new Set<Promise<void>>();
 
 	/** What there is of a call with this piece; nothing when more of it is of no interest. */
-	private take(before: Arriving, piece: CallPiece, context: ExtensionContext): Arriving | undefined {
+	function take(before: Arriving, piece: CallPiece, context: ExtensionContext): Arriving | undefined {
 		const delta = piece.type === "toolcall_delta" ? (piece.delta ?? "") : "";
 		if (typeof before !== "string") {
 			if (delta !== "") before.push(delta);
@@ -90,12 +42,57 @@ export class EarlyCalls {
 		if (name !== "" && !isWaitingTool(name)) return undefined;
 		if (!isWaitingTool(name) || id === "" || json === "") return json.length <= MAX_HELD_CHARS ? json : undefined;
 		// Some providers count their calls anew in each message.
-		this.finished(id);
-		const announced = this.boot(name, id, context);
-		if (announced) this.announced.set(id, announced);
-		announced?.push(json);
-		return announced;
+		finished(id);
+		const early = boot(name, id, context);
+		if (early) announced.set(id, early);
+		early?.push(json);
+		return early;
 	}
+
+	/** A call is over: executed, refused or invalid. */
+	function finished(callId: string): void {
+		const call = announced.get(callId);
+		announced.delete(callId);
+		if (!call) return;
+		const gone = end(call).finally(() => ending.delete(gone));
+		ending.add(gone);
+	}
+
+	/** No call that was announced will be executed any more. */
+	function clear(): void {
+		arriving.clear();
+		for (const callId of [...announced.keys()]) finished(callId);
+	}
+
+	return {
+		/** Takes a piece of the message under way. */
+		update({ assistantMessageEvent: piece }: MessageUpdateEvent, context: ExtensionContext): void {
+			if (!isOfCall(piece)) return;
+			const { contentIndex: index } = piece;
+			const before = piece.type === "toolcall_start" ? "" : arriving.get(index);
+			arriving.delete(index);
+			if (before === undefined || index === undefined) return;
+			try {
+				const after = take(before, piece, context);
+				if (after !== undefined && piece.type !== "toolcall_end") arriving.set(index, after);
+			} catch {
+				// The call runs without an early child.
+			}
+		},
+		/** A message is complete. Of one that failed, was aborted or cut, pi executes no call. */
+		messageEnded({ message }: MessageEndEvent): void {
+			if (message.role !== "assistant") return;
+			arriving.clear();
+			if (["error", "aborted", "length"].includes(message.stopReason ?? "")) clear();
+		},
+		finished,
+		clear,
+		/** Ends what nobody will use because pi is going, and waits until it is gone. */
+		async close(): Promise<void> {
+			clear();
+			await Promise.all(ending);
+		},
+	};
 }
 
 function isOfCall(piece: Piece): piece is CallPiece {

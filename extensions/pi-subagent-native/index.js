@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 95fd69b62694f9c7. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 6404edda31ae272b. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6277,8 +6277,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 95fd69b62694f9c7"}.`)) return void 0;
-  const [version] = "0.1.0 95fd69b62694f9c7".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 6404edda31ae272b"}.`)) return void 0;
+  const [version] = "0.1.0 6404edda31ae272b".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6577,178 +6577,152 @@ function replyIn({ message }) {
 }
 
 // extension/background/deliveries.ts
-var Deliveries = class {
-  place;
-  /** Not seen in the session yet, oldest first. */
-  outgoing = [];
-  /** In the session, and not known to be in its file. */
-  unwritten = [];
-  /** Everything that this session was given. */
-  known;
-  timer;
-  openedAt = performance.now();
-  promptedAt = Number.NEGATIVE_INFINITY;
-  signal;
-  stopReason;
-  constructor(place) {
-    this.place = place;
-    this.known = this.standing();
+function openDeliveries({ pi, context, background, policy, arrived }) {
+  let outgoing = [];
+  let unwritten = [];
+  const standing = () => deliveredIn(context.sessionManager.getEntries());
+  const known2 = standing();
+  let timer;
+  const openedAt = performance.now();
+  let promptedAt = Number.NEGATIVE_INFINITY;
+  let signal;
+  let stopReason;
+  const held = () => outgoing.filter(({ sentAt }) => sentAt === void 0);
+  const isWaiting = () => outgoing.length > 0 || unwritten.length > 0;
+  function look() {
+    watch();
+    verify();
+    if (!mayStart()) return;
+    const sentBefore = performance.now() - policy.refusedMs;
+    for (const each of outgoing) if ((each.sentAt ?? sentBefore) < sentBefore) each.sentAt = void 0;
+    handOver(true);
   }
-  get held() {
-    return this.outgoing.filter(({ sentAt }) => sentAt === void 0);
-  }
-  get isWaiting() {
-    return this.outgoing.length > 0 || this.unwritten.length > 0;
-  }
-  /** The ids of the deliveries that stand in the session. */
-  standing() {
-    return deliveredIn(this.place.context.sessionManager.getEntries());
-  }
-  /** Ends with the session: what does not stand in it is the addon's again. */
-  close() {
-    this.verify();
-    this.forget();
-  }
-  forget() {
-    this.outgoing = [];
-    this.unwritten = [];
-    this.watch();
-  }
-  /** Takes a message from the addon. */
-  add(message) {
-    if (message.deliveryIds.every((id) => this.known.has(id))) return;
-    this.outgoing.push({ message, attempts: 0 });
-    for (const id of message.deliveryIds) this.known.add(id);
-    this.whileOpen(() => this.look());
-  }
-  /** A prompt has come, and pi prepares its turn. */
-  prompted() {
-    this.promptedAt = performance.now();
-  }
-  /** The prompt's turn is about to start: what is held goes before it. */
-  beforeStart() {
-    this.prompted();
-    this.handOver(false);
-  }
-  started(signal) {
-    this.promptedAt = Number.NEGATIVE_INFINITY;
-    this.signal = signal;
-  }
-  /** A message has ended; pi adds it to the session when its handlers are through. */
-  messageEnded(message) {
-    if (message.role === "assistant") this.stopReason = message.stopReason;
-    const replied = deliveredIn([{ message }]);
-    if (!this.isWaiting && replied.size === 0) return;
-    setImmediate(() => {
-      this.unwritten.push(...replied);
-      this.whileOpen(() => this.verify());
-    });
-  }
-  /** The run would come to rest: what is held joins the session, and the model goes on with it. */
-  async beforeSettle(event) {
-    const { background, context } = this.place;
-    if (!context.hasUI) await background.settled();
-    this.verify();
-    const { held } = this;
-    if (held.length === 0) return void 0;
-    held.forEach(noteSent);
-    this.watch();
-    const drafts = held.map(({ message }) => ({ type: "custom_message", ...announcementOf(message) }));
-    return {
-      entries: [...event.entries, ...drafts],
-      continue: event.continue || !context.hasUI || held.some(({ message }) => message.triggerTurn)
-    };
-  }
-  /** The run has come to rest: what was sent and does not stand in the session goes out again. */
-  settled(aborted) {
-    this.verify();
-    for (const each of this.outgoing) each.sentAt = void 0;
-    const isOver2 = aborted || this.signal?.aborted || this.stopReason === "aborted" || this.stopReason === "error";
-    this.handOver(!isOver2);
-    this.signal = void 0;
-  }
-  /** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
-  async drain(waitForIdle) {
-    await this.place.background.settled();
-    this.handOver(true);
-    await waitForIdle();
-  }
-  /** Sends what can go out now, and looks again later when there is more. */
-  look() {
-    this.watch();
-    this.verify();
-    if (!this.mayStart()) return;
-    const sentBefore = performance.now() - this.place.policy.refusedMs;
-    for (const each of this.outgoing) if ((each.sentAt ?? sentBefore) < sentBefore) each.sentAt = void 0;
-    this.handOver(true);
-  }
-  /** Whether a turn may be started: none is under way or being prepared. Without a user, there are better moments. */
-  mayStart() {
-    const { context, policy } = this.place;
+  function mayStart() {
     const now = performance.now();
-    const isQuiet = now - this.openedAt >= policy.openingMs && now - this.promptedAt >= policy.preflightMs;
+    const isQuiet = now - openedAt >= policy.openingMs && now - promptedAt >= policy.preflightMs;
     return isQuiet && context.hasUI && context.isIdle();
   }
-  /** Hands what is held to pi; the last message starts a turn where one of them wants that. */
-  handOver(mayTurn) {
-    const { pi, context, policy } = this.place;
-    const given = this.held.filter(({ attempts }) => attempts >= policy.attempts);
-    this.outgoing = this.outgoing.filter((each) => !given.includes(each));
-    const triggerTurn = mayTurn && (!context.hasUI || this.held.some(({ message }) => message.triggerTurn));
+  function handOver(mayTurn) {
+    const given = held().filter(({ attempts }) => attempts >= policy.attempts);
+    outgoing = outgoing.filter((each) => !given.includes(each));
+    const triggerTurn = mayTurn && (!context.hasUI || held().some(({ message }) => message.triggerTurn));
     try {
-      for (let [next, ...more] = this.held; next; [next, ...more] = this.held) {
+      for (let [next, ...more] = held(); next; [next, ...more] = held()) {
         noteSent(next);
         const starts = more.length === 0 && triggerTurn && next.attempts < policy.attempts;
         const options = { triggerTurn: starts, ...starts && { deliverAs: "followUp" } };
         pi.sendMessage(announcementOf(next.message), options);
       }
-      this.verify();
+      verify();
     } finally {
-      this.watch();
+      watch();
     }
   }
-  /** Looks which of the messages stand in the session, and whether that is written. */
-  verify() {
-    if (!this.isWaiting) return;
-    const { arrived, background, context } = this.place;
-    const sent = this.outgoing.filter(({ sentAt }) => sentAt !== void 0);
-    const ids = sent.length > 0 ? this.standing() : /* @__PURE__ */ new Set();
+  function verify() {
+    const sent = outgoing.filter(({ sentAt }) => sentAt !== void 0);
+    const ids = sent.length > 0 ? standing() : /* @__PURE__ */ new Set();
     const there = sent.filter(({ message }) => message.deliveryIds.every((id) => ids.has(id)));
-    this.outgoing = this.outgoing.filter((each) => !there.includes(each));
+    outgoing = outgoing.filter((each) => !there.includes(each));
     for (const { message } of there) {
-      this.unwritten.push(...message.deliveryIds);
+      unwritten.push(...message.deliveryIds);
       arrived(message);
     }
-    const file = context.sessionManager.getSessionFile();
-    if (this.unwritten.length > 0 && (file === void 0 || existsSync(file))) {
-      background.session?.delivered(this.unwritten.splice(0)).catch(() => void 0);
+    if (unwritten.length > 0 && isWritten()) {
+      background.session?.delivered(unwritten.splice(0)).catch(() => void 0);
     }
-    this.watch();
+    watch();
   }
-  /** A pi that has left the session without a word throws for everything that belonged to it. */
-  whileOpen(does) {
+  function isWritten() {
+    const file = context.sessionManager.getSessionFile();
+    return file === void 0 || existsSync(file);
+  }
+  function whileOpen(does) {
     try {
       does();
     } catch {
       try {
-        this.place.context.isIdle();
+        context.isIdle();
       } catch {
-        this.forget();
+        forget();
       }
     }
   }
-  watch() {
-    const { background, policy } = this.place;
-    background.hold(this.outgoing.flatMap(({ message }) => message.runs));
-    if (this.isWaiting) {
-      const look = () => this.whileOpen(() => this.look());
-      this.timer ??= guardedInterval("delivering results", look, policy.lookMs);
-    } else {
-      clearInterval(this.timer);
-      this.timer = void 0;
+  function watch() {
+    background.hold(outgoing.flatMap(({ message }) => message.runs));
+    if (isWaiting()) {
+      timer ??= guardedInterval("delivering results", () => whileOpen(look), policy.lookMs);
+      return;
     }
+    clearInterval(timer);
+    timer = void 0;
   }
-};
+  function forget() {
+    outgoing = [];
+    unwritten = [];
+    watch();
+  }
+  return {
+    standing,
+    /** Takes a message from the addon. */
+    add(message) {
+      if (message.deliveryIds.every((id) => known2.has(id))) return;
+      outgoing.push({ message, attempts: 0 });
+      for (const id of message.deliveryIds) known2.add(id);
+      whileOpen(look);
+    },
+    /** A prompt has come, and pi prepares its turn. */
+    prompted() {
+      promptedAt = performance.now();
+    },
+    /** The prompt's turn is about to start: what is held goes before it. */
+    beforeStart() {
+      promptedAt = performance.now();
+      handOver(false);
+    },
+    started(by) {
+      promptedAt = Number.NEGATIVE_INFINITY;
+      signal = by;
+    },
+    /** A message has ended; pi adds it to the session when its handlers are through. */
+    messageEnded(message) {
+      if (message.role === "assistant") stopReason = message.stopReason;
+      if (isWaiting()) setImmediate(() => whileOpen(verify));
+    },
+    /** The run would come to rest: what is held joins the session, and the model goes on with it. */
+    async beforeSettle(event) {
+      if (!context.hasUI) await background.settled();
+      verify();
+      const joining = held();
+      if (joining.length === 0) return void 0;
+      joining.forEach(noteSent);
+      watch();
+      const drafts = joining.map(({ message }) => ({ type: "custom_message", ...announcementOf(message) }));
+      return {
+        entries: [...event.entries, ...drafts],
+        continue: event.continue || !context.hasUI || joining.some(({ message }) => message.triggerTurn)
+      };
+    },
+    /** The run has come to rest: what was sent and does not stand in the session goes out again. */
+    settled(aborted) {
+      verify();
+      for (const each of outgoing) each.sentAt = void 0;
+      const isOver2 = aborted || signal?.aborted || stopReason === "aborted" || stopReason === "error";
+      handOver(!isOver2);
+      signal = void 0;
+    },
+    /** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
+    async drain(waitForIdle) {
+      await background.settled();
+      handOver(true);
+      await waitForIdle();
+    },
+    /** Ends with the session: what does not stand in it is the addon's again. */
+    close() {
+      verify();
+      forget();
+    }
+  };
+}
 function noteSent(outgoing) {
   outgoing.attempts += 1;
   outgoing.sentAt = performance.now();
@@ -8859,122 +8833,108 @@ var MOST_LINES = 3;
 var QUIET_MS = 2e3;
 var LOOK_EVERY_MS = 200;
 var REPORT = /^\u001b(?:\[(?:<|M|[IO]$|\?|[\d;]+[cnRt]$)|\]|P|_)/;
-var TerminalQuestions = class {
-  ui;
-  labelOf;
-  release;
-  clock;
-  waiting = [];
-  /** Where pi draws, known while there are lines of ours. */
-  tui;
-  shown;
-  /** Questions that somebody has looked at and put off; they do not open by themselves again. */
-  putOff = /* @__PURE__ */ new Set();
-  lastKey = performance.now();
-  constructor(ui, labelOf) {
-    this.ui = ui;
-    this.labelOf = labelOf;
-    this.release = ui.onTerminalInput((data) => this.heard(data));
-    this.clock = guardedInterval("opening a question", () => this.look(), LOOK_EVERY_MS);
-  }
-  update(waiting) {
-    this.waiting = waiting;
-    if (this.shown && !waiting.includes(this.shown.asked)) this.hide();
-    this.drawLines();
-  }
-  open(id) {
-    const asked = this.waiting.find((other) => other.id === id);
-    if (!asked) return;
-    this.hide();
-    this.show(asked, true);
-  }
-  close() {
-    this.release();
-    clearInterval(this.clock);
-    this.hide();
-    if (this.waiting.length > 0) this.ui.setWidget(WIDGET, void 0);
-    this.waiting = [];
-  }
-  /** Every key on its way to whoever has the focus; what is put away here gets out of the way of this one. */
-  heard(data) {
+function terminalQuestions(ui, labelOf) {
+  let waiting = [];
+  let screen2;
+  let shown2;
+  const putOff = /* @__PURE__ */ new Set();
+  let lastKey = performance.now();
+  function heard(data) {
     if (isKeyRelease(data) || REPORT.test(data)) return;
-    this.lastKey = performance.now();
-    const { overlay, asked } = this.shown ?? {};
+    lastKey = performance.now();
+    const { overlay, asked } = shown2 ?? {};
     if (!overlay?.focused || !asked || overlay.takes(data)) return;
-    if (!overlay.isNew()) this.putOff.add(asked.id);
-    this.hide();
+    if (!overlay.isNew()) putOff.add(asked.id);
+    hide();
   }
-  look() {
-    const next = this.waiting.find(({ id }) => !this.putOff.has(id));
-    if (!next || this.shown || !this.isEditorFree()) return;
-    if (performance.now() - Math.max(this.lastKey, next.since) >= QUIET_MS) this.show(next, false);
+  function look() {
+    const next = waiting.find(({ id }) => !putOff.has(id));
+    if (!next || shown2 || !isEditorFree()) return;
+    if (performance.now() - Math.max(lastKey, next.since) >= QUIET_MS) show2(next, false);
   }
-  isEditorFree() {
-    if (this.ui.getEditorText() !== "" || !this.tui) return false;
-    const { getFocusedComponent } = this.tui;
-    const focused = getFocusedComponent?.call(this.tui);
-    return focused ? "getText" in focused && "setText" in focused : !this.tui.hasOverlay();
+  function isEditorFree() {
+    if (ui.getEditorText() !== "" || !screen2) return false;
+    const { getFocusedComponent } = screen2;
+    const focused = getFocusedComponent?.call(screen2);
+    return focused ? "getText" in focused && "setText" in focused : !screen2.hasOverlay();
   }
-  show(asked, byHand) {
-    const shown2 = { asked };
-    this.shown = shown2;
-    const label = this.labelOf(asked.runId);
+  function show2(asked, byHand) {
+    const now = { asked };
+    shown2 = now;
+    const label = labelOf(asked.runId);
     const open = (tui, theme, keybindings, close) => {
-      shown2.close = () => close(void 0);
-      const done = (answer2) => this.answered(asked, answer2);
-      shown2.overlay = new QuestionOverlay({ tui, theme, keybindings, asked, label, byHand, done });
-      return shown2.overlay;
+      now.close = () => close(void 0);
+      const done = (answer2) => answered(asked, answer2);
+      now.overlay = new QuestionOverlay({ tui, theme, keybindings, asked, label, byHand, done });
+      return now.overlay;
     };
     const onHandle = (handle) => {
-      shown2.handle = handle;
-      if (this.shown !== shown2) takeAway(shown2);
+      now.handle = handle;
+      if (shown2 !== now) takeAway(now);
     };
     const overlayOptions = { anchor: "center", width: "100%" };
-    this.ui.custom(open, { overlay: true, overlayOptions, onHandle }).catch(() => {
-      this.putOff.add(asked.id);
-      if (this.shown === shown2) this.shown = void 0;
+    ui.custom(open, { overlay: true, overlayOptions, onHandle }).catch(() => {
+      putOff.add(asked.id);
+      if (shown2 === now) shown2 = void 0;
     });
   }
-  hide() {
-    const { shown: shown2 } = this;
-    this.shown = void 0;
-    if (shown2) takeAway(shown2);
+  function hide() {
+    const before = shown2;
+    shown2 = void 0;
+    if (before) takeAway(before);
   }
-  answered(asked, answer2) {
-    this.hide();
+  function answered(asked, answer2) {
+    hide();
     if (answer2) asked.settle(answer2);
-    else unwaited("a question", this.write(asked));
+    else unwaited("a question", write(asked));
   }
-  /** Text of any length is written in pi's own editor, which nothing closes but the person. */
-  async write({ id, title: title2, prefill, settle }) {
-    this.putOff.add(id);
-    const value = await this.ui.editor(title2, prefill).catch(() => void 0);
+  async function write({ id, title: title2, prefill, settle }) {
+    putOff.add(id);
+    const value = await ui.editor(title2, prefill).catch(() => void 0);
     settle(value === void 0 ? {} : { value });
   }
-  drawLines() {
-    const { waiting } = this;
+  function drawLines() {
     if (waiting.length === 0) {
-      if (this.tui) this.ui.setWidget(WIDGET, void 0);
-      this.tui = void 0;
+      if (screen2) ui.setWidget(WIDGET, void 0);
+      screen2 = void 0;
       return;
     }
-    const shown2 = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
-    const more = waiting.length - shown2.length;
-    const labels = () => shown2.map(({ runId }) => this.labelOf(runId));
-    const lines = (pen) => labels().map((label, index) => {
+    const seen = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
+    const more = waiting.length - seen.length;
+    const lines = (pen) => seen.map((asked, index) => {
       const hint2 = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
-      return questionLine2(shown2[index], pen, label, hint2);
+      return questionLine2(asked, pen, labelOf(asked.runId), hint2);
     });
-    this.ui.setWidget(WIDGET, (tui, theme) => {
-      this.tui = tui;
-      const layout = (pen) => [
-        ...pen.indented(1, lines),
-        ...more > 0 ? [pen.fg("dim", ` +${more} more questions`)] : []
-      ];
-      return component(theme, layout, () => labels().join("\n"));
+    ui.setWidget(WIDGET, (tui, theme) => {
+      screen2 = tui;
+      const others = (pen) => more > 0 ? [pen.fg("dim", ` +${more} more questions`)] : [];
+      const labels = () => seen.map(({ runId }) => labelOf(runId)).join("\n");
+      return component(theme, (pen) => [...pen.indented(1, lines), ...others(pen)], labels);
     });
   }
-};
+  const release = ui.onTerminalInput(heard);
+  const clock2 = guardedInterval("opening a question", look, LOOK_EVERY_MS);
+  return {
+    update(now) {
+      waiting = now;
+      if (shown2 && !now.includes(shown2.asked)) hide();
+      drawLines();
+    },
+    open(id) {
+      const asked = waiting.find((other) => other.id === id);
+      if (!asked) return;
+      hide();
+      show2(asked, true);
+    },
+    close() {
+      release();
+      clearInterval(clock2);
+      hide();
+      if (waiting.length > 0) ui.setWidget(WIDGET, void 0);
+      waiting = [];
+    }
+  };
+}
 function takeAway({ handle, close }) {
   if (handle?.isFocused()) close?.();
   else handle?.hide();
@@ -9048,59 +9008,53 @@ var FIELDS = [
   ...["runId", "sessionKey", "label", "agent", "task", "state", "position", "status", "outcome", "error"],
   ...["model", "createdMs", "startedMs", "endedMs", "usage", "lastTool", "text", "transcript"]
 ];
-var RunEvents = class {
-  events;
-  /** What was said last of each run under way. */
-  told = /* @__PURE__ */ new Map();
-  live = [];
-  clock;
-  constructor({ events }) {
-    this.events = events;
+function runEvents({ events }) {
+  const told = /* @__PURE__ */ new Map();
+  let live2 = [];
+  let clock2;
+  function emit(name, event) {
+    contained(WHAT, () => events.emit(name, event));
   }
-  started(runs) {
-    for (const run of runs) this.tell("subagent:started", run);
-  }
-  ended(runs) {
-    for (const run of runs) {
-      this.told.delete(run.runId);
-      this.emit("subagent:ended", eventOf(run));
-    }
-  }
-  /** Takes in the runs of the session. One that nothing was told of was under way when the session was opened. */
-  update(runs) {
-    this.live = runs.filter((run) => isLive(run) && !run.isForeground);
-    if (this.live.length === 0) this.stop();
-    else this.clock ??= guardedInterval(WHAT, () => this.tellNews(), UPDATE_MS);
-  }
-  delivered({ runIds, deliveryIds, runs }) {
-    const result = (run) => defined({ result: run.result?.slice(0, MAX_RESULT_CHARACTERS2) });
-    const told = runs.map((run) => ({ ...eventOf(run), ...result(run) }));
-    this.emit("subagent:delivered", { runIds, deliveryIds, runs: told });
-  }
-  /** Says no more: the session is closed. */
-  close() {
-    this.stop();
-    this.told.clear();
-  }
-  stop() {
-    clearInterval(this.clock);
-    this.clock = void 0;
-  }
-  tellNews() {
-    for (const run of this.live) {
-      if (this.told.get(run.runId) !== JSON.stringify(eventOf(run))) this.tell("subagent:update", run);
-    }
-  }
-  tell(name, run) {
+  function tell2(name, run) {
     const event = eventOf(run);
-    this.told.set(run.runId, JSON.stringify(event));
-    this.emit(name, event);
+    told.set(run.runId, JSON.stringify(event));
+    emit(name, event);
   }
-  /** An extension that fails keeps no news from the others. */
-  emit(name, event) {
-    contained(WHAT, () => this.events.emit(name, event));
+  function tellNews() {
+    for (const run of live2) if (told.get(run.runId) !== JSON.stringify(eventOf(run))) tell2("subagent:update", run);
   }
-};
+  function update(runs) {
+    live2 = runs.filter((run) => isLive(run) && !run.isForeground);
+    if (live2.length > 0) {
+      clock2 ??= guardedInterval(WHAT, tellNews, UPDATE_MS);
+      return;
+    }
+    clearInterval(clock2);
+    clock2 = void 0;
+  }
+  return {
+    started(runs) {
+      for (const run of runs) tell2("subagent:started", run);
+    },
+    update,
+    ended(runs) {
+      for (const run of runs) {
+        told.delete(run.runId);
+        emit("subagent:ended", eventOf(run));
+      }
+    },
+    delivered({ runIds, deliveryIds, runs }) {
+      const result = (run) => defined({ result: run.result?.slice(0, MAX_RESULT_CHARACTERS2) });
+      const whole = runs.map((run) => ({ ...eventOf(run), ...result(run) }));
+      emit("subagent:delivered", { runIds, deliveryIds, runs: whole });
+    },
+    /** Says no more: the session is closed. */
+    close() {
+      update([]);
+      told.clear();
+    }
+  };
+}
 function eventOf(run) {
   const { task, error, text: text2 } = run;
   const long = { error: error?.slice(0, MAX_TEXT_CHARACTERS), text: text2?.slice(-MAX_TEXT_CHARACTERS) };
@@ -9262,29 +9216,28 @@ function fitting() {
 }
 
 // extension/questions/dialogs.ts
-var Dialogs = class {
-  context;
-  shown;
-  constructor(context) {
-    this.context = context;
-  }
-  update(waiting) {
-    if (this.shown && waiting.some(({ id }) => id === this.shown?.id)) return;
-    this.close();
-    const [next] = waiting;
-    if (!next) return;
-    const over = new AbortController();
-    this.shown = { id: next.id, over };
-    show(this.context, next, over.signal).then(next.settle, () => next.settle());
-  }
-  /** The client shows it already, or will. */
-  open() {
-  }
-  close() {
-    this.shown?.over.abort();
-    this.shown = void 0;
-  }
-};
+function dialogs(context) {
+  let shown2;
+  const close = () => {
+    shown2?.over.abort();
+    shown2 = void 0;
+  };
+  return {
+    update(waiting) {
+      if (shown2 && waiting.some(({ id }) => id === shown2?.id)) return;
+      close();
+      const [next] = waiting;
+      if (!next) return;
+      const over = new AbortController();
+      shown2 = { id: next.id, over };
+      show(context, next, over.signal).then(next.settle, () => next.settle());
+    },
+    /** The client shows it already, or will. */
+    open() {
+    },
+    close
+  };
+}
 async function show({ ui }, asked, signal) {
   const { method, title: title2, message = "", options = [], placeholder, prefill, endsAt } = asked;
   const timeout = Math.max(1, Math.round(endsAt - performance.now()));
@@ -10010,56 +9963,11 @@ function shareCompiledCode() {
 
 // extension/tools/early.ts
 var MAX_HELD_CHARS = 16384;
-var EarlyCalls = class {
-  boot;
-  /** Calls of the message under way, by their place in it: several may arrive in turns. */
-  arriving = /* @__PURE__ */ new Map();
-  /** Announced calls that are not over, by id. */
-  announced = /* @__PURE__ */ new Map();
-  /** Ends of children that nobody uses. */
-  ending = /* @__PURE__ */ new Set();
-  constructor(boot) {
-    this.boot = boot;
-  }
-  /** Takes a piece of the message under way. */
-  update({ assistantMessageEvent: piece }, context) {
-    if (!isOfCall(piece)) return;
-    const { contentIndex: index } = piece;
-    const before = piece.type === "toolcall_start" ? "" : this.arriving.get(index);
-    this.arriving.delete(index);
-    if (before === void 0 || index === void 0) return;
-    try {
-      const after = this.take(before, piece, context);
-      if (after !== void 0 && piece.type !== "toolcall_end") this.arriving.set(index, after);
-    } catch {
-    }
-  }
-  /** A message is complete. Of one that failed, was aborted or cut, pi executes no call. */
-  messageEnded({ message }) {
-    if (message.role !== "assistant") return;
-    this.arriving.clear();
-    if (["error", "aborted", "length"].includes(message.stopReason ?? "")) this.clear();
-  }
-  /** A call is over: executed, refused or invalid. */
-  finished(callId) {
-    const call = this.announced.get(callId);
-    this.announced.delete(callId);
-    if (!call) return;
-    const gone = end(call).finally(() => this.ending.delete(gone));
-    this.ending.add(gone);
-  }
-  /** No call that was announced will be executed any more. */
-  clear() {
-    this.arriving.clear();
-    for (const callId of [...this.announced.keys()]) this.finished(callId);
-  }
-  /** Ends what nobody will use because pi is going, and waits until it is gone. */
-  async close() {
-    this.clear();
-    await Promise.all(this.ending);
-  }
-  /** What there is of a call with this piece; nothing when more of it is of no interest. */
-  take(before, piece, context) {
+function earlyCalls(boot) {
+  const arriving = /* @__PURE__ */ new Map();
+  const announced2 = /* @__PURE__ */ new Map();
+  const ending = /* @__PURE__ */ new Set();
+  function take(before, piece, context) {
     const delta = piece.type === "toolcall_delta" ? piece.delta ?? "" : "";
     if (typeof before !== "string") {
       if (delta !== "") before.push(delta);
@@ -10071,13 +9979,52 @@ var EarlyCalls = class {
     const { name = "", id = "" } = call?.type === "toolCall" ? call : {};
     if (name !== "" && !isWaitingTool(name)) return void 0;
     if (!isWaitingTool(name) || id === "" || json === "") return json.length <= MAX_HELD_CHARS ? json : void 0;
-    this.finished(id);
-    const announced2 = this.boot(name, id, context);
-    if (announced2) this.announced.set(id, announced2);
-    announced2?.push(json);
-    return announced2;
+    finished(id);
+    const early = boot(name, id, context);
+    if (early) announced2.set(id, early);
+    early?.push(json);
+    return early;
   }
-};
+  function finished(callId) {
+    const call = announced2.get(callId);
+    announced2.delete(callId);
+    if (!call) return;
+    const gone = end(call).finally(() => ending.delete(gone));
+    ending.add(gone);
+  }
+  function clear() {
+    arriving.clear();
+    for (const callId of [...announced2.keys()]) finished(callId);
+  }
+  return {
+    /** Takes a piece of the message under way. */
+    update({ assistantMessageEvent: piece }, context) {
+      if (!isOfCall(piece)) return;
+      const { contentIndex: index } = piece;
+      const before = piece.type === "toolcall_start" ? "" : arriving.get(index);
+      arriving.delete(index);
+      if (before === void 0 || index === void 0) return;
+      try {
+        const after = take(before, piece, context);
+        if (after !== void 0 && piece.type !== "toolcall_end") arriving.set(index, after);
+      } catch {
+      }
+    },
+    /** A message is complete. Of one that failed, was aborted or cut, pi executes no call. */
+    messageEnded({ message }) {
+      if (message.role !== "assistant") return;
+      arriving.clear();
+      if (["error", "aborted", "length"].includes(message.stopReason ?? "")) clear();
+    },
+    finished,
+    clear,
+    /** Ends what nobody will use because pi is going, and waits until it is gone. */
+    async close() {
+      clear();
+      await Promise.all(ending);
+    }
+  };
+}
 function isOfCall(piece) {
   return piece.type.startsWith("toolcall_");
 }
@@ -10193,10 +10140,10 @@ function subagentNative(api) {
 function start(pi) {
   const background = new Background();
   const questions = new Questions();
-  const events = new RunEvents(pi);
+  const events = runEvents(pi);
   const tools = new Tools(pi, questions, background);
   const notices = new Notices();
-  const early = new EarlyCalls((tool, callId, context) => tools.bootEarly(tool, callId, context));
+  const early = earlyCalls((tool, callId, context) => tools.bootEarly(tool, callId, context));
   let surfaces;
   let deliveries;
   let hideWidget = () => {
@@ -10226,9 +10173,8 @@ function start(pi) {
     if (!native) return;
     try {
       const arrived = (message) => events.delivered(message);
-      const delivery = new Deliveries({ pi, context, background, policy: native.deliveryPolicy(), arrived });
-      deliveries = delivery;
-      const options = { ...placeOptions(pi, context), delivered: [...delivery.standing()] };
+      deliveries = openDeliveries({ pi, context, background, policy: native.deliveryPolicy(), arrived });
+      const options = { ...placeOptions(pi, context), delivered: [...deliveries.standing()] };
       background.open(native, options, (event) => heard(event, context));
     } catch (error) {
       notices.announce([`background runs are not available: ${messageOf(error)}`], context);
@@ -10237,7 +10183,7 @@ function start(pi) {
   pi.on("session_start", async (_event, context) => {
     const isTerminal = context.mode === "tui";
     const label = (runId) => background.runs.find((run) => run.runId === runId)?.label;
-    const presenter = () => isTerminal ? new TerminalQuestions(context.ui, label) : new Dialogs(context);
+    const presenter = () => isTerminal ? terminalQuestions(context.ui, label) : dialogs(context);
     if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
     else process.once("SIGINT", interrupted);
     surfaces = await describeTools(pi, context);
