@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::time::Duration;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use pi_subagent_native::agent::SandboxMode;
 use pi_subagent_native::config::{
@@ -126,14 +127,19 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
 
 #[test]
 fn what_a_project_may_not_set_is_reported_and_ignored() {
-    let scene = Scene::new().user(r#"{ "subagents": { "timeoutMs": 1000, "tools": { "allow": ["read"] } } }"#).project(
+    let scene =
+        || Scene::new().user(r#"{ "subagents": { "timeoutMs": 1000, "tools": { "allow": ["read"] } } }"#);
+    let never = scene().project(
         "{ \"subagents\": {\n  \"piCommand\": [\"evil\"],\n  \"env\": { \"NODE_OPTIONS\": \"-r evil\" },\n  \
          \"model\": \"x/y\",\n  \"inheritExtensions\": \"all\",\n  \"launchers\": {},\n  \"launcher\": \"x\",\n  \
-         \"injectDelegationPolicy\": false,\n  \"allowWrite\": true,\n  \"maxDepth\": 3,\n  \"timeoutMs\": 0,\n  \
+         \"injectDelegationPolicy\": false\n} }",
+    );
+    let scene = scene().project(
+        "{ \"subagents\": {\n  \"allowWrite\": true,\n  \"maxDepth\": 3,\n  \"timeoutMs\": 0,\n  \
          \"projectAgentPolicy\": \"allow\",\n  \"nonInteractivePolicy\": \"allow\",\n  \"sandbox\": \"off\",\n  \
          \"tools\": { \"allow\": [\"read\", \"bash\"] }\n} }",
     );
-    insta::assert_snapshot!("config_project_refused", scene.told());
+    insta::assert_snapshot!("config_project_refused", never.told() + &scene.told());
     let mut expected = Config { timeout: Some(Duration::from_secs(1)), ..Config::default() };
     expected.tools.allow = Some(vec!["read".into()]);
     assert_eq!(scene.load().config, expected);
@@ -187,6 +193,70 @@ fn a_file_that_cannot_be_read_is_broken_and_not_missing() {
         let loaded = scene.load();
         assert!(loaded.broken.is_some() && loaded.diagnostics.len() == 1, "{label}");
     }
+}
+
+/// What a stranger's repository can do to the time of whoever opens it.
+#[test]
+fn a_file_of_a_hundred_thousand_keys_costs_nothing() {
+    let keys = |count: usize| (0..count).map(|key| format!("\"{key:x}\":1")).collect::<Vec<_>>().join(",");
+    let long = keys(110_000);
+    assert!(long.len() > 880_000);
+    for (label, text, expected) in [
+        ("too long", format!("{{\"subagents\":{{{long}}}}}"), "it has more than 65536 bytes"),
+        ("too many keys", format!("{{\"subagents\":{{{}}}}}", keys(500)), "it has more than 500 members"),
+        ("too many keys beside it", format!("{{{}}}", keys(501)), "it has more than 500 members"),
+    ] {
+        let started = Instant::now();
+        let loaded = Scene::new().project(&text).load();
+        assert!(started.elapsed() < Duration::from_secs(5), "{label}: {:?}", started.elapsed());
+        let broken = loaded.broken.expect("it is refused").message;
+        assert!(broken.contains(expected), "{label}: {broken}");
+        assert_eq!(loaded.diagnostics.len(), 1, "{label}");
+    }
+}
+
+#[test]
+fn of_one_file_ten_problems_are_told() {
+    let unknown = (0..499).map(|key| format!("\"{key:x}\":1")).collect::<Vec<_>>().join(",");
+    let loaded = Scene::new().project(&format!("{{\"subagents\":{{{unknown}}}}}")).load();
+    assert!(loaded.broken.is_none());
+    assert_eq!(loaded.diagnostics.len(), 10);
+    let last = loaded.diagnostics.last().expect("ten");
+    assert_eq!((last.code, &*last.message), ("CONFIG_TOO_MANY_PROBLEMS", "490 more problems are not listed"));
+}
+
+/// A link may lead anywhere: to what never ends, blocks, or is gone once it was read.
+#[cfg(unix)]
+#[test]
+fn only_a_regular_file_is_read() {
+    for target in ["/dev/zero", "/proc/kmsg", "/proc/version", "/dev/kmsg"] {
+        let scene = Scene::new();
+        let link = scene.root.path().join("project/.pi/subagents.json");
+        std::os::unix::fs::symlink(target, link).expect("a link");
+        let (sent, received) = mpsc::channel();
+        std::thread::spawn(move || drop(sent.send(scene.load().broken)));
+        let broken = received.recv_timeout(Duration::from_secs(10)).expect("it does not hang");
+        let message = broken.expect("it is refused").message;
+        // The kernel may also keep an ordinary user from opening it.
+        let refused = ["it is not a regular file", "denied", "not permitted"];
+        assert!(refused.iter().any(|why| message.contains(why)), "{target}: {message}");
+    }
+}
+
+/// Whoever may write to a directory above, `/tmp` for instance, must not decide about others' runs.
+#[cfg(unix)]
+#[test]
+fn a_project_file_of_another_user_is_ignored_with_a_notice() {
+    let scene = Scene::new().project("not JSON");
+    let file = scene.root.path().join("project/.pi/subagents.json");
+    if std::os::unix::fs::chown(&file, Some(4242), None).is_err() {
+        // Only root can give a file away.
+        return;
+    }
+    assert_eq!(
+        scene.told(),
+        "Warning CONFIG_FILE_FOREIGN /project/.pi/subagents.json: is ignored: it belongs to another user\n"
+    );
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use pi_subagent_native::agent::{Catalog, Source, confirm, discover, is_confirmed};
 use tempfile::TempDir;
@@ -199,6 +201,73 @@ fn links_are_followed_and_unreadable_entries_are_reported() {
     let catalog = scene.discover();
     assert!(catalog.find("linked").is_ok());
     insta::assert_snapshot!("discover_unreadable", scene.told(&catalog));
+}
+
+/// What a stranger's repository can do to the time of whoever opens it.
+#[test]
+fn agents_written_to_take_time_take_little() {
+    let scene = Scene::new();
+    let fields: Vec<_> = (0..2_000).map(|field| format!("f{field}: {}", "x".repeat(20))).collect();
+    let fields = fields.join("\n");
+    for file in 0..64 {
+        scene.file(&format!("code/project/.pi/agents/{file}.md"), &format!("---\n{fields}\n---\nBody\n"));
+    }
+    let started = Instant::now();
+    let catalog = scene.discover();
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    let refused = catalog.diagnostics.iter().filter(|found| found.message.contains("at most 64 are read"));
+    assert_eq!(refused.count(), 64);
+}
+
+#[test]
+fn of_one_agent_file_ten_problems_are_told() {
+    let scene = Scene::new();
+    let fields = (0..60).map(|field| format!("f{field}: x")).collect::<Vec<_>>().join("\n");
+    scene.file("code/project/.pi/agents/a.md", &format!("---\nname: a\n{fields}\n---\nBody\n"));
+    assert_eq!(scene.discover().diagnostics.len(), 10);
+}
+
+/// A link may lead anywhere: to what never ends, blocks, or is gone once it was read.
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_read() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.home.join("code/project/.pi/agents")).expect("a directory");
+    for (index, target) in ["/dev/zero", "/proc/kmsg", "/proc/version", "/dev/kmsg"].iter().enumerate() {
+        let link = scene.home.join(format!("code/project/.pi/agents/{index}.md"));
+        std::os::unix::fs::symlink(target, link).expect("a link");
+    }
+    let (sent, received) = mpsc::channel();
+    std::thread::spawn(move || drop(sent.send(scene.discover().diagnostics)));
+    let told = received.recv_timeout(Duration::from_secs(10)).expect("it does not hang");
+    assert_eq!(told.len(), 4, "{told:#?}");
+    for found in told {
+        // The kernel may also keep an ordinary user from opening it.
+        let refused = ["it is not a regular file", "denied", "not permitted"];
+        assert!(refused.iter().any(|why| found.message.contains(why)), "{found}");
+    }
+}
+
+/// Whoever may write to a directory above, `/tmp` for instance, must not bring agents.
+#[cfg(unix)]
+#[test]
+fn agents_of_another_user_are_ignored_with_a_notice() {
+    let scene = Scene::new();
+    scene.agent("code/project/.pi/agents/theirs.md", "theirs");
+    scene.agent("code/project/.pi/agents/mine.md", "mine");
+    scene.agent("code/project/a/.pi/agents/theirs.md", "other");
+    let give = |path: &str| std::os::unix::fs::chown(scene.home.join(path), Some(4242), None);
+    if give("code/project/.pi/agents/theirs.md").is_err() {
+        // Only root can give a file away.
+        return;
+    }
+    give("code/project/a/.pi/agents").expect("root may");
+    assert_eq!(scene.found_in("code/project/a"), [("mine".to_owned(), Source::Project)]);
+    assert_eq!(
+        scene.told(&scene.discover_in("code/project/a")),
+        "Warning AGENT_FILE_FOREIGN /code/project/a/.pi/agents:1:1: is ignored: it belongs to another user\n\
+         Warning AGENT_FILE_FOREIGN /code/project/.pi/agents/theirs.md:1:1: is ignored: it belongs to another user"
+    );
 }
 
 #[test]

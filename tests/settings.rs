@@ -7,14 +7,15 @@ mod stage;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, ConversationScope, KnownDeliveries, Listener, Receipt, SpawnRequest, background,
     close_conversation, open_conversation, spawn, until_settled,
 };
 use pi_subagent_native::orchestrate::{Call, CallOrder, TaskSpec, TasksSpec, parallel};
-use pi_subagent_native::process::Cancel;
-use pi_subagent_native::run::{Control, Host, HostContext, RunId};
+use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::{Control, Host, HostContext, RunId, RunOutcome};
 use serde_json::json;
 use stage::{PATIENCE, User, context, stage};
 use tempfile::TempDir;
@@ -120,4 +121,32 @@ async fn an_edit_while_a_person_is_asked_does_not_reach_a_background_run() {
     assert_eq!(given(root.path()), [BEFORE], "{runs:?}");
     assert_eq!(runs[0].result.as_deref(), Some("It is [REDACTED]."), "{runs:?}");
     close_conversation(&service, &view).await;
+}
+
+/// A file system that hangs occupies the thread that reads.
+#[test]
+fn an_abort_does_not_wait_for_the_configuration() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().max_blocking_threads(1).enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    let (release, hung) = std::sync::mpsc::channel::<()>();
+    runtime.spawn_blocking(move || hung.recv().is_ok());
+    for tasks in [1, 2] {
+        let (_root, cwd, context) = scene();
+        let task = TaskSpec { agent: "local".into(), cwd: None, task: "look around".into() };
+        let spec = TasksSpec { tasks: vec![task; tasks], cwd, context };
+        let call = Call {
+            id: RunId::draw(),
+            callbacks: Arc::new(User::default()),
+            control: Control::default(),
+            updates: watch::channel(None).0,
+            host_id: None,
+            order: CallOrder::now(),
+        };
+        call.control.cancel.cancel(CancelReason::Shutdown);
+        let result = runtime.block_on(async { timeout(Duration::from_secs(5), parallel(spec, call)).await });
+        let result = result.expect("it ends");
+        assert_eq!(result.details.results.len(), tasks, "{}", result.text);
+        assert!(result.details.results.iter().all(|single| single.outcome == RunOutcome::Aborted));
+    }
+    drop(release);
 }

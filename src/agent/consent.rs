@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::parse::hash;
-use crate::files::{layout, owned, private};
+use crate::files::{layout, open, owned, private};
 
 /// Beyond this limit the oldest confirmations are dropped, and the user is asked again.
 const MAX_ENTRIES: usize = 1000;
@@ -105,7 +105,7 @@ fn key(path: &Path) -> Option<String> {
 /// The text of a definition, unless it is too long or the file has changed since it had this hash.
 fn text(path: &Path, content_hash: &str) -> Option<String> {
     let mut bytes = Vec::new();
-    fs::File::open(path).ok()?.take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    open::of_project(path).ok()?.take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes).ok()?;
     let is_it = bytes.len() as u64 <= MAX_TEXT_BYTES && hash(&bytes) == content_hash;
     is_it.then(|| String::from_utf8(bytes).ok()).flatten()
 }

@@ -6,25 +6,30 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
 
 use super::catalog::Catalog;
 use super::definition::Source;
 use super::parse::{MAX_FILE_BYTES, Parsed, READ_FAILED, parse};
-use crate::text::{Code, Diagnostic, Position, Severity};
+use crate::files::open;
+use crate::files::owned::Foreign;
+use crate::text::{Code, Diagnostic, Position, Severity, quoted};
 
 /// Agent files read from one directory. A model could not tell more agents apart, and each file costs a read.
 const MAX_FILES: usize = 256;
 /// Directory entries examined while searching for agent files.
 const MAX_ENTRIES: usize = 8192;
+/// How long one directory may take. A model waits for it.
+const READ_LIMIT: Duration = Duration::from_secs(5);
 /// Cached files, and the longest cached prompt: together at most 16 MiB for the life of the process.
 const MAX_CACHED: usize = 512;
 const MAX_CACHED_PROMPT_BYTES: usize = 32 * 1024;
 /// A file changed more recently than this is read again each time: a second change could carry the same timestamp.
 const SETTLED: Duration = Duration::from_secs(2);
 
+const FOREIGN: Code = (Severity::Warning, "AGENT_FILE_FOREIGN");
 const DIRECTORY_TOO_LARGE: Code = (Severity::Warning, "AGENT_DIRECTORY_TOO_LARGE");
 
 /// The agents that come with this package, in listing order. They are compiled in, so no directory can replace them.
@@ -67,6 +72,9 @@ fn project_directory(
             match fs::metadata(&candidate) {
                 // The user's own directory is not a project's, even when it lies above the working directory.
                 Ok(found) if found.is_dir() && canonical(&candidate) == user_dir => {}
+                Ok(found) if found.is_dir() && !open::is_trusted(&found) => {
+                    diagnostics.push(foreign(&candidate, &Foreign::Owner));
+                }
                 Ok(found) if found.is_dir() => return Some(candidate),
                 Ok(_) => diagnostics.push(unreadable(&candidate, "it is not a directory")),
                 Err(error) if is_absent(&candidate, &error) => {}
@@ -108,13 +116,29 @@ fn directory(dir: &Path, source: Source, diagnostics: &mut Vec<Diagnostic>) -> V
     if paths.len() > MAX_FILES {
         let first_left_out = paths[MAX_FILES].file_name().unwrap_or_default().to_string_lossy().into_owned();
         let message = format!(
-            "has {} agent files; only the first {MAX_FILES} by name are read, `{first_left_out}` is not",
-            paths.len()
+            "has {} agent files; only the first {MAX_FILES} by name are read, {} is not",
+            paths.len(),
+            quoted(&first_left_out)
         );
         diagnostics.push(too_large(dir, message));
         paths.truncate(MAX_FILES);
     }
-    paths.iter().filter_map(|path| file(path, source)).collect()
+    let started = Instant::now();
+    let mut files = Vec::new();
+    for path in &paths {
+        if started.elapsed() > READ_LIMIT {
+            let message = format!(
+                "takes longer than {} s to read; {} of {} agent files are ignored",
+                READ_LIMIT.as_secs(),
+                paths.len() - files.len(),
+                paths.len()
+            );
+            diagnostics.push(too_large(dir, message));
+            break;
+        }
+        files.extend(file(path, source));
+    }
+    files
 }
 
 /// Reads one agent file. `None`: it is a directory.
@@ -136,8 +160,13 @@ fn file(path: &Path, source: Source) -> Option<Parsed> {
     }
     let mut bytes = Vec::new();
     let limit = MAX_FILE_BYTES as u64 + 1;
-    if let Err(error) = fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
-        return Some(broken(path, &reason(&error)));
+    let opened = if source == Source::Project { open::of_project(path) } else { open::regular(path) };
+    match opened.and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
+        Ok(_) => {}
+        Err(error) if open::is_foreign(&error) => {
+            return Some(Parsed { agent: None, diagnostics: vec![foreign(path, &error)] });
+        }
+        Err(error) => return Some(broken(path, &reason(&error))),
     }
     let parsed = parse(&bytes, source, Some(path));
     remember(path, source, stamp, &parsed);
@@ -169,6 +198,10 @@ fn reason(error: &io::Error) -> String {
 
 fn unreadable(path: &Path, reason: &str) -> Diagnostic {
     Diagnostic::new(READ_FAILED, format!("cannot be read: {reason}"), Some(path), Some(Position::START))
+}
+
+fn foreign(path: &Path, why: &dyn std::error::Error) -> Diagnostic {
+    Diagnostic::new(FOREIGN, format!("is ignored: {why}"), Some(path), Some(Position::START))
 }
 
 fn broken(path: &Path, reason: &str) -> Parsed {

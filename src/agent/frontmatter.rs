@@ -14,6 +14,8 @@ use crate::text::{LineIndex, Position, quoted};
 const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;
 /// Opening brackets and braces in total. For each level of nesting the parser passes over all the others again.
 const MAX_FLOW_OPENERS: usize = 1024;
+/// Fields of an agent. Each is looked for in the whole frontmatter, to name its line.
+const MAX_FIELDS: usize = 64;
 /// Values after alias expansion. Anything that expands further was written to exhaust memory.
 const MAX_VALUES: usize = 4096;
 /// Bytes of text after alias expansion. Only repetition can exceed the size of the frontmatter itself.
@@ -133,6 +135,12 @@ fn fields(yaml: &str, start: Position) -> Result<Vec<Field>, SyntaxError> {
             );
         }
     };
+    if pairs.len() > MAX_FIELDS {
+        return fail(
+            start,
+            format!("the frontmatter has {} fields; at most {MAX_FIELDS} are read", pairs.len()),
+        );
+    }
     let mut fields: Vec<Field> = Vec::new();
     for (key, value) in pairs {
         let name = match key {

@@ -11,8 +11,10 @@ use super::frontmatter::{self, Document, Field, SyntaxError, Yaml};
 use super::policy::{is_tool_name, pi_tool_name};
 use crate::text::{Code, Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted, suggestion};
 
-/// Largest agent file. A prompt of this size already fills a third of a context window.
-pub(super) const MAX_FILE_BYTES: usize = 256 * 1024;
+/// Largest agent file. A prompt of this size already fills a tenth of a context window.
+pub(super) const MAX_FILE_BYTES: usize = 64 * 1024;
+/// A file with more problems is probably not an agent.
+const MAX_DIAGNOSTICS: usize = 10;
 
 /// A description is one line; a longer one only crowds the lists that show it.
 const MAX_DESCRIPTION_CHARS: usize = 1000;
@@ -322,7 +324,12 @@ impl Reader<'_> {
         None
     }
 
+    /// Keeps errors in any case: with one, the file is no agent.
     fn report(&mut self, code: Code, at: Position, message: String) {
+        if self.diagnostics.len() >= MAX_DIAGNOSTICS && code.0 != Severity::Error {
+            return;
+        }
+        self.diagnostics.truncate(MAX_DIAGNOSTICS - 1);
         self.diagnostics.push(Diagnostic::new(code, message, self.path, Some(at)));
     }
 }

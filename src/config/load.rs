@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::keys::Values;
-use super::reader::{MAX_DIAGNOSTICS, Origin, READ_FAILED, Reader};
+use super::reader::{FOREIGN, Origin, READ_FAILED, Reader};
 use super::settings::Config;
 use crate::agent::{canonical, project_directories};
 use crate::files::open;
@@ -15,7 +15,7 @@ use crate::text::{Diagnostic, Severity};
 
 const FILE_NAME: &str = "subagents.json";
 /// A configuration file has some dozens of lines.
-const MAX_FILE_BYTES: u64 = 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 64 * 1024;
 
 /// The files to read. None needs to exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +76,16 @@ pub struct LoadedConfig {
     pub broken: Option<Diagnostic>,
 }
 
+impl LoadedConfig {
+    /// A configuration that could not be read at all, for this reason.
+    #[must_use]
+    pub fn unread(why: String) -> Self {
+        let broken = Diagnostic::new(READ_FAILED, why, None, None);
+        let diagnostics = vec![broken.clone()];
+        Self { config: Config::default(), sources: Vec::new(), diagnostics, broken: Some(broken) }
+    }
+}
+
 /// Reads the configuration. Never fails. Blocking.
 #[must_use]
 pub fn load(paths: &ConfigPaths) -> LoadedConfig {
@@ -84,19 +94,23 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
     let project = paths.projects.iter().map(|path| (Origin::Project, path));
     for (origin, path) in std::iter::once((Origin::User, &paths.user)).chain(project) {
         let mut reader = Reader::new(Some((origin, path)), &mut values);
-        let text = read(path);
+        let text = read(origin, path);
         sources.push(ConfigSource { origin, path: path.clone(), present: !matches!(text, Ok(None)) });
         let failed = match text {
             Ok(None) => None,
             Ok(Some(text)) => reader.text(&text).err(),
+            // Whoever can put a file above the working directory could switch delegation off otherwise.
+            Err(error) if open::is_foreign(&error) => {
+                diagnostics.push(Diagnostic::new(FOREIGN, format!("is ignored: {error}"), Some(path), None));
+                None
+            }
             Err(error) => {
                 Some(Diagnostic::new(READ_FAILED, format!("cannot be read: {error}"), Some(path), None))
             }
         };
         diagnostics.extend(failed.clone());
         broken = broken.or(failed);
-        diagnostics.append(&mut reader.diagnostics);
-        diagnostics.truncate(MAX_DIAGNOSTICS);
+        diagnostics.extend(reader.into_diagnostics());
     }
     LoadedConfig { config: values.into_config(), sources, diagnostics, broken }
 }
@@ -111,16 +125,17 @@ pub fn overlay(config: &Config, object: &Value) -> Result<Config, Diagnostic> {
     let mut values = Values::of(config);
     let mut reader = Reader::new(None, &mut values);
     reader.settings(&object.to_string())?;
-    match reader.diagnostics.into_iter().find(|found| found.severity != Severity::Info) {
+    match reader.into_diagnostics().into_iter().find(|found| found.severity != Severity::Info) {
         Some(diagnostic) => Err(diagnostic),
         None => Ok(values.into_config()),
     }
 }
 
 /// Reads the file. `None`: it does not exist.
-fn read(path: &Path) -> io::Result<Option<String>> {
+fn read(origin: Origin, path: &Path) -> io::Result<Option<String>> {
     let invalid = |message: &str| io::Error::new(io::ErrorKind::InvalidData, message);
-    let bytes = match open::regular(path).and_then(|file| open::read(file, MAX_FILE_BYTES)) {
+    let opened = if origin == Origin::Project { open::of_project(path) } else { open::regular(path) };
+    let bytes = match opened.and_then(|file| open::read(file, MAX_FILE_BYTES)) {
         Ok(bytes) => bytes,
         Err(error) => match error.kind() {
             io::ErrorKind::NotFound if path.is_symlink() => {

@@ -1,11 +1,14 @@
 //! JSON values with their positions, so that an error can name the line.
 
-use jsonc_parser::ast::Value as Ast;
+use jsonc_parser::ast::{ObjectProp, Value as Ast};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, parse_to_ast};
 use serde_json::Number;
 
 use crate::text::{LineIndex, Position, STRICT};
+
+/// Names in all objects of a text together. A long configuration has some dozens.
+const MAX_MEMBERS: usize = 500;
 
 /// A JSON value and its position.
 #[derive(Clone, Debug)]
@@ -42,12 +45,11 @@ pub(super) struct Mistake {
 
 /// Parses a JSON text.
 pub(super) fn parse(text: &str) -> Result<Located, Mistake> {
-    let lines = LineIndex::new(text);
     let parsed = parse_to_ast(text, &CollectOptions::default(), &STRICT).map_err(|error| {
         let message = error.kind().to_string();
         let mut chars = message.chars();
         let message = chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect();
-        Mistake { at: lines.position(error.range().start), message }
+        Mistake { at: LineIndex::new(text).position(error.range().start), message }
     })?;
     // The parser above reports positions; `serde_json` enforces every rule of JSON.
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
@@ -57,36 +59,63 @@ pub(super) fn parse(text: &str) -> Result<Located, Mistake> {
         return Err(Mistake { at, message: what });
     }
     match parsed.value {
-        Some(value) => Ok(located(&lines, value)),
+        Some(value) => {
+            let mut walk = Walk { text, byte: 0, line: 1, column: 1, members: 0 };
+            let root = walk.located(value);
+            if walk.members > MAX_MEMBERS {
+                let message = format!("it has more than {MAX_MEMBERS} members");
+                return Err(Mistake { at: Position::START, message });
+            }
+            Ok(root)
+        }
         None => Err(Mistake { at: Position::START, message: "the file is empty".to_owned() }),
     }
 }
 
-/// Recursion is safe: the parser has bounded the nesting.
-fn located(lines: &LineIndex<'_>, value: Ast<'_>) -> Located {
-    let at = lines.position(value.start());
-    let json = match value {
-        Ast::NullKeyword(_) => Json::Null,
-        Ast::BooleanLit(literal) => Json::Bool(literal.value),
-        // Syntactically valid by now. A number that fits no number type becomes `null`, which is as wrong as a text.
-        Ast::NumberLit(literal) => literal.value.parse().map_or(Json::Null, Json::Number),
-        Ast::StringLit(literal) => Json::Text(literal.value.into_owned()),
-        Ast::Array(array) => {
-            Json::List(array.elements.into_iter().map(|item| located(lines, item)).collect())
-        }
-        Ast::Object(object) => Json::Object(
-            object
-                .properties
-                .into_iter()
-                .map(|property| Member {
-                    name_at: lines.position(property.start()),
+/// Adds positions to values in the order in which they stand, so that finding all of them reads the text once.
+struct Walk<'a> {
+    text: &'a str,
+    byte: usize,
+    line: usize,
+    column: usize,
+    members: usize,
+}
+
+impl Walk<'_> {
+    /// Recursion is safe: the parser has bounded the nesting.
+    fn located(&mut self, value: Ast<'_>) -> Located {
+        let at = self.position(value.start());
+        let json = match value {
+            Ast::NullKeyword(_) => Json::Null,
+            Ast::BooleanLit(literal) => Json::Bool(literal.value),
+            // Syntactically valid by now. A number that fits no number type becomes `null`, which is as wrong as a text.
+            Ast::NumberLit(literal) => literal.value.parse().map_or(Json::Null, Json::Number),
+            Ast::StringLit(literal) => Json::Text(literal.value.into_owned()),
+            Ast::Array(array) => {
+                Json::List(array.elements.into_iter().map(|item| self.located(item)).collect())
+            }
+            Ast::Object(object) => {
+                self.members += object.properties.len();
+                let member = |property: ObjectProp<'_>| Member {
+                    name_at: self.position(property.start()),
                     name: property.name.into_string(),
-                    value: located(lines, property.value),
-                })
-                .collect(),
-        ),
-    };
-    Located { at, json }
+                    value: self.located(property.value),
+                };
+                Json::Object(object.properties.into_iter().map(member).collect())
+            }
+        };
+        Located { at, json }
+    }
+
+    /// The place of the character at this byte, which must not stand before the one of the last call.
+    fn position(&mut self, byte: usize) -> Position {
+        for c in self.text.get(self.byte..byte).unwrap_or_default().chars() {
+            (self.line, self.column) =
+                if c == '\n' { (self.line + 1, 1) } else { (self.line, self.column + 1) };
+        }
+        self.byte = byte;
+        Position::new(self.line, self.column)
+    }
 }
 
 #[cfg(test)]
@@ -94,6 +123,30 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn every_value_has_the_place_of_its_first_character() {
+        let text = "{\n \"ä\": [1,\r\n{\"b\": \"€\", \"c\": null}]}";
+        let root = parse(text).expect("valid");
+        let Json::Object(members) = &root.json else { unreachable!("an object") };
+        let Json::List(items) = &members[0].value.json else { unreachable!("a list") };
+        let Json::Object(inner) = &items[1].json else { unreachable!("an object") };
+        let places = [
+            root.at,
+            members[0].name_at,
+            members[0].value.at,
+            items[0].at,
+            items[1].at,
+            inner[0].name_at,
+            inner[0].value.at,
+            inner[1].name_at,
+            inner[1].value.at,
+        ];
+        let lines = LineIndex::new(text);
+        let expected = ["{\n", "\"ä", "[", "1", "{\"b", "\"b", "\"€", "\"c", "null"]
+            .map(|start| lines.position(text.find(start).expect("it is there")));
+        assert_eq!(places, expected);
+    }
 
     proptest! {
         #[test]

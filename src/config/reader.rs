@@ -1,5 +1,6 @@
 //! Reads the text of one file, or the object of a caller: checks every key, and merges it into the settings.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::check::{check, shown};
@@ -9,7 +10,7 @@ use super::tighten::{Tightened, tighten};
 use crate::text::{Code, Diagnostic, Position, Severity, nearest, quoted, suggestion, text_enum};
 
 /// A file with more problems is probably not a configuration file.
-pub(super) const MAX_DIAGNOSTICS: usize = 100;
+const MAX_DIAGNOSTICS: usize = 10;
 const ROOT: &str = "subagents";
 /// A group that may also be written as a single value, which then sets this member.
 const SHORTHAND: (&str, &str) = ("sandbox", "sandbox.mode");
@@ -20,6 +21,8 @@ const VALUE_INVALID: Code = (Severity::Error, "CONFIG_VALUE_INVALID");
 const KEY_UNKNOWN: Code = (Severity::Warning, "CONFIG_KEY_UNKNOWN");
 const KEY_DUPLICATE: Code = (Severity::Error, "CONFIG_KEY_DUPLICATE");
 const NOT_IN_FORCE: Code = (Severity::Info, "CONFIG_KEY_NOT_IN_FORCE");
+const TOO_MANY: Code = (Severity::Warning, "CONFIG_TOO_MANY_PROBLEMS");
+pub(super) const FOREIGN: Code = (Severity::Warning, "CONFIG_FILE_FOREIGN");
 const PROJECT_REFUSED: Code = (Severity::Warning, "CONFIG_PROJECT_REFUSED");
 
 text_enum! {
@@ -38,12 +41,25 @@ pub(super) struct Reader<'a> {
     file: Option<(Origin, &'a Path)>,
     values: &'a mut Values,
     /// What is ignored or has no effect yet.
-    pub(super) diagnostics: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
+    /// How many more there were.
+    unlisted: usize,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(file: Option<(Origin, &'a Path)>, values: &'a mut Values) -> Self {
-        Self { file, values, diagnostics: Vec::new() }
+        Self { file, values, diagnostics: Vec::new(), unlisted: 0 }
+    }
+
+    /// What is ignored or has no effect yet; the last of too many says how many more there are.
+    pub(super) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+        if self.unlisted > 0 {
+            self.diagnostics.pop();
+            let message = format!("{} more problems are not listed", self.unlisted + 1);
+            let path = self.file.map(|(_, path)| path);
+            self.diagnostics.push(Diagnostic::new(TOO_MANY, message, path, None));
+        }
+        self.diagnostics
     }
 
     /// Fails when the text of the file cannot be parsed.
@@ -109,12 +125,13 @@ impl<'a> Reader<'a> {
     }
 
     fn object(&mut self, group: &str, members: &[Member]) {
-        for (index, Member { name, name_at, value }) in members.iter().enumerate() {
+        let mut seen = HashSet::new();
+        for Member { name, name_at, value } in members {
             let path = if group.is_empty() { name.clone() } else { format!("{group}.{name}") };
             // Otherwise a member named `a.b` would pass for the member `b` of `a`.
             let known = if name.contains('.') { None } else { key(&path) };
             let is_group = !name.contains('.') && is_group(&path);
-            if members[..index].iter().any(|earlier| earlier.name == *name) {
+            if !seen.insert(name.as_str()) {
                 self.duplicate(&path, *name_at);
             } else if let Some(key) = known {
                 self.value(key, value, *name_at);
@@ -192,6 +209,8 @@ impl<'a> Reader<'a> {
     fn report(&mut self, code: Code, at: Position, message: String) {
         if self.diagnostics.len() < MAX_DIAGNOSTICS {
             self.diagnostics.push(self.diagnostic(code, at, message));
+        } else {
+            self.unlisted += 1;
         }
     }
 

@@ -1,11 +1,12 @@
 //! Opens paths that somebody else may have put there, and reads within bounds.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
 #[cfg(unix)]
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
+use super::owned::Foreign;
 #[cfg(unix)]
 use rustix::fs::{CWD, Mode, OFlags, openat};
 #[cfg(unix)]
@@ -15,17 +16,70 @@ use rustix::io::Errno;
 #[cfg(unix)]
 const CAREFUL: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
+/// The file systems of the kernel's own files, from `linux/magic.h`: proc, sysfs, debugfs, tracefs, securityfs,
+/// cgroup, cgroup2, bpf.
+#[cfg(target_os = "linux")]
+const KERNEL: [rustix::fs::FsWord; 8] = [
+    0x9fa0,
+    0x6265_6572,
+    0x6462_6720,
+    0x7472_6163,
+    0x7363_6673,
+    0x0027_e0eb,
+    0x6367_7270,
+    0xcafe_4a11_u32 as rustix::fs::FsWord,
+];
+
 /// Opens a regular file for reading. Follows links.
 ///
 /// # Errors
 ///
 /// When it cannot be opened, or is not a regular file.
 pub fn regular(path: &Path) -> io::Result<File> {
+    // Looked at first, because opening a device may have effects of its own.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(not_regular());
+    }
     #[cfg(unix)]
     let file = openat(CWD, path, OFlags::RDONLY | CAREFUL, Mode::empty())?.into();
     #[cfg(not(unix))]
     let file = File::open(path)?;
     only_regular(file)
+}
+
+/// Opens a regular file for reading that a project has brought. Follows links. On Unix it must belong to this user or to
+/// root.
+///
+/// # Errors
+///
+/// When it cannot be opened, is not a regular file, or is another user's; the cause is then [`Foreign::Owner`].
+pub fn of_project(path: &Path) -> io::Result<File> {
+    let file = regular(path)?;
+    if is_trusted(&file.metadata()?) {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, Foreign::Owner))
+    }
+}
+
+/// Whether a file or directory belongs to this user or to root. Without Unix owners, always.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has owners to compare"))]
+#[must_use]
+pub fn is_trusted(found: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        let owner = std::os::unix::fs::MetadataExt::uid(found);
+        owner == 0 || owner == rustix::process::geteuid().as_raw()
+    }
+    #[cfg(not(unix))]
+    true
+}
+
+/// Whether an error says that a file is another user's.
+#[must_use]
+pub fn is_foreign(error: &io::Error) -> bool {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<Foreign>());
+    cause == Some(&Foreign::Owner)
 }
 
 /// Opens a regular file for reading. On Unix, refuses a link in its place.
@@ -88,9 +142,38 @@ pub fn refuse_links(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 fn only_regular(file: File) -> io::Result<File> {
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+    if file.metadata()?.is_file() && !is_of_kernel(&file)? { Ok(file) } else { Err(not_regular()) }
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
+}
+
+/// Whether the kernel makes the file up. Such files look regular and have no end, block, or forget what was read: a link
+/// to `/proc/kmsg` would take the kernel's log from whoever reads it.
+#[cfg(target_os = "linux")]
+fn is_of_kernel(file: &File) -> io::Result<bool> {
+    let found = rustix::fs::fstatfs(file)?.f_type;
+    Ok(KERNEL.contains(&found))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_of_kernel(_file: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_makes_up_is_no_regular_file() {
+        for path in ["/proc/self/status", "/sys/kernel/uevent_seqnum", "/dev/null", "/"] {
+            if Path::new(path).exists() {
+                let error = regular(Path::new(path)).expect_err("it is refused");
+                assert_eq!(error.to_string(), "it is not a regular file", "{path}");
+            }
+        }
+        assert!(regular(&std::env::current_exe().expect("this program")).is_ok());
     }
 }

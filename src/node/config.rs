@@ -19,7 +19,7 @@ pub struct LoadedConfig {
     pub values: Value,
     /// The files that were looked for, whether they exist or not.
     pub sources: Vec<ConfigSource>,
-    /// Mistakes in the files, and keys without effect yet; at most 100.
+    /// Mistakes in the files, and keys without effect yet; at most ten of each file.
     pub diagnostics: Vec<Diagnostic>,
     /// Set when a file cannot be read or parsed: every run is then refused for this reason.
     pub broken: Option<Diagnostic>,

@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::process::{Cancel, check_cwd};
 use crate::run::{
     AdmittedRun, CallError, CallSettings, ErrorCode, Mode, Refusal, RunDetails, RunId, RunOutcome, RunSpec,
-    ToolResult, blocking, prepare, prepare_with,
+    ToolResult, blocking, prepare_with,
 };
 use crate::text::TruncateLimits;
 
@@ -38,7 +38,7 @@ pub(super) async fn prepare_all(
     share: usize,
     call: &Call,
 ) -> Result<(Vec<AdmittedRun>, Config), Box<ToolResult>> {
-    let settings = CallSettings::of(&spec.cwd, &spec.context).await;
+    let settings = CallSettings::unless_cancelled(&spec.cwd, &spec.context, &call.control.cancel).await;
     let refuse = |refusal| Box::new(refused(refusal, kind.mode, &settings));
     let config = settings.loaded().map_err(refuse)?.config.clone();
     let (count, most) = (spec.tasks.len(), (kind.most)(&config));
@@ -53,11 +53,8 @@ pub(super) async fn prepare_all(
         let numbered = |result: &ToolResult| Box::new(refused_with_number(kind, index, result));
         directory(&run, &call.control.cancel).await.map_err(|refusal| numbered(&refuse(refusal)))?;
         let (id, callbacks, cancel) = (RunId::draw(), &*call.callbacks, &call.control.cancel);
-        let run = match settings_of(&run, &mut known, cancel).await {
-            Some(settings) => prepare_with(settings, run, id, callbacks, cancel, None).await,
-            None => prepare(run, id, callbacks, cancel).await,
-        };
-        match run {
+        let settings = settings_of(&run, &mut known, cancel).await;
+        match prepare_with(settings, run, id, callbacks, cancel, None).await {
             Err(result) if !is_aborted(&result) => return Err(numbered(&result)),
             run => checked.push(run),
         }
@@ -84,18 +81,18 @@ async fn directory(run: &RunSpec, cancel: &Cancel) -> Result<(), Refusal> {
     }
 }
 
-/// The settings of a run's directory, read once; `None` when the call was aborted while the file system hung.
+/// The settings of a run's directory, read once.
 async fn settings_of(
     run: &RunSpec,
     known: &mut Vec<(PathBuf, CallSettings)>,
     cancel: &Cancel,
-) -> Option<CallSettings> {
+) -> CallSettings {
     if let Some((_, settings)) = known.iter().find(|(cwd, _)| *cwd == run.cwd) {
-        return Some(settings.clone());
+        return settings.clone();
     }
-    let settings = CallSettings::unless_cancelled(&run.cwd, &run.context, cancel).await.ok()?;
+    let settings = CallSettings::unless_cancelled(&run.cwd, &run.context, cancel).await;
     known.push((run.cwd.clone(), settings.clone()));
-    Some(settings)
+    settings
 }
 
 /// The result of a call that is refused before its runs are looked at.

@@ -11,6 +11,9 @@ use serde::Serialize;
 /// Characters of a value that a message repeats.
 const QUOTED_CHARS: usize = 60;
 
+/// Characters of a path that a message repeats: the longest that Linux accepts.
+const PATH_CHARS: usize = 4096;
+
 /// Longer input is no typing mistake, and the comparison takes quadratic time.
 const MAX_TYPED_CHARS: usize = 64;
 
@@ -63,7 +66,8 @@ impl Diagnostic {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(path) = &self.path {
-            write!(f, "{}", path.display())?;
+            // A file may have any name, also one with lines of its own.
+            write!(f, "{}", one_line(&path.to_string_lossy(), PATH_CHARS))?;
             if let (Some(line), Some(column)) = (self.line, self.column) {
                 write!(f, ":{line}:{column}")?;
             }
@@ -175,6 +179,7 @@ mod tests {
         assert_eq!(reads(None, None), "wrong");
         assert_eq!(reads(Some("/a/b.md"), None), "/a/b.md: wrong");
         assert_eq!(reads(Some("/a/b.md"), at), "/a/b.md:3:7: wrong");
+        assert_eq!(reads(Some("/a/b\n\u{1b}c.md"), at), "/a/b c.md:3:7: wrong");
     }
 
     #[test]

@@ -12,6 +12,9 @@ use crate::config::Config;
 use crate::run::context::HostContext;
 use crate::text::{Diagnostic, Severity};
 
+/// Notices about agent files. A directory that has more of them is not meant for this package.
+const MAX_NOTICES: usize = 10;
+
 /// The agents of a directory.
 #[derive(Debug)]
 pub struct Listing {
@@ -84,7 +87,13 @@ pub fn describe(
     };
     let catalog = find_agents(cwd, context);
     let errors = catalog.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
-    notices.extend(errors.map(ToString::to_string));
+    let mut errors: Vec<String> = errors.map(ToString::to_string).collect();
+    let more = errors.len().saturating_sub(MAX_NOTICES);
+    errors.truncate(MAX_NOTICES);
+    notices.extend(errors);
+    if more > 0 {
+        notices.push(format!("{more} more agent files cannot be used"));
+    }
     let limits = TaskLimits { parallel: config.max_parallel_tasks, chain: config.max_chain_steps };
     Described {
         register: config.enabled,

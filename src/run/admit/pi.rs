@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::files::open;
 use crate::process;
 use crate::run::context::HostContext;
 
 /// How many folders above a script are searched for pi's `package.json`.
 const PACKAGE_SEARCH_DEPTH: usize = 6;
 /// Names under which pi has been published.
+const MAX_PACKAGE_BYTES: u64 = 1024 * 1024;
 const PACKAGE_NAMES: [&str; 2] = ["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"];
 
 /// A version of pi.
@@ -208,8 +210,8 @@ struct Package {
 fn package_version(file: &Path) -> Option<PiVersion> {
     let real = file.canonicalize().ok()?;
     real.ancestors().skip(1).take(PACKAGE_SEARCH_DEPTH).find_map(|folder| {
-        let text = std::fs::read_to_string(folder.join("package.json")).ok()?;
-        let package: Package = serde_json::from_str(&text).ok()?;
+        let file = open::regular(&folder.join("package.json")).ok()?;
+        let package: Package = serde_json::from_slice(&open::read(file, MAX_PACKAGE_BYTES).ok()?).ok()?;
         PACKAGE_NAMES.contains(&package.name.as_str()).then(|| PiVersion::parse(&package.version))?
     })
 }

@@ -43,11 +43,8 @@ pub async fn prepare(
     callbacks: &dyn HostCallbacks,
     cancel: &Cancel,
 ) -> Result<AdmittedRun, ToolResult> {
-    let started = Instant::now();
-    match CallSettings::unless_cancelled(&spec.cwd, &spec.context, cancel).await {
-        Ok(settings) => prepare_with(settings, spec, id, callbacks, cancel, None).await,
-        Err((reason, sanitizer)) => Err(Call::new(spec, id, sanitizer, cancel, started).aborted(&reason)),
-    }
+    let settings = CallSettings::unless_cancelled(&spec.cwd, &spec.context, cancel).await;
+    prepare_with(settings, spec, id, callbacks, cancel, None).await
 }
 
 /// As [`prepare`], with settings that the call has read before. They must be those of the run's directory. `asks` is

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::refusal::{InvalidConfig, Refusal};
 use crate::config::{self, Config, ConfigPaths, LoadedConfig};
 use crate::files::{layout, open};
-use crate::process::{Cancel, CancelReason};
+use crate::process::Cancel;
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
 use crate::text::{Sanitizer, SanitizerOptions, auth_secrets, secret_values};
@@ -20,6 +20,8 @@ const AUTH_BYTES: u64 = 1024 * 1024;
 const MAX_STORES: usize = 256;
 /// How long reading these files may take on a slow file system.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long they are waited for after an abort. Usually they take a millisecond.
+const AFTER_ABORT: Duration = Duration::from_millis(100);
 
 /// The settings that one call has read. Clones share them, so all steps of the call see the same settings even if the
 /// files change.
@@ -39,37 +41,40 @@ impl CallSettings {
         Self { loaded, sanitizer }
     }
 
-    /// Reads the settings on a thread where it may block. If the file system hangs, the sanitizer does without the
-    /// values of credentials files; the call goes on.
+    /// Reads the settings on a thread where it may block. When the file system hangs, the configuration counts as broken
+    /// after ten seconds, and the sanitizer does without the values of credentials files.
     pub async fn of(cwd: &Path, context: &Arc<HostContext>) -> Self {
         let (directory, host) = (cwd.to_path_buf(), Arc::clone(context));
-        let loaded = blocking(move || load_config(&directory, &host)).await.map(Arc::new);
+        let reading = tokio::time::timeout(READ_TIMEOUT, blocking(move || load_config(&directory, &host)));
+        let Ok(loaded) = reading.await else {
+            let why = format!("the configuration takes longer than {} s to read", READ_TIMEOUT.as_secs());
+            return Self::unread(why, context);
+        };
+        let loaded = loaded.map(Arc::new);
         let (config, host) = (loaded.clone(), Arc::clone(context));
         let reading = blocking(move || sanitizer(config.as_deref().ok(), &host));
         let sanitizer = tokio::time::timeout(READ_TIMEOUT, reading).await;
         Self { loaded, sanitizer: Arc::new(sanitizer.unwrap_or_else(|_| bare_sanitizer(context))) }
     }
 
-    /// Reads the settings until the call is cancelled.
-    ///
-    /// # Errors
-    ///
-    /// The reason for the cancellation, and a sanitizer for the result of the call. An abort that comes first still
-    /// waits for the settings, because their sanitizer knows more secrets, but no longer than ten seconds.
-    pub(crate) async fn unless_cancelled(
-        cwd: &Path,
-        context: &Arc<HostContext>,
-        cancel: &Cancel,
-    ) -> Result<Self, (CancelReason, Arc<Sanitizer>)> {
-        let hung_and_cancelled = async {
-            tokio::time::sleep(READ_TIMEOUT).await;
-            cancel.cancelled().await
+    /// Reads the settings until the call is cancelled. After that they are waited for a moment longer, because their
+    /// sanitizer knows more secrets; settings that are late count as unread, and nothing can run with them.
+    pub(crate) async fn unless_cancelled(cwd: &Path, context: &Arc<HostContext>, cancel: &Cancel) -> Self {
+        let abandoned = async {
+            cancel.cancelled().await;
+            tokio::time::sleep(AFTER_ABORT).await;
         };
         tokio::select! {
             biased;
-            settings = Self::of(cwd, context) => Ok(settings),
-            reason = hung_and_cancelled => Err((reason, Arc::new(bare_sanitizer(context)))),
+            settings = Self::of(cwd, context) => settings,
+            () = abandoned => Self::unread("the call was aborted".to_owned(), context),
         }
+    }
+
+    /// Settings that could not be read, for this reason.
+    fn unread(why: String, context: &HostContext) -> Self {
+        let loaded = LoadedConfig::unread(why);
+        Self { loaded: Ok(Arc::new(loaded)), sanitizer: Arc::new(bare_sanitizer(context)) }
     }
 
     /// The configuration from the files and the caller.
