@@ -26,7 +26,7 @@ import { Questions } from "./questions/questions.ts";
 import { terminalQuestions } from "./questions/terminal.ts";
 import { earlyCalls } from "./tools/early.ts";
 import { describeTools, rememberedTools, withPolicy } from "./tools/surfaces.ts";
-import { Tools } from "./tools/tools.ts";
+import { ourTools } from "./tools/tools.ts";
 import { showWidget } from "./ui/widget.ts";
 
 export default function subagentNative(api: ExtensionAPI): void {
@@ -42,9 +42,9 @@ function start(pi: ExtensionAPI): void {
 	const background = new Background();
 	const questions = new Questions();
 	const events = runEvents(pi);
-	const tools = new Tools(pi, questions, background);
+	const tools = ourTools(pi, questions, background);
 	const notices = new Notices();
-	const early = earlyCalls((tool, callId, context) => tools.bootEarly(tool, callId, context));
+	const early = earlyCalls(tools.bootEarly);
 	let surfaces: ToolSurfaces | undefined;
 	let deliveries: Deliveries | undefined;
 	let hideWidget = () => {};

@@ -8,7 +8,7 @@ import { component } from "../ui/component.ts";
 import { keyName } from "../ui/key-text.ts";
 import type { Pen } from "../ui/pen.ts";
 import { questionLine } from "./asked.ts";
-import { QuestionOverlay } from "./overlay.ts";
+import { type QuestionOverlay, questionOverlay } from "./overlay.ts";
 import type { Presenter, Waiting } from "./questions.ts";
 
 /** What opens the question that waits longest, wherever pi's editor has the keys. */
@@ -71,7 +71,7 @@ export function terminalQuestions(ui: ExtensionUIContext, labelOf: (runId: strin
 		const open: Parameters<typeof ui.custom<undefined>>[0] = (tui, theme, keybindings, close) => {
 			now.close = () => close(undefined);
 			const done = (answer?: Answer) => answered(asked, answer);
-			now.overlay = new QuestionOverlay({ tui, theme, keybindings, asked, label, byHand, done });
+			now.overlay = questionOverlay({ tui, theme, keybindings, asked, label, byHand, done });
 			return now.overlay;
 		};
 		const onHandle = (handle: OverlayHandle) => {

@@ -35,7 +35,7 @@ interface Call {
 	host: HostCallbacks;
 	signal: AbortSignal | undefined;
 	context: ExtensionContext;
-	update(partial: ToolResult): void;
+	update(partial: ToolResult): unknown;
 }
 
 interface Tool extends Pick<ToolDefinition, "renderCall" | "renderResult" | "annotations"> {
@@ -69,79 +69,69 @@ export function isWaitingTool(name: string): name is WaitingTool {
 	return Object.hasOwn(WAITING, name);
 }
 
-export class Tools {
-	private readonly pi: ExtensionAPI;
-	private readonly questions: Questions;
-	private readonly background: Background;
+export function ourTools(pi: ExtensionAPI, questions: Questions, background: Background) {
 	/** Calls that failed: pi flags them in a `tool_result` handler, where a flag returned by a tool may be lost. */
-	private readonly failed = new Set<string>();
+	const failed = new Set<string>();
 
-	constructor(pi: ExtensionAPI, questions: Questions, background: Background) {
-		this.pi = pi;
-		this.questions = questions;
-		this.background = background;
-	}
-
-	/** Registers those of the tools that this version of the extension has. */
-	register(surfaces: readonly ToolSurface[]): void {
-		for (const surface of surfaces) {
-			const tool = this.named(surface.name);
-			if (!tool) continue;
-			const { run, failure, ...drawn } = tool;
-			this.pi.registerTool({
-				...{ ...surface, exposure: "model-only", ...drawn },
-				execute: async (id, params, signal, onUpdate, context) => {
-					const { native, problem } = loadAddon();
-					shareCompiledCode();
-					const waits = isWaitingTool(surface.name) ? { id, signal } : undefined;
-					let isOver = false;
-					const answer = async () =>
-						native
-							? await run({
-									...{ native, id, params, signal, context, place: placeOptions(this.pi, context) },
-									host: hostCallbacks(context, this.questions, waits),
-									update: ({ content, details }) => !isOver && onUpdate?.({ content, details }),
-								})
-							: failure(problem);
-					// What is rejected is a programming error; the model still gets a result, and pi runs on.
-					const output = await answer().catch((error: unknown) =>
-						failure(`the run ended unexpectedly: ${messageOf(error)}`),
-					);
-					isOver = true;
-					if (output.isError) this.failed.add(id);
-					return output;
-				},
-			});
-		}
-	}
-
-	/** Tells once whether the call with this id failed. */
-	takeFailed(callId: string): boolean {
-		return this.failed.delete(callId);
-	}
-
-	/** Has the addon boot a child for a call that still arrives. */
-	bootEarly(tool: WaitingTool, callId: string, context: ExtensionContext): EarlyCall | undefined {
-		if (!this.pi.getActiveTools().includes(tool)) return undefined;
-		shareCompiledCode();
-		return loadAddon().native?.bootEarly({ ...placeOptions(this.pi, context), callId, tool });
-	}
-
-	private named(name: string): Tool | undefined {
+	function named(name: string): Tool | undefined {
 		if (isWaitingTool(name)) {
 			const mode = WAITING[name];
 			return {
 				run: (call) => runToEnd(mode, call),
 				failure: (message) => failedRun(mode, message),
-				...renderers(name, (callId) => this.questions.list(callId)),
+				...renderers(name, (callId) => questions.list(callId)),
 			};
 		}
 		if (name === "sessions_spawn") return { run: spawn, failure: refused, ...spawnRenderers };
 		if (name === "agents_list") return { run: list, failure: refused, ...agentsRenderers, ...READS };
 		if (!isSessionTool(name)) return undefined;
-		const run = (call: Call) => useSessionTool(name, this.background, call);
+		const run = (call: Call) => useSessionTool(name, background, call);
 		return { run, failure: refused, ...sessionRenderers(name), ...(SESSION_TOOLS[name] && READS) };
 	}
+
+	return {
+		/** Registers those of the tools that this version of the extension has. */
+		register(surfaces: readonly ToolSurface[]): void {
+			for (const surface of surfaces) {
+				const tool = named(surface.name);
+				if (!tool) continue;
+				const { run, failure, ...drawn } = tool;
+				pi.registerTool({
+					...{ ...surface, exposure: "model-only", ...drawn },
+					async execute(id, params, signal, onUpdate, context) {
+						const { native, problem } = loadAddon();
+						shareCompiledCode();
+						const waits = isWaitingTool(surface.name) ? { id, signal } : undefined;
+						let isOver = false;
+						const update: Call["update"] = ({ content, details }) => !isOver && onUpdate?.({ content, details });
+						const answer = async () => {
+							if (!native) return failure(problem);
+							const place = placeOptions(pi, context);
+							const host = hostCallbacks(context, questions, waits);
+							return await run({ native, id, params, signal, context, place, host, update });
+						};
+						// What is rejected is a programming error; the model still gets a result, and pi runs on.
+						const output = await answer().catch((error: unknown) =>
+							failure(`the run ended unexpectedly: ${messageOf(error)}`),
+						);
+						isOver = true;
+						if (output.isError) failed.add(id);
+						return output;
+					},
+				});
+			}
+		},
+
+		/** Tells once whether the call with this id failed. */
+		takeFailed: (callId: string) => failed.delete(callId),
+
+		/** Has the addon boot a child for a call that still arrives. */
+		bootEarly(tool: WaitingTool, callId: string, context: ExtensionContext): EarlyCall | undefined {
+			if (!pi.getActiveTools().includes(tool)) return undefined;
+			shareCompiledCode();
+			return loadAddon().native?.bootEarly({ ...placeOptions(pi, context), callId, tool });
+		},
+	};
 }
 
 async function runToEnd(mode: Mode, call: Call): Promise<ToolResult> {
@@ -163,10 +153,7 @@ async function withAbort<T>(signal: AbortSignal | undefined, call: { abort(): vo
 
 function started(mode: Mode, { native, params, update, host, ...call }: Call): RunHandle {
 	const place = { ...call.place, callId: call.id, aborted: call.signal?.aborted ?? false };
-	const { agent, task, tasks, steps } = params as { agent: string; task: string } & Record<
-		"tasks" | "steps",
-		TaskOptions[]
-	>;
+	const { agent, task, tasks, steps } = params as TaskOptions & Record<"tasks" | "steps", TaskOptions[]>;
 	if (mode === "single") return native.startRun({ ...place, agent, task }, update, host);
 	if (mode === "parallel") return native.startParallel({ ...place, tasks }, update, host);
 	return native.startChain({ ...place, steps }, update, host);

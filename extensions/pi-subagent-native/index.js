@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 6404edda31ae272b. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 1fc3d977fcf15da4. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6277,8 +6277,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 6404edda31ae272b"}.`)) return void 0;
-  const [version] = "0.1.0 6404edda31ae272b".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 1fc3d977fcf15da4"}.`)) return void 0;
+  const [version] = "0.1.0 1fc3d977fcf15da4".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8703,125 +8703,102 @@ var KEYS = [
   "tui.select.confirm",
   "tui.select.cancel"
 ];
-var QuestionOverlay = class {
-  options;
-  style;
-  choices;
-  list;
-  chosen = 0;
-  /** The field for an answer of one line, once it is being written. */
-  input;
-  /** The first line in sight of a long question. */
-  from = 0;
-  shownAt;
-  hasFocus = false;
-  constructor(options) {
-    this.options = options;
-    const { asked, theme, byHand } = options;
-    this.style = new Style(theme);
-    this.choices = choicesOf(asked);
-    const items = this.choices.map(({ label }, index) => ({ value: `${index}`, label }));
-    const chosen2 = (text2) => this.style.fg("accent", text2);
-    const dim = (text2) => this.style.fg("dim", text2);
-    const styles = { selectedPrefix: chosen2, selectedText: chosen2, description: dim, scrollInfo: dim, noMatch: dim };
-    this.list = new SelectList(items, CHOICES, styles);
-    if (asked.method === "input" && byHand) this.write();
+function questionOverlay(options) {
+  const { tui, theme, keybindings, asked, label, byHand, done } = options;
+  const choices = choicesOf(asked);
+  let chosen2 = 0;
+  let input;
+  let from = 0;
+  let shownAt;
+  let isFocused = false;
+  const style = new Style(theme);
+  const accent = (text2) => style.fg("accent", text2);
+  const dim = (text2) => style.fg("dim", text2);
+  const warning = (text2) => style.fg("warning", text2);
+  const name = (key) => keyText(key, keybindings);
+  const items = choices.map((choice, index) => ({ value: `${index}`, label: choice.label }));
+  const styles = { selectedPrefix: accent, selectedText: accent, description: dim, scrollInfo: dim, noMatch: dim };
+  const list2 = new SelectList(items, CHOICES, styles);
+  function keyOf(data) {
+    if (!byHand && isText2(data)) return void 0;
+    return KEYS.find((key) => keybindings.matches(data, key));
   }
-  get focused() {
-    return this.hasFocus;
+  function press(key) {
+    if (key === "tui.select.up") choose(chosen2 - 1);
+    else if (key === "tui.select.down") choose(chosen2 + 1);
+    else if (key === "tui.select.pageUp") from -= LEAST_ROWS;
+    else if (key === "tui.select.pageDown") from += LEAST_ROWS;
+    else if (key === "tui.select.cancel") done(choices[0].answer);
+    else confirm();
   }
-  set focused(focused) {
-    this.hasFocus = focused;
-    if (this.input) this.input.focused = focused;
+  function choose(index) {
+    chosen2 = Math.max(0, Math.min(index, choices.length - 1));
+    list2.setSelectedIndex(chosen2);
   }
-  /** Whether a key is meant for this question, and not for pi's editor. */
-  takes(data) {
-    return !this.isNew() && (this.input !== void 0 || this.keyOf(data) !== void 0);
+  function confirm() {
+    const value = input?.getValue();
+    const { answer: answer2 } = choices[chosen2] ?? choices[0];
+    if (value !== void 0) done(value === "" ? choices[0].answer : { value });
+    else if (answer2 || asked.method === "editor") done(answer2);
+    else write();
   }
-  /** It has opened by itself, and the keys that come now were meant for what was there before. */
-  isNew() {
-    if (this.options.byHand) return false;
-    return this.shownAt === void 0 || performance.now() - this.shownAt < GUARD_MS;
+  function write() {
+    const placeholder = plainText(asked.placeholder ?? "").replace(/\n/g, " ");
+    input = new Input({ placeholder, placeholderStyle: dim });
+    input.focused = isFocused;
   }
-  handleInput(data) {
-    const key = this.keyOf(data);
-    if (this.input && key !== "tui.select.confirm" && key !== "tui.select.cancel") this.input.handleInput(data);
-    else if (key) this.press(key);
-  }
-  invalidate() {
-    this.list.invalidate();
-    this.input?.invalidate();
-  }
-  render(width) {
-    if (!this.hasFocus) return [];
-    this.shownAt ??= performance.now();
-    const inner = Math.max(1, width - FRAME_COLUMNS);
-    const answers = (this.input ?? this.list).render(inner);
-    const below = ["", ...answers, "", ...wrap(this.style.fg("dim", this.hints()), inner)];
-    const rows = Math.max(LEAST_ROWS, this.options.tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
-    const edge = (left, text2, right) => this.style.fg("warning", left + truncateToWidth(`\u2500${text2}${"\u2500".repeat(width)}`, inner + 2, "") + right);
-    const side = this.style.fg("warning", "\u2502");
-    const lines = [...this.question(inner, rows), ...below].map((line) => `${side} ${cell(line, inner)} ${side}`);
-    const framed = [edge("\u256D", ` ${this.heading()} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
-    return framed.map((line) => clip(line, width));
-  }
-  press(key) {
-    if (key === "tui.select.up") this.choose(this.chosen - 1);
-    else if (key === "tui.select.down") this.choose(this.chosen + 1);
-    else if (key === "tui.select.pageUp") this.from -= LEAST_ROWS;
-    else if (key === "tui.select.pageDown") this.from += LEAST_ROWS;
-    else if (key === "tui.select.cancel") this.options.done(this.choices[0].answer);
-    else this.confirm();
-  }
-  /** Stops at both ends: the way to a yes is always down. */
-  choose(index) {
-    this.chosen = Math.max(0, Math.min(index, this.choices.length - 1));
-    this.list.setSelectedIndex(this.chosen);
-  }
-  confirm() {
-    const value = this.input?.getValue();
-    const { answer: answer2 } = this.choices[this.chosen] ?? this.choices[0];
-    if (value !== void 0) this.options.done(value === "" ? this.choices[0].answer : { value });
-    else if (answer2 || this.options.asked.method === "editor") this.options.done(answer2);
-    else this.write();
-  }
-  write() {
-    const { placeholder = "" } = this.options.asked;
-    const placeholderStyle = (text2) => this.style.fg("dim", text2);
-    this.input = new Input({ placeholder: plainText(placeholder).replace(/\n/g, " "), placeholderStyle });
-    this.input.focused = this.hasFocus;
-  }
-  /** Title and message, as many lines as there is room for. */
-  question(width, rows) {
-    const { title: title2, message = "" } = this.options.asked;
-    const text2 = plainText(message).trim();
-    const head = wrap(this.style.bold(plainText(title2).trim()), width);
+  function question(width, rows) {
+    const text2 = plainText(asked.message ?? "").trim();
+    const head = wrap(style.bold(plainText(asked.title).trim()), width);
     const all = text2 === "" ? head : [...head, "", ...wrap(text2, width)];
     if (all.length <= rows) return all;
-    this.from = Math.max(0, Math.min(this.from, all.length - rows + 1));
-    const seen = all.slice(this.from, this.from + rows - 1);
-    const keys = `${this.name("tui.select.pageUp")}/${this.name("tui.select.pageDown")}`;
-    const place = `lines ${this.from + 1} to ${this.from + seen.length} of ${all.length} \xB7 ${keys}`;
-    return [...seen, this.style.fg("warning", place)];
+    from = Math.max(0, Math.min(from, all.length - rows + 1));
+    const seen = all.slice(from, from + rows - 1);
+    const keys = `${name("tui.select.pageUp")}/${name("tui.select.pageDown")}`;
+    return [...seen, warning(`lines ${from + 1} to ${from + seen.length} of ${all.length} \xB7 ${keys}`)];
   }
-  heading() {
-    const { asked, label } = this.options;
-    return asked.method === "consent" ? "? sub-agent" : `? ${asker(asked, label)} asks`;
-  }
-  hints() {
-    const [take, no] = [this.name("tui.select.confirm"), this.name("tui.select.cancel")];
-    if (this.input) return `${take} sends it \xB7 ${no} gives no answer`;
-    const move = `${this.name("tui.select.up")}/${this.name("tui.select.down")}`;
+  function hints() {
+    const [take, no] = [name("tui.select.confirm"), name("tui.select.cancel")];
+    if (input) return `${take} sends it \xB7 ${no} gives no answer`;
+    const move = `${name("tui.select.up")}/${name("tui.select.down")}`;
     return `${move} chooses \xB7 ${take} takes it \xB7 ${no} declines \xB7 what you type goes to the editor`;
   }
-  name(key) {
-    return keyText(key, this.options.keybindings);
-  }
-  keyOf(data) {
-    if (!this.options.byHand && isText2(data)) return void 0;
-    return KEYS.find((key) => this.options.keybindings.matches(data, key));
-  }
-};
+  const isNew = () => !byHand && (shownAt === void 0 || performance.now() - shownAt < GUARD_MS);
+  if (asked.method === "input" && byHand) write();
+  return {
+    isNew,
+    takes: (data) => !isNew() && (input !== void 0 || keyOf(data) !== void 0),
+    get focused() {
+      return isFocused;
+    },
+    set focused(focused) {
+      isFocused = focused;
+      if (input) input.focused = focused;
+    },
+    handleInput(data) {
+      const key = keyOf(data);
+      if (input && key !== "tui.select.confirm" && key !== "tui.select.cancel") input.handleInput(data);
+      else if (key) press(key);
+    },
+    invalidate() {
+      list2.invalidate();
+      input?.invalidate();
+    },
+    render(width) {
+      if (!isFocused) return [];
+      shownAt ??= performance.now();
+      const inner = Math.max(1, width - FRAME_COLUMNS);
+      const below = ["", ...(input ?? list2).render(inner), "", ...wrap(dim(hints()), inner)];
+      const rows = Math.max(LEAST_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
+      const edge = (left, text2, right) => warning(left + truncateToWidth(`\u2500${text2}${"\u2500".repeat(width)}`, inner + 2, "") + right);
+      const side = warning("\u2502");
+      const lines = [...question(inner, rows), ...below].map((line) => `${side} ${cell(line, inner)} ${side}`);
+      const heading2 = asked.method === "consent" ? "? sub-agent" : `? ${asker(asked, label)} asks`;
+      const framed = [edge("\u256D", ` ${heading2} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
+      return framed.map((line) => clip(line, width));
+    }
+  };
+}
 function isText2(data) {
   return /^[^\p{Cc}]/u.test(decodeKittyPrintable(data) ?? data);
 }
@@ -8865,7 +8842,7 @@ function terminalQuestions(ui, labelOf) {
     const open = (tui, theme, keybindings, close) => {
       now.close = () => close(void 0);
       const done = (answer2) => answered(asked, answer2);
-      now.overlay = new QuestionOverlay({ tui, theme, keybindings, asked, label, byHand, done });
+      now.overlay = questionOverlay({ tui, theme, keybindings, asked, label, byHand, done });
       return now.overlay;
     };
     const onHandle = (handle) => {
@@ -9839,71 +9816,64 @@ function isSessionTool(name) {
 function isWaitingTool(name) {
   return Object.hasOwn(WAITING, name);
 }
-var Tools = class {
-  pi;
-  questions;
-  background;
-  /** Calls that failed: pi flags them in a `tool_result` handler, where a flag returned by a tool may be lost. */
-  failed = /* @__PURE__ */ new Set();
-  constructor(pi, questions, background) {
-    this.pi = pi;
-    this.questions = questions;
-    this.background = background;
-  }
-  /** Registers those of the tools that this version of the extension has. */
-  register(surfaces) {
-    for (const surface of surfaces) {
-      const tool = this.named(surface.name);
-      if (!tool) continue;
-      const { run, failure: failure3, ...drawn } = tool;
-      this.pi.registerTool({
-        ...{ ...surface, exposure: "model-only", ...drawn },
-        execute: async (id, params, signal, onUpdate, context) => {
-          const { native, problem } = loadAddon();
-          shareCompiledCode();
-          const waits = isWaitingTool(surface.name) ? { id, signal } : void 0;
-          let isOver2 = false;
-          const answer2 = async () => native ? await run({
-            ...{ native, id, params, signal, context, place: placeOptions(this.pi, context) },
-            host: hostCallbacks(context, this.questions, waits),
-            update: ({ content, details: details2 }) => !isOver2 && onUpdate?.({ content, details: details2 })
-          }) : failure3(problem);
-          const output = await answer2().catch(
-            (error) => failure3(`the run ended unexpectedly: ${messageOf(error)}`)
-          );
-          isOver2 = true;
-          if (output.isError) this.failed.add(id);
-          return output;
-        }
-      });
-    }
-  }
-  /** Tells once whether the call with this id failed. */
-  takeFailed(callId) {
-    return this.failed.delete(callId);
-  }
-  /** Has the addon boot a child for a call that still arrives. */
-  bootEarly(tool, callId, context) {
-    if (!this.pi.getActiveTools().includes(tool)) return void 0;
-    shareCompiledCode();
-    return loadAddon().native?.bootEarly({ ...placeOptions(this.pi, context), callId, tool });
-  }
-  named(name) {
+function ourTools(pi, questions, background) {
+  const failed2 = /* @__PURE__ */ new Set();
+  function named(name) {
     if (isWaitingTool(name)) {
       const mode = WAITING[name];
       return {
         run: (call) => runToEnd(mode, call),
         failure: (message) => failedRun(mode, message),
-        ...renderers(name, (callId) => this.questions.list(callId))
+        ...renderers(name, (callId) => questions.list(callId))
       };
     }
     if (name === "sessions_spawn") return { run: spawn, failure: refused, ...spawnRenderers };
     if (name === "agents_list") return { run: list, failure: refused, ...agentsRenderers, ...READS };
     if (!isSessionTool(name)) return void 0;
-    const run = (call) => useSessionTool(name, this.background, call);
+    const run = (call) => useSessionTool(name, background, call);
     return { run, failure: refused, ...sessionRenderers(name), ...SESSION_TOOLS[name] && READS };
   }
-};
+  return {
+    /** Registers those of the tools that this version of the extension has. */
+    register(surfaces) {
+      for (const surface of surfaces) {
+        const tool = named(surface.name);
+        if (!tool) continue;
+        const { run, failure: failure3, ...drawn } = tool;
+        pi.registerTool({
+          ...{ ...surface, exposure: "model-only", ...drawn },
+          async execute(id, params, signal, onUpdate, context) {
+            const { native, problem } = loadAddon();
+            shareCompiledCode();
+            const waits = isWaitingTool(surface.name) ? { id, signal } : void 0;
+            let isOver2 = false;
+            const update = ({ content, details: details2 }) => !isOver2 && onUpdate?.({ content, details: details2 });
+            const answer2 = async () => {
+              if (!native) return failure3(problem);
+              const place = placeOptions(pi, context);
+              const host = hostCallbacks(context, questions, waits);
+              return await run({ native, id, params, signal, context, place, host, update });
+            };
+            const output = await answer2().catch(
+              (error) => failure3(`the run ended unexpectedly: ${messageOf(error)}`)
+            );
+            isOver2 = true;
+            if (output.isError) failed2.add(id);
+            return output;
+          }
+        });
+      }
+    },
+    /** Tells once whether the call with this id failed. */
+    takeFailed: (callId) => failed2.delete(callId),
+    /** Has the addon boot a child for a call that still arrives. */
+    bootEarly(tool, callId, context) {
+      if (!pi.getActiveTools().includes(tool)) return void 0;
+      shareCompiledCode();
+      return loadAddon().native?.bootEarly({ ...placeOptions(pi, context), callId, tool });
+    }
+  };
+}
 async function runToEnd(mode, call) {
   const handle = started(mode, call);
   return await withAbort(call.signal, handle, settled(handle, call.context.sessionManager.getSessionId()));
@@ -10141,9 +10111,9 @@ function start(pi) {
   const background = new Background();
   const questions = new Questions();
   const events = runEvents(pi);
-  const tools = new Tools(pi, questions, background);
+  const tools = ourTools(pi, questions, background);
   const notices = new Notices();
-  const early = earlyCalls((tool, callId, context) => tools.bootEarly(tool, callId, context));
+  const early = earlyCalls(tools.bootEarly);
   let surfaces;
   let deliveries;
   let hideWidget = () => {
