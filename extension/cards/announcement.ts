@@ -47,7 +47,7 @@ function headOf(run: AnnouncedRun, pen: Pen): string {
 	const { label, task = "", startedMs, endedMs } = run;
 	const state = stateOf(run);
 	const mark = markOfState({ state });
-	const note = pen.fg(mark.color, noteOfState({ state }) ?? "");
+	const note = pen.fg(mark.color, noteOfState({ state }));
 	const isTimed = startedMs !== undefined && endedMs !== undefined;
 	const time = pen.fg("muted", isTimed ? duration(endedMs - startedMs, false) : "");
 	const agent = pen.fg("accent", oneLine(run.agent));

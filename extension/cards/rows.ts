@@ -26,7 +26,7 @@ const ACTIVITY_COLUMNS = 24;
 type Below = "nothing" | "work" | "error";
 
 /** Lays out columns for these tasks. Returns what draws the row of one. */
-export function taskRows({ views, mode }: TaskList, pen: Pen): (view: TaskView, below?: Below) => string {
+function taskRows({ views, mode }: TaskList, pen: Pen): (view: TaskView, below?: Below) => string {
 	const { width } = pen;
 	const hasSteps = mode === "chain";
 	// A name that is still arriving must not move what stands below the others.
@@ -50,22 +50,16 @@ export function taskRows({ views, mode }: TaskList, pen: Pen): (view: TaskView, 
 		const number = hasSteps ? pen.fg("muted", `${String(index + 1).padStart(numberColumns)} `) : "";
 		const task = names[index] ?? "";
 		const shown = { below, task: hasTask ? "" : task, model: hasModels && model ? oneLine(model) : "" };
-		// Where there is room for nothing else, it is the state that is most worth saying.
 		const rest = (inner: Pen) =>
+			// Where there is room for nothing else, it is the state that is most worth saying.
 			isNarrow ? coloredNote(view, pen) || pen.fg("muted", timeOf(view)) : details(view, shown, inner);
-		return columnLine(
-			`${arrow}${number}${pen.fg(mark.color, mark.text)} `,
-			[
-				{ text: agentName(view), color: "accent", width: agentColumns },
-				{ text: timeOf(view), color: "muted", width: isNarrow ? 0 : timeColumns, isRight: true },
-				{ text: task, color: "muted", width: hasTask ? taskColumns : 0 },
-				(room) => {
-					const inner = pen.resized(room);
-					return inner.clip(rest(inner));
-				},
-			],
-			pen,
-		);
+		const columns = [
+			{ text: agentName(view), color: "accent", width: agentColumns },
+			{ text: timeOf(view), color: "muted", width: isNarrow ? 0 : timeColumns, isRight: true },
+			{ text: task, color: "muted", width: hasTask ? taskColumns : 0 },
+		] as const;
+		const lead = `${arrow}${number}${pen.fg(mark.color, mark.text)} `;
+		return columnLine(lead, [...columns, (inner) => inner.clip(rest(inner))], pen);
 	};
 }
 

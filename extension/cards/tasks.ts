@@ -93,7 +93,7 @@ export function ended(result: SingleResult, plan: PlannedTask | undefined): Task
 }
 
 function shown(standing: Standing): Pick<TaskView, "mark" | "note"> {
-	return { mark: markOfState(standing), note: noteOfState(standing) ?? "" };
+	return { mark: markOfState(standing), note: noteOfState(standing) };
 }
 
 /** How long nothing has been heard of a child: `odd` when that may mean trouble. */

@@ -80,10 +80,9 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 		const tail = below(run, newest, pen);
 		if (window.length === 0) return withoutEntries(pen, tail).slice(0, height);
 		const lines = window.visible(pen, height, tail);
+		if (!window.isAtTop || !window.hasMore || lines[0] !== "") return lines;
 		// The line above the oldest entry is blank: there is room to say that there are older ones.
-		return window.isAtTop && window.hasMore && lines[0] === ""
-			? [note(older(pen.width - INDENT), pen), ...lines.slice(1)]
-			: lines;
+		return [...pen.indented(INDENT, (inner) => [inner.fg("dim", older(inner.width))]), ...lines.slice(1)];
 	};
 	const older = (room: number): string => {
 		if (!isExhausted) return "… older entries are being read";
@@ -91,22 +90,17 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 		return where + fitPath(oneLine(run.transcript ?? "the child's session file"), room - where.length);
 	};
 	const withoutEntries = (pen: Pen, tail: readonly string[]): string[] => {
+		const said = (draw: (inner: Pen) => string[]) => ["", ...pen.indented(INDENT, draw)];
 		if (run.archivedMs !== undefined) {
 			const archived = `The transcript was archived ${when(run.archivedMs)}. What the run came to:`;
 			const result = run.result || run.partial || "(nothing)";
-			return [
-				"",
-				...pen.indented(INDENT, (inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]),
-			];
+			return said((inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]);
 		}
-		if (problem !== undefined) {
-			const why = problem;
-			return ["", ...pen.indented(INDENT, (inner) => inner.paragraph(why, "warning")), ...endLines(run, pen)];
-		}
-		if (version === undefined) return ["", note("Reading …", pen)];
-		const task = pen.indented(INDENT, (inner) => inner.paragraph(run.task, "muted"));
-		const waits = isLive(run) ? "Nothing has been said yet." : "Nothing was said.";
-		return ["", ...task, "", note(waits, pen), ...tail];
+		const why = problem;
+		if (why !== undefined) return [...said((inner) => inner.paragraph(why, "warning")), ...endLines(run, pen)];
+		if (version === undefined) return said((inner) => [inner.fg("dim", "Reading …")]);
+		const waits = pen.fg("dim", isLive(run) ? "Nothing has been said yet." : "Nothing was said.");
+		return [...said((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
 	};
 
 	want(NEWEST_ENTRIES);
@@ -158,11 +152,6 @@ function headLine(run: BackgroundRun, pen: Pen): string {
 		...[modelOf(run), tokens, cost].map((part) => pen.fg("dim", part)),
 	];
 	return pen.clip(`${pen.fg(color, text)} ${pen.joined(parts)}`);
-}
-
-/** A remark between entries. */
-function note(text: string, pen: Pen): string {
-	return " ".repeat(INDENT) + pen.fg("dim", text);
 }
 
 function liveLines({ text = "" }: BackgroundRun, newest: string | undefined, pen: Pen): string[] {

@@ -16,13 +16,13 @@ export interface Column {
 	isRight?: boolean;
 }
 
-/** Parts side by side; a function draws what gets the room that the columns leave. */
-export function columnLine(lead: string, parts: readonly (Column | ((room: number) => string))[], pen: Pen): string {
+/** Parts side by side; a function draws in the room that the columns leave. */
+export function columnLine(lead: string, parts: readonly (Column | ((inner: Pen) => string))[], pen: Pen): string {
 	// Widths are known by column: to measure styled text is what drawing would cost most.
 	const used = parts.map((part) => (typeof part === "function" || part.width <= 0 ? 0 : part.width + GAP.length));
 	const room = pen.width - used.reduce((sum, columns) => sum + columns, widthOf(lead));
 	const drawn = parts.map((part) => {
-		if (typeof part === "function") return part(room);
+		if (typeof part === "function") return part(pen.resized(room));
 		const { text, color, width, isRight } = part;
 		return width <= 0 ? "" : pen.fg(color, cell(isRight ? text.padStart(width) : text, width));
 	});

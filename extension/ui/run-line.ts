@@ -56,12 +56,12 @@ export function runLines(runs: readonly BackgroundRun[], isNumbered: boolean, pe
 	};
 	const numberColumns = String(runs.length).length;
 	const numbered = (number: unknown) => (isNumbered ? `${String(number).padStart(numberColumns)} ` : "");
-	const line = (lead: string, textOf: (part: Part) => [string, Color], does: (room: number) => string) => {
+	const line = (lead: string, textOf: (part: Part) => [string, Color], does: (inner: Pen) => string) => {
 		const column = (part: Part) => {
 			const [text, color] = textOf(part);
 			return { text, color, width: widths[part], isRight: part === "time" || part === "cost" };
 		};
-		const middle = (room: number) => (room < FEWEST_COLUMNS ? "" : does(room));
+		const middle = (inner: Pen) => (inner.width < FEWEST_COLUMNS ? "" : does(inner));
 		return columnLine(lead, [...BEFORE.map(column), middle, ...BEHIND.map(column)], pen);
 	};
 	return {
@@ -69,7 +69,7 @@ export function runLines(runs: readonly BackgroundRun[], isNumbered: boolean, pe
 		heading: line(
 			pen.fg("dim", `  ${numbered("#")}`),
 			(part) => [part, "dim"],
-			(room) => pen.fg("dim", cell("doing", room)),
+			(inner) => pen.fg("dim", cell("doing", inner.width)),
 		),
 		lineOf(run: BackgroundRun, { now, place, isUnread = false }: Standing): string {
 			const { text, color } = markOf(run);
@@ -85,7 +85,7 @@ export function runLines(runs: readonly BackgroundRun[], isNumbered: boolean, pe
 			return line(
 				lead,
 				(part) => parts[part],
-				(room) => doing(run, isUnread, pen.resized(room)),
+				(inner) => doing(run, isUnread, inner),
 			);
 		},
 	};

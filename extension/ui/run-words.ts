@@ -43,7 +43,7 @@ export function elapsed(run: BackgroundRun, now: number): string {
 
 /** How it ended, or what it waits for; nothing for one that works or is done. */
 export function wordsOf(run: BackgroundRun): string {
-	return noteOfState(standingOf(run)) ?? "";
+	return noteOfState(standingOf(run));
 }
 
 function isRetried(run: BackgroundRun): boolean {

@@ -67,9 +67,8 @@ export function markOfState(standing: Standing): Mark {
 }
 
 /** What to say of a state beside its mark; nothing for a run that simply works or is done. */
-export function noteOfState(standing: Standing): string | undefined {
-	const { note } = wordsFor(standing);
-	return note && oneLine(note);
+export function noteOfState(standing: Standing): string {
+	return oneLine(wordsFor(standing).note ?? "");
 }
 
 function wordsFor(standing: Standing): StateWords {

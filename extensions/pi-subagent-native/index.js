@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 1fc3d977fcf15da4. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 96135e92909c65ab. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6277,8 +6277,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 1fc3d977fcf15da4"}.`)) return void 0;
-  const [version] = "0.1.0 1fc3d977fcf15da4".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 96135e92909c65ab"}.`)) return void 0;
+  const [version] = "0.1.0 96135e92909c65ab".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6887,8 +6887,7 @@ function markOfState(standing) {
   return markNamed(wordsFor(standing).mark);
 }
 function noteOfState(standing) {
-  const { note: note2 } = wordsFor(standing);
-  return note2 && oneLine(note2);
+  return oneLine(wordsFor(standing).note ?? "");
 }
 function wordsFor(standing) {
   const words = () => addon().stateWords({ ...standing, nowMs: Date.now() });
@@ -7264,7 +7263,7 @@ function whereabouts(result, pen) {
     ...attempts > 1 ? [labelled("attempts", String(attempts))] : [],
     ...sessionFile ? [placeLine("session", sessionFile, pen)] : [],
     ...fullOutputFile ? [placeLine("full answer", fullOutputFile, pen)] : [],
-    ...diagnostics.flatMap((note2) => pen.wrap(labelled("note", oneLine(note2))))
+    ...diagnostics.flatMap((note) => pen.wrap(labelled("note", oneLine(note))))
   ];
 }
 function placeLine(label, path, pen) {
@@ -7326,14 +7325,14 @@ function headOf(run, pen) {
   const { label, task = "", startedMs, endedMs } = run;
   const state = stateOf(run);
   const mark = markOfState({ state });
-  const note2 = pen.fg(mark.color, noteOfState({ state }) ?? "");
+  const note = pen.fg(mark.color, noteOfState({ state }));
   const isTimed = startedMs !== void 0 && endedMs !== void 0;
   const time = pen.fg("muted", isTimed ? duration(endedMs - startedMs, false) : "");
   const agent = pen.fg("accent", oneLine(run.agent));
   const name = oneLine(label ?? "") || firstLine(task) || "subagent";
-  const room = Math.max(FEWEST_NAME_COLUMNS, pen.width - joinedWidth(["\u2713 ", agent, time, note2]));
+  const room = Math.max(FEWEST_NAME_COLUMNS, pen.width - joinedWidth(["\u2713 ", agent, time, note]));
   const named = title(mark, clip(name, room), "", pen);
-  return headLine([named, agent, time, note2], [named, agent, note2], pen);
+  return headLine([named, agent, time, note], [named, agent, note], pen);
 }
 function bodyLines(run, limit, extent, pen) {
   const { result, partial, error, notes = [], status, outcome, usage, model, transcript } = run;
@@ -7352,7 +7351,7 @@ function bodyLines(run, limit, extent, pen) {
   ];
   const spent2 = pen.rows(pen.figures(usage, model));
   if (!extent.expanded) return [...lines, ...spent2];
-  const said = notes.flatMap((note2) => pen.paragraph(note2, "muted"));
+  const said = notes.flatMap((note) => pen.paragraph(note, "muted"));
   const places = [pen.line(run.sessionKey, "dim"), ...transcript ? [placeLine("session", transcript, pen)] : []];
   return [...lines, ...said, ...spent2, ...places];
 }
@@ -7615,7 +7614,7 @@ function columnLine(lead, parts, pen) {
   const used = parts.map((part) => typeof part === "function" || part.width <= 0 ? 0 : part.width + GAP2.length);
   const room = pen.width - used.reduce((sum, columns) => sum + columns, widthOf(lead));
   const drawn = parts.map((part) => {
-    if (typeof part === "function") return part(room);
+    if (typeof part === "function") return part(pen.resized(room));
     const { text: text2, color, width, isRight } = part;
     return width <= 0 ? "" : pen.fg(color, cell(isRight ? text2.padStart(width) : text2, width));
   });
@@ -7649,7 +7648,7 @@ function elapsed(run, now) {
   return duration((endedMs ?? now) - (startedMs ?? createdMs), isLive(run));
 }
 function wordsOf(run) {
-  return noteOfState(standingOf(run)) ?? "";
+  return noteOfState(standingOf(run));
 }
 function isRetried(run) {
   return run.retry !== void 0 && isActive(stateOf2(run));
@@ -7979,7 +7978,7 @@ function runLines(runs, isNumbered, pen) {
       const [text2, color] = textOf(part);
       return { text: text2, color, width: widths[part], isRight: part === "time" || part === "cost" };
     };
-    const middle = (room) => room < FEWEST_COLUMNS ? "" : does(room);
+    const middle = (inner) => inner.width < FEWEST_COLUMNS ? "" : does(inner);
     return columnLine(lead, [...BEFORE.map(column), middle, ...BEHIND.map(column)], pen);
   };
   return {
@@ -7987,7 +7986,7 @@ function runLines(runs, isNumbered, pen) {
     heading: line(
       pen.fg("dim", `  ${numbered("#")}`),
       (part) => [part, "dim"],
-      (room) => pen.fg("dim", cell("doing", room))
+      (inner) => pen.fg("dim", cell("doing", inner.width))
     ),
     lineOf(run, { now, place, isUnread = false }) {
       const { text: text2, color } = markOf(run);
@@ -8003,7 +8002,7 @@ function runLines(runs, isNumbered, pen) {
       return line(
         lead,
         (part) => parts[part],
-        (room) => doing(run, isUnread, pen.resized(room))
+        (inner) => doing(run, isUnread, inner)
       );
     }
   };
@@ -8255,7 +8254,8 @@ function transcriptView(host, actions, opened) {
     const tail = below(run, newest, pen);
     if (window.length === 0) return withoutEntries(pen, tail).slice(0, height);
     const lines = window.visible(pen, height, tail);
-    return window.isAtTop && window.hasMore && lines[0] === "" ? [note(older(pen.width - INDENT3), pen), ...lines.slice(1)] : lines;
+    if (!window.isAtTop || !window.hasMore || lines[0] !== "") return lines;
+    return [...pen.indented(INDENT3, (inner) => [inner.fg("dim", older(inner.width))]), ...lines.slice(1)];
   };
   const older = (room) => {
     if (!isExhausted) return "\u2026 older entries are being read";
@@ -8263,22 +8263,17 @@ function transcriptView(host, actions, opened) {
     return where + fitPath(oneLine(run.transcript ?? "the child's session file"), room - where.length);
   };
   const withoutEntries = (pen, tail) => {
+    const said = (draw) => ["", ...pen.indented(INDENT3, draw)];
     if (run.archivedMs !== void 0) {
       const archived = `The transcript was archived ${when(run.archivedMs)}. What the run came to:`;
       const result = run.result || run.partial || "(nothing)";
-      return [
-        "",
-        ...pen.indented(INDENT3, (inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)])
-      ];
+      return said((inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]);
     }
-    if (problem !== void 0) {
-      const why = problem;
-      return ["", ...pen.indented(INDENT3, (inner) => inner.paragraph(why, "warning")), ...endLines2(run, pen)];
-    }
-    if (version === void 0) return ["", note("Reading \u2026", pen)];
-    const task = pen.indented(INDENT3, (inner) => inner.paragraph(run.task, "muted"));
-    const waits = isLive(run) ? "Nothing has been said yet." : "Nothing was said.";
-    return ["", ...task, "", note(waits, pen), ...tail];
+    const why = problem;
+    if (why !== void 0) return [...said((inner) => inner.paragraph(why, "warning")), ...endLines2(run, pen)];
+    if (version === void 0) return said((inner) => [inner.fg("dim", "Reading \u2026")]);
+    const waits = pen.fg("dim", isLive(run) ? "Nothing has been said yet." : "Nothing was said.");
+    return [...said((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
   };
   want(NEWEST_ENTRIES);
   return {
@@ -8327,9 +8322,6 @@ function headLine2(run, pen) {
     ...[modelOf(run), tokens, cost].map((part) => pen.fg("dim", part))
   ];
   return pen.clip(`${pen.fg(color, text2)} ${pen.joined(parts)}`);
-}
-function note(text2, pen) {
-  return " ".repeat(INDENT3) + pen.fg("dim", text2);
 }
 function liveLines({ text: text2 = "" }, newest, pen) {
   const said = text2.trim();
@@ -9366,7 +9358,7 @@ function ended(result, plan) {
   };
 }
 function shown(standing) {
-  return { mark: markOfState(standing), note: noteOfState(standing) ?? "" };
+  return { mark: markOfState(standing), note: noteOfState(standing) };
 }
 function silence({ silentMs = 0 }, which, pen) {
   if (silentMs > SILENCE_ODD_MS) return pen.fg("warning", `silent for ${duration(silentMs, true)}`);
@@ -9409,20 +9401,17 @@ function taskRows({ views, mode }, pen) {
     const number = hasSteps ? pen.fg("muted", `${String(index + 1).padStart(numberColumns)} `) : "";
     const task = names[index] ?? "";
     const shown2 = { below, task: hasTask ? "" : task, model: hasModels && model ? oneLine(model) : "" };
-    const rest = (inner) => isNarrow ? coloredNote(view, pen) || pen.fg("muted", timeOf(view)) : details(view, shown2, inner);
-    return columnLine(
-      `${arrow}${number}${pen.fg(mark.color, mark.text)} `,
-      [
-        { text: agentName(view), color: "accent", width: agentColumns },
-        { text: timeOf(view), color: "muted", width: isNarrow ? 0 : timeColumns, isRight: true },
-        { text: task, color: "muted", width: hasTask ? taskColumns : 0 },
-        (room) => {
-          const inner = pen.resized(room);
-          return inner.clip(rest(inner));
-        }
-      ],
-      pen
+    const rest = (inner) => (
+      // Where there is room for nothing else, it is the state that is most worth saying.
+      isNarrow ? coloredNote(view, pen) || pen.fg("muted", timeOf(view)) : details(view, shown2, inner)
     );
+    const columns = [
+      { text: agentName(view), color: "accent", width: agentColumns },
+      { text: timeOf(view), color: "muted", width: isNarrow ? 0 : timeColumns, isRight: true },
+      { text: task, color: "muted", width: hasTask ? taskColumns : 0 }
+    ];
+    const lead = `${arrow}${number}${pen.fg(mark.color, mark.text)} `;
+    return columnLine(lead, [...columns, (inner) => inner.clip(rest(inner))], pen);
   };
 }
 function stepAt(views) {
@@ -9440,17 +9429,17 @@ function namesOf(views) {
 }
 function details(view, shown2, pen) {
   const { below, task, model } = shown2;
-  const note2 = coloredNote(view, pen);
+  const note = coloredNote(view, pen);
   const activity = below === "nothing" ? activityOf(view, task, pen) : "";
   const wish = Math.min(widthOf(activity), view.error === void 0 ? ACTIVITY_COLUMNS : pen.width);
-  const beside = pen.resized(pen.width - joinedWidth([note2, " ".repeat(wish)]) - SEPARATOR.length);
+  const beside = pen.resized(pen.width - joinedWidth([note, " ".repeat(wish)]) - SEPARATOR.length);
   const figures = below === "work" && view.result ? "" : fittingFigures(view, model, beside);
-  const left = pen.width - joinedWidth([note2, figures]) - (note2 === "" && figures === "" ? 0 : SEPARATOR.length);
+  const left = pen.width - joinedWidth([note, figures]) - (note === "" && figures === "" ? 0 : SEPARATOR.length);
   const fits = left >= Math.min(FEWEST_COLUMNS, widthOf(activity));
-  return pen.joined([note2, fits ? pen.resized(left).clip(activity) : "", figures]);
+  return pen.joined([note, fits ? pen.resized(left).clip(activity) : "", figures]);
 }
-function coloredNote({ state, retry, mark, note: note2 }, pen) {
-  return pen.fg(isOver(state) || retry ? mark.color : "muted", note2);
+function coloredNote({ state, retry, mark, note }, pen) {
+  return pen.fg(isOver(state) || retry ? mark.color : "muted", note);
 }
 function activityOf(view, task, pen) {
   if (view.error !== void 0) return pen.fg("muted", brief(view.error));
@@ -9561,8 +9550,8 @@ function headLines(card, pen) {
   if (mode === "single") {
     const [asked] = plan;
     const named = title(mark, "subagent", asked?.agent || (isOver2 ? "" : "\u2026"), pen);
-    const note2 = pen.fg(mark.color, phase === "pending" ? "" : views[0]?.note ?? "");
-    const head2 = headLine([named, isHigh(card) ? "" : clock(card, pen), note2], [named, note2], pen);
+    const note = pen.fg(mark.color, phase === "pending" ? "" : views[0]?.note ?? "");
+    const head2 = headLine([named, isHigh(card) ? "" : clock(card, pen), note], [named, note], pen);
     return [head2, ...pen.indented(INDENT, (inner) => taskLines(asked?.task ?? "", card, inner))];
   }
   const short = [title(mark, "subagent", mode, pen), pen.fg("muted", progress(card))];
