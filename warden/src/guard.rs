@@ -139,7 +139,11 @@ impl Guard<'_> {
             }
             match self.phase {
                 Phase::Leaving { until } if now >= until => self.kill(),
-                Phase::Killing { since } if now >= since + KILL_WAIT => return descendants().len() as u64,
+                // At least one, because somebody has not been reaped: a warden that cannot look at the tree must not
+                // report that it is gone.
+                Phase::Killing { since } if now >= since + KILL_WAIT => {
+                    return (descendants().len() as u64).max(1);
+                }
                 Phase::Killing { .. } => self.kill_everybody(),
                 _ => {}
             }

@@ -4,6 +4,9 @@
 
 #![cfg(target_os = "linux")]
 
+mod attacks;
+mod attempts;
+mod outside;
 mod sandboxed;
 mod scene;
 mod snapshot;

@@ -1,5 +1,6 @@
 //! Running a command of a scene, below a warden in the sandbox and without.
 
+use std::ffi::OsString;
 use std::io::{IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -35,7 +36,7 @@ pub(crate) struct Ran {
 }
 
 /// The warden, where every user can execute it.
-fn warden(scene: &Scene) -> PathBuf {
+pub(crate) fn warden(scene: &Scene) -> PathBuf {
     let copy = scene.path("warden");
     if !copy.exists() {
         std::fs::copy(env!("CARGO_BIN_EXE_pi-subagent-warden"), &copy).expect("it was built with this test");
@@ -68,6 +69,17 @@ pub(crate) fn in_sandbox(
         command: command.iter().map(Into::into).collect(),
         ..Options::default()
     };
+    guarded(scene, &options, directory, before, &[])
+}
+
+/// Runs a command below a warden with these options and a few more environment variables.
+pub(crate) fn guarded(
+    scene: &Scene,
+    options: &Options,
+    directory: &Path,
+    before: &[&str],
+    environment: &[(&str, OsString)],
+) -> Ran {
     let warden = warden(scene);
     let mut start = match before {
         [] => scene.command(&warden),
@@ -80,8 +92,13 @@ pub(crate) fn in_sandbox(
     let kind = (AddressFamily::UNIX, SocketType::SEQPACKET);
     let (ours, theirs) = socketpair(kind.0, kind.1, SocketFlags::CLOEXEC, None).expect("a control socket");
     set_socket_timeout(&ours, Timeout::Recv, Some(PATIENCE)).expect("it is a socket");
-    let (mut child, output) =
-        spawn(start.args(options.to_args()).current_dir(directory).stdin(Stdio::from(theirs)));
+    let (mut child, output) = spawn(
+        start
+            .args(options.to_args())
+            .envs(environment.iter().cloned())
+            .current_dir(directory)
+            .stdin(Stdio::from(theirs)),
+    );
     let mut ran = converse(&ours);
     // Without its host, a warden that is still there ends everything.
     drop(ours);

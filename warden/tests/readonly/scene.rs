@@ -103,6 +103,11 @@ impl Scene {
         self.directory.path().join(name)
     }
 
+    /// The user and group that a file must be given to, if it is not the present one.
+    pub(crate) fn owner(&self) -> Option<u32> {
+        (self.user == User::Stranger).then_some(STRANGER)
+    }
+
     /// What a child in the sandbox may write.
     pub(crate) fn writable(&self) -> Vec<PathBuf> {
         ["tmp", "private", "session.jsonl"].map(|name| self.path(name)).to_vec()
