@@ -91,8 +91,8 @@ function start(pi: ExtensionAPI): void {
 	pi.on("session_start", async (_event, context) => {
 		const isTerminal = context.mode === "tui";
 		const label = (runId: string) => background.runs.find((run) => run.runId === runId)?.label;
-		const presenter = () => (isTerminal ? terminalQuestions(context.ui, label) : dialogs(context));
-		if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
+		const presenter = () => (isTerminal ? terminalQuestions(context.ui) : dialogs(context));
+		if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter(), label);
 		else process.once("SIGINT", interrupted);
 		surfaces = await describeTools(pi, context);
 		if (surfaces.register) tools.register(surfaces.tools);

@@ -21,13 +21,14 @@ import { dialogs } from "../../extension/questions/dialogs.ts";
 import { type Presenter, Questions } from "../../extension/questions/questions.ts";
 import { terminalQuestions } from "../../extension/questions/terminal.ts";
 import type { Question } from "../../index.js";
-import { aRun, BackgroundDouble } from "./background-double.ts";
 import { Card } from "./drawn-card.ts";
 import { KEYS } from "./drawn-panel.ts";
 import { HostDouble } from "./package-copy.ts";
 
 const SESSION = "session";
 const MINUTE = 60_000;
+
+const labelOf = (runId: string) => (runId === "labelled" ? "cleanup" : undefined);
 
 let ids = 0;
 
@@ -162,7 +163,7 @@ describe("questions in pi's terminal", () => {
 		mock.method(performance, "now", () => now);
 		terminal = new TerminalDouble();
 		questions = new Questions();
-		questions.attach(SESSION, presenter());
+		questions.attach(SESSION, presenter(), labelOf);
 		ask = questions.callbacks(SESSION, "call-1");
 	});
 
@@ -175,9 +176,7 @@ describe("questions in pi's terminal", () => {
 	let now: number;
 
 	function presenter(): Presenter {
-		return terminalQuestions(terminal.ui as unknown as ExtensionUIContext, (id) =>
-			id === "labelled" ? "cleanup" : undefined,
-		);
+		return terminalQuestions(terminal.ui as unknown as ExtensionUIContext);
 	}
 
 	async function pass(ms: number): Promise<void> {
@@ -362,8 +361,7 @@ describe("questions in pi's terminal", () => {
 	});
 
 	it("are opened by their place, by the label or the id of their run, or by its agent", async () => {
-		const background = new BackgroundDouble(aRun({ runId: "labelled", label: "cleanup" })).background;
-		const open = (which: string) => openQuestion(which, questions, background);
+		const open = (which: string) => openQuestion(which, questions);
 		assert.equal(open(""), false);
 		ask.ask(question("confirm", { title: "One?", runId: "99887766" }));
 		ask.ask(question("confirm", { title: "Two?", runId: "labelled", agent: "tester" }));
@@ -427,7 +425,7 @@ describe("questions in pi's terminal", () => {
 		assert.deepEqual([terminal.overlay, terminal.lines, terminal.heard], ["", [], 0]);
 		const second = ask.ask(question("confirm", { title: "Two?" }));
 		const next = new Questions();
-		next.attach(SESSION, presenter());
+		next.attach(SESSION, presenter(), labelOf);
 		await soon();
 		assert.equal(terminal.lines.length, 2);
 		await pass(2_200);
@@ -525,7 +523,7 @@ describe("questions where there is no terminal", () => {
 	beforeEach(() => {
 		client = new Client();
 		questions = new Questions();
-		questions.attach(SESSION, dialogs(client.context));
+		questions.attach(SESSION, dialogs(client.context), labelOf);
 		ask = questions.callbacks(SESSION);
 	});
 
@@ -548,6 +546,14 @@ describe("questions where there is no terminal", () => {
 			assert.deepEqual(await answer, expected);
 		});
 	}
+
+	it("name the run that asks where it has a name", async () => {
+		const answer = ask.ask(question("confirm", { runId: "labelled", message: "Sure?" }));
+		const open = await client.sees();
+		assert.equal(open.title, "cleanup (explorer) asks: Which? Sure?");
+		open.answer("yes");
+		assert.deepEqual(await answer, { confirmed: true });
+	});
 
 	it("are cancelled when the user closes the dialog, and when pi cannot show it", async () => {
 		for (const method of ["select", "input", "editor"] as const) {

@@ -30,7 +30,7 @@ const WITHOUT_PANEL = "list";
 
 export function registerCommands(pi: ExtensionAPI, session: Session): void {
 	const { background, questions, drain } = session;
-	const open = (which: string) => openQuestion(which, questions, background);
+	const open = (which: string) => openQuestion(which, questions);
 	registerReportRenderer(pi);
 	pi.registerCommand("subagents", {
 		description: "Sub-agents: list, stop, log, info, send, resume, answer, agents, doctor",
@@ -76,13 +76,12 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 }
 
 /** `/subagents answer`: the question that waits longest, one by its place in the row, or that of a run. */
-export function openQuestion(which: string, questions: Questions, background: Background): boolean {
+export function openQuestion(which: string, questions: Questions): boolean {
 	if (which === "") return questions.open();
 	const waiting = questions.list();
-	const runs = new Set(background.runs.filter(({ label }) => label === which).map(({ runId }) => runId));
 	const found =
 		(/^[1-9]\d?$/.test(which) && waiting[Number(which) - 1]) ||
-		waiting.find(({ runId, agent }) => runId.startsWith(which) || runs.has(runId) || agent === which);
+		waiting.find(({ runId, label, agent }) => runId.startsWith(which) || label === which || agent === which);
 	return found !== undefined && questions.open(found.id);
 }
 

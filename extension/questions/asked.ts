@@ -8,6 +8,8 @@ import { clip, oneLine, widthOf } from "../ui/text.ts";
 export interface Asked extends Omit<Question, "method" | "timeoutMs"> {
 	/** `consent`: whether the project's agent may run at all. The others are asked by an extension of the child. */
 	readonly method: "consent" | Question["method"];
+	/** The name of its run, as far as it has one and that is known. */
+	readonly label?: string | undefined;
 	/** The tool call that waits for the run; absent for a run in the background. */
 	readonly callId?: string;
 }
@@ -38,7 +40,7 @@ export function choicesOf({ method, options = [] }: Asked): readonly [Choice, ..
 }
 
 /** Who asks: the run by its label, if it has one, and the agent. */
-export function asker({ agent }: Asked, label = ""): string {
+export function asker({ agent, label = "" }: Asked): string {
 	const [name, kind] = [oneLine(label), oneLine(agent)];
 	return name === "" || name === kind ? kind : `${name} (${kind})`;
 }
@@ -51,9 +53,9 @@ const FEWEST_COLUMNS = 24;
  * A question that waits, on one line: in a card, above the editor, in the panel. `hint` says how it is answered, where
  * there is room beside the question. Consent is asked by us; all else is said by an extension of the child.
  */
-export function questionLine(asked: Asked, pen: Pen, label?: string, hint = ""): string {
+export function questionLine(asked: Asked, pen: Pen, hint = ""): string {
 	const title = oneLine(asked.title);
-	const sentence = asked.method === "consent" ? title : `${asker(asked, label)} asks: ${title}`;
+	const sentence = asked.method === "consent" ? title : `${asker(asked)} asks: ${title}`;
 	const room = pen.width - widthOf(hint && ` · ${hint}`);
 	const end = hint === "" || room < FEWEST_COLUMNS ? "" : pen.fg("dim", ` · ${hint}`);
 	const question = pen.fg("warning", clip(MARK + sentence, end ? room : pen.width));

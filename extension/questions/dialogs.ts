@@ -2,6 +2,7 @@
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Answer } from "../../index.js";
+import { asker } from "./asked.ts";
 import type { Presenter, Waiting } from "./questions.ts";
 
 export function dialogs(context: ExtensionContext): Presenter {
@@ -29,7 +30,7 @@ export function dialogs(context: ExtensionContext): Presenter {
 async function show({ ui }: ExtensionContext, asked: Waiting, signal: AbortSignal): Promise<Answer> {
 	const { method, title, message = "", options = [], placeholder, prefill, endsAt } = asked;
 	const timeout = Math.max(1, Math.round(endsAt - performance.now()));
-	const text = `${asked.agent} asks: ${title}`;
+	const text = `${asker(asked)} asks: ${title}`;
 	// A dialog that times out says no; that nobody has said anything is told apart for consent.
 	if (method === "consent") return { confirmed: await ui.confirm(title, message, { signal }) };
 	if (method === "confirm") return { confirmed: await ui.confirm(text, message, { signal, timeout }) };

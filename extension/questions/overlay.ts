@@ -47,7 +47,6 @@ export interface OverlayOptions {
 	theme: Theme;
 	keybindings: KeybindingsManager;
 	asked: Asked;
-	label: string | undefined;
 	/** A person has opened it, and expects it to take the keys. */
 	byHand: boolean;
 	/** Takes the answer; without one, it is to be written in pi's editor. */
@@ -62,7 +61,7 @@ export interface QuestionOverlay extends Component, Focusable {
 }
 
 export function questionOverlay(options: OverlayOptions): QuestionOverlay {
-	const { tui, theme, keybindings, asked, label, byHand, done } = options;
+	const { tui, theme, keybindings, asked, byHand, done } = options;
 	const choices = choicesOf(asked);
 	let chosen = 0;
 	/** The field for an answer of one line, once it is being written. */
@@ -168,7 +167,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 				warning(left + truncateToWidth(`─${text}${"─".repeat(width)}`, inner + 2, "") + right);
 			const side = warning("│");
 			const lines = [...question(inner, rows), ...below].map((line) => `${side} ${cell(line, inner)} ${side}`);
-			const heading = asked.method === "consent" ? "? sub-agent" : `? ${asker(asked, label)} asks`;
+			const heading = asked.method === "consent" ? "? sub-agent" : `? ${asker(asked)} asks`;
 			const framed = [edge("╭", ` ${heading} `, "╮"), ...lines, edge("╰", "", "╯")];
 			return framed.map((line) => clip(line, width));
 		},

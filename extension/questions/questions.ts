@@ -28,6 +28,7 @@ export interface Waiting extends Asked {
 /** The questions of a session, whichever load of the extension looks after them. */
 interface Queue {
 	waiting: readonly Waiting[];
+	labelOf(runId: string): string | undefined;
 	changed(): void;
 }
 
@@ -49,10 +50,11 @@ export class Questions {
 	private withdrawn: readonly number[] = [];
 
 	/** From now on the questions of this session are asked; some may wait since before a reload. */
-	attach(session: string, presenter: Presenter): void {
+	attach(session: string, presenter: Presenter, labelOf: Queue["labelOf"]): void {
 		this.session = session;
 		this.presenter = presenter;
-		const queue = queues.get(session) ?? { waiting: [], changed() {} };
+		const queue = queues.get(session) ?? { waiting: [], labelOf, changed() {} };
+		queue.labelOf = labelOf;
 		queue.changed = () => this.changed();
 		queues.set(session, queue);
 		this.changed();
@@ -116,6 +118,9 @@ export class Questions {
 		const since = performance.now();
 		const waiting: Waiting = {
 			...{ ...asked, since, endsAt: since + limitMs },
+			get label() {
+				return queue.labelOf(asked.runId);
+			},
 			settle(answer) {
 				clearTimeout(timer);
 				resolve(answer);

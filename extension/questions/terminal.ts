@@ -31,7 +31,7 @@ interface Shown {
 	close?: () => void;
 }
 
-export function terminalQuestions(ui: ExtensionUIContext, labelOf: (runId: string) => string | undefined): Presenter {
+export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 	let waiting: readonly Waiting[] = [];
 	/** Where pi draws, known while there are lines of ours. */
 	let screen: TUI | undefined;
@@ -67,11 +67,10 @@ export function terminalQuestions(ui: ExtensionUIContext, labelOf: (runId: strin
 	function show(asked: Waiting, byHand: boolean): void {
 		const now: Shown = { asked };
 		shown = now;
-		const label = labelOf(asked.runId);
 		const open: Parameters<typeof ui.custom<undefined>>[0] = (tui, theme, keybindings, close) => {
 			now.close = () => close(undefined);
 			const done = (answer?: Answer) => answered(asked, answer);
-			now.overlay = questionOverlay({ tui, theme, keybindings, asked, label, byHand, done });
+			now.overlay = questionOverlay({ tui, theme, keybindings, asked, byHand, done });
 			return now.overlay;
 		};
 		const onHandle = (handle: OverlayHandle) => {
@@ -116,13 +115,13 @@ export function terminalQuestions(ui: ExtensionUIContext, labelOf: (runId: strin
 		const lines = (pen: Pen) =>
 			seen.map((asked, index) => {
 				const hint = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
-				return questionLine(asked, pen, labelOf(asked.runId), hint);
+				return questionLine(asked, pen, hint);
 			});
 		ui.setWidget(WIDGET, (tui, theme) => {
 			screen = tui;
 			const others = (pen: Pen) => (more > 0 ? [pen.fg("dim", ` +${more} more questions`)] : []);
 			// After a reload the names of the runs are known a little later than their questions.
-			const labels = () => seen.map(({ runId }) => labelOf(runId)).join("\n");
+			const labels = () => seen.map(({ label }) => label).join("\n");
 			return component(theme, (pen) => [...pen.indented(1, lines), ...others(pen)], labels);
 		});
 	}

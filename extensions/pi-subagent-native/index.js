@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 96135e92909c65ab. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 1de6d3e268a6d2ff. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6277,8 +6277,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 96135e92909c65ab"}.`)) return void 0;
-  const [version] = "0.1.0 96135e92909c65ab".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 1de6d3e268a6d2ff"}.`)) return void 0;
+  const [version] = "0.1.0 1de6d3e268a6d2ff".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8665,15 +8665,15 @@ function choicesOf({ method, options = [] }) {
   if (method !== "select") return [NO_ANSWER, { label: "Write an answer" }];
   return [NO_ANSWER, ...options.map((value) => ({ label: oneLine(value), answer: { value } }))];
 }
-function asker({ agent }, label = "") {
+function asker({ agent, label = "" }) {
   const [name, kind] = [oneLine(label), oneLine(agent)];
   return name === "" || name === kind ? kind : `${name} (${kind})`;
 }
 var MARK = "? ";
 var FEWEST_COLUMNS2 = 24;
-function questionLine2(asked, pen, label, hint2 = "") {
+function questionLine2(asked, pen, hint2 = "") {
   const title2 = oneLine(asked.title);
-  const sentence = asked.method === "consent" ? title2 : `${asker(asked, label)} asks: ${title2}`;
+  const sentence = asked.method === "consent" ? title2 : `${asker(asked)} asks: ${title2}`;
   const room = pen.width - widthOf(hint2 && ` \xB7 ${hint2}`);
   const end2 = hint2 === "" || room < FEWEST_COLUMNS2 ? "" : pen.fg("dim", ` \xB7 ${hint2}`);
   const question = pen.fg("warning", clip(MARK + sentence, end2 ? room : pen.width));
@@ -8696,7 +8696,7 @@ var KEYS = [
   "tui.select.cancel"
 ];
 function questionOverlay(options) {
-  const { tui, theme, keybindings, asked, label, byHand, done } = options;
+  const { tui, theme, keybindings, asked, byHand, done } = options;
   const choices = choicesOf(asked);
   let chosen2 = 0;
   let input;
@@ -8785,7 +8785,7 @@ function questionOverlay(options) {
       const edge = (left, text2, right) => warning(left + truncateToWidth(`\u2500${text2}${"\u2500".repeat(width)}`, inner + 2, "") + right);
       const side = warning("\u2502");
       const lines = [...question(inner, rows), ...below].map((line) => `${side} ${cell(line, inner)} ${side}`);
-      const heading2 = asked.method === "consent" ? "? sub-agent" : `? ${asker(asked, label)} asks`;
+      const heading2 = asked.method === "consent" ? "? sub-agent" : `? ${asker(asked)} asks`;
       const framed = [edge("\u256D", ` ${heading2} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
       return framed.map((line) => clip(line, width));
     }
@@ -8802,7 +8802,7 @@ var MOST_LINES = 3;
 var QUIET_MS = 2e3;
 var LOOK_EVERY_MS = 200;
 var REPORT = /^\u001b(?:\[(?:<|M|[IO]$|\?|[\d;]+[cnRt]$)|\]|P|_)/;
-function terminalQuestions(ui, labelOf) {
+function terminalQuestions(ui) {
   let waiting = [];
   let screen2;
   let shown2;
@@ -8830,11 +8830,10 @@ function terminalQuestions(ui, labelOf) {
   function show2(asked, byHand) {
     const now = { asked };
     shown2 = now;
-    const label = labelOf(asked.runId);
     const open = (tui, theme, keybindings, close) => {
       now.close = () => close(void 0);
       const done = (answer2) => answered(asked, answer2);
-      now.overlay = questionOverlay({ tui, theme, keybindings, asked, label, byHand, done });
+      now.overlay = questionOverlay({ tui, theme, keybindings, asked, byHand, done });
       return now.overlay;
     };
     const onHandle = (handle) => {
@@ -8872,12 +8871,12 @@ function terminalQuestions(ui, labelOf) {
     const more = waiting.length - seen.length;
     const lines = (pen) => seen.map((asked, index) => {
       const hint2 = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
-      return questionLine2(asked, pen, labelOf(asked.runId), hint2);
+      return questionLine2(asked, pen, hint2);
     });
     ui.setWidget(WIDGET, (tui, theme) => {
       screen2 = tui;
       const others = (pen) => more > 0 ? [pen.fg("dim", ` +${more} more questions`)] : [];
-      const labels = () => seen.map(({ runId }) => labelOf(runId)).join("\n");
+      const labels = () => seen.map(({ label }) => label).join("\n");
       return component(theme, (pen) => [...pen.indented(1, lines), ...others(pen)], labels);
     });
   }
@@ -8915,7 +8914,7 @@ var NO_QUESTION = "No sub-agent waits for an answer";
 var WITHOUT_PANEL = "list";
 function registerCommands(pi, session2) {
   const { background, questions, drain } = session2;
-  const open = (which) => openQuestion(which, questions, background);
+  const open = (which) => openQuestion(which, questions);
   registerReportRenderer(pi);
   pi.registerCommand("subagents", {
     description: "Sub-agents: list, stop, log, info, send, resume, answer, agents, doctor",
@@ -8957,11 +8956,10 @@ function registerCommands(pi, session2) {
     }
   });
 }
-function openQuestion(which, questions, background) {
+function openQuestion(which, questions) {
   if (which === "") return questions.open();
   const waiting = questions.list();
-  const runs = new Set(background.runs.filter(({ label }) => label === which).map(({ runId }) => runId));
-  const found = /^[1-9]\d?$/.test(which) && waiting[Number(which) - 1] || waiting.find(({ runId, agent }) => runId.startsWith(which) || runs.has(runId) || agent === which);
+  const found = /^[1-9]\d?$/.test(which) && waiting[Number(which) - 1] || waiting.find(({ runId, label, agent }) => runId.startsWith(which) || label === which || agent === which);
   return found !== void 0 && questions.open(found.id);
 }
 function notOpen() {
@@ -9210,7 +9208,7 @@ function dialogs(context) {
 async function show({ ui }, asked, signal) {
   const { method, title: title2, message = "", options = [], placeholder, prefill, endsAt } = asked;
   const timeout = Math.max(1, Math.round(endsAt - performance.now()));
-  const text2 = `${asked.agent} asks: ${title2}`;
+  const text2 = `${asker(asked)} asks: ${title2}`;
   if (method === "consent") return { confirmed: await ui.confirm(title2, message, { signal }) };
   if (method === "confirm") return { confirmed: await ui.confirm(text2, message, { signal, timeout }) };
   const answers = {
@@ -9234,11 +9232,12 @@ var Questions = class {
   /** Questions that were taken back before they were heard. */
   withdrawn = [];
   /** From now on the questions of this session are asked; some may wait since before a reload. */
-  attach(session2, presenter) {
+  attach(session2, presenter, labelOf) {
     this.session = session2;
     this.presenter = presenter;
-    const queue = queues.get(session2) ?? { waiting: [], changed() {
+    const queue = queues.get(session2) ?? { waiting: [], labelOf, changed() {
     } };
+    queue.labelOf = labelOf;
     queue.changed = () => this.changed();
     queues.set(session2, queue);
     this.changed();
@@ -9296,6 +9295,9 @@ var Questions = class {
     const since = performance.now();
     const waiting = {
       ...{ ...asked, since, endsAt: since + limitMs },
+      get label() {
+        return queue.labelOf(asked.runId);
+      },
       settle(answer2) {
         clearTimeout(timer);
         resolve(answer2);
@@ -10142,8 +10144,8 @@ function start(pi) {
   pi.on("session_start", async (_event, context) => {
     const isTerminal = context.mode === "tui";
     const label = (runId) => background.runs.find((run) => run.runId === runId)?.label;
-    const presenter = () => isTerminal ? terminalQuestions(context.ui, label) : dialogs(context);
-    if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
+    const presenter = () => isTerminal ? terminalQuestions(context.ui) : dialogs(context);
+    if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter(), label);
     else process.once("SIGINT", interrupted);
     surfaces = await describeTools(pi, context);
     if (surfaces.register) tools.register(surfaces.tools);
