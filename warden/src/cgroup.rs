@@ -2,7 +2,7 @@
 //! without a pause, and those that have left their parents, their session and their environment.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -17,7 +17,11 @@ const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
 /// A group below the one that this process is in. Dropping it removes it if it is empty.
 #[derive(Debug)]
-pub(crate) struct Cgroup(PathBuf);
+pub(crate) struct Cgroup {
+    path: PathBuf,
+    /// Opened at once, so that the tree can be killed by a warden that cannot open a file any more.
+    kill: File,
+}
 
 impl Cgroup {
     /// Creates a group, and removes those that killed wardens have left behind.
@@ -29,34 +33,34 @@ impl Cgroup {
     pub(crate) fn create() -> io::Result<Self> {
         let parent = own_directory()?;
         let age = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let group = Self(parent.join(format!("{PREFIX}{:x}-{:x}", age.as_nanos(), std::process::id())));
-        fs::create_dir(&group.0)?;
-        if !group.0.join(KILL).exists() {
-            return Err(io::ErrorKind::Unsupported.into());
-        }
+        let path = parent.join(format!("{PREFIX}{:x}-{:x}", age.as_nanos(), std::process::id()));
+        fs::create_dir(&path)?;
+        let kill = File::options().write(true).open(path.join(KILL)).inspect_err(|_| {
+            let _ = fs::remove_dir(&path);
+        })?;
         remove_left_behind(&parent);
-        Ok(group)
+        Ok(Self { path, kill })
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// Forks; the new process, and everything it will start, is in the group.
     pub(crate) fn fork(&self) -> io::Result<Forked> {
-        sys::fork_into(File::open(&self.0)?.as_fd())
+        sys::fork_into(File::open(&self.path)?.as_fd())
     }
 
     /// Kills every process in it.
     pub(crate) fn kill(&self) {
         // If this fails, the walk over the tree still kills everything it finds.
-        let _ = fs::write(self.0.join(KILL), "1");
+        let _ = (&self.kill).write_all(b"1");
     }
 }
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.0);
+        let _ = fs::remove_dir(&self.path);
     }
 }
 

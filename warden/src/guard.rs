@@ -14,7 +14,7 @@ use crate::channel::{Channel, Heard, Parting};
 use crate::sandbox::Prepared;
 use crate::start::{At as _, Failure, start};
 use crate::sys;
-use crate::tree::{Tree, descendants};
+use crate::tree::Tree;
 use crate::usage::Meter;
 
 /// How often the tree's resource usage is sampled.
@@ -91,6 +91,7 @@ pub(crate) fn guard(
     let nowhere = OpenOptions::new().write(true).open("/dev/null").at(Stage::Warden)?;
     let sandbox = options.sandbox.as_ref().map(Prepared::new).transpose().at(Stage::Sandbox)?;
     let cgroup = Cgroup::create().ok();
+    let tree = Tree::under(held);
     let (child, applied) = start(&options.command, stdin, cgroup.as_ref(), sandbox)?;
     let cgroup = cgroup.filter(|_| applied.contains(&Mechanism::Cgroup));
     // Closes the warden's copies of the child's output, so that the reader sees its end while the warden still runs.
@@ -105,7 +106,7 @@ pub(crate) fn guard(
     let mut guard = Guard {
         channel,
         options,
-        tree: Tree::under(held),
+        tree,
         cgroup,
         child,
         meter: Meter::new(options.limits),
@@ -139,11 +140,7 @@ impl Guard<'_> {
             }
             match self.phase {
                 Phase::Leaving { until } if now >= until => self.kill(),
-                // At least one, because somebody has not been reaped: a warden that cannot look at the tree must not
-                // report that it is gone.
-                Phase::Killing { since } if now >= since + KILL_WAIT => {
-                    return (descendants().len() as u64).max(1);
-                }
+                Phase::Killing { since } if now >= since + KILL_WAIT => return self.tree.left(),
                 Phase::Killing { .. } => self.kill_everybody(),
                 _ => {}
             }

@@ -1,42 +1,76 @@
 //! The processes that descend from the warden.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
 
 use pi_subagent_warden::{Mechanism, Stat, processes};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::sys;
 
+/// The children of this process, which has one thread.
+const OWN_CHILDREN: &str = "/proc/thread-self/children";
+
 /// How the warden finds the processes of its tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Tree {
     /// By descent. As a subreaper the warden becomes the parent of every orphan in the tree, so none gets out of
     /// sight.
-    Descendants,
+    Descendants {
+        /// The list of the warden's own children, which stays readable when no file can be opened any more. `None`
+        /// where the kernel has no such lists.
+        children: Option<File>,
+    },
     /// As the first process of a pid namespace, which contains only the tree.
     Namespace,
 }
 
 impl Tree {
-    /// The tree under the mechanisms in force.
+    /// The tree under the mechanisms in force. Opens what it takes to kill it.
     pub(crate) fn under(mechanisms: &[Mechanism]) -> Self {
-        if mechanisms.contains(&Mechanism::PidNamespace) { Self::Namespace } else { Self::Descendants }
+        if mechanisms.contains(&Mechanism::PidNamespace) {
+            return Self::Namespace;
+        }
+        Self::Descendants { children: File::open(OWN_CHILDREN).ok() }
     }
 
     /// Asks every process to exit. SIGCONT follows, because a stopped process would not act on SIGTERM.
-    pub(crate) fn ask(self) {
+    pub(crate) fn ask(&self) {
         self.signal(Signal::TERM);
         self.signal(Signal::CONT);
     }
 
     /// Kills every process that exists now. One born meanwhile is caught by the next call.
-    pub(crate) fn kill(self) {
+    pub(crate) fn kill(&self) {
         self.signal(Signal::KILL);
+        // A warden without descriptors sees no more than its own children. Those of a killed one become its own, so
+        // the next calls get to them.
+        for child in self.own_children() {
+            // Not reaped yet, so the id is still this child's.
+            let _ = rustix::process::kill_process(child, Signal::KILL);
+        }
     }
 
-    fn signal(self, signal: Signal) {
-        if self == Self::Namespace {
+    /// How many processes there are at least. Called while not all are reaped, so there is one even if the warden
+    /// cannot look.
+    pub(crate) fn left(&self) -> u64 {
+        (descendants().len().max(self.own_children().len()) as u64).max(1)
+    }
+
+    fn own_children(&self) -> Vec<Pid> {
+        let Self::Descendants { children: Some(list) } = self else { return Vec::new() };
+        // Enough for hundreds; those beyond are listed once these are gone.
+        let mut bytes = [0; 4096];
+        let count = list.read_at(&mut bytes, 0).unwrap_or(0);
+        let text = String::from_utf8_lossy(&bytes[..count]);
+        // The last word may be cut off.
+        let whole = text.rfind(' ').map_or("", |end| &text[..end]);
+        whole.split_ascii_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect()
+    }
+
+    fn signal(&self, signal: Signal) {
+        if matches!(self, Self::Namespace) {
             return sys::signal_everybody(signal.as_raw());
         }
         let tree = descendants();
@@ -96,7 +130,7 @@ fn children_of(pid: Pid) -> Vec<Pid> {
 }
 
 fn has_lists() -> bool {
-    fs::exists("/proc/thread-self/children").unwrap_or(false)
+    fs::exists(OWN_CHILDREN).unwrap_or(false)
 }
 
 fn children_by_parent(parent: Pid) -> Vec<Pid> {

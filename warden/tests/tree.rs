@@ -269,6 +269,37 @@ fn a_tree_that_takes_its_time_tells_what_it_has_used() {
     host.order(Order::Kill);
 }
 
+/// As a child does it where no filter of system calls holds it: it takes the warden's descriptors away, and leaves.
+#[test]
+fn a_warden_that_cannot_open_files_ends_its_tree_nevertheless() {
+    let escapes = "trap \"\" TERM; sleep 600 & echo $1 $$ $!; wait; sleep 600";
+    let script =
+        format!("trap 'exit 0' USR1; setsid env -i sh -c '{escapes}' sh $$ & while :; do sleep 0.05; done");
+    let without_cgroup = "mount --bind /tmp /sys/fs/cgroup && exec \"$@\"";
+    for before in [&[][..], &["unshare", "--mount", "sh", "-c", without_cgroup, "sh"]] {
+        if before.first().is_some_and(|_| !rustix::process::getuid().is_root()) {
+            continue;
+        }
+        let mut host = Host::start(before, |_| {}, &script);
+        host.started();
+        let pids: Vec<i32> = host.line().split(' ').map(|pid| pid.parse().expect("a number")).collect();
+        let warden = rustix::process::Pid::from_child(&host.warden);
+        let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+        rustix::process::prlimit(Some(warden), rustix::process::Resource::Nofile, none).expect("it is ours");
+        let child = rustix::process::Pid::from_raw(pids[0]).expect("it is not zero");
+        rustix::process::kill_process(child, rustix::process::Signal::USR1).expect("it runs");
+        let left = loop {
+            match host.hear() {
+                Some(Report::Gone(tally)) => break tally.left,
+                Some(_) => {}
+                None => panic!("nothing was reported"),
+            }
+        };
+        let alive = pids.iter().any(|pid| Path::new("/proc").join(pid.to_string()).exists());
+        assert!(!alive && left == 0, "{before:?}: alive: {alive}, reported: {left}");
+    }
+}
+
 /// Some that are somebody else at every look. In a pid namespace and with a limit of processes, because nothing less would
 /// be certain to stop it if the warden did not.
 #[test]
