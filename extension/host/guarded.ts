@@ -63,12 +63,15 @@ function guardedArguments(guard: (typeof GUARDS)[string] | undefined, args: unkn
 	return guard && place >= 0 ? args.with(place, guard(args[place] as Ours, String(args[0]))) : args;
 }
 
-/** A function whose last argument is a context. One that is stale throws for each of its fields. */
+/** A function that gets its context guarded. One that is stale throws for each of its fields. */
 function called(ours: Loose): Loose {
 	return (...args) => {
-		const context = args.pop() as ExtensionContext;
+		// Where it stands depends on what is called; a newer pi may add to what comes after it.
+		const place = args.findLastIndex((arg) => isObject(arg) && "sessionManager" in arg);
+		if (place < 0) return ours(...args);
+		const context = args[place] as ExtensionContext;
 		tellFailuresTo(context, false);
-		return ours(...args, guardedPart(context));
+		return ours(...args.with(place, guardedPart(context)));
 	};
 }
 

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 1de6d3e268a6d2ff. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 c8edab1ce57043d5. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6277,8 +6277,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 1de6d3e268a6d2ff"}.`)) return void 0;
-  const [version] = "0.1.0 1de6d3e268a6d2ff".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 c8edab1ce57043d5"}.`)) return void 0;
+  const [version] = "0.1.0 c8edab1ce57043d5".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -9074,9 +9074,11 @@ function guardedArguments(guard, args) {
 }
 function called(ours) {
   return (...args) => {
-    const context = args.pop();
+    const place = args.findLastIndex((arg) => isObject(arg) && "sessionManager" in arg);
+    if (place < 0) return ours(...args);
+    const context = args[place];
     tellFailuresTo(context, false);
-    return ours(...args, guardedPart(context));
+    return ours(...args.with(place, guardedPart(context)));
   };
 }
 function harmless(what, ours, otherwise) {
