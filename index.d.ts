@@ -888,7 +888,7 @@ export interface LoadedConfig {
   values: Record<string, unknown>
   /** The files that were looked for, whether they exist or not. */
   sources: Array<ConfigSource>
-  /** Mistakes in the files, and keys without effect yet; at most 100. */
+  /** Mistakes in the files, and keys without effect yet; at most ten of each file. */
   diagnostics: Array<Diagnostic>
   /** Set when a file cannot be read or parsed: every run is then refused for this reason. */
   broken?: Diagnostic

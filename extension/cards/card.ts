@@ -22,6 +22,7 @@ import {
 	underWay,
 } from "./tasks.ts";
 
+/** Code of an answer that came in part. */
 const TRUNCATED = "SUBAGENT_OUTPUT_TRUNCATED";
 
 /** Rows that pi needs below a card: its borders, the working line, the editor, the footer. */
@@ -84,28 +85,18 @@ export function headLines(card: Card, pen: Pen): string[] {
 
 /** What comes below: how it goes, or what came of it. */
 export function bodyLines(card: Card, pen: Pen): string[] {
-	const { mode, phase, isLive, expanded } = card;
+	const { phase, isLive, expanded } = card;
 	const [view] = card.views;
 	const below = (draw: (inner: Pen) => readonly string[]) => pen.indented(INDENT, draw);
 	if (phase === "done" && !view?.result) {
 		return below((inner) => failureLines(card.error ?? { message: card.text }, undefined, card, inner));
 	}
 	if (!view || (phase !== "done" && !isLive)) return [];
-	if (mode === "single") {
+	if (card.mode === "single") {
 		return below((inner) => (view.result ? endedLines(view.result, card, inner) : liveLines(view, card, inner)));
 	}
-	const last = below((inner) => summary(card, inner));
-	if (isLive) return [...(expanded ? liveBlocks(card, mostRows() - OTHER_ROWS, pen) : listLines(card, pen)), ...last];
-	const remarks = below((inner) => (isCut(card) ? inner.paragraph(card.error?.message ?? "", "warning") : []));
-	if (expanded) return [...finalBlocks(card, card, pen), ...remarks, ...last];
-	const { answer, changes } = sumOf(card);
-	return [
-		...listLines(card, pen),
-		...below((inner) => (answer ? answerLines(answer, card, ANSWER_LINES, inner) : [])),
-		...remarks,
-		...below((inner) => changeLines(changes, card, inner)),
-		...last,
-	];
+	const blocks = () => (isLive ? liveBlocks(card, mostRows() - OTHER_ROWS, pen) : finalBlocks(card, pen));
+	return [...(expanded ? blocks() : listLines(card, pen)), ...below((inner) => sumLines(card, inner))];
 }
 
 function markOf({ mode, phase, views, isLive, failed, error }: Card): Mark {
@@ -164,15 +155,10 @@ function liveLines(view: TaskView, card: Card, pen: Pen): string[] {
 
 /** One run that is over. */
 function endedLines(result: SingleResult, card: Card, pen: Pen): string[] {
-	const failed = card.failed || (card.error !== undefined && !isCut(card));
+	const failed = card.failed || (card.error !== undefined && card.error.code !== TRUNCATED);
 	const output = result.output ?? (failed ? "" : card.text);
 	const why = card.error ?? (failed ? { message: result.error ?? card.text } : undefined);
 	return endLines({ ...result, output }, { failed, error: why }, card, pen);
-}
-
-/** Whether the answer came in part. */
-function isCut({ error }: Card): boolean {
-	return error?.code === TRUNCATED;
 }
 
 /** How many tasks there are, and how many of them are done or which step is next. */
@@ -186,13 +172,18 @@ function progress({ mode, views, phase }: Card): string {
 	return `${phase === "done" ? "stopped at step" : "step"} ${at + 1} of ${count}`;
 }
 
-/** What several tasks have come to together. The answer of a chain is that of its last step; of parallel tasks each has its own. */
-function sumOf({ mode, views }: Card): { answer: string | undefined; changes: string[] } {
+/** What several tasks have come to together. */
+function sumLines(card: Card, pen: Pen): string[] {
+	const { mode, views, expanded, isLive, error } = card;
+	const last = summary(card, pen);
+	if (isLive) return last;
+	const remark = error?.code === TRUNCATED ? pen.paragraph(error.message, "warning") : [];
+	if (expanded) return [...remark, ...last];
+	// The answer of a chain is that of its last step; of parallel tasks each has its own.
+	const answer = (mode === "chain" && views.every(isCompleted) && views.at(-1)?.text) || "";
 	const changes = new Set(views.flatMap(({ result }) => result?.changes ?? []));
-	return {
-		answer: mode === "chain" && views.every(isCompleted) ? views.at(-1)?.text : undefined,
-		changes: [...changes],
-	};
+	const start = answer === "" ? [] : answerLines(answer, card, ANSWER_LINES, pen);
+	return [...start, ...remark, ...changeLines([...changes], card, pen), ...last];
 }
 
 /** Counts, clock and what all of them spent. */

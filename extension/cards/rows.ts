@@ -195,10 +195,10 @@ function liveBlock(view: TaskView, room: number, pen: Pen): string[] {
 }
 
 /** When all is over: everything that is known of each task. */
-export function finalBlocks(list: TaskList, extent: Extent, pen: Pen): string[] {
+export function finalBlocks(list: TaskList & Extent, pen: Pen): string[] {
 	const draw = taskRows(list, pen);
 	return list.views.flatMap((view) => {
-		const block = pen.indented(BLOCK_INDENT, (inner) => finalBlock(view, extent, inner));
+		const block = pen.indented(BLOCK_INDENT, (inner) => finalBlock(view, list, inner));
 		return [draw(view, "work"), ...block, ""];
 	});
 }

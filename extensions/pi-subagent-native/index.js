@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 c8edab1ce57043d5. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 bc09365f4de36d5d. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6277,8 +6277,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 c8edab1ce57043d5"}.`)) return void 0;
-  const [version] = "0.1.0 c8edab1ce57043d5".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 bc09365f4de36d5d"}.`)) return void 0;
+  const [version] = "0.1.0 bc09365f4de36d5d".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -9517,10 +9517,10 @@ function liveBlock(view, room, pen) {
   const calls = room - task.length - text2 - 1;
   return [...task, ...workLines(view, { calls, text: text2, withWords: false }, pen)].slice(0, room);
 }
-function finalBlocks(list2, extent, pen) {
+function finalBlocks(list2, pen) {
   const draw = taskRows(list2, pen);
   return list2.views.flatMap((view) => {
-    const block = pen.indented(BLOCK_INDENT, (inner) => finalBlock(view, extent, inner));
+    const block = pen.indented(BLOCK_INDENT, (inner) => finalBlock(view, list2, inner));
     return [draw(view, "work"), ...block, ""];
   });
 }
@@ -9563,28 +9563,18 @@ function headLines(card, pen) {
   return [head, ...isOver2 || isLive2 ? [] : listLines(card, pen)];
 }
 function bodyLines2(card, pen) {
-  const { mode, phase, isLive: isLive2, expanded } = card;
+  const { phase, isLive: isLive2, expanded } = card;
   const [view] = card.views;
   const below = (draw) => pen.indented(INDENT, draw);
   if (phase === "done" && !view?.result) {
     return below((inner) => failureLines(card.error ?? { message: card.text }, void 0, card, inner));
   }
   if (!view || phase !== "done" && !isLive2) return [];
-  if (mode === "single") {
+  if (card.mode === "single") {
     return below((inner) => view.result ? endedLines2(view.result, card, inner) : liveLines3(view, card, inner));
   }
-  const last = below((inner) => summary2(card, inner));
-  if (isLive2) return [...expanded ? liveBlocks(card, mostRows() - OTHER_ROWS, pen) : listLines(card, pen), ...last];
-  const remarks = below((inner) => isCut(card) ? inner.paragraph(card.error?.message ?? "", "warning") : []);
-  if (expanded) return [...finalBlocks(card, card, pen), ...remarks, ...last];
-  const { answer: answer2, changes } = sumOf(card);
-  return [
-    ...listLines(card, pen),
-    ...below((inner) => answer2 ? answerLines(answer2, card, ANSWER_LINES, inner) : []),
-    ...remarks,
-    ...below((inner) => changeLines(changes, card, inner)),
-    ...last
-  ];
+  const blocks = () => isLive2 ? liveBlocks(card, mostRows() - OTHER_ROWS, pen) : finalBlocks(card, pen);
+  return [...expanded ? blocks() : listLines(card, pen), ...below((inner) => sumLines(card, inner))];
 }
 function markOf2({ mode, phase, views, isLive: isLive2, failed: failed2, error }) {
   const isOne = mode === "single";
@@ -9624,13 +9614,10 @@ function liveLines3(view, card, pen) {
   return [...workLines(view, limits, pen), ...pen.rows(parts)];
 }
 function endedLines2(result, card, pen) {
-  const failed2 = card.failed || card.error !== void 0 && !isCut(card);
+  const failed2 = card.failed || card.error !== void 0 && card.error.code !== TRUNCATED;
   const output = result.output ?? (failed2 ? "" : card.text);
   const why = card.error ?? (failed2 ? { message: result.error ?? card.text } : void 0);
   return endLines({ ...result, output }, { failed: failed2, error: why }, card, pen);
-}
-function isCut({ error }) {
-  return error?.code === TRUNCATED;
 }
 function progress({ mode, views, phase }) {
   const count = views.length;
@@ -9641,12 +9628,16 @@ function progress({ mode, views, phase }) {
   if (phase === "pending" || at2 < 0) return counted(count, "step");
   return `${phase === "done" ? "stopped at step" : "step"} ${at2 + 1} of ${count}`;
 }
-function sumOf({ mode, views }) {
+function sumLines(card, pen) {
+  const { mode, views, expanded, isLive: isLive2, error } = card;
+  const last = summary2(card, pen);
+  if (isLive2) return last;
+  const remark = error?.code === TRUNCATED ? pen.paragraph(error.message, "warning") : [];
+  if (expanded) return [...remark, ...last];
+  const answer2 = mode === "chain" && views.every(isCompleted) && views.at(-1)?.text || "";
   const changes = new Set(views.flatMap(({ result }) => result?.changes ?? []));
-  return {
-    answer: mode === "chain" && views.every(isCompleted) ? views.at(-1)?.text : void 0,
-    changes: [...changes]
-  };
+  const start2 = answer2 === "" ? [] : answerLines(answer2, card, ANSWER_LINES, pen);
+  return [...start2, ...remark, ...changeLines([...changes], card, pen), ...last];
 }
 function summary2(card, pen) {
   const { views, expanded, expandKey } = card;
