@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import type { ToolResult } from "../../index.js";
 import { survivors } from "../support/survivors.ts";
+import { allows } from "../support/warden.ts";
 import { type HostOptions, host, startHost } from "./host.ts";
 import { type Scene, until } from "./scene.ts";
 
@@ -111,6 +112,76 @@ export async function killed(scene: Scene): Promise<Elsewhere> {
 	await started.end();
 	await until(() => survivors(scene.mark).length === 0, "the end of all that ran", 5_000);
 	return {};
+}
+
+/** What a child must not leave: a copy of somebody's credentials. */
+function logIn(scene: Scene): void {
+	scene.write("agent/auth.json", JSON.stringify({ corp: { type: "api_key", key: "k-1" } }));
+}
+
+/** Everything in the agent directory that is not the user's own. */
+function filesOf(scene: Scene): string[] {
+	const all = readdirSync(scene.agentDir, { recursive: true }).map(String);
+	return all.filter((name) => name !== "auth.json").sort();
+}
+
+/** The host ends by itself in the middle of a run; nobody hears of a result. */
+export function exits(deed: string): (scene: Scene) => Promise<Elsewhere> {
+	return async (scene) => {
+		logIn(scene);
+		const ended = await host(scene, "leaves.mjs", [deed]);
+		assert.deepEqual([ended.code, ended.stderr], [3, ""]);
+		await until(() => survivors(scene.mark).length === 0, "the end of all that ran", 5_000);
+		return { files: filesOf(scene) };
+	};
+}
+
+/** A host that may have so many descriptors; what it prints. */
+async function limited<T>(scene: Scene, deed: string): Promise<T> {
+	logIn(scene);
+	const before = ["sh", "-c", 'ulimit -n 200 && exec "$@"', "sh"];
+	const ended = await host(scene, "leaves.mjs", [deed], { before });
+	assert.deepEqual([ended.code, ended.stderr], [0, ""]);
+	return JSON.parse(ended.stdout);
+}
+
+/** The host can open no more files from the child's first words on. */
+export async function withoutDescriptors(scene: Scene): Promise<Elsewhere> {
+	const result = await limited<ToolResult>(scene, "no descriptors at its end");
+	return { result, files: filesOf(scene) };
+}
+
+/** The host can open a few more files, and each time others: a run has its sandbox, or none starts. */
+export async function withFewDescriptors(scene: Scene): Promise<Elsewhere> {
+	const results = await limited<ToolResult[]>(scene, "few descriptors at its start");
+	for (const { details } of results) {
+		const [run] = details.results;
+		if (run?.outcome === "completed") assert.equal(run.sandbox?.enforced, allows("landlock"));
+		else assert.match(details.error?.message ?? "", /os error 24|os error 11/);
+	}
+	assert.equal(results.at(-1)?.details.results[0]?.outcome, "completed");
+	assert.notEqual(results[0]?.details.results[0]?.outcome, "completed");
+	return { files: filesOf(scene).filter((name) => !name.endsWith("/session.jsonl")) };
+}
+
+/** Host, warden and child are killed together, so that nobody cleans up; then somebody else runs something. */
+export async function allKilled(scene: Scene): Promise<Elsewhere> {
+	logIn(scene);
+	const started = startHost(scene, "leaves.mjs", ["wait"]);
+	const left = () => readdirSync(scene.path("tmp"));
+	const isBegun = () => survivors(scene.mark).some(({ command }) => command.includes("fake-pi"));
+	await until(isBegun, "the child");
+	const others = survivors(scene.mark).map(({ pid }) => pid);
+	for (const pid of others) process.kill(pid, "SIGSTOP");
+	await started.end();
+	for (const pid of others) process.kill(pid, "SIGKILL");
+	await until(() => survivors(scene.mark).length === 0, "the end of all that ran", 5_000);
+	assert.equal(left().length, 1, "a temporary directory is left");
+	assert.match(filesOf(scene).join(" "), /auth\.json/, "a copy of the credentials is left");
+	const env = { ...scene.options.env, FAKE_PI_SCENARIO: "answers" };
+	const next = await host({ options: { ...scene.options, env } }, "disk.mjs");
+	assert.deepEqual([next.code, next.stderr], [0, ""]);
+	return { files: filesOf(scene) };
 }
 
 /** Two hosts with several runs each; the last one is what the columns look at. */

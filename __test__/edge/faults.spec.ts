@@ -11,6 +11,7 @@ import { describe, it } from "node:test";
 
 import { answerOf, check, type Row } from "./fault.ts";
 import * as hosts from "./fault-hosts.ts";
+import type { Scene } from "./scene.ts";
 
 type Is = NonNullable<Row["is"]>;
 
@@ -32,6 +33,13 @@ const everyKind = { fork: ["plain", "group", "session", "daemon"] };
 const sentence = "A sentence that is written to the session again and again, until nothing more fits.";
 
 const longAnswer = `first ${"x".repeat(300_000)} last`;
+
+/** A child that leaves more files than can be removed at once. */
+function littering(scene: Scene): Scene {
+	const litters = 'delta "so far"; cd "$TMPDIR" && seq 10000 | xargs touch; said "Done."; settled';
+	Object.assign(scene.options, { piCommand: scene.pi("litters.sh", `cat > /dev/null; begin; ${litters}`) });
+	return scene;
+}
 
 const faults = {
 	"never starts": {
@@ -539,6 +547,38 @@ const faults = {
 			scenario: [everyKind, { stream: "so far" }, "hang"],
 			config: { graceMs: 200 },
 			elsewhere: hosts.killed,
+		},
+	},
+	"host exits": {
+		"while a child works": { scenario: "stalls", elsewhere: hosts.exits("exit") },
+		"while a child works that ignores SIGTERM": { scenario: "stubborn", elsewhere: hosts.exits("exit") },
+		"while it removes what a child has left": {
+			elsewhere: async (scene) => await hosts.exits("exit while its files are removed")(littering(scene)),
+		},
+		"when its child has ended": {
+			scenario: [{ retry: "500: try again", times: 2, of: 2 }, { fail: "500: try again" }],
+			config: { retry: { maxAttempts: 2, backoffMs: 60_000 } },
+			elsewhere: hosts.exits("exit in the pause before another attempt"),
+		},
+	},
+	"nobody is left to clean up": {
+		"until another host starts": {
+			scenario: "stalls",
+			elsewhere: hosts.allKilled,
+			// Of the first run, and of the one that sweeps.
+			files: ["session.jsonl", "session.jsonl"],
+			skip: process.platform !== "linux" && "there is no warden",
+		},
+	},
+	"no more descriptors": {
+		"but a few when a run starts": { scenario: "answers", elsewhere: hosts.withFewDescriptors, files: [] },
+		"when a run ends": {
+			scenario: "stalls",
+			config: { graceMs: 200 },
+			elsewhere: hosts.withoutDescriptors,
+			is: aborted,
+			error: /^cancelled by user: enough$/,
+			partial: "so far",
 		},
 	},
 	"leaves files": {

@@ -157,7 +157,7 @@ export class Scene {
 
 /** Whether a path in an agent directory is of the store, which outlives runs. */
 export function isOfStore(path: string): boolean {
-	return /^subagents\/(runs\.db|processes)/.test(path);
+	return /^subagents\/(runs\.db|processes|scratch$)/.test(path);
 }
 
 type Callbacks = [onUpdate?: Parameters<typeof startRun>[1], host?: Parameters<typeof startRun>[2]];

@@ -242,7 +242,10 @@ class Login {
 
 	/** Waits until nobody but pi itself is there, so that the child's run has all but ended. */
 	async childIsGone(): Promise<void> {
-		await eventually(() => survivors(this.stage.world.mark).length <= 1, "the end of the child");
+		// Its warden stays until the host has taken what it needs.
+		const others = () =>
+			survivors(this.stage.world.mark).filter(({ command }) => !command.includes("pi-subagent-warden"));
+		await eventually(() => others().length <= 1, "the end of the child");
 	}
 }
 

@@ -5,11 +5,6 @@ use crate::files::layout::{GUARD, PROMPT};
 /// Stands between the name and the time in the name of an archived file.
 const ASIDE: &str = ".deleted.";
 
-/// Whether this is the id of a run, which is also the name of its directory.
-pub(super) fn is_run_id(name: &str) -> bool {
-    name.len() == 8 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
 /// Whether archiving a run renames this file: a session or an output, which hold what its child said.
 pub(super) fn is_said(name: &str) -> bool {
     is_numbered(name, "session", ".jsonl") || is_numbered(name, "output", ".md")
@@ -44,7 +39,7 @@ pub(super) fn aside(name: &str, time: &str, number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::layout;
+    use crate::files::layout::{self, is_run_id};
 
     #[test]
     fn only_names_that_a_run_gives_are_ours() {

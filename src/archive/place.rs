@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::directory::Directory;
-use super::names::is_run_id;
-use crate::files::{FileError, layout};
+use crate::files::FileError;
+use crate::files::layout::{self, is_run_id};
 
 /// The stated directory of a run, and what is needed to check it.
 #[derive(Clone, Copy, Debug)]

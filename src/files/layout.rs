@@ -54,6 +54,18 @@ pub fn credentials_of(agent_dir: &Path, agent: &str) -> PathBuf {
     credentials(agent_dir).join(format!("{agent}.json"))
 }
 
+/// The directory of the notes of runs under way: what is to be removed should their process be killed.
+#[must_use]
+pub fn scratch(agent_dir: &Path) -> PathBuf {
+    agent_dir.join(SUBAGENTS).join("scratch")
+}
+
+/// Whether this is the id of a run, which is also the name of its directory.
+#[must_use]
+pub fn is_run_id(name: &str) -> bool {
+    name.len() == 8 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// The session file of an attempt, counted from 1.
 #[must_use]
 pub fn session(attempt: u32) -> String {

@@ -18,6 +18,21 @@ pub(super) trait Signaller: Send + Sync {
     /// Tells the warden not to remove [`Options::unless_kept`](super::warden::Options::unless_kept) if this process
     /// dies first.
     fn keep(&self) {}
+
+    /// Lets the warden go once the tree is gone. `cleaned` says whether what the child has left is removed; if not, the
+    /// warden removes it.
+    fn release(&self, _cleaned: bool) {}
+}
+
+/// Who is left of a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Left {
+    /// Some of its processes, as far as is known.
+    #[default]
+    Tree,
+    /// Its warden, which waits for this process.
+    Warden,
+    Nobody,
 }
 
 /// What is known of a tree so far.
@@ -27,8 +42,8 @@ pub(super) struct Known {
     pub(super) ended: bool,
     /// Its exit status, if it is known.
     pub(super) status: Option<ExitStatus>,
-    /// The rest of the tree has ended too.
-    pub(super) gone: bool,
+    /// Who is left of the tree.
+    pub(super) left: Left,
     /// The warden was killed, and so was every process of its tree that could be found.
     pub(super) orphaned: bool,
     /// The kernel mechanisms that hold the tree.
@@ -47,6 +62,6 @@ impl Known {
 
     /// Whether the whole tree is gone, as far as can be known.
     pub(super) fn is_gone(&self) -> bool {
-        self.gone && self.tally.is_none_or(|tally| tally.left == 0)
+        self.left != Left::Tree && self.tally.is_none_or(|tally| tally.left == 0)
     }
 }

@@ -17,7 +17,7 @@ use super::observer::{Intake, Observer};
 use super::outcome::{Outcome, Supervised};
 use super::signaller::Known;
 use super::streams::{Pipes, Streams};
-use super::tree::ProcessTree;
+use super::tree::{CleanUp, ProcessTree};
 
 /// The longest grace period of a child once its host shuts down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
@@ -63,6 +63,8 @@ impl Default for SuperviseLimits {
 /// Dropping it kills the whole tree.
 pub struct Started {
     pub(crate) tree: ProcessTree,
+    /// Unless somebody takes it, there is nothing to clean up.
+    clean_up: Option<CleanUp>,
     pipes: Pipes,
     program: PathBuf,
     since: Instant,
@@ -86,6 +88,8 @@ pub async fn start(command: ChildCommand, cancel: &Cancel) -> Result<Option<Star
         _ = cancel.cancelled() => {
             // The start cannot be aborted, so the child is killed as soon as it exists.
             if let Ok(Ok((tree, _))) = timeout(START_WAIT, spawned).await {
+                // The caller, who does not hear of it, removes its files.
+                drop(tree.clean_up());
                 tree.kill();
                 tree.cleared().await;
             }
@@ -93,7 +97,8 @@ pub async fn start(command: ChildCommand, cancel: &Cancel) -> Result<Option<Star
         }
         spawned = &mut spawned => spawned?,
     };
-    Ok(Some(Started { tree, pipes, program, since }))
+    let clean_up = Some(tree.clean_up());
+    Ok(Some(Started { tree, clean_up, pipes, program, since }))
 }
 
 /// Starts a program, feeds its output to `observer`, and returns once the whole tree has ended: [`start`] and
@@ -120,11 +125,20 @@ pub async fn supervise(
 }
 
 impl Started {
+    /// The duty to clean up after the child, for whoever made its files. `None` when it was taken before.
+    pub(crate) fn take_clean_up(&mut self) -> Option<CleanUp> {
+        self.clean_up.take()
+    }
+
     /// Kills the child, which has nothing to save yet, and waits until its tree is gone. Bounded.
     pub async fn discard(self) {
+        let left = self.clean_up.map(CleanUp::done);
         self.tree.kill();
         drop(timeout(DISCARD_WAIT, self.tree.ended()).await);
         self.tree.cleared().await;
+        if let Some(left) = left {
+            left.await;
+        }
     }
 
     /// Writes `input` to the child, feeds its output to `observer`, and returns once the whole tree has ended.
@@ -150,7 +164,8 @@ impl Started {
         cancel: &Cancel,
         observer: &mut dyn Observer,
     ) -> Result<Supervised, SpawnError> {
-        let Self { tree, pipes, program, since } = self;
+        let Self { tree, clean_up, pipes, program, since } = self;
+        let left = clean_up.map(CleanUp::done);
         let mut idle_timer = IdleTimer::new(initial_silence, limits.linger, Instant::now());
         if input.has_ended() {
             idle_timer.dismiss();
@@ -165,6 +180,9 @@ impl Started {
             _ => interrupt(&tree, &mut intake, limits.grace, cancel).await,
         };
         intake.pump(tree.cleared()).await;
+        if let Some(left) = left {
+            intake.pump(left).await;
+        }
         let complete = intake.drain(limits.drain).await;
 
         let known = tree.known();

@@ -1,5 +1,6 @@
 //! A child and everything it starts.
 
+use std::fmt;
 use std::io;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use super::command::ChildCommand;
 use super::error::SpawnError;
 use super::guardian::Supervision;
 use super::platform::Group;
-use super::signaller::{Known, Signaller};
+use super::signaller::{Known, Left, Signaller};
 use super::streams::Pipes;
 use super::thread::spawn;
 use super::warden::{self, Tally};
@@ -21,6 +22,9 @@ use super::warden::{self, Tally};
 /// that cannot be interrupted; a stopped warden is given up sooner. After that the tree is left to its thread, and no
 /// caller waits for it.
 const GONE_WAIT: Duration = Duration::from_secs(6);
+
+/// How long a warden that was let go may take to exit. It needs a millisecond.
+const LEAVE_WAIT: Duration = Duration::from_secs(2);
 
 /// How many children start at the same time. A start keeps a core busy for a millisecond or two, and hundreds at once
 /// would starve every other thread of the process. More than one, so that a start that hangs does not block the
@@ -113,7 +117,7 @@ impl ProcessTree {
     /// and killed soon after, without a call from here. Bounded; cancel safe.
     pub(super) async fn cleared(&self) {
         let mut known = self.known.clone();
-        drop(timeout(GONE_WAIT, known.wait_for(|known| known.gone)).await);
+        drop(timeout(GONE_WAIT, known.wait_for(|known| known.left != Left::Tree)).await);
     }
 
     /// Ends the tree: asks every process to exit, and kills them all if the child is still there after `grace`.
@@ -136,9 +140,53 @@ impl ProcessTree {
         self.signaller.keep();
     }
 
+    /// The duty to clean up after this tree; take it once.
+    pub(super) fn clean_up(&self) -> CleanUp {
+        CleanUp { signaller: Arc::clone(&self.signaller), known: self.known.clone(), cleaned: true }
+    }
+
     /// Kills the whole tree at once. Does nothing once it is gone.
     pub(super) fn kill(&self) {
         self.signaller.kill();
+    }
+}
+
+/// The duty to remove what a child has left. As long as this exists, the child's warden stays and does it if this process
+/// ends, however that happens. Dropping it says that it is done.
+pub(crate) struct CleanUp {
+    signaller: Arc<dyn Signaller>,
+    known: watch::Receiver<Known>,
+    cleaned: bool,
+}
+
+impl CleanUp {
+    /// Leaves it to the warden, because this process cannot do it. Returns whether there is one that can.
+    pub(crate) fn delegate(mut self) -> bool {
+        self.cleaned = false;
+        self.known.borrow().left != Left::Nobody
+    }
+
+    /// Nothing is left to do; the future waits until the warden has left.
+    pub(crate) fn done(self) -> impl Future<Output = ()> + Send + use<> {
+        self.warden_left()
+    }
+
+    /// Waits until the warden has left, which it does once this is dropped and the tree is gone. Bounded; cancel safe.
+    pub(crate) fn warden_left(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut known = self.known.clone();
+        async move { drop(timeout(LEAVE_WAIT, known.wait_for(|known| known.left == Left::Nobody)).await) }
+    }
+}
+
+impl fmt::Debug for CleanUp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("CleanUp").field("warden", &self.signaller.id()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for CleanUp {
+    fn drop(&mut self) {
+        self.signaller.release(self.cleaned);
     }
 }
 
@@ -169,7 +217,7 @@ fn guard(command: &ChildCommand, started: Started, turn: Result<SemaphorePermit<
         let status = group.wait();
         known.send_modify(|known| known.end(status));
         group.clear();
-        known.send_modify(|known| known.gone = true);
+        known.send_modify(|known| known.left = Left::Nobody);
     }
 }
 

@@ -47,6 +47,7 @@ pub use context::{Host, HostContext, HostTool};
 pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers};
 pub use launch::Booted;
+pub(crate) use launch::sweep_leftovers;
 pub use outcome::clean;
 pub use progress::{Progress, ProgressSender, Resources, RetryNotice, TaskProgress};
 pub use result::{

@@ -27,8 +27,8 @@ pub(crate) enum Heard {
 
 /// How a warden and its host have parted.
 pub(crate) struct Parting {
-    /// The host has died.
-    pub host_gone: bool,
+    /// The host has died, or cannot remove what the child has left.
+    pub cleans: bool,
     /// The host ordered to keep what the child leaves.
     pub kept: bool,
 }
@@ -51,16 +51,16 @@ impl Channel {
         }
     }
 
-    /// Sends the last report, and waits until the host lets the warden go or has died. A child ends when its input ends,
-    /// so its end may be the first sign of the host's.
+    /// Sends the last report, and waits until the host has removed what the child has left, or has died. A child ends when
+    /// its input ends, so its end may be the first sign of the host's.
     pub(crate) fn part(&self, last: &Report) -> Parting {
         // Waits for room in the socket, because a host that was stopped for long and misses this would wait for ever.
         self.send(last, SendFlags::NOSIGNAL);
         let mut kept = false;
         loop {
             match self.receive(RecvFlags::CMSG_CLOEXEC) {
-                Heard::Order(Order::Leave, _) => return Parting { host_gone: false, kept },
-                Heard::Gone => return Parting { host_gone: true, kept },
+                Heard::Order(Order::Leave, _) => return Parting { cleans: false, kept },
+                Heard::Order(Order::Clean, _) | Heard::Gone => return Parting { cleans: true, kept },
                 Heard::Order(Order::Keep, _) => kept = true,
                 Heard::Order(..) | Heard::Noise | Heard::Nothing => {}
             }

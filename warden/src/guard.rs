@@ -248,7 +248,7 @@ impl Guard<'_> {
                 Heard::Order(Order::Ask, _) => self.ask(),
                 Heard::Order(Order::Keep, _) => self.kept = true,
                 Heard::Order(Order::Kill, _) => self.kill(),
-                Heard::Order(Order::Start | Order::Leave, _) | Heard::Noise => {}
+                Heard::Order(Order::Start | Order::Leave | Order::Clean, _) | Heard::Noise => {}
                 Heard::Nothing => return,
                 Heard::Gone => return self.host_has_gone(),
             }

@@ -32,7 +32,7 @@ pub(crate) fn main() {
     sys::close_from(3);
     let channel = Channel::from_stdin().unwrap_or_else(|error| refuse(UNABLE, &error));
     let Err(Failure { stage, errno }) = run(&options, &channel);
-    if channel.part(&Report::Failed { stage, errno }).host_gone {
+    if channel.part(&Report::Failed { stage, errno }).cleans {
         clean_up(&options, false);
     }
     exit(UNABLE);
@@ -55,9 +55,9 @@ fn run(options: &Options, channel: &Channel) -> Result<Infallible, Failure> {
     rustix::process::set_child_subreaper(this).at(Stage::Warden)?;
     let (ending, parting) = match stdin {
         Some(stdin) => guard(options, channel, stdin, &held)?,
-        None => (Ending::Code(UNABLE), Parting { host_gone: true, kept: false }),
+        None => (Ending::Code(UNABLE), Parting { cleans: true, kept: false }),
     };
-    if parting.host_gone {
+    if parting.cleans {
         clean_up(options, parting.kept);
     }
     sys::die_like(ending)

@@ -41,13 +41,15 @@ words! {
         Ask = "ask",
         /// Kill every process of the tree.
         Kill = "kill",
-        /// Exit: the host has read the last report, and removes what the child leaves.
+        /// Exit: the host has removed what the child has left.
         Leave = "leave",
+        /// Remove what the child has left, because the host cannot, and exit.
+        Clean = "clean",
     }
 }
 
-/// A report from a warden to its host. After [`Report::Failed`] or [`Report::Gone`] the warden exits as soon as it gets
-/// [`Order::Leave`], or the host has died.
+/// A report from a warden to its host. After [`Report::Failed`] or [`Report::Gone`] the warden waits for [`Order::Leave`],
+/// and then exits. If the host dies first, however that happens, the warden removes what the host would have removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// The control group of the tree. Sent before [`Report::Started`], if there is one.
@@ -251,7 +253,7 @@ mod tests {
 
     #[test]
     fn every_message_survives_the_round_trip() {
-        for order in [Order::Start, Order::Keep, Order::Ask, Order::Kill, Order::Leave] {
+        for order in [Order::Start, Order::Keep, Order::Ask, Order::Kill, Order::Leave, Order::Clean] {
             assert_eq!(Order::parse(order.as_str().as_bytes()), Some(order));
         }
         for report in [

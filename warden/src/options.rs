@@ -13,7 +13,8 @@ pub struct Options {
     pub sandbox: Option<Sandbox>,
     /// What the whole tree may use.
     pub limits: Limits,
-    /// Paths to remove once the tree is gone, but only if the host died first; otherwise the host cleans up.
+    /// Paths to remove once the tree is gone, unless the host has removed them and says so
+    /// ([`Order::Leave`](crate::Order::Leave)).
     pub scratch: Vec<PathBuf>,
     /// Paths removed with `scratch`, unless the host has sent [`Order::Keep`](crate::Order::Keep).
     pub unless_kept: Vec<PathBuf>,

@@ -7,7 +7,7 @@ use super::repository::RunRepository;
 use crate::agent::canonical;
 use crate::archive::{ArchiveError, Candidate, RunPlace, archive, keep_within};
 use crate::files::layout;
-use crate::run::{BackgroundRun, Cleanup, HostContext, RunOutcome, load_config};
+use crate::run::{BackgroundRun, Cleanup, HostContext, RunOutcome, load_config, sweep_leftovers};
 use crate::store::now_ms;
 use crate::text::chain;
 use crate::text::figures::millis;
@@ -24,6 +24,11 @@ pub(super) struct Retention {
 impl Retention {
     pub(super) fn new(agent_dir: PathBuf, repository: Arc<RunRepository>) -> Self {
         Self { agent_dir, repository }
+    }
+
+    /// Removes what runs of dead processes have left. Only the first call does anything.
+    pub(super) fn sweep_leftovers(&self) {
+        sweep_leftovers(&self.agent_dir);
     }
 
     /// Archives the transcripts that are due.

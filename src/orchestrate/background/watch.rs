@@ -90,6 +90,7 @@ async fn look(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
                 snapshots.sweep(|key| repository.run(key).is_some_and(|run| run.is_live()));
             }
             retention.archive_due();
+            retention.sweep_leftovers();
         });
         archive.await;
         service.registry.notify();

@@ -39,7 +39,7 @@ struct Watched {
 }
 
 /// Starts a child behind a warden. Blocks until the child has executed its program. Another thread writes what happens
-/// to its tree into `known`, up to [`Known::gone`].
+/// to its tree into `known`, until nobody is left.
 ///
 /// # Errors
 ///
@@ -89,12 +89,12 @@ impl Watched {
 
     /// How long to wait for messages before the next look.
     fn pause(&self) -> Duration {
-        if self.wardens.values().any(|link| link.is_gone()) { SOON } else { LOOK }
+        if self.wardens.values().any(|link| link.is_leaving()) { SOON } else { LOOK }
     }
 
     /// Checks the wardens that are silent: finishes those that have exited, kills those that take too long.
     fn look(&mut self) {
-        let has_exited = |link: &Link| link.is_gone() && link.has_exited();
+        let has_exited = |link: &Link| link.is_leaving() && link.has_exited();
         let exited: Vec<u64> =
             self.wardens.iter().filter(|(_, link)| has_exited(link)).map(|(key, _)| *key).collect();
         for key in exited {

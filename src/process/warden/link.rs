@@ -26,7 +26,7 @@ use super::super::command::Located;
 use super::super::error::{SpawnError, SpawnStage};
 use super::super::guardian::Guardian;
 use super::super::program;
-use super::super::signaller::{Known, Signaller};
+use super::super::signaller::{Known, Left, Signaller};
 use super::super::streams::Pipes;
 use super::sweep::{TREE, sweep};
 
@@ -44,9 +44,19 @@ pub(super) struct Link {
     warden_pid: u32,
     marker: String,
     cgroup: Option<PathBuf>,
-    /// When the child ended or the kill was ordered; starts [`END_LIMIT`].
+    /// When the child ended, the kill was ordered, or the warden was let go; starts [`END_LIMIT`].
     ending: Mutex<Option<Instant>>,
+    farewell: Mutex<Farewell>,
     known: watch::Sender<Known>,
+}
+
+/// What is still missing until the warden may go.
+#[derive(Debug, Default)]
+struct Farewell {
+    /// The warden has reported that its tree is gone.
+    tree_gone: bool,
+    /// The last order, once somebody has cleaned up or cannot.
+    released: Option<Order>,
 }
 
 /// What a read from the socket found.
@@ -104,6 +114,7 @@ impl Link {
             marker,
             cgroup: None,
             ending: Mutex::default(),
+            farewell: Mutex::default(),
             known,
         };
         let ordered = link.order_start(&reads);
@@ -153,22 +164,39 @@ impl Link {
             };
             match report {
                 Report::Ended(_) => self.expect_the_end(),
-                Report::Gone(_) => self.order(Order::Leave),
+                Report::Gone(_) => self.part(|farewell| farewell.tree_gone = true),
                 _ => {}
             }
             self.known.send_modify(|known| match report {
                 Report::Ended(ending) => known.end(Some(status(ending))),
                 Report::OverLimit(over) => known.over_limit = Some(over),
                 Report::Using(tally) => known.so_far = Some(tally),
-                Report::Gone(tally) => known.tally = Some(tally),
+                Report::Gone(tally) => (known.tally, known.left) = (Some(tally), Left::Warden),
                 Report::Grouped(_) | Report::Started(_) | Report::Failed { .. } => {}
             });
         }
     }
 
-    /// Whether the warden has reported that its tree is gone, and is about to exit.
+    /// Whether the warden has reported that its tree is gone.
     pub(super) fn is_gone(&self) -> bool {
         self.known.borrow().tally.is_some()
+    }
+
+    /// Whether the warden is about to exit.
+    pub(super) fn is_leaving(&self) -> bool {
+        let farewell = self.farewell.lock();
+        farewell.tree_gone && farewell.released.is_some()
+    }
+
+    /// Notes a step of the farewell, and sends the last order once nothing is missing. Until then the warden may wait for
+    /// as long as it takes: it guards what this process still needs.
+    fn part(&self, step: impl FnOnce(&mut Farewell)) {
+        let mut farewell = self.farewell.lock();
+        step(&mut farewell);
+        if let (true, Some(order)) = (farewell.tree_gone, farewell.released) {
+            self.order(order);
+            *self.ending.lock() = Some(Instant::now());
+        }
     }
 
     /// What is left to do once the warden has ended. Blocks for up to two seconds when it was killed.
@@ -178,7 +206,7 @@ impl Link {
             self.known.send_modify(|known| (known.orphaned, known.ended) = (true, true));
         }
         self.reap();
-        self.known.send_modify(|known| known.gone = true);
+        self.known.send_modify(|known| known.left = Left::Nobody);
     }
 
     /// Becomes readable when there is something to [read](Link::read).
@@ -191,9 +219,11 @@ impl Link {
         self.ending.lock().get_or_insert_with(Instant::now);
     }
 
-    /// Whether the warden takes longer to end its tree than it can need, because somebody has stopped it.
+    /// Whether the warden takes longer to end its tree, or to exit, than it can need, because somebody has stopped it.
     pub(super) fn is_overdue(&self) -> bool {
-        self.ending.lock().is_some_and(|since| since.elapsed() > END_LIMIT)
+        let farewell = self.farewell.lock();
+        let waits_for_us = farewell.tree_gone && farewell.released.is_none();
+        !waits_for_us && self.ending.lock().is_some_and(|since| since.elapsed() > END_LIMIT)
     }
 
     /// Cleans up after a start that failed.
@@ -287,6 +317,10 @@ impl Signaller for Link {
 
     fn keep(&self) {
         self.order(Order::Keep);
+    }
+
+    fn release(&self, cleaned: bool) {
+        self.part(|farewell| farewell.released = Some(if cleaned { Order::Leave } else { Order::Clean }));
     }
 }
 

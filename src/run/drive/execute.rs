@@ -100,7 +100,9 @@ impl ActiveRun<'_> {
             let (mut files, last) = match self.attempt(attempt, child).await {
                 (files, Ok(last)) => (files, last),
                 (files, Err(error)) => {
-                    return self.without_child(&Verdict::failed(1, error), files.session());
+                    let result = self.without_child(&Verdict::failed(1, error), files.session());
+                    files.remove().await;
+                    return result;
                 }
             };
             let usage = last.collected.usage.clone();
@@ -125,7 +127,7 @@ impl ActiveRun<'_> {
                 match unless_cancelled(&self.cancel, tokio::time::sleep(pause)).await {
                     Ok(()) => {
                         self.admitted.builder.earlier.add(&usage, files.session());
-                        blocking(move || drop(files)).await;
+                        files.remove().await;
                         self.enforcer.next_attempt();
                         continue;
                     }
@@ -134,8 +136,10 @@ impl ActiveRun<'_> {
             }
             report.changes = changes(before, &report.last.supervised.outcome).await;
             let builder = self.admitted.builder.clone();
-            // Blocks: writes a long answer and removes the run's files.
-            return blocking(move || builder.finish(report, &files)).await;
+            // Blocks: writes a long answer.
+            let (result, files) = blocking(move || (builder.finish(report, &files), files)).await;
+            files.remove().await;
+            return result;
         }
     }
 

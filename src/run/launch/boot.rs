@@ -10,7 +10,7 @@ use crate::files::{FileError, layout};
 use crate::process::{Cancel, ChildCommand, SpawnError, Started, check_cwd, start};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::pi::PiProgram;
-use crate::run::blocking::{blocking, off_thread, unless_cancelled};
+use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::drive::protocol::protocol_of;
 use crate::run::launch::private_files::PrivateDirsSpec;
 use crate::text::chain;
@@ -56,9 +56,12 @@ impl AdmittedRun {
         // After a cancellation, files that are still created are removed when they are dropped.
         let made = unless_cancelled(cancel, blocking(move || run.make(attempt))).await;
         let made = made.map_err(|_| NoChild::Cancelled)?;
-        let (files, command, prompt) = made.map_err(|error| NoChild::Failed { error, files: None })?;
+        let (mut files, command, prompt) = made.map_err(|error| NoChild::Failed { error, files: None })?;
         match start_patiently(&command, cancel).await {
-            Ok(Some(child)) => Ok(Booted { child, files, command, prompt }),
+            Ok(Some(mut child)) => {
+                files.clean_up = child.take_clean_up();
+                Ok(Booted { child, files, command, prompt })
+            }
             Ok(None) => Err(NoChild::Cancelled),
             Err(error) => {
                 let words = format!("{}: {}", error.stage(), chain(&error));
@@ -92,6 +95,7 @@ impl AdmittedRun {
             }),
             attempt,
             resumes: spec.overrides.resumes.as_ref(),
+            agent_dir: &context.agent_dir,
         };
         let failed = |error: FileError| format!("session directory: {}", chain(&error));
         let files = RunFiles::create(&parent, &self.builder.run_id.get(), wanted).map_err(failed)?;
@@ -159,6 +163,6 @@ impl Booted {
     pub async fn discard(self) {
         let Self { files, child, .. } = self;
         child.discard().await;
-        drop(off_thread(move || drop(files)).await);
+        files.remove().await;
     }
 }

@@ -8,10 +8,13 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
+use super::leftovers::{self, Note};
 use super::private_dirs::PrivateDirs;
 use super::private_files::{PrivateDirsSpec, write_private};
-use super::resume::{SessionLock, lock_session};
+use super::resume::{SessionLock, lock_directory, lock_session};
 use crate::files::{FileError, layout, private};
+use crate::process::CleanUp;
+use crate::run::blocking::off_thread;
 use crate::run::spec::{Resumption, RunId};
 
 /// How many run ids are tried. With 32 random bits and thousands of runs, even the second is rare.
@@ -31,6 +34,9 @@ const GUARD: &str = include_str!("../../../extension/child-guard.cjs");
 /// Dropping it removes the prompt, the guard and the private directories. The full output stays, and so does the
 /// session file after [`Self::keep_session`]. A sandboxed child cannot write to the directory itself, so the files in
 /// it are ours.
+///
+/// Where that fails, for instance because no more files can be opened, the child's warden does it. It also does if this
+/// process ends first. What is left without a warden is swept at the next start (`leftovers`).
 #[derive(Debug)]
 pub(in crate::run) struct RunFiles {
     /// The run's id: the requested one, or another if that was taken.
@@ -46,8 +52,14 @@ pub(in crate::run) struct RunFiles {
     session: Option<PathBuf>,
     /// Whether to keep the session.
     is_used: bool,
-    /// The lock on the directory, if the run continues another one.
-    lock: Option<SessionLock>,
+    /// Whether the run continues another one.
+    is_resumed: bool,
+    /// Says where all this lies, should nobody be left to remove it.
+    note: Option<Note>,
+    /// Says that this run is alive.
+    _lock: SessionLock,
+    /// Keeps the child's warden, which removes all this if this process ends before.
+    pub clean_up: Option<CleanUp>,
 }
 
 /// What to create in a run's directory.
@@ -65,6 +77,8 @@ pub(in crate::run) struct RunFilesSpec<'a> {
     pub attempt: u32,
     /// The run to continue, with its directory and its session.
     pub resumes: Option<&'a Resumption>,
+    /// The user's agent directory, where it is noted what may be left.
+    pub agent_dir: &'a Path,
 }
 
 impl RunFiles {
@@ -81,16 +95,27 @@ impl RunFiles {
         run_id: &str,
         wanted: RunFilesSpec<'_>,
     ) -> Result<Self, FileError> {
-        let lock = wanted.resumes.map(|resumption| lock_session(resumption, wanted.cwd)).transpose()?;
+        leftovers::sweep_once(wanted.agent_dir);
+        let resumed = wanted.resumes.map(|resumption| lock_session(resumption, wanted.cwd)).transpose()?;
         let (directory, run_id) = match wanted.resumes {
             Some(Resumption { directory, run_id, .. }) => (directory.clone(), run_id.clone()),
             None if wanted.attempt > 1 => (open_directory(parent, run_id)?, run_id.to_owned()),
             None => create_directory(parent, run_id)?,
         };
+        let is_resumed = resumed.is_some();
         let session = match wanted.resumes {
             Some(resumption) => Some(resumption.session.clone()),
             None => wanted.session.then(|| directory.join(layout::session(wanted.attempt))),
         };
+        let temporaries = wanted.private_dirs.and_then(|wanted| wanted.temporaries);
+        let temporary = PrivateDirs::temporary_of(&directory, temporaries);
+        let lock = resumed.map_or_else(|| lock_directory(&directory), Ok);
+        let noted = lock
+            .and_then(|lock| Ok((lock, Note::write(wanted.agent_dir, &directory, temporary.as_deref())?)));
+        let (lock, note) = noted.inspect_err(|_| {
+            // Nothing is in it yet, unless it was there before.
+            let _ = fs::remove_dir(&directory);
+        })?;
         let mut files = Self {
             prompt: directory.join(layout::PROMPT),
             guard: directory.join(layout::GUARD),
@@ -98,8 +123,11 @@ impl RunFiles {
             session,
             private_dirs: None,
             run_id,
-            is_used: lock.is_some(),
-            lock,
+            is_used: is_resumed,
+            is_resumed,
+            note,
+            _lock: lock,
+            clean_up: None,
         };
         match files.write_all(wanted) {
             Ok(()) => Ok(files),
@@ -117,14 +145,14 @@ impl RunFiles {
     fn write_all(&mut self, wanted: RunFilesSpec<'_>) -> Result<(), FileError> {
         write_private(&self.prompt, wanted.prompt.as_bytes())?;
         write_private(&self.guard, GUARD.as_bytes())?;
-        if self.lock.is_some() {
-            PrivateDirs::clear(&self.directory);
+        if self.is_resumed {
+            PrivateDirs::clear(&self.directory).map_err(FileError::at(&self.directory))?;
         }
         self.private_dirs = wanted
             .private_dirs
             .map(|private_dirs| PrivateDirs::create(&self.directory, private_dirs))
             .transpose()?;
-        let Some(session) = self.session.as_ref().filter(|_| self.lock.is_none()) else { return Ok(()) };
+        let Some(session) = self.session.as_ref().filter(|_| !self.is_resumed) else { return Ok(()) };
         let timestamp =
             OffsetDateTime::now_utc().format(&Rfc3339).expect("the current time has an RFC 3339 form");
         let header = serde_json::json!({
@@ -152,7 +180,8 @@ impl RunFiles {
     /// The paths to remove if this process dies before the child.
     #[must_use]
     pub(in crate::run) fn scratch(&self) -> Vec<PathBuf> {
-        self.own_places().chain([&*self.prompt, &*self.guard]).map(Path::to_path_buf).collect()
+        let note = self.note.as_ref().map(Note::path);
+        self.own_places().chain([&*self.prompt, &*self.guard]).chain(note).map(Path::to_path_buf).collect()
     }
 
     /// The session, to be removed as well unless it is kept.
@@ -172,11 +201,35 @@ impl RunFiles {
         self.is_used = true;
     }
 
+    /// Removes what a drop removes, and waits until the child's warden has left.
+    pub(in crate::run) async fn remove(self) {
+        let left = self.clean_up.as_ref().map(CleanUp::warden_left);
+        drop(off_thread(move || drop(self)).await);
+        if let Some(left) = left {
+            left.await;
+        }
+    }
+
+    /// Removes it all but for what is kept. Returns whether nothing else is left.
+    fn clear(&mut self) -> bool {
+        let session = self.session.as_ref().filter(|_| !self.is_used);
+        let files = [&self.prompt, &self.guard].into_iter().chain(session);
+        let mut is_clear = true;
+        for file in files {
+            is_clear &=
+                fs::remove_file(file).map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |()| true);
+        }
+        is_clear &= self.private_dirs.take().is_none_or(PrivateDirs::remove);
+        // Fails on purpose if something is kept in it: a directory that is not empty stays.
+        let _ = fs::remove_dir(&self.directory);
+        is_clear
+    }
+
     /// A path for a long text. Never that of a text from before the run was continued, because its path has been
     /// reported.
     fn free_output(&self) -> PathBuf {
         let mut paths = (1..=MAX_OUTPUTS).map(|number| self.directory.join(layout::output(number)));
-        let is_free = |path: &PathBuf| self.lock.is_none() || fs::symlink_metadata(path).is_err();
+        let is_free = |path: &PathBuf| !self.is_resumed || fs::symlink_metadata(path).is_err();
         paths.find(is_free).unwrap_or_else(|| self.directory.join(layout::output(MAX_OUTPUTS)))
     }
 
@@ -200,14 +253,13 @@ impl RunFiles {
 
 impl Drop for RunFiles {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.prompt);
-        let _ = fs::remove_file(&self.guard);
-        if let Some(session) = self.session.as_ref().filter(|_| !self.is_used) {
-            let _ = fs::remove_file(session);
+        if self.clear() {
+            if let Some(note) = self.note.take() {
+                note.remove();
+            }
+        } else if !self.clean_up.take().is_some_and(CleanUp::delegate) {
+            leftovers::sweep_again();
         }
-        self.private_dirs = None;
-        // Fails on purpose if something is kept in it: a directory that is not empty stays.
-        let _ = fs::remove_dir(&self.directory);
     }
 }
 

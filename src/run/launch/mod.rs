@@ -10,15 +10,19 @@
 //! | `files` | what lies in the run's directory, and what of it stays |
 //! | `private_files` | what private files and directories are made from |
 //! | `private_dirs` | which agent and temporary directories a child has for itself (Unix) |
+//! | `leftovers` | what runs of dead processes have left, and how it is removed (Unix) |
 //! | `command_line` | which arguments and environment the child gets |
 //! | `resume` | how the session of an earlier run is locked and checked |
 
 pub(crate) mod boot;
 pub(crate) mod command_line;
 pub(crate) mod files;
+#[cfg_attr(not(unix), path = "leftovers_elsewhere.rs")]
+pub(crate) mod leftovers;
 #[cfg_attr(not(unix), path = "private_dirs_elsewhere.rs")]
 pub(crate) mod private_dirs;
 pub(crate) mod private_files;
 pub(crate) mod resume;
 
 pub use boot::Booted;
+pub(crate) use leftovers::sweep_once as sweep_leftovers;

@@ -1,12 +1,13 @@
 //! The private directories of a child: an agent directory, if it is sandboxed or its agent has credentials of its own,
 //! and a temporary directory, if it is sandboxed.
 
-use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::leftovers::temporary_name;
 use super::private_files::{PrivateDirsSpec, TokenUse};
 use crate::credentials::{
     GiveBack, PrivateAgentDir, Refused, has_entry, needs_refresh, refresh_before_copy, remove_tree,
@@ -18,7 +19,7 @@ use crate::run::context::COMPILE_CACHE;
 use crate::text::chain;
 
 /// The prefix of the names of temporary directories; the run's id follows.
-const PREFIX: &str = "pi-subagent-";
+pub(super) const TEMPORARY_PREFIX: &str = "pi-subagent-";
 /// The name of the child's agent directory, inside the run's.
 const AGENT: &str = "agent";
 /// The name of the temporary directory, if it is inside the run's.
@@ -26,8 +27,8 @@ const TEMPORARY: &str = "tmp";
 /// The permission bits that let group and others write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// A private agent directory for one child, and a temporary directory if the child may write to no other. Dropping this
-/// removes both.
+/// A private agent directory for one child, and a temporary directory if the child may write to no other.
+/// [`Self::remove`] removes both.
 #[derive(Debug)]
 pub(in crate::run) struct PrivateDirs {
     temporary: Option<PathBuf>,
@@ -62,11 +63,7 @@ impl PrivateDirs {
             Err(error) => Err(FileError::at(&path)(error)),
         };
         // Only used if this call creates it: nobody else can have put a directory there.
-        let short = temporaries.zip(run.file_name()).and_then(|(temporaries, id)| {
-            let mut name = OsString::from(PREFIX);
-            name.push(id);
-            make(temporaries.join(name)).ok()
-        });
+        let short = Self::temporary_of(run, temporaries).and_then(|path| make(path).ok());
         let temporary = short.map_or_else(|| make(run.join(TEMPORARY)), Ok)?;
         if let Some(cache) = compile_cache.filter(|cache| is_ours_alone(cache)) {
             // Without the link the child still starts, only slower.
@@ -75,14 +72,22 @@ impl PrivateDirs {
         Ok(Self { temporary: Some(temporary), agent })
     }
 
-    /// Removes private directories that remain after host and child were killed together.
-    pub(in crate::run) fn clear(run: &Path) {
-        for name in [AGENT, TEMPORARY] {
-            let place = run.join(name);
-            if fs::symlink_metadata(&place).is_ok() {
-                let _ = remove_tree(&place);
-            }
-        }
+    /// The temporary directory of the run in the directory `run`, in the system's one.
+    pub(super) fn temporary_of(run: &Path, temporaries: Option<&Path>) -> Option<PathBuf> {
+        temporaries.zip(run.file_name()).map(|(temporaries, id)| temporaries.join(temporary_name(id)))
+    }
+
+    /// Removes private directories that remain in the directory of a run after host and child were killed together.
+    pub(in crate::run) fn clear(run: &Path) -> io::Result<()> {
+        [AGENT, TEMPORARY].iter().try_for_each(|name| remove_tree(&run.join(name)))
+    }
+
+    /// Removes them. Returns whether nothing is left.
+    pub(in crate::run) fn remove(self) -> bool {
+        let Self { temporary, agent } = self;
+        // Both are tried.
+        let left = [temporary.map(|temporary| remove_tree(&temporary)), Some(remove_tree(agent.path()))];
+        left.into_iter().flatten().all(|removed| removed.is_ok())
     }
 
     /// The value of `TMPDIR`, if the child has a temporary directory of its own.
@@ -115,16 +120,6 @@ impl PrivateDirs {
                 Some(format!("the child's new token for `{provider}` was not taken over: {why}"))
             }
             Err(error) => Some(format!("the child's new token for `{provider}` is lost: {}", chain(&error))),
-        }
-    }
-}
-
-impl Drop for PrivateDirs {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary
-            && fs::symlink_metadata(temporary).is_ok()
-        {
-            let _ = remove_tree(temporary);
         }
     }
 }
@@ -194,7 +189,7 @@ mod tests {
         let temporary = private_dirs.temporary().expect("it is sandboxed").to_path_buf();
         let link = temporary.join(COMPILE_CACHE);
         assert_eq!(fs::read_link(&link).expect("a link"), cache);
-        drop(private_dirs);
+        assert!(private_dirs.remove());
         assert!(!temporary.exists());
         assert_eq!(fs::read_to_string(cache.join("code")).expect("still there"), "compiled");
     }
@@ -212,7 +207,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a temporary directory");
         assert!(!is_linked(&private_dirs(root.path(), &root.path().join("absent"))));
         let (root, cache, before) = scene(0o755);
-        drop(before);
+        before.remove();
         let link = root.path().join("link");
         symlink(&cache, &link).expect("linked");
         assert!(!is_linked(&private_dirs(root.path(), &link)), "what a link names can change");

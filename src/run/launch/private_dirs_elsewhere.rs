@@ -1,6 +1,6 @@
 //! Private directories on systems without a sandbox: there are none.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::private_files::{PrivateDirsSpec, TokenUse};
@@ -16,7 +16,17 @@ impl PrivateDirs {
         Err(FileError::at(run)(std::io::ErrorKind::Unsupported.into()))
     }
 
-    pub(in crate::run) fn clear(_run: &Path) {}
+    pub(super) fn temporary_of(_run: &Path, _temporaries: Option<&Path>) -> Option<PathBuf> {
+        None
+    }
+
+    pub(in crate::run) fn clear(_run: &Path) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    pub(in crate::run) fn remove(self) -> bool {
+        match self {}
+    }
 
     pub(in crate::run) fn temporary(&self) -> Option<&Path> {
         match *self {}

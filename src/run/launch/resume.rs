@@ -3,6 +3,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -13,8 +15,13 @@ use crate::run::spec::Resumption;
 /// The longest first line of a session, in bytes; it has an id, a time and a directory.
 const MAX_HEADER: u64 = 64 * 1024;
 
-/// The lock on a run's directory, released on drop. While it is held, no other process can continue the run, if the
-/// file system has locks.
+/// How long a run that has been continued or swept is waited for: a sweep removes a few files.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The lock on a run's directory, released on drop. While it is held, the run counts as alive: no other process continues
+/// it or removes what it has left, if the file system has locks.
 #[derive(Debug)]
 pub(in crate::run) struct SessionLock {
     #[cfg(unix)]
@@ -35,12 +42,21 @@ pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Resul
     if !found.is_dir() {
         return Err(FileError::at(directory)(wrong("it is not a directory")));
     }
-    let locked = lock(directory).map_err(FileError::at(directory))?;
+    let locked = lock_directory(directory)?;
     if session.parent() != Some(directory) {
         return Err(FileError::at(session)(wrong("it does not lie in the run's directory")));
     }
     open(session).and_then(|mut file| make_ready(&mut file, cwd)).map_err(FileError::at(session))?;
     Ok(locked)
+}
+
+/// Locks the directory of a run. Blocks.
+///
+/// # Errors
+///
+/// When it cannot be opened, or another process holds the lock.
+pub(super) fn lock_directory(directory: &Path) -> Result<SessionLock, FileError> {
+    lock(directory).map_err(FileError::at(directory))
 }
 
 fn wrong(words: &str) -> io::Error {
@@ -52,12 +68,16 @@ fn lock(directory: &Path) -> io::Result<SessionLock> {
     use rustix::fs::{FlockOperation, flock};
     use rustix::io::Errno;
     let file = File::open(directory)?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => {
-            Err(io::Error::new(io::ErrorKind::WouldBlock, "the run is being continued already"))
+    let since = Instant::now();
+    loop {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) if since.elapsed() < PATIENCE => thread::sleep(PAUSE),
+            Err(Errno::WOULDBLOCK) => {
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, "the run is being continued already"));
+            }
+            // Not every file system has locks.
+            Ok(()) | Err(_) => return Ok(SessionLock { _directory: file }),
         }
-        // Not every file system has locks.
-        Ok(()) | Err(_) => Ok(SessionLock { _directory: file }),
     }
 }
 

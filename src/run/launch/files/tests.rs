@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// An agent directory in which nothing can be noted.
+const NOWHERE: &str = "/dev/null/agent";
+
 fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FileError> {
     let wanted = RunFilesSpec {
         cwd: Path::new("/project"),
@@ -10,6 +13,7 @@ fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FileError>
         private_dirs: None,
         attempt: 1,
         resumes: None,
+        agent_dir: Path::new(NOWHERE),
     };
     RunFiles::create(parent, id, wanted)
 }
@@ -64,6 +68,7 @@ fn a_run_that_is_continued_keeps_its_session_and_its_texts() {
         private_dirs: None,
         attempt: 1,
         resumes: Some(&resumption),
+        agent_dir: Path::new(NOWHERE),
     };
     let elsewhere = parent.path().join("elsewhere");
     for prompt in ["You explore.", "You explore again."] {

@@ -1,0 +1,80 @@
+/** Starts a run and does what its second word says, at the child's first words or before; prints what comes of it. */
+
+import { closeSync, openSync, readdirSync } from "node:fs";
+
+import { setTimeout as delay } from "node:timers/promises";
+
+import { startRun } from "../../../index.js";
+
+const [options, what] = [JSON.parse(process.argv[2] ?? ""), process.argv[3]];
+
+/** Takes all descriptors that this process may still have, but for a few; returns what gives them back. */
+function takeDescriptors(few = 0) {
+	/** @type {number[]} */
+	const taken = [];
+	try {
+		for (;;) taken.push(openSync("/dev/null"));
+	} catch {
+		for (const descriptor of taken.splice(0, few)) closeSync(descriptor);
+		return () => taken.forEach((descriptor) => void closeSync(descriptor));
+	}
+}
+
+/** Starts the run and waits for the child's first words. */
+async function begin() {
+	const { promise, resolve } = Promise.withResolvers();
+	const handle = startRun(options, (update) => {
+		if (update.content.some(({ text }) => text.includes("so far"))) resolve(undefined);
+	});
+	const result = handle.result();
+	await promise;
+	return { handle, result };
+}
+
+/** @type {Record<string, () => unknown>} */
+const deeds = {
+	async exit() {
+		await begin();
+		process.exit(3);
+	},
+	async "exit in the pause before another attempt"() {
+		const { promise, resolve } = Promise.withResolvers();
+		void startRun(options, (update) => {
+			if (update.details.streaming?.state === "retrying") resolve(undefined);
+		}).result();
+		await promise;
+		process.exit(3);
+	},
+	async "exit while its files are removed"() {
+		await begin();
+		// The prompt goes first.
+		const prompts = () =>
+			readdirSync(options.agentDir, { recursive: true }).filter((name) => /prompt/.test(String(name)));
+		while (prompts().length > 0) await delay(1);
+		process.exit(3);
+	},
+	async wait() {
+		const { result } = await begin();
+		console.log("begun");
+		await result;
+	},
+	async "no descriptors at its end"() {
+		const { handle, result } = await begin();
+		const giveBack = takeDescriptors();
+		handle.abort("enough");
+		const ended = await result;
+		giveBack();
+		console.log(JSON.stringify(ended));
+	},
+	async "few descriptors at its start"() {
+		const results = [];
+		for (const few of [0, 2, 4, 8, 12, 16, 20, 24, 30, 60]) {
+			const giveBack = takeDescriptors(few);
+			results.push(await startRun(options).result());
+			giveBack();
+		}
+		console.log(JSON.stringify(results));
+	},
+};
+
+await (deeds[what ?? ""] ?? (() => console.log(`no deed ${what}`)))();

@@ -1,0 +1,198 @@
+//! What runs of dead processes have left: private copies of credentials, prompts, temporary directories.
+//!
+//! Before a run creates anything, it notes its directories in a file below the agent directory, which goes when the run has
+//! cleaned up. So a note without a living run names what is left. A run is alive as long as its directory is locked, and the
+//! kernel releases that lock however its process ends.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use pi_subagent_warden::{is_transient, remove_tree};
+use rustix::fs::{AtFlags, CWD, FlockOperation, flock, fstat, unlinkat};
+use uuid::Uuid;
+
+use super::private_dirs::{PrivateDirs, TEMPORARY_PREFIX};
+use crate::files::{FileError, layout, open, private};
+
+/// Notes that are read at one start. Who has more gets rid of the rest at the next ones.
+const MAX_NOTES: usize = 1024;
+/// The longest note, in bytes: two paths.
+const MAX_NOTE: u64 = 16 * 1024;
+
+/// A note is written within microseconds.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(60);
+
+/// The agent directories that this process has swept.
+static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// A run's note. Dropping it leaves it where it is.
+#[derive(Debug)]
+pub(super) struct Note(PathBuf);
+
+impl Note {
+    /// Notes that the run in the directory `run`, which is locked, may leave something there and in `temporary`. `None` where
+    /// no note can be written: the run may have its directory elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// When this process is short of something. Then nothing could be removed, either.
+    pub(super) fn write(
+        agent_dir: &Path,
+        run: &Path,
+        temporary: Option<&Path>,
+    ) -> Result<Option<Self>, FileError> {
+        let parent = layout::scratch(agent_dir);
+        let path = parent.join(Uuid::new_v4().simple().to_string()).with_extension("run");
+        let absolute = |path: &Path| std::path::absolute(path).map(PathBuf::into_os_string);
+        let write = || {
+            let mut bytes = absolute(run)?.into_vec();
+            bytes.push(0);
+            bytes.extend(temporary.map(absolute).transpose()?.unwrap_or_default().into_vec());
+            bytes.push(0);
+            private::create_dir_all(&parent)?;
+            private::write_new(&path, &bytes)
+        };
+        match write() {
+            Ok(()) => Ok(Some(Self(path))),
+            Err(error) if is_transient(&error) => Err(FileError::at(&path)(error)),
+            Err(_) => {
+                let _ = fs::remove_file(&path);
+                Ok(None)
+            }
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Removes the note, once nothing is left.
+    pub(super) fn remove(self) {
+        // If this fails, the next sweep finds nothing but the note.
+        let _ = fs::remove_file(self.0);
+    }
+}
+
+/// Removes, on a thread of its own, what runs of dead processes have left. Does so once in the life of this process, and
+/// again after [`sweep_again`].
+pub(crate) fn sweep_once(agent_dir: &Path) {
+    let agent_dir = agent_dir.to_path_buf();
+    if SWEPT.lock().insert(agent_dir.clone()) {
+        // Without a thread the next process does it.
+        drop(thread::Builder::new().name("subagent-leftovers".to_owned()).spawn(move || sweep(&agent_dir)));
+    }
+}
+
+/// Has the next run sweep once more, because something had to be left.
+pub(super) fn sweep_again() {
+    SWEPT.lock().clear();
+}
+
+/// Removes what runs of dead processes have left. Errors leave a note, and what it names, for the next sweep.
+fn sweep(agent_dir: &Path) {
+    let notes = layout::scratch(agent_dir);
+    let is_ours = fs::symlink_metadata(&notes).is_ok_and(|found| found.is_dir() && found.uid() == our_uid());
+    for entry in
+        fs::read_dir(&notes).into_iter().flatten().take(if is_ours { MAX_NOTES } else { 0 }).flatten()
+    {
+        let path = entry.path();
+        let is_done = match read(&path) {
+            Ok(Some(note)) => clear(&note).unwrap_or(false),
+            Ok(None) => is_old(&path),
+            Err(_) => false,
+        };
+        if is_done {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Whether a note that names nothing is not just being written.
+fn is_old(path: &Path) -> bool {
+    let age = fs::symlink_metadata(path).and_then(|found| found.modified()).map(|time| time.elapsed());
+    age.is_ok_and(|age| age.is_ok_and(|age| age > WRITTEN_WITHIN))
+}
+
+/// The directories that a note names.
+#[derive(Debug, PartialEq, Eq)]
+struct Noted {
+    run: PathBuf,
+    temporary: Option<PathBuf>,
+}
+
+/// Reads a note of ours. `None` when it names nothing that a run creates, or is not written to its end.
+fn read(path: &Path) -> io::Result<Option<Noted>> {
+    let file = open::regular_no_follow(path)?;
+    if file.metadata()?.uid() != our_uid() {
+        return Ok(None);
+    }
+    Ok(parse(&open::read(file, MAX_NOTE)?))
+}
+
+fn parse(bytes: &[u8]) -> Option<Noted> {
+    let mut parts =
+        bytes.strip_suffix(&[0])?.split(|byte| *byte == 0).map(|part| Path::new(OsStr::from_bytes(part)));
+    let (run, temporary) = (parts.next()?, parts.next()?);
+    let id = run.file_name().filter(|name| name.to_str().is_some_and(layout::is_run_id))?;
+    let temporary = Some(temporary).filter(|path| !path.as_os_str().is_empty());
+    let is_whole = parts.next().is_none()
+        && run.is_absolute()
+        && temporary.is_none_or(|path| path.is_absolute() && path.file_name() == Some(&temporary_name(id)));
+    is_whole.then(|| Noted { run: run.to_owned(), temporary: temporary.map(Path::to_path_buf) })
+}
+
+/// The name of a run's temporary directory.
+pub(super) fn temporary_name(id: &OsStr) -> OsString {
+    let mut name = OsString::from(TEMPORARY_PREFIX);
+    name.push(id);
+    name
+}
+
+/// Removes what a run has left, unless it is alive. Returns whether nothing is left.
+fn clear(Noted { run, temporary }: &Noted) -> io::Result<bool> {
+    // Held until the end, so that nobody continues the run meanwhile.
+    let directory = match open::directory_no_follow_at(CWD, run) {
+        Err(error) if io::Error::from(error).kind() == io::ErrorKind::NotFound => None,
+        opened => Some(opened?),
+    };
+    if let Some(directory) = &directory {
+        // Where there are no locks, nobody can tell whether the run is alive.
+        if fstat(directory)?.st_uid != our_uid()
+            || flock(directory, FlockOperation::NonBlockingLockExclusive).is_err()
+        {
+            return Ok(false);
+        }
+        PrivateDirs::clear(run)?;
+        for name in [layout::PROMPT, layout::GUARD] {
+            match unlinkat(directory, name, AtFlags::empty()).map_err(io::Error::from) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    if let Some(temporary) = temporary {
+        match fs::symlink_metadata(temporary) {
+            // Only its owner can have put it there: the system's temporary directory is sticky.
+            Ok(found) if found.is_dir() && found.uid() == our_uid() => remove_tree(temporary)?,
+            _ => {}
+        }
+    }
+    // Fails on purpose if something is kept in it.
+    let _ = fs::remove_dir(run);
+    Ok(true)
+}
+
+fn our_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+#[cfg(test)]
+mod tests;
