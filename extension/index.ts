@@ -40,7 +40,7 @@ export default function subagentNative(api: ExtensionAPI): void {
 
 function start(pi: ExtensionAPI): void {
 	const background = new Background();
-	const questions = new Questions();
+	const questions = new Questions((waiting) => background.ask(waiting));
 	const events = runEvents(pi);
 	const tools = ourTools(pi, questions, background);
 	const notices = new Notices();
@@ -54,7 +54,6 @@ function start(pi: ExtensionAPI): void {
 	const drain = async (context: ExtensionCommandContext) => await deliveries?.drain(() => context.waitForIdle());
 	registerCommands(pi, { background, questions, drain });
 	registerAnnouncementRenderer(pi);
-	questions.subscribe(() => background.ask(questions.list()));
 
 	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
 	const interrupted = () => {

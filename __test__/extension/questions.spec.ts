@@ -16,7 +16,6 @@ import {
 	TUI_KEYBINDINGS,
 	visibleWidth,
 } from "@earendil-works/pi-tui";
-import { openQuestion } from "../../extension/commands/commands.ts";
 import { dialogs } from "../../extension/questions/dialogs.ts";
 import { type Presenter, Questions } from "../../extension/questions/questions.ts";
 import { terminalQuestions } from "../../extension/questions/terminal.ts";
@@ -346,7 +345,7 @@ describe("questions in pi's terminal", () => {
 		terminal.press(KEYS.enter);
 		await soon();
 		assert.equal(terminal.overlay, "");
-		questions.open(questions.list()[1]?.id);
+		questions.open("2");
 		await soon();
 		assert.match(terminal.overlay, /Three\?/);
 		terminal.press(KEYS.down, KEYS.enter);
@@ -361,7 +360,7 @@ describe("questions in pi's terminal", () => {
 	});
 
 	it("are opened by their place, by the label or the id of their run, or by its agent", async () => {
-		const open = (which: string) => openQuestion(which, questions);
+		const open = (which: string) => questions.open(which);
 		assert.equal(open(""), false);
 		ask.ask(question("confirm", { title: "One?", runId: "99887766" }));
 		ask.ask(question("confirm", { title: "Two?", runId: "labelled", agent: "tester" }));

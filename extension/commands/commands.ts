@@ -30,7 +30,7 @@ const WITHOUT_PANEL = "list";
 
 export function registerCommands(pi: ExtensionAPI, session: Session): void {
 	const { background, questions, drain } = session;
-	const open = (which: string) => openQuestion(which, questions);
+	const open = (which: string) => questions.open(which);
 	registerReportRenderer(pi);
 	pi.registerCommand("subagents", {
 		description: "Sub-agents: list, stop, log, info, send, resume, answer, agents, doctor",
@@ -73,16 +73,6 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			if (!questions.open()) context.ui.notify(NO_QUESTION, "info");
 		},
 	});
-}
-
-/** `/subagents answer`: the question that waits longest, one by its place in the row, or that of a run. */
-export function openQuestion(which: string, questions: Questions): boolean {
-	if (which === "") return questions.open();
-	const waiting = questions.list();
-	const found =
-		(/^[1-9]\d?$/.test(which) && waiting[Number(which) - 1]) ||
-		waiting.find(({ runId, label, agent }) => runId.startsWith(which) || label === which || agent === which);
-	return found !== undefined && questions.open(found.id);
 }
 
 function notOpen(): Report {

@@ -27,6 +27,7 @@ export interface Waiting extends Asked {
 
 /** The questions of a session, whichever load of the extension looks after them. */
 interface Queue {
+	session: string;
 	waiting: readonly Waiting[];
 	labelOf(runId: string): string | undefined;
 	changed(): void;
@@ -43,48 +44,53 @@ const MAX_LIMIT_MS = 2 ** 31 - 1;
 const MOST_WITHDRAWN = 100;
 
 export class Questions {
-	private session = "";
+	private queue: Queue | undefined;
 	private presenter: Presenter | undefined;
-	private readonly listeners = new Set<() => void>();
 	/** Questions that were taken back before they were heard. */
 	private withdrawn: readonly number[] = [];
+	/** Hears of every change. */
+	private readonly heard: (waiting: readonly Waiting[]) => void;
+
+	constructor(heard: (waiting: readonly Waiting[]) => void = () => {}) {
+		this.heard = heard;
+	}
 
 	/** From now on the questions of this session are asked; some may wait since before a reload. */
 	attach(session: string, presenter: Presenter, labelOf: Queue["labelOf"]): void {
-		this.session = session;
+		const changed = () => {
+			presenter.update(this.list());
+			contained("telling of questions", () => this.heard(this.list()));
+		};
+		this.queue = Object.assign(queues.get(session) ?? { waiting: [], session }, { labelOf, changed });
 		this.presenter = presenter;
-		const queue = queues.get(session) ?? { waiting: [], labelOf, changed() {} };
-		queue.labelOf = labelOf;
-		queue.changed = () => this.changed();
-		queues.set(session, queue);
-		this.changed();
+		queues.set(session, this.queue);
+		changed();
 	}
 
 	/** Ends that: with the session goes the person who could answer, unless its next load asks them again. */
 	detach(isReload: boolean): void {
-		const queue = queues.get(this.session);
-		this.presenter?.close();
+		const { queue, presenter } = this;
+		this.queue = undefined;
 		this.presenter = undefined;
-		if (queue) queue.changed = () => {};
+		presenter?.close();
+		if (!queue) return;
+		queue.changed = () => {};
 		if (isReload) return;
-		queues.delete(this.session);
-		for (const { settle } of queue?.waiting ?? []) settle();
+		queues.delete(queue.session);
+		for (const { settle } of queue.waiting) settle();
 	}
 
 	/** All that wait, longest first; those of one tool call, if it is given. */
 	list(callId?: string): readonly Waiting[] {
-		const all = queues.get(this.session)?.waiting ?? [];
+		const all = this.queue?.waiting ?? [];
 		return callId === undefined ? all : all.filter((asked) => asked.callId === callId);
 	}
 
-	/** Calls `listener` at every change from now on. */
-	subscribe(listener: () => void): void {
-		this.listeners.add(listener);
-	}
-
-	/** Opens this question, or the one that waits longest. False: there is none. */
-	open(id = this.list()[0]?.id): boolean {
-		const asked = this.list().find((other) => other.id === id);
+	/** Opens the question that waits longest, one by its place in the row, or that of a run. False: there is none. */
+	open(which = ""): boolean {
+		const waiting = this.list();
+		const isOf = ({ runId, label, agent }: Waiting) => runId.startsWith(which) || label === which || agent === which;
+		const asked = (/^[1-9]\d?$/.test(which) ? waiting[Number(which) - 1] : undefined) ?? waiting.find(isOf);
 		if (asked) this.presenter?.open(asked.id);
 		return asked !== undefined;
 	}
@@ -131,10 +137,5 @@ export class Questions {
 		queue.waiting = [...queue.waiting, waiting];
 		queue.changed();
 		return await promise;
-	}
-
-	private changed(): void {
-		this.presenter?.update(this.list());
-		for (const listener of this.listeners) contained("telling of questions", listener);
 	}
 }

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 bc09365f4de36d5d. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 a926d1ff94208c97. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6277,8 +6277,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 bc09365f4de36d5d"}.`)) return void 0;
-  const [version] = "0.1.0 bc09365f4de36d5d".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 a926d1ff94208c97"}.`)) return void 0;
+  const [version] = "0.1.0 a926d1ff94208c97".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8914,7 +8914,7 @@ var NO_QUESTION = "No sub-agent waits for an answer";
 var WITHOUT_PANEL = "list";
 function registerCommands(pi, session2) {
   const { background, questions, drain } = session2;
-  const open = (which) => openQuestion(which, questions);
+  const open = (which) => questions.open(which);
   registerReportRenderer(pi);
   pi.registerCommand("subagents", {
     description: "Sub-agents: list, stop, log, info, send, resume, answer, agents, doctor",
@@ -8955,12 +8955,6 @@ function registerCommands(pi, session2) {
       if (!questions.open()) context.ui.notify(NO_QUESTION, "info");
     }
   });
-}
-function openQuestion(which, questions) {
-  if (which === "") return questions.open();
-  const waiting = questions.list();
-  const found = /^[1-9]\d?$/.test(which) && waiting[Number(which) - 1] || waiting.find(({ runId, label, agent }) => runId.startsWith(which) || label === which || agent === which);
-  return found !== void 0 && questions.open(found.id);
 }
 function notOpen() {
   return messageReport("error", loadAddon().problem ?? "No session is open");
@@ -9228,45 +9222,50 @@ var LIMIT_MS = 10 * 6e4;
 var MAX_LIMIT_MS = 2 ** 31 - 1;
 var MOST_WITHDRAWN = 100;
 var Questions = class {
-  session = "";
+  queue;
   presenter;
-  listeners = /* @__PURE__ */ new Set();
   /** Questions that were taken back before they were heard. */
   withdrawn = [];
+  /** Hears of every change. */
+  heard;
+  constructor(heard = () => {
+  }) {
+    this.heard = heard;
+  }
   /** From now on the questions of this session are asked; some may wait since before a reload. */
   attach(session2, presenter, labelOf) {
-    this.session = session2;
+    const changed = () => {
+      presenter.update(this.list());
+      contained("telling of questions", () => this.heard(this.list()));
+    };
+    this.queue = Object.assign(queues.get(session2) ?? { waiting: [], session: session2 }, { labelOf, changed });
     this.presenter = presenter;
-    const queue = queues.get(session2) ?? { waiting: [], labelOf, changed() {
-    } };
-    queue.labelOf = labelOf;
-    queue.changed = () => this.changed();
-    queues.set(session2, queue);
-    this.changed();
+    queues.set(session2, this.queue);
+    changed();
   }
   /** Ends that: with the session goes the person who could answer, unless its next load asks them again. */
   detach(isReload) {
-    const queue = queues.get(this.session);
-    this.presenter?.close();
+    const { queue, presenter } = this;
+    this.queue = void 0;
     this.presenter = void 0;
-    if (queue) queue.changed = () => {
+    presenter?.close();
+    if (!queue) return;
+    queue.changed = () => {
     };
     if (isReload) return;
-    queues.delete(this.session);
-    for (const { settle } of queue?.waiting ?? []) settle();
+    queues.delete(queue.session);
+    for (const { settle } of queue.waiting) settle();
   }
   /** All that wait, longest first; those of one tool call, if it is given. */
   list(callId) {
-    const all = queues.get(this.session)?.waiting ?? [];
+    const all = this.queue?.waiting ?? [];
     return callId === void 0 ? all : all.filter((asked) => asked.callId === callId);
   }
-  /** Calls `listener` at every change from now on. */
-  subscribe(listener) {
-    this.listeners.add(listener);
-  }
-  /** Opens this question, or the one that waits longest. False: there is none. */
-  open(id = this.list()[0]?.id) {
-    const asked = this.list().find((other) => other.id === id);
+  /** Opens the question that waits longest, one by its place in the row, or that of a run. False: there is none. */
+  open(which = "") {
+    const waiting = this.list();
+    const isOf = ({ runId, label, agent }) => runId.startsWith(which) || label === which || agent === which;
+    const asked = (/^[1-9]\d?$/.test(which) ? waiting[Number(which) - 1] : void 0) ?? waiting.find(isOf);
     if (asked) this.presenter?.open(asked.id);
     return asked !== void 0;
   }
@@ -9310,10 +9309,6 @@ var Questions = class {
     queue.waiting = [...queue.waiting, waiting];
     queue.changed();
     return await promise;
-  }
-  changed() {
-    this.presenter?.update(this.list());
-    for (const listener of this.listeners) contained("telling of questions", listener);
   }
 };
 
@@ -10093,7 +10088,7 @@ function subagentNative(api) {
 }
 function start(pi) {
   const background = new Background();
-  const questions = new Questions();
+  const questions = new Questions((waiting) => background.ask(waiting));
   const events = runEvents(pi);
   const tools = ourTools(pi, questions, background);
   const notices = new Notices();
@@ -10107,7 +10102,6 @@ function start(pi) {
   const drain = async (context) => await deliveries?.drain(() => context.waitForIdle());
   registerCommands(pi, { background, questions, drain });
   registerAnnouncementRenderer(pi);
-  questions.subscribe(() => background.ask(questions.list()));
   const interrupted = () => {
     const end2 = (close) => contained("ending what runs", close);
     const ends = [end2(() => early.close()), end2(() => closeRuns()), end2(() => loadAddon().native?.endBackground())];
