@@ -674,3 +674,68 @@ async fn an_end_that_was_told_and_could_not_be_stored_is_not_told_again_as_unkno
     assert!(!scene.service.runs(Some(SESSION.into())).await[0].is_live());
     close_conversation(&scene.service, &conversation.view).await;
 }
+
+/// The list was lost without a word, and where the file was damaged nothing was kept or told any more.
+#[tokio::test]
+async fn a_database_that_is_removed_or_damaged_in_mid_run_is_begun_again_with_what_is_known() {
+    for is_damaged in [false, true] {
+        let scene = Scene::new(GOES_ON);
+        let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+        let run = scene.spawn().await;
+        leave_end(&scene, 1);
+        conversation.message().await;
+        eventually("the list of both", || conversation.view.runs().len() == 2).await;
+        for name in ["runs.db", "runs.db-wal", "runs.db-shm"] {
+            let file = scene.agent_dir().join("subagents").join(name);
+            if !is_damaged {
+                fs::remove_file(file).expect("a careless hand");
+            } else if name != "runs.db-shm" {
+                let length = fs::metadata(&file).expect("it is there").len();
+                let garbage = "garbage ".repeat(usize::try_from(length).expect("small") / 8);
+                fs::write(&file, garbage).expect("a broken disk");
+            }
+        }
+        // Damage shows only to who has not read the pages yet: another process, which sets the file aside.
+        let mut other = is_damaged.then(|| Actor::start(&scene.agent_dir()));
+        if let Some(other) = &mut other {
+            assert!(other.ask("run").starts_with("Accepted"));
+        }
+        let expected = if is_damaged { 3 } else { 2 };
+        conversation
+            .until(|event| event.notices.iter().any(|notice| notice.contains("another one was begun")))
+            .await;
+        let kept = async {
+            while scene.service.runs(Some(SESSION.into())).await.len() != expected {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(PATIENCE, kept).await.expect("all are listed");
+        eventually("all are stored", || {
+            let count = scene.database().query_row("SELECT count(*) FROM run", (), |row| row.get(0));
+            count.is_ok_and(|count: i64| usize::try_from(count) == Ok(expected))
+        })
+        .await;
+        stop(&scene.service, &run).await.expect("it can be stopped");
+        let message = conversation.message().await;
+        assert_eq!(message.runs[0].key, run.key);
+        scene.until_settled(&conversation).await;
+        close_conversation(&scene.service, &conversation.view).await;
+    }
+}
+
+/// It waited for half a minute more than it was allowed to.
+#[tokio::test]
+async fn a_conversation_whose_store_cannot_be_read_settles() {
+    let scene = Scene::new(GOES_ON);
+    let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+    let run = scene.spawn().await;
+    let database = scene.agent_dir().join("subagents/runs.db");
+    fs::remove_file(&database).expect("a careless hand");
+    fs::create_dir(&database).expect("nothing that can be opened");
+    stop(&scene.service, &run).await.expect("it can be stopped");
+    assert_eq!(conversation.message().await.runs[0].key, run.key);
+    let since = std::time::Instant::now();
+    until_settled(&scene.service, &conversation.view, Some(Duration::from_millis(1))).await;
+    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+    close_conversation(&scene.service, &conversation.view).await;
+}

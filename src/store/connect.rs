@@ -124,7 +124,7 @@ fn check(path: &Path, connection: &Connection) -> rusqlite::Result<()> {
     Err(rusqlite::Error::SqliteFailure(corrupt, Some(verdict)))
 }
 
-fn is_damage(error: &rusqlite::Error) -> bool {
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
 }
 

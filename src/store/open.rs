@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
-use super::connect::{connect, is_remote};
+use super::connect::{connect, is_damage, is_remote};
 use super::error::StoreError;
 use super::presence::{Heartbeat, LockFile, Presence, identity, lock_of};
 use super::schema;
@@ -141,6 +141,15 @@ impl Store {
         self.0.aside.as_deref()
     }
 
+    /// How often the database was replaced by an empty one, because its file was removed or damaged.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn times_replaced(&self) -> Result<u32, StoreError> {
+        Ok(self.ready()?.generation)
+    }
+
     /// Reopens the database after its files were removed, or after another process has set it aside.
     pub(super) fn mend(&self, open: &mut Open) -> Result<(), StoreError> {
         let presence = open.presence.show_again()?;
@@ -183,6 +192,12 @@ impl Store {
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Open> {
         self.0.open.lock()
+    }
+
+    /// Converts an error of `SQLite`. If the file is not what it was, it is opened again, and set aside if it is damaged.
+    pub(super) fn failed_in(&self, open: &mut Open, source: rusqlite::Error) -> StoreError {
+        open.is_lost |= is_damage(&source) || source.sqlite_error_code() == Some(ErrorCode::SystemIoFailure);
+        self.failed(source)
     }
 
     /// Converts an error of `SQLite`.

@@ -107,7 +107,7 @@ impl Store {
         if !requests.is_empty() && !self.is_intact(&open) {
             self.mend(&mut open)?;
         }
-        let rows = open.take_turn(leaving, requests).map_err(|source| self.failed(source))?;
+        let rows = open.take_turn(leaving, requests).map_err(|source| self.failed_in(&mut open, source))?;
         Ok(rows.startable_with(spare))
     }
 }

@@ -27,8 +27,9 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection, &Presence) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let open = self.ready()?;
-        work(&open.connection, &open.presence).map_err(|source| self.failed(source))
+        let mut open = self.ready()?;
+        let done = work(&open.connection, &open.presence);
+        done.map_err(|source| self.failed_in(&mut open, source))
     }
 
     /// Writes in one transaction, and waits up to five seconds for another process that holds the database; after that
@@ -41,7 +42,7 @@ impl Store {
         loop {
             // Other threads of this process can use the store between two attempts.
             let mut open = self.ready()?;
-            let done = open.transact(&work).map_err(|source| self.failed(source));
+            let done = open.transact(&work).map_err(|source| self.failed_in(&mut open, source));
             if !done.as_ref().is_err_and(StoreError::is_busy) {
                 open.note_held(None);
                 return done;

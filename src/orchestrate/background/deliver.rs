@@ -13,6 +13,7 @@ use super::conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener
 use super::conversation::outbox::Pending;
 use super::conversation::view::{ConversationScope, ConversationView};
 use super::live_run::EndReason;
+use super::restore::restore_if_replaced;
 use super::service::BackgroundService;
 use super::watch::{take_over_orphans, watch_others};
 use crate::present::{DeliveryBody, message};
@@ -25,6 +26,8 @@ const INTERVAL: Duration = Duration::from_millis(200);
 const TOGETHER: Duration = Duration::from_secs(2);
 /// Most results in one message, each in full within its share; the rest follow in the next ones.
 const MAX_TOGETHER: usize = 16;
+/// How long a pi that is about to end waits for a store that cannot be read.
+const UNANSWERED: Duration = Duration::from_secs(2);
 /// A conversation is closed after this many failures of its listener in a row.
 const MAX_FAILURES: u32 = 5;
 /// How long a pi that is about to end waits for runs that it has itself ended.
@@ -119,7 +122,7 @@ pub async fn until_settled(service: &BackgroundService, view: &ConversationView,
         }
         // The order matters: an ended run with a keeper must be pending before it stops being waited for.
         let is_waiting = view.waits_for_keepers();
-        let is_settled = live.is_empty() && view.outbox.pending().is_none();
+        let is_settled = live.is_empty() && view.outbox.is_settled(UNANSWERED);
         if view.outbox.is_closed() || (is_settled && (is_overdue || !is_waiting)) {
             return;
         }
@@ -201,6 +204,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
 /// Reads the runs from the store again if they have changed.
 async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stored: &mut Vec<BackgroundRun>) {
     if view.take_stale() {
+        restore_if_replaced(service).await;
         let mut runs = service.stored_runs(Some(view.session().to_owned())).await;
         // The list has live runs and the newest others. A run that has ended is shown as ended before it leaves the list.
         let mut left = view.runs();
@@ -246,6 +250,7 @@ async fn next_message(
         (claimed, is_all)
     });
     let (mut claimed, is_all) = claim.await;
+    view.outbox.note_answer(is_all);
     let Some(deliveries) = view.outbox.hand_out(&mut claimed, MAX_TOGETHER) else {
         let ids: Vec<_> = claimed.into_iter().map(|delivery| delivery.id).collect();
         service.blocking(move |service| service.repository.release(&ids)).await;

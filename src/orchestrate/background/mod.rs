@@ -15,6 +15,7 @@
 //! | What is known about a run, and what changes while it works? | `crate::run`: [`BackgroundRun`], [`LiveSnapshot`] |
 //! | Which runs does this process host? | `registry`: `RunRegistry` of `live_run`: `LiveRun` |
 //! | What is stored, and where if the store fails? | `repository`: `RunRepository` |
+//! | What remains when the database is removed or damaged? | `restore` |
 //! | How does a run end, and what is delivered then? | `ending`: `Ending` |
 //! | What does a conversation show, and what is on its way into it? | `conversation`: [`ConversationView`], `Outbox`, [`BackgroundEvent`] |
 //! | What claims, delivers and releases deliveries? | `deliver` |
@@ -36,6 +37,7 @@ mod live_run;
 mod live_snapshot;
 mod registry;
 mod repository;
+mod restore;
 mod retention;
 mod service;
 mod session_tools;

@@ -42,6 +42,8 @@ struct State {
     fallback: Option<Store>,
     /// Ids of deliveries that the store on disk could not mark as delivered.
     unmarked: Vec<String>,
+    /// How often the store on disk was replaced, as far as this was noticed.
+    replaced: u32,
     was_warned: bool,
     notices: Vec<String>,
 }
@@ -193,6 +195,27 @@ impl RunRepository {
         self.existing()?.data_version().ok()
     }
 
+    /// Whether the database was replaced by an empty one since the last call.
+    pub(super) fn was_replaced(&self) -> bool {
+        let store = self.state.lock().durable.clone();
+        let Some(Ok(replaced)) = store.map(|store| store.times_replaced()) else { return false };
+        std::mem::replace(&mut self.state.lock().replaced, replaced) != replaced
+    }
+
+    /// Stores an ended run unless it is stored already, by another process that knows it too.
+    pub(super) fn put_missing(&self, run: &BackgroundRun) {
+        if self.run(&run.key).is_none() {
+            self.put(run);
+        }
+    }
+
+    /// Stores a delivery of this process again.
+    pub(super) fn put_delivery(&self, delivery: &Delivery) {
+        if let Some(run) = self.run(&delivery.key) {
+            self.finish(&run, Some(delivery), true);
+        }
+    }
+
     /// Sends a request to the process that hosts a run. `false`: no process does, or the store cannot be used.
     pub(super) fn request(&self, key: &str, action: &str, text: &str) -> bool {
         self.existing().is_some_and(|store| store.ask(key, action, text).unwrap_or(false))
@@ -274,6 +297,9 @@ impl RunRepository {
             (_, notice) => state.notices.extend(notice),
         }
         state.durable.clone_from(&attached.store);
+        // Others in this process may have had it open before.
+        state.replaced =
+            attached.store.as_ref().and_then(|store| store.times_replaced().ok()).unwrap_or_default();
         attached.store
     }
 

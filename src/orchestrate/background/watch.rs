@@ -9,6 +9,7 @@ use super::conversation::view::{ConversationScope, ConversationView};
 use super::ending::Ending;
 use super::live_run::EndReason;
 use super::repository::{SEND, STOP};
+use super::restore::restore_if_replaced;
 use super::service::BackgroundService;
 use crate::run::{BackgroundRun, CallSettings, HostContext, spawn_task};
 use crate::store::Request;
@@ -64,6 +65,7 @@ fn is_needed(service: &BackgroundService) -> bool {
 }
 
 async fn look(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
+    restore_if_replaced(service).await;
     let before = schedule.version;
     let changes = service.blocking(move |BackgroundService { repository, .. }| {
         repository.flush();

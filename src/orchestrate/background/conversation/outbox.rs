@@ -46,6 +46,8 @@ struct State {
     queue: Vec<Delivery>,
     /// Handed out, but not known to be in the conversation.
     offered: HashSet<String>,
+    /// Since when the store has not said whether there are more.
+    unanswered: Option<Instant>,
     /// By the key of its run, the next delivery that somebody waits for instead of the listener.
     reserved: HashMap<String, Option<Delivery>>,
 }
@@ -73,6 +75,26 @@ impl Outbox {
 
     pub(in super::super) fn pending(&self) -> Option<Pending> {
         self.0.lock().pending
+    }
+
+    /// Records whether the store has said which deliveries there are.
+    pub(in super::super) fn note_answer(&self, is_answered: bool) {
+        let mut state = self.0.lock();
+        let since = state.unanswered.unwrap_or_else(Instant::now);
+        state.unanswered = (!is_answered).then_some(since);
+    }
+
+    /// Whether the listener has received all that there is, as far as the store says so within `patience`.
+    pub(in super::super) fn is_settled(&self, patience: Duration) -> bool {
+        let state = self.0.lock();
+        let is_silent = state.unanswered.is_some_and(|since| since.elapsed() >= patience);
+        state.pending.is_none() || (is_silent && state.queue.is_empty())
+    }
+
+    /// The deliveries that wait here, and for which no listener has been found yet.
+    pub(in super::super) fn waiting(&self) -> Vec<Delivery> {
+        let state = self.0.lock();
+        state.queue.iter().chain(state.reserved.values().flatten()).cloned().collect()
     }
 
     /// Queues a claimed delivery. Returns it if the conversation is closed; another process must then deliver it.
@@ -237,6 +259,25 @@ mod tests {
         outbox.taken(by_then);
         assert!(outbox.pending().is_some());
         assert_eq!(outbox.hand_out(&mut Vec::new(), 1).expect("open")[0].id, "two");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_store_that_says_nothing_is_not_waited_for_without_end() {
+        let outbox = Outbox::default();
+        assert!(outbox.is_settled(Duration::from_secs(1)));
+        outbox.expect();
+        outbox.note_answer(false);
+        assert!(!outbox.is_settled(Duration::from_secs(1)));
+        tokio::time::advance(Duration::from_secs(1)).await;
+        outbox.note_answer(false);
+        assert!(outbox.is_settled(Duration::from_secs(1)));
+        outbox.note_answer(true);
+        assert!(!outbox.is_settled(Duration::from_secs(1)), "it speaks again");
+        outbox.note_answer(false);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert!(outbox.take_in(delivery("one")).is_none());
+        assert!(!outbox.is_settled(Duration::from_secs(1)), "there is one here");
+        assert_eq!(outbox.waiting().len(), 1);
     }
 
     #[test]

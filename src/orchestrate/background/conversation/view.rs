@@ -189,6 +189,11 @@ impl Conversations {
         self.0.lock().contains_key(session)
     }
 
+    /// All open conversations.
+    pub(in super::super) fn all(&self) -> Vec<Arc<ConversationView>> {
+        self.0.lock().values().cloned().collect()
+    }
+
     /// Any open conversation.
     pub(in super::super) fn any(&self) -> Option<Arc<ConversationView>> {
         self.0.lock().values().next().cloned()
