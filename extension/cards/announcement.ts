@@ -1,8 +1,9 @@
 /** The message that tells a conversation how its background runs ended, as it is drawn. */
 
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { Box, Spacer, Text } from "@earendil-works/pi-tui";
 import { ANNOUNCEMENT, type AnnouncedRun, announcementIn } from "../background/announcement.ts";
-import type { PiApi, RenderedMessage, RenderOptions } from "../host/pi.ts";
+import type { RenderedMessage, RenderOptions } from "../host/pi.ts";
 import { contentText } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
 import { keyText } from "../ui/key-text.ts";
@@ -18,7 +19,7 @@ const SHORT_ANSWER_LINES = 3;
 /** What a name keeps in a narrow terminal. */
 const FEWEST_NAME_COLUMNS = 12;
 
-export function registerAnnouncementRenderer(pi: PiApi): void {
+export function registerAnnouncementRenderer(pi: ExtensionAPI): void {
 	pi.registerMessageRenderer(ANNOUNCEMENT, (message, options: RenderOptions, theme) => {
 		const style = new Style(theme);
 		const extent = { expanded: options.expanded, expandKey: keyText("app.tools.expand", options) };

@@ -10,9 +10,6 @@ import type {
 } from "@earendil-works/pi-coding-agent";
 import type { Component, Focusable, Keybinding } from "@earendil-works/pi-tui";
 
-export type { ExtensionAPI as PiApi, ExtensionContext as PiContext } from "@earendil-works/pi-coding-agent";
-export type { KeybindingsManager as Keybindings, TUI as Terminal } from "@earendil-works/pi-tui";
-
 /** `aborted` is told since 1.x. */
 export type SettledEvent = AgentSettledEvent & { aborted?: boolean };
 

@@ -1,7 +1,12 @@
 /** The keys of the panel: those that the user has chosen for pi's own actions, and ours. */
 
-import { decodeKittyPrintable, type Keybinding, type KeyId, matchesKey } from "@earendil-works/pi-tui";
-import type { Keybindings } from "../host/pi.ts";
+import {
+	decodeKittyPrintable,
+	type Keybinding,
+	type KeybindingsManager,
+	type KeyId,
+	matchesKey,
+} from "@earendil-works/pi-tui";
 import { keyName, keysOf } from "../ui/key-text.ts";
 
 interface Keys {
@@ -41,7 +46,7 @@ const ALL = Object.entries<Keys>(ACTIONS) as [Action, Keys][];
 
 export type PanelKeys = ReturnType<typeof panelKeys>;
 
-export function panelKeys(bindings: Partial<Keybindings>) {
+export function panelKeys(bindings: Partial<KeybindingsManager>) {
 	const namesOf = ({ pi, own }: Keys) => [...new Set([...(pi ? keysOf(pi, bindings) : []), ...own])].map(keyName);
 	return {
 		bindings,

@@ -1,9 +1,11 @@
 /** `/subagents` in a terminal: a screen of its own with the runs of the session, live; views lie on top of each other. */
 
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { KeybindingsManager, TUI } from "@earendil-works/pi-tui";
 import type { BackgroundSession, HostCallbacks } from "../../index.js";
 import type { Background } from "../background/registry.ts";
 import { guardedInterval } from "../host/guard.ts";
-import type { Keybindings, PiContext, Screen, Terminal } from "../host/pi.ts";
+import type { Screen } from "../host/pi.ts";
 import { cached } from "../ui/component.ts";
 import { type AnyTheme, Pen } from "../ui/pen.ts";
 import { cell } from "../ui/text.ts";
@@ -34,7 +36,7 @@ const MARGIN = " ";
 
 /** Opens the panel. Resolves when it is closed: by the user, or because its session or pi goes. */
 export async function openPanel(
-	context: PiContext,
+	context: ExtensionContext,
 	background: Background,
 	callbacks: HostCallbacks = {},
 	answer?: (runId: string) => void,
@@ -67,9 +69,9 @@ interface Setting {
 /** The panel as pi holds it. `done` takes it off the screen. */
 function panel(
 	{ background, session, callbacks, answer, gone }: Setting,
-	terminal: Terminal,
+	terminal: TUI,
 	theme: AnyTheme,
-	keybindings: Keybindings,
+	keybindings: KeybindingsManager,
 	done: () => void,
 ): Screen {
 	const freshPens = () => cached((columns: number) => new Pen(theme, Math.max(1, columns - 2 * MARGIN.length)));

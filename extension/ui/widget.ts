@@ -1,9 +1,11 @@
 /** The runs that matter now, above the editor: those at work, and those that wait to be read. */
 
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { TUI } from "@earendil-works/pi-tui";
 import type { Background } from "../background/registry.ts";
 import { type BackgroundRun, isLive } from "../background/run.ts";
 import { guardedInterval } from "../host/guard.ts";
-import type { PiContext, Terminal, Widget } from "../host/pi.ts";
+import type { Widget } from "../host/pi.ts";
 import { component } from "./component.ts";
 import type { AnyTheme, Pen } from "./pen.ts";
 import { runLines } from "./run-line.ts";
@@ -31,15 +33,15 @@ export function shownOf({ runs, unread }: Background): Shown {
 }
 
 /** Shows the runs from now on. Returns what takes the widget away. */
-export function showWidget(context: PiContext, background: Background): () => void {
+export function showWidget(context: ExtensionContext, background: Background): () => void {
 	/** The widget while it is on the screen, and how often what it shows has changed. */
-	let widget: { terminal: Terminal } | undefined;
+	let widget: { terminal: TUI } | undefined;
 	let changes = 0;
 	const hide = () => {
 		if (widget) context.ui.setWidget(WIDGET, undefined);
 		widget = undefined;
 	};
-	const make = (terminal: Terminal, theme: AnyTheme): Widget => {
+	const make = (terminal: TUI, theme: AnyTheme): Widget => {
 		const made = { terminal };
 		widget = made;
 		const rows = () => terminal.terminal?.rows ?? process.stdout.rows ?? Number.POSITIVE_INFINITY;
