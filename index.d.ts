@@ -1264,7 +1264,9 @@ export interface SandboxReport {
   enforced: boolean
   /** The mechanisms in force, such as `landlock`. */
   mechanism: Array<string>
-  /** Why the kernel did not refuse writes, or what it did not cover. */
+  /** `off`: what the child's shell starts is kept from the network; pi itself and its other tools are not. */
+  network: "on" | "off"
+  /** Why the kernel did not refuse writes, or what stays open. */
   reason?: string
 }
 

@@ -25,6 +25,7 @@ const ANNOUNCING = "Your work on the task is done, and its result is kept.";
  * @property {ReadonlySet<string> | undefined} tools `undefined`: the parent said nothing, so nothing is allowed.
  * @property {boolean} lsp
  * @property {ReadonlySet<string>} lspActions
+ * @property {boolean} ownShell Only pi's own `bash` may run: nothing else starts its commands in a sandbox.
  */
 
 /**
@@ -36,6 +37,7 @@ function readPolicy(environment) {
 		tools: environment.PI_SUBAGENT_TOOLS === undefined ? undefined : names(environment.PI_SUBAGENT_TOOLS),
 		lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
 		lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
+		ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1",
 	};
 }
 
@@ -98,9 +100,24 @@ function names(list) {
 }
 
 /**
+ * Says why a shell is blocked that an extension has put in the place of pi's.
+ *
+ * @param {ChildPolicy} policy
+ * @param {Pick<ExtensionAPI, "getAllTools">} pi
+ * @param {string} tool
+ * @returns {string | undefined}
+ */
+function shellBlockReason(policy, pi, tool) {
+	if (!policy.ownShell || tool !== "bash") return undefined;
+	const source = pi.getAllTools().find(({ name }) => name === tool)?.sourceInfo.source;
+	if (source === "builtin") return undefined;
+	return "Tool `bash` is blocked: an extension provides it, and the sandbox holds only pi's own shell.";
+}
+
+/**
  * Registers the guard. The policy is read once, so that nothing in the child can loosen it later.
  *
- * @param {Pick<ExtensionAPI, "on">} pi
+ * @param {Pick<ExtensionAPI, "on" | "getAllTools">} pi
  */
 function childGuard(pi) {
 	const policy = readPolicy(process.env);
@@ -112,7 +129,9 @@ function childGuard(pi) {
 	});
 	pi.on("tool_call", (/** @type {ToolCallEvent} */ event) => {
 		const over = "The work is done; no tool runs any more.";
-		const reason = isAnnouncing ? over : blockReason(policy, event.toolName, event.input);
+		const reason = isAnnouncing
+			? over
+			: (blockReason(policy, event.toolName, event.input) ?? shellBlockReason(policy, pi, event.toolName));
 		/** @type {ToolCallEventResult | undefined} */
 		const verdict = reason === undefined ? undefined : { block: true, reason };
 		return verdict;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
-use pi_subagent_native::agent::{AgentDefinition, Catalog, Context, SandboxMode, Source, discover};
+use pi_subagent_native::agent::{AgentDefinition, Catalog, Context, Network, SandboxMode, Source, discover};
 use tempfile::TempDir;
 
 /// The catalog of a user directory with this one file in it.
@@ -115,7 +115,7 @@ fn every_field_is_read() {
     let agent = agent_of(
         "---\nname: a.B_c-1\ndescription: >\n  Does\n  things.\nreadonly: 1\ntools: [Read, grep, Read]\nmodel: x/y\n\
          thinking: high\ntimeoutMs: 1000\nidleTimeoutMs: 0\nmaxTurns: 3\nmaxCost: 0.5\nsandbox: required\n\
-         launcher: box\nextensions: ./a.ts, ./b.ts\ncontext: none\nskills: true\n---\n\nDo it.\n",
+         network: off\nlauncher: box\nextensions: ./a.ts, ./b.ts\ncontext: none\nskills: true\n---\n\nDo it.\n",
     );
     assert_eq!((agent.name.as_str(), agent.description.as_str()), ("a.B_c-1", "Does things."));
     assert_eq!((agent.readonly, agent.prompt.as_str()), (true, "Do it."));
@@ -124,6 +124,7 @@ fn every_field_is_read() {
     assert_eq!((agent.timeout, agent.idle_timeout), (Some(Duration::from_secs(1)), None));
     assert_eq!((agent.max_turns, agent.max_cost), (Some(3), Some(0.5)));
     assert_eq!((agent.sandbox, agent.launcher.as_deref()), (Some(SandboxMode::Required), Some("box")));
+    assert_eq!(agent.network, Some(Network::Off));
     assert_eq!(agent.extensions.as_deref(), Some(&["./a.ts".to_owned(), "./b.ts".to_owned()][..]));
     assert_eq!((agent.context, agent.skills), (Some(Context::None), Some(true)));
     assert_eq!(agent.content_hash.len(), 64);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pi_subagent_native::agent::{Source, Tool};
+use pi_subagent_native::agent::{Network, Source, Tool};
 use pi_subagent_native::config::Origin;
 use pi_subagent_native::doctor::Status as CheckStatus;
 use pi_subagent_native::event::QuestionMethod;
@@ -63,6 +63,7 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("ReportLine.mark", marks.collect()),
         ("RunDetails.kind", [RunDetails::KIND].into()),
         ("RunDetails.mode", texts(Mode::TEXTS)),
+        ("SandboxReport.network", texts(Network::TEXTS)),
         ("ShadowedAgent.by", texts(Source::TEXTS)),
         ("ShadowedAgent.source", texts(Source::TEXTS)),
         ("SingleResult.outcome", texts(RunOutcome::TEXTS)),

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use pi_subagent_native::agent::{
-    AgentDefinition, Catalog, DELEGATION_HEADING, DropReason, Source, Surface, TaskLimits, ToolPlan,
-    ToolPolicy, discover, plan_tools, surface,
+    AgentDefinition, Catalog, DELEGATION_HEADING, DropReason, ShellPolicy, Source, Surface, TaskLimits,
+    ToolPlan, ToolPolicy, discover, plan_tools, surface,
 };
 
 const R: &str = "read grep find ls web_search fetch_content get_search_content";
@@ -32,7 +32,7 @@ fn policy(words: &str) -> ToolPolicy {
     ToolPolicy {
         allow_write: has("write"),
         allow_lsp: has("lsp"),
-        sandboxed: has("sandbox"),
+        shell: if has("sandbox") { ShellPolicy::Held } else { ShellPolicy::NoSandbox },
         deny: marked('-').collect(),
         allow: (!allow.is_empty()).then_some(allow),
     }

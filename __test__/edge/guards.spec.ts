@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { describe, it } from "node:test";
 
 import { doctor } from "../../index.js";
-import { allows, warden } from "../support/warden.ts";
+import { allows, sandboxOf, warden } from "../support/warden.ts";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "the warden is for Linux" };
@@ -135,15 +135,17 @@ describe("a child that may not write", { skip: !allows("landlock") && "no Landlo
 	it("writes its own places and nothing else, and the result names what held it", async (t) => {
 		const scene = new Scene(t, "");
 		const piCommand = scene.pi("tries.sh", tries);
+		const all = sandboxOf();
 		for (const [metadata, mechanism] of [
-			[true, allows("mount-ns") ? ["landlock", "mount-ns"] : ["landlock"]],
-			[false, ["landlock"]],
+			[true, all],
+			[false, all.filter((name) => name !== "mount-ns")],
 		] as const) {
 			const result = await scene.run({ piCommand, config: { sandbox: { mode: "required", metadata } } });
 			assert.equal(single(result).output?.trim(), "temporary agent", textOf(result));
-			assert.deepEqual(single(result).sandbox?.mechanism, mechanism);
+			assert.deepEqual(single(result).sandbox?.mechanism.toSorted(), mechanism);
 			assert.equal(single(result).sandbox?.enforced, true);
-			assert.equal(single(result).supervision, allows("cgroup") ? "warden+cgroup" : "warden");
+			const level = allows("pid-ns") ? "warden+pid-ns" : allows("cgroup") ? "warden+cgroup" : "warden";
+			assert.equal(single(result).supervision, level);
 		}
 		assert.deepEqual([...new Set(scene.filesLeft())], ["session.jsonl"]);
 	});

@@ -61,6 +61,28 @@ describe("the guard in a child", () => {
 		assert.match(blockReason(policy, "mcp__web__get", {}) ?? "", /not allowed/);
 	});
 
+	it("blocks a shell that is not pi's own where only that one is held", () => {
+		const handlers = new Map<string, (event: object) => unknown>();
+		const env = { PI_SUBAGENT_TOOLS: "bash,read", PI_SUBAGENT_OWN_SHELL: "1" };
+		const before = { ...process.env };
+		let source = "builtin";
+		Object.assign(process.env, env);
+		try {
+			childGuard({
+				on: (event: string, handler: (event: object) => unknown) => handlers.set(event, handler),
+				getAllTools: () => ["read", "bash"].map((name) => ({ name, sourceInfo: { source } })),
+			} as never);
+		} finally {
+			for (const name of Object.keys(env)) delete process.env[name];
+			Object.assign(process.env, before);
+		}
+		const calls = (toolName: string) => handlers.get("tool_call")?.({ toolName, input: { command: "ls" } });
+		assert.equal(calls("bash"), undefined);
+		source = "local";
+		assert.match(JSON.stringify(calls("bash")), /an extension provides it/);
+		assert.equal(calls("read"), undefined);
+	});
+
 	it("lets no tool run while an announcement is asked for, and again afterwards", () => {
 		const handlers = new Map<string, (event: object) => unknown>();
 		const before = process.env.PI_SUBAGENT_TOOLS;

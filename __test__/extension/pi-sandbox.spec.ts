@@ -34,7 +34,7 @@ import {
 	say,
 } from "../support/pi.ts";
 import { differences, type Snapshot, snapshot } from "../support/snapshot.ts";
-import { allows, detailOf, warden } from "../support/warden.ts";
+import { allows, detailOf, sandboxOf, warden } from "../support/warden.ts";
 
 const inputs = join(packageDir, "warden", "tests", "inputs");
 const mutations = join(inputs, "mutations.sh");
@@ -45,6 +45,9 @@ const missing = 77;
 
 /** Fewer attempts than that prove nothing. */
 const enough = 25;
+
+/** Likewise of what is planted. */
+const enoughPlants = 15;
 
 /** The version of Landlock that keeps signals inside, and what only such a one stops. */
 const scopes = 6;
@@ -137,9 +140,6 @@ try run_replaced 'mv "$run" "$run.old"'
 try parents_session 'echo "$EXTENSION" >>"$run/../../$(basename "$(dirname "$run")").jsonl"'
 try session_replaced 'rm "$run/session.jsonl"'`;
 
-/** What of it has to succeed, or the rest proves nothing. */
-const mayPlant = ["own_extensions", "own_agents", "own_prompts", "own_settings", "own_auth"];
-
 /** A project and an agent directory to attack, and somebody outside who uses the project. */
 class Target {
 	readonly stage: Stage;
@@ -154,6 +154,8 @@ class Target {
 		const settings = readFileSync(join(world.agentDir, "settings.json"), "utf8");
 		execFileSync("sh", [mutations, "--fixture", this.tree, world.agentDir], { env: world.env });
 		world.writeAgentDir("settings.json", settings);
+		// For a search that has to find something there: `auth.json` is hidden from the child.
+		world.writeAgentDir("prompts/keys.md", "An api_key is a secret.\n");
 		// pi makes it for its first session.
 		mkdirSync(join(world.agentDir, "sessions"));
 		const scripts = { test: "node --test test/temporary.test.mjs" };
@@ -249,7 +251,7 @@ function unreachable(version: string, user: number | undefined): string | undefi
 }
 
 function skipped(version: string, user: number | undefined): string | false {
-	if (!allows("landlock")) return "no Landlock here";
+	if (!allows("landlock") || !allows("tools")) return "no Landlock, or no sandbox for tools here";
 	return unreachable(version, user) ?? false;
 }
 
@@ -287,9 +289,8 @@ async function attack(version: string, user: number | undefined, say: (line: str
 			assert.deepEqual(seen.changes, [], "nothing has changed while the child was there");
 			assert.deepEqual(differences(before, look()), [], "nothing has changed after it");
 			assert.ok(target.hasVictim, "the process outside lives");
-			const mechanism = allows("mount-ns", user) ? ["landlock", "mount-ns"] : ["landlock"];
 			assert.equal(run.sandbox?.enforced, true);
-			assert.deepEqual(run.sandbox?.mechanism, mechanism, run.sandbox?.reason);
+			assert.deepEqual(run.sandbox?.mechanism.toSorted(), sandboxOf(user), run.sandbox?.reason);
 
 			const [readme = "", worked = "", attempted = "", plantedBy = ""] = seen.answers;
 			assert.equal(readme.trim(), "before");
@@ -309,9 +310,9 @@ async function attack(version: string, user: number | undefined, say: (line: str
 			assert.ok(!absent.some((name) => needScopes.includes(name)), "the processes outside were attacked");
 
 			const plants = codesIn(plantedBy);
-			assert.ok(plants.size > mayPlant.length, plantedBy);
+			assert.ok(plants.size >= enoughPlants, plantedBy);
 			const planted = [...plants].filter(([, code]) => code === 0).map(([name]) => name);
-			assert.deepEqual(planted.toSorted(), mayPlant.toSorted(), plantedBy);
+			assert.deepEqual(planted, [], plantedBy);
 
 			// The session was written by the child, in the sandbox, and is all that stays of the run.
 			assert.deepEqual(readdirSync(seen.run), ["session.jsonl"]);

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 export const warden = fileURLToPath(new URL("../../pi-subagent-warden", import.meta.url));
 
-export type Ability = "landlock" | "mount-ns" | "pid-ns" | "cgroup";
+export type Ability = "landlock" | "mount-ns" | "pid-ns" | "cgroup" | "tools";
 
 const probed = new Map<number | undefined, string>();
 
@@ -29,5 +29,12 @@ export function allows(ability: Ability, user?: number): boolean {
 /** The processes of a pi with one child: itself, the child, and what guards that one. */
 export const delegating = process.platform === "linux" ? 3 : 2;
 
-/** What a readonly agent has a shell by: the kernel's word that it cannot write. */
-export const shell: readonly string[] = allows("landlock") ? ["bash"] : [];
+/** What a readonly agent has a shell by: the kernel's word that it cannot write, and holds apart what it starts. */
+export const shell: readonly string[] = allows("landlock") && allows("tools") ? ["bash"] : [];
+
+/** What a result names of a child that may not write, sorted. */
+export function sandboxOf(user?: number): string[] {
+	const found = (["mount-ns", "pid-ns"] as const).filter((ability) => allows(ability, user));
+	const tools = allows("tools", user) ? ["seccomp", "tool-sandbox"] : [];
+	return ["landlock", ...found, ...tools].toSorted();
+}

@@ -126,7 +126,7 @@ holds<Same<RunUsage[keyof RunUsage], number>>();
 holds<Same<keyof PiUsage, "input" | "output" | "cacheRead" | "cacheWrite" | "totalTokens" | "cost">>();
 holds<Same<PiUsage["cost"][keyof PiUsage["cost"]], number>>();
 holds<Same<ToolResult["content"][number], { type: "text"; text: string }>>();
-holds<Same<keyof NonNullable<SingleResult["sandbox"]>, "enforced" | "mechanism" | "reason">>();
+holds<Same<keyof NonNullable<SingleResult["sandbox"]>, "enforced" | "mechanism" | "network" | "reason">>();
 
 // What functions take and give.
 holds<Same<ReturnType<typeof startRun>, RunHandle>>();

@@ -141,7 +141,8 @@ impl Host {
     }
 
     fn guardian(&self, way: Way) -> Option<Guardian> {
-        let sandbox = |metadata| Some(Sandbox { writable: vec![self.folder.clone()], metadata });
+        let sandbox =
+            |metadata| Some(Sandbox { writable: vec![self.folder.clone()], metadata, ..Sandbox::default() });
         let options = match way {
             Way::Plain => return None,
             Way::Warden => Options::default(),

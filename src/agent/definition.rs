@@ -42,6 +42,17 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// Whether what the shell of a sandboxed child starts reaches the network, ordered by strictness.
+    #[derive(PartialOrd, Ord)]
+    pub enum Network {
+        /// As the user does.
+        On = "on",
+        /// Not at all. pi itself goes on talking to its model.
+        Off = "off",
+    }
+}
+
 /// pi's thinking levels, lowest first.
 pub const THINKING_LEVELS: &[&str] = &["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
@@ -74,6 +85,8 @@ pub struct AgentDefinition {
     pub max_cost: Option<f64>,
     /// The sandbox mode it asks for. The stricter of this and the configuration applies.
     pub sandbox: Option<SandboxMode>,
+    /// Whether its shell reaches the network; `None` uses the configuration.
+    pub network: Option<Network>,
     /// The name of a launcher in the user's configuration.
     pub launcher: Option<String>,
     /// Extensions that the child loads. A project agent may only name those that the user's configuration allows.

@@ -30,12 +30,14 @@ mod surface;
 
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
 pub use consent::{change, confirm, is_confirmed};
-pub use definition::{AgentDefinition, Context, SandboxMode, Source, THINKING_LEVELS};
+pub use definition::{AgentDefinition, Context, Network, SandboxMode, Source, THINKING_LEVELS};
 pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
 pub use discover::discover;
 pub(crate) use discover::{canonical, project_directories};
 pub use parse::{Parsed, parse};
+pub(crate) use policy::SHELL;
 pub use policy::{
-    DropReason, DroppedTool, NoToolsLeft, ToolPlan, ToolPolicy, is_free_of_side_effects, plan_tools,
+    DropReason, DroppedTool, NoToolsLeft, ShellPolicy, ToolPlan, ToolPolicy, is_free_of_side_effects,
+    plan_tools,
 };
 pub use surface::{DELEGATION_HEADING, Surface, TaskLimits, Tool, ToolSurface, surface};

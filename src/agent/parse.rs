@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::definition::{AgentDefinition, Context, SandboxMode, Source, THINKING_LEVELS};
+use super::definition::{AgentDefinition, Context, Network, SandboxMode, Source, THINKING_LEVELS};
 use super::frontmatter::{self, Document, Field, SyntaxError, Yaml};
 use super::policy::{is_tool_name, pi_tool_name};
 use crate::text::{Code, Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted, suggestion};
@@ -30,7 +30,7 @@ const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// Reads one field into the definition.
 type Read = fn(&mut Reader<'_>, &Field, &mut AgentDefinition);
 
-const FIELDS: [(&str, Read); 15] = [
+const FIELDS: [(&str, Read); 16] = [
     ("name", |reader, field, agent| agent.name = reader.name(field).unwrap_or_default()),
     ("description", |reader, field, agent| reader.description(field, agent)),
     ("readonly", |reader, field, agent| agent.readonly = reader.readonly(field).unwrap_or_default()),
@@ -47,6 +47,10 @@ const FIELDS: [(&str, Read); 15] = [
     ("sandbox", |reader, field, agent| {
         let mode = reader.text(field).and_then(|mode| reader.choice(field, mode, SandboxMode::TEXTS));
         agent.sandbox = mode.and_then(|mode| SandboxMode::parse(&mode));
+    }),
+    ("network", |reader, field, agent| {
+        let network = reader.text(field).and_then(|network| reader.choice(field, network, Network::TEXTS));
+        agent.network = network.and_then(|network| Network::parse(&network));
     }),
     ("launcher", |reader, field, agent| agent.launcher = reader.text(field)),
     ("extensions", |reader, field, agent| agent.extensions = reader.list(field, SYNTAX)),

@@ -15,7 +15,7 @@ const PI_DEFAULTS: [&str; 4] = ["read", "bash", "edit", "write"];
 const PACKAGES: [(&str, &[&str]); 1] =
     [("`npm:pi-web-access`", &["web_search", "fetch_content", "get_search_content"])];
 const LSP: &str = "lsp";
-const SHELL: &str = "bash";
+pub(crate) const SHELL: &str = "bash";
 /// Prefix of the names of MCP tools.
 const MCP: &str = "mcp__";
 /// Claude Code's tool names and pi's.
@@ -40,6 +40,34 @@ pub fn is_free_of_side_effects(tool: &str, sandboxed: bool) -> bool {
     READING.contains(&tool) || tool == LSP || (tool == SHELL && sandboxed)
 }
 
+/// Whether a child that may not write gets a shell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShellPolicy {
+    /// It does: the kernel keeps what the shell starts from writing.
+    Held,
+    /// It does not: no sandbox is enforced.
+    #[default]
+    NoSandbox,
+    /// It does not: the child is in a sandbox, but what its tools start cannot be given one of its own.
+    NoToolSandbox,
+    /// It does not: an extension provides it, and might start programs in its own way.
+    FromExtension,
+    /// It does not: the project's settings name another program as the shell, which pi would start instead.
+    FromProject,
+}
+
+impl ShellPolicy {
+    fn refusal(self) -> Option<DropReason> {
+        match self {
+            Self::Held => None,
+            Self::NoSandbox => Some(DropReason::NoSandbox),
+            Self::NoToolSandbox => Some(DropReason::NoToolSandbox),
+            Self::FromExtension => Some(DropReason::ShellFromExtension),
+            Self::FromProject => Some(DropReason::ShellFromProject),
+        }
+    }
+}
+
 /// What the configuration and the machine allow for the children of this call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolPolicy {
@@ -47,8 +75,8 @@ pub struct ToolPolicy {
     pub allow_write: bool,
     /// Children may use the tool `lsp`.
     pub allow_lsp: bool,
-    /// The kernel enforces the read-only sandbox for this child.
-    pub sandboxed: bool,
+    /// Whether the kernel keeps the shell of this child from writing.
+    pub shell: ShellPolicy,
     /// Tools that no child gets; `*` matches any characters. Wins over `allow`.
     pub deny: Vec<String>,
     /// If set, the only tools that a child may have; `*` matches any characters.
@@ -111,6 +139,15 @@ pub enum DropReason {
     /// It is a shell, and no sandbox keeps it from writing.
     #[error("a shell is only safe in a read-only sandbox, and none is enforced here")]
     NoSandbox,
+    /// It is a shell, and what it starts cannot be held apart from pi.
+    #[error("a shell is only safe in a sandbox of its own, and this machine cannot give it one")]
+    NoToolSandbox,
+    /// It is a shell, and an extension provides it.
+    #[error("an extension provides it, and the sandbox holds only pi's own shell")]
+    ShellFromExtension,
+    /// It is a shell, and the project chooses the program.
+    #[error("the project's settings name another shell (`shellPath`), which the sandbox would not hold")]
+    ShellFromProject,
     /// It can change things, and `allowWrite` is off.
     #[error("the setting `allowWrite` is off")]
     WriteNotAllowed,
@@ -188,7 +225,7 @@ pub fn plan_tools(
         } else if tool == LSP {
             (!policy.allow_lsp).then_some(DropReason::LspNotAllowed)
         } else if reading_only && tool == SHELL {
-            (!policy.sandboxed).then_some(DropReason::NoSandbox)
+            policy.shell.refusal()
         } else if reading_only && !READING.contains(&tool) {
             Some(write_reason)
         } else {

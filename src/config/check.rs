@@ -57,6 +57,7 @@ impl Checker<'_> {
             (Kind::TextList | Kind::ChoiceOrList(_), Json::List(items)) => {
                 return self.list(kind, value, items, is_line);
             }
+            (Kind::PlaceList, Json::List(items)) => return self.list(kind, value, items, is_place),
             (Kind::Command, Json::List(items)) if !items.is_empty() => {
                 return self.list(kind, value, items, is_argument);
             }
@@ -197,6 +198,7 @@ fn expected(kind: Kind) -> String {
         Kind::ChoiceOrList(choices) => return format!("{} or a list of paths", listed(choices)),
         Kind::Text => "one line of text that does not start with `-`",
         Kind::TextList | Kind::LspActions => "a list of names",
+        Kind::PlaceList => "a list of paths that begin with `/` or `~/`",
         Kind::Command => "a program and its arguments, such as [\"node\", \"cli.js\"]",
         Kind::Environment => "an object of names and texts",
         Kind::Launchers => "an object of launchers by name",
@@ -235,6 +237,10 @@ fn listed(choices: &[&str]) -> String {
 
 fn is_line(text: &str) -> bool {
     !text.trim().is_empty() && text.len() <= MAX_TEXT_BYTES && !text.chars().any(char::is_control)
+}
+
+fn is_place(text: &str) -> bool {
+    is_line(text) && (text.starts_with('/') || text.starts_with("~/"))
 }
 
 fn is_argument(text: &str) -> bool {

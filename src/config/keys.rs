@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::settings::{Config, EarlyBoot, NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol};
-use crate::agent::{Context, SandboxMode, THINKING_LEVELS};
+use crate::agent::{Context, Network, SandboxMode, THINKING_LEVELS};
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub(super) enum Kind {
     Text,
     /// A list of texts, none of them empty.
     TextList,
+    /// A list of absolute paths and of paths below the home directory, `~/…`.
+    PlaceList,
     /// A program and its arguments: a list of texts with at least one entry.
     Command,
     /// Environment variables and their values.
@@ -95,8 +97,8 @@ const fn later(path: &'static str, kind: Kind, default: &'static str, project: T
 /// All keys, also those without an effect yet: a file written for a later release is still checked.
 pub(super) const KEYS: &[Key] = {
     use Kind::{
-        Amount, Bool, Choice, ChoiceOrList, Command, Environment, Integer, Launchers, LspActions, Text,
-        TextList,
+        Amount, Bool, Choice, ChoiceOrList, Command, Environment, Integer, Launchers, LspActions, PlaceList,
+        Text, TextList,
     };
     use Tighten::{Fewer, Later, More, Never, Only, Smaller, SmallerLimit};
     &[
@@ -135,6 +137,14 @@ pub(super) const KEYS: &[Key] = {
         works("retry.backoffMs", Integer { min: 0, max: 600_000 }, "1000", Never),
         works("sandbox.mode", Choice(SandboxMode::TEXTS), r#""auto""#, Later),
         works("sandbox.metadata", Bool, "true", Only(true)),
+        works("sandbox.network", Choice(Network::TEXTS), r#""on""#, Later),
+        works(
+            "sandbox.hidden",
+            PlaceList,
+            r#"["~/.ssh","~/.aws","~/.gnupg","~/.config/gh","~/.netrc"]"#,
+            More,
+        ),
+        works("sandbox.env", TextList, "[]", Fewer),
         works("pidNamespace", Bool, "false", Only(true)),
         works("budget.maxCost", Amount, "0", SmallerLimit),
         works("budget.maxTokens", COUNT, "0", SmallerLimit),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::units::{Limit, Millis, MillisLimit, Minutes, MinutesLimit};
-use crate::agent::{Context, SandboxMode};
+use crate::agent::{Context, Network, SandboxMode};
 use crate::text::{TruncateLimits, text_enum};
 
 /// All settings. Serialized, it has the shape of the `subagents` object of a configuration file, with defaults filled
@@ -180,12 +180,19 @@ pub struct Tools {
 }
 
 /// The read-only sandbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
     /// When it is used.
     pub mode: SandboxMode,
     /// Whether it also protects modes, times and attributes of files.
     pub metadata: bool,
+    /// Whether the shell of a child reaches the network.
+    pub network: Network,
+    /// Files and directories that a child does not see; `~/` is the home directory.
+    pub hidden: Vec<String>,
+    /// Environment variables that its shell keeps although their names say that they hold a secret. `*` matches any
+    /// characters.
+    pub env: Vec<String>,
 }
 
 /// Spending limits of one run; `None` is no limit.

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::auth_file::{Credentials, read_settled};
 use super::layout::{AUTH, Content, Treatment, treatment};
+use super::shell::shell_in;
 use crate::files::FileError;
 use crate::files::open::{self, directory_no_follow_at};
 use crate::files::private::{create_dir, write_new};
@@ -42,6 +43,8 @@ pub struct PrivateAgentDir {
     /// The agent's own credentials, if any; they win over the user's.
     pub(super) overlay: Option<Overlay>,
     pub(super) left_out: Vec<(PathBuf, String)>,
+    /// The shell that the settings name.
+    pub(super) shell: Option<String>,
 }
 
 /// A second credentials file and what was copied from it.
@@ -83,6 +86,7 @@ impl PrivateAgentDir {
             copied: Credentials::default(),
             overlay: None,
             left_out: Vec::new(),
+            shell: None,
         };
         for name in names {
             private.add(&real, &name)?;
@@ -129,7 +133,10 @@ impl PrivateAgentDir {
         }
         let bytes = open::read(open::regular(original)?, MAX_COPIED)?;
         match content {
-            Content::Settings => Ok(anchored(&bytes, real).unwrap_or(bytes)),
+            Content::Settings => {
+                self.shell = shell_in(&bytes);
+                Ok(anchored(&bytes, real).unwrap_or(bytes))
+            }
             Content::McpTokens => without_refresh(&bytes),
             Content::Credentials | Content::Plain => Ok(bytes),
         }

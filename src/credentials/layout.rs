@@ -28,11 +28,16 @@ pub(super) enum Content {
 
 /// pi's credentials file.
 pub(super) const AUTH: &str = "auth.json";
+/// The tokens of MCP servers.
+pub(super) const MCP_AUTH: &str = "mcp-auth.json";
+/// pi's settings.
+pub(super) const SETTINGS: &str = "settings.json";
 
 /// Old names that pi migrates or warns about at its start. The user's own pi does that; a child cannot.
 const MIGRATED: [&str; 4] = ["commands", "hooks", "oauth.json", "tools"];
-/// Entries of other conversations, of this package, or of a single process.
-const PRIVATE: [&str; 4] = ["sessions", "subagents", "tmp", "crashes.json"];
+/// Entries of other conversations, of this package, or of a single process; and names that a private directory has for
+/// itself.
+const PRIVATE: [&str; 6] = ["sessions", "subagents", "tmp", "crashes.json", "shell", "shell.options"];
 /// Locks, logs, old sessions, leftovers of a migration, and half-written files.
 const PRIVATE_ENDINGS: [&str; 5] = [".lock", ".log", ".jsonl", ".migrated", ".tmp"];
 
@@ -41,8 +46,8 @@ pub(super) fn treatment(name: &OsStr) -> Treatment {
     let Some(name) = name.to_str() else { return Treatment::Link };
     match name {
         AUTH => Treatment::Copy(Content::Credentials),
-        "settings.json" => Treatment::Copy(Content::Settings),
-        "mcp-auth.json" => Treatment::Copy(Content::McpTokens),
+        SETTINGS => Treatment::Copy(Content::Settings),
+        MCP_AUTH => Treatment::Copy(Content::McpTokens),
         "keybindings.json" | "models.json" | "models-store.json" | "trust.json" => {
             Treatment::Copy(Content::Plain)
         }

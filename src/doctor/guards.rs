@@ -1,10 +1,11 @@
 //! Checks what restrains a child: the warden and the sandbox.
 
 use super::check::{Check, Status};
-use crate::agent::SandboxMode;
+use crate::agent::{Network, SandboxMode};
 use crate::config::Config;
-use crate::process::{Abilities, Supervision};
+use crate::process::{Abilities, Mechanism, Supervision};
 use crate::run::HostCapabilities;
+use crate::run::admit::sandbox::Held;
 
 /// Which of a child's processes are certain to end, and when.
 pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> Check {
@@ -54,17 +55,23 @@ pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check
     match capabilities.abilities() {
         Err(reason) => missing(reason),
         Ok(Abilities { landlock: Err(reason), .. }) => missing(reason),
-        Ok(Abilities { landlock: Ok(version), mount_namespace, .. }) => {
-            let (status, rest) = match mount_namespace {
-                Ok(()) if config.sandbox.metadata => {
-                    (Status::Ok, " and mount-ns: the kernel refuses readonly agents to change anything")
-                }
-                Ok(()) => (Status::Info, "; modes, owners and times are left out (`sandbox.metadata`)"),
-                Err(reason) => {
-                    (Status::Info, &*format!("; modes, owners and times of files are not covered: {reason}"))
-                }
-            };
-            Check::new(AREA, status, format!("landlock (ABI {version}){rest}"))
+        Ok(abilities @ Abilities { landlock: Ok(version), pid_namespace, .. }) => {
+            let Held { metadata, shell, lacks } =
+                Held::with(config, abilities, *version, config.sandbox.network);
+            let layers = [
+                (Mechanism::MountNamespace, metadata),
+                (Mechanism::PidNamespace, pid_namespace.is_ok()),
+                (Mechanism::ToolSandbox, shell.is_some()),
+            ];
+            let in_force = layers.iter().filter(|(_, is_there)| *is_there).map(|(layer, _)| layer.as_str());
+            let names: Vec<&str> = [Mechanism::Landlock.as_str()].into_iter().chain(in_force).collect();
+            let network = if shell == Some(Network::Off) { ", their shell without network" } else { "" };
+            let names = format!("{} (Landlock ABI {version}){network}", names.join(", "));
+            if lacks.is_empty() {
+                let message = format!("{names}: the kernel refuses readonly agents to change anything");
+                return Check::new(AREA, Status::Ok, message);
+            }
+            Check::new(AREA, Status::Info, format!("{names}; {}", lacks.join("; ")))
         }
     }
 }

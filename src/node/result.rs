@@ -228,7 +228,10 @@ pub struct SandboxReport {
     pub enforced: bool,
     /// The mechanisms in force, such as `landlock`.
     pub mechanism: Vec<String>,
-    /// Why the kernel did not refuse writes, or what it did not cover.
+    /// `off`: what the child's shell starts is kept from the network; pi itself and its other tools are not.
+    #[napi(ts_type = "\"on\" | \"off\"")]
+    pub network: &'static str,
+    /// Why the kernel did not refuse writes, or what stays open.
     pub reason: Option<String>,
 }
 
@@ -345,7 +348,9 @@ object_into_js! { |single: run::SingleResult| SingleResult {
 
 object_into_js! { |resources: run::Resources| Resources { peak_rss_bytes, cpu_ms, processes } }
 
-object_into_js! { |report: run::SandboxReport| SandboxReport { enforced, mechanism, reason } }
+object_into_js! { |report: run::SandboxReport| SandboxReport {
+    enforced, mechanism, network, reason,
+} }
 
 object_into_js! { |usage: event::Usage| RunUsage {
     input, output, cache_read, cache_write, cost: usage.cost.total, turns,

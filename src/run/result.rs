@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::progress::{Progress, Resources, TaskProgress};
 use super::state::RunOutcome;
+use crate::agent::Network;
 use crate::event::{DisplayItem, Usage};
 use crate::text::text_enum;
 
@@ -60,7 +61,9 @@ pub struct SandboxReport {
     pub enforced: bool,
     /// The mechanisms in force.
     pub mechanism: Vec<String>,
-    /// Why it was not enforced, and what that changed.
+    /// Whether what the child's shell starts reaches the network.
+    pub network: Network,
+    /// Why it was not enforced, or what stays open.
     pub reason: Option<String>,
 }
 

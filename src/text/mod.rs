@@ -40,6 +40,6 @@ pub(crate) use pattern::{covers, overlaps};
 pub(crate) use position::{LineIndex, Position, ceil_char_boundary, floor_char_boundary};
 pub(crate) use sanitize::without_controls;
 pub use sanitize::{Redaction, Sanitized, Sanitizer, SanitizerOptions, settled_length};
-pub use secrets::{auth_secrets, secret_values};
+pub use secrets::{auth_secrets, names_secret, secret_values};
 pub(crate) use text_enum::text_enum;
 pub use truncate::{TruncateLimits, Truncated, truncate, truncate_head, truncate_tail};

@@ -10,15 +10,20 @@ const LEAST_LENGTH: usize = 8;
 /// A value of letters in one case is taken for a dictionary word up to this length.
 const WORD_LENGTH: usize = 16;
 
+/// Whether the name of an environment variable says key, token, secret, password or credential.
+#[must_use]
+pub fn names_secret(variable: &str) -> bool {
+    // The working directory, in shells; no password, for which the name would do.
+    says_secret(variable) && !matches!(variable, "PWD" | "OLDPWD")
+}
+
 /// The values of variables whose name says key, token, secret, password or credential.
 ///
 /// Values that are unfit to be searched for are left out: shorter than 8 bytes, paths, plain URLs, numbers, booleans,
 /// and dictionary words, which here means fewer than 16 letters in one case and nothing else.
 #[must_use]
 pub fn secret_values<'a>(environment: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<String> {
-    // The working directory, in shells; no password, for which the name would do.
-    let is_place = |name: &str| matches!(name, "PWD" | "OLDPWD");
-    let named = environment.into_iter().filter(|(name, _)| says_secret(name) && !is_place(name));
+    let named = environment.into_iter().filter(|(name, _)| names_secret(name));
     named.map(|(_, value)| value.trim()).filter(|value| is_fit(value)).map(str::to_owned).collect()
 }
 

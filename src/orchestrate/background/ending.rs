@@ -1,6 +1,7 @@
 //! The end of a run: its final record and the delivery for its conversation.
 
 use super::live_run::{EndReason, LiveRun};
+use crate::agent::Network;
 use crate::config::Config;
 use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
@@ -174,9 +175,12 @@ fn record_result(run: &mut BackgroundRun, single: &SingleResult) {
 }
 
 fn in_words(sandbox: &SandboxReport) -> String {
-    let SandboxReport { enforced, mechanism, reason } = sandbox;
-    let held =
+    let SandboxReport { enforced, mechanism, network, reason } = sandbox;
+    let mut held =
         if *enforced { format!("enforced ({})", mechanism.join(", ")) } else { "not enforced".to_owned() };
+    if *network == Network::Off {
+        held.push_str(", its shell without network");
+    }
     reason.as_ref().map_or_else(|| held.clone(), |reason| format!("{held}: {reason}"))
 }
 

@@ -7,6 +7,7 @@ use super::capabilities::HostCapabilities;
 use super::resolve::{find_agents, tools_of};
 use super::sandbox::SandboxPlan;
 use super::settings::CallSettings;
+use super::shell::shell_policy;
 use crate::agent::{AgentDefinition, NoToolsLeft, Shadowed, Surface, TaskLimits, ToolPlan, surface};
 use crate::config::Config;
 use crate::run::context::HostContext;
@@ -57,8 +58,10 @@ pub fn list_agents(
     capabilities: &HostCapabilities,
 ) -> Listing {
     let catalog = find_agents(cwd, context);
-    let planned =
-        |agent: Arc<AgentDefinition>| Listed { plan: plan_for(&agent, config, context, capabilities), agent };
+    let planned = |agent: Arc<AgentDefinition>| Listed {
+        plan: plan_for(&agent, cwd, config, context, capabilities),
+        agent,
+    };
     Listing {
         agents: catalog.agents.into_iter().map(planned).collect(),
         shadowed: catalog.shadowed,
@@ -97,7 +100,9 @@ pub fn describe(
     let limits = TaskLimits { parallel: config.max_parallel_tasks, chain: config.max_chain_steps };
     Described {
         register: config.enabled,
-        surface: surface(&catalog, limits, |agent| plan_for(agent, &config, context, capabilities).is_ok()),
+        surface: surface(&catalog, limits, |agent| {
+            plan_for(agent, cwd, &config, context, capabilities).is_ok()
+        }),
         inject_policy: config.inject_delegation_policy,
         notices,
     }
@@ -105,9 +110,11 @@ pub fn describe(
 
 fn plan_for(
     agent: &AgentDefinition,
+    cwd: &Path,
     config: &Config,
     context: &HostContext,
     capabilities: &HostCapabilities,
 ) -> Result<ToolPlan, NoToolsLeft> {
-    tools_of(agent, config, context, &SandboxPlan::of(agent, config, capabilities.abilities()))
+    let sandbox = SandboxPlan::of(agent, config, capabilities.abilities());
+    tools_of(agent, config, context, shell_policy(&sandbox, cwd, context))
 }

@@ -10,6 +10,7 @@
 //! | `capabilities` | what this machine can restrain a child with |
 //! | `resolve` | which agent, model, limits and tools the run has |
 //! | `sandbox` | whether the kernel keeps its child from writing, and what the caller is told about it |
+//! | `shell` | whether a child that may not write gets a shell |
 //! | `extensions` | which extensions its child loads, and whether it downloads anything |
 //! | `pi` | which pi it runs |
 //! | `confirm` | whether the user has to allow its agent |
@@ -28,6 +29,7 @@ mod refusal;
 pub(crate) mod resolve;
 pub(crate) mod sandbox;
 pub(crate) mod settings;
+pub(crate) mod shell;
 
 pub use admitted::AdmittedRun;
 pub use capabilities::HostCapabilities;

@@ -8,9 +8,10 @@ use std::time::Duration;
 use super::capabilities::HostCapabilities;
 use super::refusal::Refusal;
 use super::sandbox::SandboxPlan;
+use super::shell::shell_policy;
 use crate::agent::{
-    AgentDefinition, Catalog, Context, DEPTH, Depth, MAX_DEPTH, NoToolsLeft, Source, ToolPlan, ToolPolicy,
-    depth_from_env, discover, plan_tools,
+    AgentDefinition, Catalog, Context, DEPTH, Depth, MAX_DEPTH, NoToolsLeft, ShellPolicy, Source, ToolPlan,
+    ToolPolicy, depth_from_env, discover, plan_tools,
 };
 use crate::config::{self, Budget, Config, LoadedConfig};
 use crate::process::Supervision;
@@ -37,6 +38,8 @@ pub(crate) struct ResolvedRun {
     /// What all attempts may use together.
     pub budget: Budget,
     pub(in crate::run) sandbox: SandboxPlan,
+    /// Whether the child gets a shell, if it may not write.
+    shell: ShellPolicy,
     /// How the end of the child's process tree is ensured.
     pub supervision: Supervision,
     /// The warden's program, if there is one.
@@ -88,7 +91,7 @@ pub(in crate::run) fn resolve(
 
     let precedence = Precedence { is_from_project: agent.source == Source::Project };
     let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
-    let supervision = capabilities.supervision(config.pid_namespace);
+    let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_held());
     let timeout = match overrides.timeout {
         Timeout::AsConfigured => precedence.limit(agent.timeout, config.timeout),
         Timeout::Never => agent.timeout,
@@ -123,6 +126,7 @@ pub(in crate::run) fn resolve(
         credentials: credentials.filter(|_| !is_withheld),
         announces: overrides.announces,
         tool_snapshot: overrides.tools.clone(),
+        shell: shell_policy(&sandbox, &spec.cwd, context),
         agent,
         config,
         depth,
@@ -149,7 +153,7 @@ impl ResolvedRun {
     ///
     /// When the agent declares tools and this pi has none of them.
     pub(in crate::run) fn tools(&self, context: &HostContext) -> Result<ToolPlan, NoToolsLeft> {
-        let plan = tools_of(&self.agent, &self.config, context, &self.sandbox)?;
+        let plan = tools_of(&self.agent, &self.config, context, self.shell)?;
         Ok(match &self.tool_snapshot {
             Some(snapshot) => plan.at_most(snapshot),
             None => plan,
@@ -216,7 +220,7 @@ pub fn find_agents(cwd: &Path, context: &HostContext) -> Catalog {
     discover(cwd, &context.agent_dir, context.home.as_deref())
 }
 
-/// The tools that a child of an agent gets in a sandbox of this kind.
+/// The tools that a child of an agent gets.
 ///
 /// # Errors
 ///
@@ -225,14 +229,14 @@ pub(in crate::run) fn tools_of(
     agent: &AgentDefinition,
     config: &Config,
     context: &HostContext,
-    sandbox: &SandboxPlan,
+    shell: ShellPolicy,
 ) -> Result<ToolPlan, NoToolsLeft> {
     let available: Option<BTreeSet<String>> =
         context.host.tools.as_ref().map(|tools| tools.iter().map(|tool| tool.name.clone()).collect());
     let policy = ToolPolicy {
         allow_write: config.allow_write,
         allow_lsp: config.allow_lsp_tools,
-        sandboxed: sandbox.is_held(),
+        shell,
         deny: config.tools.deny.clone(),
         allow: config.tools.allow.clone(),
     };

@@ -1,6 +1,6 @@
-//! Decides whether the kernel keeps a child from writing.
+//! Decides how the kernel holds a child: the sandbox around all of it, and the one around what its shell starts.
 
-use crate::agent::{AgentDefinition, SandboxMode};
+use crate::agent::{AgentDefinition, Network, SandboxMode, Source};
 use crate::config::Config;
 use crate::process::{Abilities, Mechanism};
 use crate::run::result::SandboxReport;
@@ -12,12 +12,7 @@ const HOLDS_SIGNALS: u32 = 6;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::run) enum SandboxPlan {
     /// The kernel refuses it to write.
-    Held {
-        /// Whether file modes, owners and times are covered too.
-        metadata: bool,
-        /// Why they are not covered, if that was asked for.
-        lack: Option<String>,
-    },
+    Held(Held),
     /// Only its choice of tools keeps it from writing, or nothing does.
     Loose {
         /// The reason, for people.
@@ -25,6 +20,18 @@ pub(in crate::run) enum SandboxPlan {
         /// Whether the child must not run without a sandbox.
         forbidden: bool,
     },
+}
+
+/// A sandbox that can be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// Whether the child gets a view of the file system of its own, which covers modes, owners and times too, and hides
+    /// files and sockets.
+    pub metadata: bool,
+    /// What its shell reaches, if what the shell starts gets a sandbox of its own. Without that there is no shell.
+    pub shell: Option<Network>,
+    /// What stays open, and why.
+    pub lacks: Vec<String>,
 }
 
 impl SandboxPlan {
@@ -37,44 +44,36 @@ impl SandboxPlan {
     ) -> Self {
         let own = agent.sandbox.unwrap_or(SandboxMode::Off);
         let mode = own.max(config.sandbox.mode);
+        let network = network_of(agent, config);
+        let loose = |reason: &str, forbidden| {
+            let open = if network == Network::Off { "; so the network is not switched off" } else { "" };
+            Self::Loose { reason: format!("{reason}{open}"), forbidden }
+        };
         if !agent.readonly && config.allow_write {
-            return Self::loose("the agent may write (`allowWrite`)");
+            return loose("the agent may write (`allowWrite`)", false);
         }
         if mode == SandboxMode::Off {
-            return Self::loose("it is switched off (`sandbox`)");
+            return loose("it is switched off (`sandbox`)", false);
         }
-        let missing = |reason: String| Self::Loose { reason, forbidden: mode == SandboxMode::Required };
-        let abilities = match abilities {
-            Ok(abilities) => abilities,
-            Err(reason) => return missing(reason.to_owned()),
-        };
-        let version = match &abilities.landlock {
-            Ok(version) => *version,
-            Err(reason) => return missing(reason.clone()),
-        };
-        let metadata = config.sandbox.metadata && abilities.mount_namespace.is_ok();
-        let lacks = [
-            match (config.sandbox.metadata, abilities.mount_namespace.as_ref().err()) {
-                (false, _) => Some("modes, owners and times are left out (`sandbox.metadata`)".to_owned()),
-                (true, reason) => {
-                    reason.map(|reason| format!("modes, owners and times are not covered: {reason}"))
-                }
-            },
-            (version < HOLDS_SIGNALS).then(|| {
-                format!("signals to your other processes are not held (Landlock ABI {version}, {HOLDS_SIGNALS} does)")
-            }),
-        ];
-        let lacks: Vec<String> = lacks.into_iter().flatten().collect();
-        Self::Held { metadata, lack: (!lacks.is_empty()).then(|| lacks.join("; ")) }
+        let missing = |reason: &str| loose(reason, mode == SandboxMode::Required);
+        match abilities.map(|abilities| (abilities, &abilities.landlock)) {
+            Err(reason) => missing(reason),
+            Ok((_, Err(reason))) => missing(reason),
+            Ok((abilities, Ok(version))) => Self::Held(Held::with(config, abilities, *version, network)),
+        }
     }
 
-    fn loose(reason: &str) -> Self {
-        Self::Loose { reason: reason.to_owned(), forbidden: false }
+    /// The sandbox, if there is one.
+    pub(in crate::run) fn held(&self) -> Option<&Held> {
+        match self {
+            Self::Held(held) => Some(held),
+            Self::Loose { .. } => None,
+        }
     }
 
     /// Whether the kernel refuses writes.
     pub(in crate::run) fn is_held(&self) -> bool {
-        matches!(self, Self::Held { .. })
+        self.held().is_some()
     }
 
     /// Why the child must not start, if so.
@@ -89,24 +88,87 @@ impl SandboxPlan {
 
     /// The report for the caller. `mechanisms` are those that were in force, if a child was started.
     pub(in crate::run) fn report(&self, mechanisms: Option<&[Mechanism]>) -> SandboxReport {
-        let was_started = mechanisms.is_some();
-        let mechanisms = mechanisms.unwrap_or_default();
-        let names = mechanisms.iter().filter(|mechanism| is_sandbox(**mechanism));
-        let mechanism: Vec<String> = names.map(|mechanism| mechanism.as_str().to_owned()).collect();
-        let reason = match self {
-            Self::Loose { reason, .. } => Some(reason.clone()),
-            Self::Held { .. } if !was_started => None,
-            Self::Held { metadata: true, .. } if !mechanisms.contains(&Mechanism::MountNamespace) => {
-                Some("modes, owners and times are not covered: the mount namespace was refused".to_owned())
-            }
-            Self::Held { lack, .. } => lack.clone(),
+        let in_force = mechanisms.unwrap_or_default();
+        let enforced = in_force.contains(&Mechanism::Landlock);
+        let (held, reason) = match self {
+            Self::Loose { reason, .. } => (None, Some(reason.clone())),
+            Self::Held(held) => (Some(held), mechanisms.and_then(|found| held.open_with(found))),
         };
-        SandboxReport { enforced: mechanisms.contains(&Mechanism::Landlock), mechanism, reason }
+        let shell = held.filter(|_| enforced).and_then(|held| held.shell);
+        let names = in_force.iter().copied().filter(|mechanism| is_sandbox(*mechanism, enforced));
+        let mechanism = names.chain(shell.map(|_| Mechanism::ToolSandbox));
+        SandboxReport {
+            enforced,
+            mechanism: mechanism.map(|mechanism| mechanism.as_str().to_owned()).collect(),
+            network: shell.unwrap_or(Network::On),
+            reason,
+        }
     }
 }
 
-fn is_sandbox(mechanism: Mechanism) -> bool {
-    matches!(mechanism, Mechanism::Landlock | Mechanism::MountNamespace)
+impl Held {
+    /// The sandbox of a machine with Landlock of this version, for a shell with such a network.
+    pub(crate) fn with(config: &Config, abilities: &Abilities, version: u32, network: Network) -> Self {
+        let Abilities { mount_namespace, pid_namespace, tools, .. } = abilities;
+        let mut lacks = Vec::new();
+        match mount_namespace {
+            _ if !config.sandbox.metadata => lacks.push(format!("{VIEW} (`sandbox.metadata` is off)")),
+            Err(reason) => lacks.push(format!("{VIEW}: {reason}")),
+            Ok(()) => {}
+        }
+        if version < HOLDS_SIGNALS {
+            lacks.push(format!(
+                "signals to your other processes are not held (Landlock ABI {version}, {HOLDS_SIGNALS} does)"
+            ));
+        }
+        if let Err(reason) = pid_namespace {
+            lacks.push(format!("{PROCESSES}: {reason}"));
+        }
+        if let Err(reason) = tools {
+            lacks.push(format!(
+                "what a shell starts would not be held apart from pi, so there is none: {reason}"
+            ));
+        }
+        Self {
+            metadata: config.sandbox.metadata && mount_namespace.is_ok(),
+            shell: tools.is_ok().then_some(network),
+            lacks,
+        }
+    }
+
+    /// What stays open with the mechanisms that were in force after all.
+    fn open_with(&self, mechanisms: &[Mechanism]) -> Option<String> {
+        let mut open = self.lacks.clone();
+        if self.metadata && !mechanisms.contains(&Mechanism::MountNamespace) {
+            open.push(format!("{VIEW}: the mount namespace was refused"));
+        }
+        (!open.is_empty()).then(|| open.join("; "))
+    }
+}
+
+/// What is open without a view of the file system of the child's own.
+const VIEW: &str = "modes, owners and times are not covered, and files (`sandbox.hidden`) and sockets of your programs \
+                    are not hidden";
+/// What is open without a pid namespace.
+const PROCESSES: &str =
+    "limits of your other processes can be changed, and what the child leaves behind may outlive it";
+
+/// Whether an agent's shell reaches the network. A project's agent can only switch it off.
+fn network_of(agent: &AgentDefinition, config: &Config) -> Network {
+    let configured = config.sandbox.network;
+    match agent.network {
+        Some(own) if agent.source == Source::Project => own.max(configured),
+        own => own.unwrap_or(configured),
+    }
+}
+
+/// Whether a mechanism is a part of the sandbox. A pid namespace is one only in a sandbox.
+fn is_sandbox(mechanism: Mechanism, enforced: bool) -> bool {
+    match mechanism {
+        Mechanism::Landlock | Mechanism::MountNamespace | Mechanism::Seccomp | Mechanism::ToolSandbox => true,
+        Mechanism::PidNamespace => enforced,
+        Mechanism::Cgroup => false,
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::protocol::protocol_of;
 use super::shared_collector::SharedCollector;
 use super::updates::Updates;
 use crate::process::{Outcome, SuperviseLimits};
-use crate::run::launch::boot::Booted;
+use crate::run::launch::boot::{Booted, Made};
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::verdict::{AttemptReport, ProtocolReport};
 use crate::text::chain;
@@ -30,7 +30,7 @@ impl ActiveRun<'_> {
     pub(super) async fn attempt(
         &self,
         attempt: u32,
-        Booted { mut files, child, .. }: Booted,
+        Booted { made: Made { mut files, .. }, child }: Booted,
     ) -> (RunFiles, Result<AttemptReport, String>) {
         files.keep_session();
         child.tree.keep();

@@ -6,8 +6,9 @@ use tokio::time::sleep;
 
 use super::command_line::Invocation;
 use super::files::{RunFiles, RunFilesSpec};
+use super::sandboxes::tool_shell;
 use crate::files::{FileError, layout};
-use crate::process::{Cancel, ChildCommand, SpawnError, Started, check_cwd, start};
+use crate::process::{Cancel, ChildCommand, SpawnError, Started, ToolShell, check_cwd, start};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::pi::PiProgram;
 use crate::run::blocking::{blocking, unless_cancelled};
@@ -26,9 +27,16 @@ const PAUSES: [Duration; 4] = [
 /// A started child that has no task yet. Dropping it ends the child and removes its files, including its session.
 pub struct Booted {
     pub(in crate::run) child: Started,
-    pub(in crate::run) files: RunFiles,
+    pub(in crate::run) made: Made,
+}
+
+/// What was made for a child before it was started, or is to be.
+pub(in crate::run) struct Made {
+    pub files: RunFiles,
     command: ChildCommand,
     prompt: String,
+    /// What the sandbox around its shell is told.
+    shell: Option<ToolShell>,
 }
 
 /// Why there is no child.
@@ -56,22 +64,22 @@ impl AdmittedRun {
         // After a cancellation, files that are still created are removed when they are dropped.
         let made = unless_cancelled(cancel, blocking(move || run.make(attempt))).await;
         let made = made.map_err(|_| NoChild::Cancelled)?;
-        let (mut files, command, prompt) = made.map_err(|error| NoChild::Failed { error, files: None })?;
-        match start_patiently(&command, cancel).await {
+        let mut made = made.map_err(|error| NoChild::Failed { error, files: None })?;
+        match start_patiently(&made.command, cancel).await {
             Ok(Some(mut child)) => {
-                files.clean_up = child.take_clean_up();
-                Ok(Booted { child, files, command, prompt })
+                made.files.clean_up = child.take_clean_up();
+                Ok(Booted { child, made })
             }
             Ok(None) => Err(NoChild::Cancelled),
             Err(error) => {
                 let words = format!("{}: {}", error.stage(), chain(&error));
-                Err(NoChild::Failed { error: words, files: Some(Box::new(files)) })
+                Err(NoChild::Failed { error: words, files: Some(Box::new(made.files)) })
             }
         }
     }
 
     /// Creates the child's files and its command. Blocks. The error says what failed.
-    fn make(&self, attempt: u32) -> Result<(RunFiles, ChildCommand, String), String> {
+    fn make(&self, attempt: u32) -> Result<Made, String> {
         let Self { spec, resolved, .. } = self;
         let (config, context) = (&resolved.config, &spec.context);
         if let Some(unmet) = &resolved.unmet {
@@ -100,7 +108,15 @@ impl AdmittedRun {
         let failed = |error: FileError| format!("session directory: {}", chain(&error));
         let files = RunFiles::create(&parent, &self.builder.run_id.get(), wanted).map_err(failed)?;
         let command = self.command(&pi, &files)?;
-        Ok((files, command, prompt))
+        let shell = self.tool_shell(&files, &command);
+        if let (Some(shell), Some(warden), Some(own)) = (&shell, &resolved.warden, &files.private_dirs) {
+            own.replace_shell(warden, &shell.to_bytes()).map_err(failed)?;
+        }
+        Ok(Made { files, command, prompt, shell })
+    }
+
+    fn tool_shell(&self, files: &RunFiles, command: &ChildCommand) -> Option<ToolShell> {
+        tool_shell(&self.resolved, &self.spec, files, &command.env)
     }
 
     fn pi(&self) -> Result<PiProgram, String> {
@@ -121,11 +137,10 @@ impl AdmittedRun {
             && self.spec.overrides.resumes.is_none()
             && protocol_of(self.resolved.config.protocol).waits_for_task()
             && self.resolved.unmet.is_none()
-            && booted.prompt == self.resolved.prompt(&self.plan)
-            && self
-                .pi()
-                .and_then(|pi| self.command(&pi, &booted.files))
-                .is_ok_and(|now| now == booted.command)
+            && booted.made.prompt == self.resolved.prompt(&self.plan)
+            && self.pi().and_then(|pi| self.command(&pi, &booted.made.files)).is_ok_and(|now| {
+                now == booted.made.command && self.tool_shell(&booted.made.files, &now) == booted.made.shell
+            })
     }
 }
 
@@ -148,7 +163,7 @@ impl Booted {
     /// The id of its run, which is also the name of the run's directory.
     #[must_use]
     pub fn run_id(&self) -> &str {
-        &self.files.run_id
+        &self.made.files.run_id
     }
 
     /// Waits until the child has exited by itself. Cancel safe.
@@ -161,7 +176,7 @@ impl Booted {
 
     /// Ends the child and removes its files.
     pub async fn discard(self) {
-        let Self { files, child, .. } = self;
+        let Self { made: Made { files, .. }, child } = self;
         child.discard().await;
         files.remove().await;
     }

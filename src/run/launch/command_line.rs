@@ -3,14 +3,14 @@
 use std::ffi::{OsStr, OsString};
 
 use super::files::RunFiles;
+use super::sandboxes;
 use crate::agent::{DEPTH, MAX_DEPTH};
 use crate::config;
-use crate::process::{ChildCommand, Guardian, Limits, Options, Sandbox, Supervision};
+use crate::process::{ChildCommand, Guardian, Limits, Options, Supervision};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::extensions::{Extensions, MCP, builtin_needed, may_download};
 use crate::run::admit::pi::{PiProgram, PiVersion};
 use crate::run::admit::resolve::ResolvedRun;
-use crate::run::admit::sandbox::SandboxPlan;
 use crate::run::context::CHILD_MARKER;
 use crate::run::drive::protocol::{ChildProtocol, protocol_of};
 
@@ -18,6 +18,8 @@ use crate::run::drive::protocol::{ChildProtocol, protocol_of};
 const TOOLS: &str = "PI_SUBAGENT_TOOLS";
 const ALLOW_LSP: &str = "PI_SUBAGENT_ALLOW_LSP";
 const LSP_ACTIONS: &str = "PI_SUBAGENT_LSP_ACTIONS";
+/// `1` keeps the child to pi's own shell, the only one that gets a sandbox of its own.
+const OWN_SHELL: &str = "PI_SUBAGENT_OWN_SHELL";
 const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 const TEMPORARY: &str = "TMPDIR";
@@ -142,7 +144,7 @@ impl Invocation<'_> {
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
-        let ResolvedRun { config, depth, .. } = &*self.run.resolved;
+        let ResolvedRun { config, depth, sandbox, .. } = &*self.run.resolved;
         let own = [
             (CHILD_MARKER, "1".to_owned()),
             (DEPTH, (depth.current + 1).to_string()),
@@ -150,6 +152,7 @@ impl Invocation<'_> {
             (TOOLS, self.run.tools().join(",")),
             (ALLOW_LSP, if config.allow_lsp_tools { "1" } else { "0" }.to_owned()),
             (LSP_ACTIONS, config.allowed_lsp_actions.join(",")),
+            (OWN_SHELL, if sandbox.is_held() { "1" } else { "0" }.to_owned()),
             (RUN_ID, self.files.run_id.clone()),
         ];
         let mut env = self.run.spec.context.env.clone();
@@ -164,16 +167,10 @@ impl Invocation<'_> {
 
     /// The child's warden and its options, if there is one.
     fn guardian(&self) -> Option<Guardian> {
-        let ResolvedRun { config, sandbox, supervision, warden, .. } = &*self.run.resolved;
+        let ResolvedRun { config, supervision, warden, .. } = &*self.run.resolved;
         let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = config.limits;
-        let sandbox = match sandbox {
-            SandboxPlan::Held { metadata, .. } => {
-                Some(Sandbox { writable: self.files.writable(), metadata: *metadata, ..Sandbox::default() })
-            }
-            SandboxPlan::Loose { .. } => None,
-        };
         let options = Options {
-            sandbox,
+            sandbox: sandboxes::sandbox(&self.run.resolved, &self.run.spec, self.files),
             limits: Limits { memory_bytes, processes, cpu_seconds, open_files },
             scratch: self.files.scratch(),
             unless_kept: self.files.unless_kept(),

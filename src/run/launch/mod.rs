@@ -12,6 +12,7 @@
 //! | `private_dirs` | which agent and temporary directories a child has for itself (Unix) |
 //! | `leftovers` | what runs of dead processes have left, and how it is removed (Unix) |
 //! | `command_line` | which arguments and environment the child gets |
+//! | `sandboxes` | what the sandbox around a child is told, and the one around its shell |
 //! | `resume` | how the session of an earlier run is locked and checked |
 
 pub(crate) mod boot;
@@ -23,6 +24,7 @@ pub(crate) mod leftovers;
 pub(crate) mod private_dirs;
 pub(crate) mod private_files;
 pub(crate) mod resume;
+pub(crate) mod sandboxes;
 
 pub use boot::Booted;
 pub(crate) use leftovers::sweep_once as sweep_leftovers;

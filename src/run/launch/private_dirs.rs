@@ -100,6 +100,21 @@ impl PrivateDirs {
         self.agent.path()
     }
 
+    /// The shell that the user's settings name.
+    pub(in crate::run) fn shell(&self) -> Option<&str> {
+        self.agent.shell()
+    }
+
+    /// The child's copies of credentials.
+    pub(in crate::run) fn credentials(&self) -> Vec<PathBuf> {
+        self.agent.credentials()
+    }
+
+    /// Makes pi start `program` as its shell, with these options.
+    pub(in crate::run) fn replace_shell(&self, program: &Path, options: &[u8]) -> Result<(), FileError> {
+        self.agent.replace_shell(program, options)
+    }
+
     /// Notices about what the child does without.
     pub(in crate::run) fn left_out(&self) -> Vec<String> {
         let notice =

@@ -36,6 +36,18 @@ impl PrivateDirs {
         match *self {}
     }
 
+    pub(in crate::run) fn shell(&self) -> Option<&str> {
+        match *self {}
+    }
+
+    pub(in crate::run) fn credentials(&self) -> Vec<PathBuf> {
+        match *self {}
+    }
+
+    pub(in crate::run) fn replace_shell(&self, _program: &Path, _options: &[u8]) -> Result<(), FileError> {
+        match *self {}
+    }
+
     pub(in crate::run) fn left_out(&self) -> Vec<String> {
         match *self {}
     }

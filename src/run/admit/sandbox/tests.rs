@@ -8,7 +8,8 @@ fn agent(readonly: bool, sandbox: Option<SandboxMode>) -> AgentDefinition {
 }
 
 fn config(mode: SandboxMode, allow_write: bool) -> Config {
-    Config { allow_write, sandbox: Sandbox { mode, metadata: true }, ..Config::default() }
+    let defaults = Config::default();
+    Config { allow_write, sandbox: Sandbox { mode, ..defaults.sandbox }, ..defaults }
 }
 
 fn capabilities(landlock: Result<u32, String>, mount_namespace: Result<(), String>) -> Abilities {
@@ -29,7 +30,7 @@ fn able() -> Abilities {
 
 fn word(plan: &SandboxPlan) -> &'static str {
     match plan {
-        SandboxPlan::Held { .. } => "held",
+        SandboxPlan::Held(_) => "held",
         SandboxPlan::Loose { forbidden: false, .. } => "loose",
         SandboxPlan::Loose { forbidden: true, .. } => "refused",
     }
@@ -101,62 +102,116 @@ fn a_report_without_a_sandbox_says_why() {
 }
 
 #[test]
-fn a_report_with_a_sandbox_says_what_it_does_not_cover() {
-    let no_view = || Err("no namespaces".into());
-    let left_out = "modes, owners and times are left out (`sandbox.metadata`)";
-    let not_covered = "modes, owners and times are not covered: no namespaces";
+fn a_report_with_a_sandbox_says_what_stays_open() {
+    let view = "modes, owners and times are not covered, and files (`sandbox.hidden`) and sockets of your programs \
+                are not hidden";
+    let (left_out, no_view) =
+        (&*format!("{view} (`sandbox.metadata` is off)"), &*format!("{view}: no mounts"));
     let signals = "signals to your other processes are not held (Landlock ABI 5, 6 does)";
+    let processes = "limits of your other processes can be changed, and what the child leaves behind may outlive it: no pids";
+    let no_shell = "what a shell starts would not be held apart from pi, so there is none: no filter";
+    let all = able();
+    let landlock = Abilities { landlock: Ok(5), ..able() };
+    let mounts = Abilities { mount_namespace: Err("no mounts".into()), ..able() };
+    let pids = Abilities { pid_namespace: Err("no pids".into()), ..able() };
+    let tools = Abilities { tools: Err("no filter".into()), ..able() };
+    let none = Abilities {
+        landlock: Ok(5),
+        mount_namespace: Err("no mounts".into()),
+        pid_namespace: Err("no pids".into()),
+        tools: Err("no filter".into()),
+        ..able()
+    };
+    let shell = Some(Network::On);
     let table = [
-        ("everything", 6, Ok(()), true, true, None),
-        ("a newer kernel", 7, Ok(()), true, true, None),
-        ("an older kernel", 5, Ok(()), true, true, Some(signals.to_owned())),
-        ("no namespaces", 6, no_view(), true, false, Some(not_covered.to_owned())),
-        ("not wanted", 6, Ok(()), false, false, Some(left_out.to_owned())),
-        ("not wanted nor to be had", 6, no_view(), false, false, Some(left_out.to_owned())),
-        ("neither", 5, no_view(), true, false, Some(format!("{not_covered}; {signals}"))),
+        ("everything", &all, true, true, shell, &[][..]),
+        ("an older kernel", &landlock, true, true, shell, &[signals]),
+        ("no mounts", &mounts, true, false, shell, &[no_view]),
+        ("metadata is not wanted", &all, false, false, shell, &[left_out]),
+        ("nor to be had", &mounts, false, false, shell, &[left_out]),
+        ("no pids", &pids, true, true, shell, &[processes]),
+        ("no filter", &tools, true, true, None, &[no_shell]),
+        ("nothing", &none, true, false, None, &[no_view, signals, processes, no_shell]),
     ];
-    for (label, version, mount_namespace, wanted, metadata, lack) in table {
+    for (label, abilities, wanted, metadata, shell, lacks) in table {
         let mut config = config(SandboxMode::Auto, false);
         config.sandbox.metadata = wanted;
-        let capabilities = capabilities(Ok(version), mount_namespace);
-        let plan = SandboxPlan::of(&agent(true, None), &config, Ok(&capabilities));
-        assert_eq!(plan, SandboxPlan::Held { metadata, lack }, "{label}");
+        let plan = SandboxPlan::of(&agent(true, None), &config, Ok(abilities));
+        let lacks: Vec<String> = lacks.iter().map(ToString::to_string).collect();
+        assert_eq!(plan, SandboxPlan::Held(Held { metadata, shell, lacks }), "{label}");
     }
 }
 
 #[test]
 fn a_report_lists_the_mechanisms_in_force() {
-    use Mechanism::{Cgroup, Landlock, MountNamespace, PidNamespace};
-    let held = |metadata, lack: Option<&str>| SandboxPlan::Held { metadata, lack: lack.map(Into::into) };
-    let refused = "modes, owners and times are not covered: the mount namespace was refused";
-    let both: &[&str] = &["landlock", "mount-ns"];
-    let all: &[Mechanism] = &[Cgroup, Landlock, PidNamespace, MountNamespace];
+    use Mechanism::{Cgroup, Landlock, MountNamespace, PidNamespace, Seccomp};
+    let held = |metadata, lack: Option<&str>| {
+        let lacks = lack.into_iter().map(str::to_owned).collect();
+        SandboxPlan::Held(Held { metadata, shell: Some(Network::On), lacks })
+    };
+    let refused = "modes, owners and times are not covered, and files (`sandbox.hidden`) and sockets of your programs \
+                   are not hidden: the mount namespace was refused";
+    let both = format!("a lack; {refused}");
+    let all: &[Mechanism] = &[Cgroup, Landlock, PidNamespace, MountNamespace, Seccomp];
+    let words: &[&str] = &["landlock", "pid-ns", "mount-ns", "seccomp", "tool-sandbox"];
     let table = [
-        ("not started", held(true, Some("a lack")), None, false, &[][..], None),
-        ("both layers", held(true, None), Some(all), true, both, None),
-        ("a lack", held(true, Some("a lack")), Some(all), true, both, Some("a lack")),
+        ("not started", held(true, Some("a lack")), None, &[][..], None),
+        ("all layers", held(true, None), Some(all), words, None),
+        ("a lack", held(true, Some("a lack")), Some(all), words, Some("a lack")),
         (
             "refused after all",
             held(true, Some("a lack")),
             Some(&[Landlock][..]),
-            true,
-            &["landlock"][..],
-            Some(refused),
+            &["landlock", "tool-sandbox"],
+            Some(&*both),
         ),
         (
-            "one layer was wanted",
+            "one layer was to be had",
             held(false, Some("a lack")),
             Some(&[Landlock][..]),
-            true,
-            &["landlock"][..],
+            &["landlock", "tool-sandbox"],
             Some("a lack"),
         ),
-        ("a view alone", held(true, None), Some(&[MountNamespace][..]), false, &["mount-ns"][..], None),
-        ("nothing", held(false, None), Some(&[PidNamespace, Cgroup][..]), false, &[][..], None),
+        ("a view alone", held(true, None), Some(&[MountNamespace, PidNamespace][..]), &["mount-ns"], None),
+        ("nothing", held(false, None), Some(&[PidNamespace, Cgroup][..]), &[], None),
     ];
-    for (label, plan, mechanisms, enforced, mechanism, reason) in table {
+    for (label, plan, mechanisms, expected, reason) in table {
         let report = plan.report(mechanisms);
-        assert_eq!((report.enforced, report.reason.as_deref()), (enforced, reason), "{label}");
-        assert_eq!(report.mechanism, mechanism, "{label}");
+        assert_eq!(report.enforced, expected.contains(&"landlock"), "{label}");
+        assert_eq!(report.mechanism, expected, "{label}");
+        assert_eq!(report.reason.as_deref(), reason, "{label}");
     }
+}
+
+/// Each row: where the agent comes from, what it says, what is configured, and what its shell gets.
+#[test]
+fn a_project_can_only_switch_the_network_off() {
+    use Network::{Off, On};
+    for (source, own, configured, expected) in [
+        (Source::User, None, On, On),
+        (Source::User, None, Off, Off),
+        (Source::User, Some(Off), On, Off),
+        (Source::User, Some(On), Off, On),
+        (Source::Project, None, Off, Off),
+        (Source::Project, Some(Off), On, Off),
+        (Source::Project, Some(On), Off, Off),
+        (Source::Project, Some(On), On, On),
+    ] {
+        let agent = AgentDefinition { source, network: own, ..agent(true, None) };
+        let mut config = config(SandboxMode::Auto, false);
+        config.sandbox.network = configured;
+        let plan = SandboxPlan::of(&agent, &config, Ok(&able()));
+        assert_eq!(plan.held().and_then(|held| held.shell), Some(expected), "{agent:?}, {configured}");
+        assert_eq!(plan.report(Some(&[Mechanism::Landlock])).network, expected);
+        assert_eq!(plan.report(None).network, On, "there was no child");
+    }
+}
+
+#[test]
+fn a_child_that_may_write_says_that_its_network_stays_on() {
+    let mut config = config(SandboxMode::Auto, true);
+    config.sandbox.network = Network::Off;
+    let report = SandboxPlan::of(&agent(false, None), &config, Ok(&able())).report(Some(&[]));
+    let reason = "the agent may write (`allowWrite`); so the network is not switched off";
+    assert_eq!((report.network, report.reason.as_deref()), (Network::On, Some(reason)));
 }

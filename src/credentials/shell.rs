@@ -1,0 +1,113 @@
+//! Puts another program in the place of the shell that pi starts for its tools.
+
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::build::PrivateAgentDir;
+use super::layout::{AUTH, MCP_AUTH, SETTINGS};
+use crate::files::FileError;
+use crate::files::private::{write, write_new};
+
+/// The setting that names the shell, in pi's settings.
+const SHELL_PATH: &str = "shellPath";
+/// The link to the program that pi starts as its shell.
+const SHELL: &str = "shell";
+/// What that program reads to learn what it is to do.
+const OPTIONS: &str = "shell.options";
+
+impl PrivateAgentDir {
+    /// The shell that the user's settings name, as it is written there.
+    #[must_use]
+    pub fn shell(&self) -> Option<&str> {
+        self.shell.as_deref()
+    }
+
+    /// The copies of credentials in this directory.
+    #[must_use]
+    pub fn credentials(&self) -> Vec<PathBuf> {
+        [AUTH, MCP_AUTH].map(|name| self.path().join(name)).into()
+    }
+
+    /// Makes pi start `program` as its shell, under a name beside which it finds `options`. Call it once, before the
+    /// child starts. The commands that pi passes on, and shows to permission extensions, stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be written.
+    pub fn replace_shell(&self, program: &Path, options: &[u8]) -> Result<(), FileError> {
+        let link = self.path().join(SHELL);
+        let Some(name) = link.to_str() else {
+            return Err(FileError::at(&link)(io::Error::other(
+                "its path is not UTF-8, as pi's settings are",
+            )));
+        };
+        // pi ignores settings that it cannot read, and then it would choose a shell itself.
+        let settings = self.path().join(SETTINGS);
+        let mut named = std::fs::read(&settings).ok().and_then(|bytes| members(&bytes)).unwrap_or_default();
+        named.insert(SHELL_PATH.to_owned(), name.into());
+        let bytes = serde_json::to_vec_pretty(&named).map_err(io::Error::from);
+        bytes.and_then(|bytes| write(&settings, &bytes)).map_err(FileError::at(&settings))?;
+        let path = self.path().join(OPTIONS);
+        write_new(&path, options).map_err(FileError::at(&path))?;
+        symlink(program, &link).map_err(FileError::at(&link))
+    }
+}
+
+/// The shell that these settings name, if any.
+pub(super) fn shell_in(settings: &[u8]) -> Option<String> {
+    let shell = members(settings)?.remove(SHELL_PATH)?;
+    shell.as_str().filter(|shell| !shell.is_empty()).map(str::to_owned)
+}
+
+fn members(settings: &[u8]) -> Option<Map<String, Value>> {
+    serde_json::from_slice(settings.strip_prefix(b"\xef\xbb\xbf").unwrap_or(settings)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A private copy of an agent directory with these settings, if any.
+    fn scene(settings: Option<&str>) -> (tempfile::TempDir, PrivateAgentDir) {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let real = root.path().join("real");
+        fs::create_dir(&real).expect("made");
+        if let Some(settings) = settings {
+            fs::write(real.join(SETTINGS), settings).expect("written");
+        }
+        let private = PrivateAgentDir::create(&real, &root.path().join("own")).expect("made");
+        (root, private)
+    }
+
+    #[test]
+    fn pi_reads_another_shell_whatever_the_users_settings_are_and_all_else_stays() {
+        let named = r#"{"shellPath":"~/bin/zsh","theme":"dark"}"#;
+        for (settings, shell, theme) in [
+            (Some(named.to_owned()), Some("~/bin/zsh"), Some("dark")),
+            (Some(format!("\u{feff}{named}")), Some("~/bin/zsh"), Some("dark")),
+            (Some(r#"{"shellPath":""}"#.to_owned()), None, None),
+            (Some(r#"{"shellPath":7}"#.to_owned()), None, None),
+            (Some("{ broken".to_owned()), None, None),
+            (Some("[1]".to_owned()), None, None),
+            (Some(String::new()), None, None),
+            (None, None, None),
+        ] {
+            let (_root, private) = scene(settings.as_deref());
+            assert_eq!(private.shell(), shell, "{settings:?}");
+            private.replace_shell(Path::new("/opt/warden"), b"options").expect("replaced");
+            let own = private.path().join(SHELL);
+            let read: Value =
+                serde_json::from_slice(&fs::read(private.path().join(SETTINGS)).expect("there"))
+                    .expect("pi can read it");
+            assert_eq!(read[SHELL_PATH].as_str(), own.to_str(), "{settings:?}");
+            assert_eq!(read["theme"].as_str(), theme, "{settings:?}");
+            assert_eq!(fs::read_link(&own).expect("a link"), Path::new("/opt/warden"));
+            assert_eq!(fs::read(private.path().join(OPTIONS)).expect("there"), b"options");
+        }
+    }
+}

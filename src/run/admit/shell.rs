@@ -1,0 +1,82 @@
+//! Decides whether a child that may not write gets a shell.
+
+use std::io;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::sandbox::SandboxPlan;
+use crate::agent::{SHELL, ShellPolicy};
+use crate::files::open;
+use crate::run::context::HostContext;
+
+/// pi's settings of a project, below its directory.
+const PROJECT_SETTINGS: &str = ".pi/settings.json";
+/// The largest file of settings that is read, in bytes.
+const MAX_SETTINGS: u64 = 1024 * 1024;
+/// The setting that names the shell.
+const SHELL_PATH: &str = "shellPath";
+
+/// Whether a child in this sandbox gets a shell. Blocks.
+pub(in crate::run) fn shell_policy(sandbox: &SandboxPlan, cwd: &Path, context: &HostContext) -> ShellPolicy {
+    let Some(held) = sandbox.held() else { return ShellPolicy::NoSandbox };
+    let tools = context.host.tools.iter().flatten();
+    let is_foreign = tools.into_iter().any(|tool| tool.name == SHELL && tool.extension.is_some());
+    if held.shell.is_none() {
+        ShellPolicy::NoToolSandbox
+    } else if is_foreign {
+        ShellPolicy::FromExtension
+    } else if names_shell(cwd) {
+        ShellPolicy::FromProject
+    } else {
+        ShellPolicy::Held
+    }
+}
+
+/// Whether the settings of a project name a shell, which would win over the one in the child's own settings. Also when
+/// they cannot be read: pi might read more in them than this does.
+fn names_shell(cwd: &Path) -> bool {
+    match open::regular(&cwd.join(PROJECT_SETTINGS)).and_then(|file| open::read(file, MAX_SETTINGS)) {
+        Ok(bytes) => {
+            match serde_json::from_slice::<Value>(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)) {
+                Ok(settings) => settings.get(SHELL_PATH).is_some(),
+                Err(_) => !bytes.is_empty(),
+            }
+        }
+        Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_project_that_may_name_a_shell_is_noticed() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let settings = root.path().join(PROJECT_SETTINGS);
+        assert!(!names_shell(root.path()));
+        assert!(!names_shell(Path::new("/dev/null")));
+        fs::create_dir(root.path().join(".pi")).expect("made");
+        for (text, expected) in [
+            ("", false),
+            ("{}", false),
+            (r#"{"theme":"dark","packages":[]}"#, false),
+            (r#"{"shellPath":"/bin/zsh"}"#, true),
+            ("\u{feff}{\"shellPath\":\"/bin/zsh\"}", true),
+            (r#"{"shellPath":""}"#, true),
+            (r#"{"shellPath":null}"#, true),
+            (r#"{"\u0073hellPath":"/bin/zsh"}"#, true),
+            (r#"{"theme":1e999,"shellPath":"/bin/zsh"}"#, true),
+            ("{", true),
+        ] {
+            fs::write(&settings, text).expect("written");
+            assert_eq!(names_shell(root.path()), expected, "{text}");
+        }
+        fs::remove_file(&settings).expect("removed");
+        fs::create_dir(&settings).expect("made");
+        assert!(names_shell(root.path()), "no file");
+    }
+}
