@@ -23,17 +23,19 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 	const { foot, runs, session } = host;
 	/** A report is on its way. */
 	let isAsking = false;
-	const command = async ({ key }: BackgroundRun, name: string, rest: string): Promise<CommandReport> =>
-		await session.command([name, key, rest].filter(Boolean).join(" "), callbacks);
+	/** What a command says, or why it says nothing. */
+	const command = async ({ key }: BackgroundRun, name: string, rest: string): Promise<CommandReport> => {
+		try {
+			return await session.command([name, key, rest].filter(Boolean).join(" "), callbacks);
+		} catch (error) {
+			return { ...messageReport("error", `${name} failed: ${messageOf(error)}`), isError: true };
+		}
+	};
 	/** Does it, and says in a line what came of it. */
 	const act = async (run: BackgroundRun, name: string, rest = "") => {
 		foot.say(`${name} ${quoted(run)} …`, "muted");
-		try {
-			const report = await command(run, name, rest);
-			foot.say(summary(report), report.isError ? "error" : "success");
-		} catch (error) {
-			foot.say(failure(name, error), "error");
-		}
+		const report = await command(run, name, rest);
+		foot.say(summary(report), report.isError ? "error" : "success");
 		runs.ask(true);
 	};
 	/** Asks for a report, and opens it. */
@@ -42,13 +44,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 		if (isAsking) return;
 		isAsking = true;
 		foot.say(`${name} …`, "muted");
-		const ask = async () => {
-			try {
-				return pageOf(await command(run, name, rest));
-			} catch (error) {
-				return pageOf(messageReport("error", failure(name, error)));
-			}
-		};
+		const ask = async () => pageOf(await command(run, name, rest));
 		const page = await ask();
 		isAsking = false;
 		host.open(reportView(host, page, ask, name === "log"));
@@ -101,8 +97,4 @@ function quoted(run: BackgroundRun): string {
 /** The first thing that a report says. */
 function summary({ title, lines: [first] }: CommandReport): string {
 	return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title);
-}
-
-function failure(command: string, error: unknown): string {
-	return oneLine(`${command} failed: ${messageOf(error)}`);
 }

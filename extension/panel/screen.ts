@@ -74,15 +74,16 @@ function panel(
 	keybindings: KeybindingsManager,
 	done: () => void,
 ): Screen {
-	const freshPens = () => cached((columns: number) => new Pen(theme, Math.max(1, columns - 2 * MARGIN.length)));
-	let penFor = freshPens();
-	/** What was drawn, and for which screen. */
-	let drawn: { screen: string; lines: string[] } | undefined;
+	/** How often what is shown has changed, and the theme: nothing else is laid out again. */
+	let changes = 0;
+	let themes = 0;
+	const penFor = cached((columns: number, _themes: number) => new Pen(theme, Math.max(1, columns - 2 * MARGIN.length)));
+	const linesFor = cached((pen: Pen, rows: number, _changes: number) => layout(pen, rows));
 	let isDisposed = false;
 	const views: View[] = [];
 
 	const draw = () => {
-		drawn = undefined;
+		changes += 1;
 		terminal.requestRender();
 	};
 	const drawing = repeated(draw, DRAW_EVERY_MS);
@@ -161,13 +162,10 @@ function panel(
 			// A dialog stands below what covers the screen, and would not be seen.
 			if (!screen.focused) return [];
 			const rows = terminal.terminal?.rows ?? process.stdout.rows ?? ROWS;
-			const size = `${columns}x${rows}`;
-			if (drawn?.screen !== size) drawn = { screen: size, lines: layout(penFor(columns), rows) };
-			return drawn.lines;
+			return linesFor(penFor(columns, themes), rows, changes);
 		},
 		invalidate() {
-			penFor = freshPens();
-			drawn = undefined;
+			themes += 1;
 		},
 		handleInput(data) {
 			if (!foot.type(data)) press(keys.actionOf(data));
@@ -176,7 +174,7 @@ function panel(
 		handleMouse({ type, wheelDelta = 0 }) {
 			const lines = type === "wheel" ? Math.min(WHEEL_LINES, Math.abs(Math.round(wheelDelta))) : 0;
 			for (let line = 0; line < lines; line++) views.at(-1)?.press(wheelDelta < 0 ? "up" : "down");
-			if (lines > 0) drawn = undefined;
+			changes += lines;
 			return { handled: true };
 		},
 		dispose,

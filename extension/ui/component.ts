@@ -24,12 +24,12 @@ export function component(
 	layout: (pen: Pen) => readonly string[],
 	stamp: () => unknown = () => undefined,
 ): Component {
-	const fresh = () => cached((width: number, _stamp: unknown) => [...layout(new Pen(theme, width))]);
-	let lines = fresh();
+	let invalidated = 0;
+	const lines = cached((width: number, ..._unchanged: unknown[]) => [...layout(new Pen(theme, width))]);
 	return {
-		render: (width) => lines(width, stamp()),
+		render: (width) => lines(width, stamp(), invalidated),
 		invalidate() {
-			lines = fresh();
+			invalidated += 1;
 		},
 	};
 }

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 a926d1ff94208c97. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 d10c57248cffac83. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -39,7 +39,8 @@ var require_child_guard = __commonJS({
       return {
         tools: environment.PI_SUBAGENT_TOOLS === void 0 ? void 0 : names(environment.PI_SUBAGENT_TOOLS),
         lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
-        lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? "")
+        lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
+        ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1"
       };
     }
     function blockReason(policy, tool, input) {
@@ -69,6 +70,12 @@ var require_child_guard = __commonJS({
         list2.split(",").map((name) => name.trim()).filter((name) => name !== "")
       );
     }
+    function shellBlockReason(policy, pi, tool) {
+      if (!policy.ownShell || tool !== "bash") return void 0;
+      const source = pi.getAllTools().find(({ name }) => name === tool)?.sourceInfo.source;
+      if (source === "builtin") return void 0;
+      return "Tool `bash` is blocked: an extension provides it, and the sandbox holds only pi's own shell.";
+    }
     function childGuard2(pi) {
       const policy = readPolicy(process.env);
       let isAnnouncing = false;
@@ -78,7 +85,7 @@ var require_child_guard = __commonJS({
       });
       pi.on("tool_call", (event) => {
         const over = "The work is done; no tool runs any more.";
-        const reason = isAnnouncing ? over : blockReason(policy, event.toolName, event.input);
+        const reason = isAnnouncing ? over : blockReason(policy, event.toolName, event.input) ?? shellBlockReason(policy, pi, event.toolName);
         const verdict = reason === void 0 ? void 0 : { block: true, reason };
         return verdict;
       });
@@ -6277,8 +6284,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 a926d1ff94208c97"}.`)) return void 0;
-  const [version] = "0.1.0 a926d1ff94208c97".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d10c57248cffac83"}.`)) return void 0;
+  const [version] = "0.1.0 d10c57248cffac83".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7050,12 +7057,12 @@ function cached(make) {
   };
 }
 function component(theme, layout, stamp = () => void 0) {
-  const fresh = () => cached((width, _stamp) => [...layout(new Pen(theme, width))]);
-  let lines = fresh();
+  let invalidated = 0;
+  const lines = cached((width, ..._unchanged) => [...layout(new Pen(theme, width))]);
   return {
-    render: (width) => lines(width, stamp()),
+    render: (width) => lines(width, stamp(), invalidated),
     invalidate() {
-      lines = fresh();
+      invalidated += 1;
     }
   };
 }
@@ -7228,8 +7235,8 @@ function answerLines(answer2, extent, limit, pen) {
   if (source !== answer2) return [...lines.slice(0, limit), hint("more", extent, pen)];
   return limited(lines, limit, (rest) => hint(`${rest} more lines`, extent, pen));
 }
-function failureLines(failure3, result, extent, pen) {
-  const { code, message } = failure3;
+function failureLines(failure2, result, extent, pen) {
+  const { code, message } = failure2;
   const { output = "", displayItems = [], outcome } = result ?? {};
   const isWanted = outcome === "aborted" || outcome === "budget";
   const partial = extent.expanded ? newsOf({ items: displayItems, text: output }) : output;
@@ -7745,28 +7752,24 @@ var LONGEST_NAME = 40;
 function runActions(host, callbacks, answer2) {
   const { foot, runs, session: session2 } = host;
   let isAsking = false;
-  const command = async ({ key }, name, rest) => await session2.command([name, key, rest].filter(Boolean).join(" "), callbacks);
+  const command = async ({ key }, name, rest) => {
+    try {
+      return await session2.command([name, key, rest].filter(Boolean).join(" "), callbacks);
+    } catch (error) {
+      return { ...messageReport("error", `${name} failed: ${messageOf(error)}`), isError: true };
+    }
+  };
   const act = async (run, name, rest = "") => {
     foot.say(`${name} ${quoted(run)} \u2026`, "muted");
-    try {
-      const report = await command(run, name, rest);
-      foot.say(summary(report), report.isError ? "error" : "success");
-    } catch (error) {
-      foot.say(failure2(name, error), "error");
-    }
+    const report = await command(run, name, rest);
+    foot.say(summary(report), report.isError ? "error" : "success");
     runs.ask(true);
   };
   const show2 = async (run, name, rest = "") => {
     if (isAsking) return;
     isAsking = true;
     foot.say(`${name} \u2026`, "muted");
-    const ask = async () => {
-      try {
-        return pageOf(await command(run, name, rest));
-      } catch (error) {
-        return pageOf(messageReport("error", failure2(name, error)));
-      }
-    };
+    const ask = async () => pageOf(await command(run, name, rest));
     const page = await ask();
     isAsking = false;
     host.open(reportView(host, page, ask, name === "log"));
@@ -7813,9 +7816,6 @@ function quoted(run) {
 }
 function summary({ title: title2, lines: [first] }) {
   return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title2);
-}
-function failure2(command, error) {
-  return oneLine(`${command} failed: ${messageOf(error)}`);
 }
 
 // extension/panel/foot.ts
@@ -8446,8 +8446,8 @@ function liveLines2({ lastTool, text: text2 = "" }, rows, pen) {
 }
 function endedLines(run, pen) {
   const { error = "", result, partial = "" } = run;
-  const failure3 = error ? pen.paragraph(error.slice(0, PREVIEW_CHARACTERS), markOf(run).color) : [];
-  return [...failure3, ...compactProse((result || partial).slice(0, PREVIEW_CHARACTERS), pen)];
+  const failure2 = error ? pen.paragraph(error.slice(0, PREVIEW_CHARACTERS), markOf(run).color) : [];
+  return [...failure2, ...compactProse((result || partial).slice(0, PREVIEW_CHARACTERS), pen)];
 }
 
 // extension/panel/runs.ts
@@ -8539,13 +8539,14 @@ async function openPanel(context, background, callbacks = {}, answer2) {
   await Promise.race([shown2, closed.promise]);
 }
 function panel({ background, session: session2, callbacks, answer: answer2, gone }, terminal, theme, keybindings, done) {
-  const freshPens = () => cached((columns) => new Pen(theme, Math.max(1, columns - 2 * MARGIN.length)));
-  let penFor = freshPens();
-  let drawn;
+  let changes = 0;
+  let themes = 0;
+  const penFor = cached((columns, _themes) => new Pen(theme, Math.max(1, columns - 2 * MARGIN.length)));
+  const linesFor = cached((pen, rows, _changes) => layout(pen, rows));
   let isDisposed = false;
   const views = [];
   const draw = () => {
-    drawn = void 0;
+    changes += 1;
     terminal.requestRender();
   };
   const drawing = repeated(draw, DRAW_EVERY_MS);
@@ -8619,13 +8620,10 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
     render(columns) {
       if (!screen2.focused) return [];
       const rows = terminal.terminal?.rows ?? process.stdout.rows ?? ROWS;
-      const size = `${columns}x${rows}`;
-      if (drawn?.screen !== size) drawn = { screen: size, lines: layout(penFor(columns), rows) };
-      return drawn.lines;
+      return linesFor(penFor(columns, themes), rows, changes);
     },
     invalidate() {
-      penFor = freshPens();
-      drawn = void 0;
+      themes += 1;
     },
     handleInput(data) {
       if (!foot.type(data)) press(keys.actionOf(data));
@@ -8634,7 +8632,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
     handleMouse({ type, wheelDelta = 0 }) {
       const lines = type === "wheel" ? Math.min(WHEEL_LINES, Math.abs(Math.round(wheelDelta))) : 0;
       for (let line = 0; line < lines; line++) views.at(-1)?.press(wheelDelta < 0 ? "up" : "down");
-      if (lines > 0) drawn = void 0;
+      changes += lines;
       return { handled: true };
     },
     dispose
@@ -9818,7 +9816,7 @@ function ourTools(pi, questions, background) {
       for (const surface of surfaces) {
         const tool = named(surface.name);
         if (!tool) continue;
-        const { run, failure: failure3, ...drawn } = tool;
+        const { run, failure: failure2, ...drawn } = tool;
         pi.registerTool({
           ...{ ...surface, exposure: "model-only", ...drawn },
           async execute(id, params, signal, onUpdate, context) {
@@ -9828,13 +9826,13 @@ function ourTools(pi, questions, background) {
             let isOver2 = false;
             const update = ({ content, details: details2 }) => !isOver2 && onUpdate?.({ content, details: details2 });
             const answer2 = async () => {
-              if (!native) return failure3(problem);
+              if (!native) return failure2(problem);
               const place = placeOptions(pi, context);
               const host = hostCallbacks(context, questions, waits);
               return await run({ native, id, params, signal, context, place, host, update });
             };
             const output = await answer2().catch(
-              (error) => failure3(`the run ended unexpectedly: ${messageOf(error)}`)
+              (error) => failure2(`the run ended unexpectedly: ${messageOf(error)}`)
             );
             isOver2 = true;
             if (output.isError) failed2.add(id);
