@@ -132,9 +132,14 @@ describe("/stop", () => {
 			await aborted;
 			return answer("partial");
 		};
-		const running = call();
+		const turn = new AbortController();
+		const running = call(undefined, { signal: turn.signal });
 		host.idle = false;
-		await host.commands.get("stop")?.handler("", host.context());
+		const abort = () => {
+			host.aborts += 1;
+			turn.abort();
+		};
+		await host.commands.get("stop")?.handler("", host.context({ abort }));
 		await running;
 		assert.deepEqual([host.aborts, addon.runs[0]?.aborts, addon.views[0]?.commands], [1, [undefined], ["stop all"]]);
 		assert.equal(host.entries.length, 1, "the addon says what there was");

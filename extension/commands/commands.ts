@@ -6,7 +6,6 @@ import { messageOf } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import { doctorOptions } from "../host/options.ts";
 import { hostCallbacks } from "../host/refresh.ts";
-import { abortRuns } from "../host/runs.ts";
 import { openPanel } from "../panel/screen.ts";
 import type { Questions } from "../questions/questions.ts";
 import { SHORTCUT } from "../questions/terminal.ts";
@@ -60,10 +59,9 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 		getArgumentCompletions: () => null,
 		async handler(_args, context) {
 			const isBusy = !context.isIdle();
-			// Before the calls are aborted: the report counts their runs.
+			// Before the turn ends, and the calls with it that wait: the report counts their runs.
 			const report = background.session?.stopAll(isBusy);
 			if (isBusy) context.abort();
-			abortRuns(context.sessionManager.getSessionId());
 			deliver(pi, context, (await report) ?? notOpen());
 		},
 	});

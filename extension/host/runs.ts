@@ -15,11 +15,6 @@ export async function settled(handle: RunHandle, session: string): Promise<ToolR
 	}
 }
 
-/** Ends the runs of a session because the user wants that; their calls tell the results. */
-export function abortRuns(session: string): void {
-	for (const [handle, of] of live) if (of === session) handle.abort();
-}
-
 /** Ends the runs of a session, or all, because pi goes on without them, and waits until the children are gone. */
 export async function closeRuns(session?: string): Promise<void> {
 	const ending = [...live].filter(([, of]) => session === undefined || of === session);

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 d10c57248cffac83. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 442421472ac89f18. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6284,8 +6284,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d10c57248cffac83"}.`)) return void 0;
-  const [version] = "0.1.0 d10c57248cffac83".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 442421472ac89f18"}.`)) return void 0;
+  const [version] = "0.1.0 442421472ac89f18".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7523,24 +7523,6 @@ function hostCallbacks(context, questions, call) {
   );
   const session2 = context.sessionManager.getSessionId();
   return { refresh, ...context.hasUI && questions.callbacks(session2, call?.id) };
-}
-
-// extension/host/runs.ts
-var live = /* @__PURE__ */ new Map();
-async function settled(handle, session2) {
-  live.set(handle, session2);
-  try {
-    return await handle.result();
-  } finally {
-    live.delete(handle);
-  }
-}
-function abortRuns(session2) {
-  for (const [handle, of] of live) if (of === session2) handle.abort();
-}
-async function closeRuns(session2) {
-  const ending = [...live].filter(([, of]) => session2 === void 0 || of === session2);
-  await Promise.allSettled(ending.map(([handle]) => handle.close()));
 }
 
 // extension/commands/report.ts
@@ -8943,7 +8925,6 @@ function registerCommands(pi, session2) {
       const isBusy = !context.isIdle();
       const report = background.session?.stopAll(isBusy);
       if (isBusy) context.abort();
-      abortRuns(context.sessionManager.getSessionId());
       deliver(pi, context, await report ?? notOpen());
     }
   });
@@ -9174,6 +9155,21 @@ function fitting() {
     last = { width, drawn: [...lines], fit };
     return [...fit];
   };
+}
+
+// extension/host/runs.ts
+var live = /* @__PURE__ */ new Map();
+async function settled(handle, session2) {
+  live.set(handle, session2);
+  try {
+    return await handle.result();
+  } finally {
+    live.delete(handle);
+  }
+}
+async function closeRuns(session2) {
+  const ending = [...live].filter(([, of]) => session2 === void 0 || of === session2);
+  await Promise.allSettled(ending.map(([handle]) => handle.close()));
 }
 
 // extension/questions/dialogs.ts
