@@ -9,7 +9,7 @@ import { keyText } from "../ui/key-text.ts";
 import { limited, type Pen } from "../ui/pen.ts";
 import { bodyLines, type Call, type Card, cardOf, headLines } from "./card.ts";
 import { hint, INDENT } from "./frame.ts";
-import { cardState, noteCall, noteResult, shownSecond } from "./state.ts";
+import { noteCall, noteResult, shownSecond } from "./state.ts";
 import { type Mode, planOf } from "./tasks.ts";
 
 export type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
@@ -35,29 +35,21 @@ export function renderers(tool: string, asked: (callId: string) => readonly Aske
 	return {
 		/** Draws the upper part of the card: who works on what. */
 		renderCall(args, theme, context) {
-			const state = cardState(context);
-			noteCall(state, context);
+			const state = noteCall(context);
 			const call = callOf(args, "", context);
 			const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
 			const questions = (pen: Pen) => waiting().map((question) => questionLine(question, pen));
-			return component(
-				theme,
-				(pen) => [...headLines(cardOf(call, state), pen), ...pen.indented(INDENT, questions)],
-				() => `${shownSecond(state, context)} ${waiting().map(({ id }) => id)}`,
-			);
+			const draw = (pen: Pen) => [...headLines(cardOf(call, state), pen), ...pen.indented(INDENT, questions)];
+			return component(theme, draw, () => `${shownSecond(state, context)} ${waiting().map(({ id }) => id)}`);
 		},
 		/** Draws the lower part: how it goes, and what came of it. */
 		renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
-			const state = cardState(context);
 			const text = contentText(result);
-			noteResult(state, runDetailsIn(result.details), text, context);
+			const state = noteResult(runDetailsIn(result.details), text, context);
 			const call = callOf(context.args, text, context);
-			const draw = state.details ? bodyLines : foreignLines;
-			return component(
-				theme,
-				(pen) => draw(cardOf(call, state), pen),
-				() => shownSecond(state, context),
-			);
+			const lines = state.details ? bodyLines : foreignLines;
+			const draw = (pen: Pen) => lines(cardOf(call, state), pen);
+			return component(theme, draw, () => shownSecond(state, context));
 		},
 	};
 }

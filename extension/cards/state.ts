@@ -29,27 +29,20 @@ export interface CardState {
 /** Cards that are to be drawn again, so that a session's end can stop them. */
 const ticking = new Set<CardState>();
 
-/** The state of the card that `context` draws. */
-export function cardState(context: ToolRenderContext): CardState {
+/** The state of the card that `context` draws, with what pi knows about the call itself. */
+export function noteCall(context: ToolRenderContext): CardState {
 	const state = context.state as CardState;
 	state.phase ??= "pending";
+	if (!context.isPartial || !context.executionStarted || state.phase === "done") return state;
+	state.phase = "running";
+	state.startedAt ??= Date.now();
 	return state;
 }
 
-/** Takes in what pi knows about the call itself. */
-export function noteCall(state: CardState, context: ToolRenderContext): void {
-	if (!context.isPartial || !context.executionStarted || state.phase === "done") return;
-	state.phase = "running";
-	state.startedAt ??= Date.now();
-}
-
-/** Takes in an update or the final result. The same one is drawn many times and counts once. */
-export function noteResult(
-	state: CardState,
-	details: RunDetails | undefined,
-	text: string,
-	context: ToolRenderContext,
-) {
+/** The same with an update or the final result. One is drawn many times and counts once. */
+export function noteResult(details: RunDetails | undefined, text: string, context: ToolRenderContext): CardState {
+	const state = context.state as CardState;
+	state.phase ??= "pending";
 	const now = Date.now();
 	const isFresh = details !== state.details;
 	if (details) state.details = details;
@@ -63,10 +56,11 @@ export function noteResult(
 		const { streaming, tasks } = details;
 		state.updatedAt = now;
 		if (tasks) state.tasks = tasks.map((task, index) => complete(task, state.tasks?.[index]));
-		if (!streaming) return;
+		if (!streaming) return state;
 		state.startedAt = now - streaming.elapsedMs;
 		state.tasks = [{ ...streaming, agent: "", text: PLACEHOLDER.test(text) ? "" : text }];
 	}
+	return state;
 }
 
 function complete(task: TaskProgress, before: Partial<TaskProgress> = {}): TaskProgress {

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 442421472ac89f18. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 918d22d16b9d5f4e. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6284,8 +6284,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 442421472ac89f18"}.`)) return void 0;
-  const [version] = "0.1.0 442421472ac89f18".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 918d22d16b9d5f4e"}.`)) return void 0;
+  const [version] = "0.1.0 918d22d16b9d5f4e".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7373,17 +7373,17 @@ function stateOf({ status, outcome }) {
 var SECOND_MS = 1e3;
 var PLACEHOLDER = /^\((?:running|queued at place \d+|\d+ of \d+ tasks are over)\.\.\.\)$/;
 var ticking = /* @__PURE__ */ new Set();
-function cardState(context) {
+function noteCall(context) {
   const state = context.state;
   state.phase ??= "pending";
-  return state;
-}
-function noteCall(state, context) {
-  if (!context.isPartial || !context.executionStarted || state.phase === "done") return;
+  if (!context.isPartial || !context.executionStarted || state.phase === "done") return state;
   state.phase = "running";
   state.startedAt ??= Date.now();
+  return state;
 }
-function noteResult(state, details2, text2, context) {
+function noteResult(details2, text2, context) {
+  const state = context.state;
+  state.phase ??= "pending";
   const now = Date.now();
   const isFresh = details2 !== state.details;
   if (details2) state.details = details2;
@@ -7397,10 +7397,11 @@ function noteResult(state, details2, text2, context) {
     const { streaming, tasks } = details2;
     state.updatedAt = now;
     if (tasks) state.tasks = tasks.map((task, index) => complete(task, state.tasks?.[index]));
-    if (!streaming) return;
+    if (!streaming) return state;
     state.startedAt = now - streaming.elapsedMs;
     state.tasks = [{ ...streaming, agent: "", text: PLACEHOLDER.test(text2) ? "" : text2 }];
   }
+  return state;
 }
 function complete(task, before = {}) {
   return { ...picked(before, ["text", "displayItems"]), ...task };
@@ -9663,29 +9664,21 @@ function renderers(tool, asked = () => []) {
   return {
     /** Draws the upper part of the card: who works on what. */
     renderCall(args, theme, context) {
-      const state = cardState(context);
-      noteCall(state, context);
+      const state = noteCall(context);
       const call = callOf2(args, "", context);
       const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
       const questions = (pen) => waiting().map((question) => questionLine2(question, pen));
-      return component(
-        theme,
-        (pen) => [...headLines(cardOf(call, state), pen), ...pen.indented(INDENT, questions)],
-        () => `${shownSecond(state, context)} ${waiting().map(({ id }) => id)}`
-      );
+      const draw = (pen) => [...headLines(cardOf(call, state), pen), ...pen.indented(INDENT, questions)];
+      return component(theme, draw, () => `${shownSecond(state, context)} ${waiting().map(({ id }) => id)}`);
     },
     /** Draws the lower part: how it goes, and what came of it. */
     renderResult(result, _options, theme, context) {
-      const state = cardState(context);
       const text2 = contentText(result);
-      noteResult(state, runDetailsIn(result.details), text2, context);
+      const state = noteResult(runDetailsIn(result.details), text2, context);
       const call = callOf2(context.args, text2, context);
-      const draw = state.details ? bodyLines2 : foreignLines;
-      return component(
-        theme,
-        (pen) => draw(cardOf(call, state), pen),
-        () => shownSecond(state, context)
-      );
+      const lines = state.details ? bodyLines2 : foreignLines;
+      const draw = (pen) => lines(cardOf(call, state), pen);
+      return component(theme, draw, () => shownSecond(state, context));
     }
   };
 }
