@@ -136,6 +136,27 @@ export function exits(deed: string): (scene: Scene) => Promise<Elsewhere> {
 	};
 }
 
+/** The host has these variables (`NAME=value`), or lacks them (`-u NAME`). */
+export function inEnvironment(...words: string[]): (scene: Scene) => Promise<Elsewhere> {
+	return async (scene) => await elsewhere(scene, { before: ["env", ...words] });
+}
+
+/** The agent directory lies in a home whose path is no valid UTF-8; a background run is tried as well. */
+export async function inForeignHome(scene: Scene): Promise<Elsewhere> {
+	const { agentDir, ...options } = scene.options;
+	const before = ["sh", "-c", `HOME=$(printf '${scene.root}/h\\351') && export HOME && exec "$@"`, "sh"];
+	const ended = await host({ options }, "leaves.mjs", ["say how it ends, here and in the background"], { before });
+	assert.deepEqual([ended.code, ended.stderr], [0, ""]);
+	const { result, receipt } = JSON.parse(ended.stdout);
+	assert.equal(result.details.error.code, "INVALID_INPUT");
+	assert.match(
+		result.details.error.message,
+		/^the agent directory `.*` is no valid UTF-8, and pi can use no other path/,
+	);
+	assert.deepEqual([receipt.status, receipt.error], ["error", result.details.error.message]);
+	return { files: filesOf(scene) };
+}
+
 /** A host that may have so many descriptors; what it prints. */
 async function limited<T>(scene: Scene, deed: string): Promise<T> {
 	logIn(scene);

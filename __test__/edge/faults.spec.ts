@@ -581,6 +581,15 @@ const faults = {
 			partial: "so far",
 		},
 	},
+	"odd environment": {
+		"an empty TMPDIR": { elsewhere: hosts.inEnvironment("TMPDIR="), is: completed },
+		"a relative TMPDIR": { elsewhere: hosts.inEnvironment("TMPDIR=tmp"), is: completed },
+		"a TMPDIR that does not exist": { elsewhere: hosts.inEnvironment("TMPDIR=/no/such/place"), is: completed },
+		"no TMPDIR and no HOME": { elsewhere: hosts.inEnvironment("-u", "TMPDIR", "-u", "HOME"), is: completed },
+		"an empty HOME": { elsewhere: hosts.inEnvironment("HOME="), is: completed },
+		"an empty PATH": { elsewhere: hosts.inEnvironment("PATH="), is: completed },
+		"a home that is no valid UTF-8": { elsewhere: hosts.inForeignHome, files: [] },
+	},
 	"leaves files": {
 		"in its temporary directory": {
 			scenario: [{ write: "{env.TMPDIR}/scratch", text: "x" }, { say: done }],

@@ -12,6 +12,9 @@ pub(in crate::run) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
 /// The directory of Node's compile cache, inside the temporary directory.
 pub(super) const COMPILE_CACHE: &str = "node-compile-cache";
 
+/// Where temporary files go unless a variable says otherwise.
+const DEFAULT_TEMPORARIES: &str = if cfg!(windows) { r"C:\Windows\Temp" } else { "/tmp" };
+
 /// A tool of the hosting pi.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostTool {
@@ -66,11 +69,16 @@ pub struct HostContext {
 }
 
 impl HostContext {
-    /// The directory in which programs with this environment put temporary files.
+    /// The directory in which programs with this environment put temporary files. A `TMPDIR` that is empty or relative, or
+    /// that pi cannot be told of because it is no valid UTF-8, counts as unset.
     #[must_use]
     pub fn temporaries(&self) -> PathBuf {
+        let is_usable = |path: &PathBuf| path.is_absolute() && path.to_str().is_some();
         let named = self.env.iter().find(|(key, _)| key == "TMPDIR").map(|(_, value)| PathBuf::from(value));
-        named.filter(|path| path.is_absolute()).unwrap_or_else(std::env::temp_dir)
+        // The standard library takes even an empty `TMPDIR` as it is.
+        let default =
+            || Some(std::env::temp_dir()).filter(is_usable).unwrap_or_else(|| DEFAULT_TEMPORARIES.into());
+        named.filter(is_usable).unwrap_or_else(default)
     }
 
     /// The directory in which pi caches its compiled code: Node's default. `None` where a variable names another one,

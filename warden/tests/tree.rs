@@ -327,6 +327,25 @@ fn who_fork_without_a_pause_end_with_the_namespace() {
     assert!(ordered.elapsed() < PATIENCE);
 }
 
+#[test]
+fn a_host_that_cannot_clean_up_has_its_warden_do_it_and_one_that_could_does_not() {
+    for (last, removes) in [(Some(Order::Clean), true), (None, true), (Some(Order::Leave), false)] {
+        let scene = tempfile::tempdir().expect("a directory");
+        let left = scene.path().join("left");
+        fs::create_dir(&left).expect("a directory");
+        let mut host = Host::start(&[], |options| options.scratch = vec![left.clone()], "exit 0");
+        host.started();
+        while !matches!(host.hear(), Some(Report::Gone(_))) {}
+        assert!(left.exists(), "it is the host's for as long as that lives");
+        match last {
+            Some(order) => host.order(order),
+            None => host.die(),
+        }
+        host.warden.wait().expect("it ends");
+        assert_eq!(left.exists(), !removes, "{last:?}");
+    }
+}
+
 /// What runs the words behind it with so many descriptors.
 fn with_descriptors(count: &str) -> [&str; 4] {
     ["/bin/sh", "-c", "ulimit -n $0 && exec \"$@\"", count]

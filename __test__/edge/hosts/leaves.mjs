@@ -4,7 +4,7 @@ import { closeSync, openSync, readdirSync } from "node:fs";
 
 import { setTimeout as delay } from "node:timers/promises";
 
-import { startRun } from "../../../index.js";
+import { spawnSession, startRun } from "../../../index.js";
 
 const [options, what] = [JSON.parse(process.argv[2] ?? ""), process.argv[3]];
 
@@ -65,6 +65,12 @@ const deeds = {
 		const ended = await result;
 		giveBack();
 		console.log(JSON.stringify(ended));
+	},
+	async "say how it ends, here and in the background"() {
+		const result = await startRun(options).result();
+		const { agent, task, cwd, piCommand, config } = options;
+		const receipt = await spawnSession({ agent, task, cwd, piCommand, config, sessionId: "s" });
+		console.log(JSON.stringify({ result, receipt }));
 	},
 	async "few descriptors at its start"() {
 		const results = [];

@@ -1,5 +1,7 @@
 //! Refused calls, which end before a child exists: nothing is started, nothing is spent.
 
+use std::path::PathBuf;
+
 use crate::agent::UnknownAgent;
 use crate::process::SpawnError;
 use crate::run::result::{CallError, ErrorCode, Mode, RunDetails, ToolResult};
@@ -36,6 +38,16 @@ pub enum Refusal {
     /// The working directory does not exist or is not a directory.
     #[error("{}", chain(.0))]
     Directory(SpawnError),
+    /// pi reads and writes paths as UTF-8, so it would look for another one.
+    #[error("the {what} `{}` is no valid UTF-8, and pi can use no other path{hint}", path.display())]
+    Path {
+        /// What lies there.
+        what: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// What the user can do, with punctuation; may be empty.
+        hint: &'static str,
+    },
     /// The first step of a chain refers to an earlier step.
     #[error(
         "step 1 cannot use `{{{place}}}`: no step comes before it; write `{{{{{place}}}}}` for the word in braces"
@@ -93,6 +105,7 @@ impl Refusal {
             Self::Blank { .. }
             | Self::Count { .. }
             | Self::Directory(_)
+            | Self::Path { .. }
             | Self::NoStepBefore { .. }
             | Self::InvalidConfig(_) => ErrorCode::InvalidInput,
             Self::Disabled | Self::BrokenConfig(_) => ErrorCode::SubagentsDisabled,

@@ -87,6 +87,7 @@ pub(in crate::run) fn resolve(
     if spec.task.trim().is_empty() {
         return Err(Refusal::Blank { parameter: "task", expected: "it says what the agent is to do" });
     }
+    check_paths(spec)?;
     let agent = find_agents(&spec.cwd, context).find(&spec.agent)?;
 
     let precedence = Precedence { is_from_project: agent.source == Source::Project };
@@ -187,6 +188,17 @@ impl Precedence {
     fn grant(self, own: Option<bool>, configured: bool) -> bool {
         own.map_or(configured, |own| own && (configured || !self.is_from_project))
     }
+}
+
+/// Refuses paths that pi would read as others. Everything of the run would end up elsewhere, or nowhere.
+fn check_paths(RunSpec { cwd, context, .. }: &RunSpec) -> Result<(), Refusal> {
+    let agent_dir = ("agent directory", &context.agent_dir, "; `PI_CODING_AGENT_DIR` can name another one");
+    for (what, path, hint) in [agent_dir, ("working directory", cwd, "")] {
+        if path.to_str().is_none() {
+            return Err(Refusal::Path { what, path: path.clone(), hint });
+        }
+    }
+    Ok(())
 }
 
 fn degraded(config: &Config, capabilities: &HostCapabilities, supervision: Supervision) -> Vec<String> {
