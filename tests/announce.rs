@@ -26,7 +26,13 @@ const CALLS_A_TOOL: &str = r#"works; asked
     leave"#;
 
 /// A run that is asked to announce its result.
-fn announcing(script: &str, config: Value) -> Scene {
+fn announcing(script: &str, mut config: Value) -> Scene {
+    config["announce"] = json!({ "mode": "ask" });
+    told(script, config)
+}
+
+/// One that is announced as the configuration says.
+fn told(script: &str, config: Value) -> Scene {
     let mut scene = Scene::new(script, config);
     scene.spec.overrides.announces = true;
     scene
@@ -259,4 +265,54 @@ async fn a_run_without_a_complete_answer_is_not_asked_to_announce() {
     scene.spec.overrides.announces = false;
     is_the_answer("not wished for", &scene.run().await);
     assert_eq!(scene.heard().len(), 1);
+}
+
+#[tokio::test]
+async fn a_child_with_an_answer_is_not_asked_again_unless_that_is_configured() {
+    for config in [json!({}), json!({ "announce": { "mode": "never" } })] {
+        let scene = told("works; leave", config);
+        let result = scene.run().await;
+        assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
+        assert_eq!((single(&result).announcement.clone(), scene.heard().len()), (None, 1));
+        assert!(result.text.contains("The whole answer."), "{}", result.text);
+    }
+}
+
+#[tokio::test]
+async fn a_child_without_an_answer_is_asked_for_one() {
+    const MUTE: &str = "hear; begin; said ''; settled; asked; said 'In short.'; settled; leave";
+    let scene = told(MUTE, json!({}));
+    let result = scene.run().await;
+    assert_eq!(
+        single(&result).announcement,
+        Some(Announcement::Said("In short.".to_owned())),
+        "{}",
+        result.text
+    );
+    let scene = told("hear; begin; said ''; settled; leave", json!({ "announce": { "mode": "never" } }));
+    assert_eq!(single(&scene.run().await).announcement, None);
+    assert_eq!(scene.heard().len(), 1);
+}
+
+#[tokio::test]
+async fn a_child_is_told_that_its_last_message_is_the_report() {
+    /// Keeps the system prompt, which lies in a file among its arguments.
+    const SHOWS: &str = r#"
+for arg; do case $arg in *prompt.md) cat "${arg#*=}" > "$home/prompt";; esac; done
+works"#;
+    let prompt = |config: Value, then: &'static str| async move {
+        let scene = told(&format!("{SHOWS}; {then}"), config);
+        scene.run().await;
+        fs::read_to_string(scene.path("prompt")).expect("the child has kept it")
+    };
+    let told = prompt(json!({ "output": { "maxBytes": 2048 } }), "leave").await;
+    assert!(
+        told.contains("reads your last message")
+            && told.contains("2.0 KiB")
+            && told.contains("ANNOUNCE_SKIP"),
+        "{told}"
+    );
+    let asked =
+        prompt(json!({ "announce": { "mode": "ask" } }), "asked; said 'In short.'; settled; leave").await;
+    assert!(!asked.contains("reads your last message"), "{asked}");
 }

@@ -151,7 +151,10 @@ impl Scene {
 fn context(root: &Path) -> Arc<HostContext> {
     let session_file = Some(root.join("sessions/conversation.jsonl"));
     let host = Host { session_id: Some(SESSION.into()), session_file, ..Host::default() };
-    Arc::new(HostContext { host, ..stage::context(root, json!({ "graceMs": 200 })) })
+    Arc::new(HostContext {
+        host,
+        ..stage::context(root, json!({ "graceMs": 200, "announce": { "mode": "ask" } }))
+    })
 }
 
 fn request(root: &Path) -> SpawnRequest {
@@ -738,4 +741,24 @@ async fn a_conversation_whose_store_cannot_be_read_settles() {
     until_settled(&scene.service, &conversation.view, Some(Duration::from_millis(1))).await;
     assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
     close_conversation(&scene.service, &conversation.view).await;
+}
+
+#[tokio::test]
+async fn the_whole_report_of_a_child_is_told_and_nothing_that_asked_for_nothing() {
+    for (answer, is_told) in [("The whole report.", true), ("ANNOUNCE_SKIP", false)] {
+        let scene = Scene::new(&format!("hear; begin; said '{answer}'; settled; leave"));
+        let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+        let mut request = request(scene.root.path());
+        let config = json!({ "graceMs": 200 });
+        request.context = Arc::new(HostContext { config: Some(config), ..(*request.context).clone() });
+        let run = scene.spawn_as(request).await;
+        if is_told {
+            let text = conversation.message().await.text;
+            assert!(text.contains(answer) && text.contains("Task: look around"), "{text}");
+        }
+        scene.until_settled(&conversation).await;
+        assert_eq!(conversation.told().len(), usize::from(is_told), "{}", run.run_id);
+        let kept = scene.service.runs(Some(SESSION.into())).await.remove(0);
+        assert_eq!(kept.status(), Some(BackgroundStatus::Success));
+    }
 }

@@ -143,7 +143,10 @@ impl Scene {
 fn context(root: &TempDir) -> Arc<HostContext> {
     let session_file = Some(root.path().join("sessions/conversation.jsonl"));
     let host = Host { session_id: Some(SESSION.into()), session_file, ..Host::default() };
-    Arc::new(HostContext { host, ..stage::context(root.path(), json!({ "graceMs": 200 })) })
+    Arc::new(HostContext {
+        host,
+        ..stage::context(root.path(), json!({ "graceMs": 200, "announce": { "mode": "ask" } }))
+    })
 }
 
 fn texts(value: &Value, list: &str, field: &str) -> Vec<String> {

@@ -402,7 +402,7 @@ describe("the announcement of a background run", () => {
 		const ids = here.messages.flatMap(({ deliveryIds }) => deliveryIds);
 		assert.equal(new Set(ids).size, 4);
 		const again = Here.open(scene, { delivered: ids });
-		const quiet = await again.started({ config: { announce: { triggerTurn: false } } });
+		const quiet = await again.started({ config: { announce: { mode: "ask", triggerTurn: false } } });
 		const next = await again.heard();
 		assert.deepEqual([next.runIds, next.triggerTurn], [[quiet.runId], false], "nothing else is told again");
 	});
@@ -677,7 +677,7 @@ describe("the end of a host", () => {
 		);
 		await there.kill();
 		await untilGone(before.pid ?? 0);
-		scene.write("scenario.json", JSON.stringify(announces([{ say: "All of it: {task}" }], [{ say: "The news." }])));
+		scene.write("scenario.json", JSON.stringify([{ say: "All of it: {task}" }]));
 		const here = Here.open(scene);
 		const message = await here.heard();
 		assert.deepEqual(
@@ -694,7 +694,7 @@ describe("the end of a host", () => {
 		const size = readFileSync(before.transcript ?? "").length;
 		await here.does(`resume half and be quick`);
 		const news = await here.heard();
-		assert.match(news.text, /Status: success[\s\S]*The news\./);
+		assert.match(news.text, /Status: success[\s\S]*All of it: and be quick/);
 		const resumed = await here.run(runId, ({ state }) => state === "ended");
 		assert.deepEqual(
 			[resumed.transcript, resumed.timesResumed, resumed.childSessionId],

@@ -34,6 +34,9 @@ type Open = Partial<BackgroundOptions>;
 /** What the stand-in is asked for when its work is done. */
 const asksToAnnounce = "^Your work on the task is done";
 
+/** Has each child asked for its announcement. */
+const asks = { announce: { mode: "ask" } };
+
 /** A scenario of a child that does this, and then announces that. */
 export const announces = (work: unknown[], announcement: unknown[]): unknown[] => [
 	{ when: asksToAnnounce, do: announcement, else: work },
@@ -168,7 +171,7 @@ export class Here extends Conversation {
 
 	spawn(change: Spawn = {}, host?: HostCallbacks) {
 		const env = { ...this.options.env, ...change.env };
-		const config = { ...this.options.config, ...change.config };
+		const config = { ...asks, ...this.options.config, ...change.config };
 		return spawnSession({ ...this.options, ...change, env, config }, host);
 	}
 
@@ -265,7 +268,7 @@ export class Elsewhere extends Conversation {
 
 	spawn(change: Spawn = {}) {
 		const env = { ...this.options.env, ...change.env };
-		const config = { ...this.options.config, ...change.config };
+		const config = { ...asks, ...this.options.config, ...change.config };
 		return this.call<SpawnReceipt>("spawn", { ...change, env, config });
 	}
 

@@ -31,7 +31,7 @@ for (const version of piVersions) {
 					stage.world,
 					spawn({ task: "say one" }, { task: "say two", label: "second", cleanup: "delete" }),
 				);
-				assert.deepEqual([code, stdout, stderr], [0, "Heard success: gist of one, success: gist of two\n", ""]);
+				assert.deepEqual([code, stdout, stderr], [0, "Heard success: one, success: two\n", ""]);
 				const listed = await runPrint(stage.world, "/subagents list all");
 				assert.equal(listed.code, 0);
 				assert.match(
@@ -52,7 +52,7 @@ for (const version of piVersions) {
 			const stage = await backgroundStage({ version, children: { ...parent(), Background } });
 			try {
 				const { code, log } = await runJson(stage.world, spawn({ task: "say more" }));
-				assert.deepEqual([code, log.answer, log.noise], [0, "Heard success: gist of enough", []]);
+				assert.deepEqual([code, log.answer, log.noise], [0, "Heard success: enough", []]);
 				const last = stage.server.requests.filter(({ isParent }) => isParent).at(-1);
 				assert.equal(timesTold(last), 2);
 				const told = log.events.filter((event) => JSON.stringify(event.entry ?? "").includes("subagent-announcement"));
@@ -84,7 +84,7 @@ for (const version of piVersions) {
 				const told = JSON.stringify(requests.at(-1)?.messages);
 				assert.match(
 					told,
-					/Background run \w{8} \(agent explorer\) has ended\.\\nStatus: unknown\\nResult: \(not available\)/,
+					/Background run \w{8} \(agent explorer\) has ended\. Task: hang\\nStatus: unknown\\nResult: \(not available\)/,
 				);
 				// Told before the prompt, or after its answer.
 				assert.ok(["Yes.\n", "Heard unknown: nothing\n"].includes(stdout), stdout);

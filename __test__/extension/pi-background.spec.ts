@@ -83,7 +83,7 @@ for (const version of piVersions) {
 				assert.equal(receipt?.isError, false);
 				let from = rpc.log.events.length;
 				first.open();
-				await rpc.log.waitFor(says("Heard success: gist of first"), toldMs, from);
+				await rpc.log.waitFor(says("Heard success: first"), toldMs, from);
 				await rpc.log.waitFor(isSettled, toldMs, from);
 				assert.equal(timesTold(lastRequest(stage)), 1);
 
@@ -140,7 +140,7 @@ for (const version of piVersions) {
 				assert.equal(timesTold(lastRequest(stage)), 0);
 				const from = rpc.log.events.length;
 				await rpc.send({ type: "switch_session", sessionPath: file });
-				await rpc.log.waitFor(says("Heard success: gist of wait"), toldMs, from);
+				await rpc.log.waitFor(says("Heard success: wait"), toldMs, from);
 				await rpc.log.waitFor(isSettled, toldMs, from);
 				assert.equal(timesTold(lastRequest(stage)), 1);
 				await rpc.close();
@@ -154,7 +154,7 @@ for (const version of piVersions) {
 				await again.prompt(spawn({ task: "wait once more" }));
 				await again.send({ type: "prompt", message: "/again" });
 				gate.open();
-				await again.log.waitFor(says("Heard success: gist of wait once more"), toldMs, before);
+				await again.log.waitFor(says("Heard success: wait once more"), toldMs, before);
 				assert.equal(timesTold(lastRequest(stage)), 2);
 				await again.close();
 			});

@@ -77,11 +77,14 @@ describe("a day with background runs", () => {
 		assert.equal(timesTold(last), told.length);
 		const words = textsOf(last, "user").filter((text) => text.startsWith("Background run "));
 		assert.deepEqual(
-			words.map((text) => /\((.*), agent explorer\) has ended\.\nStatus: (\w+)$/m.exec(text)?.slice(1)),
+			words.map((text) => /\((.*), agent explorer\) has ended\. Task: .*\nStatus: (\w+)$/m.exec(text)?.slice(1)),
 			told.map(({ label, status }) => [label, status]),
 		);
 		const [config, dead, tests, unknown, success] = words;
-		assert.match(config ?? "", new RegExp(`^Result .*\n\`\`\`text\n${escaped(answers.config)}\n`, "m"));
+		assert.match(
+			config ?? "",
+			new RegExp(`^Result .*\n\`\`\`text\n# Where it is\n\n${escaped(answers.config)}\n`, "m"),
+		);
 		assert.match(dead ?? "", /^Result: \(not available\)\nNotes: `budget\.maxTurns` reached: 6 of 6$/m);
 		assert.match(tests ?? "", /^Notes: stopped by the user\nPartial output .*\n```text\n.*What is missing so far:$/m);
 		assert.match(
@@ -127,8 +130,8 @@ describe("a day with background runs", () => {
 		assert.ok(requestsOf("dead code").length <= 7, "it is ended in the turn after its last");
 		const history = requestsOf("history");
 		assert.equal(await history[1]?.over, true, "its request was cut off");
-		// Resumed: the same conversation goes on, and says what came of it.
-		assert.deepEqual(history.length, 4);
+		// Resumed: the same conversation goes on, and its answer is what came of it.
+		assert.deepEqual(history.length, 3);
 		const [, ...users] = textsOf(history[2], "user");
 		assert.match(users.join("\n"), /^Continue with your task/);
 		assert.ok((history[2]?.messages.length ?? 0) > (history[1]?.messages.length ?? 0));

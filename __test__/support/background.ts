@@ -32,11 +32,6 @@ export function parent(afterSpawn: () => Step[] | Promise<Step[]> = () => [say("
 			const next = calls[toolAnswers.length];
 			return next ? [call("sessions_spawn", next)] : await afterSpawn();
 		},
-		// What a child is asked when its work is done, after which its words are announced.
-		Your: ({ messages }) => {
-			const answer = messages.findLast(({ role }) => role === "assistant")?.content;
-			return [say(`gist of ${typeof answer === "string" ? answer : JSON.stringify(answer)}`)];
-		},
 		Background: ({ userText }) => [say(`Heard ${heardIn(userText).sort().join(", ")}`)],
 	};
 }

@@ -108,10 +108,8 @@ function childSteps(request: ModelRequest, gates: Gates): Step[] {
 	const said = request.messages.filter(({ role }) => role === "user").map(({ content }) => JSON.stringify(content));
 	const is = (words: string) => said[0]?.includes(JSON.stringify(words).slice(1, -1));
 	const turn = request.messages.filter(({ role }) => role === "assistant").length;
-	const announces = request.userText.startsWith("Your work on the task is done");
 	const price = spent(turn);
 	if (is(tasks.config)) {
-		if (announces) return [price, say(answers.config)];
 		if (turn === 0) return [price, say("First the lay of the land."), call("ls", { path: "." })];
 		if (turn === 1) return [price, until(gates.config.opened), call("read", { path: "src/config.ts", limit: 40 })];
 		if (turn === 2) return [price, say("Then its callers first."), call("read", { path: "src/main.ts" })];
@@ -129,7 +127,6 @@ function childSteps(request: ModelRequest, gates: Gates): Step[] {
 		return [price, say("Nothing yet."), call(path.includes(".ts") || path.includes(".md") ? "read" : "ls", { path })];
 	}
 	if (is(tasks.history)) {
-		if (announces) return [price, say(answers.rest)];
 		if (request.userText !== tasks.history) return [price, say(answers.rest)];
 		if (turn === 0) return [price, call("read", { path: "src/config.ts", limit: 20 })];
 		return [price, say(answers.half), hang()];

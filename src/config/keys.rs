@@ -3,7 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::settings::{Config, EarlyBoot, NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol};
+use super::settings::{
+    AnnounceMode, Config, EarlyBoot, NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol,
+};
 use crate::agent::{Context, Network, SandboxMode, THINKING_LEVELS};
 
 /// The type of a value.
@@ -165,6 +167,7 @@ pub(super) const KEYS: &[Key] = {
         later("spare.reuse", Bool, "false", Never),
         works("defaultAgent", Text, r#""explorer""#, Never),
         works("allowAgents", TextList, r#"["*"]"#, Never),
+        works("announce.mode", Choice(AnnounceMode::TEXTS), r#""auto""#, Never),
         works("announce.triggerTurn", Bool, "true", Never),
         works("background.onExit", Choice(OnExit::TEXTS), r#""end""#, Never),
         works("background.headlessWaitMs", MS, "900000", Never),

@@ -27,6 +27,6 @@ mod units;
 pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
 pub use reader::Origin;
 pub use settings::{
-    Announce, Background, Budget, Config, EarlyBoot, InheritExtensions, Launcher, Limits,
+    Announce, AnnounceMode, Background, Budget, Config, EarlyBoot, InheritExtensions, Launcher, Limits,
     NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol, Retry, Sandbox, SessionBudget, Spare, Tools,
 };

@@ -263,8 +263,22 @@ pub struct Spare {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Announce {
+    /// What is told of it.
+    pub mode: AnnounceMode,
     /// Whether it starts a turn of an idle session.
     pub trigger_turn: bool,
+}
+
+text_enum! {
+    /// What the conversation is told of a run that has done its work.
+    pub enum AnnounceMode {
+        /// The child's final answer; a child without one is asked.
+        Auto = "auto",
+        /// What the child answers when it is asked.
+        Ask = "ask",
+        /// The child's final answer; nobody is asked.
+        Never = "never",
+    }
 }
 
 /// What happens to background runs when pi exits.

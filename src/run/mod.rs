@@ -50,6 +50,7 @@ pub use launch::Booted;
 pub(crate) use launch::sweep_leftovers;
 pub use outcome::clean;
 pub use progress::{Progress, ProgressSender, Resources, RetryNotice, TaskProgress};
+pub(crate) use result::ANNOUNCE_SKIP;
 pub use result::{
     Announcement, CallError, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult, TimeoutReason,
     ToolResult,

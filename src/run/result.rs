@@ -116,6 +116,9 @@ pub struct SingleResult {
     pub announcement: Option<Announcement>,
 }
 
+/// The answer that announces nothing.
+pub(crate) const ANNOUNCE_SKIP: &str = "ANNOUNCE_SKIP";
+
 /// A child's reply to the question what its user should be told about its work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Announcement {

@@ -265,7 +265,9 @@ async fn next_message(
     let runs = service.blocking(move |service| {
         keys.iter().filter_map(|key| service.repository.run(key)).collect::<Vec<_>>()
     });
-    let bodies: Vec<_> = batch.deliveries.iter().map(DeliveryBody::read).collect();
+    let home = view.scope.context.home.as_deref();
+    let bodies: Vec<_> =
+        batch.deliveries.iter().map(|delivery| DeliveryBody::read(delivery).near_home(home)).collect();
     let message = DeliveryMessage {
         delivery_ids: batch.deliveries.iter().map(|delivery| delivery.id.clone()).collect(),
         runs: runs.await,

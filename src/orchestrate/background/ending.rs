@@ -5,7 +5,8 @@ use crate::agent::Network;
 use crate::config::Config;
 use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
-    Announcement, BackgroundRun, BackgroundStatus, RunOutcome, SandboxReport, SingleResult, ToolResult,
+    ANNOUNCE_SKIP, Announcement, BackgroundRun, BackgroundStatus, RunOutcome, SandboxReport, SingleResult,
+    ToolResult,
 };
 use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
@@ -79,7 +80,12 @@ impl Ending {
             notes: run.notes.iter().filter(|note| !setup_notes.contains(note)).cloned().collect(),
             // When a user stops a run, or opens a conversation with interrupted runs, the user decides how to continue.
             triggers_turn: outcome != RunOutcome::Interrupted && reason != Some(EndReason::Stopped),
-            is_silent: is_success && matches!(announced, Some(Announcement::Skipped)),
+            is_silent: is_success
+                && match announced {
+                    Some(Announcement::Said(_)) => false,
+                    Some(Announcement::Skipped) => true,
+                    None => answer.is_some_and(|answer| answer.trim() == ANNOUNCE_SKIP),
+                },
         };
         let ending = Self::new(run, end, config);
         live.change(|run| run.clone_from(&ending.run));
@@ -119,6 +125,7 @@ impl Ending {
         let body = DeliveryBody {
             status: BackgroundStatus::of(end.outcome),
             name: DeliveryBody::name_of(&run),
+            task: DeliveryBody::task_of(&run),
             result: end.result,
             notes: end.error.into_iter().chain(end.notes).collect(),
             partial: run.partial.clone(),

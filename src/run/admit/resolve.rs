@@ -13,10 +13,12 @@ use crate::agent::{
     AgentDefinition, Catalog, Context, DEPTH, Depth, MAX_DEPTH, NoToolsLeft, ShellPolicy, Source, ToolPlan,
     ToolPolicy, depth_from_env, discover, plan_tools,
 };
-use crate::config::{self, Budget, Config, LoadedConfig};
+use crate::config::{self, AnnounceMode, Budget, Config, LoadedConfig};
 use crate::process::Supervision;
 use crate::run::context::HostContext;
+use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::spec::{RunSpec, Timeout};
+use crate::text::figures;
 
 /// A run with everything decided that does not depend on its child. Nothing here is looked up again later.
 #[derive(Debug)]
@@ -51,7 +53,7 @@ pub(crate) struct ResolvedRun {
     /// The file with the agent's own credentials, if it has one. A project's agent gets none: it could take the name of
     /// the user's agent for which they are meant.
     pub credentials: Option<PathBuf>,
-    /// Whether to ask the child for an announcement.
+    /// Whether the run is announced when it has ended, because nobody waits for it.
     pub announces: bool,
     /// What the configuration asks for and this machine lacks, if the run can start without it.
     pub notices: Vec<String>,
@@ -163,11 +165,21 @@ impl ResolvedRun {
 
     /// The child's system prompt: that of its agent, and facts about this run.
     pub(in crate::run) fn prompt(&self, plan: &ToolPlan) -> String {
-        let own = self.agent.prompt.trim_end();
-        match plan.note() {
-            Some(note) => format!("{own}\n\n{note}\n"),
-            None => format!("{own}\n"),
-        }
+        let own = self.agent.prompt.trim_end().to_owned();
+        let notes = [plan.note().map(str::to_owned), self.report_note()];
+        let parts: Vec<String> = [Some(own)].into_iter().chain(notes).flatten().collect();
+        parts.join("\n\n") + "\n"
+    }
+
+    /// What a child has to know whose final answer is announced.
+    fn report_note(&self) -> Option<String> {
+        (self.announces && self.config.announce.mode != AnnounceMode::Ask).then(|| {
+            let most = figures::bytes(self.config.output.max_bytes as u64);
+            format!(
+                "The session that gave you this task reads your last message and nothing else of your work: make that message \
+                 the whole report, of at most {most}. If there is nothing worth telling, let it be exactly {ANNOUNCE_SKIP}."
+            )
+        })
     }
 }
 

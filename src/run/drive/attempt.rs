@@ -10,6 +10,7 @@ use super::child_control::ChildControl;
 use super::protocol::protocol_of;
 use super::shared_collector::SharedCollector;
 use super::updates::Updates;
+use crate::config::AnnounceMode;
 use crate::process::{Outcome, SuperviseLimits};
 use crate::run::launch::boot::{Booted, Made};
 use crate::run::launch::files::RunFiles;
@@ -54,7 +55,11 @@ impl ActiveRun<'_> {
             questions,
             enforcer: &self.enforcer,
             rate_limited: &rate_limited,
-            announcing: if resolved.announces { Announcing::Wanted } else { Announcing::Never },
+            announcing: match resolved.config.announce.mode {
+                AnnounceMode::Ask if resolved.announces => Announcing::Wanted,
+                AnnounceMode::Auto if resolved.announces => Announcing::Missing,
+                _ => Announcing::Never,
+            },
             report: ProtocolReport::default(),
         };
         let updates = Updates { run: self, attempt, vitals: child.tree.vitals() };

@@ -37,6 +37,8 @@ impl SilenceLimits {
 pub(super) enum Announcing {
     /// The child will be asked once its work is done.
     Wanted,
+    /// It will be asked if it has no answer by then.
+    Missing,
     /// The child was asked and has not finished its reply.
     Requested,
     /// The child is not to be asked, or has replied.
@@ -113,14 +115,14 @@ impl DrivenChild<'_> {
                 // The work was done before the announcement was requested.
                 return (None, true);
             }
-            Announcing::Wanted if live.finished && self.may_announce(&live) => {
+            Announcing::Wanted | Announcing::Missing if live.finished && self.may_announce(&live) => {
                 if self.child_control.announce() {
                     self.announcing = Announcing::Requested;
                     collector.begin_epilogue();
                     return (None, true);
                 }
             }
-            Announcing::Wanted | Announcing::Never => {}
+            Announcing::Wanted | Announcing::Missing | Announcing::Never => {}
         }
         let is_rejected = self.report.prompt_rejected.is_some();
         let settled = live.settled || is_rejected;
@@ -136,11 +138,12 @@ impl DrivenChild<'_> {
         self.child_control.input.end();
     }
 
-    /// Whether there is a whole answer to announce and optional work still fits the budget.
+    /// Whether the child has ended its turn with something to announce, or without if that is when it is asked, and optional
+    /// work still fits the budget.
     fn may_announce(&self, live: &Live<'_>) -> bool {
         self.report.prompt_rejected.is_none()
             && live.stop_reason == Some(&StopReason::Stop)
-            && live.has_answer
+            && live.has_answer == (self.announcing == Announcing::Wanted)
             && self.enforcer.has_room()
     }
 

@@ -2,10 +2,7 @@
 
 use crate::event::{Collected, StopReason, provider_message};
 use crate::process::Outcome;
-use crate::run::result::Announcement;
-
-/// The reply that announces nothing.
-const ANNOUNCE_SKIP: &str = "ANNOUNCE_SKIP";
+use crate::run::result::{ANNOUNCE_SKIP, Announcement};
 
 /// The child's announcement, or why there is none. Neither when it was not asked. `epilogue` is the sanitized stream
 /// since the request; `silenced` is why the child rejected the request.

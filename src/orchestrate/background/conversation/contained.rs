@@ -10,22 +10,47 @@ use std::path::Path;
 use memchr::memmem;
 use serde::Deserialize;
 
+use crate::agent::Tool;
 use crate::files::open;
 
+/// What every entry with deliveries has in it.
+const IDS: &str = "deliveryIds";
 /// The type of the entries that announce; the extension writes it (`background/announcement.ts`).
 const ANNOUNCEMENT: &str = "subagent-announcement";
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// An entry that announces, or the result of a tool that has waited for a reply.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct Entry {
     custom_type: String,
     details: Details,
+    message: Message,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Message {
+    role: String,
+    tool_name: String,
+    details: Details,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct Details {
     delivery_ids: Vec<String>,
+}
+
+impl Entry {
+    fn into_ids(self) -> Vec<String> {
+        let Self { custom_type, details, message } = self;
+        let is_reply = message.role == "toolResult" && message.tool_name == Tool::SessionsSend.as_str();
+        match (custom_type == ANNOUNCEMENT, is_reply) {
+            (true, _) => details.delivery_ids,
+            (false, true) => message.details.delivery_ids,
+            (false, false) => Vec::new(),
+        }
+    }
 }
 
 /// The ids of all deliveries in a session file. Blocks.
@@ -34,16 +59,15 @@ struct Details {
 ///
 /// When it cannot be read.
 pub(in super::super) fn contained_in(session_file: &Path) -> io::Result<HashSet<String>> {
-    let announcement = memmem::Finder::new(ANNOUNCEMENT);
+    let some = memmem::Finder::new(IDS);
     let mut file = BufReader::new(open::regular(session_file)?);
     let (mut ids, mut line) = (HashSet::new(), Vec::new());
     while file.read_until(b'\n', &mut line)? > 0 {
         // Most lines are not parsed.
-        if announcement.find(&line).is_some()
-            && let Ok(Entry { custom_type, details }) = serde_json::from_slice(&line)
-            && custom_type == ANNOUNCEMENT
+        if some.find(&line).is_some()
+            && let Ok(entry) = serde_json::from_slice::<Entry>(&line)
         {
-            ids.extend(details.delivery_ids);
+            ids.extend(entry.into_ids());
         }
         line.clear();
     }
@@ -55,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_announcements_say_what_was_delivered() {
+    fn only_announcements_and_replies_say_what_was_delivered() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let path = root.path().join("session.jsonl");
         let lines = [
@@ -64,10 +88,12 @@ mod tests {
             r#"{"type":"custom_message","customType":"other","details":{"deliveryIds":["c"],"of":"subagent-announcement"}}"#,
             r#"{"type":"message","message":{"content":"subagent-announcement d"}}"#,
             r#"{"type":"custom_message","customType":"subagent-announcement","details":{"deliveryIds":["e"]}}"#,
+            r#"{"type":"message","message":{"role":"toolResult","toolName":"sessions_send","details":{"deliveryIds":["f"]}}}"#,
+            r#"{"type":"message","message":{"role":"toolResult","toolName":"read","details":{"deliveryIds":["g"]}}}"#,
             r#"{"type":"custom_message","customType":"subagent-announcement","details":{"deliveryIds":["half"#,
         ];
         std::fs::write(&path, lines.join("\n")).expect("written");
-        let expected = ["a", "b", "e"].map(str::to_owned);
+        let expected = ["a", "b", "e", "f"].map(str::to_owned);
         assert_eq!(contained_in(&path).expect("readable"), HashSet::from(expected));
         assert!(contained_in(root.path()).is_err());
     }
