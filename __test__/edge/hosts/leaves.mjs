@@ -13,7 +13,7 @@ function takeDescriptors(few = 0) {
 	/** @type {number[]} */
 	const taken = [];
 	try {
-		for (;;) taken.push(openSync("/dev/null"));
+		for (;;) taken.push(openSync("/dev/null", "r"));
 	} catch {
 		for (const descriptor of taken.splice(0, few)) closeSync(descriptor);
 		return () => taken.forEach((descriptor) => void closeSync(descriptor));
