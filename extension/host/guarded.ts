@@ -85,7 +85,7 @@ function spoken(what: string, command: Loose): Loose {
 		try {
 			await command(...args);
 		} catch (error) {
-			contained("a notice", () => say(failure(what, error), args.at(-1) as ExtensionContext), undefined);
+			contained("a notice", () => say(failure(what, error), args.at(-1) as ExtensionContext));
 		}
 	};
 }

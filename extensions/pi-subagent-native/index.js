@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 918d22d16b9d5f4e. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 e6a142ff42513328. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6284,8 +6284,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 918d22d16b9d5f4e"}.`)) return void 0;
-  const [version] = "0.1.0 918d22d16b9d5f4e".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 e6a142ff42513328"}.`)) return void 0;
+  const [version] = "0.1.0 e6a142ff42513328".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -9063,7 +9063,7 @@ function spoken(what, command) {
     try {
       await command(...args);
     } catch (error) {
-      contained("a notice", () => say(failure(what, error), args.at(-1)), void 0);
+      contained("a notice", () => say(failure(what, error), args.at(-1)));
     }
   };
 }
