@@ -4,15 +4,19 @@ use std::ops::Range;
 
 use crate::text::redact::cursor::Cursor;
 use crate::text::redact::rule::{Edit, Found, Rule};
+use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::vendor::{Before, Needs, Vendor};
-use crate::text::redact::tables::vendors::VENDORS;
+use crate::text::redact::tables::vendors::{COMMON, vendors};
 use crate::text::redact::triggers::{GRAM, Trigger};
-use crate::text::redact::value::looks::{has_digit, has_upper, is_filled};
+use crate::text::redact::value::judgement::JUDGED;
+use crate::text::redact::value::looks::{Look, has_digit, has_upper, is_made_up, look};
 
 /// One rule for each prefix of each row.
 pub(crate) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {
-    VENDORS.iter().flat_map(|row| {
-        let rule = |prefix: &&'static str| -> Box<dyn Rule> { Box::new(VendorToken { row, prefix }) };
+    vendors().flat_map(|row| {
+        let rule = move |prefix: &&'static str| -> Box<dyn Rule> {
+            Box::new(VendorToken { row, prefix, offset: rare_part(prefix) })
+        };
         row.prefixes.iter().map(rule)
     })
 }
@@ -20,12 +24,23 @@ pub(crate) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {
 struct VendorToken {
     row: &'static Vendor,
     prefix: &'static str,
+    /// Where the part of the prefix begins that is searched for.
+    offset: usize,
+}
+
+/// Where a prefix stops to look like a word, if it begins like many: a search for `lin` stops in every other line, one
+/// for `n_api_` nearly never.
+fn rare_part(prefix: &str) -> usize {
+    let bytes = prefix.as_bytes();
+    let is_common = bytes.len() > GRAM && is_one_of(&prefix[..GRAM], COMMON);
+    let rare = bytes.windows(GRAM).position(|gram| !gram.iter().all(u8::is_ascii_alphabetic));
+    rare.filter(|_| is_common).unwrap_or(0)
 }
 
 impl Rule for VendorToken {
     fn triggers(&self) -> Vec<Trigger> {
         if self.prefix.len() >= GRAM {
-            return vec![Trigger::exact(self.prefix)];
+            return vec![Trigger::exact(&self.prefix[self.offset..])];
         }
         // Too short to be searched for without the byte behind it.
         let next = (b'!'..=b'~').filter(|&byte| self.row.alphabet.has(byte));
@@ -35,8 +50,13 @@ impl Rule for VendorToken {
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
         let row = self.row;
         let resume = trigger.start + 1;
-        let token = token_start(cursor, row.before, trigger.start).ok_or(resume)?;
-        let start = trigger.start + self.prefix.len();
+        let begin =
+            trigger.start.checked_sub(self.offset).filter(|begin| *begin >= cursor.floor).ok_or(resume)?;
+        if !cursor.bytes[begin..].starts_with(self.prefix.as_bytes()) {
+            return Err(resume);
+        }
+        let token = token_start(cursor, row, begin).ok_or(resume)?;
+        let start = begin + self.prefix.len();
         let body = &cursor.bytes[start..];
         if body.len() < row.least || !body[..row.least].iter().all(|&byte| row.alphabet.has(byte)) {
             return Err(resume);
@@ -58,12 +78,18 @@ fn marker(row: &Vendor) -> String {
 }
 
 /// Where the token begins whose prefix stands at `prefix`, if what stands before it allows one.
-fn token_start(cursor: &Cursor<'_>, before: Before, prefix: usize) -> Option<usize> {
-    match before {
+fn token_start(cursor: &Cursor<'_>, row: &Vendor, prefix: usize) -> Option<usize> {
+    match row.before {
         Before::Anything => Some(prefix),
         Before::Boundary => cursor.is_token_start(prefix).then_some(prefix),
         Before::BoundaryButDash => {
             (cursor.is_token_start(prefix) && cursor.before(prefix) != Some(b'-')).then_some(prefix)
+        }
+        Before::Run { least, most } => {
+            let belongs = |byte: &&u8| row.alphabet.has(**byte) && **byte != b'=';
+            let run = cursor.bytes[cursor.floor..prefix].iter().rev().take(most + 1).take_while(belongs);
+            let run = run.count();
+            (least..=most).contains(&run).then(|| prefix - run)
         }
         Before::Digits => {
             let digits =
@@ -77,12 +103,15 @@ fn token_start(cursor: &Cursor<'_>, before: Before, prefix: usize) -> Option<usi
 /// What a prefix and a length alone cannot tell apart from names and prose.
 fn is_plausible(row: &Vendor, body: &[u8]) -> bool {
     let is_documented = row.documented.is_some_and(|ending| body.ends_with(ending.as_bytes()));
-    if is_filled(body) || is_documented || body.len() > row.most {
+    if is_made_up(body) || is_documented || body.len() > row.most {
         return false;
     }
     match row.needs {
         Needs::Nothing => true,
-        Needs::DigitOrCapital => has_digit(body) || has_upper(body),
+        Needs::NoWords => {
+            let judged = std::str::from_utf8(&body[..body.len().min(JUDGED)]).unwrap_or_default();
+            matches!(look(judged), Look::Random | Look::Mixed)
+        }
         Needs::DigitAndCapital => has_digit(body) && has_upper(body),
         Needs::DigitAndCapitalOrLength => has_digit(body) && (has_upper(body) || body.len() >= 32),
         Needs::JwtParts => is_jwt(body),
@@ -99,7 +128,7 @@ fn is_jwt(body: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Before, VENDORS, marker};
+    use super::{Before, marker, vendors};
     use crate::text::{Sanitizer, SanitizerOptions, settled_length};
 
     /// So much of a secret in a row gives something away.
@@ -107,9 +136,13 @@ mod tests {
 
     /// Every prefix of every row: the row's example behind that prefix, what of it is secret, and the row's marker.
     fn examples() -> impl Iterator<Item = (String, String, String)> {
-        VENDORS.iter().flat_map(|row| {
+        vendors().flat_map(|row| {
             row.prefixes.iter().map(move |prefix| {
-                let before = if matches!(row.before, Before::Digits) { "123456789" } else { "" };
+                let before = match row.before {
+                    Before::Digits => "123456789".to_owned(),
+                    Before::Run { least, .. } => "7a0ad3e9".chars().cycle().take(least).collect(),
+                    _ => String::new(),
+                };
                 let token = format!("{before}{prefix}{}", row.example);
                 let secret = if row.keeps_prefix { row.example.to_owned() } else { token.clone() };
                 (token, secret, marker(row))
@@ -141,8 +174,11 @@ mod tests {
     #[test]
     fn no_example_is_shown_in_part_while_it_arrives() {
         let sanitizer = Sanitizer::new(SanitizerOptions::default());
-        for (token, secret, _) in examples() {
-            let parts: Vec<&[u8]> = secret.as_bytes().windows(PART).collect();
+        for (token, secret, marker) in examples() {
+            // The name of a vendor is no secret, and the marker says it.
+            let parts = secret.as_bytes().windows(PART);
+            let parts: Vec<&[u8]> =
+                parts.filter(|part| !marker.as_bytes().windows(PART).any(|window| window == *part)).collect();
             for text in places(&token) {
                 for end in 0..text.len() {
                     let arrived = &text[..end];

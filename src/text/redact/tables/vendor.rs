@@ -40,6 +40,14 @@ pub(crate) enum Alphabet {
     Dotted,
     /// Letters, digits, `_`, `-`, `/`.
     Path,
+    /// What a path of an address has: letters, digits, `_`, `-`, `.`, `/`, `@`, `%`.
+    Route,
+    /// Letters, digits, `_`, `-`, `.`, `~`.
+    Tilde,
+    /// The characters of a token in HTTP: letters, digits, `-`, `.`, `_`, `~`, `+`, `/`, `=`.
+    Token68,
+    /// Small hexadecimal digits, `-`.
+    Uuid,
     /// Capitals and digits.
     Upper,
     /// Digits, and the letters `a` to `f` in either case.
@@ -56,6 +64,14 @@ impl Alphabet {
             Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
             Self::Path => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'),
+            Self::Route => {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'@' | b'%')
+            }
+            Self::Tilde => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~'),
+            Self::Token68 => {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=')
+            }
+            Self::Uuid => matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-'),
             Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
             Self::Hex => byte.is_ascii_hexdigit(),
             Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
@@ -68,8 +84,8 @@ impl Alphabet {
 pub(crate) enum Needs {
     /// The prefix is enough.
     Nothing,
-    /// A digit or a capital.
-    DigitOrCapital,
+    /// It is no identifier, no word and no path.
+    NoWords,
     /// A digit and a capital.
     DigitAndCapital,
     /// A digit, and a capital or at least 32 bytes.
@@ -87,6 +103,8 @@ pub(crate) enum Before {
     BoundaryButDash,
     /// 8 to 12 digits, which are part of the token.
     Digits,
+    /// So many bytes of the same alphabet, which are part of the token: what is known stands within it.
+    Run { least: usize, most: usize },
     /// Anything.
     Anything,
 }
