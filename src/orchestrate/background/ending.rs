@@ -54,6 +54,7 @@ impl Ending {
             error.map(|error| error.message.clone())
         });
         let mut run = live.record();
+        live.note_time(&mut run);
         // A run that completed before its end was requested counts as completed.
         let reason = live.end_reason().filter(|_| outcome == RunOutcome::Aborted);
         let (outcome, error) = match reason {
@@ -115,7 +116,8 @@ impl Ending {
         run.progress.clear_transient();
         run.outcome = Some(end.outcome);
         run.error.clone_from(&end.error);
-        run.ended_ms = Some(now);
+        // The clock may have been set back since a process that is gone has noted the start.
+        run.ended_ms = Some(run.started_ms.map_or(now, |started| now.max(started)));
         // The transcript of an interrupted run must be there when its conversation is opened, whenever that is.
         let archives =
             config.archive_after.filter(|_| end.outcome != RunOutcome::Interrupted && !run.is_foreground);

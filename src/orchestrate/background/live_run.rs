@@ -1,8 +1,8 @@
 //! A run hosted by this process.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -11,6 +11,7 @@ use crate::event::DisplayItem;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{AdmittedRun, BackgroundRun, Control, Progress, RunState};
 use crate::store::now_ms;
+use crate::text::figures::millis;
 use crate::text::{TruncateLimits, ceil_char_boundary, truncate_tail};
 
 /// Limits of the live text that other processes and the interface see; the transcript has all of it.
@@ -18,6 +19,9 @@ const TEXT: TruncateLimits = TruncateLimits { max_bytes: 2 * 1024, max_lines: 20
 
 /// Bytes by which the ends of two texts are compared.
 const COMPARED: usize = 200;
+
+/// How far the system's clock may be off before that counts as set.
+const CLOCK_JUMP_MS: u64 = 2_000;
 
 /// Why this process ends a run, as opposed to its child, a limit or a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,8 @@ pub(super) struct LiveRun {
     /// Held during each write to the store, so that older data never replace newer.
     pub writing: Arc<tokio::sync::Mutex<()>>,
     record: watch::Sender<BackgroundRun>,
+    /// When it started, by a clock that nobody sets.
+    started: OnceLock<Instant>,
     reason: Mutex<Option<EndReason>>,
 }
 
@@ -47,6 +53,7 @@ impl LiveRun {
             control: Control { cancel: host.child(), ..Control::default() },
             writing: Arc::default(),
             record: watch::Sender::new(record),
+            started: OnceLock::new(),
             reason: Mutex::default(),
         }
     }
@@ -109,12 +116,20 @@ impl LiveRun {
         own.or_else(|| host_ends().then_some(EndReason::HostEnds))
     }
 
+    /// Moves the start of the run along when the system's clock was set, so that its duration stays what it is.
+    pub(super) fn note_time(&self, run: &mut BackgroundRun) {
+        if let Some(started) = self.started.get() {
+            run.started_ms = Some(start_of(run.started_ms, now_ms(), started.elapsed()));
+        }
+    }
+
     /// Updates the record with the progress of the run.
     pub(super) fn update(&self, progress: &Progress) {
         self.change(|run| {
             if progress.state != RunState::Queued {
-                run.started_ms.get_or_insert_with(now_ms);
+                self.started.get_or_init(Instant::now);
             }
+            self.note_time(run);
             run.model = progress.model.clone().or(run.model.take());
             let path = |path: &Option<Arc<Path>>| path.as_deref().map(Path::to_path_buf);
             run.transcript = path(&progress.session_file).or(run.transcript.take());
@@ -131,6 +146,12 @@ impl LiveRun {
             run.note_used(&progress.usage, progress.resources.as_ref());
         });
     }
+}
+
+/// The start of what has lasted so long, unless it is `known` well enough.
+fn start_of(known: Option<i64>, now_ms: i64, lasted: Duration) -> i64 {
+    let start = now_ms.saturating_sub_unsigned(millis(lasted));
+    known.filter(|known| known.abs_diff(start) < CLOCK_JUMP_MS).unwrap_or(start)
 }
 
 /// What the run says; nothing while it calls the tools that its last words led to.
@@ -151,6 +172,21 @@ fn news(progress: &Progress) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_lasts_as_long_as_it_does_whatever_the_clock_says() {
+        const DAY: i64 = 24 * 60 * 60 * 1000;
+        let minute = Duration::from_secs(60);
+        for (label, known, now, expected) in [
+            ("first seen", None, 100_000, 40_000),
+            ("as before", Some(40_000), 100_000, 40_000),
+            ("a little off", Some(41_500), 100_000, 41_500),
+            ("set a day ahead", Some(40_000), 100_000 + DAY, 40_000 + DAY),
+            ("set a day back", Some(40_000), 100_000 - DAY, 40_000 - DAY),
+        ] {
+            assert_eq!(start_of(known, now, minute), expected, "{label}");
+        }
+    }
 
     #[test]
     fn words_are_news_until_they_have_led_to_a_call() {
