@@ -645,6 +645,32 @@ fn one_agent_directory_has_one_store_in_all_its_spellings() {
     assert!(attach(&agent).store.is_some(), "it can be opened again");
 }
 
+/// They stayed open for good, five for each agent directory.
+#[test]
+fn stores_that_nothing_here_belongs_to_keep_no_files_open() {
+    let dir = agent_dir();
+    let open = || {
+        let descriptors = fs::read_dir("/proc/self/fd").expect("there is one");
+        let paths = descriptors.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+        paths.filter(|path| path.starts_with(dir.path())).count()
+    };
+    let place = |number: usize| dir.path().join(number.to_string());
+    let stores: Vec<_> = (0..12).map(|number| attach(&place(number)).store.expect("a store")).collect();
+    assert!(open() <= 4 * 5, "{}", open());
+    // They work as before, and one with a ticket stays open: it shows that its process is alive.
+    let mut mine: [TicketRequest; 1] = requests(1, WhenFull::Wait);
+    stores[0].take_turn(&[], &mut mine, 0).expect("a turn");
+    for (number, store) in stores.iter().enumerate() {
+        store.add_spending("s", 1.0).expect("kept");
+        assert!(attach(&place(number)).store.is_some_and(|known| known.is(store)));
+    }
+    assert!(open() <= 5 * 5, "{}", open());
+    assert_eq!(Actor::start(&place(0)).ask("open"), "open");
+    let mut other = Actor::start(&place(0));
+    assert_eq!((other.ask("open"), other.ask("request 1")), ("open".into(), ".".into()));
+    assert!(stores.iter().all(|store| (store.spent("s").expect("a sum") - 1.0).abs() < f64::EPSILON));
+}
+
 #[test]
 fn nothing_but_the_database_is_left_behind() {
     let dir = agent_dir();

@@ -1,5 +1,6 @@
 //! One store per agent directory, and one warning when it cannot be used.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Weak};
@@ -14,6 +15,8 @@ use crate::files::private;
 
 /// Pause after a failed attempt to open the store, which may have taken seconds.
 const RETRY: Duration = Duration::from_secs(60);
+/// How many stores keep their files open although nothing in them belongs to this process. Each has five.
+const MAX_IDLE: usize = 4;
 /// How long closing a store that this process has dropped may take.
 const CLOSING: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(2);
@@ -49,15 +52,28 @@ pub fn attach(agent_dir: &Path) -> Attached {
     let directory = std::fs::canonicalize(agent_dir)
         .or_else(|_| std::path::absolute(agent_dir))
         .unwrap_or_else(|_| agent_dir.to_owned());
-    let mut known = KNOWN.lock();
-    let known = known.entry(directory.clone()).or_default();
+    let mut all = KNOWN.lock();
+    let attached = find_or_open(all.entry(directory.clone()).or_default(), &directory);
+    if let Some(store) = &attached.store {
+        *store.0.attached.lock() = Instant::now();
+    }
+    let mut stores: Vec<_> = all.values().filter_map(|known| known.store.upgrade().map(Store)).collect();
+    drop(all);
+    if stores.len() > MAX_IDLE {
+        stores.sort_by_cached_key(|store| Reverse(*store.0.attached.lock()));
+        stores.iter().skip(MAX_IDLE).for_each(Store::rest);
+    }
+    attached
+}
+
+fn find_or_open(known: &mut Known, directory: &Path) -> Attached {
     if let Some(store) = known.store.upgrade().map(Store) {
         return Attached { store: Some(store), notice: None };
     }
     if known.failed.is_some_and(|failed| failed.elapsed() < RETRY) {
         return Attached::default();
     }
-    match open(&directory, known.had_store) {
+    match open(directory, known.had_store) {
         Ok(store) => {
             known.store = Arc::downgrade(&store.0);
             known.had_store = true;

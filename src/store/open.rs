@@ -26,6 +26,8 @@ pub(super) struct Inner {
     path: PathBuf,
     /// Where a damaged file was moved when the store was opened.
     aside: Option<PathBuf>,
+    /// When somebody last attached to it.
+    pub(super) attached: Mutex<Instant>,
     open: Mutex<Open>,
 }
 
@@ -48,7 +50,7 @@ pub(super) struct Open {
     pub held: Option<Instant>,
     /// Held because each copy of this addon brings its own copy of `SQLite`. File locks belong to the process, so each
     /// copy would release the locks of the other.
-    _only_copy: Option<LockFile>,
+    only_copy: Option<LockFile>,
 }
 
 impl Store {
@@ -72,13 +74,7 @@ impl Store {
         // Held to the end: a sweep takes each lock for a moment, which a process that is about to take its own would
         // mistake for a second copy.
         let alone = alone(&processes)?;
-        #[cfg(unix)]
-        let only_copy = Some(
-            LockFile::try_take(&lock_of(&processes, &this_process()))?
-                .ok_or_else(|| StoreError::SecondCopy(path.clone()))?,
-        );
-        #[cfg(not(unix))]
-        let only_copy = None;
+        let only_copy = only_copy(&processes, &path)?;
         let presence = Presence::show(&processes)?;
         let connected = connect(&path)?;
         presence.sweep();
@@ -117,9 +113,9 @@ impl Store {
             heartbeat: Heartbeat::default(),
             pruned: None,
             held: None,
-            _only_copy: only_copy,
+            only_copy,
         });
-        Self(Arc::new(Inner { path, aside, open }))
+        Self(Arc::new(Inner { path, aside, attached: Mutex::new(Instant::now()), open }))
     }
 
     /// The id of this process in the store. It changes when its lock file is removed by hand; the rows of this process
@@ -150,6 +146,24 @@ impl Store {
         Ok(self.ready()?.generation)
     }
 
+    /// Closes all files until the store is used again, unless something in it belongs to this process.
+    pub(super) fn rest(&self) {
+        // Whoever uses it needs its files.
+        let Some(mut open) = self.0.open.try_lock() else { return };
+        let own = "SELECT EXISTS (SELECT 1 FROM place WHERE process = ?1)
+                   OR EXISTS (SELECT 1 FROM run WHERE is_live AND process = ?1)
+                   OR EXISTS (SELECT 1 FROM delivery WHERE delivered_ms IS NULL AND process = ?1)";
+        let has_own = |open: &Open| open.connection.query_row(own, [open.presence.id()], |row| row.get(0));
+        if open.is_lost || has_own(&open).unwrap_or(true) {
+            return;
+        }
+        let Ok(nothing) = Connection::open_in_memory() else { return };
+        open.is_lost = true;
+        open.connection = nothing;
+        open.presence.hide();
+        open.only_copy = None;
+    }
+
     /// Reopens the database after its files were removed, or after another process has set it aside.
     pub(super) fn mend(&self, open: &mut Open) -> Result<(), StoreError> {
         let presence = open.presence.show_again()?;
@@ -161,6 +175,9 @@ impl Store {
         open.is_lost = true;
         open.connection = Connection::open_in_memory().map_err(|source| self.failed(source))?;
         let alone = alone(presence.directory())?;
+        if open.only_copy.is_none() {
+            open.only_copy = only_copy(presence.directory(), &self.0.path)?;
+        }
         let (mut connection, aside) = connect(&self.0.path)?;
         drop(alone);
         move_along(&mut connection, open.presence.id(), presence.id())
@@ -213,6 +230,19 @@ fn move_along(connection: &mut Connection, from: &str, to: &str) -> rusqlite::Re
         transaction.execute(&format!("UPDATE {table} SET process = ?1 WHERE process = ?2"), [to, from])?;
     }
     transaction.commit()
+}
+
+/// Keeps other copies of this addon in this process out. On Windows its lock files do.
+fn only_copy(processes: &Path, store: &Path) -> Result<Option<LockFile>, StoreError> {
+    #[cfg(unix)]
+    return LockFile::try_take(&lock_of(processes, &this_process()))?
+        .map(Some)
+        .ok_or_else(|| StoreError::SecondCopy(store.to_owned()));
+    #[cfg(not(unix))]
+    {
+        let _ = (processes, store);
+        Ok(None)
+    }
 }
 
 /// Locks the store against being opened or swept by another process, until the value is dropped.

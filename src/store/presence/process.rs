@@ -58,6 +58,11 @@ impl Presence {
         Ok(Self { former, ..Self::show(&self.directory)? })
     }
 
+    /// Shows it no more, until [`Self::show_again`].
+    pub(in crate::store) fn hide(&mut self) {
+        self.lock = None;
+    }
+
     /// For a store in memory, which no other process sees.
     pub(in crate::store) fn unshared() -> Self {
         Self {
