@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use super::pipe::child;
+use super::shells;
 
 /// How many times a file is opened per measurement.
 const OPENS: u32 = 20_000;
@@ -23,12 +24,13 @@ const OPENS: u32 = 20_000;
 const LOOK_AT_PARENT: &str = "sleep 0.7; cat /proc/$PPID/status";
 
 /// The ways to start a child, their names in the report, and the mechanism that has to be in force.
-const WAYS: [(Way, &str, Option<Mechanism>); 5] = [
+const WAYS: [(Way, &str, Option<Mechanism>); 6] = [
     (Way::Plain, "plain", None),
     (Way::Warden, "warden", None),
     (Way::PidNamespace, "pidNamespace", Some(Mechanism::PidNamespace)),
     (Way::ReadOnly, "readOnly", Some(Mechanism::Landlock)),
     (Way::Metadata, "metadata", Some(Mechanism::MountNamespace)),
+    (Way::Both, "both", Some(Mechanism::PidNamespace)),
 ];
 
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +45,8 @@ enum Way {
     ReadOnly,
     /// The same, with modes, owners, times and attributes protected too.
     Metadata,
+    /// The same in a pid namespace, with a file hidden and files limited: what a sandboxed child gets.
+    Both,
 }
 
 /// Starts a child in each way, in turn, `count` times, and reports what is compared.
@@ -72,7 +76,7 @@ pub(crate) fn measure(warden: &str, folder: &str, count: &str) -> Result<Value, 
             json!({ "mechanisms": mechanisms, "byteMs": bytes, "lifeMs": lives, "openNs": host.opens(way)? });
         ways.insert(name.into(), report);
     }
-    Ok(json!({ "ways": ways, "residentKib": host.resident()? }))
+    Ok(json!({ "ways": ways, "residentKib": host.resident()?, "shells": host.shells(count)? }))
 }
 
 /// Opens a file repeatedly, and reports how many nanoseconds one open takes.
@@ -122,6 +126,18 @@ impl Host {
         Ok(word.parse()?)
     }
 
+    /// What the tools' sandbox adds to each of `count` shell commands of a child.
+    fn shells(&self, count: usize) -> Result<Value, Box<dyn Error>> {
+        let program = std::env::current_exe()?;
+        let program = program.to_str().ok_or("the path of this program is not UTF-8")?;
+        let private = self.folder.join("private");
+        std::fs::create_dir(&private)?;
+        let shell = shells::install(&self.warden, &private, &self.folder)?;
+        let shell = shell.to_str().ok_or("the path of the shell is not UTF-8")?;
+        let output = self.run(Way::Both, &[program, "shells", shell, &count.to_string()])?.output;
+        Ok(serde_json::from_str(&output)?)
+    }
+
     fn run(&self, way: Way, words: &[&str]) -> Result<Run, Box<dyn Error>> {
         let command = ChildCommand { guardian: self.guardian(way), ..child(words[0], &words[1..])? };
         let mut watch = Watch { first: None, output: Vec::new() };
@@ -143,12 +159,20 @@ impl Host {
     fn guardian(&self, way: Way) -> Option<Guardian> {
         let sandbox =
             |metadata| Some(Sandbox { writable: vec![self.folder.clone()], metadata, ..Sandbox::default() });
+        let whole = Sandbox {
+            writable: vec![self.folder.clone()],
+            metadata: true,
+            hidden: vec!["/etc/shadow".into(), "/var/log".into()],
+            shown: Vec::new(),
+            file_bytes: Some(1 << 30),
+        };
         let options = match way {
             Way::Plain => return None,
             Way::Warden => Options::default(),
             Way::PidNamespace => Options { pid_namespace: true, ..Options::default() },
             Way::ReadOnly => Options { sandbox: sandbox(false), ..Options::default() },
             Way::Metadata => Options { sandbox: sandbox(true), ..Options::default() },
+            Way::Both => Options { sandbox: Some(whole), pid_namespace: true, ..Options::default() },
         };
         Some(Guardian { program: self.warden.clone(), options })
     }

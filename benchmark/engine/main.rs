@@ -12,6 +12,7 @@ mod guarded;
 mod memory;
 mod pipe;
 mod pour;
+mod shells;
 mod stdio;
 mod strangers;
 mod text;
@@ -21,7 +22,7 @@ use std::io::Write;
 
 const USAGE: &str = "usage: engine drain | collect | supervise <drain|collect> <program> <argument>… | \
     pour <file> <chunks|lines|sent> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file> | \
-    figures <texts> | changes <folder>… | guarded <warden> <folder> <count> | opens <file> | child <gate> <deltas> <pause in ms> <argument of pi>…";
+    figures <texts> | changes <folder>… | guarded <warden> <folder> <count> | opens <file> | shells <shell> <count> | child <gate> <deltas> <pause in ms> <argument of pi>…";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // cargo adds `--bench` when it runs a benchmark itself.
@@ -42,6 +43,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["truncate", file] => text::truncate(file)?,
         ["figures", file] => strangers::figures(file)?,
         ["changes", folders @ ..] => strangers::changes(folders)?,
+        #[cfg(target_os = "linux")]
+        ["shells", shell, count] => shells::measure(shell, count)?,
         #[cfg(target_os = "linux")]
         ["guarded", warden, folder, count] => guarded::measure(warden, folder, count)?,
         #[cfg(target_os = "linux")]

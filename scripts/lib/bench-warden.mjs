@@ -16,8 +16,11 @@ import { wardenName } from "./warden.mjs";
  * @typedef {{ mechanisms: string[], byteMs: number[], lifeMs: number[], openNs: number }} Way
  */
 
-/** What a warden may add to a start, and hold: half of it where it is linked statically. */
-const most = { milliseconds: 2, mebibytes: 2 };
+/**
+ * What a warden may add to a start, and hold: half of it where it is linked statically. What its sandboxes may add to a
+ * start and to a shell command.
+ */
+const most = { milliseconds: 2, mebibytes: 2, sandboxMilliseconds: 1 };
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function warden({ engine, folder, quick }) {
@@ -51,14 +54,24 @@ export async function warden({ engine, folder, quick }) {
 		},
 		{ what: "size", ours: `${(readFileSync(program).length / 1e6).toFixed(2)} MB` },
 	];
-	const more = { pidNamespace: "in a pid namespace", readOnly: "read only", metadata: "read only, metadata as well" };
+	const more = {
+		pidNamespace: "in a pid namespace",
+		readOnly: "read only",
+		metadata: "read only, metadata as well",
+		both: "read only, metadata as well, in a pid namespace",
+	};
 	for (const [name, what] of Object.entries(more)) {
 		const way = ways[name];
 		// This machine does not allow it.
 		if (!way) continue;
-		rows.push(...startRows(`${what} (${way.mechanisms.join(", ")})`, way, warden));
+		const mostOfSandbox = name === "both" ? most.sandboxMilliseconds : undefined;
+		rows.push(...startRows(`${what} (${way.mechanisms.join(", ")})`, way, warden, mostOfSandbox));
 		rows.push(row(`${what}: one \`open\``, way.openNs / 1000, warden.openNs / 1000, "µs"));
 	}
+	/** @type {{ plainMs: number[], confinedMs: number[] }} */
+	const shells = found.shells;
+	const what = "a shell command of a sandboxed child, in the sandbox of its tools, p50";
+	rows.push(row(what, median(shells.confinedMs), median(shells.plainMs), "ms", most.sandboxMilliseconds));
 	return { title, about, rows };
 }
 

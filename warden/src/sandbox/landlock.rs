@@ -38,14 +38,15 @@ pub(super) struct Rules<'a> {
     pub places: &'a [Place],
     /// Whether the pseudoterminals that can be seen are the child's own, so that they may be used.
     pub own_terminals: bool,
-    /// Files and directories that cannot be read; paths without links. Terminals come on top.
-    pub hidden: &'a [PathBuf],
+    /// Files and directories that cannot be read, paths without links; terminals come on top. `None` leaves reading
+    /// unrestricted, so that it costs nothing: otherwise each file that is opened is looked up.
+    pub hidden: Option<&'a [PathBuf]>,
 }
 
 /// Restricts this process and everything it starts to writing to the places, to harmless devices and, if they are
 /// private to the child, to pseudoterminals.
 ///
-/// Everything can be executed, and be read but for terminals and what is hidden. A directory on the way to something
+/// Everything can be executed, and be read but for what the rules hide. A directory on the way to something
 /// hidden can be listed, and what appears in it later cannot be read.
 pub(super) fn restrict(rules: &Rules<'_>) -> io::Result<()> {
     let status = enforce(rules)?;
@@ -53,10 +54,11 @@ pub(super) fn restrict(rules: &Rules<'_>) -> io::Result<()> {
 }
 
 fn enforce(rules: &Rules<'_>) -> io::Result<RulesetStatus> {
-    let mut ruleset = handled().map_err(refused)?;
+    let reading = if rules.hidden.is_some() { AccessFs::ReadFile.into() } else { BitFlags::empty() };
+    let mut ruleset = handled(reading).map_err(refused)?;
     for place in rules.places {
         let access = if place.is_directory() { in_a_directory() } else { of_a_file() };
-        allow(&mut ruleset, place, access | AccessFs::ReadFile)?;
+        allow(&mut ruleset, place, access | reading)?;
     }
     for device in devices(&DEVICES)? {
         allow(&mut ruleset, device, of_a_file())?;
@@ -64,18 +66,21 @@ fn enforce(rules: &Rules<'_>) -> io::Result<RulesetStatus> {
     if rules.own_terminals {
         for terminal in devices(&TERMINALS)? {
             // A terminal needs `ioctl` to work as one.
-            let access = make_bitflags!(AccessFs::{ReadFile | WriteFile | IoctlDev});
-            allow(&mut ruleset, terminal, access)?;
+            let access = make_bitflags!(AccessFs::{WriteFile | IoctlDev});
+            allow(&mut ruleset, terminal, access | reading)?;
         }
     }
-    readable::each(rules.hidden, |readable| allow(&mut ruleset, readable, AccessFs::ReadFile.into()))?;
+    if let Some(hidden) = rules.hidden {
+        let hidden = readable::terminals(rules.own_terminals).into_iter().chain(hidden.iter().cloned());
+        readable::each(hidden, |readable| allow(&mut ruleset, readable, reading))?;
+    }
     Ok(ruleset.restrict_self().map_err(refused)?.ruleset)
 }
 
-fn handled() -> Result<RulesetCreated, RulesetError> {
+fn handled(reading: BitFlags<AccessFs>) -> Result<RulesetCreated, RulesetError> {
     Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::from_write(REQUIRED) | AccessFs::ReadFile)?
+        .handle_access(AccessFs::from_write(REQUIRED) | reading)?
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_write(NEWEST))?
         .scope(Scope::from_all(SCOPES))?

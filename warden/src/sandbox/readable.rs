@@ -1,33 +1,53 @@
 //! What can be read, for a mechanism that knows only what is allowed: everything beside the paths to what is hidden.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, openat};
+use rustix::fs::{Access, CWD, Dir, FileType, Mode, OFlags, access, openat};
 use rustix::io::Errno;
 
 /// Where the terminals are.
 const DEVICES: &str = "/dev";
 /// How the names of devices begin that show what a person types or sees: terminals, consoles, keyboards.
 const PERSONAL: [&str; 8] = ["tty", "console", "vcs", "pts", "input", "uinput", "hidraw", "hvc"];
+/// The directory of pseudoterminals, among the devices.
+const PSEUDOTERMINALS: &str = "pts";
 /// The most entries that are looked at. A sandbox that takes longer than that to set up is refused.
 const MAX_ENTRIES: usize = 20_000;
 
-/// Calls `allow` for files and directories that together contain everything but terminals and `hidden`, which has
-/// paths without links. Each is opened only for the duration of the call.
+/// Calls `allow` for files and directories that together contain everything but `hidden`, which has paths without
+/// links. Each is opened only for the duration of the call.
 pub(super) fn each(
-    hidden: &[PathBuf],
+    hidden: impl IntoIterator<Item = PathBuf>,
     mut allow: impl FnMut(BorrowedFd<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut walk = Walk { hidden, entries: 0, allow: &mut allow };
+    let hidden: HashSet<PathBuf> = hidden.into_iter().collect();
+    let ways = hidden.iter().flat_map(|hidden| hidden.ancestors().skip(1)).collect();
+    let mut walk = Walk { hidden: &hidden, ways, entries: 0, allow: &mut allow };
     walk.beside(Path::new("/"), &open(CWD, Path::new("/"), OFlags::DIRECTORY)?)
 }
 
+/// The devices that show what a person types or sees and that this user can read. Those at which no others than the
+/// child's own processes sit, its `own` pseudoterminals, are none of them.
+pub(super) fn terminals(own: bool) -> Vec<PathBuf> {
+    let entries = fs::read_dir(DEVICES).into_iter().flatten().flatten();
+    let is_personal = |path: &PathBuf| {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        PERSONAL.iter().any(|personal| name.starts_with(personal)) && !(own && name == PSEUDOTERMINALS)
+    };
+    let paths = entries.map(|entry| entry.path()).filter(is_personal);
+    paths.filter(|path| access(path, Access::READ_OK).is_ok()).collect()
+}
+
 struct Walk<'a> {
-    hidden: &'a [PathBuf],
+    hidden: &'a HashSet<PathBuf>,
+    /// The directories on the way to something hidden.
+    ways: HashSet<&'a Path>,
     entries: usize,
     allow: &'a mut dyn FnMut(BorrowedFd<'_>) -> io::Result<()>,
 }
@@ -47,11 +67,10 @@ impl Walk<'_> {
                 return Err(Errno::TOOBIG.into());
             }
             let here = path.join(OsStr::from_bytes(name.to_bytes()));
-            if self.is_hidden(&here) {
+            if self.hidden.contains(&here) {
                 continue;
             }
-            let leads_on =
-                here == Path::new(DEVICES) || self.hidden.iter().any(|hidden| hidden.starts_with(&here));
+            let leads_on = self.ways.contains(&*here);
             let flags = if leads_on { OFlags::DIRECTORY } else { OFlags::PATH };
             match open(directory, name, flags) {
                 Ok(opened) if leads_on => self.beside(&here, &opened)?,
@@ -62,15 +81,6 @@ impl Walk<'_> {
             }
         }
         Ok(())
-    }
-
-    fn is_hidden(&self, path: &Path) -> bool {
-        let is_personal = path.parent() == Some(Path::new(DEVICES))
-            && path
-                .file_name()
-                .and_then(|name| name.to_str())
-                .is_some_and(|name| PERSONAL.iter().any(|personal| name.starts_with(personal)));
-        is_personal || self.hidden.iter().any(|hidden| hidden == path)
     }
 }
 

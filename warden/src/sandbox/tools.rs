@@ -23,7 +23,7 @@ pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
     let hidden: Vec<PathBuf> = options.hidden.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
     close_others_on_exec()?;
     // The child's own sandbox grants no terminals but the child's own, and this one cannot grant more.
-    restrict(&Rules { places: &places, own_terminals: true, hidden: &hidden })?;
+    restrict(&Rules { places: &places, own_terminals: true, hidden: Some(&hidden) })?;
     let confines_sockets = landlock_abi()? >= SOCKETS;
     if confines_sockets {
         let root = openat(CWD, "/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
