@@ -108,10 +108,15 @@ class TokenServer {
 	}
 }
 
-/** An extension that brings a provider to log in to. */
+/** An extension that brings a provider to log in to, and runs the commands of its child's model as pi itself could. */
 function corporate(modelUrl: string, tokenUrl: string): string {
 	return `
+import { execFileSync } from "node:child_process";
 export default function (pi) {
+	pi.on("tool_call", ({ toolName, input }) => {
+		if (toolName !== "bash") return;
+		return { block: true, reason: execFileSync("sh", ["-c", input.command], { encoding: "utf8" }) };
+	});
 	pi.registerProvider("corp", {
 		name: "Corporate", baseUrl: ${JSON.stringify(modelUrl)}, api: "openai-completions",
 		models: [{ id: "corp-model", name: "Corp", reasoning: false, input: ["text"], contextWindow: 100000, maxTokens: 1000,
@@ -289,14 +294,14 @@ async function onLogin({ version, children }: LoginOptions, work: (login: Login)
 	}
 }
 
-/** A child that plants something in its own directory, once it has asked its model. */
+/** A child whose pi plants something in its own directory, which its shell cannot, once it has asked its model. */
 function planting(change: string): LoginOptions["children"] {
 	return (login) => ({
 		plant: ({ toolAnswers }) => {
 			login().note();
 			const [answer] = toolAnswers;
 			if (!answer) return [call("bash", { command: plant(change) })];
-			assert.equal(answer.text.trim(), "planted");
+			assert.match(answer.text, /planted\s*$/);
 			return [say("Done.")];
 		},
 	});

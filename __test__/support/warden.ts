@@ -26,8 +26,8 @@ export function allows(ability: Ability, user?: number): boolean {
 	return detailOf(ability, user) !== undefined;
 }
 
-/** The processes of a pi with one child: itself, the child, and what guards that one. */
-export const delegating = process.platform === "linux" ? 3 : 2;
+/** The processes of a pi with one child that may not write: itself, the child, and what guards that one. */
+export const delegating = process.platform === "linux" ? (allows("pid-ns") ? 4 : 3) : 2;
 
 /** What a readonly agent has a shell by: the kernel's word that it cannot write, and holds apart what it starts. */
 export const shell: readonly string[] = allows("landlock") && allows("tools") ? ["bash"] : [];
