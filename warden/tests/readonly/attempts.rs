@@ -130,6 +130,9 @@ fn perform(name: &str) -> io::Result<()> {
         ),
         "single hidden file" => read_file(&path("AUTH")),
         "shown file" => read_file(&path("HIDDEN").join("own/shown")),
+        "shown file that may be written" => {
+            OpenOptions::new().append(true).open(path("HIDDEN").join("own/written"))?.write_all(b"x")
+        }
         "sibling of the hidden file" => read_file(&path("PRIVATE").join("settings.json")),
         "huge file" => {
             let mut file = File::create(path("TMPDIR").join("huge"))?;
