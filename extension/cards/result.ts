@@ -1,4 +1,4 @@
-/** What a run does and what came of it, as lines: its calls and words, its answer or failure, what it changed, where its files lie. */
+/** What a run does and what came of it: its calls and words, an answer or why there is none, changed files, places. */
 
 import type { CallError, DisplayItem, SingleResult } from "../../index.js";
 import { limited, type Pen } from "../ui/pen.ts";
@@ -84,19 +84,22 @@ export function changeLines(changes: readonly string[], extent: Extent, pen: Pen
 /** Attempts, files and notes. */
 function whereabouts(result: SingleResult, pen: Pen): string[] {
 	const { attempts, sessionFile, fullOutputFile, diagnostics = [] } = result;
-	const labelled = (label: string, text: string) => `${pen.fg("muted", label)} ${pen.fg("dim", text)}`;
 	return [
-		...(attempts > 1 ? [labelled("attempts", String(attempts))] : []),
+		...(attempts > 1 ? [labelled("attempts", String(attempts), pen)] : []),
 		...(sessionFile ? [placeLine("session", sessionFile, pen)] : []),
 		...(fullOutputFile ? [placeLine("full answer", fullOutputFile, pen)] : []),
-		...diagnostics.flatMap((note) => pen.wrap(labelled("note", oneLine(note)))),
+		...diagnostics.flatMap((note) => pen.wrap(labelled("note", oneLine(note), pen))),
 	];
 }
 
 /** Where a file lies, on one line. */
 export function placeLine(label: string, path: string, pen: Pen): string {
 	const place = fitPath(shortPath(oneLine(path)), pen.width - label.length - 1);
-	return pen.clip(`${pen.fg("muted", label)} ${pen.fg("dim", place)}`);
+	return pen.clip(labelled(label, place, pen));
+}
+
+function labelled(label: string, text: string, pen: Pen): string {
+	return `${pen.fg("muted", label)} ${pen.fg("dim", text)}`;
 }
 
 /** What a run has done so far, and its last text. */

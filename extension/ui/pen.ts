@@ -1,6 +1,6 @@
 /**
- * Draws with pi's theme, whatever that lacks, and in so many columns: what cards, messages, the widget and the panel are put
- * together with.
+ * Draws with pi's theme, whatever that lacks, and in so many columns: what cards, messages, the widget and the panel are
+ * put together with.
  */
 
 import type { ThemeColor as Color, Theme } from "@earendil-works/pi-coding-agent";

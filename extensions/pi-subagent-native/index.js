@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 e6a142ff42513328. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 1b50020e0c7a24e1. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6284,8 +6284,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 e6a142ff42513328"}.`)) return void 0;
-  const [version] = "0.1.0 e6a142ff42513328".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 1b50020e0c7a24e1"}.`)) return void 0;
+  const [version] = "0.1.0 1b50020e0c7a24e1".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7265,17 +7265,19 @@ function changeLines(changes, extent, pen) {
 }
 function whereabouts(result, pen) {
   const { attempts, sessionFile, fullOutputFile, diagnostics = [] } = result;
-  const labelled = (label, text2) => `${pen.fg("muted", label)} ${pen.fg("dim", text2)}`;
   return [
-    ...attempts > 1 ? [labelled("attempts", String(attempts))] : [],
+    ...attempts > 1 ? [labelled("attempts", String(attempts), pen)] : [],
     ...sessionFile ? [placeLine("session", sessionFile, pen)] : [],
     ...fullOutputFile ? [placeLine("full answer", fullOutputFile, pen)] : [],
-    ...diagnostics.flatMap((note) => pen.wrap(labelled("note", oneLine(note))))
+    ...diagnostics.flatMap((note) => pen.wrap(labelled("note", oneLine(note), pen)))
   ];
 }
 function placeLine(label, path, pen) {
   const place = fitPath(shortPath(oneLine(path)), pen.width - label.length - 1);
-  return pen.clip(`${pen.fg("muted", label)} ${pen.fg("dim", place)}`);
+  return pen.clip(labelled(label, place, pen));
+}
+function labelled(label, text2, pen) {
+  return `${pen.fg("muted", label)} ${pen.fg("dim", text2)}`;
 }
 function callLines(items, limit, words, pen) {
   const calls = items.flatMap(({ type }, index) => type === "toolCall" ? [index] : []);
