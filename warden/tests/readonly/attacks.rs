@@ -9,7 +9,7 @@ use crate::attempts::{ARGUMENTS, REFUSED, WORKED};
 use crate::outside::Outside;
 use crate::sandboxed::{Ran, finish, guarded, probe, warden};
 use crate::scene::{Scene, User};
-use crate::{MISSING, rows, say};
+use crate::{MISSING, WITHOUT_NAMESPACES, rows, say};
 
 /// What it takes to refuse an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +93,37 @@ fn a_child_cannot_reach_the_host() {
             }
         }
         assert!(failed.is_empty(), "{user:?}:\n{}", failed.join("\n"));
+    }
+}
+
+/// Where no namespace can be had, the filter and Landlock refuse what they refuse elsewhere.
+#[test]
+fn a_child_cannot_reach_the_host_without_namespaces() {
+    for user in User::all() {
+        let scene = Scene::new(user);
+        let outside = Outside::new(&scene).expect("the surroundings");
+        let mut check = scene.command(WITHOUT_NAMESPACES[0]);
+        if finish(check.args(&WITHOUT_NAMESPACES[1..]).arg("true")).0 != Some(0) {
+            say(&format!("{user:?}: this machine cannot take namespaces away"));
+            continue;
+        }
+        let options = options(&scene, true);
+        for (name, needs) in ATTACKS {
+            let ran = attempt_below(&WITHOUT_NAMESPACES, &scene, &outside, &options, name);
+            assert_eq!(
+                ran.mechanisms[..2],
+                [Mechanism::Landlock, Mechanism::Seccomp],
+                "{user:?}: {}",
+                ran.text
+            );
+            if needs == Needs::Nothing {
+                assert_eq!(ran.code, Some(REFUSED), "{user:?} {name}: {}", ran.text);
+            }
+        }
+        for name in HONEST {
+            let ran = attempt_below(&WITHOUT_NAMESPACES, &scene, &outside, &options, name);
+            assert_eq!(ran.code, Some(WORKED), "{user:?} {name}: {}", ran.text);
+        }
     }
 }
 
@@ -231,7 +262,7 @@ fn what_must_work_works_for_tools() {
             }
             fs::write(&file, tools.to_bytes()).expect("the options");
             let script = format!("{} -c 'exec /bin/sh ../works.sh {name}'; exit $?", shell.display());
-            let ran = run(&scene, &outside, &options(&scene, metadata), &name, &script);
+            let ran = run(&[], &scene, &outside, &options(&scene, metadata), &name, &script);
             let has_view = ran.mechanisms.contains(&Mechanism::MountNamespace);
             if ![Some(0), Some(MISSING)].contains(&ran.code) && (has_view || wants == "any") {
                 failed.push(format!("{name}, metadata {metadata}: {:?} {}", ran.code, ran.text));
@@ -303,7 +334,12 @@ fn is_possible(scene: &Scene, outside: &Outside, name: &str) -> bool {
 
 /// Makes an attempt in a child's sandbox.
 fn attempt(scene: &Scene, outside: &Outside, options: &Options, name: &str) -> Ran {
-    run(scene, outside, options, name, &format!("WARDEN=$PPID \"$0\" {ARGUMENTS}; exit $?"))
+    attempt_below(&[], scene, outside, options, name)
+}
+
+/// Makes an attempt in the sandbox of a child whose warden `before` starts.
+fn attempt_below(before: &[&str], scene: &Scene, outside: &Outside, options: &Options, name: &str) -> Ran {
+    run(before, scene, outside, options, name, &format!("WARDEN=$PPID \"$0\" {ARGUMENTS}; exit $?"))
 }
 
 /// Makes an attempt in the tools' sandbox inside the child's, as pi's tool starts a shell.
@@ -314,13 +350,20 @@ fn by_shell(scene: &Scene, outside: &Outside, options: &Options, tools: &ToolShe
         "export WARDEN=$PPID PROGRAM=\"$0\"; {} -c 'exec \"$PROGRAM\" {ARGUMENTS}'; exit $?",
         shell.display()
     );
-    run(scene, outside, options, name, &script)
+    run(&[], scene, outside, options, name, &script)
 }
 
-fn run(scene: &Scene, outside: &Outside, options: &Options, name: &str, script: &str) -> Ran {
+fn run(
+    before: &[&str],
+    scene: &Scene,
+    outside: &Outside,
+    options: &Options,
+    name: &str,
+    script: &str,
+) -> Ran {
     let command = ["/bin/sh".into(), "-c".into(), script.into(), program(scene).into()].to_vec();
     let options = Options { command, ..options.clone() };
-    guarded(scene, &options, &scene.path("tree"), &[], &outside.environment(name))
+    guarded(scene, &options, &scene.path("tree"), before, &outside.environment(name))
 }
 
 /// Puts the warden where a child has it as its shell. Returns its path and that of its options.

@@ -28,6 +28,17 @@ const SCOPES: u32 = 6;
 /// The attempts that only such a version stops.
 const NEED_SCOPES: [&str; 4] = ["kill", "kill_by_handle", "kill_warden", "abstract_socket"];
 
+/// Executes a command in a user namespace in which no other can be made, and nobody has rights over mounts.
+const WITHOUT_NAMESPACES: [&str; 7] = [
+    "unshare",
+    "--user",
+    "--map-root-user",
+    "sh",
+    "-c",
+    "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all \"$@\"",
+    "sh",
+];
+
 #[test]
 fn nothing_changes_under_both_layers() {
     for user in User::all() {
@@ -152,19 +163,9 @@ fn a_writable_path_that_is_a_link_or_missing_is_refused() {
 /// Where no namespace can be had, nobody notices the attempt: Landlock holds, and users and groups look as before.
 #[test]
 fn without_namespaces_landlock_holds_alone() {
-    // A user namespace in which no other can be made, and nobody has rights over mounts.
-    let before = [
-        "unshare",
-        "--user",
-        "--map-root-user",
-        "sh",
-        "-c",
-        "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all \"$@\"",
-        "sh",
-    ];
     for user in User::all() {
         let mut scene = Scene::new(user);
-        let check = finish(scene.command(before[0]).args(&before[1..]).arg("true"));
+        let check = finish(scene.command(WITHOUT_NAMESPACES[0]).args(&WITHOUT_NAMESPACES[1..]).arg("true"));
         if check.0 != Some(0) {
             say(&format!("{user:?}: this machine cannot take namespaces away: {}", check.1));
             continue;
@@ -172,7 +173,7 @@ fn without_namespaces_landlock_holds_alone() {
         let sandbox = Sandbox { writable: scene.writable(), metadata: true, ..Sandbox::default() };
         let script = "id -u; stat -c %u .; sh -c 'echo changed >src/a.txt'; echo text >\"$TMPDIR/file\"";
         let tree = scene.path("tree");
-        let ran = in_sandbox(&scene, &sandbox, &tree, &["/bin/sh", "-c", script], &before);
+        let ran = in_sandbox(&scene, &sandbox, &tree, &["/bin/sh", "-c", script], &WITHOUT_NAMESPACES);
         assert_eq!(ran.mechanisms, [Mechanism::Landlock, Mechanism::Seccomp], "{user:?}: {}", ran.text);
         assert!(ran.code == Some(0) && ran.text.starts_with("0\n0\n"), "{user:?}: {}", ran.text);
         assert_eq!(scene.changes().expect("the scene can be seen"), Vec::<String>::new(), "{user:?}");
