@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 #[path = "support/actor.rs"]
-#[expect(dead_code, reason = "limits are for the tests of the store")]
+#[expect(dead_code, reason = "limits and stopping are for the tests of the store")]
 mod actor;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "only the waiting is used here")]

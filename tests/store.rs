@@ -234,6 +234,21 @@ fn the_tickets_of_a_killed_process_are_free_whether_it_ran_or_waited() {
     assert_eq!(left.iter().filter(|name| name.starts_with("process-")).count(), 2, "{left:?}");
 }
 
+/// It kept them until somebody continued it.
+#[test]
+fn a_stopped_process_does_not_keep_the_places_of_children_that_have_ended() {
+    let dir = agent_dir();
+    let mut other = Actor::start(dir.path());
+    assert_eq!((other.ask("open"), other.ask("request 1")), ("open".into(), "+".into()));
+    let store = Store::open(dir.path()).expect("a store");
+    let mut mine: [TicketRequest; 1] = requests(1, WhenFull::Wait);
+    store.take_turn(&[], &mut mine, 0).expect("a turn");
+    assert_eq!(states(&mine), ".", "while it runs it gives back what it has");
+    other.stop();
+    store.take_turn(&[], &mut mine, 0).expect("a turn");
+    assert_eq!(states(&mine), "+", "it has no child");
+}
+
 #[test]
 fn only_a_lock_shows_that_a_process_is_alive() {
     for (label, process, waits) in [

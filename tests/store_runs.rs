@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 #[path = "support/actor.rs"]
+#[expect(dead_code, reason = "only the tests of the store stop one")]
 mod actor;
 
 use std::collections::BTreeSet;

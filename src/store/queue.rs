@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::error::StoreError;
 use super::open::{Open, Store};
-use super::presence::Heartbeat;
+use super::presence::{Heartbeat, children_of_stopped};
 
 /// A ticket of this process in the queue: a waiting run or a started child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,8 @@ struct Row {
     started: bool,
     cap: usize,
     beat: i64,
-    /// Whether later tickets wait for it. False for the waiting tickets of a stopped process.
+    /// Whether it stands in the way of others. False for the waiting tickets of a stopped process, and for as many of its
+    /// started ones as it has lost children.
     counts: bool,
 }
 
@@ -183,7 +184,19 @@ impl Rows {
             row.counts =
                 row.started || row.process.as_deref().is_none_or(|process| heartbeat.beats(process, now));
         }
-        Ok(Self { all, generation })
+        let mut rows = Self { all, generation };
+        rows.free_stopped(children_of_stopped);
+        Ok(rows)
+    }
+
+    /// Frees the places of children that have ended while their process was stopped.
+    fn free_stopped(&mut self, children_left: impl Fn(&str) -> Option<usize>) {
+        let others: BTreeSet<String> = self.others().into_iter().map(str::to_owned).collect();
+        for process in others {
+            let Some(left) = children_left(&process) else { continue };
+            let of_process = |row: &&mut Row| row.started && row.process.as_deref() == Some(&process);
+            self.all.iter_mut().filter(of_process).skip(left).for_each(|row| row.counts = false);
+        }
     }
 
     fn waiting(&self) -> usize {
@@ -191,7 +204,7 @@ impl Rows {
     }
 
     fn started(&self) -> usize {
-        self.all.iter().filter(|row| row.started).count()
+        self.all.iter().filter(|row| row.counts && row.started).count()
     }
 
     /// The other processes.
@@ -348,6 +361,16 @@ mod tests {
             ("+ + 1", 2, 1),
         ] {
             assert_eq!(rows(queue).startable_with(spare), expected, "{queue:?}, {spare} spare");
+        }
+    }
+
+    #[test]
+    fn a_stopped_process_keeps_the_places_of_the_children_that_it_has_left() {
+        for (left, started) in [(None, 3), (Some(3), 3), (Some(9), 3), (Some(1), 1), (Some(0), 0)] {
+            let mut rows = rows("+ 1 + +");
+            rows.all.iter_mut().for_each(|row| row.process = Some("stopped".to_owned()));
+            rows.free_stopped(|_| left);
+            assert_eq!((rows.started(), rows.waiting()), (started, 1), "{left:?}");
         }
     }
 

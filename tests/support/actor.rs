@@ -90,6 +90,19 @@ impl Actor {
         assert!(status.success(), "{status}");
     }
 
+    /// Stops it, as Ctrl-Z does, and waits until it stands still.
+    pub(crate) fn stop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("it is our child");
+        let stat = format!("/proc/{}/stat", self.child.id());
+        let is_stopped = || std::fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") T "));
+        let deadline = std::time::Instant::now() + PATIENCE;
+        while !is_stopped() {
+            assert!(std::time::Instant::now() < deadline, "it did not stop");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Ends it as nothing can be prepared for, and waits until it is gone.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("it is our child");

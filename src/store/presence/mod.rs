@@ -5,8 +5,11 @@ mod exclusive;
 mod heartbeat;
 mod lock;
 mod process;
+#[cfg_attr(not(target_os = "linux"), path = "stopped_elsewhere.rs")]
+mod stopped;
 
 pub(super) use exclusive::identity;
 pub(super) use heartbeat::Heartbeat;
 pub(super) use lock::{LockFile, lock_of};
 pub(super) use process::Presence;
+pub(super) use stopped::children_of_stopped;

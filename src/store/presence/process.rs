@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use super::lock::{EXTENSION, LockFile, is_free, lock_of};
+use super::stopped::suffix;
 use crate::files::{FileError, private};
 use crate::store::error::StoreError;
 
@@ -35,7 +36,7 @@ impl Presence {
     pub(in crate::store) fn show(directory: &Path) -> Result<Self, StoreError> {
         private::create_dir_all(directory).map_err(FileError::at(directory))?;
         for _ in 0..ATTEMPTS {
-            let id = Uuid::new_v4().simple().to_string();
+            let id = format!("{}{}", Uuid::new_v4().simple(), suffix());
             if let Some(lock) = LockFile::try_take(&lock_of(directory, &id))? {
                 return Ok(Self {
                     id,
