@@ -190,8 +190,8 @@ export async function allKilled(scene: Scene): Promise<Elsewhere> {
 	logIn(scene);
 	const started = startHost(scene, "leaves.mjs", ["wait"]);
 	const left = () => readdirSync(scene.path("tmp"));
-	const isBegun = () => survivors(scene.mark).some(({ command }) => command.includes("fake-pi"));
-	await until(isBegun, "the child");
+	const isChild = (command: string) => command.includes("--append-system-prompt") && !command.includes("warden");
+	await until(() => survivors(scene.mark).some(({ command }) => isChild(command)), "the child");
 	const others = survivors(scene.mark).map(({ pid }) => pid);
 	for (const pid of others) process.kill(pid, "SIGSTOP");
 	await started.end();

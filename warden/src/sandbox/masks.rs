@@ -1,6 +1,5 @@
 //! What a child cannot see in its mount namespace: files and directories under which something empty is mounted.
 
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use rustix::mount::{
 };
 
 use super::mounts::{copy, put};
-use super::place::Place;
+use super::place::{Place, real};
 
 /// What is masked, and what is shown inside of it nevertheless. All paths are without links.
 #[derive(Debug, Default)]
@@ -41,9 +40,21 @@ const READ_ONLY: Mode = Mode::from_raw_mode(0o555);
 impl Masks {
     /// Plans masks over `hidden` and, if no place lies in them, over `servers`. Paths that do not exist or cannot be
     /// reached are left out. `shown` and the places stay visible.
-    pub(super) fn new(hidden: &[PathBuf], shown: &[PathBuf], places: &[Place], servers: &[PathBuf]) -> Self {
-        let real = |path: &PathBuf| fs::canonicalize(path).ok().filter(|path| path.parent().is_some());
-        let mut shown: Vec<PathBuf> = shown.iter().filter_map(real).collect();
+    ///
+    /// # Errors
+    ///
+    /// For want of a resource, which leaves unknown what is there.
+    pub(super) fn new(
+        hidden: &[PathBuf],
+        shown: &[PathBuf],
+        places: &[Place],
+        servers: &[PathBuf],
+    ) -> io::Result<Self> {
+        let all = |paths: &[PathBuf]| -> io::Result<Vec<PathBuf>> {
+            let found = paths.iter().filter_map(|path| real(path).transpose());
+            found.filter(|path| path.as_ref().map_or(true, |path| path.parent().is_some())).collect()
+        };
+        let mut shown = all(shown)?;
         let is_in_one = |place: &Path, shown: &[PathBuf]| shown.iter().any(|shown| place.starts_with(shown));
         for place in places {
             if !is_in_one(place.path(), &shown) {
@@ -51,8 +62,8 @@ impl Masks {
             }
         }
         let needless = |server: &PathBuf| !shown.iter().any(|shown| shown.starts_with(server));
-        let servers = servers.iter().filter_map(real).filter(needless);
-        let mut hidden: Vec<PathBuf> = hidden.iter().filter_map(real).chain(servers).collect();
+        let servers = all(servers)?.into_iter().filter(needless);
+        let mut hidden: Vec<PathBuf> = all(hidden)?.into_iter().chain(servers).collect();
         hidden.sort();
         hidden.dedup();
         // What lies in no mask is seen anyway.
@@ -61,7 +72,7 @@ impl Masks {
         let mut steps: Vec<_> = shown.map(step(true)).collect();
         steps.extend(hidden.into_iter().map(step(false)));
         steps.sort();
-        Self { steps }
+        Ok(Self { steps })
     }
 
     /// Whether a path lies in a mask.

@@ -2,8 +2,11 @@
 //! session bus, agents with keys, editors.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::PathBuf;
+
+use pi_subagent_warden::is_transient;
 
 /// Where such servers listen on most systems.
 const WELL_KNOWN: [&str; 26] = [
@@ -43,9 +46,17 @@ const IN_TMP: [&str; 10] =
 const SEPARATORS: [char; 4] = [',', ':', ';', '='];
 
 /// The paths of such servers, with their directories where these hold nothing else. Some may not exist.
-pub(super) fn paths() -> Vec<PathBuf> {
+///
+/// # Errors
+///
+/// For want of a resource, which leaves unknown what is there.
+pub(super) fn paths() -> io::Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> = WELL_KNOWN.iter().map(PathBuf::from).collect();
-    for entry in fs::read_dir("/tmp").into_iter().flatten().flatten() {
+    let in_tmp = match fs::read_dir("/tmp") {
+        Err(error) if is_transient(&error) => return Err(error),
+        entries => entries.into_iter().flatten().flatten(),
+    };
+    for entry in in_tmp {
         if entry.file_name().to_str().is_some_and(|name| IN_TMP.iter().any(|begin| name.starts_with(begin))) {
             paths.push(entry.path());
         }
@@ -56,7 +67,7 @@ pub(super) fn paths() -> Vec<PathBuf> {
         let paths_in = words.map(|word| word.strip_prefix("//").unwrap_or(word));
         paths.extend(paths_in.filter(|word| word.starts_with('/')).map(PathBuf::from).filter(is_socket));
     }
-    paths
+    Ok(paths)
 }
 
 fn is_socket(path: &PathBuf) -> bool {

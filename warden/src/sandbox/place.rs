@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use pi_subagent_warden::is_transient;
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
@@ -63,6 +64,18 @@ impl Place {
 impl AsFd for Place {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+}
+
+/// A path without links; `None` where nothing is there, or this user cannot get there.
+///
+/// # Errors
+///
+/// For want of a resource: what cannot be found for now is there all the same.
+pub(super) fn real(path: &Path) -> io::Result<Option<PathBuf>> {
+    match std::fs::canonicalize(path) {
+        Err(error) if is_transient(&error) => Err(error),
+        found => Ok(found.ok()),
     }
 }
 

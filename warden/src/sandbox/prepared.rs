@@ -34,7 +34,7 @@ impl Prepared {
             return Err(Errno::OPNOTSUPP.into());
         }
         let places = sandbox.writable.iter().map(|path| Place::open(path)).collect::<io::Result<Vec<_>>>()?;
-        let masks = Masks::new(&sandbox.hidden, &sandbox.shown, &places, &own_servers::paths());
+        let masks = Masks::new(&sandbox.hidden, &sandbox.shown, &places, &own_servers::paths()?)?;
         Ok(Self { places, metadata: sandbox.metadata, masks, file_bytes: sandbox.file_bytes })
     }
 

@@ -1,6 +1,5 @@
 //! The tools' sandbox, which lies inside a child's.
 
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 
@@ -8,7 +7,7 @@ use pi_subagent_warden::ToolShell;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::landlock::{Rules, SOCKETS, restrict};
-use super::place::Place;
+use super::place::{Place, real};
 use super::system_calls::refuse_sockets;
 use crate::sys::sandbox::{close_others_on_exec, landlock_abi, refuse_foreign_sockets};
 
@@ -20,7 +19,8 @@ use crate::sys::sandbox::{close_others_on_exec, landlock_abi, refuse_foreign_soc
 /// When any part of it cannot be applied. Nothing may be executed then.
 pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
     let places = options.writable.iter().map(|path| Place::open(path)).collect::<io::Result<Vec<_>>>()?;
-    let hidden: Vec<PathBuf> = options.hidden.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+    let hidden: Vec<PathBuf> =
+        options.hidden.iter().filter_map(|path| real(path).transpose()).collect::<io::Result<_>>()?;
     close_others_on_exec()?;
     // The child's own sandbox grants no terminals but the child's own, and this one cannot grant more.
     restrict(&Rules { places: &places, own_terminals: true, hidden: Some(&hidden) })?;
