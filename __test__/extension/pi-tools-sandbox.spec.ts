@@ -141,6 +141,30 @@ told project 'cat README.md'`;
 			);
 		});
 
+		test("reads nothing hidden where the child has no view of its own, and its work works", async () => {
+			const command = () => `${told}\n${work}
+told users_auth 'cat "$HOME/.pi/agent/auth.json"'
+told ssh 'cat "$HOME/.ssh/id_made_up"'
+told store 'cat "$HOME/.pi/agent/subagents/auth/nobody.json"'`;
+			const prepare = ({ world }: Stage) => {
+				chmodSync(world.writeAgentDir("auth.json", '{"other":{"type":"api_key","key":"made-up-key-value"}}'), 0o600);
+				world.writeAgentDir("../../.ssh/id_made_up", "made-up-private-key");
+				world.writeAgentDir("subagents/auth/nobody.json", '{"made-up":1}');
+			};
+			const subagents = { sandbox: { metadata: false } };
+			await shellOf(
+				{ version, subagents, command },
+				(answers, run) => {
+					worked(answers);
+					for (const name of ["users_auth", "ssh", "store"]) {
+						assert.match(answers.get(name) ?? "", /denied$/, name);
+					}
+					assert.match(run.sandbox?.reason ?? "", /not hidden \(`sandbox\.metadata` is off\)/);
+				},
+				prepare,
+			);
+		});
+
 		test("is the user's own, and permission extensions and transcripts see the command as it is", async () => {
 			const extension = `export default (pi) => {
 	pi.on("tool_call", ({ toolName, input }) => {
