@@ -64,7 +64,10 @@ impl Walk<'_> {
             }
             self.entries += 1;
             if self.entries > MAX_ENTRIES {
-                return Err(Errno::TOOBIG.into());
+                return Err(io::Error::other(format!(
+                    "{} is too full to hide something in it",
+                    path.display()
+                )));
             }
             let here = path.join(OsStr::from_bytes(name.to_bytes()));
             if self.hidden.contains(&here) {
