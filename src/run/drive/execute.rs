@@ -8,6 +8,7 @@ use super::active_run::ActiveRun;
 use super::control::{Control, Watchers};
 use crate::agent::is_free_of_side_effects;
 use crate::process::{CancelReason, Outcome};
+use crate::run::admit::HostCapabilities;
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::budget::account::{account_of, note, spent_before, take_notice};
@@ -16,6 +17,7 @@ use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::launch::boot::{Booted, NoChild};
 use crate::run::outcome::changes::WorkTree;
+use crate::run::outcome::git::read_only;
 use crate::run::outcome::retry::{Limited, backoff, may_retry};
 use crate::run::outcome::verdict::{RunReport, Verdict};
 use crate::run::progress::{Progress, RetryNotice};
@@ -186,7 +188,11 @@ impl ActiveRun<'_> {
     async fn work_tree(&self) -> Option<WorkTree> {
         let AdmittedRun { spec, resolved, .. } = &self.admitted;
         let may_write = resolved.config.allow_write && !resolved.agent.readonly;
-        if may_write { WorkTree::look(&spec.cwd, &spec.context.env).await } else { None }
+        if !may_write {
+            return None;
+        }
+        let guardian = read_only(&HostCapabilities::look(&spec.context).await);
+        WorkTree::look(&spec.cwd, &spec.context.env, guardian).await
     }
 
     fn notice_of(&self, attempt: u32, pause: Duration, report: &RunReport) -> RetryNotice {

@@ -3,6 +3,7 @@
 pub(crate) mod announcement;
 pub(crate) mod changes;
 pub(crate) mod clean;
+pub(in crate::run) mod git;
 pub(crate) mod report;
 pub(crate) mod retry;
 pub(crate) mod verdict;

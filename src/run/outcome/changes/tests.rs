@@ -50,7 +50,7 @@ impl Repository {
     }
 
     async fn look(&self) -> WorkTree {
-        WorkTree::look(self.0.path(), &Self::env()).await.expect("a work tree")
+        WorkTree::look(self.0.path(), &Self::env(), None).await.expect("a work tree")
     }
 }
 
@@ -117,5 +117,56 @@ async fn a_look_writes_nothing_and_needs_a_repository() {
     assert!(fs::read(&index).expect("an index") == before, "git refreshed the index");
 
     let nothing = tempfile::tempdir().expect("a temporary directory");
-    assert!(WorkTree::look(nothing.path(), &Repository::env()).await.is_none());
+    assert!(WorkTree::look(nothing.path(), &Repository::env(), None).await.is_none());
+}
+
+/// What a repository's files can have git run, and a directory in it from which git is asked.
+#[cfg(unix)]
+fn traps(repository: &Repository) -> Vec<(&'static str, std::path::PathBuf)> {
+    let root = repository.0.path();
+    let bad = root.join("evil.sh");
+    repository.write("evil.sh", "#!/bin/sh\ntouch \"$(dirname \"$0\")/ran-$1\"\ncat\n");
+    fs::set_permissions(&bad, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("ours");
+    let bad = bad.display();
+    repository.write(".gitattributes", "*.txt filter=one\n*.md filter=t.w-o\n");
+    repository.write("a.md", "text");
+    repository.git(&["add", "--all"]);
+    repository.git(&["commit", "-qm", "traps"]);
+    repository.git(&["config", "filter.one.clean", &format!("{bad} clean")]);
+    repository.git(&["config", "filter.one.required", "true"]);
+    repository.git(&["config", "filter.t.w-o.process", &format!("{bad} process")]);
+    repository.git(&["config", "core.fsmonitor", &format!("{bad} monitor")]);
+    repository.git(&["config", "core.hooksPath", "."]);
+    // Of the same length, so that git has to read them.
+    repository.write("kept.txt", "KEPT");
+    repository.write("a.md", "TEXT");
+    // A bare repository that a clone brings as files.
+    let bare = root.join("assets");
+    fs::create_dir_all(bare.join("objects")).expect("a folder");
+    fs::create_dir_all(bare.join("refs")).expect("a folder");
+    fs::write(bare.join("HEAD"), "ref: refs/heads/main\n").expect("written");
+    let config = format!("[core]\n\tworktree = ..\n\tbare = false\n\tfsmonitor = {bad} bare\n");
+    fs::write(bare.join("config"), config).expect("written");
+    vec![("the work tree", root.to_path_buf()), ("a bare repository in it", bare)]
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_look_runs_nothing_that_the_repository_names() {
+    let repository = Repository::new();
+    for (label, cwd) in traps(&repository) {
+        if let Some(before) = WorkTree::look(&cwd, &Repository::env(), None).await {
+            repository.write("kept.txt", "kEPT");
+            assert!(
+                before.changes().await.is_some_and(|paths| paths.contains(&"kept.txt".to_owned())),
+                "{label}"
+            );
+        } else {
+            assert_eq!(label, "a bare repository in it");
+        }
+        let ran =
+            fs::read_dir(repository.0.path()).expect("readable").flatten().map(|entry| entry.file_name());
+        let ran: Vec<_> = ran.filter(|name| name.to_string_lossy().starts_with("ran-")).collect();
+        assert!(ran.is_empty(), "{label}: {ran:?}");
+    }
 }
