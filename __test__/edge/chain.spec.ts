@@ -132,7 +132,7 @@ describe("a chain stops", () => {
 		assert.deepEqual(result.details.error, { code: "SUBAGENT_FAILED", message: "the child gave no reason" });
 		assert.match(
 			textOf(result),
-			/^Stopped at step 2 of 4\n\n✗ explorer: SUBAGENT_FAILED\n\nexplorer failed with exit code 7\n\n.*so far\n\n.*The step before it, 1 of 4:\n\n✓ explorer\n\n<one>$/s,
+			/^Stopped at step 2 of 4\n\n✗ explorer: SUBAGENT_FAILED\n\n```text\nexplorer failed with exit code 7\n\n.*so far\n\n.*```\n\nThe step before it, 1 of 4:\n\n✓ explorer\n\n```text\n<one>\n```$/s,
 		);
 		assert.deepEqual(toldOf(scene, "task"), ["one", "crash"]);
 		assert.equal(result.usage?.cost.total, 0.25);
@@ -162,7 +162,7 @@ describe("a chain stops", () => {
 			result.details.results.map(({ error }) => error),
 			[undefined, "cancelled by user: enough", "not started: cancelled by user: enough"],
 		);
-		assert.match(textOf(result), /^Stopped at step 2 of 3\n\n.*The step before it, 1 of 3:\n\n✓ explorer\n\n<one>$/s);
+		assert.match(textOf(result), /^Stopped at step 2 of 3\n\n.*The step before it, 1 of 3:\n\n✓ explorer\n\n```text\n<one>\n```$/s);
 		assert.equal(toldOf(scene, "task").length, 2);
 	});
 

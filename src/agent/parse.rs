@@ -9,7 +9,9 @@ use sha2::{Digest, Sha256};
 use super::definition::{AgentDefinition, Context, Network, SandboxMode, Source, THINKING_LEVELS};
 use super::frontmatter::{self, Document, Field, SyntaxError, Yaml};
 use super::policy::{is_tool_name, pi_tool_name};
-use crate::text::{Code, Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted, suggestion};
+use crate::text::{
+    Code, Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted, suggestion, without_controls,
+};
 
 /// Largest agent file. A prompt of this size already fills a tenth of a context window.
 pub(super) const MAX_FILE_BYTES: usize = 64 * 1024;
@@ -124,7 +126,7 @@ impl Reader<'_> {
         let mut agent = AgentDefinition {
             source,
             path: self.path.map(Path::to_path_buf),
-            prompt: document.body,
+            prompt: without_controls(&document.body).into_owned(),
             content_hash: hash(bytes),
             ..AgentDefinition::default()
         };
@@ -171,6 +173,7 @@ impl Reader<'_> {
                 return;
             }
         };
+        let text = without_controls(&text);
         if agent.prompt.is_empty() {
             text.trim().clone_into(&mut agent.prompt);
         }

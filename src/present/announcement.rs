@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::{BackgroundRun, BackgroundStatus};
 use crate::store::Delivery;
-use crate::text::{TruncateLimits, figures, one_line, truncate};
+use crate::text::{TruncateLimits, fenced, figures, one_line, truncate};
 
 /// Limits of a run's partial text.
 pub(crate) const PARTIAL: TruncateLimits = TruncateLimits { max_bytes: 4 * 1024, max_lines: 100 };
@@ -18,8 +18,6 @@ const MAX_NOTES: usize = 8;
 const NOTE_CHARS: usize = 500;
 /// Longest first line of a task.
 const TASK_CHARS: usize = 160;
-/// Length of the shortest fence.
-const FENCE: usize = 3;
 
 /// The announcement of one run, as the store keeps it. All texts are sanitized.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -152,13 +150,6 @@ impl DeliveryBody {
 pub(crate) fn message(announcements: &[DeliveryBody]) -> String {
     let share = announcements.len();
     announcements.iter().map(|announcement| announcement.in_full(share)).collect::<Vec<_>>().join("\n\n")
-}
-
-/// Puts text into a fence longer than any inside it, so that nothing inside can end it.
-fn fenced(words: &str) -> String {
-    let longest = words.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(FENCE.max(longest + 1));
-    format!("{fence}text\n{}\n{fence}", words.trim_end_matches('\n'))
 }
 
 #[cfg(test)]

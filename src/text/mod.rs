@@ -18,6 +18,7 @@
 
 mod diagnostic;
 mod diff;
+mod fence;
 pub mod figures;
 mod head_tail;
 pub mod json;
@@ -34,6 +35,7 @@ mod truncate;
 pub(crate) use diagnostic::{Code, chain, nearest, one_line, quoted, suggestion};
 pub use diagnostic::{Diagnostic, Severity};
 pub use diff::{ChangedLine, changed_lines};
+pub(crate) use fence::{FENCE_BYTES, fenced};
 pub(crate) use head_tail::{HeadTail, Tail};
 pub(crate) use json::STRICT;
 pub(crate) use pattern::{covers, overlaps};

@@ -19,14 +19,14 @@ use crate::run::outcome::retry::EarlierAttempts;
 use crate::run::outcome::verdict::Verdict;
 use crate::run::result::ToolResult;
 use crate::run::spec::{RunId, RunSpec};
-use crate::text::{Sanitizer, TruncateLimits};
+use crate::text::{FENCE_BYTES, Sanitizer, TruncateLimits};
 
 /// Bytes of an agent's name that are shown before the agent is found; valid names fit.
 const MAX_NAME: usize = 64;
-/// Bytes for the heading of a run and its blank lines, in a text that several runs share.
-const HEADING_BYTES: usize = 128;
+/// Bytes for the heading of a run, its blank lines and its fence, in a text that several runs share.
+const HEADING_BYTES: usize = 128 + FENCE_BYTES;
 /// Lines for the same.
-const HEADING_LINES: usize = 4;
+const HEADING_LINES: usize = 6;
 
 /// Held while the user is asked.
 static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());

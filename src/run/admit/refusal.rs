@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use crate::agent::UnknownAgent;
 use crate::process::SpawnError;
 use crate::run::result::{CallError, ErrorCode, Mode, RunDetails, ToolResult};
-use crate::text::{Diagnostic, Sanitizer, TruncateLimits, chain};
+use crate::text::{Diagnostic, Sanitizer, TruncateLimits, chain, one_line};
+
+/// Characters of a refusal: a path, a list of agents, and some words.
+const MESSAGE_CHARS: usize = 16 * 1024;
 
 /// A value of the caller's own configuration is not valid.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -122,7 +125,8 @@ impl Refusal {
     /// The result of a refused call.
     #[must_use]
     pub fn into_result(self, sanitizer: &Sanitizer, limits: TruncateLimits) -> ToolResult {
-        let message = sanitizer.sanitize(&self.to_string());
+        // A file or an agent may have any name, also one with lines of its own.
+        let message = sanitizer.sanitize(&one_line(&self.to_string(), MESSAGE_CHARS));
         let (text, _) = message.truncate(limits, None);
         let error = CallError { code: self.code(), message: text.to_string() };
         ToolResult {

@@ -11,8 +11,8 @@ use crate::run::launch::files::RunFiles;
 use crate::run::outcome::clean::clean_items;
 use crate::run::progress::{Progress, Resources, RetryNotice};
 use crate::run::state::RunState;
-use crate::text::Sanitized;
 use crate::text::figures::millis;
+use crate::text::{Sanitized, one_line};
 
 /// The shortest time between two updates: more than twenty a second nobody can see.
 pub(crate) const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
@@ -20,6 +20,9 @@ pub(crate) const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
 const TEXT_BYTES: usize = 24 * 1024;
 /// Bytes for all items of an update.
 const ITEM_BYTES: usize = 32 * 1024;
+
+/// Characters of the model's name.
+const MODEL_CHARS: usize = 300;
 
 /// Sends the progress of an attempt to the watchers of its run.
 pub(super) struct Updates<'a> {
@@ -85,7 +88,7 @@ impl Updates<'_> {
             display_items: Arc::from(bounded(items, ITEM_BYTES / share)),
             retry: retry.map(|retry| RetryNotice::by_pi(&retry, sanitizer)),
             since_event_ms: millis(silent),
-            model: model.map(|model| sanitizer.sanitize(&model).into_string()),
+            model: model.map(|model| sanitizer.sanitize(&one_line(&model, MODEL_CHARS)).into_string()),
             resources: self.resources(),
             ..self.run.progress(RunState::Running, self.attempt, usage)
         };

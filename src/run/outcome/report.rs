@@ -27,6 +27,8 @@ const LOCK_AFTER_ABORT: Duration = Duration::from_secs(1);
 const FIELD: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
 /// Characters of a changed file's name in `details`.
 const PATH_CHARS: usize = 300;
+/// Characters of a value that a child reports, such as its model.
+const VALUE_CHARS: usize = 300;
 /// The limit for `output` in `details`; `content` has its own, configured limit.
 const OUTPUT_FIELD: TruncateLimits = TruncateLimits { max_bytes: 64 * 1024, max_lines: usize::MAX };
 
@@ -91,9 +93,9 @@ impl ResultBuilder {
         single.usage = collected.usage;
         single.usage.add(&self.earlier.usage);
         single.display_items = collected.display_items;
-        single.model = collected.model.map(|model| self.field(&model));
+        single.model = collected.model.map(|model| self.value(&model));
         let is_cut = collected.stop_reason == Some(StopReason::Length);
-        single.stop_reason = collected.stop_reason.map(|reason| self.field(reason.as_str()));
+        single.stop_reason = collected.stop_reason.map(|reason| self.value(reason.as_str()));
         single.announcement = announcement.map(|announcement| self.announcement(announcement));
         single.changes = changes.map(|paths| paths.iter().map(|path| self.path(path)).collect());
 
@@ -189,6 +191,11 @@ impl ResultBuilder {
         self.sanitizer.sanitize(text).truncate(FIELD, None).0.into_string()
     }
 
+    /// A value that a child reports, on one line: lines of its own could pass for others.
+    fn value(&self, text: &str) -> String {
+        self.sanitizer.sanitize(&one_line(text, VALUE_CHARS)).into_string()
+    }
+
     /// A file's name on one line. git allows any character in it.
     fn path(&self, path: &str) -> String {
         self.sanitizer.sanitize(&one_line(path, PATH_CHARS)).into_string()
@@ -243,7 +250,8 @@ fn failure_text(single: &SingleResult, partial: &str) -> String {
     let parts = [
         Some(format!("{} failed with exit code {}", single.agent, single.exit_code)),
         (single.attempts > 1).then(|| format!("attempts: {}", single.attempts)),
-        single.error.as_ref().map(|error| format!("error: {error}")),
+        // Indented, so that no line of what the child has printed passes for one of these parts.
+        single.error.as_ref().map(|error| format!("error: {}", error.replace('\n', "\n  "))),
         (!partial.trim().is_empty()).then(|| format!("partial output:\n{partial}")),
         single.session_file.as_ref().map(|path| format!("session: {path}")),
     ];

@@ -7,6 +7,7 @@ use crate::event::{Collected, StopReason, provider_message};
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::result::{ErrorCode, TimeoutReason};
 use crate::run::state::RunOutcome;
+use crate::text::one_line;
 
 /// The exit code of a run that a time limit ended, as in `timeout(1)`.
 const EXIT_TIMEOUT: i32 = 124;
@@ -14,6 +15,9 @@ const EXIT_TIMEOUT: i32 = 124;
 const EXIT_ABORTED: i32 = 130;
 /// The exit code of a run whose processes exceeded a limit on resources: 128 + SIGKILL.
 const EXIT_KILLED: i32 = 137;
+
+/// Characters of a provider's error, or of pi's. It is one line: lines of its own could pass for ours.
+const REASON_CHARS: usize = 2_000;
 
 /// What a child was waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,10 +202,14 @@ impl Verdict {
     /// after a provider error too.
     fn by_message(AttemptReport { collected, protocol_report, .. }: &AttemptReport) -> Self {
         if let Some(rejected) = &protocol_report.prompt_rejected {
-            return Self::failed(1, format!("the child rejected the prompt: {rejected}"));
+            return Self::failed(
+                1,
+                format!("the child rejected the prompt: {}", one_line(rejected, REASON_CHARS)),
+            );
         }
         let error = collected.error_message.as_deref();
-        let reason = error.map_or(String::new(), |error| format!(": {}", provider_message(error)));
+        let reason = error
+            .map_or(String::new(), |error| format!(": {}", one_line(&provider_message(error), REASON_CHARS)));
         match collected.stop_reason {
             Some(StopReason::Error) => Self {
                 is_by_provider: true,

@@ -1,13 +1,15 @@
 //! Removes control sequences, and remembers where they stood so that positions can be mapped back.
 //!
 //! Removed: CSI, OSC, DCS, SOS, PM and APC sequences in their ESC and C1 forms, other escape sequences, C0 and C1
-//! control characters, DEL, and the bidirectional overrides and isolates, which make text look like what it is not.
+//! control characters, DEL, and what is not seen (`invisible`), which make text look like what it is not.
 //! LF, tab and CRLF stay. A lone CR becomes LF: a terminal would overwrite the line, but dropping what was overwritten
 //! could hide text, and joining both halves would make text that nobody wrote. A string sequence (OSC, DCS, …) that is
 //! not terminated ends with its line at the latest, so that a stray introducer costs one line and never the rest.
 
 use std::borrow::Cow;
 use std::ops::Range;
+
+use super::invisible;
 
 /// Bytes looked at together while nothing suspicious is around; a multiple of every vector width.
 const BLOCK: usize = 64;
@@ -52,7 +54,11 @@ pub(super) fn strip(text: &str) -> Stripped<'_> {
     let mut removed: Vec<Removed> = Vec::new();
     let mut copied = 0;
     while at < bytes.len() {
-        let Some((length, with)) = control_at(&bytes[at..]) else {
+        // What comes before in the result, so that sanitizing again changes nothing.
+        let before = if at > copied { &text[copied..at] } else { out.as_deref().unwrap_or_default() };
+        let found = control_at(&bytes[at..])
+            .or_else(|| invisible::length_at(before, &text[at..]).map(|length| (length, "")));
+        let Some((length, with)) = found else {
             at = next_suspect(bytes, at + 1);
             continue;
         };
@@ -87,7 +93,6 @@ fn control_at(rest: &[u8]) -> Option<(usize, &'static str)> {
         [0xc2, 0x9b, tail @ ..] => 2 + csi_length(tail),
         [0xc2, 0x90 | 0x98 | 0x9d..=0x9f, tail @ ..] => 2 + string_length(tail),
         [0xc2, 0x80..=0x9f, ..] => 2,
-        [0xe2, 0x80, 0xaa..=0xae, ..] | [0xe2, 0x81, 0xa6..=0xa9, ..] => 3,
         [0x00..=0x1f | 0x7f, ..] => 1,
         _ => return None,
     };
@@ -149,7 +154,14 @@ fn next_suspect(bytes: &[u8], from: usize) -> usize {
 
 #[expect(clippy::needless_bitwise_bool, reason = "without branches the compiler uses vector instructions")]
 fn is_suspect(byte: u8) -> bool {
-    ((byte < 0x20) & (byte != b'\n') & (byte != b'\t')) | (byte == 0x7f) | (byte == 0xc2) | (byte == 0xe2)
+    ((byte < 0x20) & (byte != b'\n') & (byte != b'\t'))
+        | (byte == 0x7f)
+        | (byte == 0xc2)
+        | (byte == 0xcd)
+        | (byte == 0xd8)
+        | (byte == 0xe2)
+        | (byte == 0xef)
+        | (byte == 0xf3)
 }
 
 #[cfg(test)]
@@ -173,6 +185,20 @@ mod tests {
             ("C1 other", "a\u{85}b", "ab"),
             ("NUL, backspace, DEL", "a\0\x08\x7fb", "ab"),
             ("bidi", "a\u{202e}b\u{2066}c\u{2069}", "abc"),
+            ("zero width", "a\u{200b}b\u{2060}c\u{feff}d\u{ad}e", "abcde"),
+            ("marks of direction", "a\u{200e}b\u{200f}c\u{61c}d", "abcd"),
+            ("tags", "\u{e0049}\u{e0067}\u{e006e}a", "a"),
+            ("joiners in plain words", "pass\u{200d}word \u{200c}x", "password x"),
+            ("variation selectors", "a\u{fe0f}b\u{fe01}c\u{e0101}", "abc"),
+            (
+                "an emoji",
+                "\u{2764}\u{fe0f}\u{200d}\u{1f525} 1\u{fe0f}\u{20e3}",
+                "\u{2764}\u{fe0f}\u{200d}\u{1f525} 1\u{fe0f}\u{20e3}",
+            ),
+            ("a joiner in Persian", "\u{645}\u{6cc}\u{200c}\u{62e}", "\u{645}\u{6cc}\u{200c}\u{62e}"),
+            ("selectors in a row", "\u{2764}\u{fe0f}\u{fe0f}\u{fe0e}", "\u{2764}\u{fe0f}"),
+            ("a selector whose base is removed", "a\u{fe0f}\u{200d}\u{1f525}", "a\u{1f525}"),
+            ("full width", "\u{ff21}\u{ff01}", "\u{ff21}\u{ff01}"),
             ("other punctuation", "“a” … – ©", "“a” … – ©"),
             ("CRLF", "a\r\nb\r\n", "a\r\nb\r\n"),
             ("lone CR", "10%\r20%\r\n", "10%\n20%\r\n"),

@@ -5,6 +5,7 @@
 
 mod controls;
 mod frames;
+mod invisible;
 mod json;
 mod sanitized;
 mod sanitizer;
