@@ -91,6 +91,50 @@ fn a_name_that_begins_like_a_token_of_a_vendor_is_a_name() {
 }
 
 #[test]
+fn a_value_is_found_whatever_sign_or_word_follows_its_name() {
+    for (input, expected) in [
+        (r#"{"name":"DB_PASSWORD","value":"k9x2m4p7q1"}"#, r#"{"name":"DB_PASSWORD","value":"[REDACTED]"}"#),
+        ("{'name': 'DB_PASSWORD', 'value': 'k9x2m4p7q1'}", "{'name': 'DB_PASSWORD', 'value': '[REDACTED]'}"),
+        ("API_TOKEN ?= k9x2m4p7q1Zz77Qw", "API_TOKEN ?= [REDACTED]"),
+        ("API_TOKEN ::= k9x2m4p7q1Zz77Qw", "API_TOKEN ::= [REDACTED]"),
+        ("$apiToken .= 'k9x2m4p7q1Zz77Qw';", "$apiToken .= '[REDACTED]';"),
+        ("apiToken ??= 'k9x2m4p7q1Zz77Qw';", "apiToken ??= '[REDACTED]';"),
+        ("apiToken ||= 'k9x2m4p7q1Zz77Qw';", "apiToken ||= '[REDACTED]';"),
+        ("GITHUB_TOKEN_CI=k9x2m4p7q1Zz77Qw", "GITHUB_TOKEN_CI=[REDACTED]"),
+        ("AWS_BEARER_TOKEN_BEDROCK=k9x2m4p7q1Zz77Qw", "AWS_BEARER_TOKEN_BEDROCK=[REDACTED]"),
+        ("DB_PASSWORD_MASTER=k9x2m4p7q1Zz", "DB_PASSWORD_MASTER=[REDACTED]"),
+    ] {
+        assert_eq!(&*plain().sanitize(input), expected);
+    }
+}
+
+#[test]
+fn code_and_what_stands_for_a_secret_stay() {
+    for text in [
+        "--- PASS: TestX509KeyPair (0.00s)",
+        "    token = tokens[0];",
+        "client.send({ token: params[0], value: params[1] })",
+        "const STENCIL_PASS_DEPTH_PASS: u64 = 0x3UL;",
+        "readonly STENCIL_BACK_PASS_DEPTH_PASS: 0x8803;",
+        r#"AWS_SECRET_KEY: "AWS_SECRET_KEY","#,
+        r#"const ENV_SECRET = "AWS_SECRET_ACCESS_KEY";"#,
+        r#"accessToken: "STRING_VALUE", // required"#,
+        "exports.getSecretToken=getSecretToken;",
+        "this.apiKey=options.apiKey,",
+        "    PrivateKey: testECDSAP256Key,",
+        r#""@octokit/auth-token": "^6.0.0","#,
+        r#"<a href="x.html" accesskey="p" rel="prev">"#,
+        r#"for (const name of ["authorization", "www-authenticate", "cookie"])"#,
+        "authorization: `token 0000000000000000000000000000000000000001`",
+        "curl -u 'test:test' http://localhost/",
+        "https://user:pass@example.com/",
+        "const D3DVSD_TOKEN_END: D3DVSD_TOKENTYPE = 7i32;",
+    ] {
+        assert_eq!(&*plain().sanitize(text), text);
+    }
+}
+
+#[test]
 fn homes_become_a_tilde_at_a_path_boundary_only() {
     let sanitizer = knowing();
     for (input, expected) in [

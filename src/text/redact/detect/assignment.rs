@@ -36,6 +36,16 @@ impl Rule for Assignment {
             return header(cursor, &separator, kind).ok_or(name.end);
         }
         let kind = kind_of(cursor, &name, text);
+        // In a program such a name is a constant of any type.
+        let is_line = matches!(separator.tie, Tie::Tight | Tie::Entry)
+            || (separator.tie == Tie::Colon && leads_line(cursor, name.start));
+        if kind == NameKind::Told && !is_line {
+            return Err(name.end);
+        }
+        // `--- PASS: TestName` says that a test has passed.
+        if text == "PASS" && separator.tie == Tie::Colon {
+            return Err(name.end);
+        }
         if kind == NameKind::Plain || (kind == NameKind::Query && separator.tie != Tie::Parameter) {
             return Err(name.end);
         }
@@ -177,12 +187,14 @@ fn is_statement(cursor: &Cursor<'_>, start: usize) -> bool {
 
 /// Whether a value without quotes is called, indexed or continued: code.
 fn is_call(cursor: &Cursor<'_>, place: Place, found: &Value) -> bool {
-    if found.quote.is_some() || matches!(place, Place::Setting | Place::Parameter) {
-        return false;
-    }
     let content = &cursor.text[found.range.clone()];
+    // `;token=get(page)` in minified code has the place of a parameter.
+    let is_called = cursor.byte(found.range.end) == Some(b'(');
+    if found.quote.is_some() || matches!(place, Place::Setting | Place::Parameter) {
+        return found.quote.is_none() && place == Place::Parameter && is_called;
+    }
     matches!(cursor.byte(found.range.end), Some(b'(' | b'[' | b'{'))
         || content.starts_with(['[', '{', '('])
-        || content.contains('(')
+        || content.contains(['(', '['])
         || (place == Place::Code && matches!(look(content), Look::Identifier))
 }

@@ -24,7 +24,8 @@ pub(crate) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separato
     }
     let start = name.start - name_quote.map_or(0, Quote::len);
     let before = without_mark(cursor.line_before(start, GAP).trim_ascii_end(), b":=")?;
-    let before = before.strip_suffix(b"\"").unwrap_or(before).strip_suffix(b"\\").unwrap_or(before);
+    let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(b"'")).unwrap_or(before);
+    let before = before.strip_suffix(b"\\").unwrap_or(before);
     ends_with_word(before.trim_ascii_end(), &[b"name", b"key"]).then_some(())?;
 
     let mut at = cursor.skip_quote(name.end);

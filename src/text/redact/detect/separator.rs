@@ -62,6 +62,10 @@ pub(crate) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Sepa
     let next = cursor.skip_blanks(at);
     let rest = &cursor.bytes[next..];
     let is_flag = matches!(cursor.byte(name.start), Some(b'-'));
+    if let Some(length) = compound(rest) {
+        let value = cursor.skip_blanks(next + length);
+        return Some(Separator { name: name.clone(), tie: Tie::Equals, value, name_quote });
+    }
     let (tie, after) = match rest {
         [b'=', b'=' | b'~', ..] | [b':', b':', ..] | [b':', b'/', b'/', ..] => return None,
         [b'=', b'>', ..] | [b':', b'=', ..] => (Tie::Equals, next + 2),
@@ -86,6 +90,13 @@ pub(crate) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Sepa
         }
     };
     Some(Separator { name: name.clone(), tie, value: cursor.skip_blanks(after), name_quote })
+}
+
+/// Length of a sign that assigns and does something else beside: `?=` and `::=` of make, `.=` of PHP, `??=`, `||=`.
+fn compound(rest: &[u8]) -> Option<usize> {
+    const SIGNS: [&[u8]; 8] = [b"?=", b"+=", b".=", b"??=", b"||=", b"&&=", b"::=", b":::="];
+    let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign))?;
+    (rest.get(sign.len()) != Some(&b'=')).then_some(sign.len())
 }
 
 /// Whether a name is a parameter of a query or of a connection string.

@@ -47,7 +47,7 @@ impl Rule for UserInfo {
         let is_secret = match look(value) {
             Look::Empty | Look::Placeholder | Look::Reference => false,
             Look::Random | Look::Mixed => true,
-            Look::Plain if is_form(&window[..secret.start.max(1) - 1], value) => false,
+            Look::Plain | Look::Word if is_form(&window[..secret.start.max(1) - 1], value) => false,
             _ => colon.is_some(),
         };
         if !is_secret {
@@ -84,7 +84,7 @@ impl Rule for CurlUser {
         let judged = start + colon + 1..cursor.floor_char(end.min(start + colon + 1 + REACH));
         match look(&cursor.text[judged.clone()]) {
             Look::Empty | Look::Placeholder | Look::Reference => nothing,
-            Look::Plain if is_form(&window[..colon], &cursor.text[judged]) => nothing,
+            Look::Plain | Look::Word if is_form(&window[..colon], &cursor.text[judged.clone()]) => nothing,
             _ => Ok(Edit::new(range, REDACTED, RULE)),
         }
     }
@@ -104,8 +104,11 @@ fn is_of_curl(cursor: &Cursor<'_>, flag: &Range<usize>) -> bool {
 
 /// Whether credentials are placeholders: `USER:PASSWORD`, `user:password`.
 fn is_form(user: &[u8], password: &str) -> bool {
+    /// What examples say in the place of a password.
+    const SAID: [&str; 7] = ["pass", "password", "passwd", "pwd", "pw", "test", "xyz"];
+    let is_user = |word: &&[u8]| user.eq_ignore_ascii_case(word);
     password.bytes().all(|byte| byte.is_ascii_uppercase())
-        || [&b"user"[..], b"username"].iter().any(|word| user.eq_ignore_ascii_case(word))
+        || (SAID.contains(&password) && [&b"user"[..], b"username", b"test", b"abc"].iter().any(is_user))
 }
 
 fn ends_url(byte: u8) -> bool {

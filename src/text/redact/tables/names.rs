@@ -14,6 +14,17 @@ pub(crate) const SUFFIXES: &[&str] = words!(
 
 pub(crate) const PASSWORDS: &[&str] = words!("password passwd passphrase passcode pwd passwrd");
 
+/// Words of a variable in capitals that tell a secret although others follow: `GITHUB_TOKEN_CI`, `DB_PASSWORD_MASTER`.
+pub(crate) const TELLING: &[&str] = words!("password passwd token secret apikey");
+
+/// What follows when the variable is about a secret and has none.
+pub(crate) const ABOUT: &[&str] = words!(
+    "url uri file path dir name id ids length len count size limit max min type kind expiry expires expiration ttl
+     timeout hash policy enabled disabled required header prefix suffix field key keys regex pattern format env var
+     endpoint issuer audience error invalid missing class version scope scopes index offset default
+     lifespan lifetime seconds query param params test text label message prompt"
+);
+
 /// Before `key`: what makes it secret.
 pub(crate) const KEY_OF: &[&str] = words!(
     "api access secret private auth encryption encrypt decryption signing master account admin root aes hmac
@@ -49,7 +60,7 @@ pub(crate) const TOKEN_OF: &[&str] = words!(
 pub(crate) const TOKEN_NOT: &[&str] = words!(
     "next prev previous page continuation cancel cancellation abort start end eos bos pad unk sep cls mask
      stop current peek lookahead design color syntax max min per first last eof open close operator input
-     output prompt completion special sync change"
+     output prompt completion special sync change public"
 );
 
 /// Words of an environment variable that holds a secret.

@@ -9,7 +9,14 @@ pub(crate) const PLAIN: &[&str] = words!(
      keyring inherit unchanged changed wrong incorrect correct weak long short new old input field id name
      type identifier keyword punctuation comment operator sha1 sha256 sha384 sha512 md5 aes256 rs256 hs256
      es256 utf8 base64 hex ed25519 bearer basic oauth oauth2 apikey password passwd token key value this self
-     async await return bytearray uint8array rsa hmac passwordfield textfield todo local tbd n/a"
+     async await typeof void new delete return bytearray uint8array rsa hmac passwordfield textfield todo local tbd n/a"
+);
+
+/// Parts of identifiers that nobody can pronounce.
+pub(crate) const ABBREVIATIONS: &[&str] = words!(
+    "http https html xml css sql json yaml tls ssl ssh ecdsa ecdsap dsa pkcs der pem crt csr dns tcp udp rpc grpc ctx cfg
+     mgr svc str ptr buf len num src dst req res resp params args sts iam aws gcp mfa otp jwks jwt pkce smtp ftp sdk
+     cli db px tmp std utf x509 sigv4 sigv4a sha p256 ed25519"
 );
 
 /// Words that make an identifier a placeholder.

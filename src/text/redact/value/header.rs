@@ -1,7 +1,7 @@
 //! Headers whose whole value is a secret: their names, and what a value of theirs looks like.
 
 use super::judgement::JUDGED;
-use super::looks::{Look, is_marker, is_reference, look};
+use super::looks::{Look, has_digit, is_made_up, is_marker, is_reference, look};
 use super::name::ends_with;
 use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::words::SCHEMES;
@@ -53,11 +53,20 @@ pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, 
                     }
                     Look::Word => is_alone && !is_quoted && first.len() >= 8 && !SCHEMES.contains(&first),
                     // A name with a dash is no name in code.
-                    Look::Identifier => is_alone && first.contains('-') && !first.contains('.'),
+                    // Without a digit it may be a header among others: `["authorization", "content-length"]`.
+                    Look::Identifier => {
+                        is_alone
+                            && first.contains('-')
+                            && !first.contains('.')
+                            && (!is_quoted || has_digit(first.as_bytes()))
+                    }
                     _ => false,
                 };
             };
             if !is_one_of(first, SCHEMES) {
+                return false;
+            }
+            if is_made_up(second.as_bytes()) {
                 return false;
             }
             let rest = words.next();

@@ -1,12 +1,18 @@
 //! The verdict: is a value a secret, from its name, its place and its look?
 
-use super::looks::{Look, has_digit, look, segments};
+use super::looks::{Look, has_digit, is_made_up, look, segments};
 use super::name::NameKind;
 use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::words::LABELS;
 
 /// How much of a value is read to judge it, in bytes.
 pub(crate) const JUDGED: usize = 256;
+
+/// A secret that a program chose is longer.
+const LEAST_CHOSEN: usize = 4;
+
+/// A shorter name is a word that may also be a password.
+const LEAST_NAME: usize = 9;
 
 /// Where a value stands, as far as it matters for the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +39,12 @@ pub(crate) fn is_secret_string(kind: NameKind, name: &str, value: &str) -> bool 
 pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -> bool {
     let judged = &value[..crate::text::floor_char_boundary(value, JUDGED)];
     let look = look(judged);
+    let kind = if kind == NameKind::Told { NameKind::Perhaps } else { kind };
+    if says_its_name(name, judged) || (kind != NameKind::Password && is_made_up(judged.as_bytes())) {
+        return false;
+    }
     match (kind, look) {
-        (NameKind::Plain, _)
+        (NameKind::Plain | NameKind::Told, _)
         | (_, Look::Empty | Look::Placeholder | Look::Reference | Look::Url | Look::Path | Look::Plain) => {
             false
         }
@@ -63,6 +73,8 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
             Place::Argument => is_token_like(judged) && has_digit(judged.as_bytes()),
             _ => true,
         },
+        // An access key of HTML, the index of a feature.
+        (NameKind::Secret, Look::Word | Look::Short) if judged.len() < LEAST_CHOSEN => false,
         (_, Look::Short) => match place {
             Place::Quoted => true,
             Place::Setting | Place::Parameter | Place::Alone => {
@@ -98,6 +110,23 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
             _ => false,
         },
     }
+}
+
+/// Whether a value is only a name: that of a constant or variable (`AWS_SECRET_KEY`), or the one that it stands under
+/// (`exports.getToken=getToken`, `apiKey=options.apiKey`).
+fn says_its_name(name: &str, value: &str) -> bool {
+    let is_constant = value.contains('_')
+        && value.starts_with(|first: char| first.is_ascii_uppercase())
+        && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+        && has_word(value);
+    let last = |text: &'_ str| text.rsplit(['.', '-']).next().map(str::to_owned);
+    let is_same = value.len() >= LEAST_NAME && last(name) == last(value);
+    is_constant || is_same
+}
+
+/// Whether a segment of a name is a word of four letters or more.
+fn has_word(value: &str) -> bool {
+    segments(value).any(|word| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
 /// `password: "secret"`: a label elsewhere, a value here.

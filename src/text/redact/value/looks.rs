@@ -1,7 +1,7 @@
 //! What a value looks like, regardless of its name.
 
 use crate::text::redact::tables::is_one_of;
-use crate::text::redact::tables::words::{FILE_ENDINGS, LOOKUPS, PLACEHOLDERS, PLAIN, PROSE};
+use crate::text::redact::tables::words::{ABBREVIATIONS, FILE_ENDINGS, LOOKUPS, PLACEHOLDERS, PLAIN, PROSE};
 
 /// What a value looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +141,10 @@ fn is_wordy(segment: &[u8]) -> bool {
     if word.is_empty() {
         return digits <= 4;
     }
+    let is_known = |part: &[u8]| std::str::from_utf8(part).is_ok_and(|part| is_one_of(part, ABBREVIATIONS));
+    if is_known(segment) || (is_known(word) && digits <= 3) {
+        return true;
+    }
     let is_word = word.iter().all(u8::is_ascii_alphabetic) && is_pronounceable(word) && word.len() <= 20;
     is_word && digits <= if word.len() >= 3 { 2 } else { 1 }
 }
@@ -175,6 +179,9 @@ fn is_mask(value: &str) -> bool {
                 || name.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'))
         })
         || is_filled(value.as_bytes())
+        || value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).is_some_and(|name| {
+            name.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-' | b' '))
+        })
         || ["****", "...", "…"].iter().any(|mask| value.contains(mask))
         || value
             .chars()
@@ -228,6 +235,8 @@ pub(crate) fn is_reference(value: &str) -> bool {
         is_braced || (is_name && !name.is_empty())
     }) || value.starts_with('{')
         || ["${", "{{", "#{", "$(", "<%"].iter().any(|opening| value.contains(opening))
+        // A font in a manual page.
+        || value.starts_with("\\f")
         || LOOKUPS.iter().any(|lookup| value.starts_with(lookup))
         || (value.starts_with('%') && value.len() <= 3)
 }
@@ -252,6 +261,15 @@ fn is_number(bytes: &[u8]) -> bool {
     // `22528u16`, as Rust has it.
     const TYPES: [&[u8]; 8] = [b"u8", b"i8", b"u16", b"i16", b"u32", b"i32", b"u64", b"i64"];
     let bytes = TYPES.iter().find_map(|name| bytes.strip_suffix(*name)).unwrap_or(bytes);
+    if let Some(rest) = bytes.strip_prefix(b"0x") {
+        // The constant of a program; a key is longer.
+        return rest.len() <= 12
+            && rest.iter().all(|byte| byte.is_ascii_hexdigit() || b"uUlL_".contains(byte));
+    }
+    // A version and what it may be: `^5.2.5`.
+    let bytes = bytes.trim_ascii_start();
+    let bytes = if let [b'^' | b'~' | b'>' | b'<', rest @ ..] = bytes { rest } else { bytes };
+    let bytes = bytes.strip_prefix(b"=").unwrap_or(bytes);
     let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
     let others = bytes.len() - digits;
     digits > 0

@@ -3,7 +3,7 @@
 use super::looks::segments;
 use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::names::{
-    KEY_NOT, KEY_OF, KEY_PERHAPS, PASSWORDS, SAYS, SAYS_NOT, SUFFIXES, TOKEN_NOT, TOKEN_OF,
+    ABOUT, KEY_NOT, KEY_OF, KEY_PERHAPS, PASSWORDS, SAYS, SAYS_NOT, SUFFIXES, TELLING, TOKEN_NOT, TOKEN_OF,
 };
 
 /// How likely a value with this name is a secret.
@@ -15,6 +15,8 @@ pub(crate) enum NameKind {
     Secret,
     /// `token`, `SENTRY_KEY`, `auth`: the value must look like a secret, too.
     Perhaps,
+    /// `GITHUB_TOKEN_CI`: as `Perhaps`, where a variable is set.
+    Told,
     /// `key`, `sig`: only as a query parameter.
     Query,
     /// Nothing secret.
@@ -58,8 +60,18 @@ pub(crate) fn name_kind(name: &str) -> NameKind {
             NameKind::Perhaps
         }
         () if is_one_of(last, &["sig", "signature"]) => NameKind::Query,
+        () if is_told(name) => NameKind::Told,
         () => NameKind::Plain,
     }
+}
+
+/// Whether a variable in capitals says within its name that it has a secret.
+fn is_told(name: &str) -> bool {
+    let is_variable =
+        name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+    is_variable
+        && !segments(name).take(WORDS).any(|word| is_one_of(word, ABOUT))
+        && segments(name).take(WORDS).any(|word| is_one_of(word, TELLING))
 }
 
 fn key_kind(of: &str, is_glued: bool, name: &str) -> NameKind {
