@@ -1,4 +1,5 @@
-//! Home directories become `~`, at a path boundary only.
+//! The user's own home directories become `~`, at a path boundary only. Those of others stay: `~/app` would be a lie about
+//! `/home/alice/app`, and an edit of that line would not match.
 
 use std::ops::Range;
 
@@ -7,9 +8,6 @@ use crate::text::redact::rule::{Edit, Found, Rule};
 use crate::text::redact::triggers::Trigger;
 
 const RULE: &str = "home_directory";
-
-/// Names in the place of a user that are no user's home.
-const SHARED: [&str; 4] = ["Shared", "Public", "Default", "All"];
 
 /// The home directories that are known by name.
 pub(crate) struct KnownHome(Vec<String>);
@@ -38,35 +36,6 @@ impl Rule for KnownHome {
         } else {
             Err(trigger.start + 1)
         }
-    }
-}
-
-/// `/home/ann`, `/Users/ann` and `C:\Users\ann`, whoever the user is.
-pub(crate) struct UserHome;
-
-impl Rule for UserHome {
-    fn triggers(&self) -> Vec<Trigger> {
-        let of_drives = [":\\Users\\", ":\\\\Users\\\\", ":/Users/"].map(Trigger::any_case);
-        ["/home/", "/Users/"].map(Trigger::exact).into_iter().chain(of_drives).collect()
-    }
-
-    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-        let nothing = Err(trigger.end);
-        let mut start = trigger.start;
-        if cursor.bytes[start] == b':' {
-            match start.checked_sub(1) {
-                Some(drive) if cursor.bytes[drive].is_ascii_alphabetic() => start = drive,
-                _ => return nothing,
-            }
-        }
-        let is_name_char = |found: char| found.is_alphanumeric() || matches!(found, '.' | '_' | '-');
-        let rest = &cursor.text[trigger.end..];
-        let name = &rest[..rest.find(|found| !is_name_char(found)).unwrap_or(rest.len())];
-        let name = name.trim_end_matches('.');
-        if name.is_empty() || SHARED.contains(&name) || !is_path_start(cursor.text, start) {
-            return nothing;
-        }
-        Ok(Edit::new(start..trigger.end + name.len(), "~", RULE))
     }
 }
 

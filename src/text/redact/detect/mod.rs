@@ -22,7 +22,6 @@ use super::rule::Rule;
 pub(crate) fn rules(homes: &[String]) -> Vec<Box<dyn Rule>> {
     let mut rules: Vec<Box<dyn Rule>> = vec![
         Box::new(home::KnownHome::new(homes)),
-        Box::new(home::UserHome),
         Box::new(url::UserInfo),
         Box::new(url::CurlUser),
         Box::new(command::PasswordFlag),
