@@ -162,7 +162,10 @@ describe("a chain stops", () => {
 			result.details.results.map(({ error }) => error),
 			[undefined, "cancelled by user: enough", "not started: cancelled by user: enough"],
 		);
-		assert.match(textOf(result), /^Stopped at step 2 of 3\n\n.*The step before it, 1 of 3:\n\n✓ explorer\n\n```text\n<one>\n```$/s);
+		assert.match(
+			textOf(result),
+			/^Stopped at step 2 of 3\n\n.*The step before it, 1 of 3:\n\n✓ explorer\n\n```text\n<one>\n```$/s,
+		);
 		assert.equal(toldOf(scene, "task").length, 2);
 	});
 

@@ -52,7 +52,10 @@ describe("tasks side by side", () => {
 			result.details.results.map(({ output }) => output),
 			tasks.map((task) => `You said: ${task}`),
 		);
-		assert.equal(textOf(result), tasks.map((task) => `✓ explorer\n\n\`\`\`text\nYou said: ${task}\n\`\`\``).join("\n\n"));
+		assert.equal(
+			textOf(result),
+			tasks.map((task) => `✓ explorer\n\n\`\`\`text\nYou said: ${task}\n\`\`\``).join("\n\n"),
+		);
 		const sessions = result.details.results.map(({ sessionFile }) => sessionFile ?? "");
 		assert.ok(new Set(sessions).size === 4 && sessions.every(existsSync));
 		assert.deepEqual([result.usage?.input, result.usage?.cost.total], [40, 1]);
@@ -74,7 +77,10 @@ describe("tasks side by side", () => {
 			"✗ explorer: SUBAGENT_FAILED",
 		]);
 		assert.deepEqual(result.details.error, { code: "SUBAGENT_FAILED", message: "the child gave no reason" });
-		assert.match(textOf(result), /exit code 7\n\n.*partial output:\nso far\n```\n\n.*You said: three\n```\n\n.*401: no key/s);
+		assert.match(
+			textOf(result),
+			/exit code 7\n\n.*partial output:\nso far\n\n.*You said: three\n```\n\n.*401: no key/s,
+		);
 	});
 
 	it("fail together when all of them do", async (t) => {
@@ -98,7 +104,10 @@ describe("tasks side by side", () => {
 
 	it("are one when there is one", async (t) => {
 		const result = await run(playing(t, obedient), ["one"]);
-		assert.deepEqual([textOf(result), outcomesOf(result)], ["✓ explorer\n\n```text\nYou said: one\n```", ["completed"]]);
+		assert.deepEqual(
+			[textOf(result), outcomesOf(result)],
+			["✓ explorer\n\n```text\nYou said: one\n```", ["completed"]],
+		);
 	});
 
 	it("all hear what is said to them", async (t) => {
@@ -259,7 +268,8 @@ describe("what a result may fill", () => {
 		const result = await run(scene, several);
 		assert.deepEqual(outcomesOf(result), Array(4).fill("completed"));
 		const text = textOf(result);
-		for (const task of ["one", "three", "four"]) assert.ok(text.includes(`✓ explorer\n\n\`\`\`text\nYou said: ${task}`), task);
+		for (const task of ["one", "three", "four"])
+			assert.ok(text.includes(`✓ explorer\n\n\`\`\`text\nYou said: ${task}`), task);
 		assert.match(text, /✓ explorer\n\n```text\nfirst 0123.*last\n```\n\n✓/s);
 		assert.ok(Buffer.byteLength(text) <= limit / 4 + 1_000, `${Buffer.byteLength(text)} bytes`);
 		assert.deepEqual([result.isError ?? false, result.details.error?.code], [false, "SUBAGENT_OUTPUT_TRUNCATED"]);
