@@ -152,7 +152,7 @@ fn surface_of(catalog: &Catalog, is_runnable: impl Fn(&AgentDefinition) -> bool)
 }
 
 #[test]
-fn the_descriptions_of_the_tools_take_at_most_900_tokens() {
+fn the_descriptions_of_the_tools_take_at_most_1300_tokens() {
     let surface = surface_of(&builtins(), |_| true);
     insta::assert_json_snapshot!("surface_builtins", surface);
     let told = surface.tools.iter().map(|tool| {
@@ -163,7 +163,7 @@ fn the_descriptions_of_the_tools_take_at_most_900_tokens() {
     });
     let chars: usize = told.chain([surface.delegation_policy.clone()]).map(|text| text.chars().count()).sum();
     let tokens = chars.div_ceil(4);
-    assert!(tokens <= 900, "{tokens} tokens");
+    assert!(tokens <= 1300, "{tokens} tokens");
     assert!(surface.delegation_policy.starts_with(DELEGATION_HEADING));
 }
 

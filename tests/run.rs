@@ -865,15 +865,16 @@ refresh() {
     cat "$home/new" > "$auth"
 }
 begin
-if mkdir "$home/again" 2> /dev/null; then refresh second AFTER_2_H; gives_up '500: overloaded'
+if mkdir "$home/again" 2> /dev/null; then refresh second AFTER_4_M; gives_up '500: overloaded'
 else refresh third AFTER_3_H; said 'Done.'; settled; fi"#;
-    let after = |hours: u64| {
-        let time = SystemTime::now() + Duration::from_secs(hours * 3600);
+    let after = |minutes: u64| {
+        let time = SystemTime::now() + Duration::from_secs(minutes * 60);
         u64::try_from(time.duration_since(UNIX_EPOCH).expect("after 1970").as_millis()).expect("in range")
     };
     let script =
-        script.replace("AFTER_2_H", &after(2).to_string()).replace("AFTER_3_H", &after(3).to_string());
-    let token = json!({"type": "oauth", "access": "a", "refresh": "first", "expires": after(1)});
+        script.replace("AFTER_4_M", &after(4).to_string()).replace("AFTER_3_H", &after(180).to_string());
+    // All but the last are due: pi refreshes in the last five minutes.
+    let token = json!({"type": "oauth", "access": "a", "refresh": "first", "expires": after(3)});
     let scene = scene(&script)
         .config(json!({ "retry": { "backoffMs": 1 } }))
         .write("agent/auth.json", &json!({ "fake": token }).to_string())
@@ -891,7 +892,12 @@ else refresh third AFTER_3_H; said 'Done.'; settled; fi"#;
     let result = scene.run().await;
     let single = &result.details.results[0];
     assert_eq!((result.text.as_str(), single.attempts), ("Done.", 2));
-    assert_eq!(single.diagnostics, [NO_SHELL]);
+    let (said, notices) = single.diagnostics.split_first().expect("notices");
+    assert_eq!(said, NO_SHELL);
+    assert!(
+        notices.iter().all(|notice| notice.contains("the login for `fake`, which was due")),
+        "{notices:?}"
+    );
     assert_eq!((single.usage.input, single.usage.turns), (20, 2), "of both attempts");
     let seen = fs::read_to_string(scene.path("seen")).expect("what the children found");
     assert!(seen.contains("first") && seen.contains("second"), "{seen}");

@@ -82,7 +82,7 @@ pub struct Parsed {
 pub fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
     let mut reader = Reader { path, diagnostics: Vec::new() };
     let agent = match document(bytes) {
-        Ok(document) => document.map(|document| reader.definition(document, bytes, source)),
+        Ok(document) => document.map(|document| reader.definition(&document, bytes, source)),
         Err((code, error)) => {
             reader.report(code, error.at, error.message);
             None
@@ -122,11 +122,11 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn definition(&mut self, document: Document, bytes: &[u8], source: Source) -> AgentDefinition {
+    fn definition(&mut self, document: &Document, bytes: &[u8], source: Source) -> AgentDefinition {
         let mut agent = AgentDefinition {
             source,
             path: self.path.map(Path::to_path_buf),
-            prompt: without_controls(&document.body).into_owned(),
+            prompt: without_controls(&document.body).trim().to_owned(),
             content_hash: hash(bytes),
             ..AgentDefinition::default()
         };

@@ -57,7 +57,7 @@ impl AdmittedRun {
             limited: Limited::default(),
             callbacks,
         };
-        let result = active.drive(early).await;
+        let result = Box::pin(active.drive(early)).await;
         // Recorded for every outcome: the money is spent.
         let spent = active.enforcer.spent();
         blocking(move || note(&context, spent)).await;

@@ -188,19 +188,17 @@ fn is_mask(value: &str) -> bool {
             .all(|character| matches!(character, '*' | 'x' | 'X' | '•' | '.' | '-' | '_' | '#' | '?' | '…'))
 }
 
-/// Whether a person typed a value in the place of a random one: it is filled up, it counts (`1234567890`,
-/// `abcdefghij`), or it has next to no different characters.
+/// Whether a person typed a value in the place of a random one: it is filled up, or has next to no different characters.
+/// One that counts (`1234567890abcdef`) may be somebody's key.
 pub(crate) fn is_made_up(value: &[u8]) -> bool {
     /// Chance has more different characters in so many.
     const LONG: usize = 16;
-    let (mut letters, mut counted, mut seen) = (0, 0, 0_u64);
-    for (at, byte) in value.iter().enumerate().filter(|(_, byte)| byte.is_ascii_alphanumeric()) {
-        let before = at.checked_sub(1).map_or(0, |before| value[before]);
+    let (mut letters, mut seen) = (0, 0_u64);
+    for byte in value.iter().filter(|byte| byte.is_ascii_alphanumeric()) {
         letters += 1;
-        counted += usize::from(*byte == before.wrapping_add(1) || (before == b'9' && *byte == b'0'));
         seen |= 1 << (byte.to_ascii_lowercase() & 63);
     }
-    is_filled(value) || (letters >= LONG && (seen.count_ones() <= 4 || counted * 2 >= letters))
+    is_filled(value) || (letters >= LONG && seen.count_ones() <= 4)
 }
 
 /// Whether a value is filled up with one character as a placeholder: `ghp_xxxxxxxx`.
