@@ -152,7 +152,8 @@ async function checkText(
 	const parts = [
 		`explorer failed with exit code ${exitCode}`,
 		...(run.attempts > 1 ? [`attempts: ${run.attempts}`] : []),
-		`error: ${run.error}`,
+		// No line of what a child has printed passes for a part of ours.
+		`error: ${run.error.replace(/\n(?=[^\n])/g, "\n  ")}`,
 		...(partial === undefined ? [] : [`partial output:\n${partial}`]),
 		...(run.sessionFile === undefined ? [] : [`session: ${await sanitizeOutput(run.sessionFile)}`]),
 	];

@@ -53,7 +53,10 @@ describe("the files of a run", () => {
 		);
 		const { sessionFile = "" } = single(await scene.run());
 		const seen = scene.read("seen").trim().split("\n");
-		assert.ok(seen.length >= 4 && seen.every((entry) => /^(600 .*\..*|700 [^.]*)$/.test(entry)), seen.join(", "));
+		assert.ok(
+			seen.length >= 4 && seen.every((entry) => /^(600 .*\..*|200 .*\.lock|700 [^.]*)$/.test(entry)),
+			seen.join(", "),
+		);
 		const argv = scene.read("argv");
 		assert.ok(!argv.includes("look around"), "the task is never an argument");
 		for (const path of argv.match(/\/\S+/g) ?? []) assert.equal(existsSync(path), path === sessionFile, path);

@@ -245,13 +245,19 @@ impl ResultBuilder {
     }
 }
 
+/// A text whose lines are indented behind the first: none of what a child has printed passes for a part of ours.
+fn indented(text: &str) -> String {
+    let mut lines = text.split('\n');
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |text, line| text + if line.is_empty() { "\n" } else { "\n  " } + line)
+}
+
 /// The text of a failure: its parts in a fixed order, without empty ones.
 fn failure_text(single: &SingleResult, partial: &str) -> String {
     let parts = [
         Some(format!("{} failed with exit code {}", single.agent, single.exit_code)),
         (single.attempts > 1).then(|| format!("attempts: {}", single.attempts)),
-        // Indented, so that no line of what the child has printed passes for one of these parts.
-        single.error.as_ref().map(|error| format!("error: {}", error.replace('\n', "\n  "))),
+        single.error.as_ref().map(|error| format!("error: {}", indented(error))),
         (!partial.trim().is_empty()).then(|| format!("partial output:\n{partial}")),
         single.session_file.as_ref().map(|path| format!("session: {path}")),
     ];

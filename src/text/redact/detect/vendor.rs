@@ -9,7 +9,7 @@ use crate::text::redact::tables::vendor::{Before, Needs, Vendor};
 use crate::text::redact::tables::vendors::{COMMON, vendors};
 use crate::text::redact::triggers::{GRAM, Trigger};
 use crate::text::redact::value::judgement::JUDGED;
-use crate::text::redact::value::looks::{Look, has_digit, has_upper, is_made_up, look};
+use crate::text::redact::value::looks::{Look, has_digit, has_upper, is_filled, look};
 
 /// One rule for each prefix of each row.
 pub(crate) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {
@@ -103,7 +103,7 @@ fn token_start(cursor: &Cursor<'_>, row: &Vendor, prefix: usize) -> Option<usize
 /// What a prefix and a length alone cannot tell apart from names and prose.
 fn is_plausible(row: &Vendor, body: &[u8]) -> bool {
     let is_documented = row.documented.is_some_and(|ending| body.ends_with(ending.as_bytes()));
-    if is_made_up(body) || is_documented || body.len() > row.most {
+    if is_filled(body) || is_documented || body.len() > row.most {
         return false;
     }
     match row.needs {
