@@ -70,9 +70,7 @@ for (const version of piVersions) {
 				return [say("I am "), until(done.opened), say("**done**.")];
 			};
 			const hold = () => [say("I hold."), hang()];
-			// The request for the announcement begins so.
-			const Your = () => [say("All is walked through.")];
-			const stage = await backgroundStage({ version, children: { walk, hold, Your } });
+			const stage = await backgroundStage({ version, children: { walk, hold } });
 			try {
 				const spawned = spawn({ task: "walk through it", label: "walker" }, { task: "hold on", label: "holder" });
 				const tui = await startTui(stage.world, { columns: 100, rows: 30, prompt: spawned });
@@ -94,13 +92,13 @@ for (const version of piVersions) {
 				await tui.resize(100, 30);
 				await tui.waitFor(/❯ walk through it/);
 				done.open();
-				await tui.waitFor(/I am done\.\n[\s\S]* {3}All is walked through\.\n\n ✓ done · [\d.]+s\n/);
+				await tui.waitFor(/I am done\.\n\n ✓ done · [\d.]+s\n/);
 				await tui.press("i");
 				await tui.waitFor(/^ Run \w{8}.*walker[\s\S]*agent:explorer:subagent:/);
 				await tui.press("Escape");
 				await tui.waitFor("✓ done");
 				await tui.press("Escape");
-				await tui.waitFor(/▸ ✓ \d walker .*All is walked/);
+				await tui.waitFor(/▸ ✓ \d walker .*I am done/);
 
 				await choose(tui, "holder");
 				await tui.press("s");
@@ -111,7 +109,7 @@ for (const version of piVersions) {
 				// What is on the screen is pi's again, and the widget has gone.
 				await tui.waitFor((screen) => isGone(screen) && /⚠ holder · explorer · .* · stopped/.test(screen));
 				assert.doesNotMatch(await tui.screen(), /● (?:walker|holder) +explorer +\d/);
-				await tui.waitFor("success: All is walked through.");
+				await tui.waitFor("success: I am done.");
 				await tui.type("still here");
 				await tui.waitFor("still here");
 				await tui.close();
