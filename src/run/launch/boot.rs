@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::command_line::Invocation;
 use super::files::{RunFiles, RunFilesSpec};
@@ -15,6 +15,9 @@ use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::drive::protocol::protocol_of;
 use crate::run::launch::private_files::PrivateDirsSpec;
 use crate::text::chain;
+
+/// How long a cancelled start waits for files that are still being created. They take milliseconds.
+const MAKING: Duration = Duration::from_millis(500);
 
 /// The pauses between attempts to start a child while the machine is short of something.
 const PAUSES: [Duration; 4] = [
@@ -61,9 +64,15 @@ impl AdmittedRun {
     /// Creates the files of an attempt's child and starts it.
     pub(in crate::run) async fn launch(&self, attempt: u32, cancel: &Cancel) -> Result<Booted, NoChild> {
         let run = self.clone();
-        // After a cancellation, files that are still created are removed when they are dropped.
-        let made = unless_cancelled(cancel, blocking(move || run.make(attempt))).await;
-        let made = made.map_err(|_| NoChild::Cancelled)?;
+        let mut making = Box::pin(blocking(move || run.make(attempt)));
+        let Ok(made) = unless_cancelled(cancel, &mut making).await else {
+            // Files that are still created are waited for, so that nothing of them is left. A disk that takes longer
+            // removes them when they are dropped.
+            if let Ok(Ok(made)) = timeout(MAKING, making).await {
+                made.files.remove().await;
+            }
+            return Err(NoChild::Cancelled);
+        };
         let mut made = made.map_err(|error| NoChild::Failed { error, files: None })?;
         match start_patiently(&made.command, cancel).await {
             Ok(Some(mut child)) => {
