@@ -11,14 +11,13 @@
 //!
 //! | Question | File |
 //! |---|---|
-//! | Which options does a call take, and what are their defaults? | `options`; environment and directories: `context` |
+//! | Which options does a call take, and what are their defaults? | `options`; environment and directories: `context/`, which also knows where the addon and its warden are |
 //! | How does a call run beside JavaScript, and who ends it? | `handle`; with its thread: `teardown` |
 //! | How does native code call JavaScript back? | `callbacks` |
 //! | What does a result look like? | `result` |
 //! | Which agents, tools and settings are there? | `agents`, `config`; what is wrong with them: `doctor` |
-//! | Sanitizing, truncating, collecting without a run | `text`, `collect` |
+//! | Sanitizing, truncating, collecting without a run | `text/` |
 //! | Which threads are there? | `runtime` |
-//! | Where are the addon and its warden? | `location` |
 //!
 //! The doc comments of exported items become `index.d.ts`. Write them for callers in TypeScript: units, bounds, `@default`,
 //! and an `@example` for each function, which also stands in `__test__/types/api.ts`, where `tsc` checks it.
@@ -29,14 +28,12 @@
 mod agents;
 mod background;
 mod callbacks;
-mod collect;
 mod config;
 mod context;
 mod doctor;
 mod early;
 mod handle;
 mod into_js;
-mod location;
 mod options;
 mod present;
 mod result;

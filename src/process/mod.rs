@@ -19,18 +19,17 @@
 //! | who reads the output, what may the child read, who moves the bytes | `observer`, `input`, `streams` |
 //! | how did it end | `outcome` |
 //! | who kills and reaps the tree | `tree`, `signaller`; `warden/` behind a warden, `platform/` without one and for what differs between systems |
-//! | short helper programs, programs that outlive this one | `capture`, `detached` |
+//! | short helper programs, programs that outlive this one | `helper/` |
 //! | which threads wait | `thread` |
 //!
 //! `warden/`: `link` talks to one warden, `follow` serves all of them on one thread, `sweep` kills what a killed
 //! warden left behind, `probe` asks what the machine allows, `elsewhere` stands in on systems without a warden.
 
 mod cancel;
-mod capture;
 mod command;
-mod detached;
 mod error;
 mod guardian;
+mod helper;
 mod idle_timer;
 mod input;
 mod observer;
@@ -45,11 +44,10 @@ mod tree;
 mod warden;
 
 pub use cancel::{Cancel, CancelReason};
-pub use capture::{Captured, capture};
 pub use command::ChildCommand;
-pub use detached::Detached;
 pub use error::SpawnError;
 pub use guardian::{Guardian, Supervision};
+pub use helper::{Captured, Detached, capture};
 pub use idle_timer::Activity;
 pub use input::Input;
 pub use observer::Observer;

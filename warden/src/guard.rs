@@ -9,13 +9,11 @@ use pi_subagent_warden::{Ending, Mechanism, Options, Order, Report, Stage, Tally
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
-use crate::cgroup::Cgroup;
 use crate::channel::{Channel, Heard, Parting};
 use crate::sandbox::Prepared;
 use crate::start::{At as _, Failure, start};
 use crate::sys;
-use crate::tree::Tree;
-use crate::usage::Meter;
+use crate::tree::{Cgroup, Meter, Tree};
 
 /// How often the tree's resource usage is sampled.
 const SAMPLE: Duration = Duration::from_millis(250);

@@ -10,7 +10,7 @@ use pi_subagent_warden::{Abilities, Ending, Options, Report, SHORT_OF_RESOURCES,
 use crate::channel::{Channel, Parting};
 use crate::guard::guard;
 use crate::start::{At as _, Failure};
-use crate::{cgroup, namespace, sandbox, shell, sys};
+use crate::{sandbox, shell, sys, tree};
 
 /// The exit code of a warden that could not do its work. A child's own code can be the same; the reports on the
 /// socket tell them apart.
@@ -50,7 +50,7 @@ fn run(options: &Options, channel: &Channel) -> Result<Infallible, Failure> {
     // Before anything can fail: if the socket is closed with a message unread, the host's next read fails before it
     // gets the last report.
     let stdin = channel.wait_for_start();
-    let held = if options.pid_namespace { namespace::enter()? } else { Vec::new() };
+    let held = if options.pid_namespace { tree::namespace::enter()? } else { Vec::new() };
     let this = Some(rustix::process::getpid());
     rustix::process::set_child_subreaper(this).at(Stage::Warden)?;
     let (ending, parting) = match stdin {
@@ -83,9 +83,9 @@ fn probe() -> io::Result<Abilities> {
         version: env!("CARGO_PKG_VERSION").into(),
         landlock: sandbox::landlock()?,
         mount_namespace: sandbox::mount_namespace()?,
-        pid_namespace: namespace::pid_namespace()?,
+        pid_namespace: tree::namespace::pid_namespace()?,
         tools: sandbox::tools()?,
         // Each start tries again, so a shortage does no harm here; `EAGAIN` may also be a limit that stays.
-        cgroup: cgroup::cgroup(),
+        cgroup: tree::cgroup::cgroup(),
     })
 }

@@ -5,22 +5,17 @@
 //! | what are the steps of a run, what does `--probe` print | `linux` |
 //! | what happens from the start of the child to the end of its tree | `guard`; `start` forks the child |
 //! | how messages from and to the host travel | `channel` |
-//! | which processes belong to the tree, and how they are ended | `tree`, `cgroup`, `namespace` |
-//! | what the tree uses, and whether it exceeds a limit | `usage` |
+//! | which processes belong to the tree, how they are ended, and whether they exceed a limit | `tree/` |
 //! | what a sandboxed child may write | `sandbox/` |
 //! | what happens when a child's tool runs it as a shell | `shell` |
 //! | raw system calls | `sys/`, and nowhere else |
 
-#[cfg(target_os = "linux")]
-mod cgroup;
 #[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
 mod guard;
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(target_os = "linux")]
-mod namespace;
 #[cfg(target_os = "linux")]
 mod sandbox;
 #[cfg(target_os = "linux")]
@@ -31,8 +26,6 @@ mod start;
 mod sys;
 #[cfg(target_os = "linux")]
 mod tree;
-#[cfg(target_os = "linux")]
-mod usage;
 
 #[cfg(target_os = "linux")]
 fn main() {

@@ -10,9 +10,9 @@ use pi_subagent_warden::{Mechanism, Report, Stage};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal};
 
-use crate::cgroup::Cgroup;
 use crate::sandbox::Prepared;
 use crate::sys::{self, Forked};
+use crate::tree::Cgroup;
 
 /// A start that did not succeed.
 pub(crate) struct Failure {

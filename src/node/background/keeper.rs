@@ -7,7 +7,7 @@ use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
 use crate::node::callbacks::HostCallbacks;
-use crate::node::location::addon;
+use crate::node::context::location::addon;
 use crate::node::runtime::promise;
 use crate::orchestrate::background;
 use crate::process::Detached;

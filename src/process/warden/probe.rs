@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use pi_subagent_warden::{Abilities, SHORT_OF_RESOURCES};
 
-use super::super::capture::{Captured, capture};
 use super::super::command::ChildCommand;
 use super::super::error::SpawnError;
+use super::super::helper::{Captured, capture};
 use super::super::outcome::{Outcome, exit_signal};
 
 /// A probe takes milliseconds. Where it takes this long, it is not tried again.

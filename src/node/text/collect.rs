@@ -6,11 +6,11 @@ use std::io::Read;
 use napi::bindgen_prelude::{Either, Env, PromiseRaw, Uint8Array};
 use napi_derive::napi;
 
-use super::into_js::{IntoJs, object_into_js};
-use super::result::{DisplayItem, RunUsage};
-use super::runtime::{off_thread, promise};
-use super::text::sanitizer_maker;
+use super::sanitizer_maker;
 use crate::event::{Collected, Collector, Counts};
+use crate::node::into_js::{IntoJs, object_into_js};
+use crate::node::result::{DisplayItem, RunUsage};
+use crate::node::runtime::{off_thread, promise};
 use crate::run::clean;
 
 /// How much of a file is read at a time.

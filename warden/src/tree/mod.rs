@@ -1,4 +1,10 @@
-//! The processes that descend from the warden.
+//! The processes that descend from the warden: which they are, and how they are ended.
+//!
+//! | Question | File |
+//! |---|---|
+//! | which limits of a control group hold for the tree | `cgroup` |
+//! | how the tree gets a pid namespace, and what its first process does there | `namespace` |
+//! | what the tree uses, and whether it exceeds a limit | `usage` |
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -8,6 +14,13 @@ use pi_subagent_warden::{Mechanism, Stat, processes};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::sys;
+
+pub(crate) mod cgroup;
+pub(crate) mod namespace;
+mod usage;
+
+pub(crate) use cgroup::Cgroup;
+pub(crate) use usage::Meter;
 
 /// The children of this process, which has one thread.
 const OWN_CHILDREN: &str = "/proc/thread-self/children";

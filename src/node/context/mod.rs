@@ -1,5 +1,7 @@
 //! The host of a call as the core sees it: its environment, its directories, its tools.
 
+pub(super) mod location;
+
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,8 +9,8 @@ use std::path::{Path, PathBuf};
 use napi_derive::napi;
 use serde_json::Value;
 
-use super::location::warden;
 use crate::run::{Host, HostContext, HostTool as CoreTool};
+use location::warden;
 
 /// Where pi looks for its agent directory first.
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";

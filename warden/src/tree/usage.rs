@@ -6,8 +6,8 @@ use std::time::Duration;
 use pi_subagent_warden::{LimitKind, Limits, OverLimit, Stat, Tally};
 use rustix::process::Pid;
 
+use super::descendants;
 use crate::sys::Reaped;
-use crate::tree::descendants;
 
 /// Adds up what a tree uses, and compares it with its limits.
 pub(crate) struct Meter {

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::cancel::Cancel;
-use super::command::ChildCommand;
-use super::error::SpawnError;
-use super::idle_timer::Activity;
-use super::input::Input;
-use super::observer::Observer;
-use super::outcome::Outcome;
-use super::supervise::{SuperviseLimits, supervise};
+use crate::process::cancel::Cancel;
+use crate::process::command::ChildCommand;
+use crate::process::error::SpawnError;
+use crate::process::idle_timer::Activity;
+use crate::process::input::Input;
+use crate::process::observer::Observer;
+use crate::process::outcome::Outcome;
+use crate::process::supervise::{SuperviseLimits, supervise};
 
 /// The grace period of a helper. It has nothing to save, so it is short.
 const GRACE: Duration = Duration::from_millis(500);
@@ -26,7 +26,7 @@ pub struct Captured {
     pub stdout: Vec<u8>,
     /// Whether it wrote more than the limit.
     pub truncated: bool,
-    /// Its standard error, as in [`Supervised`](super::Supervised).
+    /// Its standard error, as in [`Supervised`](crate::process::Supervised).
     pub stderr: String,
 }
 

@@ -1,4 +1,7 @@
-//! The sanitizer and the truncator, as JavaScript sees them.
+//! What works on texts without a run, as JavaScript sees it: here the sanitizer and the truncator, in `collect` the
+//! collector of event streams.
+
+mod collect;
 
 use std::ops::Range;
 

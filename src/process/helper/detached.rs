@@ -7,7 +7,7 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use super::thread::spawn;
+use crate::process::thread::spawn;
 
 const THREAD: &str = "subagent-keeper";
 

@@ -1,0 +1,7 @@
+//! Programs beside the children: short ones whose output is read, and one that outlives this process.
+
+mod capture;
+mod detached;
+
+pub use capture::{Captured, capture};
+pub use detached::Detached;
