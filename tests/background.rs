@@ -390,7 +390,7 @@ async fn a_stopped_run_is_announced_as_stopped_unless_it_had_completed() {
         assert_eq!((run.outcome, run.error.as_deref()), (Some(outcome), error));
         assert!(message.text.contains(status), "{}", message.text);
         assert_eq!(message.text.contains("The whole answer."), error.is_none(), "{}", message.text);
-        // Whoever stops a run decides what comes next; of work that is done its conversation hears as of any other.
+        // A person who stops a run decides what comes next; finished work is announced as usual.
         assert_eq!(message.triggers_turn, error.is_none());
         close_conversation(&scene.service, &conversation.view).await;
     }

@@ -243,7 +243,7 @@ fn only_a_regular_file_is_read() {
     }
 }
 
-/// Whoever may write to a directory above, `/tmp` for instance, must not decide about others' runs.
+/// A user who may write to a directory above, `/tmp` for instance, must not decide about others' runs.
 #[cfg(unix)]
 #[test]
 fn a_project_file_of_another_user_is_ignored_with_a_notice() {

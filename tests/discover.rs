@@ -248,7 +248,7 @@ fn only_regular_files_are_read() {
     }
 }
 
-/// Whoever may write to a directory above, `/tmp` for instance, must not bring agents.
+/// A user who may write to a directory above, `/tmp` for instance, must not bring agents.
 #[cfg(unix)]
 #[test]
 fn agents_of_another_user_are_ignored_with_a_notice() {

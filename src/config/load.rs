@@ -99,7 +99,7 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
         let failed = match text {
             Ok(None) => None,
             Ok(Some(text)) => reader.text(&text).err(),
-            // Whoever can put a file above the working directory could switch delegation off otherwise.
+            // Otherwise any user who can write to a directory above could switch delegation off.
             Err(error) if open::is_foreign(&error) => {
                 diagnostics.push(Diagnostic::new(FOREIGN, format!("is ignored: {error}"), Some(path), None));
                 None

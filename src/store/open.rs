@@ -148,7 +148,7 @@ impl Store {
 
     /// Closes all files until the store is used again, unless something in it belongs to this process.
     pub(super) fn rest(&self) {
-        // Whoever uses it needs its files.
+        // A store in use needs its files.
         let Some(mut open) = self.0.open.try_lock() else { return };
         let own = "SELECT EXISTS (SELECT 1 FROM place WHERE process = ?1)
                    OR EXISTS (SELECT 1 FROM run WHERE is_live AND process = ?1)

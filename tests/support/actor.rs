@@ -132,7 +132,7 @@ pub(crate) fn play(role: impl FnOnce(&Path, &mut dyn Iterator<Item = String>)) {
 /// In the second process: answers.
 pub(crate) fn reply(words: &str) {
     let mut stdout = std::io::stdout().lock();
-    // Whoever does not listen any more has ended, and so do we.
+    // A closed pipe means that the test has ended.
     let _ = writeln!(stdout, "{MARK}{words}");
     let _ = stdout.flush();
 }

@@ -243,7 +243,7 @@ async fn next_message(
     let asking = Arc::clone(view);
     let claim = service.blocking(move |service| {
         let (mut claimed, is_all) = service.repository.claim_deliveries(asking.session());
-        // Whoever told them did not live to say so.
+        // The pi that told them died before it could say so.
         let contained = asking.contained(&claimed);
         claimed.retain(|delivery| !contained.contains(&delivery.id));
         mark(service, &asking, &contained);

@@ -22,7 +22,7 @@ const STRANGER: u32 = 54_321;
 /// Who makes the attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum User {
-    /// Whoever runs the tests.
+    /// The user who runs the tests.
     Myself,
     /// Somebody without any rights. Only root can become that.
     Stranger,
