@@ -111,6 +111,51 @@ fn a_value_is_found_whatever_sign_or_word_follows_its_name() {
 }
 
 #[test]
+fn a_value_goes_on_behind_a_semicolon_and_a_statement_does_not() {
+    for (input, expected) in [
+        ("password=k9x2;m4p7q1", "password=[REDACTED]"),
+        ("db.password=k9;x2;m4p7q1\nnext", "db.password=[REDACTED]\nnext"),
+        ("Server=db;Pwd=k9x2m4p7;Database=x", "Server=db;Pwd=[REDACTED];Database=x"),
+        ("Pwd=k9x2m4p7;Database=x", "Pwd=[REDACTED];Database=x"),
+        ("password=k9x2m4p7; echo done", "password=[REDACTED]; echo done"),
+        ("password=k9x2m4p7;return y", "password=[REDACTED];return y"),
+    ] {
+        assert_eq!(&*plain().sanitize(input), expected);
+    }
+}
+
+#[test]
+fn a_header_with_a_scheme_that_nobody_knows_goes_and_prose_about_it_stays() {
+    for value in
+        ["Zoho-oauthtoken k9x2m4p7q1Zz77Qw", "GoogleLogin auth=k9x2m4p7q1Zz77Qw", "Custom k9x2m4p7q1"]
+    {
+        assert_eq!(&*plain().sanitize(&format!("Authorization: {value}\nb")), "Authorization: [REDACTED]\nb");
+    }
+    for text in ["Authorization: see RFC7235 for details", "Authorization: sent by all clients"] {
+        assert_eq!(&*plain().sanitize(text), text);
+    }
+}
+
+#[test]
+fn a_value_that_was_redacted_goes_wherever_else_it_stands() {
+    let value = "k9x2m4p7q1Zz77Qw";
+    for (input, expected) in [
+        (
+            format!("API_KEY={value}\ngot {value}, and x{value}y"),
+            "API_KEY=[REDACTED]\ngot [REDACTED], and x[REDACTED]y",
+        ),
+        (format!("{value}\nAuthorization: Bearer {value}"), "[REDACTED]\nAuthorization: [REDACTED]"),
+        (format!("Cookie: a=b; sid={value}\n[{value}]"), "Cookie: [REDACTED]\n[[REDACTED]]"),
+        ("password=swordfish\nswordfish".to_owned(), "password=[REDACTED]\nswordfish"),
+        ("API_KEY=k9x2m4p7q1\nk9x2m4p7q1".to_owned(), "API_KEY=[REDACTED]\nk9x2m4p7q1"),
+    ] {
+        assert_eq!(&*plain().sanitize(&input), expected);
+    }
+    let found = plain().inspect(&format!("API_KEY={value} {value}"));
+    assert_eq!(found.iter().map(|found| (found.rule, found.count)).collect::<Vec<_>>(), [("assignment", 2)]);
+}
+
+#[test]
 fn code_and_what_stands_for_a_secret_stay() {
     for text in [
         "--- PASS: TestX509KeyPair (0.00s)",
@@ -131,6 +176,16 @@ fn code_and_what_stands_for_a_secret_stay() {
         "curl -u 'test:test' http://localhost/",
         "https://user:pass@example.com/",
         "const D3DVSD_TOKEN_END: D3DVSD_TOKENTYPE = 7i32;",
+        "curl -u username:token https://example.com/",
+        r#"curl --user "xxx:yyy""#,
+        "-e SUMO_ACCESS_KEY=`etcdctl get /the_secret`",
+        r#"--set server.token="sha256~XXXXXXXXXX_PUT_YOUR_TOKEN_HERE_XXXXXXXXXXXX" "#,
+        "login --token=sha256~_xxxxxx_xxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxx-X",
+        "glpat-XXXXXXXXXXX-XXXXXXXX",
+        "sgp_5555555dAAAAA7777777CcccCFaaaaaaaaaaaaaa",
+        "&hf_servingcellpriorityparametersdescription_h_prio",
+        "img/video_box.ico-7a388b69018576d24b59331fd60aab0c.png",
+        "xoxe.xoxp-1-initial",
     ] {
         assert_eq!(&*plain().sanitize(text), text);
     }
@@ -179,6 +234,35 @@ fn private_keys_go_whole_or_cut() {
             "no end, in a string",
             format!("{{\"a\":\"{begin}\\n{line}\",\"b\":1}}"),
             "{\"a\":\"[PRIVATE_KEY_REDACTED]\",\"b\":1}",
+        ),
+        (
+            "split over strings",
+            format!(
+                "k = \"{begin}\\n\" +\n  \"{line}\\n\" +\n  \"{line}\\n\" +\n  \"Qw==\\n\" +\n  \"{end}\\n\";\nb"
+            ),
+            "k = \"[PRIVATE_KEY_REDACTED]\\n\";\nb",
+        ),
+        (
+            "split over strings of C",
+            format!("k =\n\"{begin}\\n\"\n\"{line}\\n\"\n\"{end}\\n\";\nb"),
+            "k =\n\"[PRIVATE_KEY_REDACTED]\\n\";\nb",
+        ),
+        (
+            "split over strings, no end",
+            format!("k = [\n  '{begin}',\n  '{line}',\n  '{line}',\n];\nb"),
+            "k = [\n  '[PRIVATE_KEY_REDACTED]',\n];\nb",
+        ),
+        (
+            "split over strings, no beginning",
+            format!("k = [\n  '{line}',\n  'Qw==',\n  '{end}'];\nb"),
+            "k = [\n  '[PRIVATE_KEY_REDACTED]'];\nb",
+        ),
+        (
+            "a label and names",
+            format!("f(\"{begin}\", \"the name of something\", base64EncodedBodyOfTheKey1234567890abcdefgh)"),
+            &format!(
+                "f(\"{begin}\", \"the name of something\", base64EncodedBodyOfTheKey1234567890abcdefgh)"
+            ),
         ),
         ("no body", format!("if (a == \"{begin}\") {{"), &format!("if (a == \"{begin}\") {{")),
     ] {

@@ -2,7 +2,7 @@
 //! text would not show.
 
 use pi_subagent_native::event::{Collected, Collector};
-use pi_subagent_native::text::{Sanitizer, SanitizerOptions};
+use pi_subagent_native::text::{Sanitizer, SanitizerOptions, settled_length};
 use serde_json::{Value, json};
 
 /// So much of a secret in a row gives something away.
@@ -155,4 +155,53 @@ fn an_update_of_innocent_text_is_its_beginning() {
         hidden = hidden.max(whole.len() - shown.len());
     }
     assert!(hidden < 200, "{hidden} bytes wait");
+}
+
+/// What a text shows of a secret while it arrives, at most, in characters in a row.
+fn longest_shown(text: &str, secret: &str, sanitizer: &Sanitizer) -> (usize, String) {
+    let views = (0..=text.len()).map(|end| &text[..end]);
+    let views = views.map(|view| sanitizer.sanitize_growing(&view[..settled_length(view)]).into_string());
+    let longest = |shown: &str| {
+        let lengths = (1..=secret.len()).rev();
+        lengths.into_iter().find(|length| {
+            let mut parts = secret.as_bytes().windows(*length);
+            parts.any(|part| shown.as_bytes().windows(*length).any(|other| other == part))
+        })
+    };
+    views.map(|shown| (longest(&shown).unwrap_or(0), shown)).max().unwrap_or_default()
+}
+
+#[test]
+fn nothing_of_a_key_or_behind_a_prefix_is_shown_wherever_a_text_ends() {
+    let line = "9zQ3VS5JJ7ds3xfnygWyF8PbnGy0qvHL7wZC0Q3n5v1kTz9Lx2Uu4hXoPb6mW1r0";
+    let pem = |kind: &str| ["-----", kind, " RSA PRIVATE KEY-----"].concat();
+    let (begin, end) = (pem("BEGIN"), pem("END"));
+    let token = "x9Kq2Lm7Vb4Tn8Rw3YpZc5Hd1Fg6Js0uQ7Zk";
+    for (text, secret) in [
+        (format!("so:\n{begin}\n{line}\n{line}\n9zQ=\n{end}\nand"), line),
+        (format!("so:\n  {begin}\n  {line}\n  {line}\n  9zQ=\n  {end}\nand"), line),
+        (format!("a = \"{begin}\\n{line}\\n{line}\\n9zQ=\\n{end}\\n\";\nand"), line),
+        (format!("a = \"{begin}\\n\" +\n  \"{line}\\n\" +\n  \"{line}\\n\" +\n  \"{end}\\n\";\nand"), line),
+        (format!("a = [\n  '{begin}',\n  '{line}',\n  '{line}',\n  '9zQ=',\n  '{end}',\n];\nand"), line),
+        (format!("use {} then", ["gh", "p_", token].concat()), token),
+        (format!("use {} then", ["s", "k-", token].concat()), token),
+        (format!("use {} then", ["AK", "IA", "9Q3ZVS5JJ7DS3XFN"].concat()), "9Q3ZVS5JJ7DS3XFN"),
+        (format!("Basic {token}= then"), token),
+        (format!("Bearer {token} then"), token),
+    ] {
+        let (longest, shown) = longest_shown(&text, secret, &sanitizer(&[]));
+        assert!(longest < 3, "{longest} in {shown:?}");
+    }
+    let known = "Kn0wn-Value-77";
+    for text in [format!("x {known} y"), format!("x{known}y"), format!("x=\"{known}\"")] {
+        let (longest, shown) = longest_shown(&text, known, &sanitizer(&[known]));
+        assert!(longest < 4, "{longest} in {shown:?}");
+    }
+}
+
+#[test]
+fn a_value_that_stands_again_is_not_shown_again_while_it_arrives() {
+    let value = "k9x2m4p7q1Zz77Qw";
+    let text = format!("API_KEY={value}\ngot {value} and x{value}y, then {value}");
+    assert!(longest_shown(&text, value, &sanitizer(&[])).0 < PART);
 }

@@ -9,6 +9,7 @@
 //! | In which order are rules asked? What of a text that goes on has to wait? | `scan` |
 //! | What does a rule have to say? | `rule`: [`Rule`](rule::Rule), [`Edit`] |
 //! | How are trigger words found? | `triggers` |
+//! | Where else does a redacted value stand? | `repeated` |
 //! | What stands around a place: names, quotes, lines? | `cursor` |
 //! | In which places does a secret stand, and how far does it reach? | `detect/`, one file per kind of place |
 //! | Is this value a secret? | `value/` |
@@ -20,6 +21,7 @@
 
 mod cursor;
 mod detect;
+mod repeated;
 mod rule;
 mod scan;
 mod tables;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::cursor::Cursor;
 use super::detect::{pem, rules};
+use super::repeated;
 use super::rule::{Edit, Rule};
 use super::triggers::Triggers;
 
@@ -38,7 +39,7 @@ impl Scanner {
         Self { triggers: Triggers::new(words), rules, owners }
     }
 
-    /// Adds an edit for everything that a rule redacts; they do not overlap.
+    /// Adds an edit for everything that a rule redacts, and for each place where the same value stands again.
     pub(crate) fn collect(&self, text: &str, edits: &mut Vec<Edit>) {
         self.ask(&mut Cursor::new(text), 0, |cursor, rule, trigger| {
             let edit = match rule.find(cursor, trigger) {
@@ -49,6 +50,7 @@ impl Scanner {
             edits.push(edit);
             Answer::Settle(cursor.floor)
         });
+        repeated::collect(text, edits);
     }
 
     /// For a text that goes on: where the part begins that waits, because what follows may show that it is a secret;

@@ -16,8 +16,8 @@ use crate::text::secrets::is_fit;
 /// and the third finds nothing more.
 const MOST_PASSES: usize = 6;
 
-/// Fewer bytes than this of a secret give nothing away.
-const LEAST_BEGUN: usize = 8;
+/// Fewer bytes than this of a secret give nothing away, and many words end like them.
+const LEAST_BEGUN: usize = 4;
 
 /// How much of the end of a text that goes on is looked at; nothing that waits is longer.
 const REACH: usize = 16 * 1024;

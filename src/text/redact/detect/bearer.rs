@@ -43,7 +43,7 @@ impl Rule for Bearer {
     }
 
     fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
-        Assignment.open_from(cursor, trigger)
+        open_word(cursor, trigger.end).or_else(|| Assignment.open_from(cursor, trigger))
     }
 }
 
@@ -66,6 +66,18 @@ impl Rule for Basic {
         }
         Ok(Edit::new(start..start + length, REDACTED, "basic_credentials"))
     }
+
+    fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
+        open_word(cursor, trigger.end)
+    }
+}
+
+/// Position of the word that the text ends with, when it is the one behind `at` and more than small letters of prose.
+fn open_word(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
+    let start = cursor.skip_blanks(at);
+    let word = &cursor.bytes[start..];
+    let goes_on = word.iter().all(|&byte| is_token68(byte));
+    (goes_on && !word.iter().all(u8::is_ascii_lowercase)).then_some(start)
 }
 
 fn is_token68(byte: u8) -> bool {

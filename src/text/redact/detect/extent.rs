@@ -6,6 +6,7 @@ use super::separator::{Separator, Tie};
 use crate::text::redact::cursor::{Cursor, Quote, run_before};
 use crate::text::redact::tables::words::{ELSEWHERE_TAGS, WRAPPERS};
 use crate::text::redact::value::judgement::JUDGED;
+use crate::text::redact::value::looks::has_digit;
 
 /// A value, without its quotes; its range may end early, after the part that is judged.
 pub(crate) struct Value {
@@ -20,7 +21,7 @@ pub(crate) fn value(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value>
     }
     let at = after_tag(cursor, separator);
     if let Some(start) = opening(cursor, separator, at) {
-        return quoted(cursor, start);
+        return quoted(cursor, start).filter(|found| !is_command(cursor, separator, found));
     }
     if separator.tie == Tie::Colon
         && separator.name_quote.is_none()
@@ -92,6 +93,13 @@ fn quoted(cursor: &Cursor<'_>, at: usize) -> Option<Value> {
     (end > start).then_some(Value { range: start..end, quote: Some(quote) })
 }
 
+/// Whether a shell runs the value: `` NAME=`pass show x` ``.
+fn is_command(cursor: &Cursor<'_>, separator: &Separator, found: &Value) -> bool {
+    separator.tie == Tie::Tight
+        && found.quote.is_some_and(|quote| quote.mark == b'`')
+        && cursor.bytes[found.range.clone()].contains(&b' ')
+}
+
 /// `: Type = "value"`: position of the quote.
 fn after_type(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     let stop = cursor.line_end(at, 64);
@@ -128,6 +136,7 @@ fn element(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
 /// End of a value without quotes.
 fn unquoted_end(cursor: &Cursor<'_>, separator: &Separator, at: usize, reach: usize) -> usize {
     let is_parameter = separator.tie == Tie::Parameter;
+    let is_tight = separator.tie == Tie::Tight;
     let is_whole = is_setting(cursor, separator);
     let stops = |byte: u8, next: Option<&u8>| match byte {
         b'"' | b'\'' | b'`' => true,
@@ -141,12 +150,30 @@ fn unquoted_end(cursor: &Cursor<'_>, separator: &Separator, at: usize, reach: us
     // A marker from an earlier pass contains brackets.
     let marker = bytes.first() == Some(&b'[');
     let length = (0..bytes.len())
-        .find(|&index| stops(bytes[index], bytes.get(index + 1)) && !(marker && bytes[index] == b']'))
+        .find(|&index| {
+            stops(bytes[index], bytes.get(index + 1))
+                && !(marker && bytes[index] == b']')
+                && !(is_tight && bytes[index] == b';' && belongs_to_value(&bytes[index + 1..]))
+        })
         .unwrap_or(bytes.len());
     let value = &bytes[..length];
     // A full stop ends a sentence, but a setting has none.
     let is_after = |byte| matches!(byte, b',' | b';' | b')') || (byte == b'.' && !is_whole);
     at + length - run_before(value, is_after)
+}
+
+/// Whether what stands behind a `;` belongs to the value before it: a word that is no statement, no other setting, and
+/// that has a digit or ends the line.
+fn belongs_to_value(rest: &[u8]) -> bool {
+    /// No password goes on for longer behind its last `;`.
+    const MOST: usize = 64;
+    let window = &rest[..rest.len().min(MOST)];
+    let length =
+        window.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b';').unwrap_or(window.len());
+    let (word, behind) = window.split_at(length);
+    let is_value = word.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/@#!%^*_-~$".contains(byte));
+    let ends_line = matches!(behind.first(), None | Some(b'\n' | b'\r'));
+    length > 0 && is_value && (has_digit(word) || ends_line)
 }
 
 /// Whether the line is a setting: `NAME=value` of a shell or env file, or `name: value` on a line of its own. The value

@@ -7,6 +7,7 @@ use memchr::{memchr, memmem, memrchr};
 use crate::text::redact::cursor::{Cursor, run_before};
 use crate::text::redact::rule::{Edit, Found, Rule};
 use crate::text::redact::triggers::Trigger;
+use crate::text::redact::value::looks::has_digit;
 
 const RULE: &str = "private_key";
 const MARKER: &str = "[PRIVATE_KEY_REDACTED]";
@@ -19,6 +20,9 @@ const LABEL: usize = 48;
 
 /// Fewer base64 characters than this are not a line of a key.
 const BODY: usize = 16;
+
+/// A line of a key that is a string of its own is not shorter; only the last one is.
+const LITERAL: usize = 40;
 
 /// No private key in lines is longer than this.
 const LONGEST: usize = 8 * 1024;
@@ -33,9 +37,7 @@ impl Rule for Begin {
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
         let label_end = label_end(cursor, trigger.end).ok_or(trigger.end)?;
-        if !has_body(&cursor.bytes[label_end..]) {
-            return Err(trigger.end);
-        }
+        let body = label_end + body_start(&cursor.bytes[label_end..]).ok_or(trigger.end)?;
         let rest = &cursor.bytes[label_end..];
         let is_ended = cursor.last_end().is_some_and(|end| end >= label_end);
         let end = match is_ended.then(|| memmem::find(rest, END)).flatten() {
@@ -46,7 +48,9 @@ impl Rule for Begin {
             None => match cursor.quote_before(trigger.start) {
                 Some(quote) => {
                     let string = cursor.string_end(label_end, quote, usize::MAX);
-                    if string.closed { string.content } else { body_end(cursor, label_end) }
+                    // In a program each line can be a string of its own.
+                    let is_within = string.closed && body <= string.content;
+                    if is_within { string.content } else { body_end(cursor, label_end) }
                 }
                 None => cursor.bytes.len(),
             },
@@ -80,16 +84,19 @@ impl Rule for End {
         let label_end = label_end(cursor, trigger.end).ok_or(trigger.end)?;
         let before = &cursor.bytes[cursor.floor..trigger.start];
         let mut start = trigger.start;
-        let mut longest = 0;
+        let (mut longest, mut is_last) = (0, true);
         // Backwards, line by line; an earlier end line, or anything else that is not base64, stops it.
         let mut line_end = trigger.start;
         for line in lines_from_end(before) {
             let content = line.trim_ascii();
             let body = run_before(content, is_body_byte);
-            let is_body = body == content.len() && (body > 0 || line_end == trigger.start);
-            if is_body {
-                longest = longest.max(body);
-                start = line_end - line.trim_ascii_start().len();
+            let key = key_line(line, is_last);
+            if let Some(key) = key.filter(|key| !key.is_empty() || line_end == trigger.start) {
+                is_last &= key.is_empty();
+                if counts(line, &key) {
+                    longest = longest.max(key.len());
+                }
+                start = line_end - line.len() + key.start;
                 line_end -= line.len();
                 continue;
             }
@@ -115,7 +122,7 @@ pub(crate) fn open_lines(text: &str) -> usize {
     // The end line of a key, cut off.
     let is_ending = bytes.len() > last && begins_end(&bytes[last..]);
     let mut start = if is_ending { last } else { bytes.len() };
-    let mut longest = 0;
+    let (mut longest, mut is_last) = (0, true);
     for line in lines_from_end(&bytes[..start]) {
         // A blank in the unfinished line shows that it is no line of a key.
         let whole = if line.ends_with(b"\n") { line.trim_ascii_end() } else { line };
@@ -124,6 +131,14 @@ pub(crate) fn open_lines(text: &str) -> usize {
         let is_header = [&b"Proc-Type:"[..], b"DEK-Info:"].iter().any(|header| content.starts_with(header));
         if body == content.len() || is_header {
             longest = longest.max(body);
+            start -= line.len();
+            continue;
+        }
+        if let Some(key) = key_line(line, is_last)
+            .filter(|_| !content.first().is_some_and(|&byte| is_base64(byte) && byte != b'+'))
+        {
+            is_last &= key.is_empty();
+            longest = longest.max(if counts(line, &key) { key.len() } else { 0 });
             start -= line.len();
             continue;
         }
@@ -160,17 +175,51 @@ fn torn_label(rest: &[u8]) -> usize {
 
 /// End of the body of a key whose string does not end on its line: behind the last line of base64.
 fn body_end(cursor: &Cursor<'_>, label_end: usize) -> usize {
-    let mut end = label_end;
-    while end < cursor.bytes.len() {
-        let line_end = memchr(b'\n', &cursor.bytes[end..]).map_or(cursor.bytes.len(), |length| end + length);
-        let line = cursor.bytes[end..line_end].trim_ascii();
-        let is_body = line.iter().all(|&byte| is_body_byte(byte));
-        if !is_body && memmem::find(line, b": ").is_none() {
+    let (mut at, mut end) = (label_end, label_end);
+    while at < cursor.bytes.len() {
+        let line_end = memchr(b'\n', &cursor.bytes[at..]).map_or(cursor.bytes.len(), |length| at + length);
+        let line = &cursor.bytes[at..line_end];
+        // Behind the label the string of that line may close.
+        let key = key_line(line, true).filter(|_| at > label_end);
+        let is_label = at == label_end && body_start(line).is_none();
+        let is_plain = line.trim_ascii().iter().all(|&byte| is_body_byte(byte));
+        if key.is_none() && !is_label && !is_plain && memmem::find(line, b": ").is_none() {
             break;
         }
-        end = (line_end + 1).min(cursor.bytes.len());
+        let next = (line_end + 1).min(cursor.bytes.len());
+        end = key.filter(|_| !is_plain).map_or(next, |key| at + key.end);
+        at = next;
     }
     end
+}
+
+/// The base64 of a line of a key: all of the line, or all of a string on it, as in `"MIIE…\n" +`. The last line
+/// of a key in strings is short, all others have at least [`LITERAL`] characters.
+fn key_line(line: &[u8], is_last: bool) -> Option<Range<usize>> {
+    let content = line.trim_ascii();
+    let start = line.len() - line.trim_ascii_start().len();
+    if content.iter().all(|&byte| is_body_byte(byte)) {
+        return Some(start.min(line.len())..start + content.len());
+    }
+    let opening = content.iter().position(|byte| !b"+.,&([ \t".contains(byte))?;
+    let mark = content.get(opening).filter(|mark| matches!(mark, b'"' | b'\'' | b'`'))?;
+    let body = &content[opening + 1..];
+    let length = body.iter().take_while(|&&byte| is_base64(byte)).count();
+    let mut rest = &body[length..];
+    while let [b'\\', b'n' | b'r', tail @ ..] = rest {
+        rest = tail;
+    }
+    let closes = match rest {
+        [] | [b'\\'] => true,
+        [closing, signs @ ..] => closing == mark && signs.iter().all(|byte| b"+.,;&_)] \t\\".contains(byte)),
+    };
+    let begin = start + opening + 1;
+    (closes && (is_last || length >= LITERAL)).then_some(begin..begin + length)
+}
+
+/// Whether a line says by its length that it is one of a key: a short string may be anything.
+fn counts(line: &[u8], key: &Range<usize>) -> bool {
+    key.len() >= LITERAL || line.trim_ascii().len() == key.len()
 }
 
 /// Position after `… PRIVATE KEY…-----`, when the label at `at` is one of a private key.
@@ -184,19 +233,30 @@ fn label_end(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     (is_private && window[label..].starts_with(b"-----")).then_some(at + label + "-----".len())
 }
 
-/// Whether base64 or a header line follows, after line ends, escaped or not.
-fn has_body(rest: &[u8]) -> bool {
-    let mut rest = rest;
+/// Position of base64 or a header line, after line ends, escaped or not, and perhaps in the next string.
+fn body_start(label_end: &[u8]) -> Option<usize> {
+    let mut rest = label_end;
+    // Whether the string of the label has closed, and whether another has just opened.
+    let (mut is_split, mut opens) = (false, false);
     loop {
         rest = match rest {
             [b'\\', b'n' | b'r' | b't', tail @ ..] | [b'\\', tail @ ..] => tail,
             [blank, tail @ ..] if blank.is_ascii_whitespace() => tail,
+            [b'"' | b'\'' | b'`', tail @ ..] => {
+                opens = is_split;
+                is_split = true;
+                tail
+            }
+            [b'+' | b',' | b'.' | b'&' | b'_', tail @ ..] if is_split && !opens => tail,
             _ => break,
         };
     }
     let is_header =
         [&b"Proc-Type"[..], b"DEK-Info", b"Version:", b"Comment:"].iter().any(|name| rest.starts_with(name));
-    is_header || rest.iter().take(BODY).filter(|&&byte| is_base64(byte)).count() == BODY
+    let line = &rest[..rest.iter().take(LITERAL).take_while(|&&byte| is_base64(byte)).count()];
+    let is_body =
+        if is_split { opens && line.len() == LITERAL && has_digit(line) } else { line.len() >= BODY };
+    (is_header || is_body).then(|| label_end.len() - rest.len())
 }
 
 /// The lines of a text with their line ends, the last one first.

@@ -105,10 +105,12 @@ fn is_of_curl(cursor: &Cursor<'_>, flag: &Range<usize>) -> bool {
 /// Whether credentials are placeholders: `USER:PASSWORD`, `user:password`.
 fn is_form(user: &[u8], password: &str) -> bool {
     /// What examples say in the place of a password.
-    const SAID: [&str; 7] = ["pass", "password", "passwd", "pwd", "pw", "test", "xyz"];
+    const SAID: [&str; 11] =
+        ["pass", "password", "passwd", "pwd", "pw", "test", "xyz", "token", "secret", "key", "yyy"];
     let is_user = |word: &&[u8]| user.eq_ignore_ascii_case(word);
     password.bytes().all(|byte| byte.is_ascii_uppercase())
-        || (SAID.contains(&password) && [&b"user"[..], b"username", b"test", b"abc"].iter().any(is_user))
+        || (SAID.contains(&password)
+            && [&b"user"[..], b"username", b"test", b"abc", b"xxx"].iter().any(is_user))
 }
 
 fn ends_url(byte: u8) -> bool {

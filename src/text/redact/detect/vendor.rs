@@ -9,7 +9,7 @@ use crate::text::redact::tables::vendor::{Before, Needs, Vendor};
 use crate::text::redact::tables::vendors::{COMMON, vendors};
 use crate::text::redact::triggers::{GRAM, Trigger};
 use crate::text::redact::value::judgement::JUDGED;
-use crate::text::redact::value::looks::{Look, has_digit, has_upper, is_filled, look};
+use crate::text::redact::value::looks::{Look, has_digit, has_upper, is_made_up, look};
 
 /// One rule for each prefix of each row.
 pub(crate) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {
@@ -65,11 +65,19 @@ impl Rule for VendorToken {
         let body = &body[..length];
         let body = &body[..length - body.iter().rev().take_while(|&&byte| byte == b'.').count()];
         let end = start + body.len();
-        if !is_plausible(row, body) {
+        if !is_plausible(row, body) || goes_on(cursor, self.prefix, begin, end) {
             return Err(end);
         }
         let from = if row.keeps_prefix { start } else { token };
         Ok(Edit::new(from..end, marker(row), row.rule))
+    }
+
+    /// A short word does not wait by itself, and behind a prefix each of its characters is secret.
+    fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
+        let begin = trigger.start.checked_sub(self.offset)?;
+        let rest = cursor.bytes[begin..].strip_prefix(self.prefix.as_bytes())?;
+        let goes_on = rest.len() < self.row.least && rest.iter().all(|&byte| self.row.alphabet.has(byte));
+        goes_on.then(|| token_start(cursor, self.row, begin)).flatten()
     }
 }
 
@@ -83,7 +91,7 @@ fn token_start(cursor: &Cursor<'_>, row: &Vendor, prefix: usize) -> Option<usize
         Before::Anything => Some(prefix),
         Before::Boundary => cursor.is_token_start(prefix).then_some(prefix),
         Before::BoundaryButDash => {
-            (cursor.is_token_start(prefix) && cursor.before(prefix) != Some(b'-')).then_some(prefix)
+            (cursor.is_token_start(prefix) && !continues_name(cursor, prefix)).then_some(prefix)
         }
         Before::Run { least, most } => {
             let belongs = |byte: &&u8| row.alphabet.has(**byte) && **byte != b'=';
@@ -100,10 +108,41 @@ fn token_start(cursor: &Cursor<'_>, row: &Vendor, prefix: usize) -> Option<usize
     }
 }
 
+/// Whether a dash, or a name and a dot, stand before `at`.
+fn continues_name(cursor: &Cursor<'_>, at: usize) -> bool {
+    match cursor.before(at) {
+        Some(b'-') => true,
+        Some(b'.') => cursor.before(at - 1).is_some_and(|byte| byte.is_ascii_alphanumeric()),
+        _ => false,
+    }
+}
+
+/// Whether what looks like a token is part of something longer: of a name (`hf_parametersdescription_prio`), of base64, or
+/// of a token that somebody has masked.
+fn goes_on(cursor: &Cursor<'_>, prefix: &str, begin: usize, end: usize) -> bool {
+    let is_letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let rest = &cursor.bytes[end..];
+    match rest.first() {
+        Some(b'_') => {
+            is_letter(cursor.byte(end + 1))
+                && !cursor.bytes[begin..end]
+                    .iter()
+                    .any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+        }
+        Some(b'+' | b'/') => {
+            prefix.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                && cursor.before(begin) == Some(b'+')
+                && is_letter(cursor.before(begin - 1))
+        }
+        Some(mask @ (b'#' | b'*')) => rest.iter().take_while(|byte| *byte == mask).count() >= 8,
+        _ => false,
+    }
+}
+
 /// What a prefix and a length alone cannot tell apart from names and prose.
 fn is_plausible(row: &Vendor, body: &[u8]) -> bool {
-    let is_documented = row.documented.is_some_and(|ending| body.ends_with(ending.as_bytes()));
-    if is_filled(body) || is_documented || body.len() > row.most {
+    let is_documented = row.documented.iter().any(|ending| body.ends_with(ending.as_bytes()));
+    if is_made_up(body) || is_documented || body.len() > row.most {
         return false;
     }
     match row.needs {

@@ -19,8 +19,9 @@ pub(crate) struct Vendor {
     pub(crate) before: Before,
     /// Whether the prefix is no secret and stays, as the address of a webhook.
     pub(crate) keeps_prefix: bool,
-    /// What tokens of the vendor's documentation end with.
-    pub(crate) documented: Option<&'static str>,
+    /// What tokens of the vendor's documentation end with: enough to know them by, and no whole one, which scanners of
+    /// this repository would take for a leak.
+    pub(crate) documented: &'static [&'static str],
     /// What stands behind a prefix in a made-up token. Apart from its prefix no scanner of this repository takes it for a
     /// real one.
     #[cfg(test)]
@@ -99,7 +100,7 @@ pub(crate) enum Needs {
 pub(crate) enum Before {
     /// No letter and no digit.
     Boundary,
-    /// No letter, no digit and no `-`: `x-sk-…` is a class name.
+    /// No letter, no digit, no `-`, and no name with a dot: `x-sk-…` is a class name, `x.ico-…` a file.
     BoundaryButDash,
     /// 8 to 12 digits, which are part of the token.
     Digits,
@@ -127,7 +128,7 @@ pub(super) const fn token(
         needs: Needs::Nothing,
         before: Before::Boundary,
         keeps_prefix: false,
-        documented: None,
+        documented: &[],
         #[cfg(test)]
         example,
     }
@@ -158,7 +159,7 @@ impl Vendor {
         Self { before, ..self }
     }
 
-    pub(super) const fn documented(self, ending: &'static str) -> Self {
-        Self { documented: Some(ending), ..self }
+    pub(super) const fn documented(self, documented: &'static [&'static str]) -> Self {
+        Self { documented, ..self }
     }
 }

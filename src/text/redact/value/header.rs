@@ -64,7 +64,8 @@ pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, 
                 };
             };
             if !is_one_of(first, SCHEMES) {
-                return false;
+                return is_scheme(first)
+                    && (has_secret_parameter(judged) || is_credential(second, words.next()));
             }
             if is_made_up(second.as_bytes()) {
                 return false;
@@ -84,4 +85,28 @@ pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, 
             }
         }
     }
+}
+
+/// Whether a word can be the name of a scheme that nobody here knows: `Zoho-oauthtoken`, `GoogleLogin`, `X-Custom`.
+fn is_scheme(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_alphabetic())
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
+/// Whether the word behind such a scheme is a secret. Prose has words there, and numbers of standards.
+fn is_credential(word: &str, next: Option<&str>) -> bool {
+    if is_made_up(word.as_bytes()) || word.contains(['(', '{', '<']) {
+        return false;
+    }
+    match look(word) {
+        Look::Random => true,
+        Look::Mixed => next.is_none() && has_digit(word.as_bytes()) && word.len() >= 8,
+        _ => false,
+    }
+}
+
+/// Whether one of the parameters is random: `Custom id="7", mac="k9x2…"`.
+fn has_secret_parameter(content: &str) -> bool {
+    let parts = content.split([' ', ',', ';']).filter_map(|part| part.split_once('='));
+    parts.map(|(_, value)| value.trim_matches(['"', '\''])).any(|value| is_credential(value, Some("")))
 }

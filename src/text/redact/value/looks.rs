@@ -188,23 +188,38 @@ fn is_mask(value: &str) -> bool {
             .all(|character| matches!(character, '*' | 'x' | 'X' | '•' | '.' | '-' | '_' | '#' | '?' | '…'))
 }
 
-/// Whether a person typed a value in the place of a random one: it is filled up, or has next to no different characters.
-/// One that counts (`1234567890abcdef`) may be somebody's key.
+/// Whether a person typed a value in the place of a random one: it is filled up, says so (`PUT_YOUR_TOKEN_HERE`), has next
+/// to no different characters, or mostly repeats the one before. One that counts (`1234567890abcdef`) may be somebody's key.
 pub(crate) fn is_made_up(value: &[u8]) -> bool {
     /// Chance has more different characters in so many.
     const LONG: usize = 16;
-    let (mut letters, mut seen) = (0, 0_u64);
+    let (mut letters, mut seen, mut repeated, mut last) = (0, 0_u64, 0, 0);
     for byte in value.iter().filter(|byte| byte.is_ascii_alphanumeric()) {
+        let byte = byte.to_ascii_lowercase();
         letters += 1;
-        seen |= 1 << (byte.to_ascii_lowercase() & 63);
+        seen |= 1 << (byte & 63);
+        repeated += usize::from(byte == last);
+        last = byte;
     }
-    is_filled(value) || (letters >= LONG && seen.count_ones() <= 4)
+    is_filled(value)
+        || says_it(value)
+        || (letters >= LONG && (seen.count_ones() <= 4 || repeated * 2 >= letters))
+}
+
+/// Whether a part of a value, between signs, is the word of a placeholder.
+fn says_it(value: &[u8]) -> bool {
+    let parts = value.split(|byte| !byte.is_ascii_alphanumeric());
+    parts
+        .filter(|part| part.len() >= 4)
+        .any(|part| std::str::from_utf8(part).is_ok_and(|part| is_one_of(part, PLACEHOLDERS)))
+        || memchr::memmem::find(value, b"EXAMPLEEXAMPLE").is_some()
 }
 
 /// Whether a value is filled up with one character as a placeholder: `ghp_xxxxxxxx`.
 pub(crate) fn is_filled(value: &[u8]) -> bool {
     const LEAST: usize = 8;
-    let Some(last) = value.last().filter(|last| matches!(last, b'x' | b'X' | b'*' | b'.' | b'_' | b'0'))
+    let Some(last) =
+        value.last().filter(|last| matches!(last, b'x' | b'X' | b'*' | b'#' | b'.' | b'_' | b'0'))
     else {
         return false;
     };

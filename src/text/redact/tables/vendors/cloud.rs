@@ -8,8 +8,17 @@ use crate::text::redact::tables::vendor::Needs::{DigitAndCapital, NoWords};
 use crate::text::redact::tables::vendor::{Vendor, token};
 
 pub(super) static VENDORS: &[Vendor] = &[
-    token("aws_access_key", &["AKIA", "ASIA"], Upper, 16, "NZDKYAYQ3S195JMS").most(16).documented("EXAMPLE"),
-    token("google_api_key", &["AIza"], Url, 30, "n9dLVIdVuddLEG62Hkd9Gf2leMeR3pzh84").most(36),
+    token("aws_access_key", &["AKIA", "ASIA"], Upper, 16, "NZDKYAYQ3S195JMS")
+        .most(16)
+        .documented(&["EXAMPLE"]),
+    token("google_api_key", &["AIza"], Url, 30, "n9dLVIdVuddLEG62Hkd9Gf2leMeR3pzh84")
+        .most(36)
+        // Keys of Google's own pages and samples.
+        .documented(words!(
+            "11srVL_n0nvY 5ucxaOi4FmqE Cu4MJmprNXsw CxoX-oo6YyIs GBdi_UUPwX7c ITYefhixbX4A KRhhrOq1cS7g
+             Lt1sjmdnP5sQ RLJv_a_p4wtM cQ9CKctWmLd4 fd2AFnzAvvuU itrUEke8agEM kOPjjaXeDQgY myCgHIAODrlU
+             nHZRR_znhrh0 vwxyz1234567"
+        )),
     token("google_token", &["ya29."], Dotted, 16, "KpLMcNfAQLKHu7qnQTup"),
     token("google_token", &["GOCSPX-"], Url, 16, "qziQPtDu7W7eaDNKgeIn"),
     token("google_token", &["1//0"], Url, 30, "Gqi7w4e4pxskC1ITtNZPHaQ0Jt7Qg84iqh").with(DigitAndCapital),

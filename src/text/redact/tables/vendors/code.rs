@@ -95,7 +95,10 @@ pub(super) static VENDORS: &[Vendor] = &[
     .after(Run { least: 14, most: 14 }),
     token("scalingo_token", &["tk-us-"], Url, 40, "zbx3CADYCDcPCjJDkRdJQHJqRjGUyP7S06EKma2xZixdASh4"),
     token("prefect_token", &["pnu_", "pnb_"], Alnum, 32, "vkbqGkjz4SEuBKynVtumDcG0va0EiJlJ5xaE"),
-    token("infracost_key", &["ico-"], Alnum, 32, "l91kqEC85qOXjPO7IoE54POtNkLVSl8e").most(32).with(NoWords),
+    token("infracost_key", &["ico-"], Alnum, 32, "l91kqEC85qOXjPO7IoE54POtNkLVSl8e")
+        .most(32)
+        .with(NoWords)
+        .after(BoundaryButDash),
     token(
         "readme_key",
         &["rdme_"],

@@ -16,7 +16,7 @@ pub(super) static VENDORS: &[Vendor] = &[
         "2468013579-pdp4K8ffUF0eWIXiiQE8Jk",
     )
     .with(NoWords),
-    token("slack_token", &["xoxe.xox"], Dotted, 10, "b-1-qH3MB9n7IWUSmTtzQPxC5HCh").with(NoWords),
+    token("slack_token", &["xoxe.xox"], Dotted, 24, "b-1-qH3MB9n7IWUSmTtzQPxC5HCh").with(NoWords),
     webhook(
         "slack_webhook",
         &["hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/"],
