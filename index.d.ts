@@ -398,6 +398,30 @@ export interface CallError {
   message: string
 }
 
+/** A card: the upper part, and what came of the call. */
+export interface CardDrawing {
+  /** Who works on what. */
+  head: Array<Row>
+  /** How it goes, or what came of it. */
+  body: Array<Row>
+}
+
+/** A column: as wide as the longest text at this place in all lines of a drawing. */
+export interface Cell {
+  /** What it says. */
+  span: Span
+  /** Columns at most. */
+  most: number
+  /** At most one part in so many of the width. */
+  share?: number
+  /** Only for widths from here on. */
+  from?: number
+  /** It is compared by its end. */
+  isRight?: boolean
+  /** Its text still grows and must not move the others. */
+  isGrowing?: boolean
+}
+
 /** Several tasks one after the other, and the pi that asks. */
 export interface ChainOptions {
   /** 1 to `maxChainSteps` steps (8 unless configured, never more than 64). */
@@ -788,6 +812,14 @@ export interface EarlyOptions {
  */
 export declare function endBackground(): Promise<string | undefined>
 
+/** How a row fits a width. */
+export type Fit =
+  | { kind: 'line'; lead: Array<Span>; cells: Array<Cell>; parts: Array<Part>; behind: Array<Cell> }
+  | { kind: 'parts'; parts: Array<Array<Span>>; most?: number }
+  | { kind: 'text'; lead: Array<Span>; label?: Span; spans: Array<Span>; most?: number; more: Array<Span> }
+  | { kind: 'prose'; text: string; first?: number; last?: number; more: Array<Span>; isOpen: boolean }
+  | { kind: 'paths'; lead: Array<Span>; paths: Array<string> }
+
 /**
  * How a call asks its host. Each callback may be missing; none keeps the process alive. One that throws or rejects has
  * not answered.
@@ -1016,6 +1048,22 @@ export interface ParallelOptions {
   hostScript?: string
 }
 
+/** Spans that belong together. */
+export interface Part {
+  /** A part without text is left out with its separator. */
+  spans: Array<Span>
+  /** Where there is no room for all parts, the highest rank goes first; 0 stays. */
+  rank: number
+  /** It may be cut to so many columns before another part goes. */
+  fewest?: number
+  /** It stands below, in at most so many lines, where it is not shown whole. */
+  below?: number
+  /** Only for widths from here on. */
+  from?: number
+  /** Only for widths below this. */
+  until?: number
+}
+
 /** US dollars, by kind of token. */
 export interface PiCost {
   /** US dollars for `input`. */
@@ -1091,6 +1139,19 @@ export interface RefreshRequest {
   validForMs: number
 }
 
+/**
+ * Draws a report, given as JSON, as commands keep it; `null` for anything else.
+ *
+ * @example
+ * ```ts
+ * import { reportDrawing } from "pi-subagent-native";
+ *
+ * const rows = reportDrawing(JSON.stringify({ title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" }));
+ * console.log(rows?.length);
+ * ```
+ */
+export declare function reportDrawing(data: string): Array<Row> | null
+
 /** One line of a report. */
 export interface ReportLine {
   /** The mark before it; absent: none. */
@@ -1129,6 +1190,14 @@ export interface RetryNotice {
   atMs: number
   /** What the provider said, on one line. */
   error?: string
+}
+
+/** A row of a drawing: one line of a terminal or more. */
+export interface Row {
+  /** Columns that it is moved to the right. */
+  indent: number
+  /** What it says, and how that fits a width. */
+  fit: Fit
 }
 
 /** Everything about a call that is not its text. */
@@ -1380,6 +1449,19 @@ export interface SingleResult {
   changes?: Array<string>
   /** Notes on how the run was set up and ended, such as tools that were dropped; at most 16 KiB each. */
   diagnostics?: Array<string>
+}
+
+/** Text in one style. */
+export interface Span {
+  /** Safe for a terminal. */
+  text: string
+  /** The name of a colour in pi's theme; absent for the terminal's own. */
+  color?: string
+  isBold?: boolean
+  /** It is a path, which is shortened from the left. */
+  isPath?: boolean
+  /** An action of pi's whose key stands in the text for `{key}`; without a key the span is left out. */
+  action?: "app.tools.expand"
 }
 
 /** An agent that may run in the background. */
@@ -1810,6 +1892,36 @@ export interface TextContent {
  * ```
  */
 export declare function toolCallLine(name: string, args: unknown): string
+
+/**
+ * Draws the card of a call of a tool for work in the background.
+ *
+ * @example
+ * ```ts
+ * import { toolCard } from "pi-subagent-native";
+ *
+ * const call = { tool: "agents_list", arguments: "{}", text: "explorer", hasStarted: true };
+ * const { head, body } = toolCard({ ...call, isOver: true, isError: false, isExpanded: false });
+ * console.log(head.length, body.length);
+ * ```
+ */
+export declare function toolCard(card: ToolCard): CardDrawing
+
+/** A call of a tool for work in the background. */
+export interface ToolCard {
+  /** The tool's name. */
+  tool: string
+  /** The call's arguments as JSON. */
+  arguments: string
+  /** The result's details as JSON; absent before the result. */
+  details?: string
+  /** The text of the result. */
+  text: string
+  hasStarted: boolean
+  isOver: boolean
+  isError: boolean
+  isExpanded: boolean
+}
 
 /** The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it. */
 export interface ToolResult {

@@ -5,7 +5,7 @@ import { afterEach, describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { announcementOf } from "../../extension/background/announcement.ts";
 import { announcementLines } from "../../extension/cards/announcement.ts";
-import { agentsRenderers, spawnRenderers } from "../../extension/cards/session-tools.ts";
+import { sessionToolRenderers } from "../../extension/cards/session-tools.ts";
 import { stopClocks } from "../../extension/cards/state.ts";
 import type { CardDetails } from "../../extension/host/details.ts";
 import { type AnyTheme, Pen } from "../../extension/ui/pen.ts";
@@ -122,7 +122,9 @@ describe("odd data", () => {
 		const agents = [{ id: "explorer", description: "Finds", source: "builtin", readonly: true, model: "fake/big" }];
 		for (let round = 0; round < ROUNDS; round++) {
 			const [renderers, details] =
-				pick(2) === 0 ? [spawnRenderers, receipt] : [agentsRenderers, { agents, defaultAgent: "x" }];
+				pick(2) === 0
+					? [sessionToolRenderers("sessions_spawn"), receipt]
+					: [sessionToolRenderers("agents_list"), { agents, defaultAgent: "x" }];
 			const args = mutated({ task: "find\nit", label: "a", agentId: "explorer" }, pick);
 			const stored = mutated(details, pick);
 			const card = new Card(args, renderers);

@@ -34,6 +34,7 @@ import {
 	RunHandle,
 	type RunOptions,
 	type RunUsage,
+	reportDrawing,
 	type SingleResult,
 	sanitizeOutput,
 	spawnSession,
@@ -47,6 +48,7 @@ import {
 	type ToolSurfaces,
 	type TruncatedOutput,
 	toolCallLine,
+	toolCard,
 	truncateHead,
 	truncateOutput,
 	truncateTail,
@@ -295,6 +297,15 @@ export const examples = {
 	stateWords(): void {
 		const { mark, word, note = word } = stateWords({ state: "queued", position: 3 });
 		console.log(mark, note);
+	},
+	toolCard(): void {
+		const call = { tool: "agents_list", arguments: "{}", text: "explorer", hasStarted: true };
+		const { head, body } = toolCard({ ...call, isOver: true, isError: false, isExpanded: false });
+		console.log(head.length, body.length);
+	},
+	reportDrawing(): void {
+		const rows = reportDrawing(JSON.stringify({ title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" }));
+		console.log(rows?.length);
 	},
 	toolCallLine(): void {
 		console.log(toolCallLine("read", { path: "src/main.rs", offset: 1, limit: 10 }));

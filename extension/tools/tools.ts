@@ -15,7 +15,7 @@ import type {
 } from "../../index.js";
 import type { Background } from "../background/registry.ts";
 import { renderers } from "../cards/render.ts";
-import { agentsRenderers, sessionRenderers, spawnRenderers } from "../cards/session-tools.ts";
+import { sessionToolRenderers } from "../cards/session-tools.ts";
 import { STAMPS } from "../host/details.ts";
 import { contained, messageOf } from "../host/guard.ts";
 import { loadAddon, type Native } from "../host/native.ts";
@@ -82,11 +82,11 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 				...renderers(name, (callId) => questions.list(callId)),
 			};
 		}
-		if (name === "sessions_spawn") return { run: spawn, failure: refused, ...spawnRenderers };
-		if (name === "agents_list") return { run: list, failure: refused, ...agentsRenderers, ...READS };
+		if (name === "sessions_spawn") return { run: spawn, failure: refused, ...sessionToolRenderers(name) };
+		if (name === "agents_list") return { run: list, failure: refused, ...sessionToolRenderers(name), ...READS };
 		if (!isSessionTool(name)) return undefined;
 		const run = (call: Call) => useSessionTool(name, background, call);
-		return { run, failure: refused, ...sessionRenderers(name), ...(SESSION_TOOLS[name] && READS) };
+		return { run, failure: refused, ...sessionToolRenderers(name), ...(SESSION_TOOLS[name] && READS) };
 	}
 
 	return {

@@ -4,7 +4,9 @@
  */
 
 import type { ThemeColor as Color, Theme } from "@earendil-works/pi-coding-agent";
+import type { Keybinding } from "@earendil-works/pi-tui";
 import type { RunUsage } from "../../index.js";
+import { keyText } from "./key-text.ts";
 import { clip, fitCall, indented, oneLine, PREVIEW_CHARACTERS, plainText, widthOf, wrap } from "./text.ts";
 import { usageParts } from "./words.ts";
 
@@ -51,15 +53,18 @@ export const SEPARATOR = " · ";
 
 export class Pen extends Style {
 	readonly width: number;
+	/** What the user's keys of an action are called; empty where there are none. */
+	readonly keyText: (action: Keybinding) => string;
 
-	constructor(theme: AnyTheme, width: number) {
+	constructor(theme: AnyTheme, width: number, keys: (action: Keybinding) => string = keyText) {
 		super(theme);
 		this.width = width;
+		this.keyText = keys;
 	}
 
 	/** A pen for fewer columns, or for more. */
 	resized(width: number): Pen {
-		return new Pen(this.theme, width);
+		return new Pen(this.theme, width, this.keyText);
 	}
 
 	/** Draws what stands to the right of a margin. */

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 1b50020e0c7a24e1. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 d5228ed8d786800f. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -2037,17 +2037,17 @@ function wrapTextWithAnsi(text2, width) {
   }
   return result.length > 0 ? result : [""];
 }
-function wrapSingleLine(line, width) {
-  if (!line) {
+function wrapSingleLine(line2, width) {
+  if (!line2) {
     return [""];
   }
-  const visibleLength = visibleWidth(line);
+  const visibleLength = visibleWidth(line2);
   if (visibleLength <= width) {
-    return [line];
+    return [line2];
   }
-  const wrapped = [];
+  const wrapped2 = [];
   const tracker = new AnsiCodeTracker();
-  const tokens = splitIntoTokensWithAnsi(line);
+  const tokens = splitIntoTokensWithAnsi(line2);
   let currentLine = "";
   let currentVisibleLength = 0;
   for (const token of tokens) {
@@ -2059,13 +2059,13 @@ function wrapSingleLine(line, width) {
         if (lineEndReset) {
           currentLine += lineEndReset;
         }
-        wrapped.push(currentLine);
+        wrapped2.push(currentLine);
         currentLine = "";
         currentVisibleLength = 0;
       }
       const broken = breakLongWord(token, width, tracker);
       for (let i = 0; i < broken.length - 1; i++) {
-        wrapped.push(broken[i]);
+        wrapped2.push(broken[i]);
       }
       currentLine = broken[broken.length - 1];
       currentVisibleLength = visibleWidth(currentLine);
@@ -2078,7 +2078,7 @@ function wrapSingleLine(line, width) {
       if (lineEndReset) {
         lineToWrap += lineEndReset;
       }
-      wrapped.push(lineToWrap);
+      wrapped2.push(lineToWrap);
       if (isWhitespace) {
         currentLine = tracker.getActiveCodes();
         currentVisibleLength = 0;
@@ -2093,9 +2093,9 @@ function wrapSingleLine(line, width) {
     updateTrackerFromText(token, tracker);
   }
   if (currentLine) {
-    wrapped.push(currentLine);
+    wrapped2.push(currentLine);
   }
-  return wrapped.length > 0 ? wrapped.map((line2) => line2.trimEnd()) : [""];
+  return wrapped2.length > 0 ? wrapped2.map((line3) => line3.trimEnd()) : [""];
 }
 var PUNCTUATION_REGEX = /[(){}[\]<>.,;:'"!?+\-=*/\\|&%^$#@~`]/;
 function isWhitespaceChar(char) {
@@ -2154,11 +2154,11 @@ function breakLongWord(word, width, tracker) {
   }
   return lines.length > 0 ? lines : [""];
 }
-function applyBackgroundToLine(line, width, bgFn) {
-  const visibleLen = visibleWidth(line);
+function applyBackgroundToLine(line2, width, bgFn) {
+  const visibleLen = visibleWidth(line2);
   const paddingNeeded = Math.max(0, width - visibleLen);
   const padding = " ".repeat(paddingNeeded);
-  const withPadding = line + padding;
+  const withPadding = line2 + padding;
   return bgFn(withPadding);
 }
 function truncateToWidth(text2, maxWidth, ellipsis = "...", pad = false) {
@@ -2281,16 +2281,16 @@ function truncateToWidth(text2, maxWidth, ellipsis = "...", pad = false) {
   }
   return finalizeTruncatedResult(result, keptWidth, ellipsis, ellipsisWidth, maxWidth, pad);
 }
-function sliceByColumn(line, startCol, length, strict = false) {
-  return sliceWithWidth(line, startCol, length, strict).text;
+function sliceByColumn(line2, startCol, length, strict = false) {
+  return sliceWithWidth(line2, startCol, length, strict).text;
 }
-function sliceWithWidth(line, startCol, length, strict = false) {
+function sliceWithWidth(line2, startCol, length, strict = false) {
   if (length <= 0)
     return { text: "", width: 0 };
   const endCol = startCol + length;
   let result = "", resultWidth = 0, currentCol = 0, i = 0, pendingAnsi = "";
-  while (i < line.length) {
-    const ansi = extractAnsiCode(line, i);
+  while (i < line2.length) {
+    const ansi = extractAnsiCode(line2, i);
     if (ansi) {
       if (currentCol >= startCol && currentCol < endCol)
         result += ansi.code;
@@ -2300,9 +2300,9 @@ function sliceWithWidth(line, startCol, length, strict = false) {
       continue;
     }
     let textEnd = i;
-    while (textEnd < line.length && !extractAnsiCode(line, textEnd))
+    while (textEnd < line2.length && !extractAnsiCode(line2, textEnd))
       textEnd++;
-    for (const { segment } of graphemeSegmenter.segment(line.slice(i, textEnd))) {
+    for (const { segment } of graphemeSegmenter.segment(line2.slice(i, textEnd))) {
       const w = graphemeWidth(segment);
       const inRange = currentCol >= startCol && currentCol < endCol;
       const fits = !strict || currentCol + w <= endCol;
@@ -3015,11 +3015,11 @@ function getCapabilities() {
 }
 var KITTY_PREFIX = "\x1B_G";
 var ITERM2_PREFIX = "\x1B]1337;File=";
-function isImageLine(line) {
-  if (line.startsWith(KITTY_PREFIX) || line.startsWith(ITERM2_PREFIX)) {
+function isImageLine(line2) {
+  if (line2.startsWith(KITTY_PREFIX) || line2.startsWith(ITERM2_PREFIX)) {
     return true;
   }
-  return line.includes(KITTY_PREFIX) || line.includes(ITERM2_PREFIX);
+  return line2.includes(KITTY_PREFIX) || line2.includes(ITERM2_PREFIX);
 }
 function hyperlink(text2, url) {
   return `\x1B]8;;${url}\x1B\\${text2}\x1B]8;;\x1B\\`;
@@ -3086,7 +3086,7 @@ var Box = class {
   }
   matchCache(width, childLines, bgSample) {
     const cache = this.cache;
-    return !!cache && cache.width === width && cache.bgSample === bgSample && cache.childLines.length === childLines.length && cache.childLines.every((line, i) => line === childLines[i]);
+    return !!cache && cache.width === width && cache.bgSample === bgSample && cache.childLines.length === childLines.length && cache.childLines.every((line2, i) => line2 === childLines[i]);
   }
   invalidate() {
     this.invalidateCache();
@@ -3127,8 +3127,8 @@ var Box = class {
     for (const child of this.children) {
       const lines = child.render(contentWidth);
       mouseChildren.push({ component: child, height: lines.length });
-      for (const line of lines) {
-        childLines.push(leftPad + line);
+      for (const line2 of lines) {
+        childLines.push(leftPad + line2);
       }
     }
     this.mouseLayout = { width: contentWidth, children: mouseChildren };
@@ -3143,8 +3143,8 @@ var Box = class {
     for (let i = 0; i < this.paddingY; i++) {
       result.push(this.applyBg("", width));
     }
-    for (const line of childLines) {
-      result.push(this.applyBg(line, width));
+    for (const line2 of childLines) {
+      result.push(this.applyBg(line2, width));
     }
     for (let i = 0; i < this.paddingY; i++) {
       result.push(this.applyBg("", width));
@@ -3152,10 +3152,10 @@ var Box = class {
     this.cache = { childLines, width, bgSample, lines: result };
     return result;
   }
-  applyBg(line, width) {
-    const visLen = visibleWidth(line);
+  applyBg(line2, width) {
+    const visLen = visibleWidth(line2);
     const padNeeded = Math.max(0, width - visLen);
-    const padded = line + " ".repeat(padNeeded);
+    const padded = line2 + " ".repeat(padNeeded);
     if (this.bgFn) {
       return applyBackgroundToLine(padded, width, this.bgFn);
     }
@@ -3449,8 +3449,8 @@ var Text = class {
     const leftMargin = " ".repeat(paddingX);
     const rightMargin = " ".repeat(paddingX);
     const contentLines = [];
-    for (const line of wrappedLines) {
-      const lineWithMargins = leftMargin + line + rightMargin;
+    for (const line2 of wrappedLines) {
+      const lineWithMargins = leftMargin + line2 + rightMargin;
       if (this.customBgFn) {
         contentLines.push(applyBackgroundToLine(lineWithMargins, width, this.customBgFn));
       } else {
@@ -3462,8 +3462,8 @@ var Text = class {
     const emptyLine = " ".repeat(width);
     const emptyLines = [];
     for (let i = 0; i < this.paddingY; i++) {
-      const line = this.customBgFn ? applyBackgroundToLine(emptyLine, width, this.customBgFn) : emptyLine;
-      emptyLines.push(line);
+      const line2 = this.customBgFn ? applyBackgroundToLine(emptyLine, width, this.customBgFn) : emptyLine;
+      emptyLines.push(line2);
     }
     const result = [...emptyLines, ...contentLines, ...emptyLines];
     this.cachedText = this.text;
@@ -4139,8 +4139,8 @@ var Input = class {
     const textWithCursor = beforeCursor + marker + cursorChar + afterCursor;
     const visualLength = visibleWidth(textWithCursor);
     const padding = " ".repeat(Math.max(0, availableWidth - visualLength));
-    const line = this.prompt + textWithCursor + padding;
-    return [line];
+    const line2 = this.prompt + textWithCursor + padding;
+    return [line2];
   }
 };
 
@@ -4779,17 +4779,17 @@ var NAMED_OPERATOR_END = "\u{F0005}";
 var NAMED_OPERATOR_LEFT_SPACING_PATTERN = /(?<=[\p{L}\p{N})\]}\u{f0001}])\u{f0004}/gu;
 var NAMED_OPERATOR_RIGHT_SPACING_PATTERN = /\u{f0005}(?=[\p{L}\p{N}√\u{f0000}])/gu;
 function normalizeOutput(value) {
-  return value.replace(NAMED_OPERATOR_LEFT_SPACING_PATTERN, " ").replaceAll(NAMED_OPERATOR_START, "").replace(NAMED_OPERATOR_RIGHT_SPACING_PATTERN, " ").replaceAll(NAMED_OPERATOR_END, "").split("\n").map((line) => line.replace(/[ \t]+/g, " ").trim()).filter((line, index, lines) => line.length > 0 || index > 0 && index < lines.length - 1).join("\n").trim();
+  return value.replace(NAMED_OPERATOR_LEFT_SPACING_PATTERN, " ").replaceAll(NAMED_OPERATOR_START, "").replace(NAMED_OPERATOR_RIGHT_SPACING_PATTERN, " ").replaceAll(NAMED_OPERATOR_END, "").split("\n").map((line2) => line2.replace(/[ \t]+/g, " ").trim()).filter((line2, index, lines) => line2.length > 0 || index > 0 && index < lines.length - 1).join("\n").trim();
 }
 var LAYOUT_MARKER_START = "\u{F0000}";
 var LAYOUT_MARKER_END = "\u{F0001}";
 var LAYOUT_MARKER_PATTERN = /\u{f0000}(\d+)\u{f0001}/gu;
 var TRAILING_LAYOUT_MARKER_PATTERN = /\u{f0000}(\d+)\u{f0001}$/u;
 var PROTECTED_SPACE = "\u{F0002}";
-function padLayoutLine(line, width, centered = false) {
-  const padding = Math.max(0, width - visibleWidth(line));
+function padLayoutLine(line2, width, centered = false) {
+  const padding = Math.max(0, width - visibleWidth(line2));
   const left = centered ? Math.floor(padding / 2) : 0;
-  return `${" ".repeat(left)}${line}${" ".repeat(padding - left)}`;
+  return `${" ".repeat(left)}${line2}${" ".repeat(padding - left)}`;
 }
 function joinLayouts(layouts) {
   if (layouts.length === 0) {
@@ -4799,12 +4799,12 @@ function joinLayouts(layouts) {
   const below = Math.max(...layouts.map((layout) => layout.lines.length - layout.baseline - 1));
   const lines = [];
   for (let row = 0; row <= baseline + below; row++) {
-    let line = "";
+    let line2 = "";
     for (const layout of layouts) {
       const sourceRow = row - baseline + layout.baseline;
-      line += sourceRow >= 0 && sourceRow < layout.lines.length ? padLayoutLine(layout.lines[sourceRow] ?? "", layout.width) : " ".repeat(layout.width);
+      line2 += sourceRow >= 0 && sourceRow < layout.lines.length ? padLayoutLine(layout.lines[sourceRow] ?? "", layout.width) : " ".repeat(layout.width);
     }
-    lines.push(line.trimEnd());
+    lines.push(line2.trimEnd());
   }
   return {
     lines,
@@ -4840,9 +4840,9 @@ function renderLayout(source, nodes) {
         const width = contentWidth + 2;
         layouts.push({
           lines: [
-            ...numerator.lines.map((line) => padLayoutLine(line, width, true)),
+            ...numerator.lines.map((line2) => padLayoutLine(line2, width, true)),
             ` ${"\u2500".repeat(contentWidth)} `,
-            ...denominator.lines.map((line) => padLayoutLine(line, width, true))
+            ...denominator.lines.map((line2) => padLayoutLine(line2, width, true))
           ],
           width,
           baseline: numerator.lines.length
@@ -4868,17 +4868,17 @@ function renderLayout(source, nodes) {
         const width = Math.max(upper?.width ?? 0, lower?.width ?? 0);
         layouts.push({
           lines: [
-            ...upper?.lines.map((line) => padLayoutLine(line, width)) ?? [],
+            ...upper?.lines.map((line2) => padLayoutLine(line2, width)) ?? [],
             " ".repeat(width),
-            ...lower?.lines.map((line) => padLayoutLine(line, width)) ?? []
+            ...lower?.lines.map((line2) => padLayoutLine(line2, width)) ?? []
           ],
           width,
           baseline: upper?.lines.length ?? 0
         });
       } else {
-        const width = Math.max(0, ...node.lines.map((line) => visibleWidth(line)));
+        const width = Math.max(0, ...node.lines.map((line2) => visibleWidth(line2)));
         layouts.push({
-          lines: node.lines.map((line) => padLayoutLine(line, width)),
+          lines: node.lines.map((line2) => padLayoutLine(line2, width)),
           width,
           baseline: node.baseline
         });
@@ -4900,7 +4900,7 @@ function renderLayout(source, nodes) {
   }
   return {
     lines: renderedLines,
-    width: Math.max(0, ...renderedLines.map((line) => visibleWidth(line))),
+    width: Math.max(0, ...renderedLines.map((line2) => visibleWidth(line2))),
     baseline: firstBaseline
   };
 }
@@ -5450,8 +5450,8 @@ function renderLatex(source, options = {}) {
     return rendered.replaceAll(PROTECTED_SPACE, " ");
   }
   const lines = renderLayout(rendered, layoutNodes).lines;
-  const indentation = Math.min(...lines.filter((line) => line.trim()).map((line) => line.length - line.trimStart().length));
-  return lines.map((line) => line.slice(indentation).trimEnd()).join("\n").trimEnd().replaceAll(PROTECTED_SPACE, " ");
+  const indentation = Math.min(...lines.filter((line2) => line2.trim()).map((line2) => line2.length - line2.trimStart().length));
+  return lines.map((line2) => line2.slice(indentation).trimEnd()).join("\n").trimEnd().replaceAll(PROTECTED_SPACE, " ");
 }
 
 // node_modules/@earendil-works/pi-tui/dist/components/markdown.js
@@ -5645,11 +5645,11 @@ var Markdown = class {
       }
     }
     const wrappedLines = [];
-    for (const line of renderedLines) {
-      if (isImageLine(line)) {
-        wrappedLines.push(line);
+    for (const line2 of renderedLines) {
+      if (isImageLine(line2)) {
+        wrappedLines.push(line2);
       } else {
-        for (const wrappedLine of wrapTextWithAnsi(line, contentWidth)) {
+        for (const wrappedLine of wrapTextWithAnsi(line2, contentWidth)) {
           wrappedLines.push(wrappedLine);
         }
       }
@@ -5658,12 +5658,12 @@ var Markdown = class {
     const rightMargin = " ".repeat(this.paddingX);
     const bgFn = this.defaultTextStyle?.bgColor;
     const contentLines = [];
-    for (const line of wrappedLines) {
-      if (isImageLine(line)) {
-        contentLines.push(line);
+    for (const line2 of wrappedLines) {
+      if (isImageLine(line2)) {
+        contentLines.push(line2);
         continue;
       }
-      const lineWithMargins = leftMargin + line + rightMargin;
+      const lineWithMargins = leftMargin + line2 + rightMargin;
       if (bgFn) {
         contentLines.push(applyBackgroundToLine(lineWithMargins, width, bgFn));
       } else {
@@ -5675,8 +5675,8 @@ var Markdown = class {
     const emptyLine = " ".repeat(width);
     const emptyLines = [];
     for (let i = 0; i < this.paddingY; i++) {
-      const line = bgFn ? applyBackgroundToLine(emptyLine, width, bgFn) : emptyLine;
-      emptyLines.push(line);
+      const line2 = bgFn ? applyBackgroundToLine(emptyLine, width, bgFn) : emptyLine;
+      emptyLines.push(line2);
     }
     const result = emptyLines.concat(contentLines, emptyLines);
     this.cachedText = this.text;
@@ -5694,23 +5694,23 @@ var Markdown = class {
     if (!this.defaultTextStyle) {
       return text2;
     }
-    let styled = text2;
+    let styled2 = text2;
     if (this.defaultTextStyle.color) {
-      styled = this.defaultTextStyle.color(styled);
+      styled2 = this.defaultTextStyle.color(styled2);
     }
     if (this.defaultTextStyle.bold) {
-      styled = this.theme.bold(styled);
+      styled2 = this.theme.bold(styled2);
     }
     if (this.defaultTextStyle.italic) {
-      styled = this.theme.italic(styled);
+      styled2 = this.theme.italic(styled2);
     }
     if (this.defaultTextStyle.strikethrough) {
-      styled = this.theme.strikethrough(styled);
+      styled2 = this.theme.strikethrough(styled2);
     }
     if (this.defaultTextStyle.underline) {
-      styled = this.theme.underline(styled);
+      styled2 = this.theme.underline(styled2);
     }
-    return styled;
+    return styled2;
   }
   getDefaultStylePrefix() {
     if (!this.defaultTextStyle) {
@@ -5720,31 +5720,31 @@ var Markdown = class {
       return this.defaultStylePrefix;
     }
     const sentinel = "\0";
-    let styled = sentinel;
+    let styled2 = sentinel;
     if (this.defaultTextStyle.color) {
-      styled = this.defaultTextStyle.color(styled);
+      styled2 = this.defaultTextStyle.color(styled2);
     }
     if (this.defaultTextStyle.bold) {
-      styled = this.theme.bold(styled);
+      styled2 = this.theme.bold(styled2);
     }
     if (this.defaultTextStyle.italic) {
-      styled = this.theme.italic(styled);
+      styled2 = this.theme.italic(styled2);
     }
     if (this.defaultTextStyle.strikethrough) {
-      styled = this.theme.strikethrough(styled);
+      styled2 = this.theme.strikethrough(styled2);
     }
     if (this.defaultTextStyle.underline) {
-      styled = this.theme.underline(styled);
+      styled2 = this.theme.underline(styled2);
     }
-    const sentinelIndex = styled.indexOf(sentinel);
-    this.defaultStylePrefix = sentinelIndex >= 0 ? styled.slice(0, sentinelIndex) : "";
+    const sentinelIndex = styled2.indexOf(sentinel);
+    this.defaultStylePrefix = sentinelIndex >= 0 ? styled2.slice(0, sentinelIndex) : "";
     return this.defaultStylePrefix;
   }
   getStylePrefix(styleFn) {
     const sentinel = "\0";
-    const styled = styleFn(sentinel);
-    const sentinelIndex = styled.indexOf(sentinel);
-    return sentinelIndex >= 0 ? styled.slice(0, sentinelIndex) : "";
+    const styled2 = styleFn(sentinel);
+    const sentinelIndex = styled2.indexOf(sentinel);
+    return sentinelIndex >= 0 ? styled2.slice(0, sentinelIndex) : "";
   }
   getDefaultInlineStyleContext() {
     return {
@@ -5790,8 +5790,8 @@ var Markdown = class {
       case "latexBlock": {
         const latexToken = token;
         const rendered = !latexToken.pending && this.options.renderLatex !== false ? renderLatex(latexToken.text, { display: true }) ?? latexToken.raw.trim() : latexToken.raw.trim();
-        for (const line of rendered.split("\n")) {
-          lines.push(this.applyDefaultStyle(line));
+        for (const line2 of rendered.split("\n")) {
+          lines.push(this.applyDefaultStyle(line2));
         }
         if (nextTokenType && nextTokenType !== "space") {
           lines.push("");
@@ -5831,11 +5831,11 @@ var Markdown = class {
       case "blockquote": {
         const quoteStyle = (text2) => this.theme.quote(this.theme.italic(text2));
         const quoteStylePrefix = this.getStylePrefix(quoteStyle);
-        const applyQuoteStyle = (line) => {
+        const applyQuoteStyle = (line2) => {
           if (!quoteStylePrefix) {
-            return quoteStyle(line);
+            return quoteStyle(line2);
           }
-          const lineWithReappliedStyle = line.replace(/\x1b\[0m/g, `\x1B[0m${quoteStylePrefix}`);
+          const lineWithReappliedStyle = line2.replace(/\x1b\[0m/g, `\x1B[0m${quoteStylePrefix}`);
           return quoteStyle(lineWithReappliedStyle);
         };
         const quoteContentWidth = Math.max(1, width - 2);
@@ -5999,8 +5999,8 @@ var Markdown = class {
           continue;
         }
         const itemLines = this.renderToken(itemToken, itemWidth, void 0, styleContext);
-        for (const line of itemLines) {
-          for (const wrappedLine of wrapTextWithAnsi(line, itemWidth)) {
+        for (const line2 of itemLines) {
+          for (const wrappedLine of wrapTextWithAnsi(line2, itemWidth)) {
             const linePrefix = renderedAnyLine ? continuationPrefix : firstPrefix;
             lines.push(linePrefix + wrappedLine);
             renderedAnyLine = true;
@@ -6038,9 +6038,9 @@ var Markdown = class {
    */
   wrapCellText(text2, maxWidth, stylePrefix = "") {
     const lines = wrapTextWithAnsi(text2, Math.max(1, maxWidth));
-    return lines.map((line, index) => {
+    return lines.map((line2, index) => {
       const styleReset = index < lines.length - 1 ? "\x1B[22;23;24;25;27;28;29;39m" : "";
-      return `${line}${styleReset}${stylePrefix}`;
+      return `${line2}${styleReset}${stylePrefix}`;
     });
   }
   /**
@@ -6226,31 +6226,31 @@ function firstLine(text2) {
 }
 var STYLES = /\u001b\[[\d;]*m/g;
 var NARROW = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2199\u21a9-\u22ff\u2500-\u25fc\u2713\u2717\u276f]*$/;
-function widthOf(line) {
-  const bare = line.includes("\x1B") ? line.replace(STYLES, "") : line;
-  return NARROW.test(bare) ? bare.length : visibleWidth(line);
+function widthOf(line2) {
+  const bare = line2.includes("\x1B") ? line2.replace(STYLES, "") : line2;
+  return NARROW.test(bare) ? bare.length : visibleWidth(line2);
 }
-function clip(line, width) {
+function clip(line2, width) {
   if (width <= 0) return "";
-  return widthOf(line) <= width ? line : restyled(truncateToWidth(line, width, ELLIPSIS), line);
+  return widthOf(line2) <= width ? line2 : restyled(truncateToWidth(line2, width, ELLIPSIS), line2);
 }
-function cell(line, columns) {
+function cell(line2, columns) {
   if (columns <= 0) return "";
-  const missing = columns - widthOf(line);
-  if (missing >= 0) return line + " ".repeat(missing);
-  return restyled(truncateToWidth(line, columns, ELLIPSIS, true), line);
+  const missing = columns - widthOf(line2);
+  if (missing >= 0) return line2 + " ".repeat(missing);
+  return restyled(truncateToWidth(line2, columns, ELLIPSIS, true), line2);
 }
-function restyled(cut, line) {
-  return cut.replace(RESET, "").replace(RESET, line.includes("\x1B") ? UNSTYLED : "");
+function restyled(cut2, line2) {
+  return cut2.replace(RESET, "").replace(RESET, line2.includes("\x1B") ? UNSTYLED : "");
 }
 function wrap(text2, width, lead = "") {
   const indent = widthOf(lead);
   const lines = wrapTextWithAnsi(text2, Math.max(1, width - indent));
   const margin = " ".repeat(indent);
-  return lines.map((line, index) => (index === 0 ? lead : margin) + line);
+  return lines.map((line2, index) => (index === 0 ? lead : margin) + line2);
 }
 function indented(lines, columns) {
-  return lines.map((line) => line === "" ? line : " ".repeat(columns) + line);
+  return lines.map((line2) => line2 === "" ? line2 : " ".repeat(columns) + line2);
 }
 var FEWEST_PATH_COLUMNS = 6;
 function fitPath(path, width) {
@@ -6284,8 +6284,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 1b50020e0c7a24e1"}.`)) return void 0;
-  const [version] = "0.1.0 1b50020e0c7a24e1".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d5228ed8d786800f"}.`)) return void 0;
+  const [version] = "0.1.0 d5228ed8d786800f".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6299,17 +6299,17 @@ function ownText() {
 var FRAME = /([^\s(]+):(\d+):(\d+)\)?$/m;
 var map;
 function placeOf({ stack = "" }) {
-  const [, file = "", line, column] = FRAME.exec(stack) ?? [];
-  if (!line || !column) return void 0;
-  return file === import.meta.url && origin(Number(line), Number(column)) || `${basename(file)}:${line}:${column}`;
+  const [, file = "", line2, column] = FRAME.exec(stack) ?? [];
+  if (!line2 || !column) return void 0;
+  return file === import.meta.url && origin(Number(line2), Number(column)) || `${basename(file)}:${line2}:${column}`;
 }
-function origin(line, column) {
+function origin(line2, column) {
   try {
     map ??= new SourceMap(JSON.parse(readFileSync(`${fileURLToPath(import.meta.url)}.map`, "utf8")));
   } catch {
     return void 0;
   }
-  const entry = map.findEntry(line - 1, column - 1);
+  const entry = map.findEntry(line2 - 1, column - 1);
   if (!("originalSource" in entry)) return void 0;
   return `${basename(entry.originalSource)}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
 }
@@ -6421,6 +6421,15 @@ function contentText({ content }) {
   if (isText(content)) return content;
   if (!Array.isArray(content)) return "";
   return content.map((part) => isObject(part) && isText(part.text) ? part.text : "").join("\n");
+}
+function asJson(value) {
+  try {
+    const json = JSON.stringify(value) ?? "";
+    if (!/\\ud[89a-f]/.test(json)) return json;
+    return JSON.stringify(value, (_2, field) => isText(field) ? field.toWellFormed() : field);
+  } catch {
+    return "";
+  }
 }
 var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 function shape(...rows) {
@@ -6841,6 +6850,21 @@ var Background = class {
   }
 };
 
+// extension/ui/key-text.ts
+var DEFAULTS = {
+  ...TUI_KEYBINDINGS,
+  "app.tools.expand": { defaultKeys: "ctrl+o" }
+};
+function keyText(binding, source = {}) {
+  return source.keyText?.(binding) ?? keysOf(binding, source).map(keyName).join("/");
+}
+function keysOf(binding, source) {
+  return source.getKeys?.(binding) ?? [DEFAULTS[binding]?.defaultKeys ?? []].flat();
+}
+function keyName(key) {
+  return process.platform === "darwin" ? key.replace(/\balt\b/, "option") : key;
+}
+
 // extension/host/native.ts
 import { createRequire } from "node:module";
 var loaded;
@@ -6963,10 +6987,10 @@ var Style = class {
     return safely(text2, () => this.theme[kind]?.(text2));
   }
 };
-function safely(text2, styled) {
+function safely(text2, styled2) {
   if (text2 === "") return text2;
   try {
-    return styled() ?? text2;
+    return styled2() ?? text2;
   } catch {
     return text2;
   }
@@ -6974,21 +6998,24 @@ function safely(text2, styled) {
 var SEPARATOR = " \xB7 ";
 var Pen = class _Pen extends Style {
   width;
-  constructor(theme, width) {
+  /** What the user's keys of an action are called; empty where there are none. */
+  keyText;
+  constructor(theme, width, keys = keyText) {
     super(theme);
     this.width = width;
+    this.keyText = keys;
   }
   /** A pen for fewer columns, or for more. */
   resized(width) {
-    return new _Pen(this.theme, width);
+    return new _Pen(this.theme, width, this.keyText);
   }
   /** Draws what stands to the right of a margin. */
   indented(columns, draw) {
     return indented(draw(this.resized(this.width - columns)), columns);
   }
   /** Cuts a styled line. */
-  clip(line) {
-    return clip(line, this.width);
+  clip(line2) {
+    return clip(line2, this.width);
   }
   /** Wraps styled text; what follows the first line stands below the end of `lead`. */
   wrap(text2, lead = "") {
@@ -7006,7 +7033,7 @@ var Pen = class _Pen extends Style {
   start(text2, color, limit) {
     const lines = this.wrap(oneLine(text2.slice(0, PREVIEW_CHARACTERS)));
     if (lines.length > limit) lines.splice(limit - 1, Number.POSITIVE_INFINITY, `${lines[limit - 1]} \u2026`);
-    return lines.map((line) => this.fg(color, this.clip(line)));
+    return lines.map((line2) => this.fg(color, this.clip(line2)));
   }
   /** A tool call, with its name apart from what it is given. */
   call(words) {
@@ -7035,7 +7062,7 @@ var Pen = class _Pen extends Style {
       if (last && joinedWidth([...last, part]) <= this.width) last.push(part);
       else lines.push([part]);
     }
-    return lines.map((line) => this.clip(this.joined(line)));
+    return lines.map((line2) => this.clip(this.joined(line2)));
   }
 };
 function joinedWidth(parts) {
@@ -7065,21 +7092,6 @@ function component(theme, layout, stamp = () => void 0) {
       invalidated += 1;
     }
   };
-}
-
-// extension/ui/key-text.ts
-var DEFAULTS = {
-  ...TUI_KEYBINDINGS,
-  "app.tools.expand": { defaultKeys: "ctrl+o" }
-};
-function keyText(binding, source = {}) {
-  return source.keyText?.(binding) ?? keysOf(binding, source).map(keyName).join("/");
-}
-function keysOf(binding, source) {
-  return source.getKeys?.(binding) ?? [DEFAULTS[binding]?.defaultKeys ?? []].flat();
-}
-function keyName(key) {
-  return process.platform === "darwin" ? key.replace(/\balt\b/, "option") : key;
 }
 
 // extension/cards/frame.ts
@@ -7120,7 +7132,7 @@ function highlighted(code, language, style) {
     if (tree) return colored(tree, style).split("\n");
   } catch {
   }
-  return code.split("\n").map((line) => style.fg("mdCodeBlock", line));
+  return code.split("\n").map((line2) => style.fg("mdCodeBlock", line2));
 }
 function treeOf(code, language) {
   const highlighter = createRequire2(import.meta.url)("./languages.cjs");
@@ -7140,7 +7152,7 @@ function colored(tree, style) {
     },
     closeNode: () => void colors.pop()
   });
-  return runs.map(({ text: text2, color }) => color ? text2.replace(/[^\n]+/g, (line) => style.fg(color, line)) : text2).join("");
+  return runs.map(({ text: text2, color }) => color ? text2.replace(/[^\n]+/g, (line2) => style.fg(color, line2)) : text2).join("");
 }
 
 // extension/ui/prose.ts
@@ -7152,13 +7164,13 @@ function prose(source, pen) {
   const text2 = plainText(source).trim();
   try {
     const lines = new Markdown(text2, 0, 0, markdownTheme(pen)).render(Math.max(1, pen.width));
-    return lines.map((line) => pen.clip(line.trimEnd()));
+    return lines.map((line2) => pen.clip(line2.trimEnd()));
   } catch {
     return pen.wrap(text2);
   }
 }
 function compactProse(source, pen) {
-  return prose(source, pen).filter((line) => line !== "");
+  return prose(source, pen).filter((line2) => line2 !== "");
 }
 function endOfProse(source, limit, pen) {
   const start2 = Math.floor((source.length - (limit + 2) * Math.max(pen.width, 1)) / STEP) * STEP;
@@ -7169,17 +7181,17 @@ function endOfProse(source, limit, pen) {
   return lines.slice(-limit);
 }
 function gist(source) {
-  const lines = plainText(source.slice(0, LINE_CHARACTERS)).split("\n").map((line) => line.trim()).filter((line) => line !== "" && !FENCE.test(line));
-  const said = lines.filter((line) => !HEADING.test(line));
+  const lines = plainText(source.slice(0, LINE_CHARACTERS)).split("\n").map((line2) => line2.trim()).filter((line2) => line2 !== "" && !FENCE.test(line2));
+  const said = lines.filter((line2) => !HEADING.test(line2));
   const text2 = said.length > 0 ? said.join(" ") : lines.join(" ").replace(HEADING, "");
   return text2.replace(/\*\*([^*]+)\*\*|`([^`]+)`/g, "$1$2").replace(/\s+/g, " ");
 }
 function openFence(source, end2) {
   let open = source.startsWith(CUT) && beginsInCode(source) ? "```\n" : "";
-  for (const line of source.slice(0, end2).split("\n")) {
-    const [, marks2 = "", language = ""] = FENCE.exec(line) ?? [];
+  for (const line2 of source.slice(0, end2).split("\n")) {
+    const [, marks2 = "", language = ""] = FENCE.exec(line2) ?? [];
     if (marks2 === "") continue;
-    if (open === "") open = `${line}
+    if (open === "") open = `${line2}
 `;
     else if (language === "" && open.trimStart().startsWith(marks2)) open = "";
   }
@@ -7187,7 +7199,7 @@ function openFence(source, end2) {
 }
 function beginsInCode(source) {
   const lines = source.split("\n");
-  const at2 = lines.findIndex((line) => FENCE.test(line));
+  const at2 = lines.findIndex((line2) => FENCE.test(line2));
   if (at2 < 0 || FENCE.exec(lines[at2] ?? "")?.[2] !== "") return false;
   return lines[at2 - 1]?.trim() !== "" && (lines[at2 + 1] ?? "").trim() === "";
 }
@@ -7539,7 +7551,7 @@ var GAP = 2;
 function reportLines(lines, pen) {
   const names = lines.map(({ name = "", text: text2 }) => text2 === "" ? 0 : widthOf(oneLine(name)));
   const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, pen.width / 3)));
-  return pen.indented(1, (inner) => lines.flatMap((line) => reportLine(line, column, inner)));
+  return pen.indented(1, (inner) => lines.flatMap((line2) => reportLine(line2, column, inner)));
 }
 function reportLine({ mark, name = "", text: text2, indent = 0 }, column, pen) {
   const { text: sign, color } = markNamed(mark ?? "none");
@@ -7563,10 +7575,10 @@ var NO_TITLE = "Sub-agents";
 var reportIn = decoder(STAMP2, isReport);
 function messageReport(status, message) {
   const text2 = oneLine(message);
-  const line = `${markNamed(status).text} ${text2}`.trim();
+  const line2 = `${markNamed(status).text} ${text2}`.trim();
   return { title: NO_TITLE, lines: [{ mark: status, text: text2 }], text: `${NO_TITLE}
 
-${line}` };
+${line2}` };
 }
 function registerReportRenderer(pi) {
   pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
@@ -7610,8 +7622,8 @@ function columnLine(lead, parts, pen) {
     const { text: text2, color, width, isRight } = part;
     return width <= 0 ? "" : pen.fg(color, cell(isRight ? text2.padStart(width) : text2, width));
   });
-  const line = lead + drawn.filter((part) => part !== "").join(GAP2);
-  return (room < 0 ? pen.clip(line) : line).trimEnd();
+  const line2 = lead + drawn.filter((part) => part !== "").join(GAP2);
+  return (room < 0 ? pen.clip(line2) : line2).trimEnd();
 }
 function longest(texts, most) {
   return Math.min(most, Math.max(1, ...texts.map((text2) => widthOf(text2.slice(0, most)))));
@@ -7691,10 +7703,10 @@ function titled(title2, pen) {
   return pen.bold(pen.fg("toolTitle", title2));
 }
 function rule(name, pen) {
-  const line = (columns) => pen.fg("dim", "\u2500".repeat(Math.max(0, columns)));
-  if (name === "") return line(pen.width);
+  const line2 = (columns) => pen.fg("dim", "\u2500".repeat(Math.max(0, columns)));
+  if (name === "") return line2(pen.width);
   const title2 = clip(` ${name} `, pen.width - 6);
-  return pen.clip(line(2) + pen.fg("muted", title2) + line(pen.width - widthOf(title2) - 2));
+  return pen.clip(line2(2) + pen.fg("muted", title2) + line2(pen.width - widthOf(title2) - 2));
 }
 
 // extension/panel/report.ts
@@ -7875,8 +7887,8 @@ function hintLine(hints, keys, pen) {
     if (index < fitting2) room -= widths[index] ?? 0;
     return index >= fitting2 || room >= 0;
   });
-  const written = shown2.map(([action, does]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${does}`));
-  return pen.clip(written.join(GAP3));
+  const written2 = shown2.map(([action, does]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${does}`));
+  return pen.clip(written2.join(GAP3));
 }
 function pasteOf(text2) {
   return `\x1B[200~${plainText(text2.slice(0, MAX_CHARACTERS)).replace(/\s*\n\s*/g, " ")}\x1B[201~`;
@@ -7958,7 +7970,7 @@ function runLines(runs, isNumbered, pen) {
   };
   const numberColumns = String(runs.length).length;
   const numbered = (number) => isNumbered ? `${String(number).padStart(numberColumns)} ` : "";
-  const line = (lead, textOf, does) => {
+  const line2 = (lead, textOf, does) => {
     const column = (part) => {
       const [text2, color] = textOf(part);
       return { text: text2, color, width: widths[part], isRight: part === "time" || part === "cost" };
@@ -7968,7 +7980,7 @@ function runLines(runs, isNumbered, pen) {
   };
   return {
     /** The names of the columns. */
-    heading: line(
+    heading: line2(
       pen.fg("dim", `  ${numbered("#")}`),
       (part) => [part, "dim"],
       (inner) => pen.fg("dim", cell("doing", inner.width))
@@ -7984,7 +7996,7 @@ function runLines(runs, isNumbered, pen) {
         cost: [usageWords([run.usage]).cost ?? "", "dim"]
       };
       const lead = `${pen.fg(color, text2)} ${pen.fg("muted", numbered(place?.number))}`;
-      return line(
+      return line2(
         lead,
         (part) => parts[part],
         (inner) => doing(run, isUnread, inner)
@@ -8076,7 +8088,7 @@ function callOf(words, pen) {
 }
 function resultLines(text2, isError, pen) {
   const lines = plainText(text2).trimEnd().split("\n");
-  const drawn = lines.map((line) => pen.fg(isError ? "error" : "dim", pen.clip(line)));
+  const drawn = lines.map((line2) => pen.fg(isError ? "error" : "dim", pen.clip(line2)));
   return limited(drawn, RESULT_LINES, (rest) => pen.remark(`${rest} more lines`));
 }
 
@@ -8148,20 +8160,20 @@ var TranscriptWindow = class {
     return this.above({ block: this.blocks.length + 1, line: 0 }, this.rows);
   }
   /** The lines of a screen from a place on. */
-  from({ block, line }) {
+  from({ block, line: line2 }) {
     const lines = [];
     for (let at2 = block; at2 <= this.blocks.length && lines.length < this.rows; at2++) {
-      lines.push(...this.lines(at2).slice(at2 === block ? line : 0));
+      lines.push(...this.lines(at2).slice(at2 === block ? line2 : 0));
     }
     return lines.slice(0, this.rows);
   }
-  above({ block, line }, lines) {
-    let [at2, rest] = [block, line - lines];
+  above({ block, line: line2 }, lines) {
+    let [at2, rest] = [block, line2 - lines];
     while (rest < 0 && at2 > 0) rest += this.lines(--at2).length;
     return { block: at2, line: Math.max(0, rest) };
   }
-  below({ block, line }, lines) {
-    let [at2, rest] = [block, line + lines];
+  below({ block, line: line2 }, lines) {
+    let [at2, rest] = [block, line2 + lines];
     while (at2 < this.blocks.length && rest >= this.lines(at2).length) rest -= this.lines(at2++).length;
     return { block: at2, line: rest };
   }
@@ -8585,7 +8597,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
     const hints = [...view.hints(), ["keys", "keys"], ["back", views.length === 1 ? "close" : "back"]];
     const last = foot.line(hints, pen, screen2.focused);
     const lines = [view.head(pen), ...edges, ...body, ...blank, ...edges, last].slice(0, Math.max(1, rows));
-    return lines.map((line) => MARGIN + line);
+    return lines.map((line2) => MARGIN + line2);
   };
   const keys = panelKeys(keybindings);
   const foot = panelFoot(keys, drawing.want);
@@ -8616,7 +8628,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
     },
     handleMouse({ type, wheelDelta = 0 }) {
       const lines = type === "wheel" ? Math.min(WHEEL_LINES, Math.abs(Math.round(wheelDelta))) : 0;
-      for (let line = 0; line < lines; line++) views.at(-1)?.press(wheelDelta < 0 ? "up" : "down");
+      for (let line2 = 0; line2 < lines; line2++) views.at(-1)?.press(wheelDelta < 0 ? "up" : "down");
       changes += lines;
       return { handled: true };
     },
@@ -8767,10 +8779,10 @@ function questionOverlay(options) {
       const rows = Math.max(LEAST_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
       const edge = (left, text2, right) => warning(left + truncateToWidth(`\u2500${text2}${"\u2500".repeat(width)}`, inner + 2, "") + right);
       const side = warning("\u2502");
-      const lines = [...question(inner, rows), ...below].map((line) => `${side} ${cell(line, inner)} ${side}`);
+      const lines = [...question(inner, rows), ...below].map((line2) => `${side} ${cell(line2, inner)} ${side}`);
       const heading2 = asked.method === "consent" ? "? sub-agent" : `? ${asker(asked)} asks`;
       const framed = [edge("\u256D", ` ${heading2} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
-      return framed.map((line) => clip(line, width));
+      return framed.map((line2) => clip(line2, width));
     }
   };
 }
@@ -8906,17 +8918,17 @@ function registerCommands(pi, session2) {
       return items.length > 0 ? items : null;
     },
     async handler(args, context) {
-      const line = args.trim();
+      const line2 = args.trim();
       const callbacks = hostCallbacks(context, questions);
-      if (line === "" && context.mode === "tui") return openPanel(context, background, callbacks, open);
-      const [, which] = ANSWER.exec(line) ?? [];
+      if (line2 === "" && context.mode === "tui") return openPanel(context, background, callbacks, open);
+      const [, which] = ANSWER.exec(line2) ?? [];
       if (which !== void 0) {
         const problem = which === "" ? NO_QUESTION : `No sub-agent named ${which} waits for an answer`;
         if (!open(which)) deliver(pi, context, messageReport("info", problem));
         return;
       }
-      const command = background.session?.command(line || WITHOUT_PANEL, callbacks, doctorOptions(pi, context));
-      const failed2 = (error) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
+      const command = background.session?.command(line2 || WITHOUT_PANEL, callbacks, doctorOptions(pi, context));
+      const failed2 = (error) => messageReport("error", `/subagents ${line2} failed: ${messageOf(error)}`);
       deliver(pi, context, await command?.catch(failed2) ?? notOpen());
       if (!context.hasUI) await drain(context);
     }
@@ -9112,7 +9124,7 @@ function guardedComponent(what, drawn, { close, text: text2 = "" } = {}) {
         isBroken = true;
         failed(what, error);
         const lines = text2 === "" ? [] : text2.split("\n", TEXT_LINES);
-        return [failureLine(what, error, width), ...lines.map((line) => clip(line, width))];
+        return [failureLine(what, error, width), ...lines.map((line2) => clip(line2, width))];
       }
     },
     handleInput(data) {
@@ -9150,10 +9162,10 @@ function fitting() {
   let last = { width: -1, drawn: [], fit: [] };
   return (lines, width) => {
     if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
-    const fit = lines.map((line, index) => {
-      if (!isText(line)) throw new TypeError("a line is no text");
-      const isSame2 = width === last.width && line === last.drawn[index];
-      return isSame2 ? last.fit[index] ?? "" : clip(line.replace(/[\r\n]+/g, " "), width);
+    const fit = lines.map((line2, index) => {
+      if (!isText(line2)) throw new TypeError("a line is no text");
+      const isSame2 = width === last.width && line2 === last.drawn[index];
+      return isSame2 ? last.fit[index] ?? "" : clip(line2.replace(/[\r\n]+/g, " "), width);
     });
     last = { width, drawn: [...lines], fit };
     return [...fit];
@@ -9417,7 +9429,7 @@ function stepAt(views) {
 function namesOf(views) {
   const tasks = views.map(({ task }) => task.slice(0, PREVIEW_CHARACTERS));
   const first = tasks.map(firstLine);
-  if (new Set(first.map((line) => line.slice(0, TASK_COLUMNS / 2))).size === views.length) return first;
+  if (new Set(first.map((line2) => line2.slice(0, TASK_COLUMNS / 2))).size === views.length) return first;
   const words = tasks.map((task) => oneLine(task).split(" "));
   const [some = []] = words;
   const differ = some.findIndex((word, at2) => words.some((others) => others[at2] !== word));
@@ -9504,7 +9516,7 @@ function liveBlocks(list2, room, pen) {
   return [...lines, ...hidden];
 }
 function liveBlock(view, room, pen) {
-  const task = [pen.line(view.task, "muted")].filter((line) => line !== "");
+  const task = [pen.line(view.task, "muted")].filter((line2) => line2 !== "");
   const text2 = Math.max(1, Math.floor(room / 4));
   const calls = room - task.length - text2 - 1;
   return [...task, ...workLines(view, { calls, text: text2, withWords: false }, pen)].slice(0, room);
@@ -9624,12 +9636,12 @@ function sumLines(card, pen) {
   const { mode, views, expanded, isLive: isLive2, error } = card;
   const last = summary2(card, pen);
   if (isLive2) return last;
-  const remark = error?.code === TRUNCATED ? pen.paragraph(error.message, "warning") : [];
-  if (expanded) return [...remark, ...last];
+  const remark2 = error?.code === TRUNCATED ? pen.paragraph(error.message, "warning") : [];
+  if (expanded) return [...remark2, ...last];
   const answer2 = mode === "chain" && views.every(isCompleted) && views.at(-1)?.text || "";
   const changes = new Set(views.flatMap(({ result }) => result?.changes ?? []));
   const start2 = answer2 === "" ? [] : answerLines(answer2, card, ANSWER_LINES, pen);
-  return [...start2, ...remark, ...changeLines([...changes], card, pen), ...last];
+  return [...start2, ...remark2, ...changeLines([...changes], card, pen), ...last];
 }
 function summary2(card, pen) {
   const { views, expanded, expandKey } = card;
@@ -9691,82 +9703,192 @@ function foreignLines(card, pen) {
   });
 }
 
+// extension/ui/paint.ts
+var FEWEST_PATH_COLUMNS3 = 6;
+var PATH_COLUMNS = 24;
+var LABEL_COLUMNS = 28;
+var LABEL_SHARE = 3;
+var GAP4 = "  ";
+var BELOW_INDENT = 6;
+function paint(drawing, pen) {
+  const columns = columnsOf(drawing, pen);
+  return drawing.flatMap(({ indent, fit }) => pen.indented(indent, (inner) => fitted(fit, columns, inner)));
+}
+function fitted(fit, columns, pen) {
+  switch (fit.kind) {
+    case "line":
+      return line(fit, columns, pen);
+    case "parts":
+      return pen.rows(fit.parts.map((spans) => styled(spans, pen))).slice(0, fit.most);
+    case "text":
+      return text(fit, columns, pen);
+    case "prose":
+      return written(fit, pen);
+    case "paths":
+      return [paths(fit, pen)];
+  }
+}
+function styled(spans, pen) {
+  return spans.map((span) => styledSpan(span, pen)).join("");
+}
+function styledSpan({ text: text2, color, isBold, action }, pen) {
+  const key = action && pen.keyText(action);
+  const words = key === void 0 ? text2 : key === "" ? "" : text2.replace("{key}", () => key);
+  const weighted = isBold ? pen.bold(words) : words;
+  return color ? pen.fg(color, weighted) : weighted;
+}
+function cut(spans, pen) {
+  const path = spans.find(({ isPath }) => isPath);
+  if (!path) return pen.clip(styled(spans, pen));
+  const beside = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
+  const fit = fitPath(path.text, Math.max(FEWEST_PATH_COLUMNS3, pen.width - beside));
+  return pen.clip(styled(spans.with(spans.indexOf(path), { ...path, text: fit }), pen));
+}
+function line({ lead, cells, parts, behind }, columns, pen) {
+  const start2 = styled(lead, pen);
+  if (cells.length + behind.length === 0 && start2 === "") return withBelow(parts, pen.width, (inner) => inner, pen);
+  const before = drawnCells(cells, columns.cells, pen);
+  const after = drawnCells(behind, columns.behind, pen);
+  const used = [...before, ...after].reduce((sum, { width }) => sum + width + GAP4.length, widthOf(start2));
+  const room = pen.width - used;
+  const whole = (middle) => {
+    const padded = after.length > 0 && room >= FEWEST_COLUMNS ? cell(middle, room) : middle;
+    const drawn = [...before.map(({ text: text2 }) => text2), padded, ...after.map(({ text: text2 }) => text2)];
+    const all = start2 + drawn.filter((part) => part !== "").join(GAP4);
+    return (room < 0 ? pen.clip(all) : all).trimEnd();
+  };
+  return withBelow(parts, room, whole, pen);
+}
+function drawnCells(cells, widths, pen) {
+  return cells.flatMap(({ span, from = 0, isRight }, index) => {
+    const width = widths[index] ?? 0;
+    if (pen.width < from || width <= 0) return [];
+    const text2 = isRight ? span.text.padStart(width) : span.text;
+    return [{ text: styledSpan({ ...span, text: cell(text2, width) }, pen), width }];
+  });
+}
+function withBelow(all, room, whole, pen) {
+  const parts = all.filter(({ from = 0, until }) => pen.width >= from && (until === void 0 || pen.width < until));
+  const inner = pen.resized(room);
+  const drawn = fittingParts(parts, inner);
+  const hidden = parts.find((part, index) => part.below && drawn[index] !== styled(part.spans, pen));
+  if (!hidden) return [whole(inner.clip(pen.joined(drawn)))];
+  const rest = fittingParts(
+    parts.filter((part) => part !== hidden),
+    inner
+  );
+  const below = pen.indented(BELOW_INDENT, (narrow) => wrapped(hidden.spans, hidden.below, "", narrow));
+  return [whole(inner.clip(pen.joined(rest))), ...below];
+}
+function fittingParts(parts, pen) {
+  const drawn = parts.map(({ spans }) => styled(spans, pen));
+  const widths = drawn.map(widthOf);
+  if (joinedWidth(drawn) <= pen.width) return drawn;
+  const cuttable = parts.findIndex(({ fewest }) => fewest !== void 0);
+  const taken = (index) => {
+    const width = widths[index] ?? 0;
+    return index === cuttable ? Math.min(width, parts[index]?.fewest ?? 0) : width;
+  };
+  const room = () => {
+    const shown2 = [...drawn.keys()].filter((index) => taken(index) > 0 && drawn[index] !== "");
+    return pen.width - joinedWidth(shown2.map((index) => " ".repeat(taken(index))));
+  };
+  const ranked = parts.map(({ rank: rank2 }, index) => ({ rank: rank2, index })).filter(({ rank: rank2 }) => rank2 > 0);
+  for (const { index } of ranked.toSorted((one, other) => other.rank - one.rank)) {
+    if (room() >= 0) break;
+    drawn[index] = "";
+  }
+  const part = parts[cuttable];
+  if (part) {
+    const left = room() + taken(cuttable);
+    const fits = left >= Math.min(FEWEST_COLUMNS, widths[cuttable] ?? 0);
+    drawn[cuttable] = fits ? cut(part.spans, pen.resized(left)) : "";
+  }
+  return parts.length === 1 && !part ? [cut(parts[0]?.spans ?? [], pen)] : drawn;
+}
+function text({ lead, label, spans, most, more }, columns, pen) {
+  const start2 = styled(lead, pen);
+  if (!label) return wrapped(spans, most, start2, pen, more);
+  const columnsOfLabel = widthOf(label.text);
+  const head = styledSpan(label, pen) + " ".repeat(Math.max(0, columns.label - columnsOfLabel) + GAP4.length);
+  if (columnsOfLabel <= columns.label) return wrapped(spans, most, start2 + head, pen, more);
+  return pen.wrap(head + styled(spans, pen), start2);
+}
+function wrapped(spans, most, lead, pen, more = []) {
+  const words = styled(spans, pen);
+  if (words === "") return lead.trim() === "" ? [] : [pen.clip(lead)];
+  const lines = pen.wrap(words, lead);
+  if (most === void 0 || lines.length <= most) return lines;
+  if (more.length > 0) return limited(lines, most, (rest) => remark(more, rest, pen));
+  return [...lines.slice(0, most - 1), pen.clip(`${lines[most - 1]} ${pen.fg(spans[0]?.color, ELLIPSIS)}`)];
+}
+function remark(more, rest, pen) {
+  const counted2 = more.map((span) => ({ ...span, text: span.text.replace("{rest}", String(rest)) }));
+  return pen.clip(styled(counted2, pen));
+}
+function written({ text: source, first, last, more, isOpen }, pen) {
+  if (source === "") return [];
+  if (first === void 0 && last === void 0) return prose(source, pen);
+  const lines = compactProse(source, pen);
+  if (isOpen) lines.pop();
+  if (last !== void 0) return lines.slice(-last);
+  return more.length > 0 ? limited(lines, first ?? 0, (rest) => remark(more, rest, pen)) : lines.slice(0, first);
+}
+function paths({ lead, paths: all }, pen) {
+  const start2 = styled(lead, pen);
+  const room = pen.width - widthOf(start2);
+  const count = Math.max(1, Math.min(all.length, Math.floor(room / PATH_COLUMNS)));
+  const more = count < all.length ? ` +${all.length - count}` : "";
+  const columns = Math.floor((room - more.length - 2 * (count - 1)) / count);
+  const shown2 = all.slice(0, count).map((path) => pen.fg("accent", fitPath(path, columns)));
+  return pen.clip(start2 + shown2.join(pen.fg("dim", ", ")) + pen.fg("dim", more));
+}
+function columnsOf(drawing, pen) {
+  const columns = { cells: [], behind: [], label: 0 };
+  const widest = Math.min(LABEL_COLUMNS, pen.width / LABEL_SHARE);
+  for (const { fit } of drawing) {
+    if (fit.kind === "text" && fit.label) {
+      const width = widthOf(fit.label.text);
+      if (width <= widest) columns.label = Math.max(columns.label, width);
+    }
+    if (fit.kind !== "line") continue;
+    for (const place of ["cells", "behind"]) {
+      fit[place].forEach((one, index) => {
+        columns[place][index] = Math.max(columns[place][index] ?? 0, cellWidth(one, pen.width));
+      });
+    }
+  }
+  return columns;
+}
+function cellWidth({ span, most, share: share2, isGrowing }, width) {
+  if (isGrowing) return 1;
+  const limit = share2 === void 0 ? most : Math.min(most, Math.max(FEWEST_COLUMNS, Math.floor(width / share2)));
+  return Math.min(limit, widthOf(span.text.slice(0, most)));
+}
+
 // extension/cards/session-tools.ts
-var FEW_LINES = 6;
-function renderers2(head, body) {
+function sessionToolRenderers(tool) {
+  const drawn = (args, context) => {
+    const { details: details2, text: text2 = "", isOver: isOver2 = false } = context.state;
+    return loadAddon().native?.toolCard({
+      ...{ tool, text: text2, isOver: isOver2, arguments: asJson(args), ...details2 !== void 0 && { details: details2 } },
+      ...{ hasStarted: context.executionStarted, isError: context.isError, isExpanded: context.expanded }
+    });
+  };
   return {
     renderCall(args, theme, context) {
-      const state = context.state;
-      return component(theme, (pen) => {
-        const parts = head(args, state, markOf3(state, context), pen);
-        return [headLine(parts, parts, pen)];
-      });
+      return component(theme, (pen) => painted(drawn(args, context)?.head, tool, context, pen));
     },
     renderResult(result, _options, theme, context) {
-      const state = context.state;
-      const { details: details2 } = result;
-      Object.assign(state, { receipt: receiptIn(details2), agents: agentsIn(details2), session: sessionIn(details2) });
-      state.isOver = !context.isPartial;
-      const drawn = { ...state, args: context.args, result, context };
-      return component(theme, (pen) => pen.indented(INDENT, (inner) => body(drawn, inner)));
+      const text2 = contentText(result);
+      Object.assign(context.state, { details: asJson(result.details), text: text2, isOver: !context.isPartial });
+      return component(theme, (pen) => painted(drawn(context.args, context)?.body, text2, context, pen));
     }
   };
 }
-var spawnRenderers = renderers2(
-  (args, { receipt }, mark, pen) => {
-    const [, spawned = ""] = receipt?.childSessionKey?.split(":") ?? [];
-    return [
-      title(mark, "background", text(args, "agentId") || oneLine(spawned) || "subagent", pen),
-      pen.fg("toolOutput", oneLine(text(args, "label"))),
-      pen.fg("dim", oneLine(receipt?.runId ?? "")),
-      // The task takes what room there is: the line is cut where the terminal ends.
-      pen.fg("muted", oneLine(text(args, "task")))
-    ];
-  },
-  ({ receipt, args, result, context }, pen) => {
-    const content = contentText(result);
-    if (context.isError) return pen.paragraph(receipt?.error || content, "error");
-    if (!receipt) return pen.paragraph(content, "toolOutput");
-    const warnings = (receipt.warnings ?? []).flatMap((warning) => pen.paragraph(warning, "warning"));
-    if (!context.expanded) return warnings;
-    const key = pen.line(receipt.childSessionKey ?? "", "dim");
-    return [...pen.paragraph(text(args, "task"), "muted"), ...warnings, ...key === "" ? [] : [key]];
-  }
-);
-var agentsRenderers = renderers2(
-  (_args, { agents }, mark, pen) => {
-    const names = (agents?.agents ?? []).map(({ id }) => oneLine(id)).join(", ");
-    return [title(mark, "agents_list", "", pen), pen.fg("muted", names)];
-  },
-  ({ agents, result, context }, pen) => {
-    if (agents) return context.expanded ? agents.agents.map((agent) => agentLine(agent, pen)) : [];
-    const color = context.isError ? "error" : "toolOutput";
-    return pen.paragraph(text(result.details, "error") || contentText(result), color);
-  }
-);
-var sessionRenderers = (name) => renderers2(
-  (args, _state, mark, pen) => [
-    title(mark, name, oneLine(text(args, "sessionKey")), pen),
-    pen.fg("muted", oneLine(text(args, "message")))
-  ],
-  ({ session: session2, result, context }, pen) => {
-    if (!session2) return pen.paragraph(contentText(result), context.isError ? "error" : "toolOutput");
-    const { lines } = session2.report;
-    return reportLines(context.expanded || context.isError ? lines : lines.slice(0, FEW_LINES), pen);
-  }
-);
-function agentLine(agent, pen) {
-  const traits = [agent.source, ...agent.readonly ? ["readonly"] : [], ...agent.model ? [agent.model] : []];
-  const named = `${pen.fg("accent", oneLine(agent.id))} ${pen.fg("dim", `(${oneLine(traits.join(", "))})`)}`;
-  return pen.clip(`${named}  ${pen.fg("toolOutput", oneLine(agent.description))}`);
-}
-function markOf3(state, context) {
-  if (!state.isOver) return markOfState({ state: context.executionStarted ? "starting" : "planned" });
-  return markOfState({ state: context.isError ? "failed" : "completed" });
-}
-function text(value, name) {
-  const field = isObject(value) ? value[name] : void 0;
-  return typeof field === "string" ? field.slice(0, PREVIEW_CHARACTERS) : "";
+function painted(drawing, text2, context, pen) {
+  if (!drawing) return pen.paragraph(text2, "toolOutput");
+  return paint(drawing, new Pen(pen.theme, pen.width, (action) => keyText(action, context)));
 }
 
 // extension/tools/tools.ts
@@ -9795,11 +9917,11 @@ function ourTools(pi, questions, background) {
         ...renderers(name, (callId) => questions.list(callId))
       };
     }
-    if (name === "sessions_spawn") return { run: spawn, failure: refused, ...spawnRenderers };
-    if (name === "agents_list") return { run: list, failure: refused, ...agentsRenderers, ...READS };
+    if (name === "sessions_spawn") return { run: spawn, failure: refused, ...sessionToolRenderers(name) };
+    if (name === "agents_list") return { run: list, failure: refused, ...sessionToolRenderers(name), ...READS };
     if (!isSessionTool(name)) return void 0;
     const run = (call) => useSessionTool(name, background, call);
-    return { run, failure: refused, ...sessionRenderers(name), ...SESSION_TOOLS[name] && READS };
+    return { run, failure: refused, ...sessionToolRenderers(name), ...SESSION_TOOLS[name] && READS };
   }
   return {
     /** Registers those of the tools that this version of the extension has. */
@@ -10058,7 +10180,7 @@ function widgetLines({ live: live2, unread }, rows, now, pen) {
   );
   const hidden = live2.length + unread.length - lines.length;
   if (hidden > 0) lines.push(pen.fg("dim", `+${hidden} more \xB7 /subagents shows all`));
-  return lines.map((line) => MARGIN2 + line);
+  return lines.map((line2) => MARGIN2 + line2);
 }
 function unreadLine(run, pen) {
   const { text: text2, color } = markOf(run);

@@ -15,6 +15,7 @@
 //! | How does a call run beside JavaScript, and who ends it? | `handle`; with its thread: `teardown` |
 //! | How does native code call JavaScript back? | `callbacks` |
 //! | What does a result look like? | `result` |
+//! | What is drawn? | `drawing`, `cards`, `present` |
 //! | Which agents, tools and settings are there? | `agents`, `config`; what is wrong with them: `doctor` |
 //! | Sanitizing, truncating, collecting without a run | `text/` |
 //! | Which threads are there? | `runtime` |
@@ -28,9 +29,11 @@
 mod agents;
 mod background;
 mod callbacks;
+mod cards;
 mod config;
 mod context;
 mod doctor;
+mod drawing;
 mod early;
 mod handle;
 mod into_js;

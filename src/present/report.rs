@@ -175,4 +175,4 @@ impl Report {
 }
 
 /// The default title.
-const TITLE: &str = "Sub-agents";
+pub(super) const TITLE: &str = "Sub-agents";

@@ -1,0 +1,209 @@
+/**
+ * Paints drawings of the addon: what stands in a row and in which order is decided there, how many columns it takes is
+ * measured here. Says nothing of its own.
+ */
+
+import type { Cell, Fit, Part, Row, Span } from "../../index.js";
+import { FEWEST_COLUMNS } from "./columns.ts";
+import { type Color, joinedWidth, limited, type Pen } from "./pen.ts";
+import { compactProse, prose } from "./prose.ts";
+import { cell, ELLIPSIS, fitPath, widthOf } from "./text.ts";
+
+/** A path keeps so much beside words that are too long, and so much beside others. */
+const FEWEST_PATH_COLUMNS = 6;
+const PATH_COLUMNS = 24;
+/** Longer names do not widen the column of names; nor do those that take more than a share of the width. */
+const LABEL_COLUMNS = 28;
+const LABEL_SHARE = 3;
+/** Between columns. */
+const GAP = "  ";
+/** What stands below its line is indented by this. */
+const BELOW_INDENT = 6;
+
+/** How wide the columns of a drawing are, by their place in a line; and the names before its texts. */
+interface Columns {
+	cells: number[];
+	behind: number[];
+	label: number;
+}
+
+type Of<Kind> = Extract<Fit, { kind: Kind }>;
+
+/** The lines of a drawing. */
+export function paint(drawing: readonly Row[], pen: Pen): string[] {
+	const columns = columnsOf(drawing, pen);
+	return drawing.flatMap(({ indent, fit }) => pen.indented(indent, (inner) => fitted(fit, columns, inner)));
+}
+
+function fitted(fit: Fit, columns: Columns, pen: Pen): string[] {
+	switch (fit.kind) {
+		case "line":
+			return line(fit, columns, pen);
+		case "parts":
+			return pen.rows(fit.parts.map((spans) => styled(spans, pen))).slice(0, fit.most);
+		case "text":
+			return text(fit, columns, pen);
+		case "prose":
+			return written(fit, pen);
+		case "paths":
+			return [paths(fit, pen)];
+	}
+}
+
+function styled(spans: readonly Span[], pen: Pen): string {
+	return spans.map((span) => styledSpan(span, pen)).join("");
+}
+
+function styledSpan({ text, color, isBold, action }: Span, pen: Pen): string {
+	const key = action && pen.keyText(action);
+	const words = key === undefined ? text : key === "" ? "" : text.replace("{key}", () => key);
+	const weighted = isBold ? pen.bold(words) : words;
+	return color ? pen.fg(color as Color, weighted) : weighted;
+}
+
+/** The same in the room of the pen: a path loses its beginning before anything is cut. */
+function cut(spans: readonly Span[], pen: Pen): string {
+	const path = spans.find(({ isPath }) => isPath);
+	if (!path) return pen.clip(styled(spans, pen));
+	const beside = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
+	const fit = fitPath(path.text, Math.max(FEWEST_PATH_COLUMNS, pen.width - beside));
+	return pen.clip(styled(spans.with(spans.indexOf(path), { ...path, text: fit }), pen));
+}
+
+function line({ lead, cells, parts, behind }: Of<"line">, columns: Columns, pen: Pen): string[] {
+	const start = styled(lead, pen);
+	if (cells.length + behind.length === 0 && start === "") return withBelow(parts, pen.width, (inner) => inner, pen);
+	const before = drawnCells(cells, columns.cells, pen);
+	const after = drawnCells(behind, columns.behind, pen);
+	const used = [...before, ...after].reduce((sum, { width }) => sum + width + GAP.length, widthOf(start));
+	const room = pen.width - used;
+	const whole = (middle: string) => {
+		// What follows in columns begins at the same place in each line.
+		const padded = after.length > 0 && room >= FEWEST_COLUMNS ? cell(middle, room) : middle;
+		const drawn = [...before.map(({ text }) => text), padded, ...after.map(({ text }) => text)];
+		const all = start + drawn.filter((part) => part !== "").join(GAP);
+		return (room < 0 ? pen.clip(all) : all).trimEnd();
+	};
+	return withBelow(parts, room, whole, pen);
+}
+
+function drawnCells(cells: readonly Cell[], widths: readonly number[], pen: Pen): { text: string; width: number }[] {
+	return cells.flatMap(({ span, from = 0, isRight }, index) => {
+		const width = widths[index] ?? 0;
+		if (pen.width < from || width <= 0) return [];
+		const text = isRight ? span.text.padStart(width) : span.text;
+		return [{ text: styledSpan({ ...span, text: cell(text, width) }, pen), width }];
+	});
+}
+
+/** A line with these parts in it, and below it the one that has no room there. */
+function withBelow(all: readonly Part[], room: number, whole: (parts: string) => string, pen: Pen): string[] {
+	const parts = all.filter(({ from = 0, until }) => pen.width >= from && (until === undefined || pen.width < until));
+	const inner = pen.resized(room);
+	const drawn = fittingParts(parts, inner);
+	const hidden = parts.find((part, index) => part.below && drawn[index] !== styled(part.spans, pen));
+	if (!hidden) return [whole(inner.clip(pen.joined(drawn)))];
+	const rest = fittingParts(
+		parts.filter((part) => part !== hidden),
+		inner,
+	);
+	const below = pen.indented(BELOW_INDENT, (narrow) => wrapped(hidden.spans, hidden.below, "", narrow));
+	return [whole(inner.clip(pen.joined(rest))), ...below];
+}
+
+/** The parts that have room: one may be cut, others are left out by rank. What stays can still be too wide together. */
+function fittingParts(parts: readonly Part[], pen: Pen): string[] {
+	const drawn = parts.map(({ spans }) => styled(spans, pen));
+	const widths = drawn.map(widthOf);
+	if (joinedWidth(drawn) <= pen.width) return drawn;
+	const cuttable = parts.findIndex(({ fewest }) => fewest !== undefined);
+	const taken = (index: number) => {
+		const width = widths[index] ?? 0;
+		return index === cuttable ? Math.min(width, parts[index]?.fewest ?? 0) : width;
+	};
+	const room = () => {
+		const shown = [...drawn.keys()].filter((index) => taken(index) > 0 && drawn[index] !== "");
+		return pen.width - joinedWidth(shown.map((index) => " ".repeat(taken(index))));
+	};
+	const ranked = parts.map(({ rank }, index) => ({ rank, index })).filter(({ rank }) => rank > 0);
+	for (const { index } of ranked.toSorted((one, other) => other.rank - one.rank)) {
+		if (room() >= 0) break;
+		drawn[index] = "";
+	}
+	const part = parts[cuttable];
+	if (part) {
+		const left = room() + taken(cuttable);
+		const fits = left >= Math.min(FEWEST_COLUMNS, widths[cuttable] ?? 0);
+		drawn[cuttable] = fits ? cut(part.spans, pen.resized(left)) : "";
+	}
+	// One that stands alone may lose the beginning of a path.
+	return parts.length === 1 && !part ? [cut(parts[0]?.spans ?? [], pen)] : drawn;
+}
+
+function text({ lead, label, spans, most, more }: Of<"text">, columns: Columns, pen: Pen): string[] {
+	const start = styled(lead, pen);
+	if (!label) return wrapped(spans, most, start, pen, more);
+	const columnsOfLabel = widthOf(label.text);
+	const head = styledSpan(label, pen) + " ".repeat(Math.max(0, columns.label - columnsOfLabel) + GAP.length);
+	// What follows a name that fits into the column stands below the words, and not below the name.
+	if (columnsOfLabel <= columns.label) return wrapped(spans, most, start + head, pen, more);
+	return pen.wrap(head + styled(spans, pen), start);
+}
+
+function wrapped(spans: readonly Span[], most: number | undefined, lead: string, pen: Pen, more: readonly Span[] = []) {
+	const words = styled(spans, pen);
+	if (words === "") return lead.trim() === "" ? [] : [pen.clip(lead)];
+	const lines = pen.wrap(words, lead);
+	if (most === undefined || lines.length <= most) return lines;
+	if (more.length > 0) return limited(lines, most, (rest) => remark(more, rest, pen));
+	return [...lines.slice(0, most - 1), pen.clip(`${lines[most - 1]} ${pen.fg(spans[0]?.color as Color, ELLIPSIS)}`)];
+}
+
+function remark(more: readonly Span[], rest: number, pen: Pen): string {
+	const counted = more.map((span) => ({ ...span, text: span.text.replace("{rest}", String(rest)) }));
+	return pen.clip(styled(counted, pen));
+}
+
+function written({ text: source, first, last, more, isOpen }: Of<"prose">, pen: Pen): string[] {
+	if (source === "") return [];
+	if (first === undefined && last === undefined) return prose(source, pen);
+	const lines = compactProse(source, pen);
+	// Code under way gets no end.
+	if (isOpen) lines.pop();
+	if (last !== undefined) return lines.slice(-last);
+	return more.length > 0 ? limited(lines, first ?? 0, (rest) => remark(more, rest, pen)) : lines.slice(0, first);
+}
+
+function paths({ lead, paths: all }: Of<"paths">, pen: Pen): string {
+	const start = styled(lead, pen);
+	const room = pen.width - widthOf(start);
+	const count = Math.max(1, Math.min(all.length, Math.floor(room / PATH_COLUMNS)));
+	const more = count < all.length ? ` +${all.length - count}` : "";
+	const columns = Math.floor((room - more.length - 2 * (count - 1)) / count);
+	const shown = all.slice(0, count).map((path) => pen.fg("accent", fitPath(path, columns)));
+	return pen.clip(start + shown.join(pen.fg("dim", ", ")) + pen.fg("dim", more));
+}
+
+function columnsOf(drawing: readonly Row[], pen: Pen): Columns {
+	const columns: Columns = { cells: [], behind: [], label: 0 };
+	const widest = Math.min(LABEL_COLUMNS, pen.width / LABEL_SHARE);
+	for (const { fit } of drawing) {
+		if (fit.kind === "text" && fit.label) {
+			const width = widthOf(fit.label.text);
+			if (width <= widest) columns.label = Math.max(columns.label, width);
+		}
+		if (fit.kind !== "line") continue;
+		for (const place of ["cells", "behind"] as const) {
+			fit[place].forEach((one, index) => {
+				columns[place][index] = Math.max(columns[place][index] ?? 0, cellWidth(one, pen.width));
+			});
+		}
+	}
+	return columns;
+}
+
+function cellWidth({ span, most, share, isGrowing }: Cell, width: number): number {
+	if (isGrowing) return 1;
+	const limit = share === undefined ? most : Math.min(most, Math.max(FEWEST_COLUMNS, Math.floor(width / share)));
+	return Math.min(limit, widthOf(span.text.slice(0, most)));
+}

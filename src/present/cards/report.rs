@@ -1,0 +1,83 @@
+//! The lines of a report, as commands and cards draw them.
+
+use serde::Deserialize;
+
+use super::stored::read;
+use crate::present::drawing::{Drawing, Fit, Row, Span, folded, indented};
+use crate::present::report::{Mark, ReportLine, TITLE};
+
+/// What session entries that hold reports say they are.
+const KIND: &str = "subagents-report";
+/// Columns of one step of indentation, and more steps than any report has.
+const STEP: usize = 2;
+const MAX_INDENT: u8 = 8;
+
+/// A report as a session keeps it.
+#[derive(Deserialize)]
+pub(super) struct StoredReport {
+    title: String,
+    pub lines: Vec<StoredLine>,
+    /// For whoever draws nothing.
+    #[serde(rename = "text")]
+    _text: String,
+}
+
+/// A line of it. A mark that only a later release knows is drawn as none.
+#[derive(Deserialize)]
+pub(super) struct StoredLine {
+    mark: Option<String>,
+    name: Option<String>,
+    text: String,
+    indent: Option<f64>,
+}
+
+impl StoredLine {
+    fn line(&self) -> ReportLine {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+        let indent = self.indent.unwrap_or_default() as u8;
+        let mark = self.mark.as_deref().and_then(Mark::parse).unwrap_or_default();
+        let name = self.name.clone().unwrap_or_default();
+        ReportLine { mark, name, text: self.text.clone(), indent }
+    }
+}
+
+/// The entry of a session that holds a report, with its title unless that says nothing.
+#[must_use]
+pub fn entry_drawing(data: &str) -> Option<Drawing> {
+    let report: StoredReport = read(data, KIND)?;
+    let mut rows = match report.title.as_str() {
+        // A sentence that was asked for needs none.
+        "" | TITLE => Drawing::new(),
+        title => {
+            vec![Row::wrapped(vec![Span::new("accent", folded(title)).bold()]).indented(1), Row::blank()]
+        }
+    };
+    rows.extend(stored_lines(&report.lines));
+    Some(rows)
+}
+
+pub(super) fn stored_lines(lines: &[StoredLine]) -> Drawing {
+    report_drawing(&lines.iter().map(StoredLine::line).collect::<Vec<_>>())
+}
+
+/// Lines of a report, one column in from the left like pi's own messages.
+#[must_use]
+pub fn report_drawing(lines: &[ReportLine]) -> Drawing {
+    indented(lines.iter().map(row).collect(), 1)
+}
+
+fn row(ReportLine { mark, name, text, indent }: &ReportLine) -> Row {
+    let margin = " ".repeat(STEP * usize::from((*indent).min(MAX_INDENT)));
+    let mut lead = vec![Span::new("muted", margin)];
+    if !mark.sign().is_empty() {
+        lead.push(Span::new(mark.color(), format!("{} ", mark.sign())));
+    }
+    let words = Span::new(if mark.sign().is_empty() { "muted" } else { "toolOutput" }, text);
+    let name = Span::new("accent", folded(name));
+    let (label, spans) = match (name.text.is_empty(), words.text.is_empty()) {
+        (true, _) => (None, vec![words]),
+        (false, true) => (None, vec![name.bold()]),
+        (false, false) => (Some(name), vec![words]),
+    };
+    Fit::Text { lead, label, spans, most: None, more: Vec::new() }.into()
+}

@@ -1,0 +1,229 @@
+//! Reads back what calls and messages have left in a session.
+//!
+//! A session outlives releases and is anybody's file: another extension may use our names, a line may be cut, a person may
+//! edit it. So a value is read as a whole, from JSON. Fields that are not known are passed over; one that is missing or of
+//! another type makes the whole value not ours, and whoever wanted to draw it shows the text that stands beside it.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::event::{Cost, Usage, short_form};
+use crate::run::{Mode, RetryNotice, RunOutcome, RunState};
+use crate::text::text_enum;
+
+/// The version that says the same by each field as this release.
+const VERSION: f64 = 1.0;
+
+/// What data says of itself. Releases before 0.2 wrote neither.
+#[derive(Deserialize)]
+struct Stamp {
+    kind: Option<String>,
+    version: Option<f64>,
+}
+
+/// The value that was kept as `kind`, if it is one.
+pub(super) fn read<T: DeserializeOwned>(json: &str, kind: &str) -> Option<T> {
+    let stamp: Stamp = serde_json::from_str(json).ok()?;
+    let is_ours = match (stamp.kind, stamp.version) {
+        (None, None) => true,
+        (Some(of), Some(version)) => of == kind && (version - VERSION).abs() < f64::EPSILON,
+        _ => false,
+    };
+    is_ours.then(|| serde_json::from_str(json).ok()).flatten()
+}
+
+/// The details of a call that runs agents.
+#[derive(Debug, Deserialize)]
+pub(super) struct CallDetails {
+    pub mode: Mode,
+    pub results: Vec<EndedTask>,
+    pub streaming: Option<LiveRun>,
+    pub tasks: Option<Vec<LiveTask>>,
+    pub error: Option<CallFailure>,
+}
+
+impl CallDetails {
+    /// Reads them; pi's own example of a sub-agent leaves some with nothing in them.
+    pub(super) fn read(json: &str) -> Option<Self> {
+        let details: Self = read(json, crate::run::RunDetails::KIND)?;
+        let has_some = details.error.is_some() || details.streaming.is_some() || details.tasks.is_some();
+        (has_some || !details.results.is_empty()).then_some(details)
+    }
+}
+
+/// Why a call did not simply succeed.
+#[derive(Debug, Deserialize)]
+pub(super) struct CallFailure {
+    pub code: String,
+    pub message: String,
+}
+
+/// The progress of the one run of a call.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LiveRun {
+    pub state: RunState,
+    pub display_items: Vec<Item>,
+    #[serde(flatten)]
+    pub progress: Progress,
+}
+
+/// The progress of one of several tasks. An update leaves out text and items that have not changed.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LiveTask {
+    pub agent: String,
+    pub state: String,
+    pub error: Option<String>,
+    pub text: Option<String>,
+    pub display_items: Option<Vec<Item>>,
+    #[serde(flatten)]
+    pub progress: Progress,
+}
+
+/// What the progress of all runs has.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Progress {
+    pub attempt: f64,
+    pub turn_count: f64,
+    pub elapsed_ms: f64,
+    pub since_event_ms: f64,
+    pub position: Option<f64>,
+    pub held_for_ms: Option<f64>,
+    pub usage: Spent,
+    pub model: Option<String>,
+    pub retry: Option<Retry>,
+}
+
+/// A task that is over.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EndedTask {
+    pub agent: String,
+    pub task: String,
+    pub outcome: String,
+    pub attempts: f64,
+    pub duration_ms: f64,
+    pub usage: Spent,
+    pub error: Option<String>,
+    pub session_file: Option<String>,
+    pub output: Option<String>,
+    pub model: Option<String>,
+    pub stop_reason: Option<String>,
+    pub signal: Option<String>,
+    pub full_output_file: Option<String>,
+    #[serde(default)]
+    pub changes: Option<Vec<String>>,
+    pub diagnostics: Option<Vec<String>>,
+    pub display_items: Option<Vec<Item>>,
+}
+
+impl EndedTask {
+    pub(super) fn is_completed(&self) -> bool {
+        self.outcome == RunOutcome::Completed.as_str()
+    }
+}
+
+/// What was said or done.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "StoredItem")]
+pub(super) enum Item {
+    Said(String),
+    /// A call on one line.
+    Called(String),
+}
+
+text_enum! {
+    enum ItemKind {
+        Text = "text",
+        ToolCall = "toolCall",
+    }
+}
+
+#[derive(Deserialize)]
+struct StoredItem {
+    #[serde(rename = "type")]
+    kind: ItemKind,
+    text: Option<String>,
+    name: Option<String>,
+    args: Option<Map<String, Value>>,
+}
+
+impl TryFrom<StoredItem> for Item {
+    type Error = &'static str;
+
+    fn try_from(StoredItem { kind, text, name, args }: StoredItem) -> Result<Self, Self::Error> {
+        match (kind, text, name, args) {
+            (ItemKind::Text, Some(text), ..) => Ok(Self::Said(text)),
+            (ItemKind::ToolCall, _, Some(name), Some(args)) => {
+                Ok(Self::Called(short_form(&name, &Value::Object(args))))
+            }
+            _ => Err("an item lacks what its type has"),
+        }
+    }
+}
+
+/// What was used, as JavaScript has it.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Spent {
+    input: f64,
+    output: f64,
+    cache_read: f64,
+    cache_write: f64,
+    cost: f64,
+    turns: f64,
+}
+
+impl Spent {
+    /// The same with the number of turns that progress has.
+    pub(super) fn with_turns(&self, turns: f64) -> Usage {
+        Self { turns, ..self.clone() }.usage()
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        Usage {
+            input: count(self.input),
+            output: count(self.output),
+            cache_read: count(self.cache_read),
+            cache_write: count(self.cache_write),
+            turns: count(self.turns),
+            cost: Cost { total: self.cost, ..Cost::default() },
+            ..Usage::default()
+        }
+    }
+}
+
+/// What is about to be tried again, as JavaScript has it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Retry {
+    attempt: f64,
+    max_attempts: Option<f64>,
+    at_ms: f64,
+    error: Option<String>,
+}
+
+impl Retry {
+    pub(super) fn notice(&self) -> RetryNotice {
+        let small = |number| u32::try_from(count(number)).unwrap_or(u32::MAX);
+        RetryNotice {
+            attempt: small(self.attempt),
+            max_attempts: self.max_attempts.map(small),
+            at_ms: i64::try_from(count(self.at_ms)).unwrap_or(i64::MAX),
+            error: self.error.clone(),
+        }
+    }
+}
+
+/// A number as a count: a negative one is none.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "casts of floats saturate, and a negative count is none"
+)]
+pub(super) fn count(number: f64) -> u64 {
+    number as u64
+}

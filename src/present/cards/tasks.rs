@@ -1,0 +1,193 @@
+//! The tasks of a call as its card shows them, whether they are planned, under way or over.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::stored::{EndedTask, Item, LiveTask, count};
+use crate::event::Usage;
+use crate::present::counts::{is_active, is_over};
+use crate::present::drawing::Span;
+use crate::present::{Mark, Standing, StateWords, state_words};
+use crate::run::{Mode, RunOutcome};
+use crate::text::figures;
+
+/// A shorter silence is no news; one that is longer than the second may mean trouble.
+const SILENCE_SHOWN_MS: f64 = 2_000.0;
+const SILENCE_ODD_MS: f64 = 10_000.0;
+
+/// What a call asks for. Its arguments may still be arriving: then anything can be missing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct PlannedTask {
+    pub agent: String,
+    pub task: String,
+}
+
+/// What a call asks for, as far as it can be told of arguments that are cut, or anything.
+pub(super) fn plan(mode: Mode, arguments: &str) -> Vec<PlannedTask> {
+    let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+    let text = |entry: &Value, name: &str| {
+        entry.get(name).and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
+    };
+    let task = |entry: &Value| PlannedTask { agent: text(entry, "agent"), task: text(entry, "task") };
+    match mode {
+        Mode::Parallel | Mode::Chain => {
+            let name = if mode == Mode::Chain { "steps" } else { "tasks" };
+            arguments.get(name).and_then(Value::as_array).into_iter().flatten().map(task).collect()
+        }
+        Mode::Single | Mode::Management => vec![task(&arguments)],
+    }
+}
+
+/// A task as it is shown.
+#[derive(Debug)]
+pub(super) struct TaskView<'a> {
+    pub agent: &'a str,
+    pub task: &'a str,
+    /// A word of a task's state or outcome, or `planned`.
+    pub state: &'a str,
+    /// Its mark, and how it ended, or what it waits for.
+    pub words: StateWords,
+    /// Absent when the task has not started.
+    pub elapsed_ms: Option<f64>,
+    /// Since the child was last heard of; 0 when nothing is to be heard.
+    pub silent_ms: f64,
+    pub is_retried: bool,
+    pub usage: Option<Usage>,
+    pub model: Option<&'a str>,
+    pub error: Option<&'a str>,
+    /// The last text so far, or the answer.
+    pub text: &'a str,
+    pub items: &'a [Item],
+    pub result: Option<&'a EndedTask>,
+}
+
+impl<'a> TaskView<'a> {
+    pub(super) fn planned(plan: &'a PlannedTask, now_ms: i64) -> Self {
+        let state = "planned";
+        let standing = Standing { state: state.to_owned(), ..Standing::default() };
+        Self {
+            agent: &plan.agent,
+            task: &plan.task,
+            state,
+            words: state_words(&standing, now_ms),
+            elapsed_ms: None,
+            silent_ms: 0.0,
+            is_retried: false,
+            usage: None,
+            model: None,
+            error: None,
+            text: "",
+            items: &[],
+            result: None,
+        }
+    }
+
+    /// A task of which an update told `age` milliseconds ago.
+    pub(super) fn live(task: &'a LiveTask, plan: Option<&'a PlannedTask>, age: f64, now_ms: i64) -> Self {
+        let LiveTask { agent, state, error, text, display_items, progress } = task;
+        let retry = progress.retry.as_ref();
+        let standing = Standing {
+            state: state.clone(),
+            position: progress.position.map(|place| usize::try_from(count(place)).unwrap_or(usize::MAX)),
+            held_for: progress.held_for_ms.map(|held| duration_of(held - age)),
+            attempt: (!is_over(state)).then_some(small(progress.attempt)),
+            retry: retry.map(super::stored::Retry::notice),
+            ..Standing::default()
+        };
+        let elapsed = progress.elapsed_ms + if is_active(state) { age } else { 0.0 };
+        let is_heard = state == "running" && retry.is_none();
+        Self {
+            agent: if agent.is_empty() { plan.map_or("", |plan| &plan.agent) } else { agent },
+            task: plan.map_or("", |plan| &plan.task),
+            state,
+            words: state_words(&standing, now_ms),
+            elapsed_ms: (!matches!(state.as_str(), "waiting" | "queued")).then_some(elapsed),
+            silent_ms: if is_heard { progress.since_event_ms + age } else { 0.0 },
+            is_retried: retry.is_some(),
+            usage: Some(progress.usage.with_turns(progress.turn_count)),
+            model: progress.model.as_deref(),
+            error: error.as_deref(),
+            text: text.as_deref().unwrap_or_default(),
+            items: display_items.as_deref().unwrap_or_default(),
+            result: None,
+        }
+    }
+
+    pub(super) fn ended(result: &'a EndedTask, plan: Option<&'a PlannedTask>, now_ms: i64) -> Self {
+        let standing = Standing {
+            state: result.outcome.clone(),
+            attempt: Some(small(result.attempts)),
+            stop_reason: result.stop_reason.clone(),
+            signal: result.signal.clone(),
+            ..Standing::default()
+        };
+        // What was never started took no time.
+        let has_run = result.attempts > 0.0 || result.duration_ms > 0.0;
+        let planned = plan.map(|plan| plan.task.as_str()).filter(|task| !task.is_empty());
+        Self {
+            agent: &result.agent,
+            task: planned.unwrap_or(&result.task),
+            state: &result.outcome,
+            words: state_words(&standing, now_ms),
+            elapsed_ms: has_run.then_some(result.duration_ms),
+            silent_ms: 0.0,
+            is_retried: false,
+            usage: Some(result.usage.usage()),
+            model: result.model.as_deref(),
+            error: result.error.as_deref(),
+            text: result.output.as_deref().unwrap_or_default(),
+            items: result.display_items.as_deref().unwrap_or_default(),
+            result: Some(result),
+        }
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        self.words.mark
+    }
+
+    /// How it ended, or what it waits for; nothing for one that works or has done what it should.
+    pub(super) fn note(&self) -> &str {
+        self.words.note.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn is_completed(&self) -> bool {
+        self.state == RunOutcome::Completed.as_str()
+    }
+
+    /// How long nothing has been heard of its child: only where that may mean trouble, or `always`.
+    pub(super) fn silence(&self, always: bool) -> Span {
+        let silent = figures::ticking(duration_of(self.silent_ms));
+        if self.silent_ms > SILENCE_ODD_MS {
+            return Span::new("warning", format!("silent for {silent}"));
+        }
+        let is_shown = always && self.silent_ms >= SILENCE_SHOWN_MS;
+        Span::new("dim", if is_shown { format!("{silent} ago") } else { String::new() })
+    }
+
+    /// How long it has taken, or took.
+    pub(super) fn time(&self) -> String {
+        self.elapsed_ms.map(|elapsed| clock(elapsed, !is_over(self.state))).unwrap_or_default()
+    }
+}
+
+/// A time of a call; one that goes on leaves the tenths out.
+pub(super) fn clock(elapsed_ms: f64, is_ticking: bool) -> String {
+    let elapsed = duration_of(elapsed_ms);
+    if is_ticking { figures::ticking(elapsed) } else { figures::duration(elapsed) }
+}
+
+fn duration_of(ms: f64) -> Duration {
+    Duration::try_from_secs_f64(ms.max(0.0) / 1_000.0).unwrap_or_default()
+}
+
+fn small(number: f64) -> u32 {
+    u32::try_from(count(number)).unwrap_or(u32::MAX)
+}
+
+/// The model of all that have one, when it is the same.
+pub(super) fn common_model<'a>(views: &[TaskView<'a>]) -> Option<&'a str> {
+    let models: BTreeSet<&str> = views.iter().filter_map(|view| view.model).collect();
+    if models.len() == 1 { models.into_iter().next() } else { None }
+}

@@ -1,0 +1,36 @@
+//! How many of several runs are in which state.
+
+use super::drawing::{Color, Span};
+
+/// A word, its colour, and the states that it counts.
+const COUNTED: [(&str, Color, &[&str]); 10] = [
+    ("done", "muted", &["completed"]),
+    ("failed", "error", &["failed", "idle_timeout", "hard_timeout", "killed"]),
+    ("interrupted", "warning", &["interrupted"]),
+    ("over budget", "warning", &["budget"]),
+    ("stopped", "warning", &["aborted"]),
+    ("skipped", "muted", &["skipped"]),
+    ("running", "muted", &["starting", "running", "retrying"]),
+    ("queued", "muted", &["queued"]),
+    ("waiting", "muted", &["waiting"]),
+    ("planned", "muted", &["planned"]),
+];
+
+/// Whether a child is at work in this state, or about to be.
+pub(crate) fn is_active(state: &str) -> bool {
+    matches!(state, "starting" | "running" | "retrying")
+}
+
+/// Whether this state is an end.
+pub(crate) fn is_over(state: &str) -> bool {
+    !is_active(state) && !matches!(state, "planned" | "waiting" | "queued")
+}
+
+/// `2 done`, `1 failed`; `more` as in `2 more done`.
+pub(crate) fn counts(states: &[&str], more: &str) -> Vec<Span> {
+    let counted = COUNTED.iter().map(|(word, color, counted)| {
+        let count = states.iter().filter(|state| counted.contains(state)).count();
+        (count, *color, format!("{count} {more}{word}"))
+    });
+    counted.filter(|(count, ..)| *count > 0).map(|(_, color, text)| Span::new(color, text)).collect()
+}

@@ -1,0 +1,191 @@
+//! Text from elsewhere, made safe for a terminal and cut to what a drawing can use.
+
+use std::path::MAIN_SEPARATOR;
+
+use crate::text::{ceil_char_boundary, without_controls};
+
+/// Text looked at for a preview of a few lines.
+pub(crate) const PREVIEW_CHARS: usize = 4_000;
+/// Text looked at for one line.
+const LINE_CHARS: usize = 400;
+/// A text that grows is cut in such steps, so that its lines do not break elsewhere with every word.
+const STEP: usize = 512;
+/// Characters that a line of a terminal has room for.
+const COLUMNS: usize = 200;
+/// Stands where the beginning of a text was cut off.
+const CUT: char = '…';
+
+/// Lines end with LF, tabs are spaces; control sequences and marks that reorder a line are gone.
+pub(crate) fn plain(text: &str) -> String {
+    if text.bytes().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
+        return text.to_owned();
+    }
+    let text = without_controls(text).replace("\r\n", "\n").replace('\t', "   ");
+    text.replace(['\u{2028}', '\u{2029}'], "")
+}
+
+/// The text on one line, with runs of blanks folded.
+pub(crate) fn folded(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in plain(text).split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// The start of a text, `chars` long.
+pub(crate) fn beginning(text: &str, chars: usize) -> &str {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
+/// The first line that says something, on one line.
+pub(crate) fn first_line(text: &str) -> String {
+    let text = plain(beginning(text, PREVIEW_CHARS));
+    folded(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default())
+}
+
+/// The start of what is said, on one line, which stays as it is while more is added: a heading only without other words.
+pub(crate) fn gist(source: &str) -> String {
+    let source = plain(beginning(source, LINE_CHARS));
+    let lines: Vec<&str> =
+        source.lines().map(str::trim).filter(|line| !line.is_empty() && fence(line).is_none()).collect();
+    let heading = |line: &str| {
+        let marks = line.len() - line.trim_start_matches('#').len();
+        (1..=6).contains(&marks) && line[marks..].starts_with(char::is_whitespace)
+    };
+    let said: Vec<&str> = lines.iter().copied().filter(|line| !heading(line)).collect();
+    let text = if said.is_empty() {
+        lines.join(" ").trim_start_matches('#').trim_start().to_owned()
+    } else {
+        said.join(" ")
+    };
+    folded(&without_pairs(&without_pairs(&text, "**"), "`"))
+}
+
+/// A text without the marks that stand before and after words.
+fn without_pairs(text: &str, mark: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(mark) {
+        let (before, marked) = (&rest[..at], &rest[at + mark.len()..]);
+        kept.push_str(before);
+        match marked.find(mark) {
+            Some(length) if length > 0 => {
+                kept.push_str(&marked[..length]);
+                rest = &marked[length + mark.len()..];
+            }
+            _ => {
+                kept.push_str(mark);
+                rest = marked;
+            }
+        }
+    }
+    kept + rest
+}
+
+/// Writes the user's home as `~`.
+pub(crate) fn short_path(path: &str) -> String {
+    let home = std::env::home_dir();
+    let home = home.as_ref().and_then(|home| home.to_str()).filter(|home| !home.is_empty());
+    match home.and_then(|home| path.strip_prefix(home)) {
+        Some(rest) if rest.is_empty() || rest.starts_with(['/', MAIN_SEPARATOR]) => format!("~{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// The end of a text that grows.
+pub(super) struct Tail {
+    pub text: String,
+    /// It ends within code.
+    pub is_open: bool,
+}
+
+/// As much of its end as `lines` may show, with the line that opens the code in which it begins.
+pub(super) fn tail(source: &str, lines: u32) -> Tail {
+    let source = plain(source);
+    let room = (lines as usize + 2) * COLUMNS;
+    let start = source.len().saturating_sub(room) / STEP * STEP;
+    let start = ceil_char_boundary(&source, start);
+    let line_end = source[start..].find('\n').filter(|length| *length < STEP);
+    let from = if start == 0 { 0 } else { line_end.map_or(start, |length| start + length + 1) };
+    let open = open_fence(&source, from).unwrap_or_default();
+    let is_open = open_fence(&source, source.len()).is_some();
+    Tail { text: format!("{open}{}", &source[from..]).trim().to_owned(), is_open }
+}
+
+/// The line that opens the code in which a text is at `end`.
+fn open_fence(source: &str, end: usize) -> Option<String> {
+    let mut open = (source.starts_with(CUT) && begins_in_code(source)).then(|| "```\n".to_owned());
+    for line in source[..end].split('\n') {
+        let Some((marks, language)) = fence(line) else { continue };
+        match &open {
+            None => open = Some(format!("{line}\n")),
+            Some(opened) if language.is_empty() && opened.trim_start().starts_with(marks) => open = None,
+            Some(_) => {}
+        }
+    }
+    open
+}
+
+/// Whether the first fence of a text whose beginning is missing closes one: it names no language and nothing stands below.
+fn begins_in_code(source: &str) -> bool {
+    let lines: Vec<&str> = source.split('\n').collect();
+    let Some(at) = lines.iter().position(|line| fence(line).is_some()) else { return false };
+    let names_none = fence(lines[at]).is_some_and(|(_, language)| language.is_empty());
+    let is_below_text = at == 0 || !lines[at - 1].trim().is_empty();
+    names_none && is_below_text && lines.get(at + 1).is_none_or(|line| line.trim().is_empty())
+}
+
+/// The marks of a line that opens or closes code, and the language behind them.
+fn fence(line: &str) -> Option<(&str, &str)> {
+    let text = line.trim_start_matches(' ');
+    let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let marks = text.len() - text.trim_start_matches(mark).len();
+    (line.len() - text.len() <= 3 && marks >= 3)
+        .then(|| (&text[..marks], text[marks..].trim_start_matches([' ', '\t'])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_elsewhere_cannot_command_a_terminal_or_reorder_a_line() {
+        assert_eq!(plain("a\r\nb\rc\td\u{1b}[2Je\u{202e}f\u{2028}g\u{9b}31mh\u{7}"), "a\nb\nc   defgh");
+        assert_eq!(folded("  two\n\n lines\t\u{a0}here "), "two lines here");
+        assert_eq!(first_line("\n  \n one  two\nthree"), "one two");
+        assert_eq!(beginning("日本語", 2), "日本");
+    }
+
+    #[test]
+    fn a_gist_is_words_and_a_heading_only_without_other_words() {
+        for (source, expected) in [
+            ("# Found\n\nIt is **in** `a.rs`.", "It is in a.rs."),
+            ("# Found\n", "Found"),
+            ("```rust\nfn x() {}\n```", "fn x() {}"),
+            ("a ** b `` c", "a ** b `` c"),
+            ("#7 is open", "#7 is open"),
+        ] {
+            assert_eq!(gist(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_text_opens_the_code_it_begins_in() {
+        let code = format!("```rust\n{}", "let a = 1;\n".repeat(300));
+        let Tail { text, is_open } = tail(&code, 2);
+        assert!(is_open && text.starts_with("```rust\nlet a = 1;\n"), "{text}");
+        assert!(text.len() < 1_400, "{}", text.len());
+        let ended = tail(&format!("{code}```\nSo it is."), 2);
+        assert!(!ended.is_open && ended.text.ends_with("```\nSo it is."), "{}", ended.text);
+        let cut = tail("…et a = 1;\n```\n\nSo it is.", 2);
+        assert_eq!(cut.text, "```\n…et a = 1;\n```\n\nSo it is.");
+        assert!(!cut.is_open);
+    }
+}
