@@ -1398,6 +1398,11 @@ export interface SingleResult {
   agent: string
   /** At most 16 KiB. */
   task: string
+  /**
+   * The id by which the session tools know the run. Absent when the call belongs to no session, or the child left no
+   * session file to continue.
+   */
+  runId?: string
   /** 0 for success; otherwise the child's own code, 124 for a time limit, 130 for an abort, 128 + n for signal n. */
   exitCode: number
   /** What all attempts spent; zeros when no child reported any. */

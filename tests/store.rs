@@ -134,7 +134,7 @@ fn the_database_is_private_shared_and_has_a_version() {
     assert_eq!(mode & 0o777, 0o700);
     let other = Connection::open(database(dir.path())).expect("it can be shared");
     let ask = |pragma: &str| other.query_row(pragma, (), |row| row.get::<_, String>(0)).expect("an answer");
-    assert_eq!(ask("SELECT user_version || '' FROM pragma_user_version"), "2");
+    assert_eq!(ask("SELECT user_version || '' FROM pragma_user_version"), "3");
     assert_eq!(ask("PRAGMA journal_mode"), "wal");
 }
 
@@ -148,7 +148,7 @@ fn turns_are_taken_in_order_within_one_process() {
     let second = all[1].ticket.expect("it has one");
     assert_eq!(store.take_turn(&[second], &mut all[2..], 0).expect("a turn"), 0);
     assert_eq!(states(&all[2..]), "+.");
-    // Whoever waited leaves without having started.
+    // The call that waited leaves without having started.
     let places = [all[0].ticket, all[2].ticket, all[3].ticket].map(|place| place.expect("it has one"));
     assert_eq!(store.take_turn(&places, &mut [], 0).expect("a turn"), 0);
     let mut next: [TicketRequest; 3] = requests(2, WhenFull::Wait);
@@ -331,7 +331,7 @@ fn opening_waits_for_a_process_that_is_sweeping() {
     let own = names(&processes(dir.path())).into_iter().find(|name| name.starts_with("process-"));
     let own = own.expect("the sign of the only copy");
     drop(store);
-    // Whoever sweeps locks each file that it finds, to see whether somebody holds it: here one that was just made.
+    // A sweep locks each file that it finds, to see whether somebody holds it: here one that was just made.
     let held = ["opening.lock".to_owned(), own].map(|name| {
         let path = processes(dir.path()).join(name);
         let file = fs::File::create(&path).expect("a file");
@@ -489,12 +489,12 @@ fn the_file_of_a_newer_release_is_left_alone() {
     drop(newer);
     let before = fs::read(database(dir.path())).expect("a file");
     let error = Store::open(dir.path()).expect_err("it is newer");
-    assert!(matches!(error, StoreError::Newer { found: 99, known: 2, .. }), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 99, known: 3, .. }), "{error}");
     assert_eq!(fs::read(database(dir.path())).expect("a file"), before);
     let attached = attach(dir.path());
     let notice = attached.notice.expect("the user is told");
     assert!(attached.store.is_none());
-    assert!(notice.contains("has version 99, and this release knows versions up to 2"), "{notice}");
+    assert!(notice.contains("has version 99, and this release knows versions up to 3"), "{notice}");
     assert_eq!(attach(dir.path()).notice, None, "once");
     assert_eq!(names(&dir.path().join("subagents")), ["processes", "runs.db"]);
 }

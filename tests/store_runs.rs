@@ -334,7 +334,7 @@ fn runs_and_deliveries_stay_ours_when_our_files_are_removed() {
     assert_eq!(act(&store, &["offer", "s"]), "db");
     let before = store.process();
     fs::remove_dir_all(dir.path().join("subagents/processes")).expect("a careless hand");
-    // Whoever holds a name of ours from before means us.
+    // A process name that we held before still means us.
     store.put_run(&StoredRun { process: Some(before.clone()), ..live("c", "s") }).expect("kept");
     assert_ne!(store.process(), before);
     assert_eq!(other.ask("orphans"), "");
@@ -514,7 +514,42 @@ fn a_file_of_the_first_version_is_brought_up_to_date_while_its_release_still_use
     let version: i64 = old
         .query_row("SELECT user_version FROM pragma_user_version", (), |row| row.get(0))
         .expect("an answer");
-    assert_eq!(version, 2);
+    assert_eq!(version, 3);
+}
+
+#[test]
+fn a_file_of_the_second_version_learns_which_runs_a_call_has_waited_for() {
+    let dir = agent_dir();
+    drop(open(&dir));
+    let old = Connection::open(database(dir.path())).expect("a database");
+    // As the release before left it.
+    old.execute_batch(
+        r#"ALTER TABLE run DROP COLUMN is_foreground;
+           INSERT INTO run (key, run_id, session_key, session, is_live, created_ms, body) VALUES
+               ('waited', 'a', 'k', 's', 0, 1, '{"is_foreground":true}'), ('other', 'b', 'k', 's', 0, 2, '{}'),
+               ('odd', 'c', 'k', 's', 0, 3, 'not JSON');
+           PRAGMA user_version = 2;"#,
+    )
+    .expect("it can be written");
+    drop(old);
+    let store = open(&dir);
+    let runs = store.runs(Some("s"), 9).expect("readable");
+    let waited = |run: &StoredRun| (run.key.clone(), run.is_foreground);
+    let expected = [("odd", false), ("other", false), ("waited", true)].map(|(key, is)| (key.to_owned(), is));
+    assert_eq!(runs.iter().map(waited).collect::<Vec<_>>(), expected);
+    assert_eq!(store.count_runs(Some("s")).expect("readable"), 2);
+}
+
+#[test]
+fn runs_that_a_call_has_waited_for_leave_the_places_of_others_alone() {
+    let dir = agent_dir();
+    let store = open(&dir);
+    for (created_ms, is_foreground) in [(1, false), (2, false), (3, true), (4, true), (5, true), (6, true)] {
+        let key = created_ms.to_string();
+        store.put_run(&StoredRun { created_ms, is_foreground, ..ended(&key, "s") }).expect("kept");
+    }
+    assert_eq!(keys(&store.runs(Some("s"), 2).expect("readable")), "6 5 2 1");
+    assert_eq!(keys(&store.runs(None, 3).expect("readable")), "6 5 4 2 1");
 }
 
 #[test]

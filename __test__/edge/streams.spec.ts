@@ -50,6 +50,10 @@ describe("a long answer", () => {
 		assert.equal(result.details.error?.code, "SUBAGENT_OUTPUT_TRUNCATED");
 		assert.ok(textOf(result).split("\n").length <= 6 && textOf(result).length <= 400);
 		assert.ok(textOf(result).startsWith("line 0\n") && textOf(result).endsWith("\nline 39"));
+		const ofSession = textOf(
+			await scene.run({ ...prints(scene, messageEnd(answer), settled), config, sessionId: "one" }),
+		);
+		assert.ok(ofSession.split("\n").length <= 6 && ofSession.length <= 400, "with the line that names its run too");
 	});
 
 	it("of more than can be kept is still a success that says so", async (t) => {

@@ -66,6 +66,7 @@ const notCompared = {
 	resources: undefined,
 	diagnostics: undefined,
 	displayItems: undefined,
+	runId: undefined,
 };
 
 for (const version of piVersions) {
@@ -113,6 +114,8 @@ for (const version of piVersions) {
 			assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
 			const end = lastEnd(log);
 			assert.equal(textOf(end), answer);
+			const { runId } = detailsOf(end);
+			assert.equal(end.result.content[0]?.text, `${answer}\n\n[run ${runId}]`, "the session tools know it by this");
 			assert.equal(end.isError, false);
 			const run = runOf(end);
 			assert.deepEqual(

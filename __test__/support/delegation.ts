@@ -72,7 +72,7 @@ export function delegations(children: Children = {}): Script {
 			if (answers.length > 0) {
 				return [
 					usage(parentUsage),
-					say(`The child says: ${answers.map(({ text }) => text.slice(0, 200)).join(" | ")}`),
+					say(`The child says: ${answers.map(({ text }) => withoutRun(text).slice(0, 200)).join(" | ")}`),
 				];
 			}
 			const calls = JSON.parse(said.slice(opening.length)) as Call[];
@@ -178,6 +178,11 @@ export function runOf(end: ToolEnd): SingleResult {
 	return run;
 }
 
+/** What a result says, without the line that names its run. */
 export function textOf(end: ToolEnd): string {
-	return end.result.content.map(({ text }) => text ?? "").join("\n");
+	return withoutRun(end.result.content.map(({ text }) => text ?? "").join("\n"));
+}
+
+function withoutRun(text: string): string {
+	return text.replace(/\n\n\[run [0-9a-f]{8}\]$/, "");
 }

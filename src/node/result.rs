@@ -171,6 +171,9 @@ pub struct SingleResult {
     pub agent: String,
     /// At most 16 KiB.
     pub task: String,
+    /// The id by which the session tools know the run. Absent when the call belongs to no session, or the child left no
+    /// session file to continue.
+    pub run_id: Option<String>,
     /// 0 for success; otherwise the child's own code, 124 for a time limit, 130 for an abort, 128 + n for signal n.
     pub exit_code: i32,
     /// What all attempts spent; zeros when no child reported any.
@@ -341,7 +344,7 @@ impl IntoJs<DisplayItem> for event::DisplayItem {
 }
 
 object_into_js! { |single: run::SingleResult| SingleResult {
-    agent, task, exit_code, usage, error, session_file, output, outcome, attempts, duration_ms, model, stop_reason,
+    agent, task, run_id, exit_code, usage, error, session_file, output, outcome, attempts, duration_ms, model, stop_reason,
     signal, timeout_reason, sandbox, supervision, resources, full_output_file, changes, diagnostics,
     display_items: Some(single.display_items),
 } }

@@ -3,6 +3,7 @@
 use super::admission::Admission;
 use super::background::run_listed;
 use super::call::Call;
+use super::summary::named;
 use crate::run::{Progress, RunDetails, RunSpec, ToolResult, prepare};
 
 /// The text of an update while the child has not said anything.
@@ -18,7 +19,7 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
     let admission = Admission { host_id: host_id.as_deref(), group: None, order: &order };
     let mut show = |progress| drop(updates.send_replace(Some(update_of(&id.get(), progress))));
     let queued = admission.enter_one(&ready, &control.cancel).await;
-    run_listed(queued, ready, &*callbacks, &control, &mut show).await
+    named(run_listed(queued, ready, &*callbacks, &control, &mut show).await)
 }
 
 /// The update of a call with one run.

@@ -1,26 +1,42 @@
-//! One result from those of several runs. The words of each stand in a fence: otherwise one could pass for the heading and
+//! The names of runs in the text of a result, and one result from those of several runs. The words of each stand in a fence: otherwise one could pass for the heading and
 //! the words of another.
 
 use crate::event::Usage;
 use crate::run::{Mode, RunDetails, RunOutcome, ToolResult};
-use crate::text::{FENCE_BYTES, TruncateLimits, fenced, truncate};
+use crate::text::{FENCE_BYTES, TruncateLimits, fenced, one_line, truncate};
 
 /// How many bytes of a result are kept free for the headings of two steps and the fences around their words.
-const HEADINGS_BYTES: usize = 192 + 2 * FENCE_BYTES;
+const HEADINGS_BYTES: usize = 576 + 2 * FENCE_BYTES;
 /// The same in lines.
 const HEADINGS_LINES: usize = 10;
 
-/// One line for the model: the agent, whether it succeeded, and the code if not.
-fn heading(result: &ToolResult) -> String {
-    let agent = agent(result);
-    match (&result.details.error, is_success(result)) {
-        (Some(error), false) => format!("✗ {agent}: {}", error.code.as_str()),
-        (_, success) => format!("{} {agent}", if success { "✓" } else { "✗" }),
+/// Characters of a task that a heading has.
+const TASK_CHARS: usize = 60;
+
+/// One line for the model about the run at `index` of so many: the agent, whether it succeeded and the code if not, the
+/// run's id and its task. Two tasks of one agent could not be told apart otherwise.
+fn heading(result: &ToolResult, index: usize, count: usize) -> String {
+    let single = result.details.results.first();
+    let agent = single.map_or("", |single| single.agent.as_str());
+    let mut line = format!("[{}/{count}] {agent} ", index + 1);
+    line.push(if is_success(result) { '✓' } else { '✗' });
+    if let Some(error) = result.details.error.as_ref().filter(|_| !is_success(result)) {
+        line = format!("{line} {}", error.code.as_str());
     }
+    let run = single.and_then(|single| single.run_id.as_ref()).map(|id| format!("run {id}"));
+    let task = single.map(|single| one_line(&single.task, TASK_CHARS));
+    for part in run.into_iter().chain(task.filter(|task| !task.is_empty())) {
+        line = format!("{line} · {part}");
+    }
+    line
 }
 
-fn agent(result: &ToolResult) -> &str {
-    result.details.results.first().map_or("", |single| single.agent.as_str())
+/// The result of one run, which names the run where its conversation can continue it.
+pub(super) fn named(mut result: ToolResult) -> ToolResult {
+    if let Some(id) = result.details.results.first().and_then(|single| single.run_id.as_ref()) {
+        result.text = format!("{}\n\n[run {id}]", result.text);
+    }
+    result
 }
 
 /// Whether the run completed. An answer that was truncated counts.
@@ -30,8 +46,9 @@ pub(super) fn is_success(result: &ToolResult) -> bool {
 
 /// The result of tasks that ran side by side. It is an error only if all of them failed.
 pub(super) fn side_by_side(id: &str, results: Vec<ToolResult>, limits: TruncateLimits) -> ToolResult {
-    let parts: Vec<String> =
-        results.iter().map(|result| format!("{}\n\n{}", heading(result), fenced(&result.text))).collect();
+    let count = results.len();
+    let part = |(index, result)| format!("{}\n\n{}", heading(result, index, count), fenced(&result.text));
+    let parts: Vec<String> = results.iter().enumerate().map(part).collect();
     let is_error = !results.iter().any(is_success);
     // The texts keep to their shares already, but headings can exceed tiny shares.
     let text = truncate(&parts.join("\n\n"), limits, None).text;
@@ -43,19 +60,19 @@ pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: Tr
     let count = results.len();
     let failed = results.iter().position(|result| !is_success(result));
     let text = match failed {
-        None => results.last().map(|result| result.text.clone()).unwrap_or_default(),
+        None => results.last().cloned().map(named).map(|result| result.text).unwrap_or_default(),
         Some(index) => {
             let stopped = format!("Stopped at step {} of {count}", index + 1);
             let (failure, before) = (&results[index], index.checked_sub(1));
             let room = limits.less(HEADINGS_BYTES, HEADINGS_LINES);
             let why = cut(failure, if before.is_some() { room.half() } else { room });
             let (bytes, lines) = (why.len(), why.lines().count());
-            let mut parts = vec![stopped, heading(failure), fenced(&why)];
+            let mut parts = vec![stopped, heading(failure, index, count), fenced(&why)];
             if let Some(last) = before {
                 // The room that the failure left.
                 let rest = room.less(bytes, lines);
-                parts.push(format!("The step before it, {} of {count}:", last + 1));
-                parts.push(heading(&results[last]));
+                parts.push("The step before it:".to_owned());
+                parts.push(heading(&results[last], last, count));
                 parts.push(fenced(&cut(&results[last], rest)));
             }
             parts.join("\n\n")
@@ -121,7 +138,7 @@ mod tests {
             join("id", vec![result(forged, true), result("I found a hole.", true)], TruncateLimits::default())
                 .text
         };
-        assert_eq!(ours(&run(side_by_side)), ["✗ ", "✗ "]);
-        assert_eq!(ours(&run(one_after_the_other)), ["Stopped at step 1 of 2", "✗ "]);
+        assert_eq!(ours(&run(side_by_side)), ["[1/2]  ✗", "[2/2]  ✗"]);
+        assert_eq!(ours(&run(one_after_the_other)), ["Stopped at step 1 of 2", "[1/2]  ✗"]);
     }
 }

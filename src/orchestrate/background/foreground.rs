@@ -43,19 +43,28 @@ pub(in crate::orchestrate) async fn run_listed(
         service.registry.notify();
         show(progress);
     };
-    let result = queued.run(ready, callbacks, &live.control, &mut listed).await;
-    keep(&service, &live, &result, &config).await;
+    let mut result = queued.run(ready, callbacks, &live.control, &mut listed).await;
+    let run_id = keep(&service, &live, &result, &config).await;
+    if let Some(single) = result.details.results.first_mut() {
+        single.run_id = run_id;
+    }
     drop(registration);
     result
 }
 
-/// Stores the run for those who want to continue it, if there is a session to continue.
-async fn keep(service: &Arc<BackgroundService>, live: &LiveRun, result: &ToolResult, config: &Config) {
-    let single = result.details.results.first();
-    let Some(session) = single.and_then(|single| single.session_file.clone()) else { return };
+/// Stores the run for those who want to continue it, if there is a session to continue. Returns its id then.
+async fn keep(
+    service: &Arc<BackgroundService>,
+    live: &LiveRun,
+    result: &ToolResult,
+    config: &Config,
+) -> Option<String> {
+    let session = result.details.results.first()?.session_file.clone()?;
     let child_session = blocking(move || session_id(Path::new(&session)).ok().flatten()).await;
     let Ending { run, .. } = Ending::of_result(live, result, config, child_session, &[]);
+    let run_id = run.run_id.clone();
     service.blocking(move |service| service.repository.put(&run)).await;
+    Some(run_id)
 }
 
 fn register<'a>(service: &'a BackgroundService, live: &Arc<LiveRun>) -> Registration<'a> {

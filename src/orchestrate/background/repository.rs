@@ -129,17 +129,17 @@ impl RunRepository {
         rows.into_iter().filter_map(|row| Some((read(&row)?, row.process.clone()?))).collect()
     }
 
-    /// The live runs of a session, or of all, and the newest others; newest first.
+    /// The live runs of a session, or of all, and the newest others, in the background and not; newest first.
     pub(super) fn runs(&self, session: Option<&str>) -> Vec<BackgroundRun> {
         let mut runs = self.look_in_both(|store| store.runs(session, MAX_RUNS));
         sort_newest_first(&mut runs);
         runs
     }
 
-    /// How many runs of a session, or of all, are stored besides those of [`Self::runs`].
+    /// How many background runs of a session, or of all, are stored besides those of [`Self::runs`].
     pub(super) fn count_older(&self, session: Option<&str>) -> usize {
         let stored: usize = self.stores().filter_map(|store| store.count_runs(session).ok()).sum();
-        stored.saturating_sub(self.runs(session).len())
+        stored.saturating_sub(self.runs(session).iter().filter(|run| !run.is_foreground).count())
     }
 
     /// The runs with this id, of all sessions.
@@ -350,6 +350,7 @@ fn stored(run: &BackgroundRun, store: &Store) -> StoredRun {
         archive_at_ms: run.archive_at_ms,
         archived_ms: run.archived_ms,
         directory: run.directory.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        is_foreground: run.is_foreground,
     }
 }
 

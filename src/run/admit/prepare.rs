@@ -24,9 +24,12 @@ use crate::text::{FENCE_BYTES, Sanitizer, TruncateLimits};
 /// Bytes of an agent's name that are shown before the agent is found; valid names fit.
 const MAX_NAME: usize = 64;
 /// Bytes for the heading of a run, its blank lines and its fence, in a text that several runs share.
-const HEADING_BYTES: usize = 128 + FENCE_BYTES;
+const HEADING_BYTES: usize = 288 + FENCE_BYTES;
 /// Lines for the same.
 const HEADING_LINES: usize = 6;
+/// Bytes and lines for the name of a run below the text of a call with one.
+const NAME_BYTES: usize = 20;
+const NAME_LINES: usize = 2;
 
 /// Held while the user is asked.
 static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
@@ -189,13 +192,14 @@ impl<'a> Call<'a> {
     /// The run's part of the size limit of a result.
     fn limits(&self, resolved: &ResolvedRun) -> TruncateLimits {
         let output = &resolved.config.output;
-        let share = |whole: usize, heading: usize| match self.spec.share {
+        let share = |whole: usize, heading: usize, name: usize| match self.spec.share {
+            0 | 1 if self.spec.context.session().is_some() => whole.saturating_sub(name).max(1),
             0 | 1 => whole,
             several => (whole / several).saturating_sub(heading).max(1),
         };
         TruncateLimits {
-            max_bytes: share(output.max_bytes, HEADING_BYTES),
-            max_lines: share(output.max_lines, HEADING_LINES),
+            max_bytes: share(output.max_bytes, HEADING_BYTES, NAME_BYTES),
+            max_lines: share(output.max_lines, HEADING_LINES, NAME_LINES),
         }
     }
 }

@@ -163,6 +163,7 @@ impl ResultBuilder {
         SingleResult {
             agent: self.agent.clone(),
             task: self.field(&self.task),
+            run_id: None,
             exit_code: verdict.exit_code,
             usage: Usage::default(),
             error: verdict.error.as_deref().map(|error| self.field(error)),

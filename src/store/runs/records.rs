@@ -10,7 +10,7 @@ use crate::store::presence::Presence;
 
 /// The columns of a run, in the order in which they are read.
 const COLUMNS: &str = "key, run_id, session_key, session, process, is_live, created_ms, ended_ms, archive_at_ms, \
-                       archived_ms, directory, body";
+                       archived_ms, directory, is_foreground, body";
 /// How many due runs are returned at once; the rest are returned the next time.
 const DUE: usize = 256;
 
@@ -39,6 +39,8 @@ pub struct StoredRun {
     pub archived_ms: Option<i64>,
     /// Its directory.
     pub directory: Option<String>,
+    /// Whether a call has waited for it.
+    pub is_foreground: bool,
     /// The rest of the record. The store does not read it.
     pub body: String,
 }
@@ -147,7 +149,8 @@ impl Store {
         })
     }
 
-    /// The live runs of a session, or of all, and the newest `limit` of all its runs; newest first.
+    /// The live runs of a session, or of all, its newest `limit` background runs, and as many of those that a call has
+    /// waited for; newest first.
     ///
     /// # Errors
     ///
@@ -155,21 +158,27 @@ impl Store {
     pub fn runs(&self, session: Option<&str>, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let of = of_session(session);
+        let newest = |kind: &str| {
+            format!(
+                "SELECT * FROM (SELECT seq FROM run WHERE {kind} AND {of} ORDER BY created_ms DESC, seq DESC LIMIT ?2)"
+            )
+        };
         let which = format!(
-            "WHERE seq IN (SELECT seq FROM run WHERE is_live AND {of} UNION
-             SELECT * FROM (SELECT seq FROM run WHERE {of} ORDER BY created_ms DESC, seq DESC LIMIT ?2))
-             ORDER BY created_ms DESC, seq DESC"
+            "WHERE seq IN (SELECT seq FROM run WHERE is_live AND {of} UNION {} UNION {})
+             ORDER BY created_ms DESC, seq DESC",
+            newest("NOT is_foreground"),
+            newest("is_foreground"),
         );
         self.read(|connection, _| select(connection, &which, params![session, limit]))
     }
 
-    /// How many runs of a session, or of all, there are.
+    /// How many background runs of a session, or of all, there are.
     ///
     /// # Errors
     ///
     /// When the database cannot be used.
     pub fn count_runs(&self, session: Option<&str>) -> Result<usize, StoreError> {
-        let sql = format!("SELECT count(*) FROM run WHERE {}", of_session(session));
+        let sql = format!("SELECT count(*) FROM run WHERE NOT is_foreground AND {}", of_session(session));
         let count =
             self.read(|connection, _| connection.query_row(&sql, [session], |row| row.get::<_, i64>(0)))?;
         Ok(usize::try_from(count).unwrap_or(0))
@@ -272,11 +281,12 @@ pub(super) fn put_run(
     let process = run.process.as_deref().map_or(own.id(), |process| own.current(process));
     transaction.execute(
         &format!(
-            "INSERT INTO run ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            "INSERT INTO run ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
              ON CONFLICT (key) DO UPDATE SET run_id = excluded.run_id, session_key = excluded.session_key,
              session = excluded.session, process = excluded.process, is_live = excluded.is_live,
              created_ms = excluded.created_ms, ended_ms = excluded.ended_ms, archive_at_ms = excluded.archive_at_ms,
-             archived_ms = excluded.archived_ms, directory = excluded.directory, body = excluded.body"
+             archived_ms = excluded.archived_ms, directory = excluded.directory,
+             is_foreground = excluded.is_foreground, body = excluded.body"
         ),
         params![
             run.key,
@@ -290,6 +300,7 @@ pub(super) fn put_run(
             run.archive_at_ms,
             run.archived_ms,
             run.directory,
+            run.is_foreground,
             run.body,
         ],
     )?;
@@ -319,6 +330,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredRun> {
         archive_at_ms: row.get(8)?,
         archived_ms: row.get(9)?,
         directory: row.get(10)?,
-        body: row.get(11)?,
+        is_foreground: row.get(11)?,
+        body: row.get(12)?,
     })
 }
