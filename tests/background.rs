@@ -376,7 +376,7 @@ async fn a_run_that_ended_with_its_host_starts_no_turn_when_its_session_is_opene
 #[tokio::test]
 async fn a_stopped_run_is_announced_as_stopped_unless_it_had_completed() {
     for (script, commands, outcome, error, status) in [
-        (GOES_ON, 1, RunOutcome::Aborted, Some("stopped by the user"), "Status: error"),
+        (GOES_ON, 1, RunOutcome::Aborted, Some("stopped on request"), "Status: error"),
         // It is asked for its announcement by then.
         (DALLIES, 2, RunOutcome::Completed, None, "Status: success"),
     ] {

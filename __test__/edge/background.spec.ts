@@ -75,7 +75,7 @@ describe("asking for a background run", () => {
 		const message = await here.heard();
 		assert.equal(message.triggerTurn, false, "whoever stops it knows of it");
 		assert.match(message.text, /^Status: error$/m);
-		assert.match(message.text, /stopped by the user[\s\S]*```text\nso far\n```/);
+		assert.match(message.text, /stopped on request[\s\S]*```text\nso far\n```/);
 		for (const { pid } of told(scene).filter(({ forked }) => forked)) await untilGone(Number(pid));
 		assert.equal(isAlive(run.pid ?? 0), false);
 	});
@@ -230,7 +230,7 @@ describe("asking for a background run", () => {
 		const third = await here.started({ agent: "local" }, { confirm });
 		await until(() => questions.length === 3, "the question again");
 		await here.does(`stop ${third.runId}`);
-		assert.match((await here.heard()).text, /Status: error[\s\S]*stopped by the user/);
+		assert.match((await here.heard()).text, /Status: error[\s\S]*stopped on request/);
 	});
 
 	it("is refused once the session has spent what it may, with the numbers", async (t) => {
@@ -636,7 +636,7 @@ describe("several processes", () => {
 		assert.deepEqual(here.messages, [], "they are told where they were asked for");
 		assert.deepEqual(toldOf(scene, "steering"), ["now come home"]);
 		const [talked, ended] = [await here.run(talk.runId), await here.run(end.runId)];
-		assert.deepEqual([talked.status, ended.status, ended.error], ["success", "error", "stopped by the user"]);
+		assert.deepEqual([talked.status, ended.status, ended.error], ["success", "error", "stopped on request"]);
 		assert.equal(toldOf(scene, "task").length, 3, "the two tasks and one announcement");
 		const over = await here.command(`stop ${end.runId}`);
 		assert.deepEqual([over.isError, /already|over/.test(over.text)], [true, true], over.text);

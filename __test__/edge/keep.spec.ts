@@ -158,7 +158,7 @@ describe("a run that is kept", LINUX, () => {
 		await until(() => here.messages.flatMap(({ runIds }) => runIds).length === 2, "both ends");
 		const [talked, ended] = [await here.run(talk.runId), await here.run(end.runId)];
 		assert.deepEqual([talked.status, talked.result], ["success", "The news."]);
-		assert.deepEqual([ended.status, ended.error], ["error", "stopped by the user"]);
+		assert.deepEqual([ended.status, ended.error], ["error", "stopped on request"]);
 		await assertClean(scene, talked, ended);
 	});
 

@@ -86,7 +86,7 @@ describe("a day with background runs", () => {
 			new RegExp(`^Result .*\n\`\`\`text\n# Where it is\n\n${escaped(answers.config)}\n`, "m"),
 		);
 		assert.match(dead ?? "", /^Result: \(not available\)\nNotes: `budget\.maxTurns` reached: 6 of 6$/m);
-		assert.match(tests ?? "", /^Notes: stopped by the user\nPartial output .*\n```text\n.*What is missing so far:$/m);
+		assert.match(tests ?? "", /^Notes: stopped on request\nPartial output .*\n```text\n.*What is missing so far:$/m);
 		assert.match(
 			unknown ?? "",
 			new RegExp(`^Notes: pi ended .*\nPartial output .*\n\`\`\`text\n${escaped(answers.half)}$`, "m"),
@@ -143,7 +143,7 @@ describe("a day with background runs", () => {
 		const rows = /● 1 history [\s\S]*⚠ 2 dead code [\s\S]*▸ ● 3 tests [\s\S]*✓ 4 config /;
 		assert.match(seen("panel"), rows);
 		assert.match(seen("transcript"), /❯ Find out which tests are missing\.\n {3}→ ls test\n {5}main\.test\.ts\n/);
-		assert.match(seen("stopped"), /^ ⚠ tests · explorer · .*\n[\s\S]*stopped by the user/);
+		assert.match(seen("stopped"), /^ ⚠ tests · explorer · .*\n[\s\S]*stopped on request/);
 		assert.match(seen("list"), /✓ #1 .*"history"[\s\S]*⚠ #2 .*"dead code"[\s\S]*⚠ #3 .*"tests"[\s\S]*✓ #4 .*"config"/);
 	});
 

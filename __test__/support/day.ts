@@ -258,7 +258,7 @@ export class Day {
 		await tui.press("Escape");
 		await tui.waitFor(/▸ ⚠ 3 tests/);
 		await tui.press("Escape");
-		await tui.waitFor(/⚠ tests [\s\S]*stopped by the user[\s\S]*^ ● history .*\n─/m);
+		await tui.waitFor(/⚠ tests [\s\S]*stopped on request[\s\S]*^ ● history .*\n─/m);
 		await quit(tui, () => look("quit", tui));
 	}
 

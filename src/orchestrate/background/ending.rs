@@ -157,7 +157,7 @@ fn delivery_id(run: &BackgroundRun) -> String {
 /// The outcome and error of a run that was aborted because its host ended it.
 fn ended_by_host(reason: EndReason, outcome: RunOutcome, is_queued: bool) -> (RunOutcome, Option<String>) {
     let (outcome, error) = match reason {
-        EndReason::Stopped => (outcome, "stopped by the user".to_owned()),
+        EndReason::Stopped => (outcome, "stopped on request".to_owned()),
         EndReason::HostEnds => {
             let when = if is_queued { "before the run had begun" } else { "while the run was under way" };
             (RunOutcome::Interrupted, format!("pi ended {when}"))
