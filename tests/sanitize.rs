@@ -125,6 +125,55 @@ fn a_value_goes_on_behind_a_semicolon_and_a_statement_does_not() {
 }
 
 #[test]
+fn passwords_of_databases_go_where_their_programs_take_or_show_them() {
+    for (input, expected) in [
+        ("CREATE USER app IDENTIFIED BY 'k9x2m4p7';", "CREATE USER app IDENTIFIED BY '[REDACTED]';"),
+        ("create user app identified by hunter2;", "create user app identified by [REDACTED];"),
+        (
+            "ALTER USER 'a'@'%' IDENTIFIED WITH mysql_native_password BY 'k9x2m4p7';",
+            "ALTER USER 'a'@'%' IDENTIFIED WITH mysql_native_password BY '[REDACTED]';",
+        ),
+        ("mongosh -u admin -p k9x2m4p7 --host x", "mongosh -u admin -p [REDACTED] --host x"),
+        ("mongodump -p 'k9x2 m4p7'", "mongodump -p '[REDACTED]'"),
+        ("sqlcmd -S db -U sa -P k9x2m4p7", "sqlcmd -S db -U sa -P [REDACTED]"),
+        ("ldapsearch -D cn=x -w k9x2m4p7 -b y", "ldapsearch -D cn=x -w [REDACTED] -b y"),
+        ("localhost:5432:app:me:k9x2m4p7\nb", "localhost:5432:app:me:[REDACTED]\nb"),
+        ("*:*:*:me:swordfish", "*:*:*:me:[REDACTED]"),
+        (
+            "| Variable | Value |\n| `DB_PASSWORD` | `k9x2m4p7q1` |",
+            "| Variable | Value |\n| `DB_PASSWORD` | `[REDACTED]` |",
+        ),
+        (" id       | 1\n password | k9x2m4p7q1\n", " id       | 1\n password | [REDACTED]\n"),
+        (
+            " id | password | name\n----+----------+------\n  1 | hunter2  | ann\n  2 | k9x2m4p7 | bob\n(2 rows)",
+            " id | password | name\n----+----------+------\n  1 | [REDACTED]  | ann\n  2 | [REDACTED] | bob\n(2 rows)",
+        ),
+        (
+            "+----+---------+\n| id | api_key |\n+----+---------+\n| 1 | k9x2m4p7q1Zz77Qw |\n+----+---------+",
+            "+----+---------+\n| id | api_key |\n+----+---------+\n| 1 | [REDACTED] |\n+----+---------+",
+        ),
+        (
+            "| User | Password |\n|---|:--|\n| ann | `k9x2m4p7` |",
+            "| User | Password |\n|---|:--|\n| ann | `[REDACTED]` |",
+        ),
+    ] {
+        assert_eq!(&*plain().sanitize(input), expected);
+    }
+    for text in [
+        "each row is identified by 'name' here",
+        "files are identified by name",
+        "mkdir -p build && cd mongo && mkdir -p build/x1",
+        "db:5432:5432",
+        "| Option | Type | Default |\n|--------|------|---------|\n| `password` | `string` | The password |",
+        "| Name | Password |\n|---|---|\n| ann | The one that you chose |\n| bob | Required |",
+        "| Token | Meaning |\n|---|---|\n| T_STRING | a string |\n| LBRACE1 | `{` |",
+        "type Key = Token | Other1;",
+    ] {
+        assert_eq!(&*plain().sanitize(text), text);
+    }
+}
+
+#[test]
 fn a_header_with_a_scheme_that_nobody_knows_goes_and_prose_about_it_stays() {
     for value in
         ["Zoho-oauthtoken k9x2m4p7q1Zz77Qw", "GoogleLogin auth=k9x2m4p7q1Zz77Qw", "Custom k9x2m4p7q1"]
@@ -186,6 +235,26 @@ fn code_and_what_stands_for_a_secret_stay() {
         "&hf_servingcellpriorityparametersdescription_h_prio",
         "img/video_box.ico-7a388b69018576d24b59331fd60aab0c.png",
         "xoxe.xoxp-1-initial",
+        r#"AttributeOID.CHALLENGE_PASSWORD: "challengePassword","#,
+        r#"(&rfc5912::ID_REG_CTRL_REG_TOKEN, "id-regCtrl-regToken"),"#,
+        r#"backend: "Backend", private_key: "_EllipticCurvePrivateKey", data: bytes"#,
+        "for providing OAuth 2.0 Device Authorization RFC8628.",
+        r#"help="Specify a proxy in the form scheme://[user:passwd@]proxy.server:port.","#,
+        r#"    proxy_password=self._socks_options["password"],"#,
+        r#"UNRESERVED_PAT = r"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._!\-~""#,
+        "'opaqueCMBufferQueueTriggerToken', 'sfntCMapEncoding', 'sfntCMapHeader'",
+        "    authorization = authorization[1].encode('ascii')",
+        "user_pass = '%s:%s' % (user, password)",
+        "credentials (`authorization`, `x-api-key`, `cookie`) the way",
+        r#"("aws.auth#sigv4":config.credentials,"aws.auth#sigv4a":config.credentials)"#,
+        "exports.getToken=getToken;",
+        r#"let username=request.username??"",password=request.password??"";auth=`x`"#,
+        "env)||void 0,useBearerToken=bearerToken!==void 0&&!skip;",
+        "`text`;this.subjectToken=responseJson.saml_response}else{",
+        "exports.auth = exports.GDCH_SERVICE_ACCOUNT_TYPE = exports.GdchClient = x;",
+        r#"{"apiKey": "!security find-generic-password -ws 'anthropic'"}"#,
+        "createTokenAuth(\"ghp_PersonalAccessToken01245678900000000\");",
+        "    pub request_credentials: alljoyn_authlistener_requestcredentialsasync_ptr,",
     ] {
         assert_eq!(&*plain().sanitize(text), text);
     }
@@ -434,6 +503,18 @@ fn hostile_text_is_settled_at_once() {
         "passwort ",
         "password: !a ",
         "token = String::from(\"",
+        "CREATE USER a IDENTIFIED BY '",
+        "identified with \"",
+        "h:5432:a:b:c ",
+        "h:5432:a:",
+        "| password |\n|---|\n| k9x2m4p7 |\n",
+        "|---|\n",
+        "---",
+        "| password ",
+        "password=a;b1;",
+        "\"-----BEGIN RSA PRIVATE KEY-----\" +\n",
+        "\"MIIEowIBAAKCAQEAMIIEowIBAAKCAQEAMIIEowIBAAKCAQEA\\n\" +\n",
+        "Authorization: a b=",
     ] {
         let text = format!("{}://a:b@c", piece.repeat(100_000 / piece.len()));
         let clean = plain().sanitize(&text);
@@ -555,4 +636,13 @@ proptest! {
             prop_assert!(redaction.ranges.iter().all(|range| text.get(range.clone()).is_some_and(|hit| !hit.is_empty())));
         }
     }
+}
+
+#[test]
+fn many_values_that_begin_alike_are_looked_for_in_linear_time() {
+    let lines =
+        (0..4000).map(|number| format!("api_key=k9x2m4p7q1Zz77Qw{number}\nk9x2m4p7q1Zz77Qv{number}\n"));
+    let text: String = lines.collect();
+    let clean = plain().sanitize(&text);
+    assert!(!clean.contains("77Qw") && clean.contains("77Qv3999"));
 }

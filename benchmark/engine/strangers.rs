@@ -35,7 +35,10 @@ pub(crate) fn figures(file: &str) -> Result<Value, Box<dyn Error>> {
         let Case { kind, id, text, secret, free } = serde_json::from_str(&line?)?;
         let clean = sanitizer.sanitize(&text);
         let parts: Vec<&str> = parts(&secret, &free).collect();
-        let good = if kind == "innocent" { *clean == *text } else { !shows(&clean, &parts, "") };
+        // Control sequences go from every text.
+        let is_kept =
+            || sanitizer.inspect(&text).iter().all(|redaction| redaction.rule == "control_sequence");
+        let good = if kind == "innocent" { is_kept() } else { !shows(&clean, &parts, "") };
         let count = counts.entry(kind.clone()).or_default();
         count[usize::from(good)] += 1;
         if !good {

@@ -9,6 +9,7 @@
 //! | In which order are rules asked? What of a text that goes on has to wait? | `scan` |
 //! | What does a rule have to say? | `rule`: [`Rule`](rule::Rule), [`Edit`] |
 //! | How are trigger words found? | `triggers` |
+//! | Which values stand in columns with telling headings? | `columns` |
 //! | Where else does a redacted value stand? | `repeated` |
 //! | What stands around a place: names, quotes, lines? | `cursor` |
 //! | In which places does a secret stand, and how far does it reach? | `detect/`, one file per kind of place |
@@ -19,6 +20,7 @@
 //! are judged alone: a token whose beginning was cut off is not recognized by its shape, so what cuts text
 //! before it is sanitized begins with a whole word.
 
+mod columns;
 mod cursor;
 mod detect;
 mod repeated;

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::cursor::Cursor;
 use super::detect::{pem, rules};
-use super::repeated;
 use super::rule::{Edit, Rule};
 use super::triggers::Triggers;
+use super::{columns, repeated};
 
 /// How far before the end a rule can begin whose verdict is still open. A longer value is redacted as far as it goes.
 const REACH: usize = 1536;
@@ -50,6 +50,7 @@ impl Scanner {
             edits.push(edit);
             Answer::Settle(cursor.floor)
         });
+        columns::collect(text, edits);
         repeated::collect(text, edits);
     }
 

@@ -11,7 +11,7 @@ use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
 use crate::text::redact::tables::names::{FOREIGN, TRIGGERS};
 use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::header::header_kind;
-use crate::text::redact::value::judgement::{Place, is_secret};
+use crate::text::redact::value::judgement::{Place, is_expression, is_secret};
 use crate::text::redact::value::looks::{Look, is_marker, look};
 use crate::text::redact::value::name::{NameKind, name_kind};
 
@@ -101,7 +101,8 @@ fn find_value(cursor: &Cursor<'_>, separator: &Separator, kind: NameKind, known:
     let found = value(cursor, separator).ok_or(name.end)?;
     let content = &cursor.text[found.range.clone()];
     let place = known.unwrap_or_else(|| place(cursor, separator, &found));
-    let is_secret = is_secret(kind, &cursor.text[name.clone()], content, place);
+    let is_secret = is_secret(kind, &cursor.text[name.clone()], content, place)
+        && !(found.quote.is_none() && is_expression(content, cursor.byte(found.range.end)));
     if is_marker(content) || is_call(cursor, place, &found) || !is_secret {
         return Err(name.end.max(separator.value.min(found.range.start)));
     }
@@ -163,8 +164,15 @@ fn place(cursor: &Cursor<'_>, separator: &Separator, found: &Value) -> Place {
     };
     match separator.tie {
         Tie::Comma | Tie::Spoken => Place::Argument,
+        Tie::Cell => Place::Code,
         _ if found.quote.is_some() => Place::Quoted,
         Tie::Element => Place::Quoted,
+        // `;this.token=x` in minified code.
+        Tie::Parameter
+            if cursor.before(name.start) == Some(b';') && cursor.text[name.clone()].contains('.') =>
+        {
+            Place::Code
+        }
         Tie::Parameter => Place::Parameter,
         Tie::Blank => Place::Alone,
         Tie::Entry => Place::Setting,

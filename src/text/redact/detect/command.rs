@@ -8,13 +8,15 @@ use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::judgement::JUDGED;
 use crate::text::redact::value::looks::{Look, look};
 
-/// `mysql -psecret`, `sshpass -p secret`, `docker login -p secret` and their like.
+/// `mysql -psecret`, `sshpass -p secret`, `mongosh -p secret`, `docker login -p secret` and their like.
 pub(crate) struct PasswordFlag;
 
 impl Rule for PasswordFlag {
     /// The flags, with the blank before them.
     fn triggers(&self) -> Vec<Trigger> {
-        [" -p", " -a ", " -k ", " -passin ", " -passout ", " -pass "].map(Trigger::exact).into()
+        [" -p", " -P ", " -w ", " -a ", " -k ", " -passin ", " -passout ", " -pass "]
+            .map(Trigger::exact)
+            .into()
     }
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
@@ -46,15 +48,27 @@ fn value_start(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<usize> {
     let is_attached = next == trigger.end;
     let programs: &[&[u8]] = match flag {
         b" -p" if is_attached => &[b"mysql", b"mariadb"],
-        b" -p" => &[b"sshpass", b" login"],
+        b" -p" => {
+            &[b"sshpass", b" login", b"mongosh ", b"mongo ", b"mongodump ", b"mongorestore ", b"mongoimport "]
+        }
+        b" -P " => &[b"sqlcmd ", b"bcp "],
+        b" -w " => &[b"ldapsearch ", b"ldapadd ", b"ldapmodify ", b"ldapwhoami ", b"ldapdelete "],
         b" -a " => &[b"redis-cli"],
         b" -k " => &[b"openssl enc"],
         _ => &[b"openssl"],
     };
-    let (program, options) = programs
-        .iter()
-        .find_map(|program| cursor.options_of(trigger.start, program).map(|options| (*program, options)))?;
+    let (program, options) = programs.iter().find_map(|program| {
+        // The blank before the flag may be the one behind the program.
+        let at = trigger.start + usize::from(program.ends_with(b" "));
+        cursor.options_of(at, program).map(|options| (*program, options))
+    })?;
     if memchr::memmem::find(options, flag).is_some() {
+        return None;
+    }
+    // With the blank behind it a program is one that runs: another command of the line is not its.
+    if program.ends_with(b" ")
+        && (memchr::memchr3(b';', b'|', b'&', options).is_some() || cursor.byte(next) == Some(b'-'))
+    {
         return None;
     }
     match (flag, program) {

@@ -11,6 +11,10 @@ use crate::text::redact::value::judgement::JUDGED;
 
 /// Judges the value of a header.
 pub(crate) fn header(cursor: &Cursor<'_>, separator: &Separator, kind: HeaderKind) -> Option<Edit> {
+    // `the Device Authorization RFC8628` is a sentence.
+    if separator.tie == Tie::Spoken {
+        return None;
+    }
     let is_line = separator.tie == Tie::Colon && separator.name_quote.is_none();
     let found = value(cursor, separator);
     let quote = found.as_ref().and_then(|found| found.quote);

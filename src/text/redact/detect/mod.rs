@@ -7,6 +7,7 @@
 mod assignment;
 mod bearer;
 mod command;
+mod database;
 mod entry;
 mod extent;
 mod header;
@@ -25,6 +26,8 @@ pub(crate) fn rules(homes: &[String]) -> Vec<Box<dyn Rule>> {
         Box::new(url::UserInfo),
         Box::new(url::CurlUser),
         Box::new(command::PasswordFlag),
+        Box::new(database::IdentifiedBy),
+        Box::new(database::PasswordFile),
         Box::new(pem::Begin),
         Box::new(pem::End),
         Box::new(bearer::Bearer),

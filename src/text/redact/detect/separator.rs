@@ -35,6 +35,8 @@ pub(crate) enum Tie {
     Element,
     /// `name: X` and `value: y`.
     Entry,
+    /// `| name | value |`.
+    Cell,
 }
 
 /// A name and what follows it: its tie, the position of the value, and the quote that closes the name.
@@ -77,11 +79,12 @@ pub(crate) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Sepa
         [b':', ..] => (Tie::Colon, next + 1),
         [0xef, 0xbc, 0x9a, ..] => (Tie::Colon, next + '：'.len_utf8()),
         [b'>', ..] if next == at && !is_quoted && is_element(cursor, name) => (Tie::Element, next + 1),
-        [b',', ..] if is_quoted || cursor.before(name.start) == Some(b':') => (Tie::Comma, next + 1),
+        [b',', ..] if is_quoted || is_symbol(cursor, name.start) => (Tie::Comma, next + 1),
         [b'(', b'"' | b'\'', ..] if next == at && is_setter(&cursor.text[name.clone()]) => {
             (Tie::Comma, next + 1)
         }
         _ if is_quoted && next > at && rest.starts_with(b"value=") => (Tie::Equals, next + "value=".len()),
+        [b'|', b' ', ..] if is_cell(cursor, name, next) => (Tie::Cell, next + 1),
         _ if next == at || is_quoted => return None,
         _ if is_flag => (Tie::Flag, next),
         _ => {
@@ -108,6 +111,14 @@ fn is_parameter(cursor: &Cursor<'_>, start: usize) -> bool {
     }
 }
 
+/// Whether a name is alone in the cell of a table that ends at `end`.
+fn is_cell(cursor: &Cursor<'_>, name: &Range<usize>, end: usize) -> bool {
+    let before = cursor.line_before(name.start, 64);
+    let before = before.trim_ascii_end();
+    let before = before.strip_suffix(b"`").unwrap_or(before).trim_ascii_end();
+    (before.is_empty() && end > name.end) || before.ends_with(b"|")
+}
+
 /// Whether a name is that of a method that takes the value: `factory.setPassword`, `withApiKey`.
 fn is_setter(name: &str) -> bool {
     let method = name.rsplit('.').next().unwrap_or(name);
@@ -116,6 +127,14 @@ fn is_setter(name: &str) -> bool {
             .strip_prefix(verb)
             .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase() || first == '_'))
     })
+}
+
+/// Whether a name is a symbol of Ruby: `:password, "x"`, and not the value of another name.
+fn is_symbol(cursor: &Cursor<'_>, start: usize) -> bool {
+    cursor.before(start) == Some(b':')
+        && !cursor
+            .before(start - 1)
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'"' | b'\''))
 }
 
 fn is_element(cursor: &Cursor<'_>, name: &Range<usize>) -> bool {

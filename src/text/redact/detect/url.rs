@@ -107,6 +107,8 @@ fn is_form(user: &[u8], password: &str) -> bool {
     /// What examples say in the place of a password.
     const SAID: [&str; 11] =
         ["pass", "password", "passwd", "pwd", "pw", "test", "xyz", "token", "secret", "key", "yyy"];
+    // In a description what is optional stands in brackets.
+    let user = user.strip_prefix(b"[").unwrap_or(user);
     let is_user = |word: &&[u8]| user.eq_ignore_ascii_case(word);
     password.bytes().all(|byte| byte.is_ascii_uppercase())
         || (SAID.contains(&password)

@@ -39,7 +39,7 @@ pub(crate) enum Alphabet {
     Url,
     /// Letters, digits, `_`, `-`, `.`.
     Dotted,
-    /// Letters, digits, `_`, `-`, `/`.
+    /// Letters, digits, `_`, `-`, `+`, `/`.
     Path,
     /// What a path of an address has: letters, digits, `_`, `-`, `.`, `/`, `@`, `%`.
     Route,
@@ -64,7 +64,7 @@ impl Alphabet {
             Self::Word => byte.is_ascii_alphanumeric() || byte == b'_',
             Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
-            Self::Path => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'),
+            Self::Path => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/'),
             Self::Route => {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'@' | b'%')
             }

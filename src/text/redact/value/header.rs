@@ -6,6 +6,9 @@ use super::name::ends_with;
 use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::words::SCHEMES;
 
+/// A shorter parameter of a scheme that nobody knows is not random.
+const LEAST_RANDOM: usize = 16;
+
 /// A header that is redacted whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderKind {
@@ -47,7 +50,12 @@ pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, 
         HeaderKind::Authorization => {
             let Some(second) = words.next() else {
                 return match look(first) {
-                    Look::Random | Look::Mixed => !first.contains('(') && !first.ends_with([',', ';', '{']),
+                    // A name of code goes on behind its last sign; one with a dash and no digit is another header.
+                    Look::Random | Look::Mixed => {
+                        !first.contains(['(', '['])
+                            && !first.ends_with([',', ';', '{', '+'])
+                            && (has_digit(first.as_bytes()) || !first.contains('-'))
+                    }
                     Look::WordDigits | Look::Short => {
                         is_alone && first.bytes().any(|byte| byte.is_ascii_digit())
                     }
@@ -108,5 +116,7 @@ fn is_credential(word: &str, next: Option<&str>) -> bool {
 /// Whether one of the parameters is random: `Custom id="7", mac="k9x2…"`.
 fn has_secret_parameter(content: &str) -> bool {
     let parts = content.split([' ', ',', ';']).filter_map(|part| part.split_once('='));
-    parts.map(|(_, value)| value.trim_matches(['"', '\''])).any(|value| is_credential(value, Some("")))
+    let values = parts.map(|(_, value)| value.trim_matches(['"', '\'']));
+    // Cheap, and most fail it.
+    values.filter(|value| value.len() >= LEAST_RANDOM).any(|value| is_credential(value, Some("")))
 }

@@ -60,7 +60,15 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
         {
             !matches!(look, Look::Plain | Look::Number)
         }
-        (NameKind::Perhaps, Look::Random) => is_token_like(judged),
+        (NameKind::Perhaps, Look::Random) => {
+            let is_value = has_digit(judged.as_bytes()) || is_unwordy(judged, kind);
+            is_token_like(judged)
+                && match place {
+                    Place::Code | Place::Alone => is_value,
+                    Place::Argument => has_digit(judged.as_bytes()),
+                    _ => !is_alphabet(judged),
+                }
+        }
         (NameKind::Perhaps, Look::Mixed) => {
             let least = if place == Place::Setting { 6 } else { 8 };
             judged.len() >= least && has_digit(judged.as_bytes()) && is_token_like(judged)
@@ -120,8 +128,30 @@ fn says_its_name(name: &str, value: &str) -> bool {
         && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
         && has_word(value);
     let last = |text: &'_ str| text.rsplit(['.', '-']).next().map(str::to_owned);
-    let is_same = value.len() >= LEAST_NAME && last(name) == last(value);
-    is_constant || is_same
+    let is_long = value.len() >= LEAST_NAME;
+    let is_camel = value.bytes().any(|byte| byte.is_ascii_uppercase()) && look(value) == Look::Identifier;
+    let is_same = (is_long || is_camel) && last(name) == last(value);
+    is_constant || is_same || (is_long && is_spelled_alike(name, value))
+}
+
+/// Whether a value has the letters of its name, in other signs and capitals, and perhaps more before them, as in
+/// `CHALLENGE_PASSWORD: "challengePassword"` and `private_key: "RSAPrivateKey"`.
+fn is_spelled_alike(name: &str, value: &str) -> bool {
+    let letters = |text: &str| -> Vec<u8> {
+        let kept = text.bytes().filter(u8::is_ascii_alphanumeric);
+        kept.map(|byte| byte.to_ascii_lowercase()).collect()
+    };
+    let (own, all) = (letters(name.rsplit(['.', ':']).next().unwrap_or(name)), letters(value));
+    // A type is named after its field; a password that ends like its name is somebody's.
+    let is_type =
+        own.ends_with(b"key") && value.starts_with(|first: char| first == '_' || first.is_ascii_uppercase());
+    own == all || (own.len() >= LEAST_NAME && is_type && all.ends_with(&own) && !has_digit(value.as_bytes()))
+}
+
+/// Whether a value lists the letters, as the pattern of a parser does.
+fn is_alphabet(value: &str) -> bool {
+    value.contains("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+        || value.contains("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 }
 
 /// Whether a segment of a name is a word of four letters or more.
@@ -163,6 +193,19 @@ fn is_unwordy(value: &str, kind: NameKind) -> bool {
     let letters = bytes.iter().all(u8::is_ascii_alphabetic);
     let both = bytes.iter().any(u8::is_ascii_uppercase) && bytes.iter().any(u8::is_ascii_lowercase);
     (kind == NameKind::Password && both && signs) || (letters && value.len() >= 16)
+}
+
+/// Whether a value without quotes is an expression: parts of code between operators, as in `a.password??""`.
+/// `next` is what stands behind it.
+pub(crate) fn is_expression(value: &str, next: Option<u8>) -> bool {
+    let is_sign = |character: char| "[({+?:&|,!.=<>".contains(character);
+    let goes_on =
+        matches!(next, Some(b'"' | b'\'' | b'`')) && value.ends_with(|last| last != '=' && is_sign(last));
+    let has_operator = ["===", "!==", "?.", "??", "||", "&&"].iter().any(|sign| value.contains(sign));
+    (goes_on || has_operator)
+        && value.split(is_sign).all(|part| {
+            matches!(look(part), Look::Empty | Look::Word | Look::Plain | Look::Identifier | Look::WordDigits)
+        })
 }
 
 fn is_operator(value: &str) -> bool {

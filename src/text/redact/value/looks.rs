@@ -252,6 +252,9 @@ pub(crate) fn is_reference(value: &str) -> bool {
         || value.starts_with("\\f")
         || LOOKUPS.iter().any(|lookup| value.starts_with(lookup))
         || (value.starts_with('%') && value.len() <= 3)
+        || value == "%s:%s"
+        // A command whose output is the secret.
+        || (value.starts_with('!') && value.contains(' '))
 }
 
 /// Whether a value is a type, a literal or an answer; `|`, `?`, `[]` and the like of types are passed over.

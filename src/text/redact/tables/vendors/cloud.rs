@@ -31,6 +31,7 @@ pub(super) static VENDORS: &[Vendor] = &[
     ),
     token("tailscale_key", &["tskey-"], Url, 16, "LtO9BSqD2tmy2EgpyKwK"),
     token("fly_token", &["fm1r_", "fm2_", "fo1_"], Token68, 24, "tFhgp4IiyDxQ8VS8IALVUj4APg1F"),
+    token("aws_access_key", &["A3T"], Upper, 17, "X1O7JYX5KRHMYIGQW").most(17).with(DigitAndCapital),
     token("aws_access_key", &["ABIA", "ACCA"], Upper, 16, "1O7JYX5KRHMYIGQW").most(16).with(DigitAndCapital),
     token(
         "aws_bedrock_key",

@@ -6,7 +6,8 @@ use crate::text::redact::tables::vendor::Needs::{DigitAndCapital, NoWords};
 use crate::text::redact::tables::vendor::{Vendor, token, webhook};
 
 pub(super) static VENDORS: &[Vendor] = &[
-    token("github_token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], Alnum, 16, "nQrS7RPeMOkIUpkDyr7O"),
+    token("github_token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], Alnum, 16, "nQrS7RPeMOkIUpkDyr7O")
+        .documented(&["00000000"]),
     token("github_token", &["github_pat_"], Word, 20, "SJoRu1XXdo0cZuzren68K4Tu"),
     token("gitlab_token", &["glpat-", "glrt-"], Dotted, 16, "nPFz46PDjqipVJIqVLB5"),
     token(
@@ -22,8 +23,10 @@ pub(super) static VENDORS: &[Vendor] = &[
     token("atlassian_token", &["ATATT3", "ATCTT3"], Token68, 30, "MM9VThX0k9tgLb7tKR69yz8TmeLS1OpgSX"),
     token("atlassian_token", &["ATBB"], Alnum, 24, "t2RMZhYKYcwIBQxeGPva2A0FgB9x").with(DigitAndCapital),
     token("linear_key", &["lin_api_", "lin_oauth_"], Alnum, 20, "O51DTjBlUH9PrNZ6IXEDB0UL"),
-    token("pulumi_token", &["pul-"], Hex, 32, "ed16bfe16849ef307590d273e34f98dff7e4"),
-    token("rubygems_key", &["rubygems_"], Hex, 32, "c6428da8099f4efbacea67c7d1afcc4f14a3"),
+    token("pulumi_token", &["pul-"], Alnum, 32, "ed16bfe16849ef307590d273e34f98dff7e4")
+        .with(NoWords)
+        .after(BoundaryButDash),
+    token("rubygems_key", &["rubygems_"], Alnum, 32, "c6428da8099f4efbacea67c7d1afcc4f14a3").with(NoWords),
     token("crates_token", &["cio"], Alnum, 32, "32CgH6DaUjA3PjeEYqvNSzPf2v2R2Iy9uOT4").with(DigitAndCapital),
     token("postman_key", &["PMAK-"], Url, 32, "f127972d33e5901a19bbd47d-5552c7f47e8e80e952eb"),
     token(

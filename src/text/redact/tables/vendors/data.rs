@@ -25,7 +25,7 @@ pub(super) static VENDORS: &[Vendor] = &[
         24,
         "6pYSEFInux9tblvrbm9oHK0s3u4",
     ),
-    token("posthog_key", &["phx_", "phs_"], Alnum, 36, "RR6hds8dZQ6kfNS1Q5nXzKjDIkSj4xZIDyRLnME0Uv0"),
+    token("posthog_key", &["phx_", "phs_"], Word, 36, "RR6hds8dZQ6kfNS1Q5nXzKjDIkSj4xZIDyRLnME0Uv0"),
     token(
         "honeycomb_key",
         &["hcaik_", "hcxik_", "hcamk_"],
@@ -33,6 +33,7 @@ pub(super) static VENDORS: &[Vendor] = &[
         50,
         "QwJyTndQF4DbLXWYl8a6q6KZF4V6LROiEePNUSIhMheJUE2XvCrgiJhoXY",
     ),
+    token("pixie_key", &["px-api-", "px-dep-"], Uuid, 34, "5c92675e-4e99-42b6-93b0-1bc2ba7ce74d"),
     token("axiom_token", &["xaat-", "xapt-"], Uuid, 34, "b92675ef-4e99-b2b6-93b0-1bc2ba7ce74d"),
     token(
         "logfire_token",

@@ -1,7 +1,7 @@
 //! Messages, mail, documents and people.
 
 use crate::text::redact::tables::vendor::Alphabet::{
-    Alnum, Base64, Dotted, Hex, Path, Route, Token68, Url, Uuid, Word,
+    Alnum, Base64, Dotted, Hex, Path, Route, Token68, Url, Word,
 };
 use crate::text::redact::tables::vendor::Before::{BoundaryButDash, Digits, Run};
 use crate::text::redact::tables::vendor::Needs::{DigitAndCapital, NoWords};
@@ -31,14 +31,17 @@ pub(super) static VENDORS: &[Vendor] = &[
         30,
         "1098765432109876543/zUvZ3gpmmICiBlrDp37eCZ32JgdPI1af7W2pkAFE",
     ),
-    token("sendgrid_key", &["SG."], Dotted, 30, "wnRpQgwXJ43ANVj77p3k.ZZl4AblV7vY7AZQ3VZprkYSg")
+    token("sendgrid_key", &["SG."], Token68, 30, "wnRpQgwXJ43ANVj77p3k.ZZl4AblV7vY7AZQ3VZprkYSg")
         .with(NoWords),
     token("twilio_key", &["SK"], Hex, 32, "c1f76eb97706ca828bca0385813dbad3"),
     token("notion_token", &["ntn_"], Alnum, 30, "ru2p17fr4CpWDKNQyvbF2ulFnwZqvr4MS4").with(NoWords),
     token("notion_token", &["secret_"], Alnum, 40, "rJaH8mfpUAFJWpSEPTFCYbfsozSptQLxEJHwBVJvwSDr")
         .with(DigitAndCapital),
     token("figma_token", &["figd_"], Url, 24, "tqohUmuhVI8WSlmnVErULWHMsg1m"),
-    token("mailgun_key", &["key-"], Hex, 32, "990c801f97b7684319e1b429ad564b858f9a"),
+    token("mailgun_key", &["key-"], Alnum, 32, "990c801f97b7684319e1b429ad564b858f9a")
+        .most(36)
+        .with(NoWords)
+        .after(BoundaryButDash),
     token("telegram_token", &[":AA"], Url, 30, "OMbdYvpiYKne1WJnLn03ovXjY5Mar2jiIq").after(Digits),
     token("slack_token", &["xwfp-", "xoxo-"], Url, 16, "ML6RhoBl6bcFEeOjTpWntRVl9qDTj15J6S9FrA2a")
         .with(NoWords),
@@ -94,7 +97,7 @@ pub(super) static VENDORS: &[Vendor] = &[
     token(
         "hubspot_token",
         &["pat-na1-", "pat-na2-", "pat-eu1-"],
-        Uuid,
+        Url,
         34,
         "a24e034b-46f5-b1cf-ce4d-d4c00554c71d",
     ),

@@ -5,9 +5,9 @@
 //! [`vendor`](super::vendor). A test checks every example where tokens stand, whole and cut at every byte.
 //!
 //! Not here, because the prefix hits innocent text more than once in 50 MB or is not secret: `s.` of old Vault tokens,
-//! `00` of Okta, `test_` of Mollie and others, `pk_` and `phc_` of publishable keys, `AIDA` and `AROA` of names in AWS,
-//! `age1` of public keys, `pat` of Airtable, with which `path` begins; and shapes without a part that all tokens share, such as a plain UUID or 32 hexadecimal
-//! digits.
+//! `00` of Okta, `test_` of Mollie and others, `pk_` and `phc_` of publishable keys (some of Klaviyo's secret ones begin
+//! like them), `AIDA` and `AROA` of names in AWS, `age1` of public keys, `pat` of Airtable, with which `path` begins, hashes
+//! of passwords such as `$2b$`; and shapes without a part that all tokens share, such as a plain UUID or 32 hexadecimal digits.
 
 mod cloud;
 mod code;

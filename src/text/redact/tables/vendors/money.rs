@@ -8,7 +8,7 @@ use crate::text::redact::tables::vendor::{Vendor, token};
 pub(super) static VENDORS: &[Vendor] = &[
     token(
         "stripe_key",
-        &["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "whsec_"],
+        &["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_", "whsec_"],
         Alnum,
         10,
         "4gVJjrsMnTvnRO2qGFq5",

@@ -1,0 +1,95 @@
+//! Values in the columns of a table whose heading tells what they are, as databases and Markdown draw them.
+
+use memchr::memmem;
+
+use super::rule::{Edit, REDACTED};
+use super::value::judgement::{Place, is_secret};
+use super::value::name::{NameKind, name_kind};
+
+const RULE: &str = "table_column";
+
+/// The part of the line under the headings by which it is found.
+const RULER: &[u8] = b"---";
+
+/// A longer line of headings is no table.
+const LONGEST: usize = 1024;
+
+/// More columns than these are not looked at.
+const MOST: usize = 64;
+
+/// Adds an edit for every secret below a heading such as `password`.
+pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
+    let mut at = 0;
+    while let Some(found) = memmem::find(&text.as_bytes()[at..], RULER) {
+        let start = line_start(text, at, at + found);
+        let end = line_end(text, at + found);
+        let is_ruler = text[start..end].bytes().all(|byte| b"-+|:= \t\r".contains(&byte));
+        at = end;
+        // Of the line above the headings there are none.
+        if is_ruler && text[start..end].contains(['|', '+']) && start > 1 {
+            let above = line_start(text, start.saturating_sub(LONGEST), start - 1);
+            let headings = headings(&text[above..start - 1]);
+            if headings.iter().any(Option::is_some) {
+                at = rows(text, end, &headings, edits);
+            }
+        }
+    }
+}
+
+/// For every column the heading and what it says, if that is something secret.
+fn headings(line: &str) -> Vec<Option<(&str, NameKind)>> {
+    if !line.contains('|') {
+        return Vec::new();
+    }
+    cells(line)
+        .take(MOST)
+        .map(|(_, cell)| {
+            let kind = name_kind(cell);
+            matches!(kind, NameKind::Password | NameKind::Secret | NameKind::Perhaps).then_some((cell, kind))
+        })
+        .collect()
+}
+
+/// Judges the rows behind `from`, and returns where the table ends.
+fn rows(text: &str, from: usize, headings: &[Option<(&str, NameKind)>], edits: &mut Vec<Edit>) -> usize {
+    let mut at = from;
+    while at < text.len() {
+        let start = at + 1;
+        let end = line_end(text, start);
+        let row = &text[start..end];
+        if !row.contains('|') || cells(row).take(MOST + 1).count() > headings.len() {
+            break;
+        }
+        for ((offset, cell), heading) in cells(row).zip(headings) {
+            let Some((name, kind)) = heading else { continue };
+            if !cell.contains(char::is_whitespace) && is_secret(*kind, name, cell, Place::Alone) {
+                let value = start + offset..start + offset + cell.len();
+                edits.push(Edit::new(value, REDACTED, RULE));
+            }
+        }
+        at = end;
+    }
+    at
+}
+
+/// The cells of a line and where they begin, without blanks and the marks of code around them.
+fn cells(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_around = |character: char| character.is_whitespace() || matches!(character, '`' | '*' | '"');
+    let mut from = 0;
+    line.split('|').map(move |cell| {
+        let trimmed = cell.trim_start_matches(is_around);
+        let begin = from + cell.len() - trimmed.len();
+        from += cell.len() + 1;
+        (begin, trimmed.trim_end_matches(is_around))
+    })
+}
+
+/// Where the line begins that `at` is on, not before `least`.
+fn line_start(text: &str, least: usize, at: usize) -> usize {
+    memchr::memrchr(b'\n', &text.as_bytes()[least..at])
+        .map_or_else(|| crate::text::ceil_char_boundary(text, least), |newline| least + newline + 1)
+}
+
+fn line_end(text: &str, at: usize) -> usize {
+    memchr::memchr(b'\n', &text.as_bytes()[at.min(text.len())..]).map_or(text.len(), |length| at + length)
+}
