@@ -1,4 +1,4 @@
-//! The Landlock layer, which refuses writes, and to read terminals and what is hidden.
+//! The Landlock layer, which refuses writes, and to read devices and what is hidden.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -26,8 +26,8 @@ const SCOPES: ABI = ABI::V6;
 /// The ABI version that confines Unix sockets with a name.
 pub(super) const SOCKETS: u32 = 9;
 
-/// Devices that store nothing. The terminal is none of them: it is where the person types.
-const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Devices that store nothing and show nothing. The terminal is none of them: it is where the person types.
+pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// The multiplexer of pseudoterminals, and their directory.
 const TERMINALS: [&str; 2] = ["/dev/ptmx", "/dev/pts"];
 
@@ -38,7 +38,7 @@ pub(super) struct Rules<'a> {
     pub places: &'a [Place],
     /// Whether the pseudoterminals that can be seen are the child's own, so that they may be used.
     pub own_terminals: bool,
-    /// Files and directories that cannot be read, paths without links; terminals come on top. `None` leaves reading
+    /// Files and directories that cannot be read, paths without links; all other devices come on top. `None` leaves reading
     /// unrestricted, so that it costs nothing: otherwise each file that is opened is looked up.
     pub hidden: Option<&'a [PathBuf]>,
 }
@@ -61,7 +61,7 @@ fn enforce(rules: &Rules<'_>) -> io::Result<RulesetStatus> {
         allow(&mut ruleset, place, access | reading)?;
     }
     for device in devices(&DEVICES)? {
-        allow(&mut ruleset, device, of_a_file())?;
+        allow(&mut ruleset, device, of_a_file() | reading)?;
     }
     if rules.own_terminals {
         for terminal in devices(&TERMINALS)? {
@@ -71,7 +71,6 @@ fn enforce(rules: &Rules<'_>) -> io::Result<RulesetStatus> {
         }
     }
     if let Some(hidden) = rules.hidden {
-        let hidden = readable::terminals(rules.own_terminals).into_iter().chain(hidden.iter().cloned());
         readable::each(hidden, |readable| allow(&mut ruleset, readable, reading))?;
     }
     Ok(ruleset.restrict_self().map_err(refused)?.ruleset)

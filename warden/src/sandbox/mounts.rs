@@ -1,5 +1,6 @@
 //! The mount layer, which refuses to change modes, owners, times and attributes, and hides what is not the child's
-//! business: a view of the file system in which everything is read-only and some of it is masked.
+//! business: a view of the file system in which everything is read-only, some of it is masked, and no device but the
+//! harmless ones can be opened. As root, a child could read every hidden file from the disk itself otherwise.
 
 use std::ffi::CStr;
 use std::io;
@@ -15,9 +16,10 @@ use rustix::mount::{
 use rustix::path::Arg;
 use rustix::thread::UnshareFlags;
 
+use super::landlock::DEVICES;
 use super::masks::Masks;
 use super::place::Place;
-use crate::sys::sandbox::{set_tree_read_only, set_writable};
+use crate::sys::sandbox::{allow_devices, set_tree_read_only, set_writable};
 use crate::sys::trial::in_a_fork;
 use crate::sys::{unshare, unshare_with_user};
 
@@ -69,16 +71,27 @@ fn alone(places: &[Place], masks: &Masks) -> io::Result<Layer> {
 struct Arranged {
     root: OwnedFd,
     writable: Vec<OwnedFd>,
+    /// Mounts with the devices that may be opened.
+    devices: Vec<OwnedFd>,
     own_terminals: bool,
 }
 
 fn arrange(places: &[Place], masks: &Masks) -> io::Result<Arranged> {
     let here = std::env::current_dir();
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    let own_terminals = match own_terminals() {
+    let (mut devices, own_terminals) = match own_terminals() {
         Err(error) if is_transient(&error) => return Err(error),
-        mounted => mounted.is_ok(),
+        Ok(mounts) => (Vec::from(mounts), true),
+        Err(_) => (Vec::new(), false),
     };
+    for device in DEVICES {
+        match copy(CWD, device).and_then(|copy| put_at(copy, device)) {
+            Ok(mount) => devices.push(mount),
+            Err(error) if is_transient(&error) => return Err(error),
+            // This system lacks it.
+            Err(_) => {}
+        }
+    }
     masks.put_on()?;
     let writable = outermost(places).map(attach).collect::<io::Result<_>>()?;
     // The old working directory lies below the new mount, on the one that becomes read-only or under a mask, so it is
@@ -89,7 +102,7 @@ fn arrange(places: &[Place], masks: &Masks) -> io::Result<Arranged> {
         rustix::process::chdir(&here)?;
     }
     let root = openat(CWD, "/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-    Ok(Arranged { root, writable, own_terminals })
+    Ok(Arranged { root, writable, devices, own_terminals })
 }
 
 /// Makes a place its own mount, and returns the mount's descriptor.
@@ -123,15 +136,25 @@ fn outermost(places: &[Place]) -> impl Iterator<Item = &Place> {
     places.iter().filter(move |place| !inside(place))
 }
 
-/// Mounts an empty `devpts`, which hides the pseudoterminals of others.
-fn own_terminals() -> io::Result<()> {
+/// Mounts an empty `devpts`, which hides the pseudoterminals of others, and its multiplexer. Returns both mounts.
+fn own_terminals() -> io::Result<[OwnedFd; 2]> {
     let kind = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(kind.as_fd(), "mode", "0600")?;
     fsconfig_set_string(kind.as_fd(), "ptmxmode", "0666")?;
     fsconfig_create(kind.as_fd())?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
     let mount = fsmount(kind.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
-    Ok(move_mount(&mount, "", CWD, "/dev/pts", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
+    let terminals = put_at(mount, "/dev/pts")?;
+    // Often a link to this very file; then it is mounted onto itself.
+    let multiplexer = put_at(copy(CWD, "/dev/pts/ptmx")?, "/dev/ptmx")?;
+    Ok([terminals, multiplexer])
+}
+
+/// Mounts something onto a path, and returns the mount.
+fn put_at(mount: OwnedFd, path: &str) -> io::Result<OwnedFd> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_SYMLINKS;
+    move_mount(&mount, NOTHING, CWD, path, flags)?;
+    Ok(mount)
 }
 
 impl Arranged {
@@ -142,6 +165,13 @@ impl Arranged {
         }
         for mount in &self.writable {
             set_writable(mount.as_fd())?;
+        }
+        for mount in &self.devices {
+            match allow_devices(mount.as_fd()) {
+                // Outside it could not be opened, either.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+                allowed => allowed?,
+            }
         }
         Ok(Layer::Entered { own_terminals: self.own_terminals })
     }

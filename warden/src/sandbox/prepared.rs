@@ -56,9 +56,8 @@ impl Prepared {
         close_others_on_exec()?;
         capabilities::give_up()?;
         let own_terminals = matches!(layer, Some(Layer::Entered { own_terminals: true }));
-        // Where the child sees no terminals but its own, only its tools are kept from reading the rest of them: consoles,
-        // which belong to root.
-        let hidden = (!own_terminals).then_some(&[][..]);
+        // In its own view of the file system it can open no devices but the harmless ones already.
+        let hidden = (!matches!(layer, Some(Layer::Entered { .. }))).then_some(&[][..]);
         restrict(&Rules { places: &self.places, own_terminals, hidden })?;
         system_calls::refuse_dangerous()?;
         let mut mechanisms = vec![Mechanism::Landlock, Mechanism::Seccomp];

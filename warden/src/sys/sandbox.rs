@@ -17,14 +17,19 @@ pub(crate) fn landlock_abi() -> io::Result<u32> {
     u32::try_from(answer).map_err(|_| io::Error::last_os_error())
 }
 
-/// Makes a mount and all below it read-only. The kernel changes all or none.
+/// Makes a mount and all below it read-only and without devices. The kernel changes all or none.
 pub(crate) fn set_tree_read_only(root: BorrowedFd<'_>) -> io::Result<()> {
-    set_attributes(root, libc::AT_RECURSIVE, libc::MOUNT_ATTR_RDONLY, 0)
+    set_attributes(root, libc::AT_RECURSIVE, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NODEV, 0)
 }
 
 /// Makes one mount writable again.
 pub(crate) fn set_writable(mount: BorrowedFd<'_>) -> io::Result<()> {
     set_attributes(mount, 0, 0, libc::MOUNT_ATTR_RDONLY)
+}
+
+/// Lets devices on one mount be opened again.
+pub(crate) fn allow_devices(mount: BorrowedFd<'_>) -> io::Result<()> {
+    set_attributes(mount, 0, 0, libc::MOUNT_ATTR_NODEV)
 }
 
 /// `which` is zero for one mount, [`libc::AT_RECURSIVE`] also for those below it.

@@ -20,7 +20,7 @@ enum Needs {
 }
 
 /// What a child tries.
-const ATTACKS: [(&str, Needs); 21] = [
+const ATTACKS: [(&str, Needs); 22] = [
     ("limit of another", Needs::Nothing),
     ("limit of the warden", Needs::Nothing),
     ("lease", Needs::Nothing),
@@ -36,6 +36,7 @@ const ATTACKS: [(&str, Needs); 21] = [
     ("second set of calls", Needs::Nothing),
     ("32-bit calls", Needs::Nothing),
     ("terminal of the person", Needs::Nothing),
+    ("device of the machine", Needs::Nothing),
     ("server", Needs::MountNamespace),
     ("server in the environment", Needs::MountNamespace),
     ("hidden file", Needs::MountNamespace),
@@ -128,7 +129,7 @@ fn a_child_cannot_reach_the_host_without_namespaces() {
 }
 
 /// What tools try on pi, which runs in the child's sandbox.
-const ATTACKS_OF_TOOLS: [&str; 14] = [
+const ATTACKS_OF_TOOLS: [&str; 15] = [
     "environment of pi",
     "memory of pi",
     "output of pi",
@@ -141,6 +142,7 @@ const ATTACKS_OF_TOOLS: [&str; 14] = [
     "single hidden file",
     "secret variable",
     "terminal of the person",
+    "device of the machine",
     "abstract socket",
     "limit of the warden",
 ];

@@ -97,6 +97,7 @@ fn perform(name: &str) -> io::Result<()> {
             })
         }
         "terminal of the person" => read_file(&path("TERMINAL")),
+        "device of the machine" => open_device(),
         "message queue" => {
             let key = std::env::var("QUEUE").expect("it is set").parse().expect("a number");
             // SAFETY: takes no pointers.
@@ -167,10 +168,7 @@ fn of_parent(file: &str) -> PathBuf {
 }
 
 fn read_file(path: &Path) -> io::Result<()> {
-    let mut file = {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?
-    };
+    let mut file = open_for_reading(path)?;
     match file.read(&mut [0; 16]) {
         Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
         Ok(_) => Ok(()),
@@ -178,6 +176,29 @@ fn read_file(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Opens one that shows what is on the disks, in the kernel's log, or on a console.
+fn open_device() -> io::Result<()> {
+    let mut refused = io::ErrorKind::NotFound.into();
+    for entry in fs::read_dir("/dev")?.flatten() {
+        let name = entry.file_name();
+        let is_one = ["vd", "sd", "nvme", "dm-", "loop", "mem", "kmsg", "vcs", "tty", "console"]
+            .iter()
+            .any(|begin| name.as_bytes().starts_with(begin.as_bytes()));
+        if is_one && !entry.file_type()?.is_dir() {
+            match open_for_reading(&entry.path()) {
+                Ok(_) => return Ok(()),
+                Err(error) => refused = error,
+            }
+        }
+    }
+    Err(refused)
+}
+
+fn open_for_reading(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
 fn limit(pid: i32, changes: bool) -> io::Result<()> {
