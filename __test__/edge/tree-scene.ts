@@ -72,9 +72,9 @@ export class TreeScene {
 	 * directory that it is in goes with the run.
 	 */
 	async #find(): Promise<void> {
-		const runs = this.#scene.path("agent/subagents/runs");
+		const own = this.#scene.path("agent/subagents/scratch");
 		const found = (name: string) =>
-			(existsSync(runs) ? readdirSync(runs) : []).map((run) => join(runs, run, "agent", name)).find(existsSync);
+			(existsSync(own) ? readdirSync(own) : []).map((run) => join(own, run, name)).find(existsSync);
 		for (const name of ["victims", "up"]) {
 			await until(() => found(name) !== undefined, `the tree's ${name}`);
 			linkSync(found(name) ?? "", join(this.tree.folder, name));

@@ -229,7 +229,7 @@ class Login {
 	note(): void {
 		const run = this.stage.runDirectory();
 		if (!this.runs.includes(run)) this.runs.push(run);
-		this.copies.push(credentialsIn(join(run, "agent", "auth.json")));
+		this.copies.push(credentialsIn(join(this.stage.childAgentDir(), "auth.json")));
 	}
 
 	async delegate(rpc: RpcSession, task: string): Promise<SingleResult> {

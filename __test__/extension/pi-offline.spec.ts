@@ -182,7 +182,7 @@ for (const version of piVersions) {
 						assert.deepEqual(gateway.requests, []);
 						assert.deepEqual(differences(before, files(stage)), []);
 						if (sandboxed) {
-							const copy = readFileSync(join(stage.runDirectory(), "agent", "auth.json"), "utf8");
+							const copy = readFileSync(join(stage.childAgentDir(), "auth.json"), "utf8");
 							assert.deepEqual(JSON.parse(copy), stale);
 						}
 						go.open();

@@ -122,7 +122,7 @@ git status --porcelain; git log --format=%s`;
 }
 
 /** Plants in the child's own agent directory what must not come back, and beside it what pi was started with. */
-const plant = `own=$PI_CODING_AGENT_DIR run=$(dirname "$PI_CODING_AGENT_DIR")
+const plant = (run: string) => `own=$PI_CODING_AGENT_DIR run='${run}'
 try() { name=$1; shift; (eval "$*") >/dev/null 2>&1; echo "$name $?"; }
 try same '[ "$own" -ef "$AGENT" ]'
 for place in extensions agents prompts; do
@@ -213,7 +213,10 @@ interface Seen {
 function attacker(user: number | undefined, target: () => Target, seen: Seen): (request: ModelRequest) => Step[] {
 	let before: Snapshot | undefined;
 	// The run's own places are the only exception: nobody else writes in pi's directory while the child is at work.
-	const look = () => target().look(["session.jsonl", "agent"].map((name) => join(seen.run, name)));
+	const look = () => {
+		const own = join(target().stage.world.agentDir, "subagents", "scratch");
+		return target().look([join(seen.run, "session.jsonl"), own]);
+	};
 	return ({ toolAnswers }) => {
 		seen.answers = toolAnswers.map(({ text }) => text);
 		switch (toolAnswers.length) {
@@ -224,7 +227,7 @@ function attacker(user: number | undefined, target: () => Target, seen: Seen): (
 			case 2:
 				return [call("bash", { command: `${findWarden}\n${each(mutations, attemptsFor(user))}` })];
 			case 3:
-				return [call("bash", { command: plant })];
+				return [call("bash", { command: plant(seen.run) })];
 			default:
 				assert.ok(before);
 				seen.changes = differences(before, look());

@@ -102,6 +102,11 @@ for (const version of piVersions) {
 			const env = { DEPLOY_TOKEN: "made-up-deploy-value", KEPT_TOKEN: "made-up-kept-value", PLAIN: "plain" };
 			const command = () => `${told}
 told own_auth 'cat "$PI_CODING_AGENT_DIR/auth.json"'
+told own_models 'cat "$PI_CODING_AGENT_DIR/models.json"'
+told users_models 'cat "$HOME/.pi/agent/models.json"'
+told servers 'cat "$HOME/.pi/agent/mcp.json"'
+told servers_by_link 'cat "$PI_CODING_AGENT_DIR/mcp.json"'
+told device 'for name in vda sda nvme0n1 kmsg tty0 vcs; do head -c 1 "/dev/$name" >/dev/null && echo opened; done'
 told users_auth 'cat "$HOME/.pi/agent/auth.json"'
 told ssh 'cat "$HOME/.ssh/id_made_up"'
 told store 'ls "$HOME/.pi/agent/subagents"'
@@ -119,16 +124,21 @@ told project 'cat README.md'`;
 				chmodSync(auth, 0o600);
 				world.writeAgentDir("../../.ssh/id_made_up", "made-up-private-key");
 				world.writeAgentDir("subagents/auth/nobody.json", "{}");
+				world.writeAgentDir(
+					"mcp.json",
+					'{"mcpServers":{"made-up":{"url":"http://localhost:9","headers":{"X":"made-up-key"}}}}',
+				);
 			};
 			const subagents = { sandbox: { env: ["KEPT_*"] } };
 			await shellOf(
 				{ version, env, subagents, command },
 				(answers, run) => {
-					const denied = ["own_auth", "environ", "mem", "fds", "stdout", "settings", "options"];
+					const keys = ["own_auth", "own_models", "users_models", "servers", "servers_by_link"];
+					const denied = [...keys, "device", "environ", "mem", "fds", "stdout", "settings", "options"];
 					const hidden = ["users_auth", "ssh", "store"];
 					for (const name of [...denied, ...(allows("mount-ns") ? hidden : [])]) {
 						assert.ok(answers.has(name), name);
-						assert.doesNotMatch(answers.get(name) ?? "", /made-up|auth$|runs\.db|opened|written|^\d/, name);
+						assert.doesNotMatch(answers.get(name) ?? "", /made-up|baseUrl|auth$|runs\.db|opened|written|^\d/, name);
 					}
 					assert.equal(answers.get("variables"), ",made-up-kept-value,plain");
 					assert.match(answers.get("project") ?? "", /A project/);

@@ -124,6 +124,14 @@ export class Stage {
 		return join(agentDir, dirname(guard));
 	}
 
+	/** The agent directory of the child that is under way; there has to be exactly one. */
+	childAgentDir(): string {
+		const parent = join(this.world.agentDir, "subagents", "scratch");
+		const [own, other] = readdirSync(parent).filter((name) => !name.endsWith(".run"));
+		if (!own || other) throw new Error(`the child under way is not the only one: ${own}, ${other}`);
+		return join(parent, own);
+	}
+
 	/** Requests of children, oldest first, those after the first `from` requests to the server. */
 	childRequests(from = 0): ModelRequest[] {
 		return this.server.requests.slice(from).filter((request) => !isParents(request));

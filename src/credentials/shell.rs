@@ -2,12 +2,12 @@
 
 use std::io;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::build::PrivateAgentDir;
-use super::layout::{AUTH, MCP_AUTH, SETTINGS};
+use super::layout::SETTINGS;
 use crate::files::FileError;
 use crate::files::private::{write, write_new};
 
@@ -23,12 +23,6 @@ impl PrivateAgentDir {
     #[must_use]
     pub fn shell(&self) -> Option<&str> {
         self.shell.as_deref()
-    }
-
-    /// The copies of credentials in this directory.
-    #[must_use]
-    pub fn credentials(&self) -> Vec<PathBuf> {
-        [AUTH, MCP_AUTH].map(|name| self.path().join(name)).into()
     }
 
     /// Makes pi start `program` as its shell, under a name beside which it finds `options`. Call it once, before the

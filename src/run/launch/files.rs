@@ -148,9 +148,10 @@ impl RunFiles {
         if self.is_resumed {
             PrivateDirs::clear(&self.directory).map_err(FileError::at(&self.directory))?;
         }
+        let agent = self.note.as_ref().map(Note::agent);
         self.private_dirs = wanted
             .private_dirs
-            .map(|private_dirs| PrivateDirs::create(&self.directory, private_dirs))
+            .map(|private_dirs| PrivateDirs::create(&self.directory, agent, private_dirs))
             .transpose()?;
         let Some(session) = self.session.as_ref().filter(|_| !self.is_resumed) else { return Ok(()) };
         let timestamp =

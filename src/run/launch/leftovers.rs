@@ -1,7 +1,7 @@
 //! What runs of dead processes have left: private copies of credentials, prompts, temporary directories.
 //!
 //! Before a run creates anything, it notes its directories in a file below the agent directory, which goes when the run has
-//! cleaned up. So a note without a living run names what is left. A run is alive as long as its directory is locked, and the
+//! cleaned up. The child's own agent directory lies beside that note. So a note without a living run names what is left. A run is alive as long as its directory is locked, and the
 //! kernel releases that lock however its process ends.
 
 use std::collections::BTreeSet;
@@ -74,6 +74,12 @@ impl Note {
         &self.0
     }
 
+    /// The place beside it for the child's own agent directory: few and short directories lead there, and all of them are
+    /// hidden from what the child's tools start.
+    pub(super) fn agent(&self) -> PathBuf {
+        agent_beside(&self.0)
+    }
+
     /// Removes the note, once nothing is left.
     pub(super) fn remove(self) {
         // If this fails, the next sweep finds nothing but the note.
@@ -105,7 +111,7 @@ fn sweep(agent_dir: &Path) {
     {
         let path = entry.path();
         let is_done = match read(&path) {
-            Ok(Some(note)) => clear(&note).unwrap_or(false),
+            Ok(Some(note)) => clear(&note, &agent_beside(&path)).unwrap_or(false),
             Ok(None) => is_old(&path),
             Err(_) => false,
         };
@@ -113,6 +119,10 @@ fn sweep(agent_dir: &Path) {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+fn agent_beside(note: &Path) -> PathBuf {
+    note.with_extension("")
 }
 
 /// Whether a note that names nothing is not just being written.
@@ -156,8 +166,8 @@ pub(super) fn temporary_name(id: &OsStr) -> OsString {
     name
 }
 
-/// Removes what a run has left, unless it is alive. Returns whether nothing is left.
-fn clear(Noted { run, temporary }: &Noted) -> io::Result<bool> {
+/// Removes what a run has left, with the agent directory of its child, unless it is alive. Returns whether nothing is left.
+fn clear(Noted { run, temporary }: &Noted, agent: &Path) -> io::Result<bool> {
     // Held until the end, so that nobody continues the run meanwhile.
     let directory = match open::directory_no_follow_at(CWD, run) {
         Err(error) if io::Error::from(error).kind() == io::ErrorKind::NotFound => None,
@@ -178,6 +188,7 @@ fn clear(Noted { run, temporary }: &Noted) -> io::Result<bool> {
             }
         }
     }
+    remove_tree(agent)?;
     if let Some(temporary) = temporary {
         match fs::symlink_metadata(temporary) {
             // Only its owner can have put it there: the system's temporary directory is sticky.

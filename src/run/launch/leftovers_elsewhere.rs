@@ -1,6 +1,6 @@
 //! Leftovers of runs on systems without a sandbox: there are no private directories, and nothing is swept.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::files::FileError;
 
@@ -18,6 +18,10 @@ impl Note {
     }
 
     pub(super) fn path(&self) -> &Path {
+        match *self {}
+    }
+
+    pub(super) fn agent(&self) -> PathBuf {
         match *self {}
     }
 

@@ -20,7 +20,7 @@ use crate::text::chain;
 
 /// The prefix of the names of temporary directories; the run's id follows.
 pub(super) const TEMPORARY_PREFIX: &str = "pi-subagent-";
-/// The name of the child's agent directory, inside the run's.
+/// The name of the child's agent directory, if it is inside the run's.
 const AGENT: &str = "agent";
 /// The name of the temporary directory, if it is inside the run's.
 const TEMPORARY: &str = "tmp";
@@ -36,7 +36,8 @@ pub(in crate::run) struct PrivateDirs {
 }
 
 impl PrivateDirs {
-    /// Creates them for the run in the directory `run`. Blocks.
+    /// Creates them for the run in the directory `run`, the agent directory at the path `agent` or else inside of `run`.
+    /// Blocks.
     ///
     /// The temporary directory lies in the system's one if possible, because programs create sockets in it: their paths
     /// are limited to 107 bytes, and the run's directory lies deep below the user's home. The run's directory is the
@@ -49,9 +50,13 @@ impl PrivateDirs {
     /// # Errors
     ///
     /// When one of them cannot be created. Nothing of them is left.
-    pub(in crate::run) fn create(run: &Path, wanted: PrivateDirsSpec<'_>) -> Result<Self, FileError> {
+    pub(in crate::run) fn create(
+        run: &Path,
+        agent: Option<PathBuf>,
+        wanted: PrivateDirsSpec<'_>,
+    ) -> Result<Self, FileError> {
         let PrivateDirsSpec { agent_dir, credentials, is_sandboxed, temporaries, compile_cache } = wanted;
-        let mut agent = PrivateAgentDir::create(agent_dir, &run.join(AGENT))?;
+        let mut agent = PrivateAgentDir::create(agent_dir, &agent.unwrap_or_else(|| run.join(AGENT)))?;
         if let Some(credentials) = credentials {
             agent.lay_over(credentials)?;
         }
@@ -103,11 +108,6 @@ impl PrivateDirs {
     /// The shell that the user's settings name.
     pub(in crate::run) fn shell(&self) -> Option<&str> {
         self.agent.shell()
-    }
-
-    /// The child's copies of credentials.
-    pub(in crate::run) fn credentials(&self) -> Vec<PathBuf> {
-        self.agent.credentials()
     }
 
     /// Makes pi start `program` as its shell, with these options.
@@ -195,7 +195,7 @@ mod tests {
             temporaries: None,
             compile_cache: Some(cache),
         };
-        PrivateDirs::create(&run, wanted).expect("places")
+        PrivateDirs::create(&run, None, wanted).expect("places")
     }
 
     #[test]

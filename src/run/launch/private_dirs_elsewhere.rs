@@ -12,7 +12,11 @@ use crate::run::callbacks::HostCallbacks;
 pub(in crate::run) enum PrivateDirs {}
 
 impl PrivateDirs {
-    pub(in crate::run) fn create(run: &Path, _wanted: PrivateDirsSpec<'_>) -> Result<Self, FileError> {
+    pub(in crate::run) fn create(
+        run: &Path,
+        _agent: Option<PathBuf>,
+        _wanted: PrivateDirsSpec<'_>,
+    ) -> Result<Self, FileError> {
         Err(FileError::at(run)(std::io::ErrorKind::Unsupported.into()))
     }
 
@@ -37,10 +41,6 @@ impl PrivateDirs {
     }
 
     pub(in crate::run) fn shell(&self) -> Option<&str> {
-        match *self {}
-    }
-
-    pub(in crate::run) fn credentials(&self) -> Vec<PathBuf> {
         match *self {}
     }
 

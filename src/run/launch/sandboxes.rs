@@ -13,8 +13,11 @@ use crate::text::{covers, names_secret};
 
 /// The largest file that a sandboxed child may write, in bytes: a child must not fill the disk with its session alone.
 const FILE_BYTES: u64 = 1 << 30;
-/// The user's own credentials, below pi's directory. The child has copies, without what works only once.
-const CREDENTIALS: [&str; 2] = ["auth.json", "mcp-auth.json"];
+/// The user's own credentials, below pi's directory; models come with keys. The child has copies, without what works
+/// only once.
+const CREDENTIALS: [&str; 3] = ["auth.json", "mcp-auth.json", "models.json"];
+/// What pi in the child reads where it is, and its tools do not: the keys of servers.
+const SERVERS: &str = "mcp.json";
 /// The shells that pi chooses from, in this order: a path, then names.
 const USUAL_SHELL: &str = "/bin/bash";
 const SHELLS: [&str; 2] = ["bash", "sh"];
@@ -43,7 +46,11 @@ pub(super) fn tool_shell(
 ) -> Option<ToolShell> {
     let (held, own) = (resolved.sandbox.held()?, files.private_dirs.as_ref()?);
     let network = held.shell?;
-    let mut hidden = own.credentials();
+    let agent_dir = &spec.context.agent_dir;
+    let ours = agent_dir.join(layout::SUBAGENTS);
+    // The fewer directories lead to something hidden, the less a command costs: all that lies beside them is listed.
+    let mut hidden = vec![if own.agent().starts_with(&ours) { ours } else { own.agent().to_path_buf() }];
+    hidden.extend(CREDENTIALS.into_iter().chain([SERVERS]).map(|name| agent_dir.join(name)));
     if !held.metadata {
         hidden.extend(self::hidden(resolved, spec));
     }

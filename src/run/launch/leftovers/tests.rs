@@ -70,9 +70,12 @@ impl Scene {
 fn a_dead_run_keeps_what_was_said_and_nothing_else() {
     let scene = Scene::new();
     let note = scene.note(&scene.run(), &scene.temporary());
+    let agent = agent_beside(&note);
+    fs::create_dir(&agent).expect("made");
+    symlink(scene.at("mine"), agent.join("skills")).expect("linked");
     sweep(scene.root.path());
     assert_eq!(scene.names(&format!("runs/{ID}")), ["output.md", "session.jsonl"]);
-    assert!(!scene.temporary().exists() && !note.exists());
+    assert!(!scene.temporary().exists() && !note.exists() && !agent.exists());
     assert_eq!(scene.names("mine"), ["file"], "links are not followed");
 }
 
