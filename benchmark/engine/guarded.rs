@@ -1,5 +1,5 @@
-//! Measures what a warden costs: to start a child through it, to keep it running, and what its sandbox adds to a
-//! child's work.
+//! Measures what a warden costs: to start a child through it, to keep it running, and what its sandboxes add to a
+//! child's start and work.
 
 use std::error::Error;
 use std::fs::File;
@@ -51,32 +51,17 @@ enum Way {
 
 /// Starts a child in each way, in turn, `count` times, and reports what is compared.
 pub(crate) fn measure(warden: &str, folder: &str, count: &str) -> Result<Value, Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let host = Host { runtime, warden: warden.into(), folder: folder.into() };
-    let count: usize = count.parse()?;
-    let mut found = Vec::new();
-    for (way, name, wanted) in WAYS {
-        // The first start of each way pays for loading the programs, and shows whether this machine allows it.
-        let Ok(first) = host.run(way, &["/bin/echo", "ready"]) else { continue };
-        if wanted.is_none_or(|wanted| first.supervised.mechanisms.contains(&wanted)) {
-            found.push((way, name, first.supervised.mechanisms, Vec::new(), Vec::new()));
-        }
-    }
-    for _ in 0..count {
-        for (way, _, _, bytes, lives) in &mut found {
-            let run = host.run(*way, &["/bin/echo", "ready"])?;
-            bytes.push(milliseconds(run.first_byte));
-            lives.push(milliseconds(run.supervised.duration));
-        }
-    }
-    let mut ways = serde_json::Map::new();
-    for (way, name, mechanisms, bytes, lives) in found {
-        let mechanisms: Vec<_> = mechanisms.into_iter().map(Mechanism::as_str).collect();
-        let report =
-            json!({ "mechanisms": mechanisms, "byteMs": bytes, "lifeMs": lives, "openNs": host.opens(way)? });
-        ways.insert(name.into(), report);
-    }
-    Ok(json!({ "ways": ways, "residentKib": host.resident()?, "shells": host.shells(count)? }))
+    let host = Host::new(warden, folder)?;
+    let ways = host.ways(&WAYS, count.parse()?, true)?;
+    Ok(json!({ "ways": ways, "residentKib": host.resident()? }))
+}
+
+/// Starts a child with and without the sandbox that a child gets, in turn, `count` times, then shell commands in such a
+/// child, and reports what is compared.
+pub(crate) fn rings(warden: &str, folder: &str, count: &str) -> Result<Value, Box<dyn Error>> {
+    let host = Host::new(warden, folder)?;
+    let ways = [WAYS[1], WAYS[5]];
+    Ok(json!({ "ways": host.ways(&ways, count.parse()?, false)?, "shells": host.shells(count)? }))
 }
 
 /// Opens a file repeatedly, and reports how many nanoseconds one open takes.
@@ -108,6 +93,45 @@ struct Run {
 }
 
 impl Host {
+    fn new(warden: &str, folder: &str) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        Ok(Self { runtime, warden: warden.into(), folder: folder.into() })
+    }
+
+    /// Starts a child in each way, in turn, `count` times, and reports them by their names.
+    fn ways(
+        &self,
+        ways: &[(Way, &str, Option<Mechanism>)],
+        count: usize,
+        opens: bool,
+    ) -> Result<Value, Box<dyn Error>> {
+        let mut found = Vec::new();
+        for (way, name, wanted) in ways {
+            // The first start of each way pays for loading the programs, and shows whether this machine allows it.
+            let Ok(first) = self.run(*way, &["/bin/echo", "ready"]) else { continue };
+            if wanted.is_none_or(|wanted| first.supervised.mechanisms.contains(&wanted)) {
+                found.push((*way, *name, first.supervised.mechanisms, Vec::new(), Vec::new()));
+            }
+        }
+        for _ in 0..count {
+            for (way, _, _, bytes, lives) in &mut found {
+                let run = self.run(*way, &["/bin/echo", "ready"])?;
+                bytes.push(milliseconds(run.first_byte));
+                lives.push(milliseconds(run.supervised.duration));
+            }
+        }
+        let mut reports = serde_json::Map::new();
+        for (way, name, mechanisms, bytes, lives) in found {
+            let mechanisms: Vec<_> = mechanisms.into_iter().map(Mechanism::as_str).collect();
+            let mut report = json!({ "mechanisms": mechanisms, "byteMs": bytes, "lifeMs": lives });
+            if opens {
+                report["openNs"] = self.opens(way)?.into();
+            }
+            reports.insert(name.to_owned(), report);
+        }
+        Ok(reports.into())
+    }
+
     /// What one `open` costs a child, in nanoseconds.
     fn opens(&self, way: Way) -> Result<u64, Box<dyn Error>> {
         let program = std::env::current_exe()?;
@@ -127,14 +151,15 @@ impl Host {
     }
 
     /// What the tools' sandbox adds to each of `count` shell commands of a child.
-    fn shells(&self, count: usize) -> Result<Value, Box<dyn Error>> {
+    fn shells(&self, count: &str) -> Result<Value, Box<dyn Error>> {
         let program = std::env::current_exe()?;
-        let program = program.to_str().ok_or("the path of this program is not UTF-8")?;
-        let private = self.folder.join("private");
-        std::fs::create_dir(&private)?;
-        let shell = shells::install(&self.warden, &private, &self.folder)?;
-        let shell = shell.to_str().ok_or("the path of the shell is not UTF-8")?;
-        let output = self.run(Way::Both, &[program, "shells", shell, &count.to_string()])?.output;
+        let shells = shells::install(&self.warden, &self.folder)?;
+        let texts: Option<Vec<&str>> =
+            [&program].into_iter().chain(&shells).map(|path| path.to_str()).collect();
+        let texts = texts.ok_or("a path is not UTF-8")?;
+        let words: Vec<&str> =
+            [texts[0], "shells", count].into_iter().chain(texts[1..].iter().copied()).collect();
+        let output = self.run(Way::Both, &words)?.output;
         Ok(serde_json::from_str(&output)?)
     }
 

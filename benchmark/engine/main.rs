@@ -22,7 +22,7 @@ use std::io::Write;
 
 const USAGE: &str = "usage: engine drain | collect | supervise <drain|collect> <program> <argument>… | \
     pour <file> <chunks|lines|sent> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file> | \
-    figures <texts> | changes <folder>… | guarded <warden> <folder> <count> | opens <file> | shells <shell> <count> | child <gate> <deltas> <pause in ms> <argument of pi>…";
+    figures <texts> | changes <folder>… | guarded <warden> <folder> <count> | opens <file> | rings <warden> <folder> <count> | shells <count> <shell>… | child <gate> <deltas> <pause in ms> <argument of pi>…";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // cargo adds `--bench` when it runs a benchmark itself.
@@ -44,9 +44,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["figures", file] => strangers::figures(file)?,
         ["changes", folders @ ..] => strangers::changes(folders)?,
         #[cfg(target_os = "linux")]
-        ["shells", shell, count] => shells::measure(shell, count)?,
+        ["shells", count, confined @ ..] => shells::measure(count, confined)?,
         #[cfg(target_os = "linux")]
         ["guarded", warden, folder, count] => guarded::measure(warden, folder, count)?,
+        #[cfg(target_os = "linux")]
+        ["rings", warden, folder, count] => guarded::rings(warden, folder, count)?,
         #[cfg(target_os = "linux")]
         ["opens", file] => guarded::opens(file)?,
         // `cargo bench` alone measures nothing, because the writer and the baselines are missing.

@@ -1,4 +1,4 @@
-//! Measures what the tools' sandbox adds to a shell command.
+//! Measures what the two sandboxes add: the outer one to the start of a child, the inner one to a shell command.
 
 use std::error::Error;
 use std::fs;
@@ -12,39 +12,61 @@ use serde_json::{Value, json};
 
 /// The user's shell, which the other one executes.
 const SHELL: &str = "/bin/sh";
-/// The name of a file that is hidden from tools, beside the shell.
-const HIDDEN: &str = "auth.json";
+/// What a home directory has, and what pi's directory has.
+const AT_HOME: usize = 60;
+const OF_PI: usize = 12;
+/// What a home directory has that nobody tidies.
+const UNTIDY: usize = 1000;
 
-/// Puts the warden into a folder as the shell of tools that may write to another one. Returns its path.
-pub(crate) fn install(warden: &Path, folder: &Path, temporary: &Path) -> Result<PathBuf, Box<dyn Error>> {
+/// The shells that are measured: their names in the report, what lies in the home directory, and the network.
+const SHELLS: [(&str, usize, bool); 3] =
+    [("confinedMs", AT_HOME, true), ("noNetworkMs", AT_HOME, false), ("untidyMs", UNTIDY, true)];
+
+/// Puts the warden into home directories below `folder`, each time as the shell of a child's tools. Returns the paths.
+pub(crate) fn install(warden: &Path, folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    SHELLS.iter().map(|(name, files, network)| shell(warden, &folder.join(name), *files, *network)).collect()
+}
+
+fn shell(warden: &Path, home: &Path, files: usize, network: bool) -> Result<PathBuf, Box<dyn Error>> {
+    let (agent, temporary) = (home.join(".pi/agent"), home.join("tmp"));
+    let own = agent.join("subagents/scratch/0123456789abcdef");
+    fs::create_dir_all(&own)?;
+    fs::create_dir(&temporary)?;
+    for (directory, count) in [(home, files), (&agent, OF_PI)] {
+        (0..count).try_for_each(|number| fs::write(directory.join(number.to_string()), ""))?;
+    }
+    let credentials = agent.join("auth.json");
+    fs::write(&credentials, "{}")?;
     let tools = ToolShell {
         shell: SHELL.into(),
-        writable: vec![temporary.into()],
-        hidden: vec![folder.join(HIDDEN)],
-        network: false,
+        writable: vec![temporary],
+        hidden: vec![agent.join("subagents"), credentials],
+        network,
         unix_sockets: true,
         unset: vec!["A_TOKEN".into()],
         file_bytes: Some(1 << 30),
     };
-    fs::write(folder.join(HIDDEN), "{}")?;
-    let shell = folder.join(ToolShell::NAME);
-    fs::write(folder.join(format!("{}{}", ToolShell::NAME, ToolShell::OPTIONS_SUFFIX)), tools.to_bytes())?;
+    let shell = own.join(ToolShell::NAME);
+    fs::write(own.join(format!("{}{}", ToolShell::NAME, ToolShell::OPTIONS_SUFFIX)), tools.to_bytes())?;
     symlink(fs::canonicalize(warden)?, &shell)?;
     Ok(shell)
 }
 
-/// Runs an empty command in each shell, in turn, `count` times, and reports how many milliseconds each took.
-pub(crate) fn measure(shell: &str, count: &str) -> Result<Value, Box<dyn Error>> {
-    let (mut plain, mut confined) = (Vec::new(), Vec::new());
+/// Runs an empty command in the user's shell and in each of `confined`, in turn, `count` times, and reports how many
+/// milliseconds each took.
+pub(crate) fn measure(count: &str, confined: &[&str]) -> Result<Value, Box<dyn Error>> {
+    let names = ["plainMs"].into_iter().chain(SHELLS.map(|(name, ..)| name));
+    let mut found: Vec<(&str, &str, Vec<f64>)> =
+        names.zip([SHELL].iter().chain(confined)).map(|(name, shell)| (name, *shell, Vec::new())).collect();
     for _ in 0..count.parse::<usize>()? {
-        for (shell, times) in [(SHELL, &mut plain), (shell, &mut confined)] {
+        for (_, shell, times) in &mut found {
             let started = Instant::now();
-            let status = Command::new(shell).args(["-c", ":"]).status()?;
+            let status = Command::new(*shell).args(["-c", ":"]).status()?;
             times.push(started.elapsed().as_secs_f64() * 1000.0);
             if !status.success() {
                 return Err(format!("{shell} ended with {status}").into());
             }
         }
     }
-    Ok(json!({ "plainMs": plain, "confinedMs": confined }))
+    Ok(found.into_iter().map(|(name, _, times)| (name.to_owned(), json!(times))).collect())
 }

@@ -1,6 +1,6 @@
-/** Measures what a warden costs, and what its sandbox adds. */
+/** Measures what a warden costs, what each of its layers adds, and what the two sandboxes add together. */
 
-import { mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { median, quantile, report } from "./bench-run.mjs";
@@ -16,11 +16,14 @@ import { wardenName } from "./warden.mjs";
  * @typedef {{ mechanisms: string[], byteMs: number[], lifeMs: number[], openNs: number }} Way
  */
 
-/**
- * What a warden may add to a start, and hold: half of it where it is linked statically. What its sandboxes may add to a
- * start and to a shell command.
- */
-const most = { milliseconds: 2, mebibytes: 2, sandboxMilliseconds: 1 };
+/** What a warden may add to a start, and hold: half of it where it is linked statically. */
+const most = { milliseconds: 2, mebibytes: 2 };
+
+/** A directory that most systems have, and that is almost empty. */
+const memory = "/dev/shm";
+
+/** What the outer sandbox may add to a start, and the inner one to a shell command. */
+const mostOfRings = 1;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function warden({ engine, folder, quick }) {
@@ -64,15 +67,65 @@ export async function warden({ engine, folder, quick }) {
 		const way = ways[name];
 		// This machine does not allow it.
 		if (!way) continue;
-		const mostOfSandbox = name === "both" ? most.sandboxMilliseconds : undefined;
-		rows.push(...startRows(`${what} (${way.mechanisms.join(", ")})`, way, warden, mostOfSandbox));
+		rows.push(...startRows(`${what} (${way.mechanisms.join(", ")})`, way, warden));
 		rows.push(row(`${what}: one \`open\``, way.openNs / 1000, warden.openNs / 1000, "µs"));
 	}
-	/** @type {{ plainMs: number[], confinedMs: number[] }} */
-	const shells = found.shells;
-	const what = "a shell command of a sandboxed child, in the sandbox of its tools, p50";
-	rows.push(row(what, median(shells.confinedMs), median(shells.plainMs), "ms", most.sandboxMilliseconds));
 	return { title, about, rows };
+}
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function rings({ engine, folder, quick }) {
+	const times = quick ? 3 : 300;
+	const title = "The two sandboxes of a child";
+	const program = join(root, wardenName);
+	const linked = process.platform === "linux" && isStatic(program) ? "statically" : "with shared libraries";
+	const about =
+		`${times} starts of \`/bin/echo\` through a warden without (baseline) and with the sandbox that a readonly child gets, in\n` +
+		`turn; then, in such a child, ${times} empty commands of \`/bin/sh\` and of the shell in the sandbox of tools, in turn. Most\n` +
+		"of the latter is another program to start, and a look at all that lies beside a hidden path: a home directory with 60\n" +
+		`entries, and one with 1,000. The warden is linked ${linked}. Linux only.`;
+	if (process.platform !== "linux") return { title, about, rows: [] };
+
+	// Few entries lie beside what leads there, as beside a home directory.
+	const place = mkdtempSync(join(existsSync(memory) ? memory : folder, "rings-"));
+	const command = [engine, "rings", program, place, String(times)];
+	const found = await step("starting children and shells in sandboxes", () => report(command)).finally(() =>
+		rmSync(place, { recursive: true, force: true }),
+	);
+	const { warden, both } = /** @type {Record<string, Way | undefined>} */ (found?.ways ?? {});
+	// This machine does not allow it.
+	if (!warden || !both) return { title, about, rows: [] };
+	/** @type {Record<string, number[]>} */
+	const { plainMs = [], ...confined } = found.shells;
+	const shells = {
+		confinedMs: "a shell command",
+		noNetworkMs: "a shell command without network",
+		untidyMs: "a shell command beside 1,000 entries",
+	};
+	const rows = spreadRows(
+		`a child (${both.mechanisms.join(", ")}), first byte`,
+		both.byteMs,
+		warden.byteMs,
+		mostOfRings,
+	);
+	for (const [name, what] of Object.entries(shells)) {
+		const wanted = name === "confinedMs" ? mostOfRings : undefined;
+		rows.push(...spreadRows(what, confined[name] ?? [], plainMs, wanted));
+	}
+	return { title, about, rows };
+}
+
+/**
+ * @param {string} what
+ * @param {number[]} ours
+ * @param {number[]} baseline
+ * @param {number} [most] milliseconds more than the baseline, in the median
+ */
+function spreadRows(what, ours, baseline, most) {
+	return [0.1, 0.5, 0.9].map((part) => {
+		const wanted = part === 0.5 ? most : undefined;
+		return row(`${what}, p${part * 100}`, quantile(ours, part), quantile(baseline, part), "ms", wanted);
+	});
 }
 
 /**
