@@ -1,7 +1,7 @@
 /** What a readonly child's shell reaches in real pi: not the network where that is off, not pi itself, no secrets. */
 
 import assert from "node:assert/strict";
-import { chmodSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 
 import type { SingleResult } from "../../index.js";
@@ -18,25 +18,41 @@ import {
 	type StageOptions,
 	say,
 } from "../support/pi.ts";
-import { allows } from "../support/warden.ts";
+import { allows, keepsNamespaces, withoutNamespaces } from "../support/warden.ts";
 
 const cannot = allows("landlock") && allows("tools") ? false : "this machine cannot hold what tools start";
 
 /** Says what a command prints, on one line. */
 const told = `told() { name=$1; shift; echo "$name: $( (eval "$*") 2>&1 | head -c 400 | tr '\\n\\000' '  ')"; }`;
 
+/** The command line of a process. */
+function commandOf(pid: string): string {
+	try {
+		return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+	} catch {
+		return "";
+	}
+}
+
 /** What `told` has said of each. */
 function answersIn(text: string): Map<string, string> {
 	return new Map([...text.matchAll(/^(\w+): (.*)$/gm)].map(([, name = "", said = ""]) => [name, said.trim()]));
 }
 
+interface ShellOptions {
+	subagents?: Record<string, unknown>;
+	command: (stage: Stage) => string;
+	/** A program that starts pi. */
+	before?: readonly string[];
+}
+
 /** One delegation whose child runs a command, and then says that it did. */
 async function shellOf(
-	options: StageOptions & { subagents?: Record<string, unknown>; command: (stage: Stage) => string },
+	options: StageOptions & ShellOptions,
 	look: (answers: Map<string, string>, run: SingleResult, requests: ModelRequest[]) => void,
 	prepare: (stage: Stage) => void = () => {},
 ): Promise<void> {
-	const { subagents, command, ...rest } = options;
+	const { subagents, command, before = [], ...rest } = options;
 	let stage: Stage | undefined;
 	const script = ({ toolAnswers }: ModelRequest) => {
 		assert.ok(stage);
@@ -46,7 +62,7 @@ async function shellOf(
 		stage = opened;
 		if (subagents) stage.configure(subagents);
 		prepare(stage);
-		const { log } = await runJson(stage.world, delegate({ agent: "explorer", task: "shell" }));
+		const { log } = await runJson(stage.world, delegate({ agent: "explorer", task: "shell" }), { before });
 		const run = runOf(lastEnd(log));
 		assert.deepEqual([run.outcome, run.output], ["completed", "Done."], run.error);
 		const requests = stage.childRequests();
@@ -170,6 +186,49 @@ told store 'cat "$HOME/.pi/agent/subagents/auth/nobody.json"'`;
 						assert.match(answers.get(name) ?? "", /denied$/, name);
 					}
 					assert.match(run.sandbox?.reason ?? "", /not hidden \(`sandbox\.metadata` is off\)/);
+				},
+				prepare,
+			);
+		});
+
+		test("is held where no namespaces can be had, and what it leaves behind is ended", {
+			skip: keepsNamespaces(),
+		}, async () => {
+			const command = () => `${told}\n${work}
+told users_auth 'cat "$HOME/.pi/agent/auth.json"'
+told own_auth 'cat "$PI_CODING_AGENT_DIR/auth.json"'
+told store 'cat "$HOME/.pi/agent/subagents/auth/nobody.json"'
+told socket 'node -e "require(\\"net\\").createServer().on(\\"error\\", (e) => console.log(e.code)).listen(process.env.TMPDIR + \\"/s\\", () => console.log(\\"opened\\"))"'
+told limit 'prlimit --pid $PPID --nofile=0:0 && echo opened'
+told limit_of_warden 'prlimit --pid $(sed -n "s/^PPid:.//p" /proc/$PPID/status) --nofile=0:0 && echo opened'
+told environ 'cat /proc/$PPID/environ'
+told project 'echo made-up >README.md'
+setsid env -i sleep 30171 >/dev/null 2>&1 &`;
+			const prepare = ({ world }: Stage) => {
+				chmodSync(world.writeAgentDir("auth.json", '{"other":{"type":"api_key","key":"made-up-key-value"}}'), 0o600);
+				world.writeAgentDir("subagents/auth/nobody.json", '{"made-up":1}');
+			};
+			await shellOf(
+				{ version, command, before: withoutNamespaces },
+				(answers, run) => {
+					worked(answers);
+					for (const name of [
+						"users_auth",
+						"own_auth",
+						"store",
+						"socket",
+						"limit",
+						"limit_of_warden",
+						"environ",
+						"project",
+					]) {
+						assert.match(answers.get(name) ?? "", /denied$|EACCES|not permitted/, name);
+					}
+					assert.deepEqual(run.sandbox?.mechanism.toSorted(), ["landlock", "seccomp", "tool-sandbox"]);
+					assert.match(run.sandbox?.reason ?? "", /namespaces/);
+					assert.match(run.supervision ?? "", /^warden(\+cgroup)?$/);
+					const left = readdirSync("/proc").filter((pid) => commandOf(pid) === "sleep\x0030171\x00");
+					assert.deepEqual(left, []);
 				},
 				prepare,
 			);

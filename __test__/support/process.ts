@@ -23,6 +23,8 @@ export interface StartOptions {
 	env?: Record<string, string>;
 	/** A working directory other than the place's. */
 	cwd?: string;
+	/** A program that starts pi, with its arguments. */
+	before?: readonly string[];
 	/** Runs pi as this user and as the group of the same number, with no other group. Only root can. */
 	user?: number;
 	/** pi is ended, and `finished` rejects, when it takes longer. */
@@ -57,7 +59,8 @@ export class PiProcess {
 		const [node, script] = piCommand(place.version);
 		const started = performance.now();
 		// A group of its own, so that Ctrl-C in the terminal of the tests does not reach it past its driver.
-		this.child = spawn(node, [script, ...place.extensionArgs, ...(options.args ?? []), ...args], {
+		const words = [...(options.before ?? []), node, script, ...place.extensionArgs, ...(options.args ?? []), ...args];
+		this.child = spawn(words[0] ?? node, words.slice(1), {
 			cwd: options.cwd ?? place.cwd,
 			env: { ...place.env, ...options.env },
 			stdio: [stdin, "pipe", "pipe"],

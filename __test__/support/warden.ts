@@ -26,6 +26,27 @@ export function allows(ability: Ability, user?: number): boolean {
 	return detailOf(ability, user) !== undefined;
 }
 
+/** Starts a program that can make no namespaces, and neither can what it starts. */
+export const withoutNamespaces: readonly string[] = [
+	...["unshare", "--user", "--map-root-user", "sh", "-c"],
+	'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all "$@"',
+	"sh",
+];
+
+/** Why namespaces cannot be taken away from a program here. */
+export function keepsNamespaces(): string | false {
+	const [program = "", ...words] = withoutNamespaces;
+	try {
+		const said = execFileSync(program, [...words, warden, "--probe"], {
+			encoding: "utf8",
+			stdio: ["ignore", "pipe", "ignore"],
+		});
+		return /^(mount-ns|pid-ns) yes/m.test(said) ? "namespaces can be made all the same" : false;
+	} catch {
+		return "namespaces cannot be taken away here";
+	}
+}
+
 /** The processes of a pi with one child that may not write: itself, the child, and what guards that one. */
 export const delegating = process.platform === "linux" ? (allows("pid-ns") ? 4 : 3) : 2;
 
