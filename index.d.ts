@@ -202,10 +202,11 @@ export interface BackgroundEvent {
    * `partial` and `notes` are absent.
    */
   runs?: Array<BackgroundRun>
-  /** The runs that are new since the event before, brief; none of those from before the conversation was opened. */
-  started?: Array<BackgroundRun>
-  /** The runs that have ended since the event before, brief. */
-  ended?: Array<BackgroundRun>
+  /**
+   * What other extensions are to hear of runs, oldest first; none of those that had ended before the conversation was
+   * opened.
+   */
+  news?: Array<RunNews>
   /** Results for the conversation, as one message. Call `delivered` once they are in it. */
   deliveries?: DeliveryMessage
   /** Sentences the user must see, such as that the store cannot be used. */
@@ -585,6 +586,16 @@ export interface ConfirmRequest {
   message: string
 }
 
+/** That results stand in the conversation. */
+export interface DeliveredNews {
+  /** The ids of the runs. */
+  runIds: Array<string>
+  /** The ids of the deliveries, in the same order. */
+  deliveryIds: Array<string>
+  /** The runs, with the beginnings of their results. */
+  runs: Array<ToldRun>
+}
+
 /** The results of up to 256 runs, for the conversation that asked for them. */
 export interface DeliveryMessage {
   /**
@@ -596,6 +607,8 @@ export interface DeliveryMessage {
   runIds: Array<string>
   /** The runs, with their results. */
   runs: Array<BackgroundRun>
+  /** What other extensions are to hear once the message is in the conversation, as `subagent:delivered`. */
+  news: DeliveredNews
   /**
    * The whole message for the model. Sixteen results stand in it in full, further ones on a line each; the
    * children's words are fenced and labelled.
@@ -1218,6 +1231,14 @@ export interface RunDetails {
   streaming?: Streaming
   /** Only in updates of several runs, never in a result: one entry per task, in their order. */
   tasks?: Array<TaskProgress>
+}
+
+/** Something that happened to a run. */
+export interface RunNews {
+  /** The name of the event. */
+  happened: "subagent:started" | "subagent:update" | "subagent:ended"
+  /** What it carries. */
+  run: ToldRun
 }
 
 /** One agent, one task, and the pi that asks. */
@@ -1883,6 +1904,33 @@ export interface TextContent {
   type: "text"
   /** Sanitized. */
   text: string
+}
+
+/** A run as other extensions are told of it; the fields mean what they do in `BackgroundRun`. */
+export interface ToldRun {
+  runId: string
+  sessionKey: string
+  label?: string
+  agent: string
+  /** Its first 500 characters. */
+  task: string
+  state: "queued" | "starting" | "running" | "retrying" | "ended"
+  position?: number
+  status?: "success" | "error" | "timeout" | "unknown"
+  outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted"
+  /** At most 500 characters. */
+  error?: string
+  model?: string
+  createdMs: number
+  startedMs?: number
+  endedMs?: number
+  usage: RunUsage
+  lastTool?: string
+  /** The last 500 characters of what it is writing. */
+  text?: string
+  transcript?: string
+  /** The first 4000 characters of its result; only when that has been delivered. */
+  result?: string
 }
 
 /**

@@ -13,7 +13,6 @@ import { stopClocks } from "./cards/state.ts";
 import childGuard from "./child-guard.cjs";
 import { registerCommands } from "./commands/commands.ts";
 import { staleNotice } from "./host/build.ts";
-import { runEvents } from "./host/events.ts";
 import { contained, messageOf } from "./host/guard.ts";
 import { guarded } from "./host/guarded.ts";
 import { loadAddon } from "./host/native.ts";
@@ -41,7 +40,9 @@ export default function subagentNative(api: ExtensionAPI): void {
 function start(pi: ExtensionAPI): void {
 	const background = new Background();
 	const questions = new Questions((waiting) => background.ask(waiting));
-	const events = runEvents(pi);
+	/** Other extensions hear of runs; one that fails keeps no news from the others. */
+	const tell = (channel: string, news: object) =>
+		contained("telling other extensions of runs", () => pi.events.emit(channel, news));
 	const tools = ourTools(pi, questions, background);
 	const notices = new Notices();
 	const early = earlyCalls(tools.bootEarly);
@@ -66,9 +67,7 @@ function start(pi: ExtensionAPI): void {
 	function heard(event: BackgroundEvent, context: ExtensionContext): void {
 		contained("telling of background runs", () => {
 			if (event.notices) notices.announce(event.notices, context);
-			if (event.started) events.started(event.started);
-			if (event.runs) events.update(event.runs);
-			if (event.ended) events.ended(event.ended);
+			for (const { happened, run } of event.news ?? []) tell(happened, run);
 		});
 		if (event.deliveries) deliveries?.add(event.deliveries);
 	}
@@ -78,7 +77,7 @@ function start(pi: ExtensionAPI): void {
 		const { native } = loadAddon();
 		if (!native) return;
 		try {
-			const arrived = (message: DeliveryMessage) => events.delivered(message);
+			const arrived = ({ news }: DeliveryMessage) => tell("subagent:delivered", news);
 			deliveries = openDeliveries({ pi, context, background, policy: native.deliveryPolicy(), arrived });
 			const options = { ...placeOptions(pi, context), delivered: [...deliveries.standing()] };
 			background.open(native, options, (event) => heard(event, context));
@@ -135,7 +134,6 @@ function start(pi: ExtensionAPI): void {
 		deliveries?.close();
 		deliveries = undefined;
 		const view = background.leave();
-		events.close();
 		questions.detach(reason === "reload");
 		const isQuit = reason === "quit" || reason === undefined;
 		// After a reload runs go on, and the next load of the extension opens their session anew.

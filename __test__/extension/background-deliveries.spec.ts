@@ -14,6 +14,7 @@ import {
 	backgroundRun,
 	type HostDouble,
 	type LoadedExtension,
+	newsOf,
 	PackageCopies,
 	type ViewDouble,
 } from "./package-copy.ts";
@@ -66,6 +67,7 @@ function message(id: string, more: Partial<DeliveryMessage> = {}): DeliveryMessa
 		text: `Status: success\n${id}`,
 		triggerTurn: true,
 		runs: [run],
+		news: newsOf([id], [run]),
 		...more,
 	};
 }
@@ -183,8 +185,9 @@ describe("deliveries", () => {
 		const { host, view, standing } = await open();
 		host.events.emit = () => assert.fail("another extension fails");
 		const untaken = { ...message("a"), deliveryIds: undefined as unknown as string[] };
-		assert.throws(() => view.send({ deliveries: untaken, started: [backgroundRun("run-b")] }));
-		view.send({ deliveries: message("a"), runs: [backgroundRun("run-b")], ended: [backgroundRun("run-a")] });
+		assert.throws(() => view.send({ deliveries: untaken, news: [{ happened: "subagent:started", run: backgroundRun("run-b") }] }));
+		const news = [{ happened: "subagent:ended" as const, run: backgroundRun("run-a") }];
+		view.send({ deliveries: message("a"), runs: [backgroundRun("run-b")], news });
 		await eventually(() => standing().includes("a"), "the same result, offered again, stands in the session");
 	});
 

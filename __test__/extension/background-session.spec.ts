@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { announcementOf } from "../../extension/background/announcement.ts";
 import type { BackgroundRun } from "../../extension/background/run.ts";
@@ -10,7 +9,7 @@ import { announcementLines } from "../../extension/cards/announcement.ts";
 import type { ToolRenderContext } from "../../extension/host/pi.ts";
 import { Pen } from "../../extension/ui/pen.ts";
 import type { DeliveryMessage } from "../../index.js";
-import { answer, backgroundRun, type LoadedExtension, PackageCopies, USAGE } from "./package-copy.ts";
+import { answer, backgroundRun, type LoadedExtension, newsOf, PackageCopies } from "./package-copy.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 
 const copies = new PackageCopies();
@@ -162,7 +161,7 @@ describe("the message", () => {
 	const result = "# Found\n\nIt is in **loader.ts**.\n\n- one\n- two\n- three\n- four\n- five\n- six";
 
 	function lines(runs: BackgroundRun[], width = 60, expanded = false): string[] {
-		const message: DeliveryMessage = { deliveryIds: ["d"], runIds: [], text: "text", triggerTurn: true, runs };
+		const message: DeliveryMessage = { deliveryIds: ["d"], runIds: [], text: "text", triggerTurn: true, runs, news: newsOf(["d"]) };
 		const { content, details } = announcementOf(message);
 		const drawn = announcementLines({ content, details }, { expanded, expandKey: "ctrl+o" }, new Pen(theme, width));
 		for (const line of drawn) assert.ok(visibleWidth(line) <= width, line);
@@ -222,7 +221,7 @@ describe("the message", () => {
 	it("keeps its bounds in a session, draws nothing that a terminal would obey, and survives what is foreign", () => {
 		const huge = { ...good, result: `\u001b]0;title\u0007${"word ".repeat(40_000)}`, label: "\u001b[2J\nlabel" };
 		const kept = JSON.stringify(
-			announcementOf({ deliveryIds: [], runIds: [], text: "", triggerTurn: true, runs: [huge, huge] }),
+			announcementOf({ deliveryIds: [], runIds: [], text: "", triggerTurn: true, runs: [huge, huge], news: newsOf([]) }),
 		);
 		assert.ok(kept.length < 40_000, `${kept.length}`);
 		// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
@@ -237,50 +236,21 @@ describe("the message", () => {
 });
 
 describe("events", () => {
-	it("tell the life of a run, an update at most once a second, each bounded", async () => {
+	it("are emitted as the addon words them, whatever other extensions do with them", async () => {
 		const { host, addon } = await start();
 		const view = addon.views[0] ?? assert.fail("no session was opened");
-		const began = performance.now();
-		// Of a task the addon's events carry so much.
-		const run = backgroundRun("1a2b3c4d", { state: "queued", position: 1, task: "t".repeat(200) });
-		view.send({ started: [run], runs: [run] });
-		for (let turns = 1; turns <= 20; turns++) {
-			view.send({ runs: [{ ...run, state: "running", usage: { ...USAGE, turns }, text: "x".repeat(2_000) }] });
-			await delay(60);
-		}
-		const over = { ...run, state: "ended", status: "success" } as const;
-		view.send({ runs: [over], ended: [over] });
-		const seconds = (performance.now() - began) / 1_000;
-		// Whatever was held back for a second would have come.
-		await delay(1_100);
-		const names = host.emitted.map(({ channel }) => channel.replace("subagent:", ""));
-		assert.deepEqual([names[0], names.at(-1)], ["started", "ended"]);
-		const updates = host.emitted.filter(({ channel }) => channel === "subagent:update");
-		assert.ok(updates.length >= 1 && updates.length <= seconds, `${updates.length} updates in ${seconds} seconds`);
-		for (const { data } of updates) assert.equal((data as { text: string }).text, "x".repeat(500));
-		const { task, usage, position } = (host.emitted.at(-1)?.data ?? {}) as Record<string, unknown>;
-		assert.deepEqual([task, usage, position], ["t".repeat(200), USAGE, 1]);
-	});
-
-	it("tell of a delivery whose runs come whole what an event may hold", async () => {
-		const { host, addon } = await start();
-		const view = addon.views[0] ?? assert.fail("no session was opened");
-		const long = { task: "t".repeat(4_096), error: "e".repeat(16_000), result: "r".repeat(50_000) };
-		const run = backgroundRun("1a2b3c4d", { state: "ended", status: "error", ...long });
+		const run = { ...backgroundRun("1a2b3c4d"), task: "t".repeat(500) };
+		const news = [{ happened: "subagent:started", run } as const, { happened: "subagent:ended", run } as const];
+		view.send({ news });
 		const ids = { deliveryIds: ["a"], runIds: [run.runId] };
-		view.send({ deliveries: { ...ids, text: "Status: error", triggerTurn: false, runs: [run] } });
+		const delivered = { ...ids, runs: [run] };
+		const message = { ...ids, text: "Status: error", triggerTurn: false, runs: [run], news: delivered };
+		view.send({ deliveries: message });
 		await host.emit("agent_settled");
-		const told = host.emitted.filter(({ channel }) => channel === "subagent:delivered");
-		assert.deepEqual(
-			told.map(({ data }) => {
-				const { runIds, deliveryIds, runs } = data as typeof ids & { runs: BackgroundRun[] };
-				return {
-					runIds,
-					deliveryIds,
-					lengths: runs.map(({ task, error, result }) => [task, error, result].map((text) => text?.length)),
-				};
-			}),
-			[{ ...ids, lengths: [[500, 500, 4_000]] }],
-		);
+		assert.deepEqual(host.emitted, [
+			{ channel: "subagent:started", data: run },
+			{ channel: "subagent:ended", data: run },
+			{ channel: "subagent:delivered", data: delivered },
+		]);
 	});
 });

@@ -11,7 +11,7 @@ import type { CardDetails } from "../../extension/host/details.ts";
 import { type AnyTheme, Pen } from "../../extension/ui/pen.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import { Card } from "./drawn-card.ts";
-import { answer, backgroundRun, USAGE } from "./package-copy.ts";
+import { answer, backgroundRun, newsOf, USAGE } from "./package-copy.ts";
 
 const start = "\u001b\\[";
 const STYLES = new RegExp(`${start}[\\d;]*m`, "g");
@@ -144,7 +144,7 @@ describe("odd data", () => {
 		const runs = [
 			backgroundRun("1a", { state: "ended", status: "success", result: "# Yes", startedMs: 1, endedMs: 2_000 }),
 		];
-		const message = announcementOf({ deliveryIds: ["d"], runIds: ["1a"], text: "text", triggerTurn: true, runs });
+		const message = announcementOf({ deliveryIds: ["d"], runIds: ["1a"], text: "text", triggerTurn: true, runs, news: newsOf(["d"]) });
 		for (let round = 0; round < ROUNDS; round++) {
 			const details = mutated(message.details, pick);
 			const content = pick(4) > 0 ? message.content : (mutated([{ type: "text", text: "a" }], pick) as string);

@@ -11,7 +11,7 @@ import { visibleWidth } from "@earendil-works/pi-tui";
 import { announcementOf } from "../../extension/background/announcement.ts";
 import type { BackgroundEvent, CommandReport } from "../../index.js";
 import { hostile, mutated, Random } from "./mutations.ts";
-import { answer, backgroundRun, HostDouble, PackageCopies, USAGE } from "./package-copy.ts";
+import { answer, backgroundRun, HostDouble, newsOf, PackageCopies, USAGE } from "./package-copy.ts";
 
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_122);
 const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 1_200);
@@ -161,6 +161,7 @@ const failedRun = { ...ended, status: "error" as const, outcome: "failed" as con
 const message = {
 	...{ deliveryIds: ["d1", "d2"], runIds: ["run-a", "run-b"], text: "Background run has ended", triggerTurn: true },
 	runs: [ended, failedRun],
+	news: newsOf(["d1", "d2"], [ended, failedRun]),
 };
 const report: CommandReport = {
 	...{ isError: false, title: "Background runs", text: "Background runs\n\n● a  b" },
@@ -383,8 +384,8 @@ describe("events, commands and calls that nobody meant", () => {
 			screens.push((await factory(terminal, theme as never, bindings as never, () => {})) as never);
 		};
 		const event: BackgroundEvent = {
-			...{ runs: [backgroundRun("run-c"), ended], started: [backgroundRun("run-c")], ended: [failedRun] },
-			...{ deliveries: message, notices: ["a notice"] },
+			...{ runs: [backgroundRun("run-c"), ended], deliveries: message, notices: ["a notice"] },
+			news: [{ happened: "subagent:started", run: backgroundRun("run-c") }],
 		};
 		let played = 0;
 		const drawn = await fuzz(ROUNDS / 6, async (fuzz, mayFail) => {

@@ -22,6 +22,7 @@ import type {
 	BackgroundSession,
 	ChainOptions,
 	CommandReport,
+	DeliveryMessage,
 	EarlyCall,
 	EarlyOptions,
 	HostCallbacks,
@@ -120,6 +121,11 @@ export function backgroundRun(runId: string, more: Partial<BackgroundRun> = {}):
 		isForeground: false,
 		...more,
 	};
+}
+
+/** What other extensions are told of a delivery. */
+export function newsOf(deliveryIds: string[], runs: BackgroundRun[] = []): DeliveryMessage["news"] {
+	return { deliveryIds, runIds: runs.map(({ runId }) => runId), runs };
 }
 
 /** The addon's view of a session. */

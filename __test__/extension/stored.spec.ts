@@ -5,12 +5,13 @@ import { describe, it } from "node:test";
 import { announcementIn, announcementOf, deliveredIn } from "../../extension/background/announcement.ts";
 import { reportIn } from "../../extension/commands/report.ts";
 import { agentsIn, receiptIn, runDetailsIn } from "../../extension/host/details.ts";
-import { answer, backgroundRun } from "./package-copy.ts";
+import { answer, backgroundRun, newsOf } from "./package-copy.ts";
 
 const run = answer("found").details;
 const message = {
 	...{ deliveryIds: ["d1"], runIds: ["a"], text: "ended", triggerTurn: true },
 	runs: [backgroundRun("a", { state: "ended", status: "success" })],
+	news: newsOf(["d1"]),
 };
 const agents = {
 	agents: [{ id: "explorer", description: "Finds code", source: "builtin", readonly: true }],

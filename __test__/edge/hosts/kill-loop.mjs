@@ -39,8 +39,10 @@ let open = 0;
 
 say({ up: process.pid });
 const delivered = linesOf(sessionFile).flatMap(({ details }) => details.deliveryIds);
-const session = openBackground({ ...options, delivered }, ({ ended = [], deliveries, notices = [] }) => {
-	for (const { runId, status } of ended) say({ ended: runId, status });
+const session = openBackground({ ...options, delivered }, ({ news = [], deliveries, notices = [] }) => {
+	for (const { happened, run } of news) {
+		if (happened === "subagent:ended") say({ ended: run.runId, status: run.status });
+	}
 	for (const notice of notices) say({ notice });
 	if (!deliveries) return;
 	open++;

@@ -9,6 +9,7 @@ use napi::threadsafe_function::ThreadsafeFunction;
 use napi_derive::napi;
 use tokio::sync::watch;
 
+use super::news::{DeliveredNews, RunNews};
 use super::report::{CommandReport, Completion};
 use super::run::BackgroundRun;
 use super::transcript::{Transcript, TranscriptOptions};
@@ -33,10 +34,9 @@ pub struct BackgroundEvent {
     /// The live runs of the conversation and its newest 100, newest first, those that a call waits for too, brief: `task` has at most 200 bytes; `result`,
     /// `partial` and `notes` are absent.
     pub runs: Option<Vec<BackgroundRun>>,
-    /// The runs that are new since the event before, brief; none of those from before the conversation was opened.
-    pub started: Option<Vec<BackgroundRun>>,
-    /// The runs that have ended since the event before, brief.
-    pub ended: Option<Vec<BackgroundRun>>,
+    /// What other extensions are to hear of runs, oldest first; none of those that had ended before the conversation was
+    /// opened.
+    pub news: Option<Vec<RunNews>>,
     /// Results for the conversation, as one message. Call `delivered` once they are in it.
     pub deliveries: Option<DeliveryMessage>,
     /// Sentences the user must see, such as that the store cannot be used.
@@ -53,6 +53,8 @@ pub struct DeliveryMessage {
     pub run_ids: Vec<String>,
     /// The runs, with their results.
     pub runs: Vec<BackgroundRun>,
+    /// What other extensions are to hear once the message is in the conversation, as `subagent:delivered`.
+    pub news: DeliveredNews,
     /// The whole message for the model. Sixteen results stand in it in full, further ones on a line each; the
     /// children's words are fenced and labelled.
     pub text: String,
@@ -306,11 +308,12 @@ impl BackgroundSession {
 }
 
 object_into_js! { |event: background::BackgroundEvent| BackgroundEvent {
-    runs, started, ended, notices, deliveries: event.message,
+    runs, news, notices, deliveries: event.message,
 } }
 
 object_into_js! { |message: background::DeliveryMessage| DeliveryMessage {
     run_ids: message.runs.iter().map(|run| run.run_id.clone()).collect::<Vec<_>>(),
+    news: &message,
     trigger_turn: message.triggers_turn,
     delivery_ids, runs, text,
 } }

@@ -10,6 +10,7 @@ use tokio::select;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, RunDiff, brief};
+use super::conversation::news::Newsroom;
 use super::conversation::outbox::Pending;
 use super::conversation::view::{ConversationScope, ConversationView};
 use super::live_run::EndReason;
@@ -142,13 +143,15 @@ pub async fn until_settled(service: &BackgroundService, view: &ConversationView,
 /// Sends events to the listener of a view while the view is open.
 async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut listener: impl Listener) {
     let mut runs_changed = service.registry.changes();
-    let (mut diff, mut stored, mut failures) = (RunDiff::default(), Vec::new(), 0);
+    let (mut diff, mut newsroom) = (RunDiff::default(), Newsroom::default());
+    let (mut stored, mut failures) = (Vec::new(), 0);
     while !view.outbox.is_closed() {
         refresh(&service, &view, &mut stored).await;
         let pending = view.outbox.pending();
         let (message, batch) = next_message(&service, &view, pending).await;
         let runs = service.with_hosted(stored.clone(), Some(view.session()));
         let mut event = diff.changes(runs.into_iter().map(brief).collect());
+        event.news = newsroom.take(&event, Instant::now());
         if let Some(runs) = &event.runs {
             view.set_runs(runs);
         }
@@ -191,7 +194,8 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
             () = view.closed() => return,
             () = sleep(INTERVAL * (1 + failures)) => {}
         }
-        let deadline = view.outbox.pending().map(|pending| pending.since + TOGETHER);
+        let result = view.outbox.pending().map(|pending| pending.since + TOGETHER);
+        let deadline = result.into_iter().chain(newsroom.next()).min();
         select! {
             biased;
             () = view.closed() => return,

@@ -47,6 +47,7 @@ mod watch;
 pub use crate::run::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
 pub use actions::{StoppedRuns, resume, send, stop, stop_all};
 pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener};
+pub use conversation::news::{Happened, News, told};
 pub use conversation::outbox::{DELIVERY_POLICY, DeliveryPolicy};
 pub use conversation::view::{ConversationScope, ConversationView};
 pub use deliver::{KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled};

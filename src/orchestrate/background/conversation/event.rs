@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::news::News;
 use crate::run::BackgroundRun;
 use crate::text::floor_char_boundary;
 
@@ -20,6 +21,8 @@ pub struct BackgroundEvent {
     pub ended: Vec<BackgroundRun>,
     /// Results for the conversation.
     pub message: Option<DeliveryMessage>,
+    /// What other extensions are told.
+    pub news: Vec<News>,
     /// Notices for the user.
     pub notices: Vec<String>,
 }

@@ -1,8 +1,9 @@
 //! An open conversation: the runs it shows, the events its listener receives, and the deliveries on their way into it.
 //!
-//! Nothing here reads the store or waits for a run; `super::deliver` does.
+//! What other extensions hear of those runs is in `news`. Nothing here reads the store or waits for a run; `super::deliver` does.
 
 mod contained;
 pub(super) mod event;
+pub(super) mod news;
 pub(super) mod outbox;
 pub(super) mod view;

@@ -1,0 +1,82 @@
+//! What other extensions hear of background runs, as JavaScript sees it; `docs/events.md` promises it.
+
+use napi_derive::napi;
+
+use crate::node::into_js::{IntoJs, object_into_js};
+use crate::node::result::RunUsage;
+use crate::orchestrate::background;
+
+/// Something that happened to a run.
+#[napi(object, object_from_js = false)]
+pub struct RunNews {
+    /// The name of the event.
+    #[napi(ts_type = "\"subagent:started\" | \"subagent:update\" | \"subagent:ended\"")]
+    pub happened: &'static str,
+    /// What it carries.
+    pub run: ToldRun,
+}
+
+/// That results stand in the conversation.
+#[napi(object, object_from_js = false)]
+pub struct DeliveredNews {
+    /// The ids of the runs.
+    pub run_ids: Vec<String>,
+    /// The ids of the deliveries, in the same order.
+    pub delivery_ids: Vec<String>,
+    /// The runs, with the beginnings of their results.
+    pub runs: Vec<ToldRun>,
+}
+
+/// A run as other extensions are told of it; the fields mean what they do in `BackgroundRun`.
+#[napi(object, object_from_js = false)]
+pub struct ToldRun {
+    pub run_id: String,
+    pub session_key: String,
+    pub label: Option<String>,
+    pub agent: String,
+    /// Its first 500 characters.
+    pub task: String,
+    #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"ended\"")]
+    pub state: &'static str,
+    pub position: Option<u32>,
+    #[napi(ts_type = "\"success\" | \"error\" | \"timeout\" | \"unknown\"")]
+    pub status: Option<&'static str>,
+    #[napi(
+        ts_type = "\"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\""
+    )]
+    pub outcome: Option<&'static str>,
+    /// At most 500 characters.
+    pub error: Option<String>,
+    pub model: Option<String>,
+    pub created_ms: i64,
+    pub started_ms: Option<i64>,
+    pub ended_ms: Option<i64>,
+    pub usage: RunUsage,
+    pub last_tool: Option<String>,
+    /// The last 500 characters of what it is writing.
+    pub text: Option<String>,
+    pub transcript: Option<String>,
+    /// The first 4000 characters of its result; only when that has been delivered.
+    pub result: Option<String>,
+}
+
+object_into_js! { |news: background::News| RunNews { happened, run } }
+
+object_into_js! { |run: background::BackgroundRun| ToldRun {
+    state: run.state(), status: run.status(),
+    run_id, session_key, label, agent, task, outcome, error, model, created_ms, started_ms, ended_ms, transcript, result,
+    position: run.progress.position,
+    usage: run.progress.usage,
+    last_tool: run.progress.last_tool,
+    text: run.progress.text,
+} }
+
+impl IntoJs<DeliveredNews> for &background::DeliveryMessage {
+    fn into_js(self) -> DeliveredNews {
+        DeliveredNews {
+            run_ids: self.runs.iter().map(|run| run.run_id.clone()).collect(),
+            delivery_ids: self.delivery_ids.clone(),
+            runs: self.runs.iter().map(background::told).map(IntoJs::into_js).collect(),
+        }
+    }
+}

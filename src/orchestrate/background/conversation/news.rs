@@ -1,0 +1,183 @@
+//! What other extensions hear of background runs; `docs/events.md` promises it.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::event::BackgroundEvent;
+use crate::run::{BackgroundRun, LiveSnapshot};
+use crate::text::text_enum;
+
+/// A run is told about at most this often while it works.
+const UPDATE: Duration = Duration::from_secs(1);
+/// Characters of a task, of an error or of the text that is being written.
+const MAX_TEXT: usize = 500;
+/// Characters of a result.
+const MAX_RESULT: usize = 4_000;
+
+text_enum! {
+    /// What happened to a run.
+    pub enum Happened {
+        /// It was accepted, or resumed.
+        Started = "subagent:started",
+        /// Something about a run under way has changed.
+        Updated = "subagent:update",
+        /// It is over.
+        Ended = "subagent:ended",
+    }
+}
+
+/// Something that happened to a run, as other extensions hear of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct News {
+    /// What happened.
+    pub happened: Happened,
+    /// The run, with those fields alone that [`told`] keeps.
+    pub run: BackgroundRun,
+}
+
+/// Decides what is told when.
+#[derive(Debug, Default)]
+pub(in super::super) struct Newsroom {
+    /// What was said last of each run under way, and when.
+    told: HashMap<String, (BackgroundRun, Instant)>,
+    /// The runs under way that have changed since they were told about.
+    changed: HashMap<String, BackgroundRun>,
+}
+
+impl Newsroom {
+    /// What is to be told of this event now. A run of which nothing was told was under way when its session was opened.
+    pub(in super::super) fn take(&mut self, event: &BackgroundEvent, now: Instant) -> Vec<News> {
+        let mut news = Vec::new();
+        for run in &event.started {
+            news.push(News { happened: Happened::Started, run: told(run) });
+            self.told.insert(run.key.clone(), (told(run), now));
+        }
+        if let Some(runs) = &event.runs {
+            let live = runs.iter().filter(|run| run.is_live() && !run.is_foreground);
+            self.changed = live.map(|run| (run.key.clone(), told(run))).collect();
+        }
+        self.changed.retain(|key, run| self.told.get(key).is_none_or(|(told, _)| told != run));
+        let is_due = |key: &String| self.told.get(key).is_none_or(|(_, at)| now >= *at + UPDATE);
+        for (key, run) in self.changed.extract_if(|key, _| is_due(key)).collect::<Vec<_>>() {
+            news.push(News { happened: Happened::Updated, run: run.clone() });
+            self.told.insert(key, (run, now));
+        }
+        for run in &event.ended {
+            self.told.remove(&run.key);
+            news.push(News { happened: Happened::Ended, run: told(run) });
+        }
+        news
+    }
+
+    /// When there is more to tell without a further event.
+    pub(in super::super) fn next(&self) -> Option<Instant> {
+        self.changed.keys().filter_map(|key| self.told.get(key)).map(|(_, at)| *at + UPDATE).min()
+    }
+}
+
+/// What is told of a run: some of its fields, bounded; whether they are set tells a change from none.
+#[must_use]
+pub fn told(run: &BackgroundRun) -> BackgroundRun {
+    let LiveSnapshot { state, position, last_tool, text, usage, .. } = run.progress.clone();
+    let text = text.map(|text| {
+        let skipped = text.chars().count().saturating_sub(MAX_TEXT);
+        text.chars().skip(skipped).collect()
+    });
+    BackgroundRun {
+        run_id: run.run_id.clone(),
+        session_key: run.session_key.clone(),
+        label: run.label.clone(),
+        agent: run.agent.clone(),
+        task: start(&run.task, MAX_TEXT),
+        outcome: run.outcome,
+        error: run.error.as_deref().map(|error| start(error, MAX_TEXT)),
+        model: run.model.clone(),
+        created_ms: run.created_ms,
+        started_ms: run.started_ms,
+        ended_ms: run.ended_ms,
+        transcript: run.transcript.clone(),
+        result: run.result.as_deref().map(|result| start(result, MAX_RESULT)),
+        progress: LiveSnapshot { state, position, last_tool, text, usage, ..LiveSnapshot::default() },
+        ..BackgroundRun::default()
+    }
+}
+
+fn start(text: &str, characters: usize) -> String {
+    text.chars().take(characters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{RunOutcome, RunState};
+
+    fn working(turns: u64) -> BackgroundRun {
+        let mut run = BackgroundRun { key: "k".to_owned(), ..BackgroundRun::default() };
+        run.progress.state = RunState::Running;
+        run.progress.usage.turns = turns;
+        run
+    }
+
+    fn over() -> BackgroundRun {
+        BackgroundRun { outcome: Some(RunOutcome::Completed), ..working(9) }
+    }
+
+    fn runs(run: BackgroundRun) -> BackgroundEvent {
+        BackgroundEvent { runs: Some(vec![run]), ..BackgroundEvent::default() }
+    }
+
+    #[test]
+    fn the_life_of_a_run_is_told_an_update_at_most_once_a_second() {
+        let (mut newsroom, start) = (Newsroom::default(), Instant::now());
+        let mut at = |ms, event: BackgroundEvent| {
+            let news = newsroom.take(&event, start + Duration::from_millis(ms));
+            let told: Vec<_> =
+                news.iter().map(|news| (news.happened, news.run.progress.usage.turns)).collect();
+            (told, newsroom.next().map(|next| (next - start).as_millis()))
+        };
+        let started = BackgroundEvent { started: vec![working(0)], ..runs(working(0)) };
+        assert_eq!(at(0, started), (vec![(Happened::Started, 0)], None));
+        assert_eq!(at(200, runs(working(1))), (vec![], Some(1_000)));
+        assert_eq!(at(400, runs(working(2))), (vec![], Some(1_000)));
+        assert_eq!(at(1_000, BackgroundEvent::default()), (vec![(Happened::Updated, 2)], None));
+        assert_eq!(at(1_100, runs(working(2))), (vec![], None), "nothing has changed");
+        assert_eq!(at(2_500, runs(working(3))), (vec![(Happened::Updated, 3)], None));
+        let ended = BackgroundEvent { ended: vec![over()], ..runs(over()) };
+        assert_eq!(at(2_600, ended), (vec![(Happened::Ended, 9)], None));
+        assert_eq!(at(9_000, BackgroundEvent::default()), (vec![], None), "nothing follows its end");
+    }
+
+    #[test]
+    fn a_run_from_before_is_told_as_an_update_and_one_of_a_call_never() {
+        let now = Instant::now();
+        let mut newsroom = Newsroom::default();
+        let foreground = BackgroundRun { is_foreground: true, key: "f".to_owned(), ..working(1) };
+        let event =
+            BackgroundEvent { runs: Some(vec![working(1), foreground]), ..BackgroundEvent::default() };
+        let news = newsroom.take(&event, now);
+        assert_eq!(news, [News { happened: Happened::Updated, run: told(&working(1)) }]);
+        assert_eq!((newsroom.take(&event, now), newsroom.next()), (vec![], None));
+        assert_eq!(newsroom.take(&runs(over()), now), [], "it had ended before");
+    }
+
+    #[test]
+    fn what_is_told_is_bounded() {
+        let mut run = BackgroundRun {
+            task: "é".repeat(900),
+            error: Some("e".repeat(900)),
+            result: Some("r".repeat(9_000)),
+            notes: vec!["n".to_owned()],
+            ..over()
+        };
+        run.progress.text = Some(format!("{}end", "x".repeat(900)));
+        let told = told(&run);
+        let count = |text: Option<&str>| text.map_or(0, |text| text.chars().count());
+        let texts = [Some(told.task.as_str()), told.error.as_deref(), told.result.as_deref()];
+        assert_eq!(texts.map(count), [500, 500, 4_000]);
+        assert!(told.notes.is_empty());
+        let text = told.progress.text.expect("it was writing");
+        assert!(text.chars().count() == 500 && text.ends_with("end"), "{text}");
+    }
+}
