@@ -185,7 +185,9 @@ describe("deliveries", () => {
 		const { host, view, standing } = await open();
 		host.events.emit = () => assert.fail("another extension fails");
 		const untaken = { ...message("a"), deliveryIds: undefined as unknown as string[] };
-		assert.throws(() => view.send({ deliveries: untaken, news: [{ happened: "subagent:started", run: backgroundRun("run-b") }] }));
+		assert.throws(() =>
+			view.send({ deliveries: untaken, news: [{ happened: "subagent:started", run: backgroundRun("run-b") }] }),
+		);
 		const news = [{ happened: "subagent:ended" as const, run: backgroundRun("run-a") }];
 		view.send({ deliveries: message("a"), runs: [backgroundRun("run-b")], news });
 		await eventually(() => standing().includes("a"), "the same result, offered again, stands in the session");

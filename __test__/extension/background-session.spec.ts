@@ -161,7 +161,14 @@ describe("the message", () => {
 	const result = "# Found\n\nIt is in **loader.ts**.\n\n- one\n- two\n- three\n- four\n- five\n- six";
 
 	function lines(runs: BackgroundRun[], width = 60, expanded = false): string[] {
-		const message: DeliveryMessage = { deliveryIds: ["d"], runIds: [], text: "text", triggerTurn: true, runs, news: newsOf(["d"]) };
+		const message: DeliveryMessage = {
+			deliveryIds: ["d"],
+			runIds: [],
+			text: "text",
+			triggerTurn: true,
+			runs,
+			news: newsOf(["d"]),
+		};
 		const { content, details } = announcementOf(message);
 		const drawn = announcementLines({ content, details }, { expanded, expandKey: "ctrl+o" }, new Pen(theme, width));
 		for (const line of drawn) assert.ok(visibleWidth(line) <= width, line);
@@ -221,7 +228,14 @@ describe("the message", () => {
 	it("keeps its bounds in a session, draws nothing that a terminal would obey, and survives what is foreign", () => {
 		const huge = { ...good, result: `\u001b]0;title\u0007${"word ".repeat(40_000)}`, label: "\u001b[2J\nlabel" };
 		const kept = JSON.stringify(
-			announcementOf({ deliveryIds: [], runIds: [], text: "", triggerTurn: true, runs: [huge, huge], news: newsOf([]) }),
+			announcementOf({
+				deliveryIds: [],
+				runIds: [],
+				text: "",
+				triggerTurn: true,
+				runs: [huge, huge],
+				news: newsOf([]),
+			}),
 		);
 		assert.ok(kept.length < 40_000, `${kept.length}`);
 		// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters

@@ -144,7 +144,14 @@ describe("odd data", () => {
 		const runs = [
 			backgroundRun("1a", { state: "ended", status: "success", result: "# Yes", startedMs: 1, endedMs: 2_000 }),
 		];
-		const message = announcementOf({ deliveryIds: ["d"], runIds: ["1a"], text: "text", triggerTurn: true, runs, news: newsOf(["d"]) });
+		const message = announcementOf({
+			deliveryIds: ["d"],
+			runIds: ["1a"],
+			text: "text",
+			triggerTurn: true,
+			runs,
+			news: newsOf(["d"]),
+		});
 		for (let round = 0; round < ROUNDS; round++) {
 			const details = mutated(message.details, pick);
 			const content = pick(4) > 0 ? message.content : (mutated([{ type: "text", text: "a" }], pick) as string);

@@ -299,6 +299,8 @@ export class StubAddon implements Called {
 	readonly stateWords = addon.stateWords;
 	readonly toolCallLine = addon.toolCallLine;
 	readonly usageWords = addon.usageWords;
+	readonly toolCard = addon.toolCard;
+	readonly reportDrawing = addon.reportDrawing;
 }
 
 /** A command that completes at once. */

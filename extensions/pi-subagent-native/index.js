@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 d5228ed8d786800f. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 d8a47f719c90b670. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6284,8 +6284,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d5228ed8d786800f"}.`)) return void 0;
-  const [version] = "0.1.0 d5228ed8d786800f".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d8a47f719c90b670"}.`)) return void 0;
+  const [version] = "0.1.0 d8a47f719c90b670".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8954,68 +8954,6 @@ function notOpen() {
   return messageReport("error", loadAddon().problem ?? "No session is open");
 }
 
-// extension/host/events.ts
-var WHAT = "telling other extensions of runs";
-var UPDATE_MS = 1e3;
-var MAX_TEXT_CHARACTERS = 500;
-var MAX_RESULT_CHARACTERS2 = 4e3;
-var FIELDS = [
-  ...["runId", "sessionKey", "label", "agent", "task", "state", "position", "status", "outcome", "error"],
-  ...["model", "createdMs", "startedMs", "endedMs", "usage", "lastTool", "text", "transcript"]
-];
-function runEvents({ events }) {
-  const told = /* @__PURE__ */ new Map();
-  let live2 = [];
-  let clock2;
-  function emit(name, event) {
-    contained(WHAT, () => events.emit(name, event));
-  }
-  function tell2(name, run) {
-    const event = eventOf(run);
-    told.set(run.runId, JSON.stringify(event));
-    emit(name, event);
-  }
-  function tellNews() {
-    for (const run of live2) if (told.get(run.runId) !== JSON.stringify(eventOf(run))) tell2("subagent:update", run);
-  }
-  function update(runs) {
-    live2 = runs.filter((run) => isLive(run) && !run.isForeground);
-    if (live2.length > 0) {
-      clock2 ??= guardedInterval(WHAT, tellNews, UPDATE_MS);
-      return;
-    }
-    clearInterval(clock2);
-    clock2 = void 0;
-  }
-  return {
-    started(runs) {
-      for (const run of runs) tell2("subagent:started", run);
-    },
-    update,
-    ended(runs) {
-      for (const run of runs) {
-        told.delete(run.runId);
-        emit("subagent:ended", eventOf(run));
-      }
-    },
-    delivered({ runIds, deliveryIds, runs }) {
-      const result = (run) => defined({ result: run.result?.slice(0, MAX_RESULT_CHARACTERS2) });
-      const whole = runs.map((run) => ({ ...eventOf(run), ...result(run) }));
-      emit("subagent:delivered", { runIds, deliveryIds, runs: whole });
-    },
-    /** Says no more: the session is closed. */
-    close() {
-      update([]);
-      told.clear();
-    }
-  };
-}
-function eventOf(run) {
-  const { task, error, text: text2 } = run;
-  const long = { error: error?.slice(0, MAX_TEXT_CHARACTERS), text: text2?.slice(-MAX_TEXT_CHARACTERS) };
-  return { ...picked(run, FIELDS), task: task.slice(0, MAX_TEXT_CHARACTERS), ...defined(long) };
-}
-
 // extension/host/guarded.ts
 var GUARDS = {
   // A handler of `tool_call` blocks the call by failing.
@@ -10200,7 +10138,7 @@ function subagentNative(api) {
 function start(pi) {
   const background = new Background();
   const questions = new Questions((waiting) => background.ask(waiting));
-  const events = runEvents(pi);
+  const tell2 = (channel, news) => contained("telling other extensions of runs", () => pi.events.emit(channel, news));
   const tools = ourTools(pi, questions, background);
   const notices = new Notices();
   const early = earlyCalls(tools.bootEarly);
@@ -10221,9 +10159,7 @@ function start(pi) {
   function heard(event, context) {
     contained("telling of background runs", () => {
       if (event.notices) notices.announce(event.notices, context);
-      if (event.started) events.started(event.started);
-      if (event.runs) events.update(event.runs);
-      if (event.ended) events.ended(event.ended);
+      for (const { happened, run } of event.news ?? []) tell2(happened, run);
     });
     if (event.deliveries) deliveries?.add(event.deliveries);
   }
@@ -10231,7 +10167,7 @@ function start(pi) {
     const { native } = loadAddon();
     if (!native) return;
     try {
-      const arrived = (message) => events.delivered(message);
+      const arrived = ({ news }) => tell2("subagent:delivered", news);
       deliveries = openDeliveries({ pi, context, background, policy: native.deliveryPolicy(), arrived });
       const options = { ...placeOptions(pi, context), delivered: [...deliveries.standing()] };
       background.open(native, options, (event) => heard(event, context));
@@ -10284,7 +10220,6 @@ function start(pi) {
     deliveries?.close();
     deliveries = void 0;
     const view = background.leave();
-    events.close();
     questions.detach(reason === "reload");
     const isQuit = reason === "quit" || reason === void 0;
     if (reason !== "reload") {
