@@ -158,6 +158,16 @@ fn of_two_files_with_one_name_the_first_by_file_name_counts() {
 }
 
 #[test]
+fn a_name_of_claude_code_finds_the_agent_that_does_the_same() {
+    let scene = Scene::new();
+    let found = |name| scene.discover().find(name).map(|agent| agent.name.clone());
+    assert_eq!([found("Explore"), found("Plan")].map(Result::unwrap_or_default), ["explorer", "implementer"]);
+    assert!(found("plan").is_err(), "any other name is exact");
+    scene.agent("agent/agents/p.md", "Plan");
+    assert_eq!(found("Plan").expect("the user's own"), "Plan");
+}
+
+#[test]
 fn a_broken_definition_hides_nothing() {
     let scene = Scene::new();
     scene.file("code/project/.pi/agents/e.md", "---\nname: explorer\nreadonly: perhaps\n---\n");

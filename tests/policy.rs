@@ -87,7 +87,22 @@ fn tools_that_this_pi_lacks_are_dropped() {
     let has = available("read bash edit write grep find ls");
     for (label, readonly, tools, words, expected) in [
         ("some", true, Some("read web_search"), "", "read | web_search:NotAvailable"),
-        ("policy comes first", true, Some("read custom"), "", "read | custom:Readonly"),
+        ("policy comes first", true, Some("read edit"), "", "read | edit:Readonly"),
+        ("what nobody knows is no matter of policy", false, Some("read custom"), "", "read | custom:Unknown"),
+        (
+            "what nobody knows, writing allowed",
+            false,
+            Some("read custom"),
+            "write",
+            "read | custom:NotAvailable",
+        ),
+        (
+            "known to others only",
+            false,
+            Some("read TodoWrite Task"),
+            "write",
+            "read | TodoWrite:Unknown Task:NeverInChild",
+        ),
         ("undeclared tools are nobody's loss", true, None, "", "read grep find ls | "),
         ("none on purpose", true, Some(""), "", " | "),
         ("servers answer later", false, Some("mcp__git__log"), "write", "mcp__git__log | "),
@@ -130,7 +145,7 @@ fn an_agent_without_tools_is_told_so() {
 fn every_reason_for_a_dropped_tool_has_its_words() {
     use DropReason::{
         Denied, LspNotAllowed, NeverInChild, NoSandbox, NotAllowed, NotAvailable, NotInSnapshot, Readonly,
-        WriteNotAllowed,
+        Unknown, WriteNotAllowed,
     };
     let all = [
         Readonly,
@@ -138,6 +153,7 @@ fn every_reason_for_a_dropped_tool_has_its_words() {
         WriteNotAllowed,
         LspNotAllowed,
         NotAvailable,
+        Unknown,
         Denied,
         NotAllowed,
         NeverInChild,

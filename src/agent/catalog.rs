@@ -9,6 +9,8 @@ use super::parse::Parsed;
 use crate::text::{Code, Diagnostic, Position, Severity, nearest, one_line};
 
 const NAME_DUPLICATE: Code = (Severity::Warning, "AGENT_NAME_DUPLICATE");
+/// Claude Code's builtin agents, and those of ours that do the same.
+const CLAUDE_NAMES: [(&str, &str); 2] = [("Explore", "explorer"), ("Plan", "implementer")];
 /// Names listed in a message; a longer list would crowd out the message itself.
 const LISTED: usize = 100;
 /// The longest valid name, plus a few characters to show that a name is too long.
@@ -104,13 +106,16 @@ impl Catalog {
         Self { agents, shadowed, diagnostics }
     }
 
-    /// Looks up an agent by its exact name.
+    /// Looks up an agent by its exact name. A name of Claude Code's that no agent has finds the agent that does the same.
     ///
     /// # Errors
     ///
     /// When there is none. The message lists the available agents and suggests the nearest name.
     pub fn find(&self, name: &str) -> Result<Arc<AgentDefinition>, UnknownAgent> {
-        if let Some(agent) = self.agents.iter().find(|agent| agent.name == name) {
+        let named = |name: &str| self.agents.iter().find(|agent| agent.name == name);
+        let same =
+            || CLAUDE_NAMES.iter().find(|(theirs, _)| *theirs == name).and_then(|(_, ours)| named(ours));
+        if let Some(agent) = named(name).or_else(same) {
             return Ok(Arc::clone(agent));
         }
         let available: Vec<String> = self.agents.iter().map(|agent| agent.name.clone()).collect();

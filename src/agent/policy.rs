@@ -19,14 +19,33 @@ pub(crate) const SHELL: &str = "bash";
 /// Prefix of the names of MCP tools.
 const MCP: &str = "mcp__";
 /// Claude Code's tool names and pi's.
-const CLAUDE_NAMES: [(&str, &str); 7] = [
+const CLAUDE_NAMES: [(&str, &str); 10] = [
     ("Read", "read"),
     ("Grep", "grep"),
     ("Glob", "find"),
     ("LS", "ls"),
     ("Bash", "bash"),
     ("Edit", "edit"),
+    ("MultiEdit", "edit"),
     ("Write", "write"),
+    ("WebFetch", "fetch_content"),
+    ("WebSearch", "web_search"),
+];
+/// Claude Code's tools that delegate.
+const DELEGATING: [&str; 2] = ["Agent", "Task"];
+/// Claude Code's tools that pi has no equivalent of.
+const CLAUDE_ONLY: [&str; 11] = [
+    "AskUserQuestion",
+    "BashOutput",
+    "ExitPlanMode",
+    "KillBash",
+    "KillShell",
+    "NotebookEdit",
+    "NotebookRead",
+    "Skill",
+    "SlashCommand",
+    "TodoRead",
+    "TodoWrite",
 ];
 
 /// A package that provides a tool, if one is known.
@@ -157,6 +176,9 @@ pub enum DropReason {
     /// This pi does not have it.
     #[error("this pi does not have it; install a package that provides it")]
     NotAvailable,
+    /// No pi has it, or this one does not, and if it had, it might change things.
+    #[error("this pi has no tool of this name")]
+    Unknown,
     /// `tools.deny` names it.
     #[error("the setting `tools.deny` excludes it")]
     Denied,
@@ -226,6 +248,8 @@ pub fn plan_tools(
             (!policy.allow_lsp).then_some(DropReason::LspNotAllowed)
         } else if reading_only && tool == SHELL {
             policy.shell.refusal()
+        } else if CLAUDE_ONLY.contains(&tool) || reading_only && !READING.contains(&tool) && !exists(tool) {
+            Some(DropReason::Unknown)
         } else if reading_only && !READING.contains(&tool) {
             Some(write_reason)
         } else {
@@ -276,7 +300,10 @@ pub(super) fn is_tool_name(tool: &str) -> bool {
 }
 
 fn is_never_in_child(tool: &str) -> bool {
-    tool.starts_with("subagent") || tool.starts_with("sessions_") || tool == "agents_list"
+    tool.starts_with("subagent")
+        || tool.starts_with("sessions_")
+        || tool == "agents_list"
+        || DELEGATING.contains(&tool)
 }
 
 #[cfg(test)]
