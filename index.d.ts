@@ -72,6 +72,41 @@ export declare class BackgroundSession {
 }
 
 /**
+ * The card of a call that runs agents: it remembers what has been told, and is drawn at any time. Details and arguments
+ * come as JSON; what is not ours is drawn as its text.
+ *
+ * @example
+ * ```ts
+ * import { CallCard } from "pi-subagent-native";
+ *
+ * const card = new CallCard("subagent");
+ * card.ask(JSON.stringify({ agent: "explorer", task: "Find the loader." }));
+ * card.start(Date.now());
+ * console.log(card.head({ isExpanded: false, nowMs: Date.now() }).length, card.isRunning);
+ * ```
+ */
+export declare class CallCard {
+  /** A card of the tool with this name. */
+  constructor(tool: string)
+  /** Takes the arguments of the call, which can still be arriving. */
+  ask(arguments: string): void
+  /** The call is being carried out. */
+  start(nowMs: number): void
+  /** Takes an update: its details and its text. */
+  update(details: string, text: string, nowMs: number): void
+  /** Takes the result. */
+  finish(details: string, text: string, hasFailed: boolean, nowMs: number): void
+  /** Draws who works on what. */
+  head(extent: CardExtent): Array<Row>
+  /** Draws how it goes, or what came of it. */
+  body(extent: CardExtent): Array<Row>
+  /** True while its clock ticks. */
+  get isRunning(): boolean
+  /** Milliseconds that the call has taken; absent where that is not known. */
+  elapsedMs(nowMs: number): number | null
+}
+
+/**
  * A call whose arguments are still arriving; see `bootEarly`. Dropping it is the same as `end`.
  *
  * @example
@@ -186,6 +221,18 @@ export interface AgentInfo {
   /** The thinking level the definition asks for; absent: inherited. */
   thinking?: string
 }
+
+/**
+ * Draws the message that announces how background runs ended, given its details as JSON; `null` for anything else.
+ *
+ * @example
+ * ```ts
+ * import { announcementDrawing } from "pi-subagent-native";
+ *
+ * console.log(announcementDrawing("{}", false));
+ * ```
+ */
+export declare function announcementDrawing(details: string, isExpanded: boolean): Array<Row> | null
 
 /** The answer to a question. An empty object cancels the dialog. */
 export interface Answer {
@@ -405,6 +452,16 @@ export interface CardDrawing {
   head: Array<Row>
   /** How it goes, or what came of it. */
   body: Array<Row>
+}
+
+/** How much of a card is wanted. */
+export interface CardExtent {
+  /** All of it. */
+  isExpanded: boolean
+  /** Lines of the terminal, if known. */
+  rows?: number
+  /** The time, in milliseconds since 1970. */
+  nowMs: number
 }
 
 /** A column: as wide as the longest text at this place in all lines of a drawing. */

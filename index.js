@@ -836,9 +836,11 @@ function __napiStampBindingTarget(exportsObject, target) {
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
 module.exports.BackgroundSession = nativeBinding.BackgroundSession
+module.exports.CallCard = nativeBinding.CallCard
 module.exports.EarlyCall = nativeBinding.EarlyCall
 module.exports.RunHandle = nativeBinding.RunHandle
 module.exports.SessionToolCall = nativeBinding.SessionToolCall
+module.exports.announcementDrawing = nativeBinding.announcementDrawing
 module.exports.bootEarly = nativeBinding.bootEarly
 module.exports.collectOutput = nativeBinding.collectOutput
 module.exports.collectOutputFile = nativeBinding.collectOutputFile

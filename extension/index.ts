@@ -9,7 +9,7 @@ import type { BackgroundEvent, DeliveryMessage, ToolSurfaces } from "../index.js
 import { type Deliveries, openDeliveries } from "./background/deliveries.ts";
 import { Background } from "./background/registry.ts";
 import { registerAnnouncementRenderer } from "./cards/announcement.ts";
-import { stopClocks } from "./cards/state.ts";
+import { stopClocks } from "./cards/render.ts";
 import childGuard from "./child-guard.cjs";
 import { registerCommands } from "./commands/commands.ts";
 import { staleNotice } from "./host/build.ts";

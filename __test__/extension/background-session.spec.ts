@@ -170,7 +170,7 @@ describe("the message", () => {
 			news: newsOf(["d"]),
 		};
 		const { content, details } = announcementOf(message);
-		const drawn = announcementLines({ content, details }, { expanded, expandKey: "ctrl+o" }, new Pen(theme, width));
+		const drawn = announcementLines({ content, details }, expanded, new Pen(theme, width));
 		for (const line of drawn) assert.ok(visibleWidth(line) <= width, line);
 		return drawn.map((line) => line.trimEnd());
 	}
@@ -240,11 +240,7 @@ describe("the message", () => {
 		assert.ok(kept.length < 40_000, `${kept.length}`);
 		// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 		for (const line of lines([huge], 40, true)) assert.doesNotMatch(line, /[\u0000-\u001f]/);
-		const foreign = announcementLines(
-			{ content: "Status: success", details: 7 },
-			{ expanded: false, expandKey: "" },
-			new Pen(theme, 40),
-		);
+		const foreign = announcementLines({ content: "Status: success", details: 7 }, false, new Pen(theme, 40));
 		assert.deepEqual(foreign, ["Status: success"]);
 	});
 });

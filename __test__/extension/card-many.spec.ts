@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { stopClocks } from "../../extension/cards/state.ts";
+import { stopClocks } from "../../extension/cards/render.ts";
 import type { CardDetails, TaskProgress, TaskState } from "../../extension/host/details.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import type { DisplayItem, SingleResult } from "../../index.js";
@@ -80,12 +80,12 @@ describe("the card of tasks under way", () => {
 	it("has a line for each task and one for all", () => {
 		assert.deepEqual(parallel().update(update(EVERY)).lines(120), [
 			"● subagent parallel · 6 tasks",
-			"  ✓ explorer      8.2s  find the loader                 The loader is in src/con… · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
-			"  ● reviewer       12s  review the last commit          $ cargo test --workspace --locked · 3s ago · 3 turns · $0.02",
-			"  ✗ tester       3m00s  run the tests                   timed out (silent) · no output for 180 s · 3 turns · $0.02",
-			"  ◐ researcher      1s  read what the standard says     starting",
-			"  ↻ explorer       12s  find the tests                  retrying, attempt 2 · $ cargo test --workspac… · 3 turns · $0.02",
-			"  ○ implementer         plan the change                 queued #1",
+			"  ✓ explorer      8.2s  find the loader              The loader is in src/config… · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
+			"  ● reviewer       12s  review the last commit       $ cargo test --workspace --locked · 3s ago · 3 turns · $0.02",
+			"  ✗ tester       3m00s  run the tests                timed out (silent) · no output for 180 s · 3 turns · $0.02",
+			"  ◐ researcher      1s  read what the standard says  starting",
+			"  ↻ explorer       12s  find the tests               retrying, attempt 2 · $ cargo test --workspace -… · 3 turns · $0.02",
+			"  ○ implementer         plan the change              queued #1",
 			"  1 done · 1 failed · 3 running · 1 queued · 0s · 12 turns · ↑49.6k ↓3.7k R161k · $0.09 · fake/big",
 		]);
 	});
@@ -325,9 +325,9 @@ describe("the card of tasks that are over", () => {
 		const card = parallel(PLAN.slice(0, 3)).finish({ mode: "parallel", results, error: failure });
 		assert.deepEqual(card.lines(100), [
 			"⚠ subagent parallel · 2 of 3 done",
-			"  ✓ explorer  3.2s  find the loader            Answer 1. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
-			"  ✗ reviewer  3.2s  review the last commit     timed out (silent) · no output for 180 s · $0.02",
-			"  ✓ tester    3.2s  run the tests              Answer 3. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
+			"  ✓ explorer  3.2s  find the loader         Answer 1. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
+			"  ✗ reviewer  3.2s  review the last commit  timed out (silent) · no output for 180 s · $0.02",
+			"  ✓ tester    3.2s  run the tests           Answer 3. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"  2 done · 1 failed · 9 turns · ↑37.2k ↓2.8k R121k · $0.07 · fake/big · ctrl+o to expand",
 		]);
 	});

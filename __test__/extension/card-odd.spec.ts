@@ -5,8 +5,8 @@ import { afterEach, describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { announcementOf } from "../../extension/background/announcement.ts";
 import { announcementLines } from "../../extension/cards/announcement.ts";
+import { stopClocks } from "../../extension/cards/render.ts";
 import { sessionToolRenderers } from "../../extension/cards/session-tools.ts";
-import { stopClocks } from "../../extension/cards/state.ts";
 import type { CardDetails } from "../../extension/host/details.ts";
 import { type AnyTheme, Pen } from "../../extension/ui/pen.ts";
 import { plainText } from "../../extension/ui/text.ts";
@@ -155,8 +155,8 @@ describe("odd data", () => {
 		for (let round = 0; round < ROUNDS; round++) {
 			const details = mutated(message.details, pick);
 			const content = pick(4) > 0 ? message.content : (mutated([{ type: "text", text: "a" }], pick) as string);
-			const extent = { expanded: pick(2) === 0, expandKey: "ctrl+o" };
-			const draw = (width: number) => announcementLines({ content, details }, extent, new Pen(theme, width));
+			const isExpanded = pick(2) === 0;
+			const draw = (width: number) => announcementLines({ content, details }, isExpanded, new Pen(theme, width));
 			check(draw, WIDTHS[pick(WIDTHS.length)] ?? 60, () => JSON.stringify({ content, details }));
 		}
 	});

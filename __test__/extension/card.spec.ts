@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { afterEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { stopClocks } from "../../extension/cards/state.ts";
+import { stopClocks } from "../../extension/cards/render.ts";
 import type { CardDetails, LiveRun } from "../../extension/host/details.ts";
 import type { DisplayItem, RunDetails, SingleResult } from "../../index.js";
 import { Card, pass } from "./drawn-card.ts";

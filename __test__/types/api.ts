@@ -3,7 +3,9 @@
 import {
 	type AgentCatalog,
 	type Answer,
+	announcementDrawing,
 	bootEarly,
+	CallCard,
 	type CollectedOutput,
 	type ConfirmRequest,
 	collectOutput,
@@ -297,6 +299,15 @@ export const examples = {
 	stateWords(): void {
 		const { mark, word, note = word } = stateWords({ state: "queued", position: 3 });
 		console.log(mark, note);
+	},
+	CallCard(): void {
+		const card = new CallCard("subagent");
+		card.ask(JSON.stringify({ agent: "explorer", task: "Find the loader." }));
+		card.start(Date.now());
+		console.log(card.head({ isExpanded: false, nowMs: Date.now() }).length, card.isRunning);
+	},
+	announcementDrawing(): void {
+		console.log(announcementDrawing("{}", false));
 	},
 	toolCard(): void {
 		const call = { tool: "agents_list", arguments: "{}", text: "explorer", hasStarted: true };

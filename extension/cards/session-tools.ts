@@ -1,13 +1,11 @@
 /** Connects the tools for work in the background with their cards. */
 
-import type { Row, ToolCard } from "../../index.js";
+import type { ToolCard } from "../../index.js";
 import { loadAddon } from "../host/native.ts";
 import type { ToolRenderContext } from "../host/pi.ts";
 import { asJson, contentText } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
-import { keyText } from "../ui/key-text.ts";
-import { paint } from "../ui/paint.ts";
-import { Pen } from "../ui/pen.ts";
+import { painted } from "./painted.ts";
 import type { Renderers } from "./render.ts";
 
 /** Shared by both renderers of a card; pi draws the call again when the result has come. */
@@ -32,10 +30,4 @@ export function sessionToolRenderers(tool: string): Renderers {
 			return component(theme, (pen) => painted(drawn(context.args, context)?.body, text, context, pen));
 		},
 	};
-}
-
-/** A drawing, or the text that stands for it where the addon cannot be loaded. */
-export function painted(drawing: readonly Row[] | undefined, text: string, context: ToolRenderContext, pen: Pen) {
-	if (!drawing) return pen.paragraph(text, "toolOutput");
-	return paint(drawing, new Pen(pen.theme, pen.width, (action) => keyText(action, context)));
 }

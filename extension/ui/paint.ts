@@ -101,7 +101,8 @@ function withBelow(all: readonly Part[], room: number, whole: (parts: string) =>
 	const parts = all.filter(({ from = 0, until }) => pen.width >= from && (until === undefined || pen.width < until));
 	const inner = pen.resized(room);
 	const drawn = fittingParts(parts, inner);
-	const hidden = parts.find((part, index) => part.below && drawn[index] !== styled(part.spans, pen));
+	const isWhole = (part: Part) => drawn[parts.indexOf(part)] === styled(part.spans, pen);
+	const hidden = all.find((part) => part.below !== undefined && !isWhole(part));
 	if (!hidden) return [whole(inner.clip(pen.joined(drawn)))];
 	const rest = fittingParts(
 		parts.filter((part) => part !== hidden),

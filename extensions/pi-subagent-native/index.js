@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 d8a47f719c90b670. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 8da494adf0c6b423. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -98,9 +98,6 @@ var require_child_guard = __commonJS({
 
 // extension/background/deliveries.ts
 import { existsSync } from "node:fs";
-
-// extension/ui/text.ts
-import { homedir } from "node:os";
 
 // node_modules/marked/lib/marked.esm.js
 function A() {
@@ -5819,8 +5816,8 @@ var Markdown = class {
         break;
       }
       case "list": {
-        const listLines2 = this.renderList(token, 0, width, styleContext);
-        lines.push(...listLines2);
+        const listLines = this.renderList(token, 0, width, styleContext);
+        lines.push(...listLines);
         break;
       }
       case "table": {
@@ -6267,12 +6264,6 @@ function fitCall(call, width) {
   const what = call.slice(0, call.length - path.length);
   return what + fitPath(path, Math.max(FEWEST_PATH_COLUMNS, width - widthOf(what)));
 }
-function shortPath(path) {
-  const home = homedir();
-  if (!home || !path.startsWith(home)) return path;
-  const rest = path.slice(home.length);
-  return rest === "" || rest.startsWith("/") || rest.startsWith("\\") ? `~${rest}` : path;
-}
 
 // extension/host/build.ts
 import { readFileSync } from "node:fs";
@@ -6284,8 +6275,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d8a47f719c90b670"}.`)) return void 0;
-  const [version] = "0.1.0 d8a47f719c90b670".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 8da494adf0c6b423"}.`)) return void 0;
+  const [version] = "0.1.0 8da494adf0c6b423".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6567,8 +6558,8 @@ var announcementIn = decoder(
 );
 function announcementOf({ deliveryIds, runIds, text: text2, runs }) {
   const room = Math.floor(MAX_RESULT_CHARACTERS / Math.max(1, runs.length));
-  const details2 = { ...STAMP, deliveryIds, runIds, runs: runs.map((run) => announced(run, room)) };
-  return { customType: ANNOUNCEMENT, content: text2, display: true, details: details2 };
+  const details = { ...STAMP, deliveryIds, runIds, runs: runs.map((run) => announced(run, room)) };
+  return { customType: ANNOUNCEMENT, content: text2, display: true, details };
 }
 function announced(run, room) {
   const { task, result, partial } = run;
@@ -6582,8 +6573,8 @@ function deliveredIn(entries) {
   const ids = /* @__PURE__ */ new Set();
   for (const entry of entries) {
     if (!isObject(entry)) continue;
-    const { details: details2 } = entry.customType === ANNOUNCEMENT ? entry : replyIn(entry);
-    const deliveryIds = isObject(details2) ? details2.deliveryIds : void 0;
+    const { details } = entry.customType === ANNOUNCEMENT ? entry : replyIn(entry);
+    const deliveryIds = isObject(details) ? details.deliveryIds : void 0;
     for (const id of Array.isArray(deliveryIds) ? deliveryIds : []) if (isText(id)) ids.add(id);
   }
   return ids;
@@ -6823,7 +6814,7 @@ var Background = class {
   }
   /** Takes in what runs ask of the user now. */
   ask(questions) {
-    this.asking = new Map(questions.map(({ runId, title: title2 }) => [runId, title2]));
+    this.asking = new Map(questions.map(({ runId, title }) => [runId, title]));
     this.publish(this.given);
   }
   /** Waits for the session's runs. A signal to pi ends the wait, because pi waits for its handlers first. */
@@ -6842,28 +6833,13 @@ var Background = class {
   }
   publish(given) {
     this.runs = given.map((run) => {
-      const title2 = this.asking.get(run.runId);
-      return title2 === void 0 ? run : { ...run, question: { title: title2 } };
+      const title = this.asking.get(run.runId);
+      return title === void 0 ? run : { ...run, question: { title } };
     });
     this.given = given;
     for (const listener of this.listeners) contained("showing the background runs", () => listener(this.runs));
   }
 };
-
-// extension/ui/key-text.ts
-var DEFAULTS = {
-  ...TUI_KEYBINDINGS,
-  "app.tools.expand": { defaultKeys: "ctrl+o" }
-};
-function keyText(binding, source = {}) {
-  return source.keyText?.(binding) ?? keysOf(binding, source).map(keyName).join("/");
-}
-function keysOf(binding, source) {
-  return source.getKeys?.(binding) ?? [DEFAULTS[binding]?.defaultKeys ?? []].flat();
-}
-function keyName(key) {
-  return process.platform === "darwin" ? key.replace(/\balt\b/, "option") : key;
-}
 
 // extension/host/native.ts
 import { createRequire } from "node:module";
@@ -6879,6 +6855,21 @@ function loadAddon() {
 function describe(error) {
   const platform = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
   return `the native addon of pi-subagent-native could not be loaded (${platform}): ${messageOf(error).split("\n", 1)[0]}. Install the package again with \`pi install npm:pi-subagent-native\`, with optional dependencies allowed; in a checkout run \`npm run setup\`.`;
+}
+
+// extension/ui/key-text.ts
+var DEFAULTS = {
+  ...TUI_KEYBINDINGS,
+  "app.tools.expand": { defaultKeys: "ctrl+o" }
+};
+function keyText(binding, source = {}) {
+  return source.keyText?.(binding) ?? keysOf(binding, source).map(keyName).join("/");
+}
+function keysOf(binding, source) {
+  return source.getKeys?.(binding) ?? [DEFAULTS[binding]?.defaultKeys ?? []].flat();
+}
+function keyName(key) {
+  return process.platform === "darwin" ? key.replace(/\balt\b/, "option") : key;
 }
 
 // extension/ui/words.ts
@@ -6936,14 +6927,6 @@ function usageParts(usages, model) {
   const { turns = "", tokens = "", cost = "" } = usageWords(usages);
   return [turns, tokens, cost, model ?? ""].filter((part) => part !== "");
 }
-function callText(name, args) {
-  const { toolCallLine } = addon();
-  try {
-    return oneLine(toolCallLine(name, args));
-  } catch {
-    return `${oneLine(name)} \u2026`;
-  }
-}
 function isActive(state) {
   return state === "running" || state === "starting" || state === "retrying";
 }
@@ -6963,8 +6946,8 @@ var COUNTED = [
   ["planned", "muted", ["planned"]]
 ];
 function counts(states2) {
-  return COUNTED.map(([word, color, counted2]) => {
-    return { word, color, count: states2.filter((state) => counted2.includes(state)).length };
+  return COUNTED.map(([word, color, counted]) => {
+    return { word, color, count: states2.filter((state) => counted.includes(state)).length };
   }).filter(({ count }) => count > 0);
 }
 
@@ -7094,18 +7077,22 @@ function component(theme, layout, stamp = () => void 0) {
   };
 }
 
-// extension/cards/frame.ts
-var INDENT = 2;
-function hint(text2, { expandKey }, pen) {
-  return pen.remark(expandKey === "" ? text2 : `${text2}, ${expandKey} to expand`);
+// extension/ui/columns.ts
+var FEWEST_COLUMNS = 6;
+var GAP = "  ";
+function columnLine(lead, parts, pen) {
+  const used = parts.map((part) => typeof part === "function" || part.width <= 0 ? 0 : part.width + GAP.length);
+  const room = pen.width - used.reduce((sum, columns) => sum + columns, widthOf(lead));
+  const drawn = parts.map((part) => {
+    if (typeof part === "function") return part(pen.resized(room));
+    const { text: text2, color, width, isRight } = part;
+    return width <= 0 ? "" : pen.fg(color, cell(isRight ? text2.padStart(width) : text2, width));
+  });
+  const line2 = lead + drawn.filter((part) => part !== "").join(GAP);
+  return (room < 0 ? pen.clip(line2) : line2).trimEnd();
 }
-function title({ text: text2, color }, tool, name, pen) {
-  const named = oneLine(name);
-  return `${pen.fg(color, text2)} ${pen.fg("toolTitle", pen.bold(tool))}${named && ` ${pen.fg("accent", named)}`}`;
-}
-function headLine(parts, short, pen) {
-  const whole = pen.joined(parts);
-  return widthOf(whole) <= pen.width ? whole : pen.clip(pen.joined(short));
+function longest(texts, most) {
+  return Math.min(most, Math.max(1, ...texts.map((text2) => widthOf(text2.slice(0, most)))));
 }
 
 // extension/ui/highlight.ts
@@ -7224,216 +7211,290 @@ function markdownTheme(pen) {
   };
 }
 
-// extension/cards/result.ts
-var ANSWER_LINES = 6;
-var ERROR_LINES = 6;
-var PARTIAL_LINES = 3;
-var FEWEST_PATH_COLUMNS2 = 24;
-function endLines(result, { failed: failed2, error }, extent, pen) {
-  const { displayItems = [], usage, model, output = "", changes = [], outcome } = result;
-  return [
-    ...extent.expanded ? callLines(displayItems, Number.POSITIVE_INFINITY, void 0, pen) : [],
-    ...failed2 ? failureLines(error ?? { message: "" }, result, extent, pen) : answerLines(output, extent, ANSWER_LINES, pen),
-    ...error && !failed2 ? pen.paragraph(error.message, "warning") : [],
-    ...changeLines(changes, extent, pen),
-    ...pen.rows(pen.figures(usage, model)),
-    ...extent.expanded || outcome === "interrupted" ? whereabouts(result, pen) : []
-  ];
+// extension/ui/paint.ts
+var FEWEST_PATH_COLUMNS2 = 6;
+var PATH_COLUMNS = 24;
+var LABEL_COLUMNS = 28;
+var LABEL_SHARE = 3;
+var GAP2 = "  ";
+var BELOW_INDENT = 6;
+function paint(drawing, pen) {
+  const columns = columnsOf(drawing, pen);
+  return drawing.flatMap(({ indent, fit }) => pen.indented(indent, (inner) => fitted(fit, columns, inner)));
 }
-function answerLines(answer2, extent, limit, pen) {
-  if (extent.expanded) return ["", ...prose(answer2, pen), ""];
-  const source = answer2.slice(0, PREVIEW_CHARACTERS);
-  const lines = compactProse(source, pen);
-  if (source !== answer2) return [...lines.slice(0, limit), hint("more", extent, pen)];
-  return limited(lines, limit, (rest) => hint(`${rest} more lines`, extent, pen));
-}
-function failureLines(failure2, result, extent, pen) {
-  const { code, message } = failure2;
-  const { output = "", displayItems = [], outcome } = result ?? {};
-  const isWanted = outcome === "aborted" || outcome === "budget";
-  const partial = extent.expanded ? newsOf({ items: displayItems, text: output }) : output;
-  const calls = displayItems.filter(({ type }) => type === "toolCall").length;
-  const why = pen.paragraph(message, isWanted ? "warning" : "error");
-  return [
-    ...code && !isWanted ? [pen.clip(pen.fg("error", pen.bold(oneLine(code))))] : [],
-    ...extent.expanded ? why : why.slice(0, ERROR_LINES),
-    ...partial === "" ? [] : answerLines(partial, extent, PARTIAL_LINES, pen),
-    ...calls > 0 && !extent.expanded ? [hint(counted(calls, "call"), extent, pen)] : []
-  ];
-}
-function changeLines(changes, extent, pen) {
-  if (changes.length === 0) return [];
-  const label = "changed ";
-  const named = (path, columns2) => pen.fg("accent", fitPath(oneLine(path), columns2));
-  if (extent.expanded) {
-    return [pen.fg("muted", label.trimEnd()), ...changes.map((path) => `  ${named(path, pen.width - 2)}`)];
+function fitted(fit, columns, pen) {
+  switch (fit.kind) {
+    case "line":
+      return line(fit, columns, pen);
+    case "parts":
+      return pen.rows(fit.parts.map((spans) => styled(spans, pen))).slice(0, fit.most);
+    case "text":
+      return text(fit, columns, pen);
+    case "prose":
+      return written(fit, pen);
+    case "paths":
+      return [paths(fit, pen)];
   }
-  const room = pen.width - label.length;
-  const count = Math.max(1, Math.min(changes.length, Math.floor(room / FEWEST_PATH_COLUMNS2)));
-  const more = count < changes.length ? ` +${changes.length - count}` : "";
-  const columns = Math.floor((room - more.length - 2 * (count - 1)) / count);
-  const shown2 = changes.slice(0, count).map((path) => named(path, columns));
-  return [pen.clip(pen.fg("muted", label) + shown2.join(pen.fg("dim", ", ")) + pen.fg("dim", more))];
 }
-function whereabouts(result, pen) {
-  const { attempts, sessionFile, fullOutputFile, diagnostics = [] } = result;
-  return [
-    ...attempts > 1 ? [labelled("attempts", String(attempts), pen)] : [],
-    ...sessionFile ? [placeLine("session", sessionFile, pen)] : [],
-    ...fullOutputFile ? [placeLine("full answer", fullOutputFile, pen)] : [],
-    ...diagnostics.flatMap((note) => pen.wrap(labelled("note", oneLine(note), pen)))
-  ];
+function styled(spans, pen) {
+  return spans.map((span) => styledSpan(span, pen)).join("");
 }
-function placeLine(label, path, pen) {
-  const place = fitPath(shortPath(oneLine(path)), pen.width - label.length - 1);
-  return pen.clip(labelled(label, place, pen));
+function styledSpan({ text: text2, color, isBold, action }, pen) {
+  const key = action && pen.keyText(action);
+  const words = key === void 0 ? text2 : key === "" ? "" : text2.replace("{key}", () => key);
+  const weighted = isBold ? pen.bold(words) : words;
+  return color ? pen.fg(color, weighted) : weighted;
 }
-function labelled(label, text2, pen) {
-  return `${pen.fg("muted", label)} ${pen.fg("dim", text2)}`;
+function cut(spans, pen) {
+  const path = spans.find(({ isPath }) => isPath);
+  if (!path) return pen.clip(styled(spans, pen));
+  const beside = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
+  const fit = fitPath(path.text, Math.max(FEWEST_PATH_COLUMNS2, pen.width - beside));
+  return pen.clip(styled(spans.with(spans.indexOf(path), { ...path, text: fit }), pen));
 }
-function callLines(items, limit, words, pen) {
-  const calls = items.flatMap(({ type }, index) => type === "toolCall" ? [index] : []);
-  const hidden = Math.max(0, calls.length - limit);
-  const from = hidden === 0 ? 0 : (calls[hidden - 1] ?? 0) + 1;
-  const upToLastCall = items.slice(0, (calls.at(-1) ?? -1) + 1);
-  const lines = upToLastCall.flatMap((item, index) => {
-    if (item.type === "toolCall") return index < from ? [] : [pen.call(callText(item.name, item.args))];
-    const isShown = words === void 0 ? index >= from : index === words;
-    return isShown ? [pen.line(item.text, "dim")] : [];
+function line({ lead, cells, parts, behind }, columns, pen) {
+  const start2 = styled(lead, pen);
+  if (cells.length + behind.length === 0 && start2 === "") return withBelow(parts, pen.width, (inner) => inner, pen);
+  const before = drawnCells(cells, columns.cells, pen);
+  const after = drawnCells(behind, columns.behind, pen);
+  const used = [...before, ...after].reduce((sum, { width }) => sum + width + GAP2.length, widthOf(start2));
+  const room = pen.width - used;
+  const whole = (middle) => {
+    const padded = after.length > 0 && room >= FEWEST_COLUMNS ? cell(middle, room) : middle;
+    const drawn = [...before.map(({ text: text2 }) => text2), padded, ...after.map(({ text: text2 }) => text2)];
+    const all = start2 + drawn.filter((part) => part !== "").join(GAP2);
+    return (room < 0 ? pen.clip(all) : all).trimEnd();
+  };
+  return withBelow(parts, room, whole, pen);
+}
+function drawnCells(cells, widths, pen) {
+  return cells.flatMap(({ span, from = 0, isRight }, index) => {
+    const width = widths[index] ?? 0;
+    if (pen.width < from || width <= 0) return [];
+    const text2 = isRight ? span.text.padStart(width) : span.text;
+    return [{ text: styledSpan({ ...span, text: cell(text2, width) }, pen), width }];
   });
-  return hidden === 0 ? lines : [pen.remark(counted(hidden, "earlier call")), ...lines];
 }
-function workLines({ items, text: text2 }, limits, pen) {
-  const news = newsOf({ items, text: text2 });
-  const last = news === "" ? items.findLastIndex(({ type }) => type === "text") : -1;
-  const calls = limits.calls < 1 ? [] : callLines(items, limits.calls, limits.withWords ? void 0 : last, pen);
-  return [...calls, ...endOfProse(news, limits.text, pen)];
+function withBelow(all, room, whole, pen) {
+  const parts = all.filter(({ from = 0, until }) => pen.width >= from && (until === void 0 || pen.width < until));
+  const inner = pen.resized(room);
+  const drawn = fittingParts(parts, inner);
+  const isWhole = (part) => drawn[parts.indexOf(part)] === styled(part.spans, pen);
+  const hidden = all.find((part) => part.below !== void 0 && !isWhole(part));
+  if (!hidden) return [whole(inner.clip(pen.joined(drawn)))];
+  const rest = fittingParts(
+    parts.filter((part) => part !== hidden),
+    inner
+  );
+  const below = pen.indented(BELOW_INDENT, (narrow) => wrapped(hidden.spans, hidden.below, "", narrow));
+  return [whole(inner.clip(pen.joined(rest))), ...below];
 }
-function newsOf({ items, text: text2 }) {
-  const words = items.findLast((item) => item.type === "text");
-  const isOld = items.at(-1)?.type === "toolCall" && words?.text.trim() === text2.trim();
-  return isOld ? "" : text2.trim();
+function fittingParts(parts, pen) {
+  const drawn = parts.map(({ spans }) => styled(spans, pen));
+  const widths = drawn.map(widthOf);
+  if (joinedWidth(drawn) <= pen.width) return drawn;
+  const cuttable = parts.findIndex(({ fewest }) => fewest !== void 0);
+  const taken = (index) => {
+    const width = widths[index] ?? 0;
+    return index === cuttable ? Math.min(width, parts[index]?.fewest ?? 0) : width;
+  };
+  const room = () => {
+    const shown = [...drawn.keys()].filter((index) => taken(index) > 0 && drawn[index] !== "");
+    return pen.width - joinedWidth(shown.map((index) => " ".repeat(taken(index))));
+  };
+  const ranked = parts.map(({ rank }, index) => ({ rank, index })).filter(({ rank }) => rank > 0);
+  for (const { index } of ranked.toSorted((one, other) => other.rank - one.rank)) {
+    if (room() >= 0) break;
+    drawn[index] = "";
+  }
+  const part = parts[cuttable];
+  if (part) {
+    const left = room() + taken(cuttable);
+    const fits = left >= Math.min(FEWEST_COLUMNS, widths[cuttable] ?? 0);
+    drawn[cuttable] = fits ? cut(part.spans, pen.resized(left)) : "";
+  }
+  return parts.length === 1 && !part ? [cut(parts[0]?.spans ?? [], pen)] : drawn;
 }
-function counted(count, what) {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+function text({ lead, label, spans, most, more }, columns, pen) {
+  const start2 = styled(lead, pen);
+  if (!label) return wrapped(spans, most, start2, pen, more);
+  const columnsOfLabel = widthOf(label.text);
+  const head = styledSpan(label, pen) + " ".repeat(Math.max(0, columns.label - columnsOfLabel) + GAP2.length);
+  if (columnsOfLabel <= columns.label) return wrapped(spans, most, start2 + head, pen, more);
+  return pen.wrap(head + styled(spans, pen), start2);
+}
+function wrapped(spans, most, lead, pen, more = []) {
+  const words = styled(spans, pen);
+  if (words === "") return lead.trim() === "" ? [] : [pen.clip(lead)];
+  const lines = pen.wrap(words, lead);
+  if (most === void 0 || lines.length <= most) return lines;
+  if (more.length > 0) return limited(lines, most, (rest) => remark(more, rest, pen));
+  return [...lines.slice(0, most - 1), pen.clip(`${lines[most - 1]} ${pen.fg(spans[0]?.color, ELLIPSIS)}`)];
+}
+function remark(more, rest, pen) {
+  const counted = more.map((span) => ({ ...span, text: span.text.replace("{rest}", String(rest)) }));
+  return pen.clip(styled(counted, pen));
+}
+function written({ text: source, first, last, more, isOpen }, pen) {
+  if (source === "") return [];
+  if (first === void 0 && last === void 0) return prose(source, pen);
+  const lines = compactProse(source, pen);
+  if (isOpen) lines.pop();
+  if (last !== void 0) return lines.slice(-last);
+  return more.length > 0 ? limited(lines, first ?? 0, (rest) => remark(more, rest, pen)) : lines.slice(0, first);
+}
+function paths({ lead, paths: all }, pen) {
+  const start2 = styled(lead, pen);
+  const room = pen.width - widthOf(start2);
+  const count = Math.max(1, Math.min(all.length, Math.floor(room / PATH_COLUMNS)));
+  const more = count < all.length ? ` +${all.length - count}` : "";
+  const columns = Math.floor((room - more.length - 2 * (count - 1)) / count);
+  const shown = all.slice(0, count).map((path) => pen.fg("accent", fitPath(path, columns)));
+  return pen.clip(start2 + shown.join(pen.fg("dim", ", ")) + pen.fg("dim", more));
+}
+function columnsOf(drawing, pen) {
+  const columns = { cells: [], behind: [], label: 0 };
+  const widest = Math.min(LABEL_COLUMNS, pen.width / LABEL_SHARE);
+  for (const { fit } of drawing) {
+    if (fit.kind === "text" && fit.label) {
+      const width = widthOf(fit.label.text);
+      if (width <= widest) columns.label = Math.max(columns.label, width);
+    }
+    if (fit.kind !== "line") continue;
+    for (const place of ["cells", "behind"]) {
+      fit[place].forEach((one, index) => {
+        columns[place][index] = Math.max(columns[place][index] ?? 0, cellWidth(one, pen.width));
+      });
+    }
+  }
+  return columns;
+}
+function cellWidth({ span, most, share, isGrowing }, width) {
+  if (isGrowing) return 1;
+  const limit = share === void 0 ? most : Math.min(most, Math.max(FEWEST_COLUMNS, Math.floor(width / share)));
+  return Math.min(limit, widthOf(span.text.slice(0, most)));
+}
+
+// extension/cards/painted.ts
+var TEXT_INDENT = 2;
+function painted(drawing, text2, keys, pen) {
+  if (drawing) return paint(drawing, keyed(pen, keys));
+  return pen.indented(TEXT_INDENT, (inner) => inner.paragraph(text2, "toolOutput"));
+}
+function keyed(pen, keys) {
+  return new Pen(pen.theme, pen.width, (action) => keyText(action, keys));
 }
 
 // extension/cards/announcement.ts
+var ANNOUNCEMENT2 = "subagent-announcement";
 var LABEL = "[subagents]";
-var SHORT_ANSWER_LINES = 3;
-var FEWEST_NAME_COLUMNS = 12;
 function registerAnnouncementRenderer(pi) {
-  pi.registerMessageRenderer(ANNOUNCEMENT, (message, options, theme) => {
+  pi.registerMessageRenderer(ANNOUNCEMENT2, (message, options, theme) => {
     const style = new Style(theme);
-    const extent = { expanded: options.expanded, expandKey: keyText("app.tools.expand", options) };
     const box = new Box(options.outputPad ?? 1, 1, (text2) => style.bg("customMessageBg", text2));
     box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
     box.addChild(new Spacer(1));
-    box.addChild(component(theme, (pen) => announcementLines(message, extent, pen)));
+    box.addChild(component(theme, (pen) => announcementLines(message, options.expanded, keyed(pen, options))));
     return box;
   });
 }
-function announcementLines(message, extent, pen) {
-  const runs = announcementIn(message.details)?.runs;
-  if (!runs || runs.length === 0) return pen.paragraph(contentText(message), "customMessageText");
-  const limit = runs.length > 1 ? SHORT_ANSWER_LINES : ANSWER_LINES;
-  return runs.flatMap((run, index) => {
-    const below = pen.indented(INDENT, (inner) => bodyLines(run, limit, extent, inner));
-    return [...index > 0 ? [""] : [], headOf(run, pen), ...below];
-  });
-}
-function headOf(run, pen) {
-  const { label, task = "", startedMs, endedMs } = run;
-  const state = stateOf(run);
-  const mark = markOfState({ state });
-  const note = pen.fg(mark.color, noteOfState({ state }));
-  const isTimed = startedMs !== void 0 && endedMs !== void 0;
-  const time = pen.fg("muted", isTimed ? duration(endedMs - startedMs, false) : "");
-  const agent = pen.fg("accent", oneLine(run.agent));
-  const name = oneLine(label ?? "") || firstLine(task) || "subagent";
-  const room = Math.max(FEWEST_NAME_COLUMNS, pen.width - joinedWidth(["\u2713 ", agent, time, note]));
-  const named = title(mark, clip(name, room), "", pen);
-  return headLine([named, agent, time, note], [named, agent, note], pen);
-}
-function bodyLines(run, limit, extent, pen) {
-  const { result, partial, error, notes = [], status, outcome, usage, model, transcript } = run;
-  const isSuccess = status === "success";
-  const color = markOfState({ state: stateOf(run) }).color === "error" ? "error" : "warning";
-  const answer2 = () => {
-    if (result) return answerLines(result, extent, limit, pen);
-    if (isSuccess) return [pen.fg("dim", "\u2026 no answer")];
-    return partial ? answerLines(partial, extent, SHORT_ANSWER_LINES, pen) : [];
-  };
-  const resume = `\`/subagents resume ${oneLine(run.runId)}\` continues it`;
-  const lines = [
-    ...error && !isSuccess ? pen.paragraph(error, color).slice(0, ANSWER_LINES) : [],
-    ...answer2(),
-    ...outcome === "interrupted" ? [pen.fg("muted", pen.clip(resume))] : []
-  ];
-  const spent2 = pen.rows(pen.figures(usage, model));
-  if (!extent.expanded) return [...lines, ...spent2];
-  const said = notes.flatMap((note) => pen.paragraph(note, "muted"));
-  const places = [pen.line(run.sessionKey, "dim"), ...transcript ? [placeLine("session", transcript, pen)] : []];
-  return [...lines, ...said, ...spent2, ...places];
-}
-function stateOf({ status, outcome }) {
-  if (status === "success") return "completed";
-  if (outcome) return outcome;
-  if (status === "timeout") return "hard_timeout";
-  return status === "error" ? "failed" : status ?? "ended";
+function announcementLines(message, isExpanded, pen) {
+  const drawing = loadAddon().native?.announcementDrawing(asJson(message.details), isExpanded);
+  return drawing ? paint(drawing, pen) : pen.paragraph(contentText(message), "customMessageText");
 }
 
-// extension/cards/state.ts
-var SECOND_MS = 1e3;
-var PLACEHOLDER = /^\((?:running|queued at place \d+|\d+ of \d+ tasks are over)\.\.\.\)$/;
-var ticking = /* @__PURE__ */ new Set();
-function noteCall(context) {
-  const state = context.state;
-  state.phase ??= "pending";
-  if (!context.isPartial || !context.executionStarted || state.phase === "done") return state;
-  state.phase = "running";
-  state.startedAt ??= Date.now();
-  return state;
-}
-function noteResult(details2, text2, context) {
-  const state = context.state;
-  state.phase ??= "pending";
-  const now = Date.now();
-  const isFresh = details2 !== state.details;
-  if (details2) state.details = details2;
-  if (!context.isPartial) {
-    if (state.phase === "running") state.endedAt = now;
-    state.phase = "done";
-    state.failed = context.isError;
-    delete state.tasks;
-    stopClock(state);
-  } else if (isFresh && details2) {
-    const { streaming, tasks } = details2;
-    state.updatedAt = now;
-    if (tasks) state.tasks = tasks.map((task, index) => complete(task, state.tasks?.[index]));
-    if (!streaming) return state;
-    state.startedAt = now - streaming.elapsedMs;
-    state.tasks = [{ ...streaming, agent: "", text: PLACEHOLDER.test(text2) ? "" : text2 }];
+// extension/questions/asked.ts
+var WORDS = {
+  consent: ["No, do not run it", "Yes, run it"],
+  confirm: ["No", "Yes"]
+};
+var NO_ANSWER = { label: "No answer", answer: {} };
+function choicesOf({ method, options = [] }) {
+  if (method === "consent" || method === "confirm") {
+    const [no, yes] = WORDS[method];
+    return [
+      { label: no, answer: { confirmed: false } },
+      { label: yes, answer: { confirmed: true } }
+    ];
   }
-  return state;
+  if (method !== "select") return [NO_ANSWER, { label: "Write an answer" }];
+  return [NO_ANSWER, ...options.map((value) => ({ label: oneLine(value), answer: { value } }))];
 }
-function complete(task, before = {}) {
-  return { ...picked(before, ["text", "displayItems"]), ...task };
+function asker({ agent, label = "" }) {
+  const [name, kind] = [oneLine(label), oneLine(agent)];
+  return name === "" || name === kind ? kind : `${name} (${kind})`;
 }
-function elapsedMs(state) {
-  const { startedAt, details: details2 } = state;
-  if (state.phase !== "done") return startedAt === void 0 ? void 0 : Date.now() - startedAt;
-  const results = details2?.results ?? [];
-  if (details2?.mode === "single" || results.length === 0) return results[0]?.durationMs;
-  if (startedAt !== void 0 && state.endedAt !== void 0) return state.endedAt - startedAt;
-  return details2?.mode === "chain" ? results.reduce((sum, { durationMs }) => sum + durationMs, 0) : void 0;
+var MARK = "? ";
+var FEWEST_COLUMNS2 = 24;
+function questionLine(asked, pen, hint = "") {
+  const title = oneLine(asked.title);
+  const sentence = asked.method === "consent" ? title : `${asker(asked)} asks: ${title}`;
+  const room = pen.width - widthOf(hint && ` \xB7 ${hint}`);
+  const end2 = hint === "" || room < FEWEST_COLUMNS2 ? "" : pen.fg("dim", ` \xB7 ${hint}`);
+  const question = pen.fg("warning", clip(MARK + sentence, end2 ? room : pen.width));
+  return question + end2;
 }
-function sinceUpdateMs({ updatedAt }) {
-  return updatedAt === void 0 ? 0 : Date.now() - updatedAt;
+
+// extension/cards/render.ts
+var QUESTIONS = 3;
+var QUESTION_INDENT = 2;
+var SECOND_MS = 1e3;
+var ticking = /* @__PURE__ */ new Set();
+function renderers(tool, asked = () => []) {
+  return {
+    /** Draws the upper part of the card: who works on what. */
+    renderCall(args, theme, context) {
+      const card = cardOf(tool, args, context);
+      if (context.isPartial && context.executionStarted) card?.start(Date.now());
+      const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
+      const questions = (pen) => waiting().map((question) => questionLine(question, pen));
+      const draw = (pen) => [
+        ...painted(card?.head(extentOf(context)), tool, context, pen),
+        ...pen.indented(QUESTION_INDENT, questions)
+      ];
+      return component(theme, draw, () => `${shownSecond(context)} ${waiting().map(({ id }) => id)}`);
+    },
+    /** Draws the lower part: how it goes, and what came of it. */
+    renderResult(result, _options, theme, context) {
+      const text2 = contentText(result);
+      const card = cardOf(tool, context.args, context);
+      if (card) tell2(card, result.details, text2, context);
+      const drawing = () => card?.body(extentOf(context));
+      return component(
+        theme,
+        (pen) => painted(drawing(), text2, context, pen),
+        () => shownSecond(context)
+      );
+    }
+  };
 }
-function shownSecond(state, context) {
-  const elapsed2 = elapsedMs(state) ?? 0;
-  if (state.phase === "running") {
+function cardOf(tool, args, context) {
+  const state = context.state;
+  const { native } = loadAddon();
+  if (!state.card && native) state.card = new native.CallCard(tool);
+  if (state.args !== args) state.card?.ask(asJson(args));
+  state.args = args;
+  return state.card;
+}
+function tell2(card, details, text2, context) {
+  const state = context.state;
+  if (context.isPartial) {
+    if (details !== state.details || details === void 0) card.update(asJson(details), text2, Date.now());
+  } else if (!state.isOver) {
+    card.finish(asJson(details), text2, context.isError, Date.now());
+    state.isOver = true;
+    stopClock(state);
+  }
+  state.details = details;
+}
+function extentOf({ expanded }) {
+  const { rows } = process.stdout;
+  return { isExpanded: expanded, nowMs: Date.now(), ...rows !== void 0 && { rows } };
+}
+function shownSecond(context) {
+  const state = context.state;
+  const elapsed2 = state.card?.elapsedMs(Date.now()) ?? 0;
+  if (state.card?.isRunning) {
     clearTimeout(state.tick);
     const redraw = () => {
       ticking.delete(state);
@@ -7547,7 +7608,7 @@ import { writeSync as writeSync2 } from "node:fs";
 var STEP2 = 2;
 var MAX_INDENT = 8;
 var NAME_COLUMNS = 28;
-var GAP = 2;
+var GAP3 = 2;
 function reportLines(lines, pen) {
   const names = lines.map(({ name = "", text: text2 }) => text2 === "" ? 0 : widthOf(oneLine(name)));
   const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, pen.width / 3)));
@@ -7558,11 +7619,11 @@ function reportLine({ mark, name = "", text: text2, indent = 0 }, column, pen) {
   const margin = " ".repeat(STEP2 * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
   const lead = margin + (sign && pen.fg(color, `${sign} `));
   const words = pen.fg(sign ? "toolOutput" : "muted", plainText(text2).replace(/\n/g, " "));
-  const title2 = oneLine(name);
-  if (title2 === "") return pen.wrap(words, lead);
-  if (words === "") return pen.wrap(pen.fg("accent", pen.bold(title2)), lead);
-  const head = pen.fg("accent", title2) + " ".repeat(Math.max(0, column - widthOf(title2)) + GAP);
-  return widthOf(title2) <= column ? pen.wrap(words, lead + head) : pen.wrap(head + words, lead);
+  const title = oneLine(name);
+  if (title === "") return pen.wrap(words, lead);
+  if (words === "") return pen.wrap(pen.fg("accent", pen.bold(title)), lead);
+  const head = pen.fg("accent", title) + " ".repeat(Math.max(0, column - widthOf(title)) + GAP3);
+  return widthOf(title) <= column ? pen.wrap(words, lead + head) : pen.wrap(head + words, lead);
 }
 
 // extension/commands/report.ts
@@ -7589,15 +7650,15 @@ function registerReportRenderer(pi) {
     return text2 === void 0 ? void 0 : component(theme, (pen) => pen.indented(1, draw));
   });
 }
-function heading({ title: title2 }, pen) {
-  if (title2 === NO_TITLE || title2 === "") return [];
-  return [...pen.indented(1, (inner) => inner.wrap(pen.bold(pen.fg("accent", oneLine(title2))))), ""];
+function heading({ title }, pen) {
+  if (title === NO_TITLE || title === "") return [];
+  return [...pen.indented(1, (inner) => inner.wrap(pen.bold(pen.fg("accent", oneLine(title))))), ""];
 }
-function deliver(pi, context, { title: title2, lines, text: text2 }) {
+function deliver(pi, context, { title, lines, text: text2 }) {
   if (context.mode === "rpc") context.ui.notify(text2, "info");
   else if (context.mode === "print") print(`${text2}
 `);
-  else pi.appendEntry(REPORT_ENTRY, { ...STAMP2, title: title2, lines, text: text2 });
+  else pi.appendEntry(REPORT_ENTRY, { ...STAMP2, title, lines, text: text2 });
 }
 function print(text2) {
   let rest = Buffer.from(text2);
@@ -7611,38 +7672,20 @@ function print(text2) {
   }
 }
 
-// extension/ui/columns.ts
-var FEWEST_COLUMNS = 6;
-var GAP2 = "  ";
-function columnLine(lead, parts, pen) {
-  const used = parts.map((part) => typeof part === "function" || part.width <= 0 ? 0 : part.width + GAP2.length);
-  const room = pen.width - used.reduce((sum, columns) => sum + columns, widthOf(lead));
-  const drawn = parts.map((part) => {
-    if (typeof part === "function") return part(pen.resized(room));
-    const { text: text2, color, width, isRight } = part;
-    return width <= 0 ? "" : pen.fg(color, cell(isRight ? text2.padStart(width) : text2, width));
-  });
-  const line2 = lead + drawn.filter((part) => part !== "").join(GAP2);
-  return (room < 0 ? pen.clip(line2) : line2).trimEnd();
-}
-function longest(texts, most) {
-  return Math.min(most, Math.max(1, ...texts.map((text2) => widthOf(text2.slice(0, most)))));
-}
-
 // extension/ui/run-words.ts
 var NAME_SHARE = 3;
 var JOINT = ": ";
 var ASKS = { text: "?", color: "warning" };
 var FOREGROUND = "foreground";
 var UNREAD = "waiting to be read";
-function stateOf2({ state, outcome }) {
+function stateOf({ state, outcome }) {
   return state === "ended" ? outcome ?? "interrupted" : state;
 }
 function markOf(run) {
   return run.question ? ASKS : markOfState(standingOf(run));
 }
 function standingOf(run) {
-  return { state: stateOf2(run), position: run.position, retry: run.retry };
+  return { state: stateOf(run), position: run.position, retry: run.retry };
 }
 function nameOf({ label, task, agent }) {
   return firstLine((label || task || agent).slice(0, LINE_CHARACTERS)) || "\u2026";
@@ -7655,9 +7698,9 @@ function wordsOf(run) {
   return noteOfState(standingOf(run));
 }
 function isRetried(run) {
-  return run.retry !== void 0 && isActive(stateOf2(run));
+  return run.retry !== void 0 && isActive(stateOf(run));
 }
-function questionLine(run, pen) {
+function questionLine2(run, pen) {
   const name = clip(nameOf(run), Math.max(FEWEST_COLUMNS, Math.floor(pen.width / NAME_SHARE)));
   const agent = brief(run.agent);
   const who = name === agent || agent === "" ? name : `${name} (${agent})`;
@@ -7667,7 +7710,7 @@ function questionLine(run, pen) {
 function titleOf({ question }) {
   return brief(question?.title ?? "");
 }
-function newsOf2(run, width) {
+function newsOf(run, width) {
   const { error, lastTool, text: text2 = "", result = "" } = run;
   if (isRetried(run)) return { text: "", color: "muted" };
   if (run.question) return { text: `asks: ${titleOf(run)}`, color: "warning" };
@@ -7683,7 +7726,7 @@ function doing(run, isUnread, pen) {
   const said = [run.isForeground ? FOREGROUND : "", wordsOf(run), isUnread ? UNREAD : ""].filter((word) => word !== "");
   const words = run.question ? "" : pen.clip(said.join(", "));
   const room = pen.width - widthOf(words);
-  const news = newsOf2(run, words === "" ? room : room - JOINT.length);
+  const news = newsOf(run, words === "" ? room : room - JOINT.length);
   const joint = words !== "" && news.text !== "" ? JOINT : "";
   const color = isLive(run) && !isRetried(run) ? "muted" : markOf(run).color;
   return pen.fg(color, words) + pen.fg(news.color, cell(joint + news.text, room));
@@ -7699,14 +7742,14 @@ function scrolled(action, rows) {
   };
   return steps[action];
 }
-function titled(title2, pen) {
-  return pen.bold(pen.fg("toolTitle", title2));
+function titled(title, pen) {
+  return pen.bold(pen.fg("toolTitle", title));
 }
 function rule(name, pen) {
   const line2 = (columns) => pen.fg("dim", "\u2500".repeat(Math.max(0, columns)));
   if (name === "") return line2(pen.width);
-  const title2 = clip(` ${name} `, pen.width - 6);
-  return pen.clip(line2(2) + pen.fg("muted", title2) + line2(pen.width - widthOf(title2) - 2));
+  const title = clip(` ${name} `, pen.width - 6);
+  return pen.clip(line2(2) + pen.fg("muted", title) + line2(pen.width - widthOf(title) - 2));
 }
 
 // extension/panel/report.ts
@@ -7805,18 +7848,18 @@ function runActions(host, callbacks, answer2) {
     }
   };
 }
-function pageOf({ title: title2, lines }) {
-  return { title: title2, draw: (pen) => reportLines(lines, pen) };
+function pageOf({ title, lines }) {
+  return { title, draw: (pen) => reportLines(lines, pen) };
 }
 function quoted(run) {
   return `\u201C${clip(nameOf(run), LONGEST_NAME)}\u201D`;
 }
-function summary({ title: title2, lines: [first] }) {
-  return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title2);
+function summary({ title, lines: [first] }) {
+  return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title);
 }
 
 // extension/panel/foot.ts
-var GAP3 = "  ";
+var GAP4 = "  ";
 var SAID_FOR_MS = 6e3;
 var MAX_CHARACTERS = 8e3;
 var PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
@@ -7880,15 +7923,15 @@ function panelFoot(keys, changed) {
   };
 }
 function hintLine(hints, keys, pen) {
-  const widths = hints.map(([action, does]) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP3.length);
+  const widths = hints.map(([action, does]) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP4.length);
   const fitting2 = hints.length - 2;
-  let room = widths.slice(fitting2).reduce((left, width) => left - width, pen.width + GAP3.length);
-  const shown2 = hints.filter((_2, index) => {
+  let room = widths.slice(fitting2).reduce((left, width) => left - width, pen.width + GAP4.length);
+  const shown = hints.filter((_2, index) => {
     if (index < fitting2) room -= widths[index] ?? 0;
     return index >= fitting2 || room >= 0;
   });
-  const written2 = shown2.map(([action, does]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${does}`));
-  return pen.clip(written2.join(GAP3));
+  const written2 = shown.map(([action, does]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${does}`));
+  return pen.clip(written2.join(GAP4));
 }
 function pasteOf(text2) {
   return `\x1B[200~${plainText(text2.slice(0, MAX_CHARACTERS)).replace(/\s*\n\s*/g, " ")}\x1B[201~`;
@@ -7920,18 +7963,18 @@ var ACTIONS = {
 };
 var ALL = Object.entries(ACTIONS);
 function panelKeys(bindings) {
-  const namesOf2 = ({ pi, own }) => [.../* @__PURE__ */ new Set([...pi ? keysOf(pi, bindings) : [], ...own])].map(keyName);
+  const namesOf = ({ pi, own }) => [.../* @__PURE__ */ new Set([...pi ? keysOf(pi, bindings) : [], ...own])].map(keyName);
   return {
     bindings,
     /** The action of a key, given as the terminal has sent it. */
     actionOf(data) {
-      const chosen2 = ALL.find(([, { pi }]) => pi && bindings.matches?.(data, pi));
-      return (chosen2 ?? ALL.find(([, { own }]) => own.some((key) => isPressed(data, key))))?.[0];
+      const chosen = ALL.find(([, { pi }]) => pi && bindings.matches?.(data, pi));
+      return (chosen ?? ALL.find(([, { own }]) => own.some((key) => isPressed(data, key))))?.[0];
     },
     /** The first key of an action. */
-    nameOf: (action) => namesOf2(ACTIONS[action])[0] ?? "",
+    nameOf: (action) => namesOf(ACTIONS[action])[0] ?? "",
     /** All keys, and what they do. */
-    table: () => ALL.map(([, keys]) => [namesOf2(keys).join(" "), keys.does])
+    table: () => ALL.map(([, keys]) => [namesOf(keys).join(" "), keys.does])
   };
 }
 function isPressed(data, key) {
@@ -8063,12 +8106,12 @@ function repeated(work, restMs = 0) {
 
 // extension/panel/transcript-entry.ts
 var RESULT_LINES = 6;
-var INDENT2 = 2;
+var INDENT = 2;
 var ASKED = "\u276F ";
 var CALLED = "\u2192 ";
 function entryLines({ role, name, isError, ...entry }, pen) {
   const text2 = typeof entry.text === "string" ? entry.text : "";
-  const below = (draw) => pen.indented(INDENT2, draw);
+  const below = (draw) => pen.indented(INDENT, draw);
   switch (role) {
     case "user":
       return ["", ...pen.wrap(pen.fg("accent", plainText(text2).trim()), pen.fg("accent", ASKED))];
@@ -8077,7 +8120,7 @@ function entryLines({ role, name, isError, ...entry }, pen) {
     case "toolCall":
       return below((inner) => [callOf(oneLine(text2.slice(0, PREVIEW_CHARACTERS)) || (name ?? "\u2026"), inner)]);
     case "toolResult":
-      return pen.indented(2 * INDENT2, (inner) => resultLines(text2, isError === true, inner));
+      return pen.indented(2 * INDENT, (inner) => resultLines(text2, isError === true, inner));
     default:
       return below((inner) => inner.start(text2, "dim", 1));
   }
@@ -8200,7 +8243,7 @@ function isSame(one, other) {
 // extension/panel/transcript.ts
 var NEWEST_ENTRIES = 80;
 var FETCH_EVERY_MS = 400;
-var INDENT3 = 2;
+var INDENT2 = 2;
 function transcriptView(host, actions, opened) {
   const window = new TranscriptWindow();
   let run = opened;
@@ -8213,7 +8256,7 @@ function transcriptView(host, actions, opened) {
   let height = 1;
   let newest;
   const below = cached(
-    (shown2, said, pen) => isLive(shown2) ? liveLines(shown2, said, pen) : endLines2(shown2, pen)
+    (shown, said, pen) => isLive(shown) ? liveLines(shown, said, pen) : endLines(shown, pen)
   );
   const reading = repeated(async () => {
     const [entries, tools] = [wanted, withTools];
@@ -8252,7 +8295,7 @@ function transcriptView(host, actions, opened) {
     if (window.length === 0) return withoutEntries(pen, tail).slice(0, height);
     const lines = window.visible(pen, height, tail);
     if (!window.isAtTop || !window.hasMore || lines[0] !== "") return lines;
-    return [...pen.indented(INDENT3, (inner) => [inner.fg("dim", older(inner.width))]), ...lines.slice(1)];
+    return [...pen.indented(INDENT2, (inner) => [inner.fg("dim", older(inner.width))]), ...lines.slice(1)];
   };
   const older = (room) => {
     if (!isExhausted) return "\u2026 older entries are being read";
@@ -8260,23 +8303,23 @@ function transcriptView(host, actions, opened) {
     return where + fitPath(oneLine(run.transcript ?? "the child's session file"), room - where.length);
   };
   const withoutEntries = (pen, tail) => {
-    const said = (draw) => ["", ...pen.indented(INDENT3, draw)];
+    const said = (draw) => ["", ...pen.indented(INDENT2, draw)];
     if (run.archivedMs !== void 0) {
       const archived = `The transcript was archived ${when(run.archivedMs)}. What the run came to:`;
       const result = run.result || run.partial || "(nothing)";
       return said((inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]);
     }
     const why = problem;
-    if (why !== void 0) return [...said((inner) => inner.paragraph(why, "warning")), ...endLines2(run, pen)];
+    if (why !== void 0) return [...said((inner) => inner.paragraph(why, "warning")), ...endLines(run, pen)];
     if (version === void 0) return said((inner) => [inner.fg("dim", "Reading \u2026")]);
     const waits = pen.fg("dim", isLive(run) ? "Nothing has been said yet." : "Nothing was said.");
     return [...said((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
   };
   want(NEWEST_ENTRIES);
   return {
-    head: (pen) => headLine2(run, pen),
+    head: (pen) => headLine(run, pen),
     body(pen, rows) {
-      const asked = run.question ? [questionLine(run, pen)] : [];
+      const asked = run.question ? [questionLine2(run, pen)] : [];
       height = rows - asked.length;
       return [...entryLines2(pen), ...asked];
     },
@@ -8307,7 +8350,7 @@ function transcriptView(host, actions, opened) {
     dispose: reading.dispose
   };
 }
-function headLine2(run, pen) {
+function headLine(run, pen) {
   const { text: text2, color } = markOf(run);
   const { tokens = "", cost = "" } = usageWords([run.usage]);
   const name = nameOf(run);
@@ -8322,13 +8365,13 @@ function headLine2(run, pen) {
 }
 function liveLines({ text: text2 = "" }, newest, pen) {
   const said = text2.trim();
-  return said === "" || newest?.includes(said) ? [] : ["", ...pen.indented(INDENT3, (inner) => prose(said, inner))];
+  return said === "" || newest?.includes(said) ? [] : ["", ...pen.indented(INDENT2, (inner) => prose(said, inner))];
 }
-function endLines2(run, pen) {
+function endLines(run, pen) {
   if (isLive(run)) return [];
   const { text: text2, color } = markOf(run);
   const words = pen.fg(color, `${text2} ${wordsOf(run) || "done"}`);
-  const error = pen.indented(INDENT3, (inner) => run.error ? inner.paragraph(run.error, color) : []);
+  const error = pen.indented(INDENT2, (inner) => run.error ? inner.paragraph(run.error, color) : []);
   return ["", pen.clip(pen.joined([words, pen.fg("muted", elapsed(run, Date.now()))])), ...error];
 }
 function when(ms) {
@@ -8343,7 +8386,7 @@ var MOST_DETAIL_ROWS = 16;
 var FEWEST_DETAIL_ROWS = 3;
 var TASK_LINES = 3;
 var SPENT_LINES = 2;
-var INDENT4 = 2;
+var INDENT3 = 2;
 var CHOSEN = "\u25B8 ";
 var OTHER = "  ";
 function listView(host, actions) {
@@ -8351,18 +8394,18 @@ function listView(host, actions) {
   const linesOf = cached(
     (list2, pen) => runLines(list2, true, pen.resized(pen.width - OTHER.length))
   );
-  const details2 = cached(detailLines);
+  const details = cached(detailLines);
   const sumsOf = cached(sums);
-  let chosen2;
+  let chosen;
   let index = 0;
   let top = 0;
   let listRows = 1;
   const choose = (at2) => {
     index = Math.max(0, Math.min(runs.list.length - 1, at2));
-    chosen2 = runs.list[index]?.key;
+    chosen = runs.list[index]?.key;
   };
   const current = () => {
-    const at2 = runs.list.findIndex(({ key }) => key === chosen2);
+    const at2 = runs.list.findIndex(({ key }) => key === chosen);
     choose(at2 >= 0 ? at2 : index);
     return runs.list[index];
   };
@@ -8382,15 +8425,15 @@ function listView(host, actions) {
       top = Math.max(top, index - listRows + 1);
       const { heading: heading2, lineOf } = linesOf(list2, pen);
       const now = Date.now();
-      const lines = list2.slice(top, top + listRows).map((shown2, offset) => {
+      const lines = list2.slice(top, top + listRows).map((shown, offset) => {
         const isChosen = top + offset === index;
         const place = { number: top + offset + 1, isChosen };
         const lead = isChosen ? pen.fg("accent", CHOSEN) : OTHER;
-        return lead + lineOf(shown2, { now, place, isUnread: unread.has(shown2.key) });
+        return lead + lineOf(shown, { now, place, isUnread: unread.has(shown.key) });
       });
       if (hasHeading) lines.unshift(OTHER + heading2);
       const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
-      return room < FEWEST_DETAIL_ROWS ? lines : [...lines, ...details2(run, room, pen)];
+      return room < FEWEST_DETAIL_ROWS ? lines : [...lines, ...details(run, room, pen)];
     },
     hints() {
       const run = current();
@@ -8421,21 +8464,21 @@ function nothing({ isAll, isComplete, problem }, pen) {
   ];
 }
 function sums(list2, pen) {
-  const states2 = list2.map(stateOf2);
-  const counted2 = [...counts(states2.filter((state) => !isOver(state))), ...counts(states2.filter(isOver))];
-  const words = counted2.map(({ count, word }) => pen.fg("muted", `${count} ${word}`));
+  const states2 = list2.map(stateOf);
+  const counted = [...counts(states2.filter((state) => !isOver(state))), ...counts(states2.filter(isOver))];
+  const words = counted.map(({ count, word }) => pen.fg("muted", `${count} ${word}`));
   const spent2 = list2.map(({ usage }) => ({ ...usage, cacheRead: 0, cacheWrite: 0, turns: 0 }));
   return pen.joined([...words, ...pen.figures(spent2)]);
 }
 function detailLines(run, rows, pen) {
-  const details2 = pen.indented(INDENT4, (inner) => {
-    const asked = [...inner.start(run.task, "muted", TASK_LINES), ...run.question ? [questionLine(run, inner)] : []];
+  const details = pen.indented(INDENT3, (inner) => {
+    const asked = [...inner.start(run.task, "muted", TASK_LINES), ...run.question ? [questionLine2(run, inner)] : []];
     const spent2 = inner.rows(inner.figures(run.usage, run.model)).slice(0, SPENT_LINES);
     const room = rows - 2 - asked.length - spent2.length;
     const middle = room < 1 ? [] : isLive(run) ? liveLines2(run, room, inner) : endedLines(run, inner);
     return [...asked, ...middle.slice(0, room), ...spent2];
   });
-  return ["", rule(nameOf(run), pen), ...details2].slice(0, rows);
+  return ["", rule(nameOf(run), pen), ...details].slice(0, rows);
 }
 function liveLines2({ lastTool, text: text2 = "" }, rows, pen) {
   const calls = lastTool ? [callOf(oneLine(lastTool), pen)] : [];
@@ -8529,11 +8572,11 @@ async function openPanel(context, background, callbacks = {}, answer2) {
   }
   const closed = Promise.withResolvers();
   const setting = { background, session: session2, callbacks, answer: answer2, gone: closed.resolve };
-  const shown2 = context.ui.custom(
+  const shown = context.ui.custom(
     (terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(void 0)),
     { overlay: true, overlayOptions: WHOLE_SCREEN }
   );
-  await Promise.race([shown2, closed.promise]);
+  await Promise.race([shown, closed.promise]);
 }
 function panel({ background, session: session2, callbacks, answer: answer2, gone }, terminal, theme, keybindings, done) {
   let changes = 0;
@@ -8643,38 +8686,6 @@ function keyLines(keys, pen) {
   });
 }
 
-// extension/questions/asked.ts
-var WORDS = {
-  consent: ["No, do not run it", "Yes, run it"],
-  confirm: ["No", "Yes"]
-};
-var NO_ANSWER = { label: "No answer", answer: {} };
-function choicesOf({ method, options = [] }) {
-  if (method === "consent" || method === "confirm") {
-    const [no, yes] = WORDS[method];
-    return [
-      { label: no, answer: { confirmed: false } },
-      { label: yes, answer: { confirmed: true } }
-    ];
-  }
-  if (method !== "select") return [NO_ANSWER, { label: "Write an answer" }];
-  return [NO_ANSWER, ...options.map((value) => ({ label: oneLine(value), answer: { value } }))];
-}
-function asker({ agent, label = "" }) {
-  const [name, kind] = [oneLine(label), oneLine(agent)];
-  return name === "" || name === kind ? kind : `${name} (${kind})`;
-}
-var MARK = "? ";
-var FEWEST_COLUMNS2 = 24;
-function questionLine2(asked, pen, hint2 = "") {
-  const title2 = oneLine(asked.title);
-  const sentence = asked.method === "consent" ? title2 : `${asker(asked)} asks: ${title2}`;
-  const room = pen.width - widthOf(hint2 && ` \xB7 ${hint2}`);
-  const end2 = hint2 === "" || room < FEWEST_COLUMNS2 ? "" : pen.fg("dim", ` \xB7 ${hint2}`);
-  const question = pen.fg("warning", clip(MARK + sentence, end2 ? room : pen.width));
-  return question + end2;
-}
-
 // extension/questions/overlay.ts
 var GUARD_MS = 500;
 var CHOICES = 8;
@@ -8693,7 +8704,7 @@ var KEYS = [
 function questionOverlay(options) {
   const { tui, theme, keybindings, asked, byHand, done } = options;
   const choices = choicesOf(asked);
-  let chosen2 = 0;
+  let chosen = 0;
   let input;
   let from = 0;
   let shownAt;
@@ -8711,20 +8722,20 @@ function questionOverlay(options) {
     return KEYS.find((key) => keybindings.matches(data, key));
   }
   function press(key) {
-    if (key === "tui.select.up") choose(chosen2 - 1);
-    else if (key === "tui.select.down") choose(chosen2 + 1);
+    if (key === "tui.select.up") choose(chosen - 1);
+    else if (key === "tui.select.down") choose(chosen + 1);
     else if (key === "tui.select.pageUp") from -= LEAST_ROWS;
     else if (key === "tui.select.pageDown") from += LEAST_ROWS;
     else if (key === "tui.select.cancel") done(choices[0].answer);
     else confirm();
   }
   function choose(index) {
-    chosen2 = Math.max(0, Math.min(index, choices.length - 1));
-    list2.setSelectedIndex(chosen2);
+    chosen = Math.max(0, Math.min(index, choices.length - 1));
+    list2.setSelectedIndex(chosen);
   }
   function confirm() {
     const value = input?.getValue();
-    const { answer: answer2 } = choices[chosen2] ?? choices[0];
+    const { answer: answer2 } = choices[chosen] ?? choices[0];
     if (value !== void 0) done(value === "" ? choices[0].answer : { value });
     else if (answer2 || asked.method === "editor") done(answer2);
     else write();
@@ -8800,20 +8811,20 @@ var REPORT = /^\u001b(?:\[(?:<|M|[IO]$|\?|[\d;]+[cnRt]$)|\]|P|_)/;
 function terminalQuestions(ui) {
   let waiting = [];
   let screen2;
-  let shown2;
+  let shown;
   const putOff = /* @__PURE__ */ new Set();
   let lastKey = performance.now();
   function heard(data) {
     if (isKeyRelease(data) || REPORT.test(data)) return;
     lastKey = performance.now();
-    const { overlay, asked } = shown2 ?? {};
+    const { overlay, asked } = shown ?? {};
     if (!overlay?.focused || !asked || overlay.takes(data)) return;
     if (!overlay.isNew()) putOff.add(asked.id);
     hide();
   }
   function look() {
     const next = waiting.find(({ id }) => !putOff.has(id));
-    if (!next || shown2 || !isEditorFree()) return;
+    if (!next || shown || !isEditorFree()) return;
     if (performance.now() - Math.max(lastKey, next.since) >= QUIET_MS) show2(next, false);
   }
   function isEditorFree() {
@@ -8824,7 +8835,7 @@ function terminalQuestions(ui) {
   }
   function show2(asked, byHand) {
     const now = { asked };
-    shown2 = now;
+    shown = now;
     const open = (tui, theme, keybindings, close) => {
       now.close = () => close(void 0);
       const done = (answer2) => answered(asked, answer2);
@@ -8833,17 +8844,17 @@ function terminalQuestions(ui) {
     };
     const onHandle = (handle) => {
       now.handle = handle;
-      if (shown2 !== now) takeAway(now);
+      if (shown !== now) takeAway(now);
     };
     const overlayOptions = { anchor: "center", width: "100%" };
     ui.custom(open, { overlay: true, overlayOptions, onHandle }).catch(() => {
       putOff.add(asked.id);
-      if (shown2 === now) shown2 = void 0;
+      if (shown === now) shown = void 0;
     });
   }
   function hide() {
-    const before = shown2;
-    shown2 = void 0;
+    const before = shown;
+    shown = void 0;
     if (before) takeAway(before);
   }
   function answered(asked, answer2) {
@@ -8851,9 +8862,9 @@ function terminalQuestions(ui) {
     if (answer2) asked.settle(answer2);
     else unwaited("a question", write(asked));
   }
-  async function write({ id, title: title2, prefill, settle }) {
+  async function write({ id, title, prefill, settle }) {
     putOff.add(id);
-    const value = await ui.editor(title2, prefill).catch(() => void 0);
+    const value = await ui.editor(title, prefill).catch(() => void 0);
     settle(value === void 0 ? {} : { value });
   }
   function drawLines() {
@@ -8865,8 +8876,8 @@ function terminalQuestions(ui) {
     const seen = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
     const more = waiting.length - seen.length;
     const lines = (pen) => seen.map((asked, index) => {
-      const hint2 = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
-      return questionLine2(asked, pen, hint2);
+      const hint = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
+      return questionLine(asked, pen, hint);
     });
     ui.setWidget(WIDGET, (tui, theme) => {
       screen2 = tui;
@@ -8876,11 +8887,11 @@ function terminalQuestions(ui) {
     });
   }
   const release = ui.onTerminalInput(heard);
-  const clock2 = guardedInterval("opening a question", look, LOOK_EVERY_MS);
+  const clock = guardedInterval("opening a question", look, LOOK_EVERY_MS);
   return {
     update(now) {
       waiting = now;
-      if (shown2 && !now.includes(shown2.asked)) hide();
+      if (shown && !now.includes(shown.asked)) hide();
       drawLines();
     },
     open(id) {
@@ -8891,7 +8902,7 @@ function terminalQuestions(ui) {
     },
     close() {
       release();
-      clearInterval(clock2);
+      clearInterval(clock);
       hide();
       if (waiting.length > 0) ui.setWidget(WIDGET, void 0);
       waiting = [];
@@ -9127,19 +9138,19 @@ async function closeRuns(session2) {
 
 // extension/questions/dialogs.ts
 function dialogs(context) {
-  let shown2;
+  let shown;
   const close = () => {
-    shown2?.over.abort();
-    shown2 = void 0;
+    shown?.over.abort();
+    shown = void 0;
   };
   return {
     update(waiting) {
-      if (shown2 && waiting.some(({ id }) => id === shown2?.id)) return;
+      if (shown && waiting.some(({ id }) => id === shown?.id)) return;
       close();
       const [next] = waiting;
       if (!next) return;
       const over = new AbortController();
-      shown2 = { id: next.id, over };
+      shown = { id: next.id, over };
       show(context, next, over.signal).then(next.settle, () => next.settle());
     },
     /** The client shows it already, or will. */
@@ -9149,10 +9160,10 @@ function dialogs(context) {
   };
 }
 async function show({ ui }, asked, signal) {
-  const { method, title: title2, message = "", options = [], placeholder, prefill, endsAt } = asked;
+  const { method, title, message = "", options = [], placeholder, prefill, endsAt } = asked;
   const timeout = Math.max(1, Math.round(endsAt - performance.now()));
-  const text2 = `${asker(asked)} asks: ${title2}`;
-  if (method === "consent") return { confirmed: await ui.confirm(title2, message, { signal }) };
+  const text2 = `${asker(asked)} asks: ${title}`;
+  if (method === "consent") return { confirmed: await ui.confirm(title, message, { signal }) };
   if (method === "confirm") return { confirmed: await ui.confirm(text2, message, { signal, timeout }) };
   const answers = {
     select: () => ui.select(text2, options, { signal, timeout }),
@@ -9262,554 +9273,12 @@ var Questions = class {
 // extension/tools/tools.ts
 import module from "node:module";
 
-// extension/cards/tasks.ts
-var SILENCE_SHOWN_MS = 2e3;
-var SILENCE_ODD_MS = 1e4;
-function planOf(mode, args) {
-  const { tasks, steps } = isObject(args) ? args : {};
-  const list2 = mode === "single" ? [args] : mode === "chain" ? steps : tasks;
-  return (Array.isArray(list2) ? list2 : []).map((entry) => {
-    const { agent, task } = isObject(entry) ? entry : {};
-    return { agent: isText(agent) ? agent : "", task: isText(task) ? task : "" };
-  });
-}
-function planned(task) {
-  return { ...task, ...shown({ state: "planned" }), state: "planned", text: "", items: [] };
-}
-function underWay(progress2, plan, age) {
-  const { state, position, heldForMs, attempt, retry, elapsedMs: elapsedMs2, sinceEventMs, usage, turnCount } = progress2;
-  const held = heldForMs === void 0 ? void 0 : Math.max(0, heldForMs - age);
-  return {
-    ...progress2,
-    ...shown({ state, position, heldForMs: held, attempt: isOver(state) ? void 0 : attempt, retry }),
-    agent: progress2.agent || (plan?.agent ?? ""),
-    task: plan?.task ?? "",
-    elapsedMs: state === "waiting" || state === "queued" ? void 0 : elapsedMs2 + (isActive(state) ? age : 0),
-    silentMs: state === "running" && !retry ? sinceEventMs + age : 0,
-    usage: { ...usage, turns: turnCount },
-    text: progress2.text ?? "",
-    items: progress2.displayItems ?? []
-  };
-}
-function ended(result, plan) {
-  const { outcome, stopReason, signal, attempts, durationMs, output = "", displayItems = [] } = result;
-  return {
-    ...result,
-    ...shown({ state: outcome, stopReason, signal, attempt: attempts }),
-    task: plan?.task || result.task,
-    state: outcome,
-    // What was never started took no time.
-    elapsedMs: attempts > 0 || durationMs > 0 ? durationMs : void 0,
-    ...{ text: output, items: displayItems, result }
-  };
-}
-function shown(standing) {
-  return { mark: markOfState(standing), note: noteOfState(standing) };
-}
-function silence({ silentMs = 0 }, which, pen) {
-  if (silentMs > SILENCE_ODD_MS) return pen.fg("warning", `silent for ${duration(silentMs, true)}`);
-  return which === "odd" || silentMs < SILENCE_SHOWN_MS ? "" : pen.fg("dim", `${duration(silentMs, true)} ago`);
-}
-function commonModel(views) {
-  const models = new Set(views.flatMap(({ model }) => model ?? []));
-  return models.size === 1 ? [...models][0] : void 0;
-}
-
-// extension/cards/rows.ts
-var AGENT_COLUMNS2 = 16;
-var AGENT_SHARE = 3;
-var TIME_COLUMN_FROM = 34;
-var TASK_COLUMN_FROM = 90;
-var APART_COLUMN_FROM = 44;
-var TASK_SHARE = 4;
-var TASK_COLUMNS = 32;
-var ACTIVITY_COLUMNS = 24;
-function taskRows({ views, mode }, pen) {
-  const { width } = pen;
-  const hasSteps = mode === "chain";
-  const whole = views.length > 1 && views[0]?.state === "planned" ? views.slice(0, -1) : views;
-  const mostAgent = Math.min(AGENT_COLUMNS2, Math.max(FEWEST_COLUMNS, Math.floor(width / AGENT_SHARE)));
-  const agentColumns = longest(whole.map(agentName), mostAgent);
-  const timeColumns = Math.max(0, ...views.map((view) => timeOf(view).length));
-  const taskColumns = Math.min(TASK_COLUMNS, Math.floor(width / TASK_SHARE));
-  const numberColumns = String(views.length).length;
-  const names = namesOf(views);
-  const agents = views.map(({ agent }) => agent);
-  const hasModels = commonModel(views) === void 0;
-  const current = hasSteps ? stepAt(views) : void 0;
-  const isNarrow = width < TIME_COLUMN_FROM;
-  return (view, below = "nothing") => {
-    const { agent, model, mark } = view;
-    const index = views.indexOf(view);
-    const isRepeated = width >= APART_COLUMN_FROM && agents.indexOf(agent) !== agents.lastIndexOf(agent);
-    const hasTask = below !== "work" && (width >= TASK_COLUMN_FROM || isRepeated);
-    const arrow = view === current ? pen.fg("accent", "\u2192 ") : "  ";
-    const number = hasSteps ? pen.fg("muted", `${String(index + 1).padStart(numberColumns)} `) : "";
-    const task = names[index] ?? "";
-    const shown2 = { below, task: hasTask ? "" : task, model: hasModels && model ? oneLine(model) : "" };
-    const rest = (inner) => (
-      // Where there is room for nothing else, it is the state that is most worth saying.
-      isNarrow ? coloredNote(view, pen) || pen.fg("muted", timeOf(view)) : details(view, shown2, inner)
-    );
-    const columns = [
-      { text: agentName(view), color: "accent", width: agentColumns },
-      { text: timeOf(view), color: "muted", width: isNarrow ? 0 : timeColumns, isRight: true },
-      { text: task, color: "muted", width: hasTask ? taskColumns : 0 }
-    ];
-    const lead = `${arrow}${number}${pen.fg(mark.color, mark.text)} `;
-    return columnLine(lead, [...columns, (inner) => inner.clip(rest(inner))], pen);
-  };
-}
-function stepAt(views) {
-  const step = views.find(({ state }) => !isOver(state));
-  return step?.state === "planned" ? void 0 : step;
-}
-function namesOf(views) {
-  const tasks = views.map(({ task }) => task.slice(0, PREVIEW_CHARACTERS));
-  const first = tasks.map(firstLine);
-  if (new Set(first.map((line2) => line2.slice(0, TASK_COLUMNS / 2))).size === views.length) return first;
-  const words = tasks.map((task) => oneLine(task).split(" "));
-  const [some = []] = words;
-  const differ = some.findIndex((word, at2) => words.some((others) => others[at2] !== word));
-  return differ <= 1 ? first : words.map((others) => `\u2026 ${others.slice(differ).join(" ")}`);
-}
-function details(view, shown2, pen) {
-  const { below, task, model } = shown2;
-  const note = coloredNote(view, pen);
-  const activity = below === "nothing" ? activityOf(view, task, pen) : "";
-  const wish = Math.min(widthOf(activity), view.error === void 0 ? ACTIVITY_COLUMNS : pen.width);
-  const beside = pen.resized(pen.width - joinedWidth([note, " ".repeat(wish)]) - SEPARATOR.length);
-  const figures = below === "work" && view.result ? "" : fittingFigures(view, model, beside);
-  const left = pen.width - joinedWidth([note, figures]) - (note === "" && figures === "" ? 0 : SEPARATOR.length);
-  const fits = left >= Math.min(FEWEST_COLUMNS, widthOf(activity));
-  return pen.joined([note, fits ? pen.resized(left).clip(activity) : "", figures]);
-}
-function coloredNote({ state, retry, mark, note }, pen) {
-  return pen.fg(isOver(state) || retry ? mark.color : "muted", note);
-}
-function activityOf(view, task, pen) {
-  if (view.error !== void 0) return pen.fg("muted", brief(view.error));
-  const said = gist(view.state === "completed" ? view.text : newsOf(view));
-  if (said !== "" || view.state === "completed") return pen.fg("toolOutput", said);
-  const call = view.items.findLast((item) => item.type === "toolCall");
-  return call ? pen.call(callText(call.name, call.args)) : pen.fg("muted", task);
-}
-function fittingFigures(view, model, pen) {
-  const { turns = "", tokens = "", cost = "" } = view.usage ? usageWords([view.usage]) : {};
-  for (const texts of [[turns, tokens, cost, model], [turns, tokens, cost], [turns, cost], [cost], []]) {
-    const parts = [silence(view, "any", pen), ...texts.map((text2) => pen.fg("dim", text2))];
-    if (joinedWidth(parts) <= pen.width) return pen.joined(parts);
-  }
-  return "";
-}
-function timeOf({ elapsedMs: elapsedMs2, state }) {
-  return elapsedMs2 === void 0 ? "" : duration(elapsedMs2, !isOver(state));
-}
-function agentName({ agent }) {
-  return brief(agent) || "\u2026";
-}
-var TASK_ROWS = 10;
-var ERROR_INDENT = 6;
-var ERROR_LINES2 = 2;
-var BLOCK_INDENT = 4;
-var FEWEST_BLOCK_ROWS = 2;
-function listLines(list2, pen) {
-  const draw = taskRows(list2, pen);
-  const shown2 = chosen(list2.views, TASK_ROWS);
-  const rows = shown2.flatMap((view) => {
-    const row = draw(view);
-    const error = oneLine(view.error ?? "");
-    const isTrouble = view.result && view.state !== "aborted" && rank(view) === 1;
-    if (!isTrouble || error === "" || plainText(row).includes(error)) return [row];
-    return [draw(view, "error"), ...pen.indented(ERROR_INDENT, (inner) => inner.start(error, "muted", ERROR_LINES2))];
-  });
-  return [...rows, ...hiddenLine(list2, shown2, pen)];
-}
-function chosen(views, limit) {
-  const first = new Set(views.toSorted((a, b2) => rank(a) - rank(b2)).slice(0, limit));
-  return views.filter((view) => first.has(view));
-}
-function rank({ state }) {
-  if (state === "completed" || state === "skipped") return 3;
-  if (isActive(state)) return 0;
-  return isOver(state) ? 1 : 2;
-}
-function hiddenLine({ views }, shown2, pen) {
-  const states2 = views.filter((view) => !shown2.includes(view)).map(({ state }) => state);
-  if (states2.length === 0) return [];
-  const hidden = counts(states2).map(({ count, word }) => `${count} more ${word}`);
-  return pen.indented(INDENT, (inner) => [inner.remark(hidden.join(", "))]);
-}
-function liveBlocks(list2, room, pen) {
-  const { views } = list2;
-  const draw = taskRows(list2, pen);
-  const shown2 = chosen(views, Math.min(TASK_ROWS, views.length > TASK_ROWS ? room - 1 : room));
-  const hidden = hiddenLine(list2, shown2, pen);
-  const atWork = shown2.filter(({ state }) => isActive(state));
-  const share2 = Math.floor((room - shown2.length - hidden.length) / Math.max(1, atWork.length));
-  const lines = shown2.flatMap((view) => {
-    if (!isActive(view.state) || share2 < FEWEST_BLOCK_ROWS) return [draw(view)];
-    return [draw(view, "work"), ...pen.indented(BLOCK_INDENT, (inner) => liveBlock(view, share2, inner))];
-  });
-  return [...lines, ...hidden];
-}
-function liveBlock(view, room, pen) {
-  const task = [pen.line(view.task, "muted")].filter((line2) => line2 !== "");
-  const text2 = Math.max(1, Math.floor(room / 4));
-  const calls = room - task.length - text2 - 1;
-  return [...task, ...workLines(view, { calls, text: text2, withWords: false }, pen)].slice(0, room);
-}
-function finalBlocks(list2, pen) {
-  const draw = taskRows(list2, pen);
-  return list2.views.flatMap((view) => {
-    const block = pen.indented(BLOCK_INDENT, (inner) => finalBlock(view, list2, inner));
-    return [draw(view, "work"), ...block, ""];
-  });
-}
-function finalBlock(view, extent, pen) {
-  if (!view.result) return [];
-  const failed2 = view.state !== "completed";
-  const end2 = { failed: failed2, error: failed2 ? { message: view.error ?? "" } : void 0 };
-  return [...pen.paragraph(view.task, "muted"), ...endLines(view.result, end2, extent, pen)];
-}
-
-// extension/cards/card.ts
-var TRUNCATED = "SUBAGENT_OUTPUT_TRUNCATED";
-var PI_ROWS = 12;
-var MOST_ROWS = 43;
-var FEWEST_ROWS = 10;
-var RECENT_CALLS = 3;
-var LIVE_TEXT_LINES = 2;
-var SUMMARY_ROWS = 3;
-var OTHER_ROWS = 1 + SUMMARY_ROWS;
-function cardOf(call, state) {
-  const { phase, details: details2, tasks, failed: failed2 = false } = state;
-  const age = sinceUpdateMs(state);
-  const views = phase === "done" ? (details2?.results ?? []).map((result, index) => ended(result, call.plan[index])) : tasks?.map((task, index) => underWay(task, call.plan[index], age)) ?? call.plan.map(planned);
-  const isLive2 = phase !== "done" && tasks !== void 0;
-  return { ...call, views, phase, isLive: isLive2, failed: failed2, error: details2?.error, elapsedMs: elapsedMs(state) };
-}
-function headLines(card, pen) {
-  const { mode, phase, plan, views, isLive: isLive2 } = card;
-  const isOver2 = phase === "done";
-  const mark = markOf2(card);
-  if (mode === "single") {
-    const [asked] = plan;
-    const named = title(mark, "subagent", asked?.agent || (isOver2 ? "" : "\u2026"), pen);
-    const note = pen.fg(mark.color, phase === "pending" ? "" : views[0]?.note ?? "");
-    const head2 = headLine([named, isHigh(card) ? "" : clock(card, pen), note], [named, note], pen);
-    return [head2, ...pen.indented(INDENT, (inner) => taskLines(asked?.task ?? "", card, inner))];
-  }
-  const short = [title(mark, "subagent", mode, pen), pen.fg("muted", progress(card))];
-  const head = headLine([...short, isOver2 ? clock(card, pen) : ""], short, pen);
-  return [head, ...isOver2 || isLive2 ? [] : listLines(card, pen)];
-}
-function bodyLines2(card, pen) {
-  const { phase, isLive: isLive2, expanded } = card;
-  const [view] = card.views;
-  const below = (draw) => pen.indented(INDENT, draw);
-  if (phase === "done" && !view?.result) {
-    return below((inner) => failureLines(card.error ?? { message: card.text }, void 0, card, inner));
-  }
-  if (!view || phase !== "done" && !isLive2) return [];
-  if (card.mode === "single") {
-    return below((inner) => view.result ? endedLines2(view.result, card, inner) : liveLines3(view, card, inner));
-  }
-  const blocks = () => isLive2 ? liveBlocks(card, mostRows() - OTHER_ROWS, pen) : finalBlocks(card, pen);
-  return [...expanded ? blocks() : listLines(card, pen), ...below((inner) => sumLines(card, inner))];
-}
-function markOf2({ mode, phase, views, isLive: isLive2, failed: failed2, error }) {
-  const isOne = mode === "single";
-  const shown2 = isOne ? views.slice(0, 1) : views;
-  const [view] = shown2;
-  if (phase === "pending") return markOfState({ state: "planned" });
-  if (phase === "running") return isOne && view && isLive2 ? view.mark : markOfState({ state: "running" });
-  if (isOne && view && !isCompleted(view)) return view.mark;
-  if (shown2.some(({ state }) => state === "aborted")) return markOfState({ state: "aborted" });
-  const isRefused = isOne ? error && error.code !== TRUNCATED : !view;
-  if (failed2 || isRefused) return markOfState({ state: "failed" });
-  return error || !shown2.every(isCompleted) ? markNamed("warning") : markOfState({ state: "completed" });
-}
-function clock({ elapsedMs: elapsedMs2, phase }, pen) {
-  return elapsedMs2 === void 0 ? "" : pen.fg("muted", duration(elapsedMs2, phase !== "done"));
-}
-function mostRows() {
-  return Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, (process.stdout.rows ?? MOST_ROWS + PI_ROWS) - PI_ROWS));
-}
-function isHigh(card) {
-  return card.expanded && card.isLive;
-}
-function share(part) {
-  return Math.max(1, Math.floor((mostRows() - 3) * part));
-}
-function taskLines(task, card, pen) {
-  if (task.trim() === "") return [];
-  if (!card.expanded) return [pen.line(task, "muted")];
-  const lines = pen.paragraph(task, "muted");
-  if (card.phase === "done") return lines;
-  return limited(lines, share(0.3), (rest) => pen.remark(`${rest} more lines of the task`));
-}
-function liveLines3(view, card, pen) {
-  const limits = card.expanded ? { calls: share(0.5), text: share(0.2), withWords: true } : { calls: RECENT_CALLS, text: LIVE_TEXT_LINES, withWords: false };
-  const spent2 = view.usage ? pen.figures(view.usage, view.model) : [];
-  const parts = [isHigh(card) ? clock(card, pen) : "", ...spent2, silence(view, "odd", pen)];
-  return [...workLines(view, limits, pen), ...pen.rows(parts)];
-}
-function endedLines2(result, card, pen) {
-  const failed2 = card.failed || card.error !== void 0 && card.error.code !== TRUNCATED;
-  const output = result.output ?? (failed2 ? "" : card.text);
-  const why = card.error ?? (failed2 ? { message: result.error ?? card.text } : void 0);
-  return endLines({ ...result, output }, { failed: failed2, error: why }, card, pen);
-}
-function progress({ mode, views, phase }) {
-  const count = views.length;
-  const done = views.filter(isCompleted).length;
-  if (count === 0) return "";
-  if (mode !== "chain") return phase === "done" && done < count ? `${done} of ${count} done` : counted(count, "task");
-  const at2 = views.findIndex((view) => !isCompleted(view));
-  if (phase === "pending" || at2 < 0) return counted(count, "step");
-  return `${phase === "done" ? "stopped at step" : "step"} ${at2 + 1} of ${count}`;
-}
-function sumLines(card, pen) {
-  const { mode, views, expanded, isLive: isLive2, error } = card;
-  const last = summary2(card, pen);
-  if (isLive2) return last;
-  const remark2 = error?.code === TRUNCATED ? pen.paragraph(error.message, "warning") : [];
-  if (expanded) return [...remark2, ...last];
-  const answer2 = mode === "chain" && views.every(isCompleted) && views.at(-1)?.text || "";
-  const changes = new Set(views.flatMap(({ result }) => result?.changes ?? []));
-  const start2 = answer2 === "" ? [] : answerLines(answer2, card, ANSWER_LINES, pen);
-  return [...start2, ...remark2, ...changeLines([...changes], card, pen), ...last];
-}
-function summary2(card, pen) {
-  const { views, expanded, expandKey } = card;
-  const isOver2 = card.phase === "done";
-  const states2 = counts(views.map(({ state }) => state));
-  const usages = views.flatMap(({ usage }) => usage ?? []);
-  const parts = [
-    ...states2.map(({ count, word, color }) => pen.fg(color, `${count} ${word}`)),
-    isOver2 ? "" : clock(card, pen),
-    ...pen.figures(usages, commonModel(views)),
-    pen.fg("dim", isOver2 && !expanded && expandKey !== "" ? `${expandKey} to expand` : "")
-  ];
-  const lines = pen.rows(parts);
-  return isOver2 ? lines : lines.slice(0, SUMMARY_ROWS);
-}
-function isCompleted(view) {
-  return view.state === "completed";
-}
-
-// extension/cards/render.ts
-var QUESTIONS = 3;
-var FOREIGN_LINES = 10;
-var MODES = {
-  subagent: "single",
-  subagent_parallel: "parallel",
-  subagent_chain: "chain"
-};
-function renderers(tool, asked = () => []) {
-  const mode = MODES[tool] ?? "single";
-  const callOf2 = (args, text2, context) => ({
-    ...{ mode, plan: planOf(mode, args), text: text2 },
-    ...{ expanded: context.expanded, expandKey: keyText("app.tools.expand", context) }
-  });
-  return {
-    /** Draws the upper part of the card: who works on what. */
-    renderCall(args, theme, context) {
-      const state = noteCall(context);
-      const call = callOf2(args, "", context);
-      const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
-      const questions = (pen) => waiting().map((question) => questionLine2(question, pen));
-      const draw = (pen) => [...headLines(cardOf(call, state), pen), ...pen.indented(INDENT, questions)];
-      return component(theme, draw, () => `${shownSecond(state, context)} ${waiting().map(({ id }) => id)}`);
-    },
-    /** Draws the lower part: how it goes, and what came of it. */
-    renderResult(result, _options, theme, context) {
-      const text2 = contentText(result);
-      const state = noteResult(runDetailsIn(result.details), text2, context);
-      const call = callOf2(context.args, text2, context);
-      const lines = state.details ? bodyLines2 : foreignLines;
-      const draw = (pen) => lines(cardOf(call, state), pen);
-      return component(theme, draw, () => shownSecond(state, context));
-    }
-  };
-}
-function foreignLines(card, pen) {
-  return pen.indented(INDENT, (inner) => {
-    const lines = inner.paragraph(card.text, card.failed ? "error" : "toolOutput");
-    return card.expanded ? lines : limited(lines, FOREIGN_LINES, (rest) => hint(`${rest} more lines`, card, inner));
-  });
-}
-
-// extension/ui/paint.ts
-var FEWEST_PATH_COLUMNS3 = 6;
-var PATH_COLUMNS = 24;
-var LABEL_COLUMNS = 28;
-var LABEL_SHARE = 3;
-var GAP4 = "  ";
-var BELOW_INDENT = 6;
-function paint(drawing, pen) {
-  const columns = columnsOf(drawing, pen);
-  return drawing.flatMap(({ indent, fit }) => pen.indented(indent, (inner) => fitted(fit, columns, inner)));
-}
-function fitted(fit, columns, pen) {
-  switch (fit.kind) {
-    case "line":
-      return line(fit, columns, pen);
-    case "parts":
-      return pen.rows(fit.parts.map((spans) => styled(spans, pen))).slice(0, fit.most);
-    case "text":
-      return text(fit, columns, pen);
-    case "prose":
-      return written(fit, pen);
-    case "paths":
-      return [paths(fit, pen)];
-  }
-}
-function styled(spans, pen) {
-  return spans.map((span) => styledSpan(span, pen)).join("");
-}
-function styledSpan({ text: text2, color, isBold, action }, pen) {
-  const key = action && pen.keyText(action);
-  const words = key === void 0 ? text2 : key === "" ? "" : text2.replace("{key}", () => key);
-  const weighted = isBold ? pen.bold(words) : words;
-  return color ? pen.fg(color, weighted) : weighted;
-}
-function cut(spans, pen) {
-  const path = spans.find(({ isPath }) => isPath);
-  if (!path) return pen.clip(styled(spans, pen));
-  const beside = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
-  const fit = fitPath(path.text, Math.max(FEWEST_PATH_COLUMNS3, pen.width - beside));
-  return pen.clip(styled(spans.with(spans.indexOf(path), { ...path, text: fit }), pen));
-}
-function line({ lead, cells, parts, behind }, columns, pen) {
-  const start2 = styled(lead, pen);
-  if (cells.length + behind.length === 0 && start2 === "") return withBelow(parts, pen.width, (inner) => inner, pen);
-  const before = drawnCells(cells, columns.cells, pen);
-  const after = drawnCells(behind, columns.behind, pen);
-  const used = [...before, ...after].reduce((sum, { width }) => sum + width + GAP4.length, widthOf(start2));
-  const room = pen.width - used;
-  const whole = (middle) => {
-    const padded = after.length > 0 && room >= FEWEST_COLUMNS ? cell(middle, room) : middle;
-    const drawn = [...before.map(({ text: text2 }) => text2), padded, ...after.map(({ text: text2 }) => text2)];
-    const all = start2 + drawn.filter((part) => part !== "").join(GAP4);
-    return (room < 0 ? pen.clip(all) : all).trimEnd();
-  };
-  return withBelow(parts, room, whole, pen);
-}
-function drawnCells(cells, widths, pen) {
-  return cells.flatMap(({ span, from = 0, isRight }, index) => {
-    const width = widths[index] ?? 0;
-    if (pen.width < from || width <= 0) return [];
-    const text2 = isRight ? span.text.padStart(width) : span.text;
-    return [{ text: styledSpan({ ...span, text: cell(text2, width) }, pen), width }];
-  });
-}
-function withBelow(all, room, whole, pen) {
-  const parts = all.filter(({ from = 0, until }) => pen.width >= from && (until === void 0 || pen.width < until));
-  const inner = pen.resized(room);
-  const drawn = fittingParts(parts, inner);
-  const hidden = parts.find((part, index) => part.below && drawn[index] !== styled(part.spans, pen));
-  if (!hidden) return [whole(inner.clip(pen.joined(drawn)))];
-  const rest = fittingParts(
-    parts.filter((part) => part !== hidden),
-    inner
-  );
-  const below = pen.indented(BELOW_INDENT, (narrow) => wrapped(hidden.spans, hidden.below, "", narrow));
-  return [whole(inner.clip(pen.joined(rest))), ...below];
-}
-function fittingParts(parts, pen) {
-  const drawn = parts.map(({ spans }) => styled(spans, pen));
-  const widths = drawn.map(widthOf);
-  if (joinedWidth(drawn) <= pen.width) return drawn;
-  const cuttable = parts.findIndex(({ fewest }) => fewest !== void 0);
-  const taken = (index) => {
-    const width = widths[index] ?? 0;
-    return index === cuttable ? Math.min(width, parts[index]?.fewest ?? 0) : width;
-  };
-  const room = () => {
-    const shown2 = [...drawn.keys()].filter((index) => taken(index) > 0 && drawn[index] !== "");
-    return pen.width - joinedWidth(shown2.map((index) => " ".repeat(taken(index))));
-  };
-  const ranked = parts.map(({ rank: rank2 }, index) => ({ rank: rank2, index })).filter(({ rank: rank2 }) => rank2 > 0);
-  for (const { index } of ranked.toSorted((one, other) => other.rank - one.rank)) {
-    if (room() >= 0) break;
-    drawn[index] = "";
-  }
-  const part = parts[cuttable];
-  if (part) {
-    const left = room() + taken(cuttable);
-    const fits = left >= Math.min(FEWEST_COLUMNS, widths[cuttable] ?? 0);
-    drawn[cuttable] = fits ? cut(part.spans, pen.resized(left)) : "";
-  }
-  return parts.length === 1 && !part ? [cut(parts[0]?.spans ?? [], pen)] : drawn;
-}
-function text({ lead, label, spans, most, more }, columns, pen) {
-  const start2 = styled(lead, pen);
-  if (!label) return wrapped(spans, most, start2, pen, more);
-  const columnsOfLabel = widthOf(label.text);
-  const head = styledSpan(label, pen) + " ".repeat(Math.max(0, columns.label - columnsOfLabel) + GAP4.length);
-  if (columnsOfLabel <= columns.label) return wrapped(spans, most, start2 + head, pen, more);
-  return pen.wrap(head + styled(spans, pen), start2);
-}
-function wrapped(spans, most, lead, pen, more = []) {
-  const words = styled(spans, pen);
-  if (words === "") return lead.trim() === "" ? [] : [pen.clip(lead)];
-  const lines = pen.wrap(words, lead);
-  if (most === void 0 || lines.length <= most) return lines;
-  if (more.length > 0) return limited(lines, most, (rest) => remark(more, rest, pen));
-  return [...lines.slice(0, most - 1), pen.clip(`${lines[most - 1]} ${pen.fg(spans[0]?.color, ELLIPSIS)}`)];
-}
-function remark(more, rest, pen) {
-  const counted2 = more.map((span) => ({ ...span, text: span.text.replace("{rest}", String(rest)) }));
-  return pen.clip(styled(counted2, pen));
-}
-function written({ text: source, first, last, more, isOpen }, pen) {
-  if (source === "") return [];
-  if (first === void 0 && last === void 0) return prose(source, pen);
-  const lines = compactProse(source, pen);
-  if (isOpen) lines.pop();
-  if (last !== void 0) return lines.slice(-last);
-  return more.length > 0 ? limited(lines, first ?? 0, (rest) => remark(more, rest, pen)) : lines.slice(0, first);
-}
-function paths({ lead, paths: all }, pen) {
-  const start2 = styled(lead, pen);
-  const room = pen.width - widthOf(start2);
-  const count = Math.max(1, Math.min(all.length, Math.floor(room / PATH_COLUMNS)));
-  const more = count < all.length ? ` +${all.length - count}` : "";
-  const columns = Math.floor((room - more.length - 2 * (count - 1)) / count);
-  const shown2 = all.slice(0, count).map((path) => pen.fg("accent", fitPath(path, columns)));
-  return pen.clip(start2 + shown2.join(pen.fg("dim", ", ")) + pen.fg("dim", more));
-}
-function columnsOf(drawing, pen) {
-  const columns = { cells: [], behind: [], label: 0 };
-  const widest = Math.min(LABEL_COLUMNS, pen.width / LABEL_SHARE);
-  for (const { fit } of drawing) {
-    if (fit.kind === "text" && fit.label) {
-      const width = widthOf(fit.label.text);
-      if (width <= widest) columns.label = Math.max(columns.label, width);
-    }
-    if (fit.kind !== "line") continue;
-    for (const place of ["cells", "behind"]) {
-      fit[place].forEach((one, index) => {
-        columns[place][index] = Math.max(columns[place][index] ?? 0, cellWidth(one, pen.width));
-      });
-    }
-  }
-  return columns;
-}
-function cellWidth({ span, most, share: share2, isGrowing }, width) {
-  if (isGrowing) return 1;
-  const limit = share2 === void 0 ? most : Math.min(most, Math.max(FEWEST_COLUMNS, Math.floor(width / share2)));
-  return Math.min(limit, widthOf(span.text.slice(0, most)));
-}
-
 // extension/cards/session-tools.ts
 function sessionToolRenderers(tool) {
   const drawn = (args, context) => {
-    const { details: details2, text: text2 = "", isOver: isOver2 = false } = context.state;
+    const { details, text: text2 = "", isOver: isOver2 = false } = context.state;
     return loadAddon().native?.toolCard({
-      ...{ tool, text: text2, isOver: isOver2, arguments: asJson(args), ...details2 !== void 0 && { details: details2 } },
+      ...{ tool, text: text2, isOver: isOver2, arguments: asJson(args), ...details !== void 0 && { details } },
       ...{ hasStarted: context.executionStarted, isError: context.isError, isExpanded: context.expanded }
     });
   };
@@ -9823,10 +9292,6 @@ function sessionToolRenderers(tool) {
       return component(theme, (pen) => painted(drawn(context.args, context)?.body, text2, context, pen));
     }
   };
-}
-function painted(drawing, text2, context, pen) {
-  if (!drawing) return pen.paragraph(text2, "toolOutput");
-  return paint(drawing, new Pen(pen.theme, pen.width, (action) => keyText(action, context)));
 }
 
 // extension/tools/tools.ts
@@ -9875,7 +9340,7 @@ function ourTools(pi, questions, background) {
             shareCompiledCode();
             const waits = isWaitingTool(surface.name) ? { id, signal } : void 0;
             let isOver2 = false;
-            const update = ({ content, details: details2 }) => !isOver2 && onUpdate?.({ content, details: details2 });
+            const update = ({ content, details }) => !isOver2 && onUpdate?.({ content, details });
             const answer2 = async () => {
               if (!native) return failure2(problem);
               const place = placeOptions(pi, context);
@@ -9927,13 +9392,13 @@ async function useSessionTool(name, { session: session2 }, call) {
   if (!session2) return refused("the runs of this session are not available");
   const use = session2.useTool(name, call.params, call.host);
   const { text: text2, isError = false, report, deliveryIds } = await withAbort(call.signal, use, use.result());
-  const details2 = { ...STAMPS.session, report, ...defined({ deliveryIds }) };
-  return { content: [{ type: "text", text: text2 }], isError, details: details2 };
+  const details = { ...STAMPS.session, report, ...defined({ deliveryIds }) };
+  return { content: [{ type: "text", text: text2 }], isError, details };
 }
 function failedRun(mode, message) {
   const error = { code: "SUBAGENT_FAILED", message };
-  const details2 = { ...STAMPS.run, mode, results: [], error };
-  return { content: [{ type: "text", text: message }], isError: true, details: details2 };
+  const details = { ...STAMPS.run, mode, results: [], error };
+  return { content: [{ type: "text", text: message }], isError: true, details };
 }
 async function spawn({ native, params, place, host, signal, context }) {
   if (signal?.aborted) return refused("aborted before anything was started");
@@ -10138,7 +9603,7 @@ function subagentNative(api) {
 function start(pi) {
   const background = new Background();
   const questions = new Questions((waiting) => background.ask(waiting));
-  const tell2 = (channel, news) => contained("telling other extensions of runs", () => pi.events.emit(channel, news));
+  const tell3 = (channel, news) => contained("telling other extensions of runs", () => pi.events.emit(channel, news));
   const tools = ourTools(pi, questions, background);
   const notices = new Notices();
   const early = earlyCalls(tools.bootEarly);
@@ -10159,7 +9624,7 @@ function start(pi) {
   function heard(event, context) {
     contained("telling of background runs", () => {
       if (event.notices) notices.announce(event.notices, context);
-      for (const { happened, run } of event.news ?? []) tell2(happened, run);
+      for (const { happened, run } of event.news ?? []) tell3(happened, run);
     });
     if (event.deliveries) deliveries?.add(event.deliveries);
   }
@@ -10167,7 +9632,7 @@ function start(pi) {
     const { native } = loadAddon();
     if (!native) return;
     try {
-      const arrived = ({ news }) => tell2("subagent:delivered", news);
+      const arrived = ({ news }) => tell3("subagent:delivered", news);
       deliveries = openDeliveries({ pi, context, background, policy: native.deliveryPolicy(), arrived });
       const options = { ...placeOptions(pi, context), delivered: [...deliveries.standing()] };
       background.open(native, options, (event) => heard(event, context));
@@ -10224,8 +9689,8 @@ function start(pi) {
     const isQuit = reason === "quit" || reason === void 0;
     if (reason !== "reload") {
       const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
-      const [, ended2] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
-      if (ended2 && context.mode === "tui") sayAtExit(ended2);
+      const [, ended] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
+      if (ended && context.mode === "tui") sayAtExit(ended);
     }
     await early.close();
   });

@@ -21,10 +21,8 @@ mod agents;
 mod announcement;
 pub mod cards;
 mod clock;
-#[expect(dead_code, reason = "the cards of runs use it next")]
 mod counts;
 mod doctor;
-#[expect(dead_code, unused_imports, reason = "the cards of runs use it next")]
 pub(crate) mod drawing;
 mod info;
 mod list;

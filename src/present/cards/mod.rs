@@ -5,20 +5,30 @@
 //!
 //! | Question | File |
 //! |---|---|
+//! | What does the card of a call remember, and when is it live? | `state`: [`Call`] |
+//! | What does that card show? | `call`; of one task `work`, of several `task_rows`, over `tasks` |
+//! | What does the message show that announces runs? | `announced` |
 //! | How is what a session keeps read back, and what is not ours? | `stored` |
 //! | What do the cards of the tools for background work show? | `session_tools` |
 //! | How does a report look? | `report` |
 
+mod announced;
+mod call;
 mod report;
 mod session_tools;
-#[expect(dead_code, reason = "the cards of runs read it next")]
+mod state;
 mod stored;
+mod task_rows;
+mod tasks;
+mod work;
 
 use super::drawing::{Drawing, INDENT, Part, Span, folded, hint, indented};
 use super::{Mark, Row};
 
+pub use announced::announcement_drawing;
 pub use report::{entry_drawing, report_drawing};
 pub use session_tools::{ToolCard, tool_card};
+pub use state::{Call, Extent};
 
 /// Lines of a text that is not ours, collapsed.
 const FOREIGN_LINES: u32 = 10;
@@ -43,7 +53,6 @@ fn title(mark: Mark, tool: &str, name: &str) -> Part {
     Part::new(spans)
 }
 
-#[expect(dead_code, reason = "the cards of runs use it next")]
 /// What pi itself, another extension or another release has left: as it reads.
 fn foreign(text: &str, is_error: bool, is_expanded: bool) -> Drawing {
     let row = Row::text(if is_error { "error" } else { "toolOutput" }, text);

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::event::{Cost, Usage, short_form};
-use crate::run::{Mode, RetryNotice, RunOutcome, RunState};
+use crate::run::{Mode, RetryNotice, RunState};
 use crate::text::text_enum;
 
 /// The version that says the same by each field as this release.
@@ -38,7 +38,7 @@ pub(super) fn read<T: DeserializeOwned>(json: &str, kind: &str) -> Option<T> {
 pub(super) struct CallDetails {
     pub mode: Mode,
     pub results: Vec<EndedTask>,
-    pub streaming: Option<LiveRun>,
+    pub streaming: Option<LiveTask>,
     pub tasks: Option<Vec<LiveTask>>,
     pub error: Option<CallFailure>,
 }
@@ -47,8 +47,11 @@ impl CallDetails {
     /// Reads them; pi's own example of a sub-agent leaves some with nothing in them.
     pub(super) fn read(json: &str) -> Option<Self> {
         let details: Self = read(json, crate::run::RunDetails::KIND)?;
+        let is_run = |run: &LiveTask| RunState::parse(&run.state).is_some() && run.display_items.is_some();
+        let is_whole = details.streaming.as_ref().is_none_or(is_run)
+            && details.tasks.iter().flatten().all(|task| task.agent.is_some());
         let has_some = details.error.is_some() || details.streaming.is_some() || details.tasks.is_some();
-        (has_some || !details.results.is_empty()).then_some(details)
+        (is_whole && (has_some || !details.results.is_empty())).then_some(details)
     }
 }
 
@@ -59,33 +62,16 @@ pub(super) struct CallFailure {
     pub message: String,
 }
 
-/// The progress of the one run of a call.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct LiveRun {
-    pub state: RunState,
-    pub display_items: Vec<Item>,
-    #[serde(flatten)]
-    pub progress: Progress,
-}
-
-/// The progress of one of several tasks. An update leaves out text and items that have not changed.
+/// The progress of a task. An update leaves out text and items that have not changed.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LiveTask {
-    pub agent: String,
+    /// Always there but for the one run of a call.
+    pub agent: Option<String>,
     pub state: String,
     pub error: Option<String>,
     pub text: Option<String>,
     pub display_items: Option<Vec<Item>>,
-    #[serde(flatten)]
-    pub progress: Progress,
-}
-
-/// What the progress of all runs has.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Progress {
     pub attempt: f64,
     pub turn_count: f64,
     pub elapsed_ms: f64,
@@ -114,16 +100,9 @@ pub(super) struct EndedTask {
     pub stop_reason: Option<String>,
     pub signal: Option<String>,
     pub full_output_file: Option<String>,
-    #[serde(default)]
     pub changes: Option<Vec<String>>,
     pub diagnostics: Option<Vec<String>>,
     pub display_items: Option<Vec<Item>>,
-}
-
-impl EndedTask {
-    pub(super) fn is_completed(&self) -> bool {
-        self.outcome == RunOutcome::Completed.as_str()
-    }
 }
 
 /// What was said or done.

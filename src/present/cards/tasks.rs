@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::stored::{EndedTask, Item, LiveTask, count};
+use super::stored::{EndedTask, Item, LiveTask, Retry, count};
 use crate::event::Usage;
 use crate::present::counts::{is_active, is_over};
 use crate::present::drawing::Span;
@@ -86,17 +86,17 @@ impl<'a> TaskView<'a> {
 
     /// A task of which an update told `age` milliseconds ago.
     pub(super) fn live(task: &'a LiveTask, plan: Option<&'a PlannedTask>, age: f64, now_ms: i64) -> Self {
-        let LiveTask { agent, state, error, text, display_items, progress } = task;
-        let retry = progress.retry.as_ref();
+        let LiveTask { agent, state, retry, .. } = task;
+        let agent = agent.as_deref().unwrap_or_default();
         let standing = Standing {
             state: state.clone(),
-            position: progress.position.map(|place| usize::try_from(count(place)).unwrap_or(usize::MAX)),
-            held_for: progress.held_for_ms.map(|held| duration_of(held - age)),
-            attempt: (!is_over(state)).then_some(small(progress.attempt)),
-            retry: retry.map(super::stored::Retry::notice),
+            position: task.position.map(|place| usize::try_from(count(place)).unwrap_or(usize::MAX)),
+            held_for: task.held_for_ms.map(|held| duration_of(held - age)),
+            attempt: (!is_over(state)).then_some(small(task.attempt)),
+            retry: retry.as_ref().map(Retry::notice),
             ..Standing::default()
         };
-        let elapsed = progress.elapsed_ms + if is_active(state) { age } else { 0.0 };
+        let elapsed = task.elapsed_ms + if is_active(state) { age } else { 0.0 };
         let is_heard = state == "running" && retry.is_none();
         Self {
             agent: if agent.is_empty() { plan.map_or("", |plan| &plan.agent) } else { agent },
@@ -104,13 +104,13 @@ impl<'a> TaskView<'a> {
             state,
             words: state_words(&standing, now_ms),
             elapsed_ms: (!matches!(state.as_str(), "waiting" | "queued")).then_some(elapsed),
-            silent_ms: if is_heard { progress.since_event_ms + age } else { 0.0 },
+            silent_ms: if is_heard { task.since_event_ms + age } else { 0.0 },
             is_retried: retry.is_some(),
-            usage: Some(progress.usage.with_turns(progress.turn_count)),
-            model: progress.model.as_deref(),
-            error: error.as_deref(),
-            text: text.as_deref().unwrap_or_default(),
-            items: display_items.as_deref().unwrap_or_default(),
+            usage: Some(task.usage.with_turns(task.turn_count)),
+            model: task.model.as_deref(),
+            error: task.error.as_deref(),
+            text: task.text.as_deref().unwrap_or_default(),
+            items: task.display_items.as_deref().unwrap_or_default(),
             result: None,
         }
     }

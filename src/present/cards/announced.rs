@@ -1,0 +1,139 @@
+//! The message that tells a conversation how its background runs ended, as it is drawn.
+
+use serde::Deserialize;
+
+use super::stored::{Spent, read};
+use super::work::{ANSWER_LINES, PARTIAL_LINES, answer, place, spent};
+use crate::present::drawing::{Drawing, INDENT, Part, Row, Span, first_line, folded, indented};
+use crate::present::{Mark, Standing, now_ms, state_words};
+
+/// Type of the messages that announce. Sessions keep it: it must not change.
+const KIND: &str = "subagent-announcement";
+/// What a mark and a name keep in a narrow terminal.
+const FEWEST_NAME_COLUMNS: u32 = 14;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Announcement {
+    #[serde(rename = "deliveryIds")]
+    _delivery_ids: Vec<String>,
+    #[serde(rename = "runIds")]
+    _run_ids: Vec<String>,
+    runs: Vec<AnnouncedRun>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AnnouncedRun {
+    run_id: String,
+    session_key: String,
+    agent: String,
+    usage: Spent,
+    label: Option<String>,
+    task: Option<String>,
+    status: Option<String>,
+    outcome: Option<String>,
+    error: Option<String>,
+    model: Option<String>,
+    result: Option<String>,
+    partial: Option<String>,
+    transcript: Option<String>,
+    started_ms: Option<f64>,
+    ended_ms: Option<f64>,
+    notes: Option<Vec<String>>,
+}
+
+/// One block for each run: who, how it ended, what it says. `None` for what another release has written, or anybody else.
+#[must_use]
+pub fn announcement_drawing(details: &str, is_expanded: bool) -> Option<Drawing> {
+    let announcement: Announcement = read(details, KIND)?;
+    let runs = announcement.runs;
+    // A message that announces several runs has less of each.
+    let limit = if runs.len() > 1 { PARTIAL_LINES } else { ANSWER_LINES };
+    let mut rows = Drawing::new();
+    for run in &runs {
+        if !rows.is_empty() {
+            rows.push(Row::blank());
+        }
+        rows.push(run.head());
+        rows.extend(indented(run.body(limit, is_expanded), INDENT));
+    }
+    (!runs.is_empty()).then_some(rows)
+}
+
+impl AnnouncedRun {
+    fn head(&self) -> Row {
+        let words =
+            state_words(&Standing { state: self.state().to_owned(), ..Standing::default() }, now_ms());
+        // Where nobody has named the run, it is its task that people know it by.
+        let names = [
+            folded(self.label.as_deref().unwrap_or_default()),
+            first_line(self.task.as_deref().unwrap_or_default()),
+            "subagent".to_owned(),
+        ];
+        let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+        let mark = words.mark;
+        let run = Part {
+            fewest: Some(FEWEST_NAME_COLUMNS),
+            ..Part::new(vec![
+                Span::new(mark.color(), mark.sign()),
+                Span::new("toolTitle", format!(" {name}")).bold(),
+            ])
+        };
+        let time = match (self.started_ms, self.ended_ms) {
+            (Some(started), Some(ended)) => super::tasks::clock(ended - started, false),
+            _ => String::new(),
+        };
+        Row::line([
+            run,
+            Span::new("accent", folded(&self.agent)).into(),
+            Part::from(Span::new("muted", time)).ranked(1),
+            Span::new(mark.color(), folded(words.note.as_deref().unwrap_or_default())).into(),
+        ])
+    }
+
+    fn body(&self, limit: u32, all: bool) -> Drawing {
+        let is_success = self.status.as_deref() == Some("success");
+        let standing = Standing { state: self.state().to_owned(), ..Standing::default() };
+        let is_alarm = state_words(&standing, now_ms()).mark == Mark::Error;
+        let mut rows = Drawing::new();
+        if let Some(error) = self.error.as_deref().filter(|error| !error.is_empty() && !is_success) {
+            let color = if is_alarm { "error" } else { "warning" };
+            rows.push(Row::text(color, error).limited(ANSWER_LINES, Vec::new()));
+        }
+        let said = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        match (said(&self.result), said(&self.partial)) {
+            (Some(result), _) => rows.extend(answer(&result, limit, all)),
+            (None, _) if is_success => rows.push(Row::line([Span::new("dim", "… no answer")])),
+            (None, Some(partial)) => rows.extend(answer(&partial, PARTIAL_LINES, all)),
+            (None, None) => {}
+        }
+        if self.outcome.as_deref() == Some("interrupted") {
+            let resume = format!("`/subagents resume {}` continues it", folded(&self.run_id));
+            rows.push(Row::line([Span::new("muted", resume)]));
+        }
+        let figures = spent(&self.usage, self.model.as_deref());
+        if !all {
+            rows.push(figures);
+            return rows;
+        }
+        rows.extend(self.notes.iter().flatten().map(|note| Row::text("muted", note)));
+        rows.push(figures);
+        rows.push(Row::line([Span::new("dim", folded(&self.session_key))]));
+        rows.extend(
+            self.transcript.as_deref().filter(|path| !path.is_empty()).map(|path| place("session", path)),
+        );
+        rows
+    }
+
+    /// How it ended, as the words of states know it.
+    fn state(&self) -> &str {
+        match (self.status.as_deref(), self.outcome.as_deref()) {
+            (Some("success"), _) => "completed",
+            (_, Some(outcome)) if !outcome.is_empty() => outcome,
+            (Some("timeout"), _) => "hard_timeout",
+            (Some("error"), _) => "failed",
+            (status, _) => status.unwrap_or("ended"),
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The card of a call. Collapsed it says how its run goes, or has a line for each of several tasks; expanded it shows all
+//! that is known of them.
+
+use std::collections::BTreeSet;
+
+use super::state::{Call, Extent, Phase};
+use super::task_rows::TaskList;
+use super::tasks::{TaskView, clock, common_model};
+use super::work::{self, ANSWER_LINES, Failure, Room, failure_rows, figures, sum};
+use super::{foreign, title};
+use crate::event::Usage;
+use crate::present::Mark;
+use crate::present::counts::counts;
+use crate::present::drawing::{Drawing, Fit, INDENT, Part, Row, Span, expand_hint, indented, remark};
+use crate::run::{ErrorCode, Mode};
+use crate::text::figures::counted;
+
+/// Rows that pi needs below a card: its borders, the working line, the editor, the footer.
+const PI_ROWS: u32 = 12;
+/// An expanded card where nobody knows how high the terminal is, and the most in one that is higher.
+const MOST_ROWS: u32 = 43;
+const FEWEST_ROWS: u32 = 10;
+/// Of one run at work, collapsed.
+const RECENT: Room = Room { calls: 3, text: 2, with_words: false };
+/// Lines that sum up several tasks under way, where a narrow terminal breaks them.
+const SUMMARY_ROWS: u32 = 3;
+
+/// A card at one moment.
+struct Card<'a> {
+    call: &'a Call,
+    list: TaskList<'a>,
+    all: bool,
+    rows: Option<u32>,
+    elapsed_ms: Option<f64>,
+}
+
+impl Call {
+    /// First line, and what was asked: the task, or the planned tasks until an update says more of them.
+    #[must_use]
+    pub fn head(&self, extent: &Extent) -> Drawing {
+        Card::new(self, extent).head()
+    }
+
+    /// What comes below: how it goes, or what came of it.
+    #[must_use]
+    pub fn body(&self, extent: &Extent) -> Drawing {
+        if self.details.is_none() {
+            return foreign(&self.text, self.has_failed, extent.is_expanded);
+        }
+        Card::new(self, extent).body()
+    }
+}
+
+impl<'a> Card<'a> {
+    fn new(call: &'a Call, extent: &Extent) -> Self {
+        let now = extent.now_ms;
+        let views = match (&call.details, &call.tasks) {
+            (Some(details), _) if call.phase == Phase::Done => {
+                let results = details.results.iter().enumerate();
+                results.map(|(at, result)| TaskView::ended(result, call.plan.get(at), now)).collect()
+            }
+            (_, Some(tasks)) if call.phase != Phase::Done => {
+                let age = call.since_update_ms(now);
+                let tasks = tasks.iter().enumerate();
+                tasks.map(|(at, task)| TaskView::live(task, call.plan.get(at), age, now)).collect()
+            }
+            _ if call.phase == Phase::Done => Vec::new(),
+            _ => call.plan.iter().map(|plan| TaskView::planned(plan, now)).collect(),
+        };
+        let list = TaskList { mode: call.mode, views };
+        let elapsed_ms = call.elapsed_ms(now);
+        Self { call, list, all: extent.is_expanded, rows: extent.rows, elapsed_ms }
+    }
+
+    fn head(&self) -> Drawing {
+        let Self { call, list, .. } = self;
+        let asked = call.plan.first();
+        if call.mode == Mode::Single {
+            let name = asked.map(|asked| asked.agent.as_str()).filter(|agent| !agent.is_empty());
+            let title = title(self.mark(), "subagent", name.unwrap_or(if self.is_over() { "" } else { "…" }));
+            let note = list.views.first().filter(|_| call.phase != Phase::Pending);
+            let note = Span::new(self.mark().color(), note.map(TaskView::note).unwrap_or_default());
+            let clock = if self.is_high() { Span::default() } else { self.clock() };
+            let mut rows = vec![Row::line([title, Part::from(clock).ranked(1), note.into()])];
+            rows.extend(asked.and_then(|asked| self.task_row(&asked.task)).map(|row| row.indented(INDENT)));
+            return rows;
+        }
+        // While the call goes on, the clock is in the last line: this one may be out of sight (see `most_rows`).
+        let clock = if self.is_over() { self.clock() } else { Span::default() };
+        let progress = Span::new("muted", self.progress());
+        let title = title(self.mark(), "subagent", call.mode.as_str());
+        let mut rows = vec![Row::line([title, progress.into(), Part::from(clock).ranked(1)])];
+        if !self.is_over() && !self.is_live() {
+            rows.extend(list.rows());
+        }
+        rows
+    }
+
+    fn body(&self) -> Drawing {
+        let Self { call, list, .. } = self;
+        let text = Failure { code: None, message: &call.text };
+        let Some(view) = list.views.first() else {
+            let failure = self.error().unwrap_or(text);
+            let rows =
+                if self.is_over() { failure_rows(failure, None, "", self.all) } else { Drawing::new() };
+            return indented(rows, INDENT);
+        };
+        if !self.is_over() && !self.is_live() {
+            return Drawing::new();
+        }
+        if call.mode == Mode::Single {
+            return indented(if view.result.is_some() { self.ended(view) } else { self.live(view) }, INDENT);
+        }
+        let mut rows = match (self.all, self.is_live()) {
+            (false, _) => list.rows(),
+            (true, true) => list.live_blocks((self.most_rows() - 1 - SUMMARY_ROWS) as usize),
+            (true, false) => list.final_blocks(),
+        };
+        rows.extend(indented(self.sum(), INDENT));
+        rows
+    }
+
+    /// One run under way.
+    fn live(&self, view: &TaskView) -> Drawing {
+        let calls = self.share(0.5) as usize;
+        let expanded = Room { calls, text: self.share(0.2), with_words: true };
+        let mut rows = work::work(view.items, view.text, if self.all { expanded } else { RECENT });
+        let mut parts = if self.is_high() { vec![self.clock()] } else { Vec::new() };
+        parts.extend(view.usage.iter().flat_map(|usage| figures(usage, view.model)));
+        parts.push(view.silence(false));
+        rows.push(Row::parts(parts));
+        rows
+    }
+
+    /// One run that is over.
+    fn ended(&self, view: &TaskView) -> Drawing {
+        let Some(result) = view.result else { return Drawing::new() };
+        let has_failed =
+            self.call.has_failed || self.error().is_some_and(|error| error.code != Some(TRUNCATED));
+        let text = self.call.text.as_str();
+        let output = result.output.as_deref().unwrap_or(if has_failed { "" } else { text });
+        let told = Failure { code: None, message: result.error.as_deref().unwrap_or(text) };
+        let why = self.error().or(has_failed.then_some(told));
+        work::ended(result, output, has_failed, why, self.all)
+    }
+
+    /// What several tasks have come to together.
+    fn sum(&self) -> Drawing {
+        let views = &self.list.views;
+        let mut rows = Drawing::new();
+        if !self.is_live() {
+            let is_whole = views.iter().all(TaskView::is_completed);
+            // The answer of a chain is that of its last step; of parallel tasks each has its own.
+            let answer = views.last().filter(|_| self.call.mode == Mode::Chain && is_whole && !self.all);
+            if let Some(last) = answer.filter(|last| !last.text.is_empty()) {
+                rows.extend(work::answer(last.text, ANSWER_LINES, false));
+            }
+            let cut = self.error().filter(|error| error.code == Some(TRUNCATED));
+            rows.extend(cut.map(|error| Row::text("warning", error.message)));
+            if !self.all {
+                rows.extend(work::changes(&self.changes(), false));
+            }
+        }
+        rows.push(self.summary());
+        rows
+    }
+
+    /// The files that any of the tasks has changed, each once.
+    fn changes(&self) -> Vec<&str> {
+        let results = self.list.views.iter().filter_map(|view| view.result);
+        let paths = results.flat_map(|result| result.changes.iter().flatten()).map(String::as_str);
+        let mut seen = BTreeSet::new();
+        paths.filter(|path| seen.insert(*path)).collect()
+    }
+
+    /// Counts, clock and what all of them spent.
+    fn summary(&self) -> Row {
+        let views = &self.list.views;
+        let states: Vec<&str> = views.iter().map(|view| view.state).collect();
+        let mut spans = counts(&states, "");
+        if !self.is_over() {
+            spans.push(self.clock());
+        }
+        let usage: Usage = sum(views.iter().filter_map(|view| view.usage.as_ref()));
+        spans.extend(figures(&usage, common_model(views)));
+        if self.is_over() && !self.all {
+            spans.push(expand_hint());
+        }
+        let parts = spans.into_iter().map(|span| vec![span]).collect();
+        Fit::Parts { parts, most: (!self.is_over()).then_some(SUMMARY_ROWS) }.into()
+    }
+
+    fn mark(&self) -> Mark {
+        let views = &self.list.views;
+        let is_one = self.call.mode == Mode::Single;
+        let shown = if is_one { &views[..views.len().min(1)] } else { &views[..] };
+        let first = shown.first();
+        match self.call.phase {
+            Phase::Pending => return Mark::Queued,
+            Phase::Running => {
+                return first.filter(|_| is_one && self.is_live()).map_or(Mark::Running, TaskView::mark);
+            }
+            Phase::Done => {}
+        }
+        if let Some(view) = first.filter(|view| is_one && !view.is_completed()) {
+            return view.mark();
+        }
+        if shown.iter().any(|view| view.state == "aborted") {
+            return Mark::Warning;
+        }
+        let is_refused = if is_one {
+            self.error().is_some_and(|error| error.code != Some(TRUNCATED))
+        } else {
+            first.is_none()
+        };
+        if self.call.has_failed || is_refused {
+            return Mark::Error;
+        }
+        let is_whole = self.error().is_none() && shown.iter().all(TaskView::is_completed);
+        if is_whole { Mark::Ok } else { Mark::Warning }
+    }
+
+    /// How many tasks there are, and how many of them are done or which step is next.
+    fn progress(&self) -> String {
+        let views = &self.list.views;
+        let count = views.len();
+        let done = views.iter().filter(|view| view.is_completed()).count();
+        if count == 0 {
+            return String::new();
+        }
+        if self.call.mode != Mode::Chain {
+            let is_short = self.is_over() && done < count;
+            return if is_short { format!("{done} of {count} done") } else { counted(count, "task") };
+        }
+        match views.iter().position(|view| !view.is_completed()) {
+            Some(at) if self.call.phase != Phase::Pending => {
+                let word = if self.is_over() { "stopped at step" } else { "step" };
+                format!("{word} {} of {count}", at + 1)
+            }
+            _ => counted(count, "step"),
+        }
+    }
+
+    fn task_row(&self, task: &str) -> Option<Row> {
+        let row = work::task(task, self.all)?;
+        if !self.all || self.is_over() {
+            return Some(row);
+        }
+        Some(row.limited(self.share(0.3), remark("{rest} more lines of the task")))
+    }
+
+    /// How long the call has taken, or took.
+    fn clock(&self) -> Span {
+        let time = self.elapsed_ms.map(|elapsed| clock(elapsed, !self.is_over()));
+        Span::new("muted", time.unwrap_or_default())
+    }
+
+    /// Lines of an expanded card whose run goes on. A pi before 1.x clears the screen, and what can be scrolled back to, to
+    /// redraw a line that is out of sight; what is left out can be seen when the run is over.
+    fn most_rows(&self) -> u32 {
+        self.rows.map_or(MOST_ROWS, |rows| rows.saturating_sub(PI_ROWS)).clamp(FEWEST_ROWS, MOST_ROWS)
+    }
+
+    /// Lines of an expanded card that its task, its calls or its text get.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a few rows")]
+    fn share(&self, part: f64) -> u32 {
+        ((f64::from(self.most_rows() - 3) * part) as u32).max(1)
+    }
+
+    /// An expanded card can be higher than the terminal; then its clock would tick out of sight.
+    fn is_high(&self) -> bool {
+        self.all && self.is_live()
+    }
+
+    fn is_over(&self) -> bool {
+        self.call.phase == Phase::Done
+    }
+
+    /// Updates tell how it goes.
+    fn is_live(&self) -> bool {
+        !self.is_over() && self.call.tasks.is_some()
+    }
+
+    fn error(&self) -> Option<Failure<'a>> {
+        self.call.details.as_ref().and_then(|details| details.error.as_ref()).map(Failure::from)
+    }
+}
+
+/// Code of an answer that came in part.
+const TRUNCATED: &str = ErrorCode::SubagentOutputTruncated.as_str();

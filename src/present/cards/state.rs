@@ -1,0 +1,169 @@
+//! What the card of a call remembers between two redraws.
+
+use super::stored::{CallDetails, LiveTask};
+use super::tasks::{PlannedTask, plan};
+use crate::run::Mode;
+
+/// How much of a card is wanted, and when.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extent {
+    /// All of it.
+    pub is_expanded: bool,
+    /// Lines of the terminal, if known.
+    pub rows: Option<u32>,
+    /// Milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// How far a call is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Phase {
+    #[default]
+    Pending,
+    Running,
+    Done,
+}
+
+/// A call of agents as its card knows it.
+#[derive(Debug)]
+pub struct Call {
+    pub(super) mode: Mode,
+    pub(super) phase: Phase,
+    pub(super) plan: Vec<PlannedTask>,
+    /// The live text, the answer, or what went wrong.
+    pub(super) text: String,
+    pub(super) details: Option<CallDetails>,
+    /// The newest of each task, complete: updates leave out what has not changed.
+    pub(super) tasks: Option<Vec<LiveTask>>,
+    pub(super) has_failed: bool,
+    /// When it started by the clock of this process.
+    started_ms: Option<f64>,
+    /// When its result came; absent when this process did not see it run.
+    ended_ms: Option<f64>,
+    /// When the newest update came.
+    updated_ms: Option<f64>,
+}
+
+impl Call {
+    /// A call of the tool with this name.
+    #[must_use]
+    pub fn new(tool: &str) -> Self {
+        let mode = match tool {
+            "subagent_parallel" => Mode::Parallel,
+            "subagent_chain" => Mode::Chain,
+            _ => Mode::Single,
+        };
+        Self {
+            mode,
+            phase: Phase::Pending,
+            plan: Vec::new(),
+            text: String::new(),
+            details: None,
+            tasks: None,
+            has_failed: false,
+            started_ms: None,
+            ended_ms: None,
+            updated_ms: None,
+        }
+    }
+
+    /// What is asked for, as JSON; it can still be arriving.
+    pub fn ask(&mut self, arguments: &str) {
+        self.plan = plan(self.mode, arguments);
+    }
+
+    /// The call is being carried out.
+    pub fn start(&mut self, now_ms: i64) {
+        if self.phase == Phase::Pending {
+            self.phase = Phase::Running;
+            self.started_ms.get_or_insert(ms(now_ms));
+        }
+    }
+
+    /// An update. Details that are not ours change nothing.
+    pub fn update(&mut self, details: &str, text: &str, now_ms: i64) {
+        text.clone_into(&mut self.text);
+        let Some(mut details) = CallDetails::read(details) else { return };
+        let now = ms(now_ms);
+        self.updated_ms = Some(now);
+        if let Some(tasks) = details.tasks.take() {
+            let mut before = self.tasks.take().unwrap_or_default().into_iter();
+            self.tasks = Some(tasks.into_iter().map(|task| completed(task, before.next())).collect());
+        }
+        if let Some(mut run) = details.streaming.take() {
+            self.started_ms = Some(now - run.elapsed_ms);
+            run.text = Some(if is_placeholder(text) { String::new() } else { text.to_owned() });
+            self.tasks = Some(vec![run]);
+        }
+        self.details = Some(details);
+    }
+
+    /// The result.
+    pub fn finish(&mut self, details: &str, text: &str, has_failed: bool, now_ms: i64) {
+        text.clone_into(&mut self.text);
+        if let Some(details) = CallDetails::read(details) {
+            self.details = Some(details);
+        }
+        if self.phase == Phase::Running {
+            self.ended_ms = Some(ms(now_ms));
+        }
+        self.phase = Phase::Done;
+        self.has_failed = has_failed;
+        self.tasks = None;
+    }
+
+    /// Whether its clock ticks.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.phase == Phase::Running
+    }
+
+    /// How long the call has taken; of a run that is over, what its result says.
+    #[must_use]
+    pub fn elapsed_ms(&self, now_ms: i64) -> Option<f64> {
+        if self.phase != Phase::Done {
+            return self.started_ms.map(|started| ms(now_ms) - started);
+        }
+        let details = self.details.as_ref()?;
+        let first = details.results.first()?;
+        if details.mode == Mode::Single {
+            return Some(first.duration_ms);
+        }
+        if let (Some(started), Some(ended)) = (self.started_ms, self.ended_ms) {
+            return Some(ended - started);
+        }
+        // Of a call from a resumed session only this is known: steps follow each other, tasks overlap.
+        (details.mode == Mode::Chain).then(|| details.results.iter().map(|result| result.duration_ms).sum())
+    }
+
+    /// How old the newest update is.
+    pub(super) fn since_update_ms(&self, now_ms: i64) -> f64 {
+        self.updated_ms.map_or(0.0, |updated| ms(now_ms) - updated)
+    }
+}
+
+fn completed(mut task: LiveTask, before: Option<LiveTask>) -> LiveTask {
+    if let Some(before) = before {
+        task.text = task.text.or(before.text);
+        task.display_items = task.display_items.or(before.display_items);
+    }
+    task
+}
+
+/// What stands in the place of a text that has not begun: `(running...)`, `(queued at place 3...)`, `(1 of 3 tasks are
+/// over...)`.
+fn is_placeholder(text: &str) -> bool {
+    let Some(words) = text.strip_prefix('(').and_then(|text| text.strip_suffix("...)")) else { return false };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    words == "running"
+        || words.strip_prefix("queued at place ").is_some_and(is_number)
+        || words
+            .strip_suffix(" tasks are over")
+            .and_then(|counts| counts.split_once(" of "))
+            .is_some_and(|(some, all)| is_number(some) && is_number(all))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 stay below 2^53")]
+fn ms(now_ms: i64) -> f64 {
+    now_ms as f64
+}

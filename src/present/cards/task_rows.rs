@@ -1,0 +1,263 @@
+//! The tasks of a call: one line each, and in an expanded card what each has done below it.
+
+use super::stored::Item;
+use super::tasks::{TaskView, common_model};
+use super::work::{self, Failure, Room, call_spans, news};
+use crate::present::counts::{counts, is_active, is_over};
+use crate::present::drawing::{
+    Cell, Drawing, INDENT, PREVIEW_CHARS, Part, Row, Span, beginning, first_line, folded, gist, indented,
+    remark,
+};
+use crate::present::usage_words;
+use crate::run::Mode;
+
+/// Columns of an agent's name at most, and the share of a narrow terminal that it may take.
+const AGENT_COLUMNS: u32 = 16;
+const AGENT_SHARE: u32 = 3;
+/// A time has fewer.
+const TIME_COLUMNS: u32 = 8;
+/// A terminal narrower than this shows a state's word in the place of the time.
+const TIME_FROM: u32 = 34;
+/// A narrower terminal shows the task only where there is nothing else to show, or where it tells tasks of one agent apart.
+const TASK_FROM: u32 = 90;
+const APART_FROM: u32 = 44;
+const TASK_SHARE: u32 = 4;
+const TASK_COLUMNS: u32 = 32;
+/// What is being done gets so much before figures of the run do.
+const ACTIVITY_COLUMNS: u32 = 24;
+/// Why a task failed is worth more than figures.
+const ALL_COLUMNS: u32 = 10_000;
+/// An error that its row has no room for stands below it.
+const ERROR_LINES: u32 = 2;
+/// Tasks that have a row, whatever the terminal.
+const TASK_ROWS: usize = 10;
+const BLOCK_INDENT: u32 = 4;
+/// With less room than this a task at work has its row only.
+const FEWEST_BLOCK_ROWS: usize = 2;
+/// Text looked at for one line.
+const LINE_CHARS: usize = 400;
+
+/// The tasks of a call in input order; the steps of a chain are numbered and come one after the other.
+pub(super) struct TaskList<'a> {
+    pub mode: Mode,
+    pub views: Vec<TaskView<'a>>,
+}
+
+impl<'a> TaskList<'a> {
+    /// One row per task, and a line for those that get none.
+    pub(super) fn rows(&self) -> Drawing {
+        let shown = self.chosen(TASK_ROWS);
+        let names = self.names();
+        let rows = shown.iter().map(|&index| self.row(index, &names, false));
+        rows.chain(self.hidden(&shown)).collect()
+    }
+
+    /// While tasks run: in `room` lines their rows, and below those at work what they have done.
+    pub(super) fn live_blocks(&self, room: usize) -> Drawing {
+        // Where not all have a row, one line says so.
+        let most = if self.views.len() > TASK_ROWS { room.saturating_sub(1) } else { room };
+        let shown = self.chosen(TASK_ROWS.min(most));
+        let hidden = self.hidden(&shown);
+        let names = self.names();
+        let at_work = shown.iter().filter(|&&index| is_active(self.views[index].state)).count();
+        let left = room.saturating_sub(shown.len() + usize::from(hidden.is_some()));
+        let share = left / at_work.max(1);
+        let mut rows = Drawing::new();
+        for &index in &shown {
+            let view = &self.views[index];
+            let has_block = is_active(view.state) && share >= FEWEST_BLOCK_ROWS;
+            rows.push(self.row(index, &names, has_block));
+            if has_block {
+                rows.extend(indented(live_block(view, share), BLOCK_INDENT));
+            }
+        }
+        rows.extend(hidden);
+        rows
+    }
+
+    /// When all is over: everything that is known of each task.
+    pub(super) fn final_blocks(&self) -> Drawing {
+        let names = self.names();
+        let mut rows = Drawing::new();
+        for (index, view) in self.views.iter().enumerate() {
+            rows.push(self.row(index, &names, true));
+            if let Some(result) = view.result {
+                let failed = !view.is_completed();
+                let failure = failed.then(|| Failure { code: None, message: view.error.unwrap_or_default() });
+                let mut block: Drawing = work::task(view.task, true).into_iter().collect();
+                block.extend(work::ended(result, view.text, failed, failure, true));
+                rows.extend(indented(block, BLOCK_INDENT));
+            }
+            rows.push(Row::blank());
+        }
+        rows
+    }
+
+    /// The row of a task. Where its work stands below, it is left out.
+    fn row(&self, index: usize, names: &[String], has_work_below: bool) -> Row {
+        let view = &self.views[index];
+        let arrow = if self.current() == Some(index) { "→ " } else { "  " };
+        let mut lead = vec![Span::new("accent", arrow)];
+        if self.mode == Mode::Chain {
+            let digits = self.views.len().to_string().len();
+            lead.push(Span::new("muted", format!("{:>digits$} ", index + 1)));
+        }
+        lead.push(Span::new(view.mark().color(), format!("{} ", view.mark().sign())));
+        let is_repeated = self.views.iter().filter(|other| other.agent == view.agent).count() > 1;
+        let task_from = if is_repeated { APART_FROM } else { TASK_FROM };
+        let agent = folded(beginning(view.agent, LINE_CHARS));
+        let agent = if agent.is_empty() { "…".to_owned() } else { agent };
+        let mut cells = vec![
+            Cell {
+                span: Span::new("accent", agent),
+                most: AGENT_COLUMNS,
+                share: Some(AGENT_SHARE),
+                // A name that is still arriving must not move what stands below the others.
+                is_growing: index > 0 && index + 1 == self.views.len() && self.views[0].state == "planned",
+                ..Cell::default()
+            },
+            Cell {
+                span: Span::new("muted", view.time()),
+                most: TIME_COLUMNS,
+                from: Some(TIME_FROM),
+                is_right: true,
+                ..Cell::default()
+            },
+        ];
+        if !has_work_below {
+            cells.push(Cell {
+                span: Span::new("muted", &names[index]),
+                most: TASK_COLUMNS,
+                share: Some(TASK_SHARE),
+                from: Some(task_from),
+                ..Cell::default()
+            });
+        }
+        let parts = self.details(view, &names[index], task_from, has_work_below);
+        Row::columns(lead, cells, parts)
+    }
+
+    /// What stands behind the columns: how the task stands, what it does, what it has spent.
+    fn details(&self, view: &TaskView<'a>, name: &str, task_from: u32, has_work_below: bool) -> Vec<Part> {
+        let note_color = if is_over(view.state) || view.is_retried { view.mark().color() } else { "muted" };
+        let mut parts = vec![Part::from(Span::new(note_color, view.note()))];
+        // Where there is room for nothing else, it is the state that is most worth saying.
+        if view.note().is_empty() {
+            parts.push(Part { until: Some(TIME_FROM), ..Span::new("muted", view.time()).into() });
+        }
+        let wide = |part: Part| Part { from: Some(part.from.unwrap_or_default().max(TIME_FROM)), ..part };
+        if !has_work_below {
+            let activity = activity(view);
+            let is_task = activity.is_empty() && !view.is_completed();
+            let spans = if is_task { vec![Span::new("muted", name)] } else { activity };
+            let is_trouble = view.result.is_some() && view.state != "aborted" && rank(view) == 1;
+            parts.push(wide(Part {
+                fewest: Some(if view.error.is_some() { ALL_COLUMNS } else { ACTIVITY_COLUMNS }),
+                below: (is_trouble && view.error.is_some()).then_some(ERROR_LINES),
+                // The task has a column of its own from there on.
+                until: is_task.then_some(task_from),
+                ..Part::new(spans)
+            }));
+        }
+        parts.push(wide(Part::from(view.silence(true)).ranked(1)));
+        // The figures of a run that is over stand at the end of what stands below.
+        if has_work_below && view.result.is_some() {
+            return parts;
+        }
+        let words = view.usage.as_ref().map(usage_words).unwrap_or_default();
+        let model = view.model.filter(|_| common_model(&self.views).is_none()).map(folded);
+        // The least telling goes first.
+        for (rank, text) in [(3, words.turns), (4, words.tokens), (2, words.cost), (5, model)] {
+            parts.extend(text.map(|text| wide(Part::from(Span::new("dim", text)).ranked(rank))));
+        }
+        parts
+    }
+
+    /// The step that a chain under way is at.
+    fn current(&self) -> Option<usize> {
+        let step = self.views.iter().position(|view| !is_over(view.state))?;
+        (self.mode == Mode::Chain && self.views[step].state != "planned").then_some(step)
+    }
+
+    /// The first line of each task; where those are alike, the words in which the tasks begin to differ.
+    fn names(&self) -> Vec<String> {
+        let first: Vec<String> = self.views.iter().map(|view| first_line(view.task)).collect();
+        let half = TASK_COLUMNS as usize / 2;
+        let mut starts: Vec<&str> = first.iter().map(|line| beginning(line, half)).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        if starts.len() == first.len() {
+            return first;
+        }
+        let tasks: Vec<String> =
+            self.views.iter().map(|view| folded(beginning(view.task, PREVIEW_CHARS))).collect();
+        let words: Vec<Vec<&str>> = tasks.iter().map(|task| task.split(' ').collect()).collect();
+        let Some(some) = words.first() else { return first };
+        let differ = (0..some.len()).find(|&at| words.iter().any(|others| others.get(at) != some.get(at)));
+        match differ {
+            Some(differ @ 2..) => words
+                .iter()
+                .map(|others| format!("… {}", others.get(differ..).unwrap_or_default().join(" ")))
+                .collect(),
+            _ => first,
+        }
+    }
+
+    /// The tasks that get a row when not all do: what runs, what failed, what comes next, what is done; in input order.
+    fn chosen(&self, limit: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.views.len()).collect();
+        order.sort_by_key(|&index| rank(&self.views[index]));
+        order.truncate(limit);
+        order.sort_unstable();
+        order
+    }
+
+    /// Says how many tasks have no row.
+    fn hidden(&self, shown: &[usize]) -> Option<Row> {
+        let states: Vec<&str> = (0..self.views.len())
+            .filter(|index| !shown.contains(index))
+            .map(|index| self.views[index].state)
+            .collect();
+        let counted: Vec<String> = counts(&states, "more ").into_iter().map(|span| span.text).collect();
+        (!states.is_empty()).then(|| Row::spans(remark(counted.join(", "))).indented(INDENT))
+    }
+}
+
+fn rank(view: &TaskView) -> u32 {
+    match view.state {
+        "completed" | "skipped" => 3,
+        state if is_active(state) => 0,
+        state if is_over(state) => 1,
+        _ => 2,
+    }
+}
+
+/// What the task does or has come to, in one line.
+fn activity(view: &TaskView) -> Vec<Span> {
+    if let Some(error) = view.error {
+        return vec![Span::new("muted", folded(beginning(error, LINE_CHARS)))];
+    }
+    let said = gist(if view.is_completed() { view.text } else { news(view.items, view.text) });
+    if !said.is_empty() {
+        return vec![Span::new("toolOutput", said)];
+    }
+    if view.is_completed() {
+        return Vec::new();
+    }
+    let call = view.items.iter().rev().find_map(|item| match item {
+        Item::Called(call) => Some(call),
+        Item::Said(_) => None,
+    });
+    call.map(|call| call_spans(call)).unwrap_or_default()
+}
+
+/// At most `room` lines of one task: what was asked, the newest calls, the end of what is being said.
+fn live_block(view: &TaskView, room: usize) -> Drawing {
+    let mut rows: Drawing = work::task(view.task, false).into_iter().collect();
+    let text = (room / 4).max(1);
+    // One line says how many calls came before.
+    let calls = room.saturating_sub(rows.len() + text + 1);
+    let text = u32::try_from(text).unwrap_or(u32::MAX);
+    rows.extend(work::work(view.items, view.text, Room { calls, text, with_words: false }));
+    rows
+}

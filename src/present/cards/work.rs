@@ -1,0 +1,235 @@
+//! What a run does and what came of it: its calls and words, an answer or why there is none, changed files, places.
+
+use super::stored::{CallFailure, EndedTask, Item, Spent};
+use crate::event::Usage;
+use crate::present::drawing::{
+    Drawing, Fit, INDENT, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, plain, remark, short_path,
+};
+use crate::present::usage_words;
+use crate::text::figures;
+
+pub(super) const ANSWER_LINES: u32 = 6;
+const ERROR_LINES: u32 = 6;
+pub(super) const PARTIAL_LINES: u32 = 3;
+
+/// Why a call did not simply succeed.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Failure<'a> {
+    pub code: Option<&'a str>,
+    pub message: &'a str,
+}
+
+impl<'a> From<&'a CallFailure> for Failure<'a> {
+    fn from(CallFailure { code, message }: &'a CallFailure) -> Self {
+        Self { code: Some(code), message }
+    }
+}
+
+/// All that a card says of a run that is over. What went wrong with one that did not fail is a remark.
+pub(super) fn ended(
+    result: &EndedTask,
+    output: &str,
+    failed: bool,
+    failure: Option<Failure>,
+    all: bool,
+) -> Drawing {
+    let items = result.display_items.as_deref().unwrap_or_default();
+    let mut rows = if all { calls(items, usize::MAX, None) } else { Drawing::new() };
+    if failed {
+        rows.extend(failure_rows(failure.unwrap_or_default(), Some(result), output, all));
+    } else {
+        rows.extend(answer(output, ANSWER_LINES, all));
+        rows.extend(failure.map(|failure| Row::text("warning", failure.message)));
+    }
+    rows.extend(changes(result.changes.as_deref().unwrap_or_default(), all));
+    rows.push(Row::parts(figures(&result.usage.usage(), result.model.as_deref())));
+    if all || result.outcome == "interrupted" {
+        rows.extend(whereabouts(result));
+    }
+    rows
+}
+
+/// An answer as Markdown, or the start of it.
+pub(super) fn answer(text: &str, limit: u32, all: bool) -> Drawing {
+    if all {
+        return vec![Row::blank(), Row::prose(text), Row::blank()];
+    }
+    // An answer can be 50 KB: no more of it is laid out than may be shown.
+    let source = beginning(text, PREVIEW_CHARS);
+    if source.len() < text.len() {
+        return vec![Row::prose(source).limited(limit, Vec::new()), Row::spans(hint("more"))];
+    }
+    vec![Row::prose(text).limited(limit, hint("{rest} more lines"))]
+}
+
+/// Why there is no answer, and what there is of one.
+pub(super) fn failure_rows(failure: Failure, result: Option<&EndedTask>, output: &str, all: bool) -> Drawing {
+    let items = result.and_then(|result| result.display_items.as_deref()).unwrap_or_default();
+    // An abort and the end of a budget are what somebody asked for: no code, no alarm.
+    let is_wanted = result.is_some_and(|result| matches!(result.outcome.as_str(), "aborted" | "budget"));
+    let mut rows = Drawing::new();
+    if let Some(code) = failure.code.filter(|code| !code.is_empty() && !is_wanted) {
+        rows.push(Row::line([Span::new("error", folded(code)).bold()]));
+    }
+    let why = Row::text(if is_wanted { "warning" } else { "error" }, failure.message);
+    rows.push(if all { why } else { why.limited(ERROR_LINES, Vec::new()) });
+    // An expanded card has words that led to calls above, with the calls.
+    let partial = if all { news(items, output) } else { output };
+    if !partial.is_empty() {
+        rows.extend(answer(partial, PARTIAL_LINES, all));
+    }
+    let calls = items.iter().filter(|item| matches!(item, Item::Called(_))).count();
+    if calls > 0 && !all {
+        rows.push(Row::spans(hint(figures::counted(calls, "call"))));
+    }
+    rows
+}
+
+/// The files that a run has changed: on one line as many as fit, or each on its own.
+pub(super) fn changes<S: AsRef<str>>(paths: &[S], all: bool) -> Drawing {
+    if paths.is_empty() {
+        return Drawing::new();
+    }
+    let paths: Vec<String> = paths.iter().map(|path| folded(path.as_ref())).collect();
+    if !all {
+        return vec![Fit::Paths { lead: vec![Span::new("muted", "changed ")], paths }.into()];
+    }
+    let each = paths.iter().map(|path| Row::line([Span::path("accent", path)]).indented(INDENT));
+    [Row::line([Span::new("muted", "changed")])].into_iter().chain(each).collect()
+}
+
+/// Turns, tokens, cost and model, each only when there is something to say.
+pub(super) fn figures(usage: &Usage, model: Option<&str>) -> Vec<Span> {
+    let words = usage_words(usage);
+    let model = model.map(folded).filter(|model| !model.is_empty());
+    let texts = [words.turns, words.tokens, words.cost, model];
+    texts.into_iter().flatten().map(|text| Span::new("dim", text)).collect()
+}
+
+/// Usages of several runs together.
+pub(super) fn sum<'a>(usages: impl IntoIterator<Item = &'a Usage>) -> Usage {
+    let mut all = Usage::default();
+    for usage in usages {
+        all.add(usage);
+    }
+    all
+}
+
+pub(super) fn spent(usage: &Spent, model: Option<&str>) -> Row {
+    Row::parts(figures(&usage.usage(), model))
+}
+
+/// Attempts, files and notes.
+fn whereabouts(result: &EndedTask) -> Drawing {
+    let mut rows = Drawing::new();
+    if result.attempts > 1.0 {
+        let attempts = result.attempts.to_string();
+        rows.push(Row::spans(vec![Span::new("muted", "attempts "), Span::new("dim", attempts)]));
+    }
+    let places = [("session", &result.session_file), ("full answer", &result.full_output_file)];
+    for (label, path) in places {
+        rows.extend(path.as_deref().filter(|path| !path.is_empty()).map(|path| place(label, path)));
+    }
+    rows.extend(
+        result
+            .diagnostics
+            .iter()
+            .flatten()
+            .map(|note| Row::wrapped(vec![Span::new("muted", "note "), Span::new("dim", folded(note))])),
+    );
+    rows
+}
+
+/// Where a file lies, on one line.
+pub(super) fn place(label: &str, path: &str) -> Row {
+    let path = Span::path("dim", &short_path(&folded(path)));
+    Row::spans(vec![Span::new("muted", format!("{label} ")), path])
+}
+
+/// The last `limit` calls, with the words among them: all that led to these calls, or only those at `words`.
+pub(super) fn calls(items: &[Item], limit: usize, words: Option<usize>) -> Drawing {
+    let places: Vec<usize> = items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| matches!(item, Item::Called(_)))
+        .map(|(at, _)| at)
+        .collect();
+    let hidden = places.len().saturating_sub(limit);
+    // After the last hidden call: with the words that led to the first one shown.
+    let from = if hidden == 0 { 0 } else { places[hidden - 1] + 1 };
+    // Text after the last call is the answer, which stands below on its own.
+    let end = places.last().map_or(0, |last| last + 1);
+    let mut rows = Drawing::new();
+    if hidden > 0 {
+        rows.push(Row::spans(remark(figures::counted(hidden, "earlier call"))));
+    }
+    rows.extend(items[..end].iter().enumerate().filter_map(|(at, item)| match item {
+        Item::Called(call) => (at >= from).then(|| Row::spans(call_spans(call))),
+        Item::Said(text) => {
+            let is_shown = words.map_or(at >= from, |words| at == words);
+            is_shown.then(|| Row::line([Span::new("dim", folded(beginning(text, PREVIEW_CHARS)))]))
+        }
+    }));
+    rows
+}
+
+/// A tool call, with its name apart from what it is given; where it is too long, the path at its end gives way.
+pub(super) fn call_spans(call: &str) -> Vec<Span> {
+    let call = folded(call);
+    let (name, given) = call.split_at(call.find(' ').map_or(0, |end| end + 1));
+    let start = given.rfind(' ').map_or(0, |end| end + 1);
+    let (words, path) = given.split_at(start);
+    // What a shell runs is no place.
+    let has_path = path.contains(['/', '\\']) && !call.starts_with('$');
+    let mut spans = vec![Span::new("muted", name)];
+    if has_path {
+        spans.extend([Span::new("toolOutput", words), Span::path("toolOutput", path)]);
+    } else {
+        spans.push(Span::new("toolOutput", given));
+    }
+    spans
+}
+
+/// Lines that calls and text get.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    pub calls: usize,
+    pub text: u32,
+    /// Each call with what was said before it.
+    pub with_words: bool,
+}
+
+/// A run's newest calls, and the end of what it says.
+pub(super) fn work(items: &[Item], text: &str, room: Room) -> Drawing {
+    let news = news(items, text);
+    let last = items.iter().rposition(|item| matches!(item, Item::Said(_))).filter(|_| news.is_empty());
+    // No place of an item, so that no words are shown.
+    let words = if room.with_words { None } else { Some(last.unwrap_or(usize::MAX)) };
+    let mut rows = if room.calls == 0 { Drawing::new() } else { calls(items, room.calls, words) };
+    if !news.is_empty() {
+        rows.push(Row::end_of_prose(news, room.text));
+    }
+    rows
+}
+
+/// What a run says now; nothing while calls are made that its last words have led to.
+pub(super) fn news<'a>(items: &[Item], text: &'a str) -> &'a str {
+    let text = text.trim();
+    let words = items.iter().rev().find_map(|item| match item {
+        Item::Said(words) => Some(words.trim()),
+        Item::Called(_) => None,
+    });
+    let is_old = matches!(items.last(), Some(Item::Called(_))) && words == Some(text);
+    if is_old { "" } else { text }
+}
+
+/// A task in full, or the start of its first lines.
+pub(super) fn task(text: &str, all: bool) -> Option<Row> {
+    let is_blank = plain(text).trim().is_empty();
+    let row = if all {
+        Row::text("muted", text)
+    } else {
+        Row::line([Part::from(Span::new("muted", folded(beginning(text, PREVIEW_CHARS))))])
+    };
+    (!is_blank).then_some(row)
+}
