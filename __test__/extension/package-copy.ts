@@ -301,6 +301,8 @@ export class StubAddon implements Called {
 	readonly usageWords = addon.usageWords;
 	readonly toolCard = addon.toolCard;
 	readonly reportDrawing = addon.reportDrawing;
+	readonly announcementDrawing = addon.announcementDrawing;
+	readonly CallCard = addon.CallCard;
 }
 
 /** A command that completes at once. */

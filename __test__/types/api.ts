@@ -109,6 +109,7 @@ holds<
 holds<
 	Same<
 		Exclude<keyof SingleResult, keyof Required<SingleResult>>,
+		| "runId"
 		| "error"
 		| "sessionFile"
 		| "output"
