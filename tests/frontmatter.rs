@@ -1,9 +1,13 @@
 //! What an agent file may say, and what its author is told when it says something else.
 
+#[path = "support/hidden.rs"]
+mod hidden;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
+use hidden::{assert_all_seen, with_hidden};
 use pi_subagent_native::agent::{AgentDefinition, Catalog, Context, Network, SandboxMode, Source, discover};
 use tempfile::TempDir;
 
@@ -180,6 +184,18 @@ fn a_description_is_one_bounded_line() {
     let agent = agent_of(&format!("---\nname: a\ndescription: |\n  one\n  {}\n---\nx", "two ".repeat(2000)));
     assert!(agent.description.starts_with("one two two") && !agent.description.contains('\n'));
     assert!(agent.description.chars().count() <= 1000);
+}
+
+#[test]
+fn nothing_of_an_agent_that_a_model_reads_is_hidden() {
+    let hidden = with_hidden("word");
+    let agent = agent_of(&format!("---\nname: a\ndescription: \"{hidden}\"\n---\n{hidden}"));
+    assert_eq!((agent.description.as_str(), agent.prompt.as_str()), ("word", "word"));
+    for field in ["model", "thinking", "tools", "readonly", "launcher", &hidden, "name"] {
+        let (_world, catalog) = catalog_of(format!("---\nname: a\n{field}: \"{hidden}\"\n---\nx"));
+        assert_eq!(catalog.diagnostics.len(), 1, "{field}: {:?}", catalog.diagnostics);
+        assert_all_seen(field, &format!("{catalog:?}"));
+    }
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //! unfinished answer, and in the questions of its extensions.
 #![cfg(unix)]
 
+#[path = "support/hidden.rs"]
+mod hidden;
 #[path = "support/scene.rs"]
 mod scene;
 #[path = "support/stage.rs"]
@@ -10,6 +12,7 @@ mod stage;
 use std::fs;
 use std::sync::Arc;
 
+use hidden::{assert_all_seen, with_hidden};
 use parking_lot::Mutex;
 use pi_subagent_native::event::{Question, QuestionMethod};
 use pi_subagent_native::run::{Answer, ChildQuestion, Control, Progress, ToolResult};
@@ -133,7 +136,8 @@ async fn no_text_of_a_question_shows_a_secret_or_an_escape_and_answers_go_back_i
         ("input", json!({ "placeholder": hostile })),
         ("editor", json!({ "prefill": hostile })),
     ];
-    for (method, fields) in rows {
+    let unseen = json!({ "message": with_hidden(&format!("{TOKEN} and {KNOWN}")) });
+    for (method, fields) in rows.into_iter().chain([("confirm", unseen)]) {
         let mut question = json!({ "type": "extension_ui_request", "id": "q1", "method": method });
         question["title"] = hostile.as_str().into();
         let texts = fields.as_object().expect("an object").clone();
@@ -141,7 +145,9 @@ async fn no_text_of_a_question_shows_a_secret_or_an_escape_and_answers_go_back_i
         let stream = [json!({ "type": "agent_start" }), question];
         // It says what it was answered, as it came.
         let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
-        let scene = printing("rpc", &stream, after);
+        let mut scene = printing("rpc", &stream, after);
+        let config = Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration");
+        config["inheritExtensions"] = "all".into();
         let asked: Mutex<Vec<Question>> = Mutex::default();
         // The user takes the first thing there is to send back.
         let answers = |ChildQuestion { question, .. }| {
@@ -169,4 +175,72 @@ async fn no_text_of_a_question_shows_a_secret_or_an_escape_and_answers_go_back_i
         let expected = if matches!(method, "select" | "editor") { hostile.as_str() } else { "" };
         assert_eq!(answer["value"], expected, "{method}");
     }
+}
+
+/// A shell of a child with no extension writes what pi writes when one asks.
+#[tokio::test]
+async fn a_question_that_no_extension_of_the_child_can_ask_is_declined_and_said() {
+    let question =
+        json!({ "type": "extension_ui_request", "id": "q1", "method": "input", "title": "[sudo] password:" });
+    let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
+    let rows = [
+        ("none", json!("none"), false),
+        ("those of its tools, which are none", json!("auto"), false),
+        ("an empty list", json!([]), false),
+        ("one", json!(["/ext/asks.ts"]), true),
+        ("all", json!("all"), true),
+    ];
+    for (label, inherited, is_asked) in rows {
+        let mut scene = printing("rpc", &[json!({ "type": "agent_start" }), question.clone()], after);
+        let config = Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration");
+        config["inheritExtensions"] = inherited;
+        let asked = Mutex::new(0);
+        let answers = |_: ChildQuestion| {
+            *asked.lock() += 1;
+            Answer::Value("secret".to_owned())
+        };
+        let user = User { answers: Some(Box::new(answers)), ..User::default() };
+        let (result, _) = scene.run_with(&user, &Control::default()).await;
+        assert_eq!(result.text, "Done.", "{label}");
+        drop(user);
+        assert_eq!(asked.into_inner(), u32::from(is_asked), "{label}");
+        let answer = fs::read_to_string(scene.path("answer")).expect("it was answered");
+        assert_eq!(answer.contains("\"cancelled\":true"), !is_asked, "{label}: {answer}");
+        let notices = &result.details.results[0].diagnostics;
+        let is_said = notices.iter().any(|notice| notice.starts_with("a question was declined"));
+        assert_eq!(is_said, !is_asked, "{label}: {notices:?}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_that_nobody_sees_reaches_a_caller() {
+    let hidden = with_hidden("word");
+    let call = json!({ "type": "toolcall_end", "contentIndex": 0,
+        "toolCall": { "id": "c1", "name": hidden, "arguments": { &hidden: hidden } } });
+    let tool = json!({ "type": "tool_execution_start", "toolCallId": "c1", "toolName": hidden,
+        "args": { "path": hidden } });
+    let ended = json!({ "type": "tool_execution_end", "toolCallId": "c1", "toolName": hidden, "result": hidden,
+        "isError": true });
+    for (label, more, exit) in [
+        ("an answer", json!({ "stopReason": "stop" }), 0),
+        ("an error of the provider", json!({ "stopReason": "error", "errorMessage": hidden }), 0),
+        ("an unknown end", json!({ "stopReason": hidden }), 3),
+        ("words on standard error", json!({ "stopReason": "aborted" }), 3),
+    ] {
+        let mut model = json!({ "provider": hidden, "model": hidden });
+        let more = more.as_object().expect("an object").clone();
+        model.as_object_mut().expect("an object").extend(more);
+        let update = json!({ "type": "message_update", "usage": {}, "assistantMessageEvent": call });
+        let stream = [delta(&hidden), update, tool.clone(), ended.clone(), said(&hidden, &model), settled()];
+        let after = format!("printf '%s\\n' '{hidden}' >&2; exit {exit}");
+        let (result, updates) = run(&stream, &after).await;
+        let all = format!("{result:?}{updates:?}");
+        assert!(all.contains("word"), "{label}: {all}");
+        assert_all_seen(label, &all);
+    }
+    let mut scene = printing("json", &[], "exit 3");
+    scene.spec.agent = with_hidden("nobody");
+    let (refused, _) = scene.run_with(&User::default(), &Control::default()).await;
+    assert!(refused.text.contains("Unknown agent: nobody"), "{}", refused.text);
+    assert_all_seen("a refusal", &format!("{refused:?}"));
 }

@@ -1,6 +1,8 @@
 //! What the model of a conversation can ask about its runs, and do with them. Their children are scripted.
 #![cfg(target_os = "linux")]
 
+#[path = "support/hidden.rs"]
+mod hidden;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "only the waiting is used here")]
 mod pids;
@@ -10,6 +12,7 @@ mod stage;
 use std::fs;
 use std::sync::Arc;
 
+use hidden::{assert_all_seen, with_hidden};
 use parking_lot::Mutex;
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Listener,
@@ -328,6 +331,52 @@ async fn history_tells_what_was_cut() {
     let two = scene.tool("sessions_history", json!({ "sessionKey": key, "limit": 2 })).await.value;
     assert_eq!(texts(&two, "messages", "role"), ["user", "assistant"]);
     assert_eq!(two["messages"][0]["text"], "question 28");
+}
+
+#[tokio::test]
+async fn what_a_model_reads_of_its_runs_has_nothing_hidden() {
+    let hidden = with_hidden("word");
+    let says = format!("hear; begin; said '{hidden}'; settled; asked; said '{hidden}'; settled; leave");
+    let scene = Scene::new(&says).await;
+    let key = scene.spawn(&hidden).await;
+    scene.settled().await;
+    let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
+    let file = run.transcript.clone().expect("a session file");
+    let text = json!([{ "type": "text", "text": hidden }]);
+    let call =
+        json!([{ "type": "toolCall", "id": "c", "name": hidden, "arguments": { hidden.as_str(): hidden } }]);
+    let model = |content: &Value| json!({ "role": "assistant", "provider": hidden, "model": hidden, "content": content });
+    let mut failed = model(&text);
+    failed["stopReason"] = hidden.as_str().into();
+    failed["errorMessage"] = hidden.as_str().into();
+    let messages = [
+        json!({ "role": "user", "content": text }),
+        model(&call),
+        json!({ "role": "toolResult", "toolName": hidden, "isError": false, "content": text }),
+        json!({ "role": "toolResult", "toolName": hidden, "isError": true, "content": text }),
+        failed,
+    ];
+    let mut lines = fs::read_to_string(&file).expect("a header");
+    for (number, message) in messages.iter().enumerate() {
+        let parent = number.checked_sub(1).map(|before| before.to_string());
+        let entry =
+            json!({ "type": "message", "id": number.to_string(), "parentId": parent, "message": message });
+        lines.extend([entry.to_string(), "\n".to_owned()]);
+    }
+    fs::write(&file, lines).expect("a file of ours");
+    let wanted = json!({ "sessionKey": key, "limit": 200, "includeTools": true });
+    let history = scene.tool("sessions_history", wanted).await;
+    assert_eq!(texts(&history.value, "messages", "role").len(), 5, "{}", history.value);
+    assert_eq!(history.value["messages"][0]["text"], "word");
+    let list = scene.tool("sessions_list", json!({})).await;
+    assert_eq!(texts(&list.value, "sessions", "label"), ["word"]);
+    let unknown = scene.tool("sessions_stop", json!({ "sessionKey": with_hidden("nothing") })).await;
+    for (label, answer) in [("history", history), ("list", list), ("an unknown run", unknown)] {
+        assert_all_seen(label, &answer.value.to_string());
+    }
+    for event in scene.ear.0.lock().iter() {
+        assert_all_seen("an announcement", &format!("{event:?}"));
+    }
 }
 
 #[tokio::test]

@@ -19,6 +19,9 @@ const obedient = [
 	{ say: "<{task}>", usage: { input: 10, output: 5, cost: 0.25 } },
 ];
 
+/** The words of the step before, as the next one gets them. */
+const fenced = (words: string, fence = "```") => `${fence}text\n${words}\n${fence}`;
+
 async function run(scene: Scene, several: Several, ...around: Around): Promise<ToolResult> {
 	return await inTime(startSeveral("chain", scene, several, ...around).result(), "the result");
 }
@@ -27,12 +30,14 @@ describe("the steps of a chain", () => {
 	it("get what the one before has found and what the first was to do, and the last one's answer counts", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["find", "a {previous} b {previous}", "c {previous} d {task}"]);
-		assert.deepEqual(toldOf(scene, "task"), ["find", "a <find> b <find>", "c <a <find> b <find>> d find"]);
+		const found = `a \n${fenced("<find>")}\n b \n${fenced("<find>")}`;
+		const last = `c \n${fenced(`<${found}>`, "````")}\n d find`;
+		assert.deepEqual(toldOf(scene, "task"), ["find", found, last]);
 		assert.deepEqual([result.details.mode, result.isError ?? false, result.details.error], ["chain", false, undefined]);
 		// Sessions keep them, beside those of other tools and releases.
 		assert.deepEqual([result.details.kind, result.details.version], ["subagent-run", 1]);
 		assert.deepEqual(outcomesOf(result), ["completed", "completed", "completed"]);
-		assert.equal(textOf(result), "<c <a <find> b <find>> d find>");
+		assert.equal(textOf(result), `<${last}>`);
 		assert.deepEqual(
 			result.details.results.map(({ task }) => task),
 			toldOf(scene, "task"),
@@ -57,7 +62,7 @@ describe("the steps of a chain", () => {
 		assert.deepEqual(outcomesOf(result), ["completed", "completed"]);
 		assert.deepEqual(toldOf(scene, "task"), [
 			"say {previous} and {task}",
-			"{previous} {task} {other} {} { previous } <say {previous} and {task}>",
+			`{previous} {task} {other} {} { previous } \n${fenced("<say {previous} and {task}>")}`,
 		]);
 	});
 
@@ -71,21 +76,21 @@ describe("the steps of a chain", () => {
 		const scene = playing(t, obedient);
 		Object.assign(scene.options.env ?? {}, { BRACES: "{previous} {{task}} {task}" });
 		await run(scene, ["braces", "it says {previous}"]);
-		assert.deepEqual(toldOf(scene, "task")[1], "it says braces and {previous} {{task}} {task}");
+		assert.deepEqual(toldOf(scene, "task")[1], `it says \n${fenced("braces and {previous} {{task}} {task}")}`);
 	});
 
 	it("may begin with what looks like a command", async (t) => {
-		const scene = playing(t, [{ when: "^\\n?/", do: [{ say: "Done." }], else: [{ say: "/quit" }] }]);
+		const scene = playing(t, [{ when: "/quit", do: [{ say: "Done." }], else: [{ say: "/quit" }] }]);
 		const result = await run(scene, ["one", "{previous}"]);
-		assert.deepEqual([textOf(result), toldOf(scene, "task")], ["Done.", ["one", "\n/quit"]]);
+		assert.deepEqual([textOf(result), toldOf(scene, "task")], ["Done.", ["one", fenced("/quit")]]);
 	});
 
 	it("get the beginning and the end of a long answer", async (t) => {
 		const scene = playing(t, obedient);
-		const result = await run(scene, ["long", "It says: {previous}."]);
+		const result = await run(scene, ["long", "It says:\n{previous}"]);
 		assert.deepEqual(outcomesOf(result), ["completed", "completed"]);
 		const [, task = ""] = toldOf(scene, "task") as string[];
-		assert.ok(task.startsWith("It says: first 0") && task.endsWith("789 last."));
+		assert.ok(task.startsWith("It says:\n```text\nfirst 0") && task.endsWith("789 last\n```"));
 		assert.match(/\[[^\]]+\]/.exec(task)?.[0] ?? "", /of 990010 bytes/, "and how much there was of it");
 		assert.ok(task.length > 40_000 && task.length < 70_000, `${task.length} characters`);
 		assert.ok(JSON.stringify(result).length < 256 * 1024);
@@ -101,7 +106,10 @@ describe("the steps of a chain", () => {
 	it("go on after an answer that was cut", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["cut", "next: {previous}"]);
-		assert.deepEqual([outcomesOf(result), toldOf(scene, "task")[1]], [["completed", "completed"], "next: Half of it"]);
+		assert.deepEqual(
+			[outcomesOf(result), toldOf(scene, "task")[1]],
+			[["completed", "completed"], `next: \n${fenced("Half of it")}`],
+		);
 	});
 
 	it("leave the last one's answer all the room there is", async (t) => {

@@ -166,7 +166,8 @@ describe("a question", () => {
 			while [ $i -lt 100 ]; do printf '{"type":"extension_ui_request","id":"q%s","method":"confirm","title":"%s?"}\n' $i $i; i=$((i+1)); done
 			head -n100 > $here/answers; said 'Done.'; settled`;
 		const scene = new Scene(t, "", { config: { protocol: "rpc" } });
-		const change = { piCommand: scene.pi("pi.sh", script), config: { protocol: "rpc" } };
+		const config = { protocol: "rpc", inheritExtensions: "all" };
+		const change = { piCommand: scene.pi("pi.sh", script), config };
 		const result = await scene.run(change, undefined, { ask: async () => ({ confirmed: true }) });
 		assert.deepEqual(shape(result), completed);
 		const answers = scene
@@ -323,7 +324,7 @@ describe("questions without end", () => {
 	})) {
 		it(`cost the host nothing: ${label}`, async (t) => {
 			const scenario = [first, { fill: 32 << 20, with: line }, { say: "Done." }];
-			const config = { protocol: "rpc", sandbox: "off" };
+			const config = { protocol: "rpc", sandbox: "off", inheritExtensions: "all" };
 			await check(t, { scenario, config, is: [undefined, 0, "completed"], isFlood: true });
 		});
 	}

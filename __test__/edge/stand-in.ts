@@ -33,7 +33,8 @@ export function playing(test: TestContext, scenario: Scenario, change: Partial<R
 	const scene = new Scene(test, "", {
 		piCommand: fakePi,
 		...change,
-		config: { protocol: "rpc", graceMs: 1_000, ...change.config },
+		// With extensions, of which one could ask.
+		config: { protocol: "rpc", graceMs: 1_000, inheritExtensions: "all", ...change.config },
 	});
 	const env = { FAKE_PI_LOG: scene.path("log"), HERE: scene.root, ...scripted(scene, "scenario", scenario) };
 	Object.assign(scene.options.env ?? {}, env);

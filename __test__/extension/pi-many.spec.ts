@@ -139,7 +139,7 @@ for (const version of piVersions) {
 			]);
 			assert.equal(end.isError, false);
 			assert.equal(detailsOf(end).mode, "chain");
-			const answer = "`say forty-two` gave forty-two, not {previous} or {other}";
+			const answer = "`say forty-two` gave \n```text\nforty-two\n```\n, not {previous} or {other}";
 			assert.deepEqual(outcomes(end), [
 				["explorer", "completed", "forty-two"],
 				["reviewer", "completed", answer],

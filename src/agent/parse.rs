@@ -250,6 +250,7 @@ impl Reader<'_> {
                 && !text.starts_with('-')
                 && text.chars().count() <= MAX_TEXT_CHARS
                 && !text.chars().any(char::is_control)
+                && without_controls(text) == text
         };
         match &field.value {
             Yaml::Text(text) if fits(text.trim()) => Some(text.trim().to_owned()),

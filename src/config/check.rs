@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::keys::{Key, Kind};
 use super::located::{Json, Located, Member, Mistake};
-use crate::text::{Position, nearest, quoted, suggestion};
+use crate::text::{Position, nearest, quoted, suggestion, without_controls};
 
 /// No list needs more entries.
 const MAX_ITEMS: usize = 256;
@@ -236,7 +236,8 @@ fn listed(choices: &[&str]) -> String {
 }
 
 fn is_line(text: &str) -> bool {
-    !text.trim().is_empty() && text.len() <= MAX_TEXT_BYTES && !text.chars().any(char::is_control)
+    let is_seen = !text.chars().any(char::is_control) && without_controls(text) == text;
+    is_seen && !text.trim().is_empty() && text.len() <= MAX_TEXT_BYTES
 }
 
 fn is_place(text: &str) -> bool {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::position::Position;
+use super::sanitize::without_controls;
 use super::text_enum::text_enum;
 use serde::Serialize;
 
@@ -67,7 +68,7 @@ impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(path) = &self.path {
             // A file may have any name, also one with lines of its own.
-            write!(f, "{}", one_line(&path.to_string_lossy(), PATH_CHARS))?;
+            write!(f, "{}", shown(&path.to_string_lossy(), PATH_CHARS))?;
             if let (Some(line), Some(column)) = (self.line, self.column) {
                 write!(f, ":{line}:{column}")?;
             }
@@ -79,7 +80,12 @@ impl fmt::Display for Diagnostic {
 
 /// A person's value in backticks, on one line and short enough to read.
 pub(crate) fn quoted(value: &str) -> String {
-    format!("`{}`", one_line(value, QUOTED_CHARS))
+    format!("`{}`", shown(value, QUOTED_CHARS))
+}
+
+/// A value as it is seen: nothing invisible, and on one line.
+fn shown(value: &str, max_chars: usize) -> String {
+    without_controls(&one_line(value, max_chars)).into_owned()
 }
 
 /// The text on one line, without control characters, cut with an ellipsis at `max_chars` characters.

@@ -2,12 +2,30 @@
 
 use regex::{Captures, Regex};
 
-/// Replaces each `{name}` by the value of that name, or by nothing when it has none. `{{name}}` stands for a literal
-/// `{name}`; braces around anything else stay as they are. Values are not expanded again.
+/// What takes the place of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// Text within a line.
+    Inline(&'a str),
+    /// Text on lines of its own.
+    Block(&'a str),
+}
+
+/// Replaces each `{name}` by the value of that name. `{{name}}` stands for a literal `{name}`; braces around anything else
+/// stay as they are. Values are not expanded again.
 #[must_use]
-pub fn fill<'a>(template: &str, names: &[&str], value: impl Fn(&str) -> Option<&'a str>) -> String {
+pub fn fill<'a>(template: &str, names: &[&str], value: impl Fn(&str) -> Value<'a>) -> String {
     let fill = |found: &Captures<'_>| match found.name("place") {
-        Some(name) => value(name.as_str()).unwrap_or_default().to_owned(),
+        Some(name) => match value(name.as_str()) {
+            Value::Inline(text) => text.to_owned(),
+            Value::Block(text) => {
+                let place = found.get_match().range();
+                let (before, after) = (&template[..place.start], &template[place.end..]);
+                let begins = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+                let ends = if after.is_empty() || after.starts_with('\n') { "" } else { "\n" };
+                format!("{begins}{text}{ends}")
+            }
+        },
         // One pair of braces less.
         None => found[0][1..found[0].len() - 1].to_owned(),
     };
@@ -34,7 +52,7 @@ mod tests {
 
     #[test]
     fn names_are_filled_and_all_else_stays() {
-        let value = |name: &str| (name == "previous").then_some("{task} é");
+        let value = |name: &str| Value::Inline(if name == "previous" { "{task} é" } else { "" });
         for (template, filled) in [
             ("", ""),
             ("no names", "no names"),
@@ -48,6 +66,18 @@ mod tests {
             ("fn main() { let a = {task}; }", "fn main() { let a = ; }"),
         ] {
             assert_eq!(fill(template, &NAMES, value), filled, "{template}");
+        }
+    }
+
+    #[test]
+    fn a_block_stands_on_lines_of_its_own() {
+        for (template, filled) in [
+            ("{previous}", "a\nb"),
+            ("look: {previous}.", "look: \na\nb\n."),
+            ("look:\n{previous}\nand go", "look:\na\nb\nand go"),
+            ("{previous}{previous}", "a\nb\n\na\nb"),
+        ] {
+            assert_eq!(fill(template, &NAMES, |_| Value::Block("a\nb")), filled, "{template}");
         }
     }
 

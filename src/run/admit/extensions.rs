@@ -68,6 +68,13 @@ impl ResolvedRun {
         Extensions::Only(own.into_iter().filter(|file| allowed.contains(file)).collect())
     }
 
+    /// Whether a child with these tools has an extension that could ask its user something. Nothing else in pi asks.
+    #[must_use]
+    pub(in crate::run) fn may_ask(&self, context: &HostContext, tools: &[String]) -> bool {
+        let chosen = self.extensions(context, tools);
+        chosen != Extensions::Only(Vec::new()) || !builtin_needed(tools, self.provider()).is_empty()
+    }
+
     /// Whether one of the user's extensions provides the child's model.
     fn model_from_extension(&self, context: &HostContext) -> bool {
         let Host { model, model_from_extension, extension_providers, .. } = &context.host;

@@ -53,6 +53,7 @@ impl ActiveRun<'_> {
             silence,
             child_control: &child_control,
             questions,
+            may_ask: resolved.may_ask(&self.admitted.spec.context, self.admitted.tools()),
             enforcer: &self.enforcer,
             rate_limited: &rate_limited,
             announcing: match resolved.config.announce.mode {

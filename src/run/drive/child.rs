@@ -60,6 +60,9 @@ pub(super) struct DrivenChild<'a> {
     pub child_control: &'a ChildControl,
     /// Gets its questions. Unbounded, because [`ChildControl::begin_question`] bounds how many are sent.
     pub questions: mpsc::UnboundedSender<PendingQuestion>,
+    /// Whether one of its extensions can ask. What looks like a question of another child was written by something that it
+    /// has started.
+    pub may_ask: bool,
     pub enforcer: &'a BudgetEnforcer,
     /// Called when the provider asks for a pause.
     pub rate_limited: &'a (dyn Fn(Duration) + Sync),
@@ -147,16 +150,19 @@ impl DrivenChild<'_> {
             && self.enforcer.has_room()
     }
 
-    /// Forwards a question, or cancels it: when the work is done, when too many wait already, or when texts were cut
-    /// that the answer would have to match.
-    fn ask(&self, question: Question) {
+    /// Forwards a question, or cancels it: when no extension of the child can ask, when the work is done, when too many
+    /// wait already, or when texts were cut that the answer would have to match.
+    fn ask(&mut self, question: Question) {
         let is_answerable =
             question.is_whole || matches!(question.method, QuestionMethod::Confirm | QuestionMethod::Input);
         if !self.child_control.takes_commands() {
             return;
         }
         let is_done = self.announcing == Announcing::Requested;
-        if is_done || !is_answerable || !self.child_control.begin_question() {
+        if !self.may_ask {
+            self.report.forged_questions = self.report.forged_questions.saturating_add(1);
+        }
+        if !self.may_ask || is_done || !is_answerable || !self.child_control.begin_question() {
             self.child_control.send(Command::Answer(&question.id, &Answer::Cancelled));
         } else {
             // Nobody receives once the run is ending; the child's question ends with it.
@@ -243,6 +249,7 @@ mod tests {
                 silence,
                 child_control: &child_control,
                 questions,
+                may_ask: true,
                 enforcer: &enforcer,
                 rate_limited: &|_| {},
                 announcing: Announcing::Never,

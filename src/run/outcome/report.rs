@@ -32,6 +32,10 @@ const VALUE_CHARS: usize = 300;
 /// The limit for `output` in `details`; `content` has its own, configured limit.
 const OUTPUT_FIELD: TruncateLimits = TruncateLimits { max_bytes: 64 * 1024, max_lines: usize::MAX };
 
+/// The notice of questions that were declined.
+const FORGED: &str =
+    "a question was declined: no extension of the child can ask, so something that it started has written it";
+
 /// Builds the result of a run from what is known before its child ends.
 #[derive(Clone)]
 pub(in crate::run) struct ResultBuilder {
@@ -75,6 +79,9 @@ impl ResultBuilder {
             let left_out = collected.omitted_bytes;
             self.diagnostics
                 .push(format!("{left_out} bytes in the middle of the answer were too many to keep"));
+        }
+        if protocol_report.forged_questions > 0 {
+            self.diagnostics.push(FORGED.to_owned());
         }
         let is_completed = verdict.outcome == RunOutcome::Completed;
         let answer = if is_completed { collected.text } else { collected.partial.or(collected.text) };

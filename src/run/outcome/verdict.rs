@@ -35,6 +35,8 @@ pub(in crate::run) struct ProtocolReport {
     pub prompt_rejected: Option<String>,
     /// Why pi rejected the request for an announcement, if it did.
     pub announcement_rejected: Option<String>,
+    /// How many questions were declined because the child has no extension that asks.
+    pub forged_questions: u32,
     /// What the child was busy with when it was told to stop.
     pub stopped_in: Option<Busy>,
 }

@@ -159,8 +159,11 @@ fn is_suspect(byte: u8) -> bool {
         | (byte == 0xc2)
         | (byte == 0xcd)
         | (byte == 0xd8)
+        | (byte == 0xe1)
         | (byte == 0xe2)
+        | (byte == 0xe3)
         | (byte == 0xef)
+        | (byte == 0xf0)
         | (byte == 0xf3)
 }
 

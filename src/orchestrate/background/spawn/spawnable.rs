@@ -48,7 +48,7 @@ pub fn spawnable(
             description: one_line(&sanitizer.sanitize(&agent.description).into_string(), DESCRIPTION_CHARS),
             source: agent.source,
             readonly: agent.readonly,
-            model: model.cloned(),
+            model: model.map(|model| one_line(&sanitizer.sanitize(model).into_string(), DESCRIPTION_CHARS)),
         }
     });
     (agents.collect(), config.default_agent)
