@@ -1,6 +1,6 @@
 //! The names of the files in the directory of a run.
 
-use crate::files::layout::{GUARD, PROMPT};
+use crate::files::layout::{GUARD, LOCK, PROMPT};
 
 /// Stands between the name and the time in the name of an archived file.
 const ASIDE: &str = ".deleted.";
@@ -28,7 +28,7 @@ pub(super) fn is_aside(name: &str) -> bool {
 
 /// Whether this is the name of one of a run's files.
 pub(super) fn is_ours(name: &str) -> bool {
-    is_said(name) || is_aside(name) || matches!(name, PROMPT | GUARD)
+    is_said(name) || is_aside(name) || matches!(name, PROMPT | GUARD | LOCK)
 }
 
 /// The archived name of a file; `number` is above 1 where the name without it is taken.
@@ -51,7 +51,7 @@ mod tests {
             let aside = aside(said, "2025-11-22T07-49-12.345Z", 2);
             assert!(is_aside(&aside) && is_ours(&aside) && !is_said(&aside), "{aside}");
         }
-        for own in [PROMPT, GUARD] {
+        for own in [PROMPT, GUARD, LOCK] {
             assert!(is_ours(own) && !is_said(own), "{own}");
         }
         for foreign in [

@@ -24,6 +24,8 @@ const MAX_MESSAGE: usize = 4 * 1024;
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes that `pi --version` may print.
 const VERSION_BYTES: usize = 64 * 1024;
+/// Where pi is started for its version: nobody but root can have put anything there.
+const NEUTRAL: &str = "/";
 /// The oldest pi that is tested.
 const OLDEST: PiVersion = PiVersion { parts: [0, 87, 1] };
 
@@ -138,8 +140,8 @@ async fn child_command(
     };
     let mut args = pi.args.clone();
     args.push(OsString::from("--version"));
-    // A missing directory is a mistake of the call, not of pi.
-    let cwd = if cwd.is_dir() { cwd.to_path_buf() } else { std::env::temp_dir() };
+    // Nobody has said yes to the project, whose files an interpreter may read where it starts.
+    let cwd = PathBuf::from(NEUTRAL);
     let guardian =
         capabilities.warden().map(|warden| Guardian { program: warden.into(), options: Options::default() });
     let command = ChildCommand { program: pi.program.clone(), args, cwd, env: context.env.clone(), guardian };
@@ -167,5 +169,34 @@ async fn child_command(
         Some(_) => Check::new(AREA, Status::Ok, message),
         None => Check::new(AREA, Status::Warning, message)
             .hint("its version is unknown, so newer options are not used"),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::run::Host;
+
+    /// An interpreter may read files where it starts: `.env`, `bunfig.toml`, `package.json`.
+    #[tokio::test]
+    async fn pi_is_not_started_in_the_project() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let (project, script) = (root.path().join("project"), root.path().join("pi.sh"));
+        fs::create_dir(&project).expect("made");
+        fs::write(&script, "pwd > \"${0%/*}/cwd\"; echo 1.5.2").expect("written");
+        let context = HostContext {
+            agent_dir: root.path().join("agent"),
+            home: None,
+            env: std::env::vars_os().filter(|(name, _)| name == "PATH").collect(),
+            config: None,
+            pi_command: Some(vec!["/bin/sh".to_owned(), script.to_string_lossy().into_owned()]),
+            warden: None,
+            host: Host::default(),
+        };
+        let checks = doctor(project, Arc::new(context)).await;
+        assert!(checks.iter().any(|check| check.message.starts_with("pi 1.5.2")), "{checks:?}");
+        assert_eq!(fs::read_to_string(root.path().join("cwd")).expect("it was started"), "/\n");
     }
 }

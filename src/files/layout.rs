@@ -10,6 +10,9 @@ pub const PROMPT: &str = "prompt.md";
 /// The extension that limits a run's child to its tools.
 pub const GUARD: &str = "guard.cjs";
 
+/// The file that is locked as long as a run is alive.
+pub const LOCK: &str = "run.lock";
+
 /// The parent of the directories of a conversation's runs: beside its session file, or in the agent directory without
 /// one.
 #[must_use]

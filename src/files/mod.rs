@@ -1,10 +1,13 @@
 //! Files: where they are, who may read them, and how to open one that somebody else may have put there.
 //!
 //! [`layout`] has every name below the agent directory and in the directory of a run, [`private`] creates files that
-//! only their owner may read, [`owned`] opens files of ours, and [`open`] paths that may be anything.
+//! only their owner may read, [`owned`] opens files of ours, `exclusive` locks them, and [`open`] paths that may be
+//! anything.
 //! [`FileError`] names the path that something failed at. Like `text`, it uses no layer above.
 
 mod error;
+#[cfg_attr(windows, path = "exclusive_windows.rs")]
+pub(crate) mod exclusive;
 pub mod layout;
 pub mod open;
 pub mod owned;

@@ -10,8 +10,9 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use super::connect::{connect, is_damage, is_remote};
 use super::error::StoreError;
-use super::presence::{Heartbeat, LockFile, Presence, identity, lock_of};
+use super::presence::{Heartbeat, LockFile, Presence, lock_of};
 use super::schema;
+use crate::files::exclusive::identity;
 use crate::files::{FileError, layout, private};
 
 /// How long to wait while another process opens the database, which takes milliseconds. Only one process migrates, and

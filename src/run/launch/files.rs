@@ -57,7 +57,7 @@ pub(in crate::run) struct RunFiles {
     /// Says where all this lies, should nobody be left to remove it.
     note: Option<Note>,
     /// Says that this run is alive.
-    _lock: SessionLock,
+    lock: Option<SessionLock>,
     /// Keeps the child's warden, which removes all this if this process ends before.
     pub clean_up: Option<CleanUp>,
 }
@@ -126,7 +126,7 @@ impl RunFiles {
             is_used: is_resumed,
             is_resumed,
             note,
-            _lock: lock,
+            lock: Some(lock),
             clean_up: None,
         };
         match files.write_all(wanted) {
@@ -182,7 +182,9 @@ impl RunFiles {
     #[must_use]
     pub(in crate::run) fn scratch(&self) -> Vec<PathBuf> {
         let note = self.note.as_ref().map(Note::path);
-        self.own_places().chain([&*self.prompt, &*self.guard]).chain(note).map(Path::to_path_buf).collect()
+        let lock = self.lock.as_ref().map(SessionLock::path);
+        let files = [&*self.prompt, &*self.guard].into_iter().chain(note).chain(lock);
+        self.own_places().chain(files).map(Path::to_path_buf).collect()
     }
 
     /// The session, to be removed as well unless it is kept.
@@ -221,8 +223,6 @@ impl RunFiles {
                 fs::remove_file(file).map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |()| true);
         }
         is_clear &= self.private_dirs.take().is_none_or(PrivateDirs::remove);
-        // Fails on purpose if something is kept in it: a directory that is not empty stays.
-        let _ = fs::remove_dir(&self.directory);
         is_clear
     }
 
@@ -261,6 +261,9 @@ impl Drop for RunFiles {
         } else if !self.clean_up.take().is_some_and(CleanUp::delegate) {
             leftovers::sweep_again();
         }
+        drop(self.lock.take());
+        // Fails on purpose if something is kept in it: a directory that is not empty stays.
+        let _ = fs::remove_dir(&self.directory);
     }
 }
 

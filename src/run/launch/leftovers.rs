@@ -1,8 +1,11 @@
 //! What runs of dead processes have left: private copies of credentials, prompts, temporary directories.
 //!
 //! Before a run creates anything, it notes its directories in a file below the agent directory, which goes when the run has
-//! cleaned up. The child's own agent directory lies beside that note. So a note without a living run names what is left. A run is alive as long as its directory is locked, and the
-//! kernel releases that lock however its process ends.
+//! cleaned up. The child's own agent directory lies beside that note. So a note without a living run names what is left. A
+//! run is alive as long as it is locked, and the kernel releases that lock however its process ends. What is left without a
+//! note: `unnoted`.
+
+mod unnoted;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -16,16 +19,22 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use pi_subagent_warden::{is_transient, remove_tree};
-use rustix::fs::{AtFlags, CWD, FlockOperation, flock, fstat, unlinkat};
+use rustix::fs::{AtFlags, CWD, fstat, unlinkat};
 use uuid::Uuid;
 
 use super::private_dirs::{PrivateDirs, TEMPORARY_PREFIX};
+use super::resume::lock_dead;
 use crate::files::{FileError, layout, open, private};
 
 /// Notes that are read at one start. Who has more gets rid of the rest at the next ones.
 const MAX_NOTES: usize = 1024;
 /// The longest note, in bytes: two paths.
 const MAX_NOTE: u64 = 16 * 1024;
+
+/// The extension of notes.
+const NOTE: &str = "run";
+/// The name of the guard in earlier releases.
+const FORMER_GUARD: &str = "guard.ts";
 
 /// A note is written within microseconds.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(60);
@@ -50,7 +59,7 @@ impl Note {
         temporary: Option<&Path>,
     ) -> Result<Option<Self>, FileError> {
         let parent = layout::scratch(agent_dir);
-        let path = parent.join(Uuid::new_v4().simple().to_string()).with_extension("run");
+        let path = parent.join(Uuid::new_v4().simple().to_string()).with_extension(NOTE);
         let absolute = |path: &Path| std::path::absolute(path).map(PathBuf::into_os_string);
         let write = || {
             let mut bytes = absolute(run)?.into_vec();
@@ -91,9 +100,17 @@ impl Note {
 /// again after [`sweep_again`].
 pub(crate) fn sweep_once(agent_dir: &Path) {
     let agent_dir = agent_dir.to_path_buf();
-    if SWEPT.lock().insert(agent_dir.clone()) {
-        // Without a thread the next process does it.
-        drop(thread::Builder::new().name("subagent-leftovers".to_owned()).spawn(move || sweep(&agent_dir)));
+    if !SWEPT.lock().insert(agent_dir.clone()) {
+        return;
+    }
+    let sweep = move || {
+        let swept = sweep(&agent_dir).and_then(|()| unnoted::sweep(&agent_dir, &std::env::temp_dir()));
+        if swept.is_err() {
+            sweep_again();
+        }
+    };
+    if thread::Builder::new().name("subagent-leftovers".to_owned()).spawn(sweep).is_err() {
+        sweep_again();
     }
 }
 
@@ -102,23 +119,29 @@ pub(super) fn sweep_again() {
     SWEPT.lock().clear();
 }
 
-/// Removes what runs of dead processes have left. Errors leave a note, and what it names, for the next sweep.
-fn sweep(agent_dir: &Path) {
+/// Removes what runs of dead processes have left. What cannot be removed keeps its note, for the next sweep.
+///
+/// # Errors
+///
+/// When the notes cannot be listed, or one cannot be read for now.
+fn sweep(agent_dir: &Path) -> io::Result<()> {
     let notes = layout::scratch(agent_dir);
     let is_ours = fs::symlink_metadata(&notes).is_ok_and(|found| found.is_dir() && found.uid() == our_uid());
-    for entry in
-        fs::read_dir(&notes).into_iter().flatten().take(if is_ours { MAX_NOTES } else { 0 }).flatten()
-    {
-        let path = entry.path();
-        let is_done = match read(&path) {
-            Ok(Some(note)) => clear(&note, &agent_beside(&path)).unwrap_or(false),
-            Ok(None) => is_old(&path),
-            Err(_) => false,
-        };
-        if is_done {
-            let _ = fs::remove_file(path);
+    if !is_ours {
+        return Ok(());
+    }
+    let mut swept = Ok(());
+    for entry in fs::read_dir(&notes)?.take(MAX_NOTES) {
+        let path = entry?.path();
+        let is_done =
+            read(&path).and_then(|note| note.map_or_else(|| Ok(is_old(&path)), |note| clear(&note, Some(&agent_beside(&path)))));
+        match is_done {
+            Ok(true) => drop(fs::remove_file(path)),
+            Err(error) if is_transient(&error) => swept = Err(error),
+            Ok(false) | Err(_) => {}
         }
     }
+    swept
 }
 
 fn agent_beside(note: &Path) -> PathBuf {
@@ -167,28 +190,31 @@ pub(super) fn temporary_name(id: &OsStr) -> OsString {
 }
 
 /// Removes what a run has left, with the agent directory of its child, unless it is alive. Returns whether nothing is left.
-fn clear(Noted { run, temporary }: &Noted, agent: &Path) -> io::Result<bool> {
-    // Held until the end, so that nobody continues the run meanwhile.
+fn clear(Noted { run, temporary }: &Noted, agent: Option<&Path>) -> io::Result<bool> {
     let directory = match open::directory_no_follow_at(CWD, run) {
         Err(error) if io::Error::from(error).kind() == io::ErrorKind::NotFound => None,
         opened => Some(opened?),
     };
+    // Held until all is removed, so that nobody continues the run meanwhile.
+    let mut lock = None;
     if let Some(directory) = &directory {
+        if fstat(directory)?.st_uid != our_uid() {
+            return Ok(false);
+        }
         // Where there are no locks, nobody can tell whether the run is alive.
-        if fstat(directory)?.st_uid != our_uid()
-            || flock(directory, FlockOperation::NonBlockingLockExclusive).is_err()
-        {
+        lock = lock_dead(run);
+        if lock.is_none() {
             return Ok(false);
         }
         PrivateDirs::clear(run)?;
-        for name in [layout::PROMPT, layout::GUARD] {
+        for name in [layout::PROMPT, layout::GUARD, FORMER_GUARD] {
             match unlinkat(directory, name, AtFlags::empty()).map_err(io::Error::from) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
         }
     }
-    remove_tree(agent)?;
+    agent.map_or(Ok(()), remove_tree)?;
     if let Some(temporary) = temporary {
         match fs::symlink_metadata(temporary) {
             // Only its owner can have put it there: the system's temporary directory is sticky.
@@ -196,6 +222,7 @@ fn clear(Noted { run, temporary }: &Noted, agent: &Path) -> io::Result<bool> {
             _ => {}
         }
     }
+    drop(lock);
     // Fails on purpose if something is kept in it.
     let _ = fs::remove_dir(run);
     Ok(true)

@@ -21,9 +21,9 @@ use crate::text::chain;
 /// The prefix of the names of temporary directories; the run's id follows.
 pub(super) const TEMPORARY_PREFIX: &str = "pi-subagent-";
 /// The name of the child's agent directory, if it is inside the run's.
-const AGENT: &str = "agent";
+pub(super) const AGENT: &str = "agent";
 /// The name of the temporary directory, if it is inside the run's.
-const TEMPORARY: &str = "tmp";
+pub(super) const TEMPORARY: &str = "tmp";
 /// The permission bits that let group and others write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 

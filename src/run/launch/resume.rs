@@ -2,14 +2,15 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::files::FileError;
+use crate::files::exclusive::{has_no_locks, is_held, lock as try_lock, remove};
 use crate::files::open::refuse_links;
+use crate::files::{FileError, layout};
 use crate::run::spec::Resumption;
 
 /// The longest first line of a session, in bytes; it has an id, a time and a directory.
@@ -20,12 +21,31 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The lock on a run's directory, released on drop. While it is held, the run counts as alive: no other process continues
-/// it or removes what it has left, if the file system has locks.
+/// The lock on a run, released on drop. While it is held, the run counts as alive: no other process continues it or removes
+/// what it has left, if the file system has locks.
+///
+/// It is a write lock on a file that nobody may read, so no child that only reads can hold it.
 #[derive(Debug)]
 pub(in crate::run) struct SessionLock {
-    #[cfg(unix)]
-    _directory: File,
+    path: PathBuf,
+    /// `None`: the file system has no locks, or somebody who may only read keeps us from it.
+    file: Option<File>,
+}
+
+impl SessionLock {
+    /// The locked file, which goes with the lock.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for SessionLock {
+    fn drop(&mut self) {
+        match self.file.take() {
+            Some(file) => remove(&self.path, file),
+            None => drop(fs::remove_file(&self.path)),
+        }
+    }
 }
 
 /// Locks the directory of a run that is to be continued, and prepares its session. Blocks.
@@ -54,36 +74,39 @@ pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Resul
 ///
 /// # Errors
 ///
-/// When it cannot be opened, or another process holds the lock.
+/// When the lock's file cannot be used, or another process holds the lock.
 pub(super) fn lock_directory(directory: &Path) -> Result<SessionLock, FileError> {
-    lock(directory).map_err(FileError::at(directory))
+    take(directory.join(layout::LOCK)).map_err(FileError::at(directory))
+}
+
+/// Locks the directory of a run that may be dead, at once. `None`: it is alive, or nobody can tell.
+pub(super) fn lock_dead(directory: &Path) -> Option<SessionLock> {
+    let path = directory.join(layout::LOCK);
+    let taken = try_lock(&path, true).ok()?;
+    // Who may only read the file can keep us from locking it, but not hold it.
+    let is_dead = taken.is_some() || is_held(&path).is_ok_and(|is_held| !is_held);
+    is_dead.then(|| SessionLock { path, file: taken })
 }
 
 fn wrong(words: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, words)
 }
 
-#[cfg(unix)]
-fn lock(directory: &Path) -> io::Result<SessionLock> {
-    use rustix::fs::{FlockOperation, flock};
-    use rustix::io::Errno;
-    let file = File::open(directory)?;
+fn take(path: PathBuf) -> io::Result<SessionLock> {
     let since = Instant::now();
     loop {
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) if since.elapsed() < PATIENCE => thread::sleep(PAUSE),
-            Err(Errno::WOULDBLOCK) => {
+        match try_lock(&path, true) {
+            Ok(Some(file)) => return Ok(SessionLock { path, file: Some(file) }),
+            Ok(None) if since.elapsed() < PATIENCE => thread::sleep(PAUSE),
+            Ok(None) => {
                 return Err(io::Error::new(io::ErrorKind::WouldBlock, "the run is being continued already"));
             }
-            // Not every file system has locks.
-            Ok(()) | Err(_) => return Ok(SessionLock { _directory: file }),
+            Err(error) if has_no_locks(&error) => {
+                return Ok(SessionLock { path, file: None });
+            }
+            Err(error) => return Err(error),
         }
     }
-}
-
-#[cfg(not(unix))]
-fn lock(_directory: &Path) -> io::Result<SessionLock> {
-    Ok(SessionLock {})
 }
 
 /// Opens the session, and refuses a link in its place.
@@ -165,6 +188,25 @@ mod tests {
         let (_root, resumption) = scene(HEADER);
         fs::remove_dir_all(&resumption.directory).expect("removed");
         assert!(words(&resumption).starts_with("0badcafe: No such file"));
+    }
+
+    /// It took a `flock` on the directory, which a child that only reads could hold.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn who_may_only_read_cannot_pass_for_a_run_that_is_alive() {
+        use rustix::fs::{FlockOperation, flock};
+        let (_root, resumption) = scene(HEADER);
+        let seen = File::open(&resumption.directory).expect("it can be read");
+        flock(&seen, FlockOperation::NonBlockingLockExclusive).expect("nobody holds it");
+        drop(lock_dead(&resumption.directory).expect("it is dead"));
+        let lock = lock_session(&resumption, Path::new("/project")).expect("taken");
+        assert!(lock_dead(&resumption.directory).is_none(), "it is alive");
+        let mode = fs::metadata(lock.path()).map(|found| found.permissions());
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode.expect("a file")) & 0o777, 0o200);
+        let path = lock.path().to_owned();
+        drop(lock);
+        assert!(!path.exists());
+        assert_eq!(fs::read_dir(&resumption.directory).expect("readable").count(), 1, "the session alone");
     }
 
     #[cfg(unix)]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::exclusive::{is_held, lock, remove};
 use crate::files::FileError;
+use crate::files::exclusive::{has_no_locks, is_held, lock, remove};
 use crate::store::error::StoreError;
 
 /// The extension of lock files.
@@ -86,14 +86,8 @@ pub(in crate::store) fn lock_of(directory: &Path, name: &str) -> PathBuf {
 
 /// Interprets the error of a lock attempt.
 fn refused(path: &Path, source: io::Error) -> StoreError {
-    // The errors of file systems without locks: no locks, not supported, not implemented.
-    #[cfg(unix)]
-    {
-        use rustix::io::Errno;
-        let unsupported = [Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL];
-        if Errno::from_io_error(&source).is_some_and(|error| unsupported.contains(&error)) {
-            return StoreError::Locking { path: path.to_owned(), source };
-        }
+    if has_no_locks(&source) {
+        return StoreError::Locking { path: path.to_owned(), source };
     }
     FileError::at(path)(source).into()
 }

@@ -1,14 +1,11 @@
 //! Which processes are alive, and which of them are stopped.
 
-#[cfg_attr(windows, path = "exclusive_windows.rs")]
-mod exclusive;
 mod heartbeat;
 mod lock;
 mod process;
 #[cfg_attr(not(target_os = "linux"), path = "stopped_elsewhere.rs")]
 mod stopped;
 
-pub(super) use exclusive::identity;
 pub(super) use heartbeat::Heartbeat;
 pub(super) use lock::{LockFile, lock_of};
 pub(super) use process::Presence;

@@ -60,7 +60,8 @@ impl Scene {
     }
 
     fn assert_untouched(&self, label: &str) {
-        assert_eq!(self.names(&format!("runs/{ID}")).len(), 6, "{label}");
+        let names = self.names(&format!("runs/{ID}"));
+        assert_eq!(names.iter().filter(|name| *name != layout::LOCK).count(), 6, "{label}");
         assert_eq!(self.names(&format!("tmp/pi-subagent-{ID}")), ["deep", "link"], "{label}");
         assert_eq!(self.names("mine"), ["file"], "{label}");
     }
@@ -73,7 +74,7 @@ fn a_dead_run_keeps_what_was_said_and_nothing_else() {
     let agent = agent_beside(&note);
     fs::create_dir(&agent).expect("made");
     symlink(scene.at("mine"), agent.join("skills")).expect("linked");
-    sweep(scene.root.path());
+    sweep(scene.root.path()).expect("swept");
     assert_eq!(scene.names(&format!("runs/{ID}")), ["output.md", "session.jsonl"]);
     assert!(!scene.temporary().exists() && !note.exists() && !agent.exists());
     assert_eq!(scene.names("mine"), ["file"], "links are not followed");
@@ -84,11 +85,11 @@ fn a_run_that_lives_is_left_alone_until_it_has_ended() {
     let scene = Scene::new();
     let note = scene.note(&scene.run(), &scene.temporary());
     let lock = lock_directory(&scene.run()).expect("free");
-    sweep(scene.root.path());
+    sweep(scene.root.path()).expect("swept");
     scene.assert_untouched("alive");
     assert!(note.exists());
     drop(lock);
-    sweep(scene.root.path());
+    sweep(scene.root.path()).expect("swept");
     assert!(!note.exists() && !scene.temporary().exists());
 }
 
@@ -97,7 +98,7 @@ fn what_lies_in_the_temporary_directory_goes_where_the_run_is_gone() {
     let scene = Scene::new();
     let note = scene.note(&scene.run(), &scene.temporary());
     fs::remove_dir_all(scene.run()).expect("removed");
-    sweep(scene.root.path());
+    sweep(scene.root.path()).expect("swept");
     assert!(!scene.temporary().exists() && !note.exists() && !scene.run().exists());
 }
 
@@ -123,13 +124,13 @@ fn a_note_that_names_anything_else_removes_nothing() {
         ("nothing", Vec::new()),
     ] {
         fs::write(&note, bytes).expect("written");
-        sweep(scene.root.path());
+        sweep(scene.root.path()).expect("swept");
         scene.assert_untouched(label);
         fs::remove_file(&note).expect("it stays");
     }
     fs::write(scene.at("elsewhere"), &whole).expect("written");
     symlink(scene.at("elsewhere"), &note).expect("linked");
-    sweep(scene.root.path());
+    sweep(scene.root.path()).expect("swept");
     scene.assert_untouched("a link in the place of a note");
 }
 
@@ -143,7 +144,7 @@ fn links_in_the_place_of_directories_are_not_followed() {
     symlink(&hidden, &run).expect("linked");
     symlink(&deep, &temporary).expect("linked");
     scene.note(&run, &temporary);
-    sweep(scene.root.path());
+    sweep(scene.root.path()).expect("swept");
     assert_eq!((scene.names("hidden").len(), scene.names("deep").len()), (6, 2));
     // Nor is one in the place of the notes.
     let other = Scene::new();
@@ -151,6 +152,118 @@ fn links_in_the_place_of_directories_are_not_followed() {
     let notes = layout::scratch(other.root.path());
     fs::rename(&notes, other.at("notes")).expect("moved");
     symlink(other.at("notes"), &notes).expect("linked");
-    sweep(other.root.path());
+    sweep(other.root.path()).expect("swept");
     other.assert_untouched("a link in the place of the notes");
+}
+
+/// What releases that wrote no notes have left, and writes that were cut off.
+#[test]
+fn what_is_left_without_a_note_goes_when_it_is_old_and_only_that() {
+    let scene = Scene::new();
+    let (agent_dir, temporaries) = (scene.root.path(), scene.at("tmp"));
+    let runs = ["subagents/runs/0badcafe", "sessions/--project--/conversation/0badcafe"];
+    let young = "sessions/--project--/conversation/1badcafe";
+    let alive = "sessions/--project--/conversation/2badcafe";
+    for run in runs.into_iter().chain([young, alive]) {
+        for name in ["agent/auth.json", "tmp/x", "prompt.md", "guard.ts", "session.jsonl", "mine.md"] {
+            scene.write(&format!("{run}/{name}"));
+        }
+    }
+    let (cut_off, kept) = (
+        [".auth.json.a1B2c3.tmp", "subagents/.confirmed-agents.json.a1B2c3.tmp"],
+        [".mine.json.a1B2c3.tmp", "auth.json", "sessions/--project--/.auth.json.x.tmp"],
+    );
+    for name in cut_off.iter().chain(&kept) {
+        scene.write(name);
+    }
+    for name in ["pi-subagent-3badcafe/x", "pi-subagent-4badcafe/x", "pi-subagent-mine/x", "other-3badcafe/x"]
+    {
+        scene.write(&format!("tmp/{name}"));
+    }
+    for name in ["1a2b/auth.json", "3c4d/auth.json"] {
+        scene.write(&format!("subagents/scratch/{name}"));
+    }
+    scene.write("subagents/scratch/3c4d.run");
+    let lock = lock_directory(&scene.at(alive)).expect("free");
+    unnoted::sweep(agent_dir, &temporaries).expect("swept");
+    assert_eq!(scene.names(runs[0]).len(), 6, "nothing is old");
+    for path in all_below(agent_dir) {
+        let is_young = path.starts_with(scene.at(young)) || path.ends_with("pi-subagent-4badcafe");
+        if !is_young {
+            age(&path);
+        }
+    }
+    unnoted::sweep(agent_dir, &temporaries).expect("swept");
+    for run in runs {
+        assert_eq!(scene.names(run), ["mine.md", "session.jsonl"], "{run}");
+    }
+    assert_eq!(scene.names(young).len(), 6);
+    assert_eq!(scene.names(alive).len(), 7, "its lock is one more");
+    drop(lock);
+    assert!(cut_off.iter().all(|name| !scene.at(name).exists()));
+    assert!(kept.iter().all(|name| scene.at(name).exists()));
+    assert_eq!(scene.names("subagents/scratch"), ["3c4d", "3c4d.run"], "the note says what goes");
+    // That of the first scene belongs to a run that was swept.
+    assert_eq!(scene.names("tmp"), ["other-3badcafe", "pi-subagent-4badcafe", "pi-subagent-mine"]);
+    assert_eq!(scene.names("mine"), ["file"], "links are not followed");
+}
+
+#[test]
+fn a_temporary_directory_that_a_process_speaks_of_stays() {
+    let scene = Scene::new();
+    let path = scene.at("tmp/pi-subagent-5badcafe");
+    scene.write("tmp/pi-subagent-5badcafe/x");
+    for path in all_below(&scene.at("tmp")) {
+        age(&path);
+    }
+    let mut warden = std::process::Command::new("/bin/sh")
+        .args(["-c", "read -r line", "warden", "--scratch"])
+        .arg(&path)
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    unnoted::sweep(scene.root.path(), &scene.at("tmp")).expect("swept");
+    assert!(path.exists());
+    drop(warden.stdin.take());
+    warden.wait().expect("it ends");
+    unnoted::sweep(scene.root.path(), &scene.at("tmp")).expect("swept");
+    assert!(!path.exists());
+}
+
+fn all_below(directory: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(directory).expect("readable") {
+        let path = entry.expect("readable").path();
+        if fs::symlink_metadata(&path).expect("there").is_dir() {
+            all.extend(all_below(&path));
+        }
+        all.push(path);
+    }
+    all
+}
+
+/// Makes it two days old.
+fn age(path: &Path) {
+    let before = std::time::SystemTime::now() - Duration::from_secs(2 * 24 * 60 * 60);
+    let since = before.duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+    let time = rustix::fs::Timespec { tv_sec: since.as_secs().cast_signed(), tv_nsec: 0 };
+    let times = rustix::fs::Timestamps { last_access: time, last_modification: time };
+    rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).expect("ours");
+}
+
+/// A full table of descriptors showed an empty directory, and nothing was swept as long as the process lived.
+#[test]
+fn who_can_open_nothing_sweeps_later() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let scene = Scene::new();
+    let note = scene.note(&scene.run(), &scene.temporary());
+    let before = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(0), maximum: before.maximum }).expect("lower");
+    let (swept, unnoted) = (sweep(scene.root.path()), unnoted::sweep(scene.root.path(), &scene.at("tmp")));
+    setrlimit(Resource::Nofile, before).expect("as before");
+    assert!(swept.is_err() && unnoted.is_err());
+    scene.assert_untouched("nothing can be opened");
+    assert!(note.exists());
+    sweep(scene.root.path()).expect("swept");
+    assert!(!note.exists() && !scene.temporary().exists());
 }

@@ -14,7 +14,7 @@ const ACCESS_DENIED: i32 = 5;
 
 /// Opens and locks a file. `None`: another process holds it, or another holder in this one. A missing file is an error
 /// unless `make` is set.
-pub(in crate::store) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
+pub(crate) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
     match OpenOptions::new().read(true).write(true).create(make).share_mode(0).open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if matches!(error.raw_os_error(), Some(SHARING_VIOLATION | ACCESS_DENIED)) => Ok(None),
@@ -23,17 +23,22 @@ pub(in crate::store) fn lock(path: &Path, make: bool) -> io::Result<Option<File>
 }
 
 /// Whether a process holds the file. A missing file is an error.
-pub(in crate::store) fn is_held(path: &Path) -> io::Result<bool> {
+pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
     lock(path, false).map(|taken| taken.is_none())
 }
 
 /// Removes a locked file. It must be closed first; if another process locks it in between, it stays.
-pub(in crate::store) fn remove(path: &Path, file: File) {
+pub(crate) fn remove(path: &Path, file: File) {
     drop(file);
     let _ = fs::remove_file(path);
 }
 
+/// Whether an error says that the file system has no locks. None does.
+pub(crate) fn has_no_locks(_error: &io::Error) -> bool {
+    false
+}
+
 /// Always the same: a file that is open cannot be replaced. `None` if there is none.
-pub(in crate::store) fn identity(path: &Path) -> Option<(u64, u64)> {
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     path.exists().then_some((0, 0))
 }

@@ -9,7 +9,9 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _};
 use std::path::Path;
 
-use crate::files::owned;
+use rustix::io::Errno;
+
+use super::owned;
 
 #[cfg(target_os = "linux")]
 use pi_subagent_warden::file_lock::{is_locked, try_lock};
@@ -23,7 +25,7 @@ const WRITE_ONLY: u32 = 0o200;
 
 /// Opens and locks a file. `None`: another process holds it, or another holder in this one. A missing file is an error
 /// unless `make` is set.
-pub(in crate::store) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
+pub(crate) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
     for _ in 0..ATTEMPTS {
         let file = open(path, make)?;
         if !try_lock(&file)? {
@@ -41,7 +43,7 @@ pub(in crate::store) fn lock(path: &Path, make: bool) -> io::Result<Option<File>
 }
 
 /// Whether a process of ours holds the file. One that is only read is not held. A missing file is an error.
-pub(in crate::store) fn is_held(path: &Path) -> io::Result<bool> {
+pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
     is_locked(&open(path, false)?)
 }
 
@@ -51,14 +53,20 @@ fn open(path: &Path, make: bool) -> io::Result<File> {
 }
 
 /// Removes a locked file, then unlocks it. In this order, a process that opens it in between can tell that it is gone.
-pub(in crate::store) fn remove(path: &Path, file: File) {
+pub(crate) fn remove(path: &Path, file: File) {
     // If this fails, the next process sweeps the file.
     let _ = fs::remove_file(path);
     drop(file);
 }
 
+/// Whether an error says that the file system has no locks: none, not supported, not implemented.
+pub(crate) fn has_no_locks(error: &io::Error) -> bool {
+    let unsupported = [Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL];
+    Errno::from_io_error(error).is_some_and(|error| unsupported.contains(&error))
+}
+
 /// Distinguishes a file from another one put in its place; `None` if there is none.
-pub(in crate::store) fn identity(path: &Path) -> Option<(u64, u64)> {
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
