@@ -562,6 +562,10 @@ fn leave_end(scene: &Scene, number: i64) -> String {
         outcome: Some(RunOutcome::Completed),
         created_ms: now_ms() + number,
         ended_ms: Some(now_ms()),
+        task: "look ".repeat(500),
+        result: Some(format!("Result {number}. {}", "word ".repeat(1_000))),
+        partial: Some("half".into()),
+        notes: vec!["a note".into()],
         ..BackgroundRun::default()
     };
     let row = StoredRun {
@@ -588,6 +592,27 @@ fn leave_end(scene: &Scene, number: i64) -> String {
     let store = attach(&scene.agent_dir()).store.expect("a store");
     store.settle_run(&row, Some(&delivery), false).expect("kept");
     id
+}
+
+/// A run that a call has waited for.
+fn leave_call(scene: &Scene) {
+    let run = BackgroundRun {
+        key: "call".into(),
+        session: SESSION.into(),
+        outcome: Some(RunOutcome::Completed),
+        created_ms: now_ms(),
+        is_foreground: true,
+        ..BackgroundRun::default()
+    };
+    let body = serde_json::to_string(&run).expect("JSON");
+    let row = StoredRun {
+        body,
+        key: run.key,
+        session: run.session,
+        created_ms: run.created_ms,
+        ..StoredRun::default()
+    };
+    attach(&scene.agent_dir()).store.expect("a store").put_run(&row).expect("kept");
 }
 
 fn now_ms() -> i64 {
@@ -685,6 +710,7 @@ async fn a_database_that_is_removed_or_damaged_in_mid_run_is_begun_again_with_wh
         let scene = Scene::new(GOES_ON);
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
         let run = scene.spawn().await;
+        leave_call(&scene);
         leave_end(&scene, 1);
         conversation.message().await;
         eventually("the list of both", || conversation.view.runs().len() == 2).await;
@@ -713,9 +739,18 @@ async fn a_database_that_is_removed_or_damaged_in_mid_run_is_begun_again_with_wh
             }
         };
         timeout(PATIENCE, kept).await.expect("all are listed");
+        let known = scene.service.runs(Some(SESSION.into())).await;
+        let ended = known.iter().find(|run| run.key == "key-1").expect("it is listed");
+        let texts = (ended.result.as_ref().map(String::len), ended.partial.as_deref(), ended.notes.len());
+        assert_eq!(
+            (texts, ended.task.len()),
+            ((Some(5_010), Some("half"), 1), 2_500),
+            "nothing of it is lost"
+        );
         eventually("all are stored", || {
             let count = scene.database().query_row("SELECT count(*) FROM run", (), |row| row.get(0));
-            count.is_ok_and(|count: i64| usize::try_from(count) == Ok(expected))
+            // One is of a call that is over.
+            count.is_ok_and(|count: i64| usize::try_from(count) == Ok(expected + 1))
         })
         .await;
         stop(&scene.service, &run).await.expect("it can be stopped");
@@ -761,4 +796,17 @@ async fn the_whole_report_of_a_child_is_told_and_nothing_that_asked_for_nothing(
         let kept = scene.service.runs(Some(SESSION.into())).await.remove(0);
         assert_eq!(kept.status(), Some(BackgroundStatus::Success));
     }
+}
+
+/// What is kept of a result is shorter than a result may be.
+#[tokio::test]
+async fn what_is_kept_of_a_long_result_names_the_file_with_all_of_it() {
+    let scene = Scene::new(&format!("works; asked; said '{}'; settled; leave", "word ".repeat(5_000)));
+    let conversation = scene.open(KnownDeliveries::default(), &[]).await;
+    scene.spawn().await;
+    scene.until_settled(&conversation).await;
+    let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
+    let (result, file) = (run.result.expect("a result"), run.transcript.expect("a session file"));
+    assert!(result.len() <= 16 * 1024 && result.contains(&*file.to_string_lossy()), "{}", result.len());
+    close_conversation(&scene.service, &conversation.view).await;
 }

@@ -190,3 +190,81 @@ describe("what a tree uses", LINUX, () => {
 		assert.ok(resources.peakRssBytes > 1 << 20 && resources.peakRssBytes < 64 << 20, JSON.stringify(resources));
 	});
 });
+
+describe("a mount namespace that the machine promises and a child does not get", { skip: gapless() }, () => {
+	/** A warden that never gets one, and is otherwise the real one. */
+	function withoutView(scene: Scene): string {
+		const path = scene.write(
+			"warden.bash",
+			`#!/bin/bash
+case $0 in */shell) exec -a "$0" '${warden}' "$@" ;; esac
+options=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do [ "$1" = --metadata ] || options+=("$1"); shift; done
+exec '${warden}' "\${options[@]}" "$@"
+`,
+		);
+		execFileSync("chmod", ["+x", path]);
+		return path;
+	}
+
+	/** What the shell of a child sees of a hidden file and of a server's socket. */
+	const looks = (scene: Scene) => `
+head -n1 > /dev/null
+shell=$(sed -n 's/.*"shellPath": *"\\([^"]*\\)".*/\\1/p' "$PI_CODING_AGENT_DIR/settings.json")
+seen=$("$shell" -c '"${process.execPath}" "${scene.path("look.cjs")}"' 2>&1 | tr '\\n' ' ')
+begin; said "Seen: $seen" stop; settled`;
+
+	for (const [label, gets] of [
+		["is closed by the shell's own sandbox where it can be, and named", false],
+		["is not missed where the child gets it", true],
+	] as const) {
+		it(label, async (t) => {
+			const scene = new Scene(t, "");
+			scene.write("secrets/key", "made-up-key");
+			const read = `require("fs").readFile("${scene.path("secrets/key")}", "utf8", (e, key) => console.log(key ?? "none"))`;
+			const connect = 'require("net").connect("/nowhere").on("error", ({ code }) => console.log(code))';
+			scene.write("look.cjs", `${read};\n${connect};\n`);
+			const env = { ...scene.options.env, ...(gets ? {} : { PI_SUBAGENT_WARDEN: withoutView(scene) }) };
+			const sandbox = { mode: "auto", hidden: [scene.path("secrets")] };
+			const change = { piCommand: scene.pi("looks.sh", looks(scene)), config: { protocol: "rpc", sandbox }, env };
+			const result = await scene.run(change);
+			const report = single(result).sandbox;
+			assert.equal(shape(result)[2], "completed", textOf(result));
+			assert.equal(report?.mechanism.includes("mount-ns"), gets);
+			assert.match(textOf(result), /^Seen: .*none/);
+			if (gets) {
+				assert.match(textOf(result), /ENOENT/);
+				assert.doesNotMatch(report?.reason ?? "", /mount namespace/);
+			} else {
+				assert.match(textOf(result), /EPERM|EACCES/);
+				assert.match(report?.reason ?? "", /sockets of your programs are not hidden: the mount namespace was refused/);
+			}
+		});
+	}
+
+	it("ends a run that requires it before it has its task", async (t) => {
+		const scene = new Scene(t, "");
+		const script = "IFS= read -r line && { begin; said Done.; settled; }";
+		const env = { ...scene.options.env, PI_SUBAGENT_WARDEN: withoutView(scene) };
+		const config = { protocol: "rpc", sandbox: "required" };
+		const result = await scene.run({ piCommand: scene.pi("pi.sh", script), config, env });
+		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
+		assert.match(single(result).error ?? "", /^sandbox: required, but unavailable: .*the mount namespace was refused$/);
+	});
+
+	it("is no question in a directory that the child cannot see: the run is refused", async (t) => {
+		const scene = new Scene(t, answers);
+		const sandbox = { mode: "auto", hidden: [scene.project] };
+		const result = await scene.run({ config: { sandbox } });
+		assert.deepEqual([result.isError, result.details.error?.code], [true, "INVALID_INPUT"]);
+		assert.match(textOf(result), /the working directory `.*` lies in `.*`, which agents in a sandbox cannot see/);
+		const writing = await scene.run({ config: { sandbox: "off" } });
+		assert.equal(shape(writing)[2], "completed", "without a sandbox it sees it");
+	});
+});
+
+/** Why nothing can be promised here, if so. */
+function gapless(): string | false {
+	const promises = allows("landlock") && allows("tools") && allows("mount-ns");
+	return promises ? false : "this machine promises none";
+}

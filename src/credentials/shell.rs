@@ -50,6 +50,18 @@ impl PrivateAgentDir {
     }
 }
 
+impl PrivateAgentDir {
+    /// Replaces the options of [`Self::replace_shell`]. No shell may have been started yet.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn rewrite_options(&self, options: &[u8]) -> Result<(), FileError> {
+        let path = self.path().join(OPTIONS);
+        write(&path, options).map_err(FileError::at(&path))
+    }
+}
+
 /// The shell that these settings name, if any.
 pub(super) fn shell_in(settings: &[u8]) -> Option<String> {
     let shell = members(settings)?.remove(SHELL_PATH)?;

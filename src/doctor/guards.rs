@@ -56,7 +56,7 @@ pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check
         Err(reason) => missing(reason),
         Ok(Abilities { landlock: Err(reason), .. }) => missing(reason),
         Ok(abilities @ Abilities { landlock: Ok(version), pid_namespace, .. }) => {
-            let Held { metadata, shell, lacks } =
+            let Held { metadata, shell, lacks, .. } =
                 Held::with(config, abilities, *version, config.sandbox.network);
             let layers = [
                 (Mechanism::MountNamespace, metadata),

@@ -16,7 +16,7 @@ use super::platform::Group;
 use super::signaller::{Known, Left, Signaller};
 use super::streams::Pipes;
 use super::thread::spawn;
-use super::warden::{self, Tally};
+use super::warden::{self, Mechanism, Tally};
 
 /// How long a killed tree may take to end. The kernel needs milliseconds, unless a process hangs in a system call
 /// that cannot be interrupted; a stopped warden is given up sooner. After that the tree is left to its thread, and no
@@ -89,6 +89,11 @@ impl ProcessTree {
     /// The process id of the child, or of its warden if it has one.
     pub(crate) fn id(&self) -> u32 {
         self.signaller.id()
+    }
+
+    /// The kernel mechanisms that hold it.
+    pub(crate) fn mechanisms(&self) -> Vec<Mechanism> {
+        self.known.borrow().mechanisms.clone()
     }
 
     /// A live view of what the tree uses.

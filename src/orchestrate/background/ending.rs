@@ -30,6 +30,8 @@ struct End {
     error: Option<String>,
     /// The child's answer for the conversation.
     result: Option<String>,
+    /// The file with all of it.
+    whole: Option<String>,
     /// The unfinished answer.
     partial: Option<String>,
     /// Notes for the conversation, after the error.
@@ -77,6 +79,10 @@ impl Ending {
             outcome,
             error,
             result: is_success.then(|| words.clone()),
+            whole: single.and_then(|single| match announced {
+                Some(Announcement::Said(_)) => single.session_file.clone(),
+                _ => single.full_output_file.clone().or_else(|| single.session_file.clone()),
+            }),
             partial: answer.filter(|_| !is_success).map(str::to_owned),
             notes: run.notes.iter().filter(|note| !setup_notes.contains(note)).cloned().collect(),
             // When a user stops a run, or opens a conversation with interrupted runs, the user decides how to continue.
@@ -103,6 +109,7 @@ impl Ending {
             outcome: RunOutcome::Interrupted,
             error: Some("the process that ran it ended while the run was under way".to_owned()),
             result: None,
+            whole: None,
             partial,
             notes: vec![resumable],
             triggers_turn: false,
@@ -122,7 +129,7 @@ impl Ending {
         let archives =
             config.archive_after.filter(|_| end.outcome != RunOutcome::Interrupted && !run.is_foreground);
         run.archive_at_ms = archives.map(|after| now.saturating_add_unsigned(millis(after)));
-        run.result = end.result.as_deref().map(|words| truncate(words, RESULT, None).text);
+        run.result = end.result.as_deref().map(|words| truncate(words, RESULT, end.whole.as_deref()).text);
         run.partial = end.partial.map(|text| truncate(&text, PARTIAL, None).text);
         let body = DeliveryBody {
             status: BackgroundStatus::of(end.outcome),

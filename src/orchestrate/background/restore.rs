@@ -31,8 +31,9 @@ pub(super) async fn restore_if_replaced(service: &Arc<BackgroundService>) {
 
 fn restore_ended(service: &BackgroundService) {
     for view in service.conversations.all() {
-        let is_known = |run: &BackgroundRun| !run.is_live() && !run.is_foreground;
-        for run in view.runs().iter().filter(|run| is_known(run)) {
+        // What was last shown may be newer, but lacks the long texts.
+        let shown = view.runs().into_iter().filter(|run| !run.is_live() && !run.is_foreground);
+        for run in &view.ended().into_iter().chain(shown).collect::<Vec<BackgroundRun>>() {
             service.repository.put_missing(run);
         }
         for delivery in view.outbox.waiting() {

@@ -115,7 +115,8 @@ impl BackgroundService {
         runs
     }
 
-    fn all_stored(&self, session: Option<&str>) -> Vec<BackgroundRun> {
+    /// The runs of a session, or of all, as stored, those that a call has waited for too. Blocks.
+    pub(super) fn all_stored(&self, session: Option<&str>) -> Vec<BackgroundRun> {
         self.snapshots.update(self.repository.runs(session))
     }
 

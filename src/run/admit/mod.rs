@@ -10,6 +10,7 @@
 //! | `capabilities` | what this machine can restrain a child with |
 //! | `resolve` | which agent, model, limits and tools the run has |
 //! | `sandbox` | whether the kernel keeps its child from writing, and what the caller is told about it |
+//! | `hidden` | what a sandboxed child does not see |
 //! | `shell` | whether a child that may not write gets a shell |
 //! | `extensions` | which extensions its child loads, and whether it downloads anything |
 //! | `pi` | which pi it runs |
@@ -22,6 +23,7 @@ pub(crate) mod admitted;
 mod capabilities;
 mod confirm;
 pub(crate) mod extensions;
+pub(crate) mod hidden;
 pub(crate) mod listing;
 pub(crate) mod pi;
 mod prepare;

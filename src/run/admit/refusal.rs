@@ -51,6 +51,17 @@ pub enum Refusal {
         /// What the user can do, with punctuation; may be empty.
         hint: &'static str,
     },
+    /// The child would work in a directory that it cannot see.
+    #[error(
+        "the working directory `{}` lies in `{}`, which agents in a sandbox cannot see (`sandbox.hidden`)",
+        cwd.display(), place.display()
+    )]
+    Hidden {
+        /// The working directory.
+        cwd: PathBuf,
+        /// What hides it.
+        place: PathBuf,
+    },
     /// The first step of a chain refers to an earlier step.
     #[error(
         "step 1 cannot use `{{{place}}}`: no step comes before it; write `{{{{{place}}}}}` for the word in braces"
@@ -109,6 +120,7 @@ impl Refusal {
             | Self::Count { .. }
             | Self::Directory(_)
             | Self::Path { .. }
+            | Self::Hidden { .. }
             | Self::NoStepBefore { .. }
             | Self::InvalidConfig(_) => ErrorCode::InvalidInput,
             Self::Disabled | Self::BrokenConfig(_) => ErrorCode::SubagentsDisabled,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::capabilities::HostCapabilities;
+use super::hidden::hides;
 use super::refusal::Refusal;
 use super::sandbox::SandboxPlan;
 use super::shell::shell_policy;
@@ -94,6 +95,11 @@ pub(in crate::run) fn resolve(
 
     let precedence = Precedence { is_from_project: agent.source == Source::Project };
     let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
+    if sandbox.is_held()
+        && let Some(place) = hides(&config, context, &spec.cwd)
+    {
+        return Err(Refusal::Hidden { cwd: spec.cwd.clone(), place });
+    }
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_held());
     let timeout = match overrides.timeout {
         Timeout::AsConfigured => precedence.limit(agent.timeout, config.timeout),

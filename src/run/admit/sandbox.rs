@@ -28,6 +28,8 @@ pub(crate) struct Held {
     /// Whether the child gets a view of the file system of its own, which covers modes, owners and times too, and hides
     /// files and sockets.
     pub metadata: bool,
+    /// Whether the child must not run with less than this.
+    pub required: bool,
     /// What its shell reaches, if what the shell starts gets a sandbox of its own. Without that there is no shell.
     pub shell: Option<Network>,
     /// What stays open, and why.
@@ -59,7 +61,10 @@ impl SandboxPlan {
         match abilities.map(|abilities| (abilities, &abilities.landlock)) {
             Err(reason) => missing(reason),
             Ok((_, Err(reason))) => missing(reason),
-            Ok((abilities, Ok(version))) => Self::Held(Held::with(config, abilities, *version, network)),
+            Ok((abilities, Ok(version))) => Self::Held(Held {
+                required: mode == SandboxMode::Required,
+                ..Held::with(config, abilities, *version, network)
+            }),
         }
     }
 
@@ -131,17 +136,22 @@ impl Held {
         }
         Self {
             metadata: config.sandbox.metadata && mount_namespace.is_ok(),
+            required: false,
             shell: tools.is_ok().then_some(network),
             lacks,
         }
     }
 
+    /// What the child was to get and did not, by the mechanisms that are in force.
+    pub(in crate::run) fn missing(&self, mechanisms: &[Mechanism]) -> Option<String> {
+        let is_missing = self.metadata && !mechanisms.contains(&Mechanism::MountNamespace);
+        is_missing.then(|| format!("{VIEW}: the mount namespace was refused"))
+    }
+
     /// What stays open with the mechanisms that were in force after all.
     fn open_with(&self, mechanisms: &[Mechanism]) -> Option<String> {
         let mut open = self.lacks.clone();
-        if self.metadata && !mechanisms.contains(&Mechanism::MountNamespace) {
-            open.push(format!("{VIEW}: the mount namespace was refused"));
-        }
+        open.extend(self.missing(mechanisms));
         (!open.is_empty()).then(|| open.join("; "))
     }
 }

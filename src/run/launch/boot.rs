@@ -77,13 +77,42 @@ impl AdmittedRun {
         match start_patiently(&made.command, cancel).await {
             Ok(Some(mut child)) => {
                 made.files.clean_up = child.take_clean_up();
-                Ok(Booted { child, made })
+                self.if_held(Booted { child, made }).await
             }
             Ok(None) => Err(NoChild::Cancelled),
             Err(error) => {
                 let words = format!("{}: {}", error.stage(), chain(&error));
                 Err(NoChild::Failed { error: words, files: Some(Box::new(made.files)) })
             }
+        }
+    }
+
+    /// Compares what holds the child with what was to hold it. It has no task yet, so nothing has gone through a gap. The
+    /// sandbox around its shell closes what it can; a child that must not run with a gap is ended.
+    async fn if_held(&self, booted: Booted) -> Result<Booted, NoChild> {
+        let held = self.resolved.sandbox.held();
+        let missing = held.and_then(|held| held.missing(&booted.child.tree.mechanisms()));
+        let (Some(held), Some(missing)) = (held, missing) else { return Ok(booted) };
+        let close = {
+            let run = self.clone();
+            move || (run.close_gap(&booted).map_err(|error| chain(&error)), booted)
+        };
+        let (closed, booted) = blocking(close).await;
+        let error = match closed {
+            Ok(()) if !held.required => return Ok(booted),
+            Ok(()) => format!("sandbox: required, but unavailable: {missing}"),
+            Err(error) => format!("sandbox: {error}"),
+        };
+        let Booted { made: Made { files, .. }, child } = booted;
+        child.discard().await;
+        Err(NoChild::Failed { error, files: Some(Box::new(files)) })
+    }
+
+    /// Has the sandbox around the child's shell do what that around the child does not. Blocks.
+    fn close_gap(&self, Booted { made: Made { files, command, .. }, .. }: &Booted) -> Result<(), FileError> {
+        match (self.tool_shell(files, command, false), &files.private_dirs) {
+            (Some(shell), Some(own)) => own.rewrite_shell_options(&shell.to_bytes()),
+            _ => Ok(()),
         }
     }
 
@@ -117,15 +146,19 @@ impl AdmittedRun {
         let failed = |error: FileError| format!("session directory: {}", chain(&error));
         let files = RunFiles::create(&parent, &self.builder.run_id.get(), wanted).map_err(failed)?;
         let command = self.command(&pi, &files)?;
-        let shell = self.tool_shell(&files, &command);
+        let shell = self.planned_shell(&files, &command);
         if let (Some(shell), Some(warden), Some(own)) = (&shell, &resolved.warden, &files.private_dirs) {
             own.replace_shell(warden, &shell.to_bytes()).map_err(failed)?;
         }
         Ok(Made { files, command, prompt, shell })
     }
 
-    fn tool_shell(&self, files: &RunFiles, command: &ChildCommand) -> Option<ToolShell> {
-        tool_shell(&self.resolved, &self.spec, files, &command.env)
+    fn tool_shell(&self, files: &RunFiles, command: &ChildCommand, has_view: bool) -> Option<ToolShell> {
+        tool_shell(&self.resolved, &self.spec, files, &command.env, has_view)
+    }
+
+    fn planned_shell(&self, files: &RunFiles, command: &ChildCommand) -> Option<ToolShell> {
+        self.tool_shell(files, command, self.resolved.sandbox.held()?.metadata)
     }
 
     fn pi(&self) -> Result<PiProgram, String> {
@@ -148,7 +181,8 @@ impl AdmittedRun {
             && self.resolved.unmet.is_none()
             && booted.made.prompt == self.resolved.prompt(&self.plan)
             && self.pi().and_then(|pi| self.command(&pi, &booted.made.files)).is_ok_and(|now| {
-                now == booted.made.command && self.tool_shell(&booted.made.files, &now) == booted.made.shell
+                now == booted.made.command
+                    && self.planned_shell(&booted.made.files, &now) == booted.made.shell
             })
     }
 }

@@ -133,8 +133,9 @@ fn sweep(agent_dir: &Path) -> io::Result<()> {
     let mut swept = Ok(());
     for entry in fs::read_dir(&notes)?.take(MAX_NOTES) {
         let path = entry?.path();
-        let is_done =
-            read(&path).and_then(|note| note.map_or_else(|| Ok(is_old(&path)), |note| clear(&note, Some(&agent_beside(&path)))));
+        let is_done = read(&path).and_then(|note| {
+            note.map_or_else(|| Ok(is_old(&path)), |note| clear(&note, Some(&agent_beside(&path))))
+        });
         match is_done {
             Ok(true) => drop(fs::remove_file(path)),
             Err(error) if is_transient(&error) => swept = Err(error),

@@ -115,6 +115,11 @@ impl PrivateDirs {
         self.agent.replace_shell(program, options)
     }
 
+    /// Replaces these options. No shell may have been started yet.
+    pub(in crate::run) fn rewrite_shell_options(&self, options: &[u8]) -> Result<(), FileError> {
+        self.agent.rewrite_options(options)
+    }
+
     /// Notices about what the child does without.
     pub(in crate::run) fn left_out(&self) -> Vec<String> {
         let notice =

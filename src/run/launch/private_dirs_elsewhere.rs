@@ -48,6 +48,10 @@ impl PrivateDirs {
         match *self {}
     }
 
+    pub(in crate::run) fn rewrite_shell_options(&self, _options: &[u8]) -> Result<(), FileError> {
+        match *self {}
+    }
+
     pub(in crate::run) fn left_out(&self) -> Vec<String> {
         match *self {}
     }

@@ -7,15 +7,13 @@ use super::files::RunFiles;
 use crate::agent::Network;
 use crate::files::layout;
 use crate::process::{Sandbox, ToolShell, resolve_program, search_path};
+use crate::run::admit::hidden::{CREDENTIALS, below_home, hidden};
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::spec::RunSpec;
 use crate::text::{covers, names_secret};
 
 /// The largest file that a sandboxed child may write, in bytes: a child must not fill the disk with its session alone.
 const FILE_BYTES: u64 = 1 << 30;
-/// The user's own credentials, below pi's directory; models come with keys. The child has copies, without what works
-/// only once.
-const CREDENTIALS: [&str; 3] = ["auth.json", "mcp-auth.json", "models.json"];
 /// What pi in the child reads where it is, and its tools do not: the keys of servers.
 const SERVERS: &str = "mcp.json";
 /// The shells that pi chooses from, in this order: a path, then names.
@@ -25,7 +23,7 @@ const SHELLS: [&str; 2] = ["bash", "sh"];
 /// What the sandbox around a child is told; `None` if it has none. Blocks.
 pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) -> Option<Sandbox> {
     let held = resolved.sandbox.held()?;
-    let hidden = hidden(resolved, spec);
+    let hidden = hidden(&resolved.config, &spec.context);
     let shown = hidden.iter().any(|place| files.directory.starts_with(place));
     Some(Sandbox {
         writable: files.writable(),
@@ -37,12 +35,13 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
 }
 
 /// What the sandbox around the shell of a child is told; `None` if it gets no shell of that kind. `env` is the child's
-/// environment. Blocks.
+/// environment; a child `has_view` whose own sandbox hides files and sockets. Blocks.
 pub(super) fn tool_shell(
     resolved: &ResolvedRun,
     spec: &RunSpec,
     files: &RunFiles,
     env: &[(OsString, OsString)],
+    has_view: bool,
 ) -> Option<ToolShell> {
     let (held, own) = (resolved.sandbox.held()?, files.private_dirs.as_ref()?);
     let network = held.shell?;
@@ -51,8 +50,8 @@ pub(super) fn tool_shell(
     // The fewer directories lead to something hidden, the less a command costs: all that lies beside them is listed.
     let mut hidden = vec![if own.agent().starts_with(&ours) { ours } else { own.agent().to_path_buf() }];
     hidden.extend(CREDENTIALS.into_iter().chain([SERVERS]).map(|name| agent_dir.join(name)));
-    if !held.metadata {
-        hidden.extend(self::hidden(resolved, spec));
+    if !has_view {
+        hidden.extend(self::hidden(&resolved.config, &spec.context));
     }
     Some(ToolShell {
         shell: shell(own.shell(), spec, env),
@@ -60,32 +59,10 @@ pub(super) fn tool_shell(
         hidden,
         network: network == Network::On,
         // Servers are reached by paths, so where these are hidden, sockets do no harm.
-        unix_sockets: held.metadata,
+        unix_sockets: has_view,
         unset: unset(env, &resolved.config.sandbox.env),
         file_bytes: Some(FILE_BYTES),
     })
-}
-
-/// What a sandboxed child does not see, as far as it exists: our files, the user's credentials, and what is configured.
-/// Links are followed, so that nothing is visible under its other name.
-fn hidden(resolved: &ResolvedRun, spec: &RunSpec) -> Vec<PathBuf> {
-    let context = &spec.context;
-    let ours = [layout::SUBAGENTS].into_iter().chain(CREDENTIALS).map(|name| context.agent_dir.join(name));
-    let configured = &resolved.config.sandbox.hidden;
-    let theirs = configured.iter().filter_map(|place| below_home(place, context.home.as_deref()));
-    let mut found: Vec<PathBuf> = ours.chain(theirs).filter_map(|place| place.canonicalize().ok()).collect();
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// An absolute path, or one below the home directory.
-pub(in crate::run) fn below_home(place: &str, home: Option<&Path>) -> Option<PathBuf> {
-    let path = match place.strip_prefix("~/") {
-        Some(rest) => home?.join(rest),
-        None => PathBuf::from(place),
-    };
-    path.is_absolute().then_some(path)
 }
 
 /// The shell that pi would start: the one that the user's settings name, else the usual one. One that does not exist
@@ -125,14 +102,5 @@ mod tests {
         let env: Vec<_> = names.iter().map(|name| (OsString::from(name), OsString::from("x"))).collect();
         assert_eq!(unset(&env, &[]), ["AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "GITHUB_TOKEN"]);
         assert_eq!(unset(&env, &["AWS_*".to_owned(), "DB_PASSWORD".to_owned()]), ["GITHUB_TOKEN"]);
-    }
-
-    #[test]
-    fn a_place_is_absolute_or_below_the_home_directory() {
-        let home = Some(Path::new("/home/me"));
-        assert_eq!(below_home("~/.ssh", home), Some("/home/me/.ssh".into()));
-        assert_eq!(below_home("/etc/x", home), Some("/etc/x".into()));
-        assert_eq!(below_home("x", home), None);
-        assert_eq!(below_home("~/.ssh", None), None);
     }
 }

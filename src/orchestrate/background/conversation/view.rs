@@ -32,6 +32,8 @@ pub struct ConversationView {
     pub(in super::super) outbox: Outbox,
     /// The runs of the last event.
     runs: Mutex<Vec<BackgroundRun>>,
+    /// The ended runs that the store had when it was last read, with all their texts: it may be lost.
+    ended: Mutex<Vec<BackgroundRun>>,
     /// The keys of the list shown last, to which numbers refer.
     listed: Mutex<Vec<String>>,
     has_kept: AtomicBool,
@@ -57,6 +59,7 @@ impl ConversationView {
             scope,
             outbox: Outbox::with(in_flight),
             runs: Mutex::default(),
+            ended: Mutex::default(),
             listed: Mutex::default(),
             has_kept: AtomicBool::new(false),
             handed_over: Mutex::default(),
@@ -89,6 +92,15 @@ impl ConversationView {
 
     pub(in super::super) fn set_runs(&self, runs: &[BackgroundRun]) {
         runs.clone_into(&mut self.runs.lock());
+    }
+
+    /// The ended runs that the store had when it was last read, those that a call has waited for too.
+    pub(in super::super) fn ended(&self) -> Vec<BackgroundRun> {
+        self.ended.lock().clone()
+    }
+
+    pub(in super::super) fn set_ended<'a>(&self, runs: impl Iterator<Item = &'a BackgroundRun>) {
+        *self.ended.lock() = runs.cloned().collect();
     }
 
     pub(in super::super) fn set_listed(&self, keys: impl Iterator<Item = String>) {

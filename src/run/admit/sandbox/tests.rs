@@ -138,7 +138,7 @@ fn a_report_with_a_sandbox_says_what_stays_open() {
         config.sandbox.metadata = wanted;
         let plan = SandboxPlan::of(&agent(true, None), &config, Ok(abilities));
         let lacks: Vec<String> = lacks.iter().map(ToString::to_string).collect();
-        assert_eq!(plan, SandboxPlan::Held(Held { metadata, shell, lacks }), "{label}");
+        assert_eq!(plan, SandboxPlan::Held(Held { metadata, required: false, shell, lacks }), "{label}");
     }
 }
 
@@ -147,7 +147,7 @@ fn a_report_lists_the_mechanisms_in_force() {
     use Mechanism::{Cgroup, Landlock, MountNamespace, PidNamespace, Seccomp};
     let held = |metadata, lack: Option<&str>| {
         let lacks = lack.into_iter().map(str::to_owned).collect();
-        SandboxPlan::Held(Held { metadata, shell: Some(Network::On), lacks })
+        SandboxPlan::Held(Held { metadata, required: false, shell: Some(Network::On), lacks })
     };
     let refused = "modes, owners and times are not covered, and files (`sandbox.hidden`) and sockets of your programs \
                    are not hidden: the mount namespace was refused";
@@ -180,6 +180,25 @@ fn a_report_lists_the_mechanisms_in_force() {
         assert_eq!(report.enforced, expected.contains(&"landlock"), "{label}");
         assert_eq!(report.mechanism, expected, "{label}");
         assert_eq!(report.reason.as_deref(), reason, "{label}");
+    }
+}
+
+/// Each row: what the machine promised, what the child got, and whether something is missing.
+#[test]
+fn what_a_child_was_to_get_and_did_not_is_missing() {
+    use Mechanism::{Landlock, MountNamespace};
+    for (metadata, got, is_missing) in [
+        (true, &[Landlock, MountNamespace][..], false),
+        (true, &[Landlock], true),
+        (true, &[], true),
+        (false, &[Landlock], false),
+    ] {
+        let held = Held { metadata, required: true, shell: None, lacks: Vec::new() };
+        assert_eq!(held.missing(got).is_some(), is_missing, "{metadata} {got:?}");
+    }
+    for (mode, required) in [(SandboxMode::Auto, false), (SandboxMode::Required, true)] {
+        let plan = SandboxPlan::of(&agent(true, None), &config(mode, false), Ok(&able()));
+        assert_eq!(plan.held().map(|held| held.required), Some(required));
     }
 }
 

@@ -52,7 +52,8 @@ pub(super) fn sweep(agent_dir: &Path, temporaries: &Path) -> io::Result<()> {
             let _ = fs::remove_file(path);
         }
     }
-    let own = entries(&layout::scratch(agent_dir), &mut left)?.into_iter().filter(|path| is_own_agent_dir(path));
+    let own =
+        entries(&layout::scratch(agent_dir), &mut left)?.into_iter().filter(|path| is_own_agent_dir(path));
     let temporary = entries(temporaries, &mut left)?.into_iter().filter(|path| is_temporary(path));
     for path in own.chain(temporary).filter(|path| is_old(path) && !is_spoken_of(path)) {
         let _ = remove_tree(&path);

@@ -1,0 +1,83 @@
+//! What a sandboxed child does not see.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::Config;
+use crate::files::layout;
+use crate::run::context::HostContext;
+
+/// The user's own credentials, below pi's directory; models come with keys. The child has copies, without what works
+/// only once.
+pub(in crate::run) const CREDENTIALS: [&str; 3] = ["auth.json", "mcp-auth.json", "models.json"];
+
+/// What a sandboxed child does not see, as far as it exists: our files, the user's credentials, and what is configured.
+/// Links are followed, so that nothing is visible under its other name. Blocks.
+pub(in crate::run) fn hidden(config: &Config, context: &HostContext) -> Vec<PathBuf> {
+    let ours = [layout::SUBAGENTS].into_iter().chain(CREDENTIALS).map(|name| context.agent_dir.join(name));
+    let configured = &config.sandbox.hidden;
+    let theirs = configured.iter().filter_map(|place| below_home(place, context.home.as_deref()));
+    let mut found: Vec<PathBuf> = ours.chain(theirs).filter_map(|place| place.canonicalize().ok()).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The hidden place that a directory lies in, if it lies in one. Blocks.
+pub(super) fn hides(config: &Config, context: &HostContext, directory: &Path) -> Option<PathBuf> {
+    let directory = directory.canonicalize().ok()?;
+    hidden(config, context).into_iter().find(|place| directory.starts_with(place))
+}
+
+/// An absolute path, or one below the home directory.
+pub(in crate::run) fn below_home(place: &str, home: Option<&Path>) -> Option<PathBuf> {
+    let path = match place.strip_prefix("~/") {
+        Some(rest) => home?.join(rest),
+        None => PathBuf::from(place),
+    };
+    path.is_absolute().then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_absolute_or_below_the_home_directory() {
+        let home = Some(Path::new("/home/me"));
+        assert_eq!(below_home("~/.ssh", home), Some("/home/me/.ssh".into()));
+        assert_eq!(below_home("/etc/x", home), Some("/etc/x".into()));
+        assert_eq!(below_home("x", home), None);
+        assert_eq!(below_home("~/.ssh", None), None);
+    }
+
+    #[test]
+    fn a_directory_is_hidden_by_what_it_lies_in_under_any_name() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let at = |name: &str| root.path().canonicalize().expect("there").join(name);
+        for name in ["agent/subagents/runs", "home/.ssh/keys", "home/.sshd", "project"] {
+            std::fs::create_dir_all(at(name)).expect("made");
+        }
+        std::fs::write(at("agent/auth.json"), "{}").expect("written");
+        let context = HostContext {
+            agent_dir: at("agent"),
+            home: Some(at("home")),
+            env: Vec::new(),
+            config: None,
+            pi_command: None,
+            warden: None,
+            host: crate::run::Host::default(),
+        };
+        let hides = |name: &str| hides(&Config::default(), &context, &at(name));
+        assert_eq!(hides("home/.ssh/keys"), Some(at("home/.ssh")));
+        assert_eq!(hides("home/.ssh"), Some(at("home/.ssh")));
+        assert_eq!(hides("agent/subagents/runs"), Some(at("agent/subagents")));
+        for seen in ["home/.sshd", "home", "project", "agent", "missing"] {
+            assert_eq!(hides(seen), None, "{seen}");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(at("home/.ssh"), at("link")).expect("linked");
+            assert_eq!(hides("link/keys"), Some(at("home/.ssh")));
+        }
+    }
+}
