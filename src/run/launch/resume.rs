@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::files::exclusive::{has_no_locks, is_held, lock as try_lock, remove};
+#[cfg(unix)]
+use crate::files::exclusive::is_held;
+use crate::files::exclusive::{has_no_locks, lock as try_lock, remove};
 use crate::files::open::refuse_links;
 use crate::files::{FileError, layout};
 use crate::run::spec::Resumption;
@@ -80,6 +82,7 @@ pub(super) fn lock_directory(directory: &Path) -> Result<SessionLock, FileError>
 }
 
 /// Locks the directory of a run that may be dead, at once. `None`: it is alive, or nobody can tell.
+#[cfg(unix)]
 pub(super) fn lock_dead(directory: &Path) -> Option<SessionLock> {
     let path = directory.join(layout::LOCK);
     let taken = try_lock(&path, true).ok()?;
