@@ -46,6 +46,10 @@ impl Rule for Assignment {
         if text == "PASS" && separator.tie == Tie::Colon {
             return Err(name.end);
         }
+        // `arn:aws:secretsmanager:…:secret:name` names what it is about.
+        if separator.tie == Tie::Colon && is_in_arn(cursor, &name) {
+            return Err(name.end);
+        }
         if kind == NameKind::Plain || (kind == NameKind::Query && separator.tie != Tie::Parameter) {
             return Err(name.end);
         }
@@ -135,6 +139,14 @@ fn open_value(cursor: &Cursor<'_>, name: &Range<usize>, is_foreign: bool) -> Opt
         }
     };
     (is_open && !rest.is_empty()).then_some(separator.value)
+}
+
+/// Whether a name is a part of the name of something in AWS.
+fn is_in_arn(cursor: &Cursor<'_>, name: &Range<usize>) -> bool {
+    /// Partition, service, region and account are not longer.
+    const REACH: usize = 96;
+    cursor.before(name.start) == Some(b':')
+        && memchr::memmem::find(cursor.line_before(name.start, REACH), b"arn:").is_some()
 }
 
 /// Whether a name is the last word of `mot de passe`.

@@ -8,6 +8,10 @@ use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::judgement::JUDGED;
 use crate::text::redact::value::looks::{Look, look};
 
+/// What the names of the database and directory programs begin with.
+const MONGO: &[u8] = b"mongo";
+const LDAP: &[u8] = b"ldap";
+
 /// `mysql -psecret`, `sshpass -p secret`, `mongosh -p secret`, `docker login -p secret` and their like.
 pub(crate) struct PasswordFlag;
 
@@ -48,28 +52,26 @@ fn value_start(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<usize> {
     let is_attached = next == trigger.end;
     let programs: &[&[u8]] = match flag {
         b" -p" if is_attached => &[b"mysql", b"mariadb"],
-        b" -p" => {
-            &[b"sshpass", b" login", b"mongosh ", b"mongo ", b"mongodump ", b"mongorestore ", b"mongoimport "]
-        }
-        b" -P " => &[b"sqlcmd ", b"bcp "],
-        b" -w " => &[b"ldapsearch ", b"ldapadd ", b"ldapmodify ", b"ldapwhoami ", b"ldapdelete "],
+        b" -p" => &[b"sshpass", b" login", MONGO],
+        b" -P " => &[b"sqlcmd", b"bcp"],
+        b" -w " => &[LDAP],
         b" -a " => &[b"redis-cli"],
         b" -k " => &[b"openssl enc"],
         _ => &[b"openssl"],
     };
-    let (program, options) = programs.iter().find_map(|program| {
-        // The blank before the flag may be the one behind the program.
-        let at = trigger.start + usize::from(program.ends_with(b" "));
-        cursor.options_of(at, program).map(|options| (*program, options))
-    })?;
+    let (program, mut options) = programs
+        .iter()
+        .find_map(|program| cursor.options_of(trigger.start, program).map(|options| (*program, options)))?;
     if memchr::memmem::find(options, flag).is_some() {
         return None;
     }
-    // With the blank behind it a program is one that runs: another command of the line is not its.
-    if program.ends_with(b" ")
-        && (memchr::memchr3(b';', b'|', b'&', options).is_some() || cursor.byte(next) == Some(b'-'))
-    {
-        return None;
+    if matches!(program, MONGO | LDAP | b"sqlcmd" | b"bcp") {
+        // `mongodump`, `ldapsearch`; and another command of the line is not theirs.
+        options = &options[options.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()..];
+        let is_run = options.first().is_none_or(|byte| *byte == b' ')
+            && memchr::memchr3(b';', b'|', b'&', options).is_none()
+            && cursor.byte(next) != Some(b'-');
+        is_run.then_some(())?;
     }
     match (flag, program) {
         // `docker run --name mysql -p3306:3306`.

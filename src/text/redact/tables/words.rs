@@ -40,7 +40,7 @@ pub(crate) const LABELS: &[&str] = words!(
 /// Beginnings of a value that say that the secret is elsewhere.
 pub(crate) const LOOKUPS: &[&str] = words!(
     "process.env import.meta os.environ os.getenv env. env( ENV[ env!( std::env Deno.env secrets. vault:
-     op:// ref+ this. self. exports. module. arn:aws file:// keychain: env:"
+     op:// ref+ npm:@ workspace: this. self. exports. module. arn:aws file:// keychain: env:"
 );
 
 /// YAML tags that say the same.

@@ -65,7 +65,7 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
             is_token_like(judged)
                 && match place {
                     Place::Code | Place::Alone => is_value,
-                    Place::Argument => has_digit(judged.as_bytes()),
+                    Place::Argument => has_digit(judged.as_bytes()) && !is_named(judged),
                     _ => !is_alphabet(judged),
                 }
         }
@@ -78,7 +78,7 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
             Place::Code | Place::Alone => {
                 is_token_like(judged) && (has_digit(judged.as_bytes()) || is_unwordy(judged, kind))
             }
-            Place::Argument => is_token_like(judged) && has_digit(judged.as_bytes()),
+            Place::Argument => is_token_like(judged) && has_digit(judged.as_bytes()) && !is_named(judged),
             _ => true,
         },
         // An access key of HTML, the index of a feature.
@@ -146,6 +146,14 @@ fn is_spelled_alike(name: &str, value: &str) -> bool {
     let is_type =
         own.ends_with(b"key") && value.starts_with(|first: char| first == '_' || first.is_ascii_uppercase());
     own == all || (own.len() >= LEAST_NAME && is_type && all.ends_with(&own) && !has_digit(value.as_bytes()))
+}
+
+/// Whether a value is the name of something with a number or a hash behind it: `db-credentials-7f9c6d`.
+fn is_named(value: &str) -> bool {
+    let is_word = |part: &str| {
+        part.len() >= 5 && part.bytes().all(|byte| byte.is_ascii_lowercase()) && look(part) == Look::Word
+    };
+    value.contains('-') && value.split(['-', '/', '.']).any(is_word)
 }
 
 /// Whether a value lists the letters, as the pattern of a parser does.

@@ -44,9 +44,12 @@ pub(crate) fn look(value: &str) -> Look {
         () if is_mask(value) => Look::Placeholder,
         () if is_reference(value) => Look::Reference,
         () if is_plain(value) => Look::Plain,
-        () if value.bytes().any(|byte| byte.is_ascii_whitespace()) => phrase(value),
+        () if value.bytes().any(|byte| byte.is_ascii_whitespace()) => {
+            if value.split_ascii_whitespace().all(is_version) { Look::Number } else { phrase(value) }
+        }
         () if value.contains("://") => Look::Url,
         () if is_number(value.as_bytes()) => Look::Number,
+        () if is_version(value) => Look::Number,
         () if is_path(value) => Look::Path,
         () => words(value),
     }
@@ -295,6 +298,21 @@ fn is_number(bytes: &[u8]) -> bool {
             && bytes.last().is_some_and(u8::is_ascii_alphabetic)
             && digits <= 6
             && bytes[0].is_ascii_digit()))
+}
+
+/// Whether a word is a version or a bound of versions: `>=1.2.3`, `v6.0.0-beta.4`, `||`.
+fn is_version(word: &str) -> bool {
+    if matches!(word, "||" | "-" | "*" | "x") {
+        return true;
+    }
+    let number = word.trim_start_matches(['^', '~', '<', '>', '=', 'v']);
+    let (release, tag) = number.split_once('-').unwrap_or((number, "alpha"));
+    let is_release = |part: &str| {
+        matches!(part, "x" | "*")
+            || (!part.is_empty() && part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let is_tag = |part: &str| part.len() <= 8 && is_wordy(part.as_bytes());
+    release.contains('.') && release.split('.').all(is_release) && tag.split('.').all(is_tag)
 }
 
 fn is_path(value: &str) -> bool {

@@ -43,6 +43,12 @@ pub(crate) fn name_kind(name: &str) -> NameKind {
         let of = if glued.is_empty() { before } else { glued };
         return match () {
             () if is_one_of(of, TOKEN_NOT) => NameKind::Plain,
+            // The fingerprint of an assembly's key.
+            () if is_one_of(of, &["key"])
+                && words.next().is_some_and(|word| is_one_of(word, &["public"])) =>
+            {
+                NameKind::Plain
+            }
             () if is_one_of(of, TOKEN_OF) => NameKind::Secret,
             () if glued.is_empty() => NameKind::Perhaps,
             () => NameKind::Plain,
@@ -154,6 +160,7 @@ mod tests {
                     "nextToken",
                     "keyboard",
                     "publicKey",
+                    "publicKeyToken",
                     "primary_key",
                     "tokenCount",
                     "token_url",
