@@ -136,7 +136,9 @@ describe("an early child", () => {
 		const folder = scene.path(`agent/subagents/runs/${run}`);
 		const files = readdirSync(folder).sort();
 		assert.ok(files.includes("prompt.md") && files.includes("session.jsonl"), String(files));
-		for (const file of files) assert.equal(statSync(join(folder, file)).mode & 0o777, 0o600, file);
+		// Nobody reads what says that the run is alive, so nobody who may only read can lock it.
+		const mode = (file: string) => (file === "run.lock" ? 0o200 : 0o600);
+		for (const file of files) assert.equal(statSync(join(folder, file)).mode & 0o777, mode(file), file);
 		assert.equal(readFileSync(join(folder, "session.jsonl"), "utf8").split("\n").length, 2, "its header alone");
 		assert.deepEqual(told(scene).flatMap(Object.keys), ["pid", "cwd", "argv"]);
 		await early.end();

@@ -179,12 +179,23 @@ mod tests {
     use super::*;
     use crate::run::Host;
 
-    /// An interpreter may read files where it starts: `.env`, `bunfig.toml`, `package.json`.
+    /// An interpreter may read files where it starts: `.env`, `bunfig.toml`, `package.json`. A FIFO was opened, and waited
+    /// for.
     #[tokio::test]
-    async fn pi_is_not_started_in_the_project() {
+    async fn pi_is_not_started_in_the_project_and_a_fifo_holds_nobody_up() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let (project, script) = (root.path().join("project"), root.path().join("pi.sh"));
         fs::create_dir(&project).expect("made");
+        fs::create_dir_all(root.path().join("agent/subagents")).expect("made");
+        let database = crate::files::layout::store(&root.path().join("agent"));
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &database,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .expect("a FIFO");
         fs::write(&script, "pwd > \"${0%/*}/cwd\"; echo 1.5.2").expect("written");
         let context = HostContext {
             agent_dir: root.path().join("agent"),

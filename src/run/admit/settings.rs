@@ -152,3 +152,45 @@ fn stores(agent_dir: &Path) -> Vec<PathBuf> {
     let of_agents = of_agents.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
     [agent_dir.join(AUTH_FILE)].into_iter().chain(of_agents).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Instant;
+
+    use super::*;
+    use crate::process::CancelReason;
+    use crate::run::Host;
+
+    /// A file system that hangs kept the abort waiting, too.
+    #[test]
+    fn an_abort_waits_for_no_file_that_cannot_be_read() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .max_blocking_threads(1)
+            .build()
+            .expect("a runtime");
+        let (go, hangs) = mpsc::channel::<()>();
+        let context = Arc::new(HostContext {
+            agent_dir: "/nowhere".into(),
+            home: None,
+            env: Vec::new(),
+            config: None,
+            pi_command: None,
+            warden: None,
+            host: Host::default(),
+        });
+        runtime.block_on(async {
+            // The only thread on which files are read hangs.
+            drop(tokio::task::spawn_blocking(move || hangs.recv()));
+            let cancel = Cancel::new();
+            cancel.cancel(CancelReason::Shutdown);
+            let since = Instant::now();
+            let settings = CallSettings::unless_cancelled(Path::new("/"), &context, &cancel).await;
+            assert!(since.elapsed() < READ_TIMEOUT, "{:?}", since.elapsed());
+            let broken = settings.loaded().expect("no values of the caller").broken.clone();
+            assert!(broken.expect("nothing was read").to_string().contains("aborted"));
+        });
+        drop(go);
+    }
+}
