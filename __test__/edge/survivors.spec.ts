@@ -9,8 +9,8 @@ import { describe, it } from "node:test";
 
 import type { RunOptions } from "../../index.js";
 import { escapees, kinds } from "../support/tree.ts";
-import { allows } from "../support/warden.ts";
-import { shape, textOf, until } from "./scene.ts";
+import { allows, keepsNamespaces, withoutNamespaces } from "../support/warden.ts";
+import { shape, single, textOf, until } from "./scene.ts";
 import { type HostEnd, type Level, TreeScene } from "./tree-scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
@@ -129,7 +129,23 @@ const rows: Row[] = [
 ];
 
 /** A child that is held by more than the warden ends in the same ways; these go through different hands. */
-const inSandbox = ["an abort", "SIGKILL to the host"];
+const inSandbox = ["the child's own end", "an abort", "the hard limit", "SIGKILL to the host"];
+
+/**
+ * What a child tries before, so that its warden can neither look nor kill: it takes its descriptors and its processor
+ * time. Of its tree `bare` has left by `setsid env -i`. The last word is what came of it.
+ */
+const cripples = `for limit in nofile cpu; do
+	prlimit --pid $PPID --$limit=0:0 2> /dev/null && echo $limit >> "$PI_CODING_AGENT_DIR/crippled"
+done
+[ ! -e "$PI_CODING_AGENT_DIR/crippled" ] || exit 9
+`;
+
+/** How much of the sandbox there is. */
+const layers: { where: string; before: readonly string[]; skip: string | false }[] = [
+	{ where: "the sandbox", before: [], skip: false },
+	{ where: "the sandbox, without namespaces,", before: withoutNamespaces, skip: keepsNamespaces() },
+];
 
 /** Starts a row and goes on until there is nothing more to do for its end. */
 async function play(row: Row, scene: TreeScene): Promise<void> {
@@ -156,16 +172,26 @@ describe("with the warden nobody is left after", LINUX, () => {
 	}
 });
 
-describe("with the warden and the sandbox nobody is left after", LINUX, () => {
-	for (const row of rows.filter(({ how }) => inSandbox.includes(how))) {
-		it(row.how, async (t) => {
-			if (!allows("landlock")) return t.skip("no Landlock here");
-			const scene = new TreeScene(t, { level: "warden", script: hangs, sandboxed: true });
-			await play(row, scene);
-			assert.deepEqual(await scene.tree.gone(goneMs), []);
-		});
-	}
-});
+for (const { where, before, skip } of layers) {
+	describe(`with the warden and ${where} nobody is left of those who attack the warden after`, LINUX, () => {
+		for (const row of rows.filter(({ how }) => inSandbox.includes(how))) {
+			it(row.how, { skip: skip || (!allows("landlock") && "no Landlock here") }, async (t) => {
+				const { script = hangs, config = {} } = row;
+				const options = { level: "warden", config, sandboxed: true, before } as const;
+				const scene = new TreeScene(t, { ...options, script: `${cripples}${script}` });
+				await play(row, scene);
+				if (row.result) {
+					const { result, stderr } = await scene.ended();
+					assert.ok(result, `the host printed no result; ${stderr}`);
+					assert.deepEqual(shape(result), row.result, textOf(result));
+					const hasNamespace = allows("pid-ns") && before.length === 0;
+					assert.equal(single(result).supervision?.includes("pid-ns"), hasNamespace);
+				}
+				assert.deepEqual(await scene.tree.gone(goneMs), []);
+			});
+		}
+	});
+}
 
 describe("with no more than a process group somebody is left after", LINUX, () => {
 	for (const row of rows) {

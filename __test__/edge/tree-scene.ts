@@ -37,6 +37,8 @@ export interface TreeSceneOptions {
 	terminal?: boolean;
 	/** The child is held by the read-only sandbox as well. */
 	sandboxed?: boolean;
+	/** A program that starts the host. */
+	before?: readonly string[];
 }
 
 /** A host, its run and the tree below. Whatever happens, nothing of it is left after the test. */
@@ -84,7 +86,8 @@ export class TreeScene {
 	/** Starts the host, which does its deed (see `hosts/tree.mjs`) as soon as the tree is up. */
 	start(deed: string): void {
 		const script = fileURLToPath(new URL("hosts/tree.mjs", import.meta.url));
-		const words = [process.execPath, "--expose-gc", script, JSON.stringify(this.#scene.options), deed];
+		const host = [process.execPath, "--expose-gc", script, JSON.stringify(this.#scene.options), deed];
+		const words = [...(this.#options.before ?? []), ...host];
 		const env = { ...process.env };
 		if (this.#options.level === "process group") env[wardenVariable] = "";
 		const [program = "", ...args] = this.#options.terminal

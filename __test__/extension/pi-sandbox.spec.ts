@@ -306,6 +306,8 @@ async function attack(version: string, user: number | undefined, say: (line: str
 
 			const attempts = codesIn(attempted);
 			assert.deepEqual([...attempts.keys()], attemptsFor(user), attempted);
+			const onHost = rows(mutations).filter(([name, kind]) => kind.startsWith("host") && attempts.get(name) === 0);
+			assert.deepEqual(onHost, [], "the host was not reached");
 			const made = [...attempts].filter(([, code]) => code !== missing);
 			const absent = [...attempts.keys()].filter((name) => attempts.get(name) === missing);
 			say(`${made.length} attempts were made, this machine lacks something for ${absent.join(", ") || "none"}`);

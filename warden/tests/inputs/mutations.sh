@@ -7,10 +7,11 @@
 #
 # Environment: TREE (the project; also the working directory), AGENT (pi's agent directory), TMPDIR (may be written),
 # VICTIM (a process outside, optional: its standard output is open for writing below TREE), WARDEN (the process that put
-# this one into the sandbox, optional), ABSTRACT (the name of an abstract socket outside, optional).
+# this one into the sandbox, optional), SESSION (a file that may be written and not replaced, optional), ABSTRACT (the name of an abstract socket outside, optional).
 #
 # Kinds: `data` changes content or names, `meta` changes modes, owners, times or attributes, `kill` ends VICTIM or WARDEN.
 # Whether one worked is seen in the tree, not in its exit code. A kind with `-root` works for root only, when nothing holds it.
+# `host` leaves nothing in the tree, or only where the child may write, and harms nobody: it exits with 0 when it worked.
 # `wild` would harm the machine or leaves nothing in the tree: it exits with 0 when it worked, and is never made
 # without a sandbox.
 set -u
@@ -498,6 +499,55 @@ try_kill_by_handle() {
 try_kill_warden() {
 	[ -n "${WARDEN:-}" ] || exit 77
 	kill -9 "$WARDEN"
+}
+
+# --- the host, by what it has open and what it may use ---
+# attempt limit_of_victim host
+try_limit_of_victim() {
+	need_victim
+	need prlimit
+	prlimit --pid "$VICTIM" --core=0:0
+}
+# attempt limit_of_warden host
+try_limit_of_warden() {
+	[ -n "${WARDEN:-}" ] || exit 77
+	need prlimit
+	prlimit --pid "$WARDEN" --core=0:0
+}
+# attempt lease host
+try_lease() {
+	# Whoever opens the file for writing has to wait, for most of a minute.
+	python -c 'import fcntl; fcntl.fcntl(open("src/a.txt"), fcntl.F_SETLEASE, fcntl.F_RDLCK)'
+}
+# attempt ring host
+try_ring() {
+	python - <<-'PYTHON'
+		import ctypes
+		raise SystemExit(ctypes.CDLL(None).syscall(425, 1, ctypes.create_string_buffer(120)) < 0)
+	PYTHON
+}
+# attempt user_namespace host
+try_user_namespace() {
+	need unshare
+	unshare --user true
+}
+# attempt sparse_file host
+try_sparse_file() {
+	need truncate
+	truncate -s 2T "$TMPDIR/sparse"
+}
+# attempt link_for_session host
+try_link_for_session() {
+	[ -n "${SESSION:-}" ] || exit 77
+	# Whoever writes the session next would write into the tree.
+	mkdir -p "$TMPDIR/linked" && ln -sf "$TREE/src/a.txt" "$TMPDIR/linked/link" && mv -f "$TMPDIR/linked/link" "$SESSION"
+}
+# attempt disk host-root
+try_disk() {
+	for disk in /dev/[svx]d[a-z]* /dev/nvme* /dev/dm-* /dev/loop* /dev/kmsg /dev/mem; do
+		[ ! -e "$disk" ] || ! dd if="$disk" of=/dev/null bs=1 count=1 iflag=nonblock || return 0
+	done
+	return 1
 }
 
 # --- the machine ---

@@ -369,7 +369,7 @@ fn run(
 }
 
 /// Puts the warden where a child has it as its shell. Returns its path and that of its options.
-fn install(scene: &Scene) -> (PathBuf, PathBuf) {
+pub(crate) fn install(scene: &Scene) -> (PathBuf, PathBuf) {
     let shell = scene.path("private").join(ToolShell::NAME);
     if !shell.exists() {
         std::os::unix::fs::symlink(warden(scene), &shell).expect("a link");

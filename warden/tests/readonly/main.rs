@@ -12,15 +12,17 @@ mod scene;
 mod snapshot;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use pi_subagent_warden::{Mechanism, Sandbox};
+use pi_subagent_warden::{Mechanism, Sandbox, ToolShell};
 
 use sandboxed::{finish, in_sandbox, probe, sandboxed};
 use scene::{Scene, User};
 
 /// How the scripts say that this machine lacks a program.
 const MISSING: i32 = 77;
+/// The largest file that a child may write.
+const FILE_BYTES: u64 = 1 << 30;
 /// Fewer attempts than that prove nothing.
 const ENOUGH: usize = 25;
 /// The version of Landlock that keeps signals and abstract sockets inside.
@@ -42,14 +44,21 @@ const WITHOUT_NAMESPACES: [&str; 7] = [
 #[test]
 fn nothing_changes_under_both_layers() {
     for user in User::all() {
-        matrix(user, true);
+        matrix(user, true, By::Child);
     }
 }
 
 #[test]
 fn nothing_changes_under_landlock_alone() {
     for user in User::all() {
-        matrix(user, false);
+        matrix(user, false, By::Child);
+    }
+}
+
+#[test]
+fn nothing_changes_by_what_tools_start() {
+    for (user, metadata) in User::all().into_iter().flat_map(|user| [(user, true), (user, false)]) {
+        matrix(user, metadata, By::Tool);
     }
 }
 
@@ -65,7 +74,8 @@ fn the_attempts_are_real() {
             }
             let script = scene.path("mutations.sh");
             let (status, text) = finish(scene.command("/bin/sh").arg(script).arg(&name));
-            if !scene.changes().expect("the scene can be seen").is_empty() {
+            let has_changed = !scene.changes().expect("the scene can be seen").is_empty();
+            if has_changed || (kind.starts_with("host") && status == Some(0)) {
                 real += 1;
             } else if status == Some(MISSING) {
                 say(&format!("{user:?}: {name} is skipped, this machine lacks something for it"));
@@ -94,6 +104,12 @@ fn lack(scene: &Scene, attempt: &str) -> Option<&'static str> {
         "unshare_remount" | "unshare_bind" | "overlay" | "chmod_unshared" => {
             ("nobody may make namespaces", "unshare -r -m true")
         }
+        "user_namespace" => ("nobody may make namespaces", "unshare --user true"),
+        "ring" => (
+            "nobody may use rings",
+            "[ \"$(cat /proc/sys/kernel/io_uring_disabled 2>/dev/null || echo 1)\" = 0 ]",
+        ),
+        "disk" => ("there is no device to read", "ls /dev/[svx]d[a-z]* /dev/nvme* /dev/kmsg"),
         "attribute" => (
             "files have no attributes here",
             ": >\"$TMPDIR/file\" && python3 -c 'import os; os.setxattr(os.environ[\"TMPDIR\"] + \"/file\", \"user.a\", b\"1\")'",
@@ -180,16 +196,33 @@ fn without_namespaces_landlock_holds_alone() {
     }
 }
 
+/// Who makes an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Child,
+    /// A shell in the sandbox of a child's tools.
+    Tool,
+}
+
 /// Makes every attempt in a sandbox.
-fn matrix(user: User, metadata: bool) {
+fn matrix(user: User, metadata: bool, by: By) {
     let mut scene = Scene::new(user);
+    let sandbox =
+        Sandbox { writable: scene.writable(), metadata, file_bytes: Some(FILE_BYTES), ..Sandbox::default() };
     let able = probe(&scene);
     let Ok(version) = able.landlock else { panic!("nothing to test here: {able}") };
     let (mut made, mut failed, mut uncovered) = (0, Vec::new(), Vec::new());
     for (name, kind) in rows(&scene, "mutations.sh") {
         let (script, tree) = (scene.path("mutations.sh"), scene.path("tree"));
-        let (script, start) = (script.to_string_lossy(), "WARDEN=$PPID exec /bin/sh \"$0\" \"$1\"");
-        let ran = sandboxed(&scene, metadata, &tree, &["/bin/sh", "-c", start, &script, &name]);
+        let script = script.to_string_lossy();
+        let start = match by {
+            By::Child => "WARDEN=$PPID exec /bin/sh \"$0\" \"$1\"".to_owned(),
+            By::Tool => {
+                let shell = tool_shell(&scene);
+                format!("export WARDEN=$PPID; {} -c \"sh '$0' $1\"; exit $?", shell.display())
+            }
+        };
+        let ran = in_sandbox(&scene, &sandbox, &tree, &["/bin/sh", "-c", &start, &script, &name], &[]);
         assert!(ran.mechanisms.contains(&Mechanism::Landlock), "{name} ran without a sandbox: {}", ran.text);
         let has_view = ran.mechanisms.contains(&Mechanism::MountNamespace);
         assert_eq!(has_view, metadata && able.mount_namespace.is_ok(), "{name} had another sandbox: {able}");
@@ -204,7 +237,7 @@ fn matrix(user: User, metadata: bool) {
         if !ran.was_guarded {
             changes.push("the warden was ended".into());
         }
-        if kind == "wild" && ran.code == Some(0) {
+        if (kind == "wild" || kind.starts_with("host")) && ran.code == Some(0) {
             changes.push("it worked".into());
         }
         if (kind.starts_with("meta") && !has_view)
@@ -218,9 +251,24 @@ fn matrix(user: User, metadata: bool) {
             failed.push(format!("{name}: {} ({})", changes.join(", "), ran.text));
         }
     }
-    say(&format!("{user:?}, metadata {metadata}: {made} attempts, not covered: {}", uncovered.join(" ")));
-    assert!(failed.is_empty(), "{user:?}, metadata {metadata}:\n{}", failed.join("\n"));
+    say(&format!("{user:?}, {by:?}, metadata {metadata}: {made} made, not covered: {}", uncovered.join(" ")));
+    assert!(failed.is_empty(), "{user:?}, {by:?}, metadata {metadata}:\n{}", failed.join("\n"));
     assert!(made >= ENOUGH, "only {made} attempts could be made");
+}
+
+/// The shell of a child's tools, which may write in the temporary directory.
+fn tool_shell(scene: &Scene) -> PathBuf {
+    let (shell, options) = attacks::install(scene);
+    let tools = ToolShell {
+        shell: "/bin/sh".into(),
+        writable: vec![scene.path("tmp")],
+        network: true,
+        unix_sockets: true,
+        file_bytes: Some(FILE_BYTES),
+        ..ToolShell::default()
+    };
+    std::fs::write(options, tools.to_bytes()).expect("the options");
+    shell
 }
 
 /// The names and kinds that a script lists.
