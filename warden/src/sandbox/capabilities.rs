@@ -25,6 +25,8 @@ const TAKEN: CapabilitySet = CapabilitySet::SYS_ADMIN // mounts, other namespace
     .union(CapabilitySet::LINUX_IMMUTABLE)
     .union(CapabilitySet::SETFCAP)
     .union(CapabilitySet::NET_ADMIN)
+    .union(CapabilitySet::NET_RAW) // what others send and receive, a model on this machine for example
+    .union(CapabilitySet::SYS_NICE) // ahead of all others on every processor
     .union(CapabilitySet::IPC_OWNER)
     .union(CapabilitySet::MAC_ADMIN)
     .union(CapabilitySet::MAC_OVERRIDE)

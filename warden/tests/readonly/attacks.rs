@@ -20,7 +20,7 @@ enum Needs {
 }
 
 /// What a child tries.
-const ATTACKS: [(&str, Needs); 22] = [
+const ATTACKS: [(&str, Needs); 25] = [
     ("limit of another", Needs::Nothing),
     ("limit of the warden", Needs::Nothing),
     ("lease", Needs::Nothing),
@@ -37,6 +37,9 @@ const ATTACKS: [(&str, Needs); 22] = [
     ("32-bit calls", Needs::Nothing),
     ("terminal of the person", Needs::Nothing),
     ("device of the machine", Needs::Nothing),
+    ("packets of the machine", Needs::Nothing),
+    ("packets of other programs", Needs::Nothing),
+    ("before all others", Needs::Nothing),
     ("server", Needs::MountNamespace),
     ("server in the environment", Needs::MountNamespace),
     ("hidden file", Needs::MountNamespace),

@@ -98,6 +98,17 @@ fn perform(name: &str) -> io::Result<()> {
         }
         "terminal of the person" => read_file(&path("TERMINAL")),
         "device of the machine" => open_device(),
+        "packets of the machine" => call(|| syscall3(libc::SYS_socket, i64::from(libc::AF_PACKET), 3, 3)),
+        "packets of other programs" => {
+            call(|| syscall3(libc::SYS_socket, i64::from(libc::AF_INET), 3, i64::from(libc::IPPROTO_TCP)))
+        }
+        "before all others" => {
+            let first = libc::sched_param { sched_priority: 99 };
+            // SAFETY: the structure is alive during the call.
+            in_a_fork(|| {
+                call(|| unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const first) }.into())
+            })
+        }
         "message queue" => {
             let key = std::env::var("QUEUE").expect("it is set").parse().expect("a number");
             // SAFETY: takes no pointers.

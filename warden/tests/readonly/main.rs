@@ -57,9 +57,10 @@ fn nothing_changes_under_landlock_alone() {
 
 #[test]
 fn nothing_changes_by_what_tools_start() {
-    for (user, metadata) in User::all().into_iter().flat_map(|user| [(user, true), (user, false)]) {
-        matrix(user, metadata, By::Tool);
+    for user in User::all() {
+        matrix(user, true, By::Tool);
     }
+    matrix(User::Myself, false, By::Tool);
 }
 
 /// Without a sandbox the attempts do what they are meant to. Otherwise the tests above prove nothing.
