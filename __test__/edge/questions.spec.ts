@@ -239,7 +239,7 @@ describe("a question", () => {
 });
 
 describe("what a person sees of a question", () => {
-	const secret = (name: string) => `ghp_${name.repeat(36).slice(0, 36)}`;
+	const secret = (name: string) => `ghp_AbCdEfGhIjKlMnOpQrStUvWxYz012345678${name}`;
 
 	it("holds no secrets and no control sequences, and an answer goes back in the child's own words", async (t) => {
 		const options = [`use ${secret("a")}`, `use ${secret("b")}`, "\u001b[31mred\u001b[0m"];
