@@ -107,6 +107,64 @@ export declare class CallCard {
 }
 
 /**
+ * Decides when the messages of `openBackground` go into a session, so that each stands in it once: a host such as pi drops
+ * or refuses a message at some moments and says nothing. Report what has happened, then take steps until there is none.
+ *
+ * @example
+ * ```ts
+ * import { DeliveryDispatcher } from "pi-subagent-native";
+ *
+ * const session = ["delivery-1"];
+ * const dispatcher = new DeliveryDispatcher(true, session);
+ * dispatcher.add(["delivery-2"], true);
+ * dispatcher.settled(false);
+ * for (let step = dispatcher.next(); step; step = dispatcher.next()) {
+ * 	if (step.step === "look") dispatcher.contains(session);
+ * 	if (step.step !== "send") continue;
+ * 	session.push(step.message ?? "");
+ * 	dispatcher.sent();
+ * }
+ * console.log(session, dispatcher.waiting());
+ * ```
+ */
+export declare class DeliveryDispatcher {
+  /** For a session that contains the deliveries `standing`. `hasUser`: somebody decides when the model works. */
+  constructor(hasUser: boolean, standing: Array<string>)
+  /** Takes a message. False: the session was given all of it before. */
+  add(deliveryIds: Array<string>, triggerTurn: boolean): boolean
+  /** The messages that wait or are on their way, each by the first of its `deliveryIds`. */
+  waiting(): Array<string>
+  /** When to call `look`, in milliseconds from now; absent when nothing is left to do. */
+  lookAfterMs(): number | null
+  /** Time has passed. `isIdle`: no turn is under way. */
+  look(isIdle: boolean): void
+  /** A prompt has come, and its turn is being prepared. */
+  prompted(): void
+  /** The turn of a prompt is about to start. */
+  turnStarts(): void
+  /** A turn has started. */
+  turnStarted(): void
+  /** The model has ended a message, for this reason. */
+  answered(stopReason?: string | undefined | null): void
+  /** The session may contain more than before. */
+  sessionGrew(): void
+  /** The model would come to rest: what joins the session now. Take steps first. */
+  join(): JoiningMessages | null
+  /** The model has come to rest; somebody has aborted it, or it is done. */
+  settled(aborted: boolean): void
+  /** The host would end now, unless the model goes on. */
+  drain(): void
+  /** The session is gone. */
+  forget(): void
+  /** Answers `look`: the deliveries in the session, and its file, if it has one. */
+  contains(deliveryIds: Array<string>, file?: string | undefined | null): void
+  /** Answers `send`: the session has taken the message. */
+  sent(): void
+  /** What to do next; absent when that is nothing. */
+  next(): DeliveryStep | null
+}
+
+/**
  * A call whose arguments are still arriving; see `bootEarly`. Dropping it is the same as `end`.
  *
  * @example
@@ -126,6 +184,44 @@ export declare class EarlyCall {
   push(piece: string): void
   /** Ends the children that no run has claimed. Resolves when they are gone. */
   end(): Promise<void>
+}
+
+/**
+ * The calls of a host's model while they arrive: decides for which of them children are booted, and ends those that
+ * nobody will use. Feed it with the events of pi.
+ *
+ * @example
+ * ```ts
+ * import { EarlyCalls } from "pi-subagent-native";
+ *
+ * const calls = new EarlyCalls();
+ * const call = { contentIndex: 0, name: "subagent", id: "call-1" };
+ * calls.take({ ...call, type: "toolcall_start" });
+ * const wanted = calls.take({ ...call, type: "toolcall_delta", json: '{"agent":"explorer"' });
+ * if (wanted) calls.boot({ ...wanted, cwd: process.cwd() });
+ * calls.messageEnded("toolUse");
+ * calls.finished("call-1");
+ * await calls.close();
+ * ```
+ */
+export declare class EarlyCalls {
+  /** Of which nothing has arrived yet. */
+  constructor()
+  /** Takes a piece. The call is returned when `boot` should be called for it. */
+  take(piece: CallPiece): ArrivingCall | null
+  /**
+   * Boots children for the call that `take` has returned last, with what has arrived of it and what follows; see
+   * `bootEarly`.
+   */
+  boot(options: EarlyOptions): void
+  /** A message of the model is complete. Of one that ended with `error`, `aborted` or `length`, no call is executed. */
+  messageEnded(stopReason?: string | undefined | null): void
+  /** A call is over: executed, refused or invalid. */
+  finished(callId: string): void
+  /** No call that has arrived will be executed any more. */
+  clear(): void
+  /** The same. Resolves when the children are gone that no run has claimed. */
+  close(): Promise<void>
 }
 
 /**
@@ -175,7 +271,7 @@ export declare class RunHandle {
  * const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, () => {});
  * const call = session.useTool("sessions_send", { sessionKey: "1a2b3c4d", message: "Go on.", timeoutSeconds: 60 });
  * process.once("SIGINT", () => call.abort());
- * console.log((await call.result()).text);
+ * console.log((await call.result()).content[0]?.text);
  * await session.close();
  * ```
  */
@@ -222,6 +318,21 @@ export interface AgentInfo {
   thinking?: string
 }
 
+/** A message of pi's. */
+export interface Announcement {
+  /** `subagent-announcement`. */
+  customType: string
+  /** The message for the model. */
+  content: string
+  /** True: people see it. */
+  display: boolean
+  /**
+   * What the session keeps beside it, with `kind`, `version`, `deliveryIds`, `runIds` and the runs with the beginnings of
+   * their results.
+   */
+  details: Record<string, unknown>
+}
+
 /**
  * Draws the message that announces how background runs ended, given its details as JSON; `null` for anything else.
  *
@@ -240,6 +351,14 @@ export interface Answer {
   value?: string
   /** Yes or no, for `confirm`. */
   confirmed?: boolean
+}
+
+/** A call to boot for. */
+export interface ArrivingCall {
+  /** Its tool. */
+  tool: "subagent" | "subagent_parallel" | "subagent_chain"
+  /** Its id. */
+  callId: string
 }
 
 /** A change of a conversation's runs. A field is absent when there is nothing new for it. */
@@ -444,6 +563,20 @@ export interface CallError {
   code: "INVALID_INPUT" | "SUBAGENTS_DISABLED" | "UNKNOWN_AGENT" | "SUBAGENT_DISABLED" | "SUBAGENT_DEPTH_EXCEEDED" | "SUBAGENT_TIMEOUT" | "SUBAGENT_FAILED" | "SUBAGENT_OUTPUT_TRUNCATED"
   /** May change between releases. */
   message: string
+}
+
+/** A piece of a call as pi streams it, in `assistantMessageEvent` of `message_update`. */
+export interface CallPiece {
+  /** `toolcall_start`, `toolcall_delta` or `toolcall_end`; anything else is left alone. */
+  type: string
+  /** The place of the call in its message. */
+  contentIndex: number
+  /** The tool's name, as far as it is known. */
+  name?: string
+  /** The call's id, as far as it is known. */
+  id?: string
+  /** A part of the arguments, as raw JSON; at the end, all of them. */
+  json?: string
 }
 
 /** A card: the upper part, and what came of the call. */
@@ -673,33 +806,23 @@ export interface DeliveryMessage {
   text: string
   /** True when an idle conversation should start a turn because of it. */
   triggerTurn: boolean
+  /** The same as pi's `sendMessage` takes it. */
+  announcement: Announcement
 }
 
-/**
- * How to bring the messages of `onEvent` into a session of pi.
- *
- * @example
- * ```ts
- * import { deliveryPolicy } from "pi-subagent-native";
- *
- * const { lookMs, attempts } = deliveryPolicy();
- * console.log(`look every ${lookMs} ms, try ${attempts} times`);
- * ```
- */
-export declare function deliveryPolicy(): DeliveryPolicy
-
-/** How a host brings a message into its session; all times in milliseconds. */
-export interface DeliveryPolicy {
-  /** Pause between two looks at whether a message can go out that could not before. */
-  lookMs: number
-  /** No turn is started for so long after a session was opened: its first prompt may be on its way. */
-  openingMs: number
-  /** The longest time that pi takes from a prompt to its turn; a turn in between would have the prompt refused. */
-  preflightMs: number
-  /** A message that has not started its turn after this time was refused. */
-  refusedMs: number
-  /** Attempts, after which a message waits for the next opening of its session. */
-  attempts: number
+/** What a host does next, as a `DeliveryDispatcher` says. */
+export interface DeliveryStep {
+  /**
+   * `look`: call `contains`. `send`: hand the message to the session and call `sent`; without that, what is left waits.
+   * `arrived`: the message is in the session. `confirm`: call `BackgroundSession.delivered` with the ids.
+   */
+  step: "look" | "send" | "arrived" | "confirm"
+  /** The first of the message's `deliveryIds`; of `send` and `arrived`. */
+  message?: string
+  /** True when the message starts a turn; of `send`. */
+  triggerTurn?: boolean
+  /** The deliveries to confirm; of `confirm`. */
+  deliveryIds?: Array<string>
 }
 
 /**
@@ -942,6 +1065,14 @@ export interface HostTool {
  * ```
  */
 export declare function inspectOutput(text: string, options?: SanitizeOptions | undefined | null): Promise<Redaction[]>
+
+/** Messages that join the session where its model would come to rest. */
+export interface JoiningMessages {
+  /** The first of the `deliveryIds` of each message, oldest first. */
+  messages: Array<string>
+  /** True when the model goes on because of them. */
+  continue: boolean
+}
 
 /**
  * Runs one background run in a process of its own: reads the request from standard input, answers with a line on
@@ -1440,16 +1571,26 @@ export interface SanitizeOptions {
  */
 export declare function sanitizeOutput(text: string, options?: SanitizeOptions | undefined | null): Promise<string>
 
-/** The answer to a call of a session tool. */
+/** The answer to a call of a session tool, as pi takes the result of a tool. */
 export interface SessionToolAnswer {
   /** What the model reads: a JSON object. Of a call that failed its `status` is `error`, and `error` says why. */
-  text: string
+  content: Array<TextContent>
+  /** What the session keeps beside it. */
+  details: SessionToolDetails
   /**
    * True when the call failed.
    * @default false
    */
   isError?: boolean
-  /** The same for people. */
+}
+
+/** What a session keeps of the answer of a session tool. */
+export interface SessionToolDetails {
+  /** `subagent-session`. */
+  kind: string
+  /** The version of their shape: 1. */
+  version: number
+  /** The answer for people. */
   report: CommandReport
   /**
    * The deliveries whose content the answer has. Confirm them with `delivered` once the answer is in the conversation;
@@ -1563,6 +1704,10 @@ export interface SpawnableAgent {
 
 /** The agents that may run in the background with this configuration on this machine. */
 export interface SpawnableAgents {
+  /** `subagent-agents`: what this is, in a session. */
+  kind: string
+  /** The version of its shape: 1. */
+  version: number
   /** Builtins first, then the user's, then the project's. */
   agents: Array<SpawnableAgent>
   /** The agent of a request that names none (`defaultAgent`). */
@@ -1705,6 +1850,10 @@ export interface SpawnOptions {
 
 /** The answer to a request for a background run. */
 export interface SpawnReceipt {
+  /** `subagent-receipt`: what this is, in a session. */
+  kind: string
+  /** The version of its shape: 1. */
+  version: number
   /** `forbidden`: a setting does not allow it, and `error` names it; `error`: the request cannot be met. */
   status: "accepted" | "forbidden" | "error"
   /** Eight hexadecimal characters; present when the run was accepted. */
@@ -1990,6 +2139,12 @@ export interface ToldRun {
   result?: string
 }
 
+/** What a tool does to the world. */
+export interface ToolAnnotations {
+  /** True when it changes nothing. */
+  readOnlyHint: boolean
+}
+
 /**
  * Writes a tool call on one line of at most 300 characters, as pi writes those of its own tools: `$ cargo test`,
  * `read src/main.rs:1-10`. The arguments must be sanitized.
@@ -2062,6 +2217,10 @@ export interface ToolSurface {
   promptGuidelines: Array<string>
   /** The JSON schema of the parameters. */
   parameters: Record<string, unknown>
+  /** Who calls it, as pi takes it since 1.x. */
+  exposure: "model-only"
+  /** What it does to the world, as pi takes it since 1.x. Absent: whatever its agents do. */
+  annotations?: ToolAnnotations
 }
 
 /** What a host registers so that its model can delegate. */

@@ -23,7 +23,7 @@ import { closeRuns } from "./host/runs.ts";
 import { dialogs } from "./questions/dialogs.ts";
 import { Questions } from "./questions/questions.ts";
 import { terminalQuestions } from "./questions/terminal.ts";
-import { earlyCalls } from "./tools/early.ts";
+import { watchArrivingCalls } from "./tools/early.ts";
 import { describeTools, rememberedTools, withPolicy } from "./tools/surfaces.ts";
 import { ourTools } from "./tools/tools.ts";
 import { showWidget } from "./ui/widget.ts";
@@ -45,7 +45,7 @@ function start(pi: ExtensionAPI): void {
 		contained("telling other extensions of runs", () => pi.events.emit(channel, news));
 	const tools = ourTools(pi, questions, background);
 	const notices = new Notices();
-	const early = earlyCalls(tools.bootEarly);
+	const endArriving = watchArrivingCalls(pi);
 	let surfaces: ToolSurfaces | undefined;
 	let deliveries: Deliveries | undefined;
 	let hideWidget = () => {};
@@ -59,7 +59,7 @@ function start(pi: ExtensionAPI): void {
 	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
 	const interrupted = () => {
 		const end = (close: () => unknown) => contained("ending what runs", close);
-		const ends = [end(() => early.close()), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
+		const ends = [end(endArriving), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
 		void Promise.allSettled(ends).finally(() => process.kill(process.pid, "SIGINT"));
 	};
 
@@ -78,8 +78,8 @@ function start(pi: ExtensionAPI): void {
 		if (!native) return;
 		try {
 			const arrived = ({ news }: DeliveryMessage) => tell("subagent:delivered", news);
-			deliveries = openDeliveries({ pi, context, background, policy: native.deliveryPolicy(), arrived });
-			const options = { ...placeOptions(pi, context), delivered: [...deliveries.standing()] };
+			deliveries = openDeliveries({ pi, context, background, native, arrived });
+			const options = { ...placeOptions(pi, context), delivered: deliveries.delivered };
 			background.open(native, options, (event) => heard(event, context));
 		} catch (error) {
 			notices.announce([`background runs are not available: ${messageOf(error)}`], context);
@@ -113,14 +113,8 @@ function start(pi: ExtensionAPI): void {
 		return systemPrompt === undefined ? undefined : { systemPrompt };
 	});
 
-	pi.on("message_update", (event, context) => early.update(event, context));
 	pi.on("agent_start", (_event, context) => deliveries?.started(context.signal));
-	pi.on("message_end", (event) => {
-		early.messageEnded(event);
-		deliveries?.messageEnded(event.message);
-	});
-	pi.on("tool_execution_end", ({ toolCallId }) => early.finished(toolCallId));
-	pi.on("agent_end", () => early.clear());
+	pi.on("message_end", ({ message }) => deliveries?.messageEnded(message));
 	pi.on("agent_before_settle", async (event) => await deliveries?.beforeSettle(event));
 	pi.on("agent_settled", ({ aborted }: SettledEvent) => deliveries?.settled(aborted));
 
@@ -143,6 +137,6 @@ function start(pi: ExtensionAPI): void {
 			const [, ended] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
 			if (ended && context.mode === "tui") sayAtExit(ended);
 		}
-		await early.close();
+		await endArriving();
 	});
 }

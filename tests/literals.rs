@@ -7,7 +7,9 @@ use pi_subagent_native::config::Origin;
 use pi_subagent_native::doctor::Status as CheckStatus;
 use pi_subagent_native::event::QuestionMethod;
 
-use pi_subagent_native::orchestrate::background::{BackgroundRun, BackgroundStatus, Cleanup, ReceiptStatus};
+use pi_subagent_native::orchestrate::background::{
+    BackgroundRun, BackgroundStatus, Cleanup, Happened, ReceiptStatus,
+};
 use pi_subagent_native::present::Mark;
 use pi_subagent_native::process::Supervision;
 use pi_subagent_native::run::{ErrorCode, Mode, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason};
@@ -56,6 +58,8 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("ConfigSource.origin", texts(Origin::TEXTS)),
         ("Diagnostic.severity", texts(Severity::TEXTS)),
         ("DoctorCheck.status", texts(CheckStatus::TEXTS)),
+        ("ArrivingCall.tool", delegating.iter().map(|tool| tool.as_str()).collect()),
+        ("DeliveryStep.step", ["look", "send", "arrived", "confirm"].into_iter().collect()),
         ("EarlyOptions.tool", delegating.into_iter().map(Tool::as_str).collect()),
         ("MarkStyle.color", Mark::ALL.into_iter().map(Mark::color).collect()),
         ("MarkStyle.name", texts(Mark::TEXTS)),
@@ -63,18 +67,24 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("ReportLine.mark", marks.collect()),
         ("RunDetails.kind", [RunDetails::KIND].into()),
         ("RunDetails.mode", texts(Mode::TEXTS)),
+        ("RunNews.happened", texts(Happened::TEXTS)),
         ("SandboxReport.network", texts(Network::TEXTS)),
         ("ShadowedAgent.by", texts(Source::TEXTS)),
         ("ShadowedAgent.source", texts(Source::TEXTS)),
         ("SingleResult.outcome", texts(RunOutcome::TEXTS)),
         ("SingleResult.supervision", texts(Supervision::TEXTS)),
         ("SingleResult.timeoutReason", texts(TimeoutReason::TEXTS)),
+        ("Span.action", Literals::from(["app.tools.expand"])),
         ("SpawnReceipt.status", texts(ReceiptStatus::TEXTS)),
         ("SpawnableAgent.source", texts(Source::TEXTS)),
         ("StateWords.mark", texts(Mark::TEXTS)),
         ("Streaming.state", texts(RunState::TEXTS)),
         ("TaskProgress.state", states.map(TaskState::as_str).collect()),
         ("TextContent.type", Literals::from(["text"])),
+        ("ToldRun.outcome", texts(RunOutcome::TEXTS)),
+        ("ToldRun.state", RunState::TEXTS.iter().copied().chain([BackgroundRun::ENDED]).collect()),
+        ("ToldRun.status", texts(BackgroundStatus::TEXTS)),
+        ("ToolSurface.exposure", Literals::from(["model-only"])),
         ("TranscriptEntry.role", texts(TranscriptRole::TEXTS)),
     ];
     let expected: BTreeMap<_, _> =

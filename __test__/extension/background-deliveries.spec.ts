@@ -10,6 +10,7 @@ import type { AgentBeforeSettleEventResult, ExtensionContext } from "@earendil-w
 import type { CustomMessage } from "../../extension/host/pi.ts";
 import type { DeliveryMessage } from "../../index.js";
 import { eventually } from "../support/eventually.ts";
+import { announced } from "./announcement-double.ts";
 import {
 	backgroundRun,
 	type HostDouble,
@@ -61,15 +62,11 @@ async function open(
 
 function message(id: string, more: Partial<DeliveryMessage> = {}): DeliveryMessage {
 	const run = backgroundRun(`run-${id}`, { state: "ended", status: "success", result: `Result of ${id}.` });
-	return {
-		deliveryIds: [id],
-		runIds: [run.runId],
-		text: `Status: success\n${id}`,
-		triggerTurn: true,
-		runs: [run],
+	return announced({
+		...{ deliveryIds: [id], runIds: [run.runId], text: `Status: success\n${id}`, triggerTurn: true, runs: [run] },
 		news: newsOf([id], [run]),
 		...more,
-	};
+	});
 }
 
 /** The turn that a message starts, from pi's point of view. */

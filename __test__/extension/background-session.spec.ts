@@ -3,13 +3,12 @@
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { announcementOf } from "../../extension/background/announcement.ts";
 import type { BackgroundRun } from "../../extension/background/run.ts";
 import { announcementLines } from "../../extension/cards/announcement.ts";
 import type { ToolRenderContext } from "../../extension/host/pi.ts";
 import { Pen } from "../../extension/ui/pen.ts";
-import type { DeliveryMessage } from "../../index.js";
-import { answer, backgroundRun, type LoadedExtension, newsOf, PackageCopies } from "./package-copy.ts";
+import { announced, announcementOf } from "./announcement-double.ts";
+import { answer, backgroundRun, type LoadedExtension, PackageCopies } from "./package-copy.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 
 const copies = new PackageCopies();
@@ -65,8 +64,9 @@ describe("sessions_spawn", () => {
 			},
 		);
 		assert.deepEqual([options?.sessionId, options?.model, options?.thinking], ["session", "fake/big", "high"]);
-		assert.deepEqual(JSON.parse(content[0]?.text ?? ""), addon.receipt);
-		assert.deepEqual(details, { kind: "subagent-receipt", version: 1, ...addon.receipt });
+		const { kind: _kind, version: _version, ...said } = addon.receipt;
+		assert.deepEqual(JSON.parse(content[0]?.text ?? ""), said);
+		assert.deepEqual(details, addon.receipt);
 	});
 
 	it("flags a refusal, a call that was aborted, and an addon that fails or is missing", async () => {
@@ -76,8 +76,9 @@ describe("sessions_spawn", () => {
 			assert.deepEqual(await host.emit("tool_result", { toolCallId: id }), [{ isError: true }]);
 			return content[0]?.text ?? "";
 		};
-		addon.receipt = { status: "forbidden", error: "8 of 8 children run (maxChildren)" };
-		assert.deepEqual(JSON.parse(await refused("a")), addon.receipt);
+		const said = { status: "forbidden", error: "8 of 8 children run (maxChildren)" } as const;
+		addon.receipt = { kind: "subagent-receipt", version: 1, ...said };
+		assert.deepEqual(JSON.parse(await refused("a")), said);
 		assert.match(await refused("b", { signal: AbortSignal.abort() }), /aborted before/);
 		assert.equal(addon.spawned.length, 1);
 		addon.spawnSession = async () => {
@@ -161,14 +162,7 @@ describe("the message", () => {
 	const result = "# Found\n\nIt is in **loader.ts**.\n\n- one\n- two\n- three\n- four\n- five\n- six";
 
 	function lines(runs: BackgroundRun[], width = 60, expanded = false): string[] {
-		const message: DeliveryMessage = {
-			deliveryIds: ["d"],
-			runIds: [],
-			text: "text",
-			triggerTurn: true,
-			runs,
-			news: newsOf(["d"]),
-		};
+		const message = { deliveryIds: ["d"], runIds: [], text: "text", triggerTurn: true, runs };
 		const { content, details } = announcementOf(message);
 		const drawn = announcementLines({ content, details }, expanded, new Pen(theme, width));
 		for (const line of drawn) assert.ok(visibleWidth(line) <= width, line);
@@ -225,19 +219,8 @@ describe("the message", () => {
 		assert.deepEqual(heads, [`✗ ${bare} · failed`, `✗ ${bare} · timed out`, `⚠ ${bare} · unknown`]);
 	});
 
-	it("keeps its bounds in a session, draws nothing that a terminal would obey, and survives what is foreign", () => {
+	it("draws nothing that a terminal would obey, and survives what is foreign", () => {
 		const huge = { ...good, result: `\u001b]0;title\u0007${"word ".repeat(40_000)}`, label: "\u001b[2J\nlabel" };
-		const kept = JSON.stringify(
-			announcementOf({
-				deliveryIds: [],
-				runIds: [],
-				text: "",
-				triggerTurn: true,
-				runs: [huge, huge],
-				news: newsOf([]),
-			}),
-		);
-		assert.ok(kept.length < 40_000, `${kept.length}`);
 		// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 		for (const line of lines([huge], 40, true)) assert.doesNotMatch(line, /[\u0000-\u001f]/);
 		const foreign = announcementLines({ content: "Status: success", details: 7 }, false, new Pen(theme, 40));
@@ -255,7 +238,7 @@ describe("events", () => {
 		const ids = { deliveryIds: ["a"], runIds: [run.runId] };
 		const delivered = { ...ids, runs: [run] };
 		const message = { ...ids, text: "Status: error", triggerTurn: false, runs: [run], news: delivered };
-		view.send({ deliveries: message });
+		view.send({ deliveries: announced(message) });
 		await host.emit("agent_settled");
 		assert.deepEqual(host.emitted, [
 			{ channel: "subagent:started", data: run },

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { announcementOf } from "../../extension/background/announcement.ts";
 import { announcementLines } from "../../extension/cards/announcement.ts";
 import { stopClocks } from "../../extension/cards/render.ts";
 import { sessionToolRenderers } from "../../extension/cards/session-tools.ts";
 import type { CardDetails } from "../../extension/host/details.ts";
 import { type AnyTheme, Pen } from "../../extension/ui/pen.ts";
 import { plainText } from "../../extension/ui/text.ts";
+import { announcementOf } from "./announcement-double.ts";
 import { Card } from "./drawn-card.ts";
 import { answer, backgroundRun, newsOf, USAGE } from "./package-copy.ts";
 

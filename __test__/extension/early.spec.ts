@@ -1,4 +1,4 @@
-/** Which calls are announced while they arrive, what the addon hears of them, and when it hears that they are over. */
+/** What the addon hears of calls while they arrive, and of their end. What it makes of that has its tests in Rust. */
 
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
@@ -69,8 +69,8 @@ class Message {
 	}
 }
 
-function heard({ options, pushed, ends }: EarlyRecord): [tool: string, id: string, json: string, ends: number] {
-	return [options.tool, options.callId, pushed.join(""), ends];
+function heard({ options, ends, json }: EarlyRecord): [tool: string, id: string, ends: number, json?: string] {
+	return [options.tool, options.callId, ends, ...(json === undefined ? [] : [json])] as ReturnType<typeof heard>;
 }
 
 describe("a call that arrives", () => {
@@ -87,11 +87,10 @@ describe("a call that arrives", () => {
 		await message.text("I delegate.");
 		const call = await message.begin("call-7");
 		await message.delta(call, '{"age', 'nt":"expl', 'orer","task":"find', ' it"}');
-		assert.deepEqual(addon.early[0]?.pushed, ['{"age', 'nt":"expl', 'orer","task":"find', ' it"}']);
 		assert.equal(asked, 1, "what a call needs to know of pi is looked up once");
 		await message.endCall(call, { agent: "explorer", task: "find it" });
 		await message.end();
-		assert.deepEqual(addon.early.map(heard), [["subagent", "call-7", '{"agent":"explorer","task":"find it"}', 0]]);
+		assert.deepEqual(addon.early.map(heard), [["subagent", "call-7", 0]]);
 
 		await loaded.call(undefined, { id: "call-7" });
 		const { agent, task, aborted, ...run } = addon.runs[0]?.options ?? assert.fail("nothing was started");
@@ -113,9 +112,10 @@ describe("a call that arrives", () => {
 		await message.delta(other, '"ls"}');
 		await message.delta(b + 40, "of a call that never began");
 		for (const index of [a, other, c]) await message.endCall(index);
+		await loaded.host.emit("agent_end");
 		assert.deepEqual(loaded.addon.early.map(heard), [
-			["subagent_parallel", "a", '{"tasks":[1]}', 0],
-			["subagent_chain", "c", '{"steps":[2]}', 0],
+			["subagent_parallel", "a", 1, '{"tasks":[1]}'],
+			["subagent_chain", "c", 1, '{"steps":[2]}'],
 		]);
 	});
 
@@ -130,8 +130,8 @@ describe("a call that arrives", () => {
 		message.learn(call, { id: "late" });
 		await message.delta(call, "");
 		await message.delta(call, "}");
-		assert.deepEqual(loaded.addon.early[0]?.pushed, ['{"agent":"explorer"', "}"]);
-		assert.equal(loaded.addon.early[0]?.options.callId, "late");
+		await loaded.host.emit("agent_end");
+		assert.deepEqual(loaded.addon.early.map(heard), [["subagent", "late", 1, '{"agent":"explorer"}']]);
 	});
 
 	it("is told whole where a provider sends no pieces", async () => {
@@ -139,8 +139,9 @@ describe("a call that arrives", () => {
 		const message = new Message(loaded);
 		const call = await message.begin("whole");
 		await message.endCall(call, { agent: "explorer", task: "find it" });
+		await loaded.host.emit("agent_end");
 		assert.deepEqual(loaded.addon.early.map(heard), [
-			["subagent", "whole", '{"agent":"explorer","task":"find it"}', 0],
+			["subagent", "whole", 1, '{"agent":"explorer","task":"find it"}'],
 		]);
 	});
 
@@ -170,17 +171,13 @@ describe("a call that arrives", () => {
 		const loaded = await start();
 		const { addon } = loaded;
 		const message = new Message(loaded);
-		const boot = addon.bootEarly.bind(addon);
-		const fails = () => {
+		const placed = loaded.host.getThinkingLevel;
+		loaded.host.getThinkingLevel = () => {
 			throw new Error("a bug");
 		};
-		addon.bootEarly = fails;
-		const refused = await message.begin("a");
-		await message.delta(refused, "{");
-		addon.bootEarly = (options) => Object.assign(boot(options), { push: fails, end: fails });
-		const failing = await message.begin("b");
+		const failing = await message.begin("a");
 		await message.delta(failing, "{", "}");
-		addon.bootEarly = boot;
+		loaded.host.getThinkingLevel = placed;
 		const circular: Record<string, unknown> = {};
 		circular.self = circular;
 		const odd = await message.begin("c");
@@ -190,7 +187,7 @@ describe("a call that arrives", () => {
 		await message.piece({ type: "toolcall_delta", contentIndex: 90 });
 		const good = await message.begin("d");
 		await message.delta(good, "{}");
-		assert.deepEqual(heard(addon.early.at(-1) ?? assert.fail("nothing was announced")), ["subagent", "d", "{}", 0]);
+		assert.deepEqual(heard(addon.early.at(-1) ?? assert.fail("nothing was announced")), ["subagent", "d", 0]);
 		await loaded.host.emit("agent_end");
 		assert.equal(addon.early.at(-1)?.ends, 1);
 	});
@@ -237,15 +234,5 @@ describe("a call that was announced", () => {
 		await message.delta(await message.begin("c"), '{"agent":');
 		await host.emit("session_shutdown", { reason: "reload" });
 		assert.deepEqual(ends(records), [1, 1, 1]);
-	});
-
-	it("gives way to one of the same id in a later message", async () => {
-		const [loaded, message, records] = await announced();
-		await message.end();
-		const next = new Message(loaded);
-		await next.delta(await next.begin("a"), '{"agent":');
-		assert.deepEqual(ends(records), [1, 0, 0]);
-		await loaded.host.emit("tool_execution_end", { toolCallId: "a" });
-		assert.deepEqual(ends(records), [1, 0, 1]);
 	});
 });

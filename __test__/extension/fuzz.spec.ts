@@ -8,8 +8,8 @@ import { after, describe, it } from "node:test";
 import { setImmediate as later } from "node:timers/promises";
 import type { Component } from "@earendil-works/pi-tui";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { announcementOf } from "../../extension/background/announcement.ts";
 import type { BackgroundEvent, CommandReport } from "../../index.js";
+import { announced, announcementOf } from "./announcement-double.ts";
 import { hostile, mutated, Random } from "./mutations.ts";
 import { answer, backgroundRun, HostDouble, newsOf, PackageCopies, USAGE } from "./package-copy.ts";
 
@@ -384,7 +384,7 @@ describe("events, commands and calls that nobody meant", () => {
 			screens.push((await factory(terminal, theme as never, bindings as never, () => {})) as never);
 		};
 		const event: BackgroundEvent = {
-			...{ runs: [backgroundRun("run-c"), ended], deliveries: message, notices: ["a notice"] },
+			...{ runs: [backgroundRun("run-c"), ended], deliveries: announced(message), notices: ["a notice"] },
 			news: [{ happened: "subagent:started", run: backgroundRun("run-c") }],
 		};
 		let played = 0;

@@ -23,7 +23,6 @@ import type {
 	ChainOptions,
 	CommandReport,
 	DeliveryMessage,
-	EarlyCall,
 	EarlyOptions,
 	HostCallbacks,
 	ParallelOptions,
@@ -38,13 +37,22 @@ import type {
 } from "../../index.js";
 import { bundle } from "../../scripts/lib/bundle.mjs";
 import { packageDir } from "../support/versions.ts";
+import { earlyCallsDouble } from "./early-double.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 
 const addon = createRequire(import.meta.url)(packageDir) as typeof import("../../index.js");
 
 function tool(name: string): ToolSurface {
 	const description = `The tool ${name}.`;
-	return { name, label: name, description, promptSnippet: description, promptGuidelines: [], parameters: {} };
+	return {
+		name,
+		label: name,
+		description,
+		promptSnippet: description,
+		promptGuidelines: [],
+		exposure: "model-only",
+		parameters: {},
+	};
 }
 
 export const SURFACES: ToolSurfaces = {
@@ -80,23 +88,16 @@ export function answer(text: string): ToolResult {
 /** A call as the addon gets it, whichever of its functions was called. */
 export type Started = Omit<RunOptions, "agent" | "task"> & Partial<RunOptions & ParallelOptions & ChainOptions>;
 
-/** A call that was announced while it arrived. */
-export class EarlyRecord implements EarlyCall {
-	readonly options: EarlyOptions;
-	pushed: string[] = [];
-	ends = 0;
+/** A call that was announced while it arrived; what had arrived of it when it was over. */
+export interface EarlyRecord {
+	options: EarlyOptions;
+	ends: number;
+	json?: string;
+}
 
-	constructor(options: EarlyOptions) {
-		this.options = options;
-	}
-
-	push(delta: string): void {
-		this.pushed.push(delta);
-	}
-
-	async end(): Promise<void> {
-		this.ends += 1;
-	}
+/** What the addon says of what it leaves in a session. */
+function stamp(kind: string): { kind: string; version: number } {
+	return { kind: `subagent-${kind}`, version: 1 };
 }
 
 /** A background run as the addon describes it. */
@@ -191,13 +192,13 @@ type Called = Pick<
 	| "startRun"
 	| "startParallel"
 	| "startChain"
-	| "bootEarly"
+	| "EarlyCalls"
+	| "DeliveryDispatcher"
 	| "spawnSession"
 	| "openBackground"
 	| "endBackground"
 	| "listSpawnable"
 	| "describeTools"
-	| "deliveryPolicy"
 	| "durationText"
 	| "markStyles"
 	| "stateWords"
@@ -229,11 +230,13 @@ export class StubAddon implements Called {
 		return this.start("startChain", options, onUpdate, host ?? undefined);
 	}
 
-	bootEarly(options: EarlyOptions): EarlyCall {
-		const record = new EarlyRecord(options);
-		this.early.push(record);
-		return record;
-	}
+	readonly EarlyCalls = earlyCallsDouble(addon.EarlyCalls, {
+		booted: (options) => this.early.push({ options, ends: 0 }),
+		ended: (callId, json) => {
+			const record = this.early.findLast(({ options }) => options.callId === callId);
+			if (record) Object.assign(record, { ends: record.ends + 1, json });
+		},
+	});
 
 	private start(
 		by: string,
@@ -263,7 +266,12 @@ export class StubAddon implements Called {
 	}
 
 	spawned: SpawnOptions[] = [];
-	receipt: SpawnReceipt = { status: "accepted", runId: "1a2b3c4d", childSessionKey: "agent:explorer:subagent:uuid" };
+	receipt: SpawnReceipt = {
+		...stamp("receipt"),
+		status: "accepted",
+		runId: "1a2b3c4d",
+		childSessionKey: "agent:explorer:subagent:uuid",
+	};
 	views: ViewDouble[] = [];
 	ended = 0;
 
@@ -274,7 +282,7 @@ export class StubAddon implements Called {
 
 	async listSpawnable(): Promise<SpawnableAgents> {
 		const agents = [{ id: "explorer", description: "Finds code", source: "builtin" as const, readonly: true }];
-		return { agents, defaultAgent: "explorer" };
+		return { ...stamp("agents"), agents, defaultAgent: "explorer" };
 	}
 
 	openBackground(options: BackgroundOptions, onEvent: (event: BackgroundEvent) => void): BackgroundSession {
@@ -293,7 +301,7 @@ export class StubAddon implements Called {
 	}
 
 	/** The words of the real addon: what is drawn is what people read. */
-	readonly deliveryPolicy = addon.deliveryPolicy;
+	readonly DeliveryDispatcher = addon.DeliveryDispatcher;
 	readonly durationText = addon.durationText;
 	readonly markStyles = addon.markStyles;
 	readonly stateWords = addon.stateWords;

@@ -49,28 +49,18 @@ module.exports = {
 			tool("subagent_chain", object({ steps: list })),
 		],
 	}),
-	bootEarly({ callId, tool }) {
-		log("boot", callId, tool);
-		return { push: (delta) => log("push", callId, delta), end: () => log("end", callId) };
-	},
+	EarlyCalls: require(${JSON.stringify(join(import.meta.dirname, "early-double.ts"))}).earlyCallsDouble(
+		require(${JSON.stringify(join(packageDir, "index.js"))}).EarlyCalls,
+		{ booted: ({ callId, tool }) => log("boot", callId, tool), ended: (callId, json) => log("end", callId, json) },
+	),
 	startRun: start,
 	startParallel: start,
 	startChain: start,
 };
 `;
 
-/** What the stub heard: pushes of one call that follow each other are put together. */
+/** What the stub heard; with the end of a call, all that had arrived of its arguments. */
 type Heard = [what: string, callId: string, text?: string];
-
-function merged(entries: Heard[]): Heard[] {
-	const result: Heard[] = [];
-	for (const entry of entries) {
-		const last = result.at(-1);
-		if (last && entry[0] === "push" && last[0] === "push" && last[1] === entry[1]) last[2] = `${last[2]}${entry[2]}`;
-		else result.push([...entry]);
-	}
-	return result;
-}
 
 const request = { agent: "explorer", task: "find it" };
 const whole = JSON.stringify(request);
@@ -84,9 +74,8 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 		steps: [say("I delegate."), call("subagent", request, { id: "a", size: 5 })],
 		heard: [
 			["boot", "a", "subagent"],
-			["push", "a", whole],
 			["run", "a"],
-			["end", "a"],
+			["end", "a", whole],
 		],
 	},
 	once: {
@@ -94,9 +83,8 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 		steps: [piece(0, { id: "a", name: "subagent", args: whole }), finish("tool_calls")],
 		heard: [
 			["boot", "a", "subagent"],
-			["push", "a", whole],
 			["run", "a"],
-			["end", "a"],
+			["end", "a", whole],
 		],
 	},
 	mixed: {
@@ -112,15 +100,11 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 		],
 		heard: [
 			["boot", "a", "subagent"],
-			["push", "a", head],
 			["boot", "b", "subagent_parallel"],
-			["push", "b", listed.slice(0, 9)],
-			["push", "a", tail],
-			["push", "b", listed.slice(9)],
 			["run", "a"],
 			["run", "b"],
-			["end", "a"],
-			["end", "b"],
+			["end", "a", whole],
+			["end", "b", listed],
 		],
 	},
 	late: {
@@ -133,9 +117,8 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 		],
 		heard: [
 			["boot", "a", "subagent"],
-			["push", "a", whole],
 			["run", "a"],
-			["end", "a"],
+			["end", "a", whole],
 		],
 	},
 	invalid: {
@@ -143,8 +126,7 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 		steps: [call("subagent", { agent: "explorer" }, { id: "a" })],
 		heard: [
 			["boot", "a", "subagent"],
-			["push", "a", '{"agent":"explorer"}'],
-			["end", "a"],
+			["end", "a", '{"agent":"explorer"}'],
 		],
 	},
 	cut: {
@@ -152,8 +134,7 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 		steps: [call("subagent", request, { id: "a" }), finish("length")],
 		heard: [
 			["boot", "a", "subagent"],
-			["push", "a", whole],
-			["end", "a"],
+			["end", "a", whole],
 		],
 	},
 };
@@ -203,7 +184,7 @@ for (const version of piVersions) {
 			test(`are announced ${says}`, async () => {
 				const from = heardSince(0).length;
 				await rpc.prompt(`${word} a call`);
-				assert.deepEqual(merged(heardSince(from)), heard);
+				assert.deepEqual(heardSince(from), heard);
 			});
 		}
 
@@ -219,10 +200,9 @@ for (const version of piVersions) {
 				await rpc.log.waitFor((event) => JSON.stringify(event).includes("toolcall_delta"), undefined, events);
 				await stop();
 				if (word === "broken") await rpc.log.waitFor(({ type }) => type === "agent_settled", undefined, events);
-				assert.deepEqual(merged(heardSince(from)), [
+				assert.deepEqual(heardSince(from), [
 					["boot", "a", "subagent_chain"],
-					["push", "a", '{"steps":['],
-					["end", "a"],
+					["end", "a", '{"steps":['],
 				]);
 			});
 		}

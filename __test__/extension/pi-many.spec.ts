@@ -103,7 +103,10 @@ for (const version of piVersions) {
 				["explorer", "completed", "A met B."],
 				["reviewer", "completed", "B met A."],
 			]);
-			assert.match(textOf(end), /explorer ✓ · run \w{8} · [\s\S]*A met B\.[\s\S]*reviewer ✓ · run \w{8} · [\s\S]*B met A\./);
+			assert.match(
+				textOf(end),
+				/explorer ✓ · run \w{8} · [\s\S]*A met B\.[\s\S]*reviewer ✓ · run \w{8} · [\s\S]*B met A\./,
+			);
 		});
 
 		test("start in their order when not all of them can start", async () => {
@@ -128,7 +131,10 @@ for (const version of piVersions) {
 			assert.equal(detailsOf(end).error?.code, "SUBAGENT_FAILED");
 			const found = outcomes(end).map(([agent, outcome]) => `${agent} ${outcome}`);
 			assert.deepEqual(found, ["explorer completed", "tester failed", "explorer completed"]);
-			assert.match(textOf(end), /explorer ✓ · [\s\S]*one[\s\S]*tester ✗ SUBAGENT_FAILED · [\s\S]*explorer ✓ · [\s\S]*two/);
+			assert.match(
+				textOf(end),
+				/explorer ✓ · [\s\S]*one[\s\S]*tester ✗ SUBAGENT_FAILED · [\s\S]*explorer ✓ · [\s\S]*two/,
+			);
 		});
 
 		test("a chain hands on each answer and the first task, and leaves what was meant literally", async () => {

@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { announcementIn, announcementOf, deliveredIn } from "../../extension/background/announcement.ts";
+import { announcementIn, deliveredIn } from "../../extension/background/announcement.ts";
 import { reportIn } from "../../extension/commands/report.ts";
 import { agentsIn, receiptIn, runDetailsIn } from "../../extension/host/details.ts";
+import { announcementOf } from "./announcement-double.ts";
 import { answer, backgroundRun, newsOf } from "./package-copy.ts";
 
 const run = answer("found").details;

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, afterEach, describe, it } from "node:test";
+import type { Native } from "../../extension/host/native.ts";
 import { bundle } from "../../scripts/lib/bundle.mjs";
+import { packageDir } from "../support/versions.ts";
 import { answer, type LoadedExtension, PackageCopies, StubAddon, SURFACES } from "./package-copy.ts";
 
 const copies = new PackageCopies();
@@ -100,7 +103,7 @@ describe("the tools", () => {
 		assert.deepEqual(await flags("a"), [undefined]);
 	});
 
-	it("turn a rejected run, and one that cannot be started, into a result with details", async () => {
+	it("turn a rejected run, and one that cannot be started, into a result", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
 		const rejected = async () => {
@@ -109,14 +112,11 @@ describe("the tools", () => {
 		const thrown = () => {
 			throw new Error("a bug");
 		};
-		const modes = { subagent: "single", subagent_parallel: "parallel", subagent_chain: "chain" };
 		for (const run of [rejected, thrown]) {
 			addon.run = run;
-			for (const [tool, mode] of Object.entries(modes)) {
-				const { isError, details } = await call(undefined, { tool });
-				const error = { code: "SUBAGENT_FAILED", message: "the run ended unexpectedly: a bug" };
-				const stamp = { kind: "subagent-run", version: 1 };
-				assert.deepEqual([isError, details], [true, { ...stamp, mode, results: [], error }]);
+			for (const tool of ["subagent", "subagent_parallel", "subagent_chain"]) {
+				const { isError, content } = await call(undefined, { tool });
+				assert.deepEqual([isError, content[0]?.text], [true, "the run ended unexpectedly: a bug"]);
 			}
 		}
 	});
@@ -240,12 +240,12 @@ describe("registration", () => {
 	it("keeps every tool from scripts, and says of one that it only looks", async () => {
 		const { host } = await start();
 		await host.emit("session_start");
-		const tools = [...host.tools.values()];
+		const { describeTools } = createRequire(import.meta.url)(packageDir) as Native;
+		const { tools } = await describeTools({ cwd: process.cwd() });
 		assert.deepEqual(new Set(tools.map(({ exposure }) => exposure)), new Set(["model-only"]));
-		assert.deepEqual(
-			tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name),
-			["agents_list"],
-		);
+		const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
+		assert.deepEqual(reading, ["agents_list", "sessions_list", "sessions_history"]);
+		for (const { name, exposure } of SURFACES.tools) assert.equal(host.tools.get(name)?.exposure, exposure);
 	});
 
 	it("says once that pi has to be started again when the package on disk is another one", async () => {

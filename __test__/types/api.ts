@@ -10,15 +10,16 @@ import {
 	type ConfirmRequest,
 	collectOutput,
 	collectOutputFile,
+	DeliveryDispatcher,
 	type Diagnostic,
 	type DisplayItem,
 	type DoctorReport,
-	deliveryPolicy,
 	describeTools,
 	discoverAgents,
 	doctor,
 	durationText,
 	EarlyCall,
+	EarlyCalls,
 	type EarlyOptions,
 	endBackground,
 	type HostCallbacks,
@@ -155,8 +156,8 @@ holds<Same<ReturnType<typeof describeTools>, Promise<ToolSurfaces>>>();
 holds<Same<ToolSurfaces["tools"], ToolSurface[]>>();
 holds<
 	Same<
-		keyof Required<ToolSurface>,
-		"name" | "label" | "description" | "promptSnippet" | "promptGuidelines" | "parameters"
+		keyof ToolSurface,
+		"name" | "label" | "description" | "promptSnippet" | "promptGuidelines" | "parameters" | "exposure" | "annotations"
 	>
 >();
 holds<Same<keyof TruncatedOutput, "text" | "truncated" | "keptLines" | "totalLines" | "keptBytes" | "totalBytes">>();
@@ -222,6 +223,29 @@ export const examples = {
 		await session.settled(60_000);
 		await session.close();
 	},
+	async EarlyCalls(): Promise<void> {
+		const calls = new EarlyCalls();
+		const call = { contentIndex: 0, name: "subagent", id: "call-1" };
+		calls.take({ ...call, type: "toolcall_start" });
+		const wanted = calls.take({ ...call, type: "toolcall_delta", json: '{"agent":"explorer"' });
+		if (wanted) calls.boot({ ...wanted, cwd: process.cwd() });
+		calls.messageEnded("toolUse");
+		calls.finished("call-1");
+		await calls.close();
+	},
+	DeliveryDispatcher(): void {
+		const session = ["delivery-1"];
+		const dispatcher = new DeliveryDispatcher(true, session);
+		dispatcher.add(["delivery-2"], true);
+		dispatcher.settled(false);
+		for (let step = dispatcher.next(); step; step = dispatcher.next()) {
+			if (step.step === "look") dispatcher.contains(session);
+			if (step.step !== "send") continue;
+			session.push(step.message ?? "");
+			dispatcher.sent();
+		}
+		console.log(session, dispatcher.waiting());
+	},
 	async EarlyCall(): Promise<void> {
 		const early = bootEarly({ tool: "subagent", callId: "call-1", cwd: process.cwd() });
 		early.push('{"agent":"explorer",');
@@ -238,7 +262,7 @@ export const examples = {
 		const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, () => {});
 		const call = session.useTool("sessions_send", { sessionKey: "1a2b3c4d", message: "Go on.", timeoutSeconds: 60 });
 		process.once("SIGINT", () => call.abort());
-		console.log((await call.result()).text);
+		console.log((await call.result()).content[0]?.text);
 		await session.close();
 	},
 	async bootEarly(): Promise<void> {
@@ -283,10 +307,6 @@ export const examples = {
 	async inspectOutput(): Promise<void> {
 		const found = await inspectOutput("token: correct-horse", { secrets: ["correct-horse"] });
 		for (const { rule, count, ranges } of found) console.log(rule, count, ranges[0]?.start);
-	},
-	deliveryPolicy(): void {
-		const { lookMs, attempts } = deliveryPolicy();
-		console.log(`look every ${lookMs} ms, try ${attempts} times`);
 	},
 	durationText(): void {
 		console.log(durationText(312_000), durationText(3_200, true));
@@ -438,8 +458,6 @@ function shown(item: DisplayItem): string {
 
 /** Wrong uses, each of which must not compile. */
 export async function figures(): Promise<void> {
-	const { lookMs, attempts } = deliveryPolicy();
-	console.log(`look every ${lookMs} ms, try ${attempts} times`);
 	console.log(durationText(312_000), durationText(3_200, true));
 	console.log((await endBackground()) ?? "no background run was under way");
 	for (const { name, sign, color } of markStyles()) console.log(name, sign, color);

@@ -1,9 +1,7 @@
 /** The message that tells a conversation how its background runs ended, as data in the session. */
 
-import type { DeliveryMessage } from "../../index.js";
 import { isUsage } from "../host/details.ts";
-import type { CustomMessage } from "../host/pi.ts";
-import { decoder, defined, isNumber, isObject, isText, listOf, maybe, picked, shape } from "../host/stored.ts";
+import { decoder, isNumber, isObject, isText, listOf, maybe, shape } from "../host/stored.ts";
 import type { BackgroundRun } from "./run.ts";
 
 /** Type of the messages that announce. Sessions keep it: it must not change. */
@@ -13,11 +11,6 @@ export const ANNOUNCEMENT = "subagent-announcement";
 const SENDS = "sessions_send";
 
 const STAMP = { kind: ANNOUNCEMENT, version: 1 } as const;
-
-/** Characters of a task kept: its first line names a run without a label. */
-const MAX_TASK_CHARACTERS = 200;
-/** Characters of results kept beside the text for the model: for drawing, in every session for good. */
-const MAX_RESULT_CHARACTERS = 16_000;
 
 /** What of a run is always kept, and what only where it is known. */
 const ALWAYS = ["runId", "sessionKey", "agent", "usage"] as const;
@@ -51,33 +44,17 @@ export const announcementIn = decoder<AnnouncementDetails>(
 	shape<AnnouncementDetails>([listOf(isText), "deliveryIds", "runIds"], [listOf(isAnnounced), "runs"]),
 );
 
-/** The message as pi takes it. */
-export function announcementOf({ deliveryIds, runIds, text, runs }: DeliveryMessage): CustomMessage {
-	const room = Math.floor(MAX_RESULT_CHARACTERS / Math.max(1, runs.length));
-	const details: AnnouncementDetails = { ...STAMP, deliveryIds, runIds, runs: runs.map((run) => announced(run, room)) };
-	return { customType: ANNOUNCEMENT, content: text, display: true, details };
-}
-
-function announced(run: BackgroundRun, room: number): AnnouncedRun {
-	const { task, result, partial } = run;
-	return {
-		...picked(run, [...ALWAYS, ...KNOWN]),
-		...{ task: task.trim().slice(0, MAX_TASK_CHARACTERS) },
-		...defined({ result: result?.slice(0, room), partial: partial?.slice(0, room) }),
-	};
-}
-
 /**
  * The ids of the deliveries that stand in a session, in messages of ours and in replies that a tool has waited for. Another
  * release's stand there too, however they are drawn.
  */
-export function deliveredIn(entries: readonly unknown[]): Set<string> {
-	const ids = new Set<string>();
+export function deliveredIn(entries: readonly unknown[]): string[] {
+	const ids: string[] = [];
 	for (const entry of entries) {
 		if (!isObject(entry)) continue;
 		const { details } = entry.customType === ANNOUNCEMENT ? entry : replyIn(entry);
 		const deliveryIds = isObject(details) ? details.deliveryIds : undefined;
-		for (const id of Array.isArray(deliveryIds) ? deliveryIds : []) if (isText(id)) ids.add(id);
+		for (const id of Array.isArray(deliveryIds) ? deliveryIds : []) if (isText(id)) ids.push(id);
 	}
 	return ids;
 }

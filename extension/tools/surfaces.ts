@@ -34,7 +34,7 @@ function withoutAddon(problem: string): ToolSurfaces {
 	const description = "Delegates work to sub-agents. Not usable now: the native addon is missing.";
 	const promptSnippet = "Delegate work to sub-agents (not usable now)";
 	const parameters = { type: "object", properties: {} };
-	const same = { description, promptSnippet, promptGuidelines: [], parameters };
+	const same = { description, promptSnippet, promptGuidelines: [], parameters, exposure: "model-only" as const };
 	const tools = NAMES.map((name) => ({ name, label: name, ...same }));
 	return { register: true, tools, notices: [problem] };
 }

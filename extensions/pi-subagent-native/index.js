@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 8da494adf0c6b423. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 7fcd50016e165c39. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -95,9 +95,6 @@ var require_child_guard = __commonJS({
     module2.exports = childGuard2;
   }
 });
-
-// extension/background/deliveries.ts
-import { existsSync } from "node:fs";
 
 // node_modules/marked/lib/marked.esm.js
 function A() {
@@ -1414,13 +1411,13 @@ function findWideFastPathRange(ranges) {
   let fastPathEnd = ranges[1];
   for (let index = 0; index < ranges.length; index += 2) {
     const start2 = ranges[index];
-    const end2 = ranges[index + 1];
-    if (commonCjkCodePoint >= start2 && commonCjkCodePoint <= end2) {
-      return [start2, end2];
+    const end = ranges[index + 1];
+    if (commonCjkCodePoint >= start2 && commonCjkCodePoint <= end) {
+      return [start2, end];
     }
-    if (end2 - start2 > fastPathEnd - fastPathStart) {
+    if (end - start2 > fastPathEnd - fastPathStart) {
       fastPathStart = start2;
-      fastPathEnd = end2;
+      fastPathEnd = end;
     }
   }
   return [fastPathStart, fastPathEnd];
@@ -1547,15 +1544,15 @@ function truncateFragmentToWidth(text2, maxWidth) {
       i++;
       continue;
     }
-    let end2 = i;
-    while (end2 < text2.length && text2[end2] !== "	") {
-      const nextAnsi = extractAnsiCode(text2, end2);
+    let end = i;
+    while (end < text2.length && text2[end] !== "	") {
+      const nextAnsi = extractAnsiCode(text2, end);
       if (nextAnsi) {
         break;
       }
-      end2++;
+      end++;
     }
-    for (const { segment } of graphemeSegmenter.segment(text2.slice(i, end2))) {
+    for (const { segment } of graphemeSegmenter.segment(text2.slice(i, end))) {
       const w = graphemeWidth(segment);
       if (width + w > maxWidth) {
         return { text: result, width };
@@ -1567,7 +1564,7 @@ function truncateFragmentToWidth(text2, maxWidth) {
       result += segment;
       width += w;
     }
-    i = end2;
+    i = end;
   }
   return { text: result, width };
 }
@@ -1977,11 +1974,11 @@ function splitIntoTokensWithAnsi(text2) {
       i += ansiResult.length;
       continue;
     }
-    let end2 = i;
-    while (end2 < text2.length && !extractAnsiCode(text2, end2)) {
-      end2++;
+    let end = i;
+    while (end < text2.length && !extractAnsiCode(text2, end)) {
+      end++;
     }
-    for (const { segment } of graphemeSegmenter.segment(text2.slice(i, end2))) {
+    for (const { segment } of graphemeSegmenter.segment(text2.slice(i, end))) {
       const segmentIsSpace = segment === " ";
       if (!segmentIsSpace && cjkBreakRegex.test(segment)) {
         flushCurrent();
@@ -2001,7 +1998,7 @@ function splitIntoTokensWithAnsi(text2) {
       currentKind = segmentKind;
       current += segment;
     }
-    i = end2;
+    i = end;
   }
   if (pendingAnsi) {
     if (current) {
@@ -2110,18 +2107,18 @@ function breakLongWord(word, width, tracker) {
       segments.push({ type: "ansi", value: ansiResult.code });
       i += ansiResult.length;
     } else {
-      let end2 = i;
-      while (end2 < word.length) {
-        const nextAnsi = extractAnsiCode(word, end2);
+      let end = i;
+      while (end < word.length) {
+        const nextAnsi = extractAnsiCode(word, end);
         if (nextAnsi)
           break;
-        end2++;
+        end++;
       }
-      const textPortion = word.slice(i, end2);
+      const textPortion = word.slice(i, end);
       for (const seg of graphemeSegmenter.segment(textPortion)) {
         segments.push({ type: "grapheme", value: seg.segment });
       }
-      i = end2;
+      i = end;
     }
   }
   for (const seg of segments) {
@@ -2239,15 +2236,15 @@ function truncateToWidth(text2, maxWidth, ellipsis = "...", pad = false) {
         i++;
         continue;
       }
-      let end2 = i;
-      while (end2 < text2.length && text2[end2] !== "	") {
-        const nextAnsi = extractAnsiCode(text2, end2);
+      let end = i;
+      while (end < text2.length && text2[end] !== "	") {
+        const nextAnsi = extractAnsiCode(text2, end);
         if (nextAnsi) {
           break;
         }
-        end2++;
+        end++;
       }
-      for (const { segment } of graphemeSegmenter.segment(text2.slice(i, end2))) {
+      for (const { segment } of graphemeSegmenter.segment(text2.slice(i, end))) {
         const width = graphemeWidth(segment);
         if (keepContiguousPrefix && keptWidth + width <= targetWidth) {
           if (pendingAnsi) {
@@ -2269,7 +2266,7 @@ function truncateToWidth(text2, maxWidth, ellipsis = "...", pad = false) {
       if (overflowed) {
         break;
       }
-      i = end2;
+      i = end;
     }
     exhaustedInput = i >= text2.length;
   }
@@ -5288,13 +5285,13 @@ var LatexParser = class _LatexParser {
     if (this.source[this.position] !== "[") {
       return void 0;
     }
-    const end2 = this.source.indexOf("]", this.position + 1);
-    if (end2 < 0) {
+    const end = this.source.indexOf("]", this.position + 1);
+    if (end < 0) {
       this.supported = false;
       return void 0;
     }
-    const value = this.source.slice(this.position + 1, end2);
-    this.position = end2 + 1;
+    const value = this.source.slice(this.position + 1, end);
+    this.position = end + 1;
     return this.renderNested(value);
   }
   readRawGroup() {
@@ -5336,13 +5333,13 @@ var LatexParser = class _LatexParser {
       return "";
     }
     const endMarker = `\\end{${environment}}`;
-    const end2 = this.source.indexOf(endMarker, this.position);
-    if (end2 < 0) {
+    const end = this.source.indexOf(endMarker, this.position);
+    if (end < 0) {
       this.supported = false;
       return "";
     }
-    const body = this.source.slice(this.position, end2);
-    this.position = end2 + endMarker.length;
+    const body = this.source.slice(this.position, end);
+    this.position = end + endMarker.length;
     if (environment === "equation" || environment === "equation*" || environment === "displaymath") {
       return this.renderNested(body).trim();
     }
@@ -6254,9 +6251,9 @@ function fitPath(path, width) {
   const columns = widthOf(path);
   if (columns <= width) return path;
   const room = Math.max(0, width - 1);
-  const end2 = sliceByColumn(path, columns - room, room, true);
-  const name = end2.search(/[/\\]/);
-  return ELLIPSIS + (name > room / 2 ? end2 : end2.slice(Math.max(0, name)));
+  const end = sliceByColumn(path, columns - room, room, true);
+  const name = end.search(/[/\\]/);
+  return ELLIPSIS + (name > room / 2 ? end : end.slice(Math.max(0, name)));
 }
 function fitCall(call, width) {
   const [path = ""] = /\S*[/\\]\S*$/.exec(call) ?? [];
@@ -6275,8 +6272,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 8da494adf0c6b423"}.`)) return void 0;
-  const [version] = "0.1.0 8da494adf0c6b423".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7fcd50016e165c39"}.`)) return void 0;
+  const [version] = "0.1.0 7fcd50016e165c39".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6539,9 +6536,6 @@ var sessionIn = decoder(
 var ANNOUNCEMENT = "subagent-announcement";
 var SENDS = "sessions_send";
 var STAMP = { kind: ANNOUNCEMENT, version: 1 };
-var MAX_TASK_CHARACTERS = 200;
-var MAX_RESULT_CHARACTERS = 16e3;
-var ALWAYS = ["runId", "sessionKey", "agent", "usage"];
 var TEXTS = ["label", "task", "status", "outcome", "error", "model", "result", "partial", "transcript"];
 var TIMES = ["startedMs", "endedMs"];
 var KNOWN = [...TEXTS, ...TIMES, "notes"];
@@ -6556,26 +6550,13 @@ var announcementIn = decoder(
   STAMP,
   shape([listOf(isText), "deliveryIds", "runIds"], [listOf(isAnnounced), "runs"])
 );
-function announcementOf({ deliveryIds, runIds, text: text2, runs }) {
-  const room = Math.floor(MAX_RESULT_CHARACTERS / Math.max(1, runs.length));
-  const details = { ...STAMP, deliveryIds, runIds, runs: runs.map((run) => announced(run, room)) };
-  return { customType: ANNOUNCEMENT, content: text2, display: true, details };
-}
-function announced(run, room) {
-  const { task, result, partial } = run;
-  return {
-    ...picked(run, [...ALWAYS, ...KNOWN]),
-    ...{ task: task.trim().slice(0, MAX_TASK_CHARACTERS) },
-    ...defined({ result: result?.slice(0, room), partial: partial?.slice(0, room) })
-  };
-}
 function deliveredIn(entries) {
-  const ids = /* @__PURE__ */ new Set();
+  const ids = [];
   for (const entry of entries) {
     if (!isObject(entry)) continue;
     const { details } = entry.customType === ANNOUNCEMENT ? entry : replyIn(entry);
     const deliveryIds = isObject(details) ? details.deliveryIds : void 0;
-    for (const id of Array.isArray(deliveryIds) ? deliveryIds : []) if (isText(id)) ids.add(id);
+    for (const id of Array.isArray(deliveryIds) ? deliveryIds : []) if (isText(id)) ids.push(id);
   }
   return ids;
 }
@@ -6584,64 +6565,47 @@ function replyIn({ message }) {
 }
 
 // extension/background/deliveries.ts
-function openDeliveries({ pi, context, background, policy, arrived }) {
-  let outgoing = [];
-  let unwritten = [];
+function openDeliveries({ pi, context, background, native, arrived }) {
   const standing = () => deliveredIn(context.sessionManager.getEntries());
-  const known2 = standing();
+  const delivered = standing();
+  const dispatcher = new native.DeliveryDispatcher(context.hasUI, delivered);
+  const messages = /* @__PURE__ */ new Map();
   let timer;
-  const openedAt = performance.now();
-  let promptedAt = Number.NEGATIVE_INFINITY;
   let signal;
-  let stopReason;
-  const held = () => outgoing.filter(({ sentAt }) => sentAt === void 0);
-  const isWaiting = () => outgoing.length > 0 || unwritten.length > 0;
-  function look() {
-    watch();
-    verify();
-    if (!mayStart()) return;
-    const sentBefore = performance.now() - policy.refusedMs;
-    for (const each of outgoing) if ((each.sentAt ?? sentBefore) < sentBefore) each.sentAt = void 0;
-    handOver(true);
-  }
-  function mayStart() {
-    const now = performance.now();
-    const isQuiet = now - openedAt >= policy.openingMs && now - promptedAt >= policy.preflightMs;
-    return isQuiet && context.hasUI && context.isIdle();
-  }
-  function handOver(mayTurn) {
-    const given = held().filter(({ attempts }) => attempts >= policy.attempts);
-    outgoing = outgoing.filter((each) => !given.includes(each));
-    const triggerTurn = mayTurn && (!context.hasUI || held().some(({ message }) => message.triggerTurn));
+  function advance() {
     try {
-      for (let [next, ...more] = held(); next; [next, ...more] = held()) {
-        noteSent(next);
-        const starts = more.length === 0 && triggerTurn && next.attempts < policy.attempts;
-        const options = { triggerTurn: starts, ...starts && { deliverAs: "followUp" } };
-        pi.sendMessage(announcementOf(next.message), options);
+      for (let next = dispatcher.next(); next; next = dispatcher.next()) {
+        const { step, triggerTurn = false, deliveryIds = [] } = next;
+        const message = messages.get(next.message ?? "");
+        if (step === "look") dispatcher.contains(standing(), context.sessionManager.getSessionFile());
+        if (step === "confirm") background.session?.delivered(deliveryIds).catch(() => void 0);
+        if (step === "arrived" && message) arrived(message);
+        if (step === "send" && message) {
+          pi.sendMessage(message.announcement, { triggerTurn, ...triggerTurn && { deliverAs: "followUp" } });
+          dispatcher.sent();
+        }
       }
-      verify();
     } finally {
       watch();
     }
   }
-  function verify() {
-    const sent = outgoing.filter(({ sentAt }) => sentAt !== void 0);
-    const ids = sent.length > 0 ? standing() : /* @__PURE__ */ new Set();
-    const there = sent.filter(({ message }) => message.deliveryIds.every((id) => ids.has(id)));
-    outgoing = outgoing.filter((each) => !there.includes(each));
-    for (const { message } of there) {
-      unwritten.push(...message.deliveryIds);
-      arrived(message);
+  function watch() {
+    const waiting = dispatcher.waiting();
+    for (const id of messages.keys()) if (!waiting.includes(id)) messages.delete(id);
+    background.hold([...messages.values()].flatMap(({ runs }) => runs));
+    const lookAfterMs = dispatcher.lookAfterMs();
+    if (lookAfterMs !== null && lookAfterMs !== void 0) {
+      timer ??= guardedInterval("delivering results", look, lookAfterMs);
+      return;
     }
-    if (unwritten.length > 0 && isWritten()) {
-      background.session?.delivered(unwritten.splice(0)).catch(() => void 0);
-    }
-    watch();
+    clearInterval(timer);
+    timer = void 0;
   }
-  function isWritten() {
-    const file = context.sessionManager.getSessionFile();
-    return file === void 0 || existsSync(file);
+  function look() {
+    whileOpen(() => {
+      dispatcher.look(context.isIdle());
+      advance();
+    });
   }
   function whileOpen(does) {
     try {
@@ -6649,90 +6613,75 @@ function openDeliveries({ pi, context, background, policy, arrived }) {
     } catch {
       try {
         context.isIdle();
+        watch();
       } catch {
         forget();
       }
     }
   }
-  function watch() {
-    background.hold(outgoing.flatMap(({ message }) => message.runs));
-    if (isWaiting()) {
-      timer ??= guardedInterval("delivering results", () => whileOpen(look), policy.lookMs);
-      return;
-    }
-    clearInterval(timer);
-    timer = void 0;
-  }
   function forget() {
-    outgoing = [];
-    unwritten = [];
+    dispatcher.forget();
     watch();
   }
   return {
-    standing,
+    /** The ids of the deliveries that stood in the session when it was opened. */
+    delivered,
     /** Takes a message from the addon. */
     add(message) {
-      if (message.deliveryIds.every((id) => known2.has(id))) return;
-      outgoing.push({ message, attempts: 0 });
-      for (const id of message.deliveryIds) known2.add(id);
-      whileOpen(look);
+      const [id] = message.deliveryIds;
+      if (id === void 0 || !dispatcher.add(message.deliveryIds, message.triggerTurn)) return;
+      messages.set(id, message);
+      look();
     },
     /** A prompt has come, and pi prepares its turn. */
-    prompted() {
-      promptedAt = performance.now();
-    },
-    /** The prompt's turn is about to start: what is held goes before it. */
+    prompted: () => dispatcher.prompted(),
+    /** The prompt's turn is about to start. */
     beforeStart() {
-      promptedAt = performance.now();
-      handOver(false);
+      dispatcher.turnStarts();
+      advance();
     },
     started(by) {
-      promptedAt = Number.NEGATIVE_INFINITY;
+      dispatcher.turnStarted();
       signal = by;
     },
     /** A message has ended; pi adds it to the session when its handlers are through. */
     messageEnded(message) {
-      if (message.role === "assistant") stopReason = message.stopReason;
-      if (isWaiting()) setImmediate(() => whileOpen(verify));
+      if (message.role === "assistant") dispatcher.answered(message.stopReason);
+      if (timer) setImmediate(() => whileOpen(grew));
     },
     /** The run would come to rest: what is held joins the session, and the model goes on with it. */
     async beforeSettle(event) {
       if (!context.hasUI) await background.settled();
-      verify();
-      const joining = held();
-      if (joining.length === 0) return void 0;
-      joining.forEach(noteSent);
-      watch();
-      const drafts = joining.map(({ message }) => ({ type: "custom_message", ...announcementOf(message) }));
-      return {
-        entries: [...event.entries, ...drafts],
-        continue: event.continue || !context.hasUI || joining.some(({ message }) => message.triggerTurn)
-      };
+      grew();
+      const joining = dispatcher.join();
+      if (!joining) return void 0;
+      const joined = joining.messages.flatMap((id) => messages.get(id)?.announcement ?? []);
+      const drafts = joined.map((message) => ({ type: "custom_message", ...message }));
+      return { entries: [...event.entries, ...drafts], continue: event.continue || joining.continue };
     },
-    /** The run has come to rest: what was sent and does not stand in the session goes out again. */
+    /** The run has come to rest. */
     settled(aborted) {
-      verify();
-      for (const each of outgoing) each.sentAt = void 0;
-      const isOver2 = aborted || signal?.aborted || stopReason === "aborted" || stopReason === "error";
-      handOver(!isOver2);
+      dispatcher.settled(aborted || signal?.aborted || false);
       signal = void 0;
+      advance();
     },
     /** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
     async drain(waitForIdle) {
       await background.settled();
-      handOver(true);
+      dispatcher.drain();
+      advance();
       await waitForIdle();
     },
     /** Ends with the session: what does not stand in it is the addon's again. */
     close() {
-      verify();
+      grew();
       forget();
     }
   };
-}
-function noteSent(outgoing) {
-  outgoing.attempts += 1;
-  outgoing.sentAt = performance.now();
+  function grew() {
+    dispatcher.sessionGrew();
+    advance();
+  }
 }
 
 // extension/background/run.ts
@@ -6785,7 +6734,7 @@ var Background = class {
     const before = this.held.map(endOf).join();
     this.held = runsOf(runs);
     const now = this.held.map(endOf);
-    for (const end2 of now) this.told.add(end2);
+    for (const end of now) this.told.add(end);
     if (now.join() !== before) this.publish(this.given);
   }
   /** Calls `listener` at every change from now on. Returns what ends that. */
@@ -7021,8 +6970,8 @@ var Pen = class _Pen extends Style {
   /** A tool call, with its name apart from what it is given. */
   call(words) {
     const call = fitCall(words, this.width);
-    const end2 = call.indexOf(" ") + 1;
-    return this.clip(this.fg("muted", call.slice(0, end2)) + this.fg("toolOutput", call.slice(end2)));
+    const end = call.indexOf(" ") + 1;
+    return this.clip(this.fg("muted", call.slice(0, end)) + this.fg("toolOutput", call.slice(end)));
   }
   /** A remark of ours among what others say. */
   remark(text2) {
@@ -7173,9 +7122,9 @@ function gist(source) {
   const text2 = said.length > 0 ? said.join(" ") : lines.join(" ").replace(HEADING, "");
   return text2.replace(/\*\*([^*]+)\*\*|`([^`]+)`/g, "$1$2").replace(/\s+/g, " ");
 }
-function openFence(source, end2) {
+function openFence(source, end) {
   let open = source.startsWith(CUT) && beginsInCode(source) ? "```\n" : "";
-  for (const line2 of source.slice(0, end2).split("\n")) {
+  for (const line2 of source.slice(0, end).split("\n")) {
     const [, marks2 = "", language = ""] = FENCE.exec(line2) ?? [];
     if (marks2 === "") continue;
     if (open === "") open = `${line2}
@@ -7430,9 +7379,9 @@ function questionLine(asked, pen, hint = "") {
   const title = oneLine(asked.title);
   const sentence = asked.method === "consent" ? title : `${asker(asked)} asks: ${title}`;
   const room = pen.width - widthOf(hint && ` \xB7 ${hint}`);
-  const end2 = hint === "" || room < FEWEST_COLUMNS2 ? "" : pen.fg("dim", ` \xB7 ${hint}`);
-  const question = pen.fg("warning", clip(MARK + sentence, end2 ? room : pen.width));
-  return question + end2;
+  const end = hint === "" || room < FEWEST_COLUMNS2 ? "" : pen.fg("dim", ` \xB7 ${hint}`);
+  const question = pen.fg("warning", clip(MARK + sentence, end ? room : pen.width));
+  return question + end;
 }
 
 // extension/cards/render.ts
@@ -8062,9 +8011,9 @@ function toldApart(names, columns) {
     const shared = Math.max(...alike.map((other = "") => sharedLength(name, other)));
     if (shared === name.length) continue;
     const word = name.slice(0, shared).search(/[^\s/\\]*$/);
-    const end2 = `\u2026${name.slice(word)}`;
-    const room = columns - widthOf(end2);
-    apart.set(name, room < FEWEST_COLUMNS ? end2 : name.slice(0, room) + end2);
+    const end = `\u2026${name.slice(word)}`;
+    const room = columns - widthOf(end);
+    apart.set(name, room < FEWEST_COLUMNS ? end : name.slice(0, room) + end);
   }
   return names.map((name) => apart.get(name) ?? name);
 }
@@ -8486,8 +8435,8 @@ function liveLines2({ lastTool, text: text2 = "" }, rows, pen) {
 }
 function endedLines(run, pen) {
   const { error = "", result, partial = "" } = run;
-  const failure2 = error ? pen.paragraph(error.slice(0, PREVIEW_CHARACTERS), markOf(run).color) : [];
-  return [...failure2, ...compactProse((result || partial).slice(0, PREVIEW_CHARACTERS), pen)];
+  const failure3 = error ? pen.paragraph(error.slice(0, PREVIEW_CHARACTERS), markOf(run).color) : [];
+  return [...failure3, ...compactProse((result || partial).slice(0, PREVIEW_CHARACTERS), pen)];
 }
 
 // extension/panel/runs.ts
@@ -9296,49 +9245,33 @@ function sessionToolRenderers(tool) {
 
 // extension/tools/tools.ts
 var WAITING = { subagent: "single", subagent_parallel: "parallel", subagent_chain: "chain" };
-var READS = { annotations: { readOnlyHint: true } };
-var SESSION_TOOLS = {
-  sessions_list: true,
-  sessions_history: true,
-  sessions_send: false,
-  sessions_stop: false
-};
-function isSessionTool(name) {
-  return Object.hasOwn(SESSION_TOOLS, name);
-}
-function isWaitingTool(name) {
-  return Object.hasOwn(WAITING, name);
+var SESSION_TOOLS = ["sessions_list", "sessions_history", "sessions_send", "sessions_stop"];
+function modeOf(name) {
+  return Object.entries(WAITING).find(([tool]) => tool === name)?.[1];
 }
 function ourTools(pi, questions, background) {
   const failed2 = /* @__PURE__ */ new Set();
-  function named(name) {
-    if (isWaitingTool(name)) {
-      const mode = WAITING[name];
-      return {
-        run: (call) => runToEnd(mode, call),
-        failure: (message) => failedRun(mode, message),
-        ...renderers(name, (callId) => questions.list(callId))
-      };
-    }
-    if (name === "sessions_spawn") return { run: spawn, failure: refused, ...sessionToolRenderers(name) };
-    if (name === "agents_list") return { run: list, failure: refused, ...sessionToolRenderers(name), ...READS };
-    if (!isSessionTool(name)) return void 0;
-    const run = (call) => useSessionTool(name, background, call);
-    return { run, failure: refused, ...sessionToolRenderers(name), ...SESSION_TOOLS[name] && READS };
+  function runOf(name) {
+    const mode = modeOf(name);
+    if (mode) return (call) => runToEnd(mode, call);
+    if (name === "sessions_spawn") return spawn;
+    if (name === "agents_list") return list;
+    return SESSION_TOOLS.includes(name) ? (call) => useSessionTool(name, background, call) : void 0;
   }
   return {
     /** Registers those of the tools that this version of the extension has. */
     register(surfaces) {
       for (const surface of surfaces) {
-        const tool = named(surface.name);
-        if (!tool) continue;
-        const { run, failure: failure2, ...drawn } = tool;
+        const { name } = surface;
+        const [run, mode] = [runOf(name), modeOf(name)];
+        if (!run) continue;
+        const drawn = mode ? renderers(name, (callId) => questions.list(callId)) : sessionToolRenderers(name);
         pi.registerTool({
-          ...{ ...surface, exposure: "model-only", ...drawn },
+          ...{ ...surface, ...drawn },
           async execute(id, params, signal, onUpdate, context) {
             const { native, problem } = loadAddon();
             shareCompiledCode();
-            const waits = isWaitingTool(surface.name) ? { id, signal } : void 0;
+            const waits = mode && { id, signal };
             let isOver2 = false;
             const update = ({ content, details }) => !isOver2 && onUpdate?.({ content, details });
             const answer2 = async () => {
@@ -9358,13 +9291,7 @@ function ourTools(pi, questions, background) {
       }
     },
     /** Tells once whether the call with this id failed. */
-    takeFailed: (callId) => failed2.delete(callId),
-    /** Has the addon boot a child for a call that still arrives. */
-    bootEarly(tool, callId, context) {
-      if (!pi.getActiveTools().includes(tool)) return void 0;
-      shareCompiledCode();
-      return loadAddon().native?.bootEarly({ ...placeOptions(pi, context), callId, tool });
-    }
+    takeFailed: (callId) => failed2.delete(callId)
   };
 }
 async function runToEnd(mode, call) {
@@ -9389,34 +9316,28 @@ function started(mode, { native, params, update, host, ...call }) {
   return native.startChain({ ...place, steps }, update, host);
 }
 async function useSessionTool(name, { session: session2 }, call) {
-  if (!session2) return refused("the runs of this session are not available");
+  if (!session2) return failure2("the runs of this session are not available");
   const use = session2.useTool(name, call.params, call.host);
-  const { text: text2, isError = false, report, deliveryIds } = await withAbort(call.signal, use, use.result());
-  const details = { ...STAMPS.session, report, ...defined({ deliveryIds }) };
-  return { content: [{ type: "text", text: text2 }], isError, details };
-}
-function failedRun(mode, message) {
-  const error = { code: "SUBAGENT_FAILED", message };
-  const details = { ...STAMPS.run, mode, results: [], error };
-  return { content: [{ type: "text", text: message }], isError: true, details };
+  return await withAbort(call.signal, use, use.result());
 }
 async function spawn({ native, params, place, host, signal, context }) {
-  if (signal?.aborted) return refused("aborted before anything was started");
+  if (signal?.aborted) return failure2("aborted before anything was started");
   const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params;
   const { task, label, runTimeoutSeconds, cleanup } = named;
   const asked = { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup };
   const options = defined({ ...place, ...asked, models: modelNames(context) });
-  return answer(await native.spawnSession(options, host), STAMPS.receipt);
+  return answer(await native.spawnSession(options, host));
 }
 async function list({ native, place }) {
-  return answer(await native.listSpawnable(place), STAMPS.agents);
+  return answer(await native.listSpawnable(place));
 }
-function refused(error) {
-  return answer({ status: "error", error }, STAMPS.receipt);
-}
-function answer(said, stamp) {
+function answer(details) {
+  const { kind: _kind, version: _version, ...said } = details;
   const isError = "status" in said && said.status !== "accepted";
-  return { content: [{ type: "text", text: JSON.stringify(said) }], isError, details: { ...stamp, ...said } };
+  return { content: [{ type: "text", text: JSON.stringify(said) }], isError, details };
+}
+function failure2(text2) {
+  return { content: [{ type: "text", text: text2 }], isError: true, details: void 0 };
 }
 var isShared = false;
 function shareCompiledCode() {
@@ -9425,77 +9346,34 @@ function shareCompiledCode() {
 }
 
 // extension/tools/early.ts
-var MAX_HELD_CHARS = 16384;
-function earlyCalls(boot) {
-  const arriving = /* @__PURE__ */ new Map();
-  const announced2 = /* @__PURE__ */ new Map();
-  const ending = /* @__PURE__ */ new Set();
-  function take(before, piece, context) {
-    const delta = piece.type === "toolcall_delta" ? piece.delta ?? "" : "";
-    if (typeof before !== "string") {
-      if (delta !== "") before.push(delta);
-      return before;
-    }
-    const isWhole = piece.type === "toolcall_end" && before === "";
-    const json = isWhole ? JSON.stringify(piece.toolCall?.arguments) ?? "" : before + delta;
-    const call = piece.partial?.content[piece.contentIndex];
+function watchArrivingCalls(pi) {
+  let calls;
+  function take({ assistantMessageEvent: piece }, context) {
+    if (piece.type !== "toolcall_start" && piece.type !== "toolcall_delta" && piece.type !== "toolcall_end") return;
+    const { type, contentIndex, partial } = piece;
+    const { native } = loadAddon();
+    if (native) calls ??= new native.EarlyCalls();
+    const call = partial?.content[contentIndex];
     const { name = "", id = "" } = call?.type === "toolCall" ? call : {};
-    if (name !== "" && !isWaitingTool(name)) return void 0;
-    if (!isWaitingTool(name) || id === "" || json === "") return json.length <= MAX_HELD_CHARS ? json : void 0;
-    finished(id);
-    const early = boot(name, id, context);
-    if (early) announced2.set(id, early);
-    early?.push(json);
-    return early;
+    const whole = type === "toolcall_end" ? JSON.stringify(piece.toolCall?.arguments) ?? "" : "";
+    const json = type === "toolcall_delta" ? piece.delta ?? "" : whole;
+    const wanted = calls?.take({ type, contentIndex, name, id, json });
+    if (!wanted || !pi.getActiveTools().includes(wanted.tool)) return;
+    shareCompiledCode();
+    calls?.boot({ ...placeOptions(pi, context), ...wanted });
   }
-  function finished(callId) {
-    const call = announced2.get(callId);
-    announced2.delete(callId);
-    if (!call) return;
-    const gone = end(call).finally(() => ending.delete(gone));
-    ending.add(gone);
-  }
-  function clear() {
-    arriving.clear();
-    for (const callId of [...announced2.keys()]) finished(callId);
-  }
-  return {
-    /** Takes a piece of the message under way. */
-    update({ assistantMessageEvent: piece }, context) {
-      if (!isOfCall(piece)) return;
-      const { contentIndex: index } = piece;
-      const before = piece.type === "toolcall_start" ? "" : arriving.get(index);
-      arriving.delete(index);
-      if (before === void 0 || index === void 0) return;
-      try {
-        const after = take(before, piece, context);
-        if (after !== void 0 && piece.type !== "toolcall_end") arriving.set(index, after);
-      } catch {
-      }
-    },
-    /** A message is complete. Of one that failed, was aborted or cut, pi executes no call. */
-    messageEnded({ message }) {
-      if (message.role !== "assistant") return;
-      arriving.clear();
-      if (["error", "aborted", "length"].includes(message.stopReason ?? "")) clear();
-    },
-    finished,
-    clear,
-    /** Ends what nobody will use because pi is going, and waits until it is gone. */
-    async close() {
-      clear();
-      await Promise.all(ending);
+  pi.on("message_update", (event, context) => {
+    try {
+      take(event, context);
+    } catch {
     }
-  };
-}
-function isOfCall(piece) {
-  return piece.type.startsWith("toolcall_");
-}
-async function end(call) {
-  try {
-    await call.end();
-  } catch {
-  }
+  });
+  pi.on("message_end", ({ message }) => {
+    if (message.role === "assistant") calls?.messageEnded(message.stopReason);
+  });
+  pi.on("tool_execution_end", ({ toolCallId }) => calls?.finished(toolCallId));
+  pi.on("agent_end", () => calls?.clear());
+  return async () => await calls?.close();
 }
 
 // extension/tools/surfaces.ts
@@ -9519,7 +9397,7 @@ function withoutAddon(problem) {
   const description = "Delegates work to sub-agents. Not usable now: the native addon is missing.";
   const promptSnippet = "Delegate work to sub-agents (not usable now)";
   const parameters = { type: "object", properties: {} };
-  const same = { description, promptSnippet, promptGuidelines: [], parameters };
+  const same = { description, promptSnippet, promptGuidelines: [], parameters, exposure: "model-only" };
   const tools = NAMES.map((name) => ({ name, label: name, ...same }));
   return { register: true, tools, notices: [problem] };
 }
@@ -9606,7 +9484,7 @@ function start(pi) {
   const tell3 = (channel, news) => contained("telling other extensions of runs", () => pi.events.emit(channel, news));
   const tools = ourTools(pi, questions, background);
   const notices = new Notices();
-  const early = earlyCalls(tools.bootEarly);
+  const endArriving = watchArrivingCalls(pi);
   let surfaces;
   let deliveries;
   let hideWidget = () => {
@@ -9617,8 +9495,8 @@ function start(pi) {
   registerCommands(pi, { background, questions, drain });
   registerAnnouncementRenderer(pi);
   const interrupted = () => {
-    const end2 = (close) => contained("ending what runs", close);
-    const ends = [end2(() => early.close()), end2(() => closeRuns()), end2(() => loadAddon().native?.endBackground())];
+    const end = (close) => contained("ending what runs", close);
+    const ends = [end(endArriving), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
     void Promise.allSettled(ends).finally(() => process.kill(process.pid, "SIGINT"));
   };
   function heard(event, context) {
@@ -9633,8 +9511,8 @@ function start(pi) {
     if (!native) return;
     try {
       const arrived = ({ news }) => tell3("subagent:delivered", news);
-      deliveries = openDeliveries({ pi, context, background, policy: native.deliveryPolicy(), arrived });
-      const options = { ...placeOptions(pi, context), delivered: [...deliveries.standing()] };
+      deliveries = openDeliveries({ pi, context, background, native, arrived });
+      const options = { ...placeOptions(pi, context), delivered: deliveries.delivered };
       background.open(native, options, (event) => heard(event, context));
     } catch (error) {
       notices.announce([`background runs are not available: ${messageOf(error)}`], context);
@@ -9665,14 +9543,8 @@ function start(pi) {
     const systemPrompt = withPolicy(event.systemPrompt, surfaces);
     return systemPrompt === void 0 ? void 0 : { systemPrompt };
   });
-  pi.on("message_update", (event, context) => early.update(event, context));
   pi.on("agent_start", (_event, context) => deliveries?.started(context.signal));
-  pi.on("message_end", (event) => {
-    early.messageEnded(event);
-    deliveries?.messageEnded(event.message);
-  });
-  pi.on("tool_execution_end", ({ toolCallId }) => early.finished(toolCallId));
-  pi.on("agent_end", () => early.clear());
+  pi.on("message_end", ({ message }) => deliveries?.messageEnded(message));
   pi.on("agent_before_settle", async (event) => await deliveries?.beforeSettle(event));
   pi.on("agent_settled", ({ aborted }) => deliveries?.settled(aborted));
   pi.on("tool_result", ({ toolCallId }) => tools.takeFailed(toolCallId) ? { isError: true } : void 0);
@@ -9692,7 +9564,7 @@ function start(pi) {
       const [, ended] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
       if (ended && context.mode === "tui") sayAtExit(ended);
     }
-    await early.close();
+    await endArriving();
   });
 }
 export {

@@ -54,6 +54,20 @@ text_enum! {
     }
 }
 
+impl Tool {
+    /// Whether its call waits for the runs that it starts.
+    #[must_use]
+    pub fn waits(self) -> bool {
+        matches!(self, Self::Subagent | Self::Parallel | Self::Chain)
+    }
+
+    /// Whether it only reads.
+    #[must_use]
+    pub fn reads(self) -> bool {
+        matches!(self, Self::AgentsList | Self::SessionsList | Self::SessionsHistory)
+    }
+}
+
 /// What a session's model reads in order to delegate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

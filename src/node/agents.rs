@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::into_js::{IntoJs, object_into_js};
 use super::options::SurfaceOptions;
 use super::runtime::{off_thread, promise};
-use crate::agent::{self, AgentDefinition, Shadowed, ToolPlan};
+use crate::agent::{self, AgentDefinition, Shadowed, Tool, ToolPlan};
 use crate::run::{self, CallSettings, HostCapabilities, Listed, Listing};
 use crate::text;
 
@@ -126,6 +126,18 @@ pub struct ToolSurface {
     /// The JSON schema of the parameters.
     #[napi(ts_type = "Record<string, unknown>")]
     pub parameters: Value,
+    /// Who calls it, as pi takes it since 1.x.
+    #[napi(ts_type = "\"model-only\"")]
+    pub exposure: &'static str,
+    /// What it does to the world, as pi takes it since 1.x. Absent: whatever its agents do.
+    pub annotations: Option<ToolAnnotations>,
+}
+
+/// What a tool does to the world.
+#[napi(object, object_from_js = false)]
+pub struct ToolAnnotations {
+    /// True when it changes nothing.
+    pub read_only_hint: bool,
 }
 
 /// Lists the agents of a directory and the tools a child of each would get. Reads agent files, and asks the warden what
@@ -217,5 +229,13 @@ object_into_js! { |hidden: Shadowed| ShadowedAgent { name, source, path, by } }
 object_into_js! { |diagnostic: text::Diagnostic| Diagnostic { severity, code, message, path, line, column } }
 
 object_into_js! { |tool: agent::ToolSurface| ToolSurface {
+    exposure: "model-only",
+    annotations: Tool::parse(tool.name).filter(|tool| tool.reads()),
     name, label, description, prompt_snippet, prompt_guidelines, parameters,
 } }
+
+impl IntoJs<ToolAnnotations> for Tool {
+    fn into_js(self) -> ToolAnnotations {
+        ToolAnnotations { read_only_hint: self.reads() }
+    }
+}

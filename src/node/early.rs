@@ -2,11 +2,12 @@
 
 use napi::bindgen_prelude::{Env, PromiseRaw, within_runtime_if_available};
 use napi_derive::napi;
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
 use super::options::EarlyOptions;
 use super::runtime::promise;
-use crate::orchestrate;
+use crate::orchestrate::{self, PieceKind};
 
 /// A call whose arguments are still arriving; see `bootEarly`. Dropping it is the same as `end`.
 ///
@@ -40,9 +41,13 @@ pub struct EarlyCall(orchestrate::EarlyCall);
 /// ```
 #[napi(catch_unwind)]
 pub fn boot_early(options: EarlyOptions) -> EarlyCall {
+    EarlyCall(boot(options))
+}
+
+fn boot(options: EarlyOptions) -> orchestrate::EarlyCall {
     let (call_id, is_chain, cwd, context) = options.into_parts();
     let runtime = within_runtime_if_available(Handle::current);
-    EarlyCall(orchestrate::EarlyCall::new(call_id, is_chain, cwd, context, runtime))
+    orchestrate::EarlyCall::new(call_id, is_chain, cwd, context, runtime)
 }
 
 #[napi]
@@ -58,6 +63,116 @@ impl EarlyCall {
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn end(&self, env: Env) -> napi::Result<PromiseRaw<'_, ()>> {
         let gone = self.0.end();
+        promise(env, async move {
+            gone.await;
+            Ok(())
+        })
+    }
+}
+
+/// A piece of a call as pi streams it, in `assistantMessageEvent` of `message_update`.
+#[napi(object, object_to_js = false)]
+pub struct CallPiece {
+    /// `toolcall_start`, `toolcall_delta` or `toolcall_end`; anything else is left alone.
+    #[napi(js_name = "type")]
+    pub kind: String,
+    /// The place of the call in its message.
+    pub content_index: u32,
+    /// The tool's name, as far as it is known.
+    pub name: Option<String>,
+    /// The call's id, as far as it is known.
+    pub id: Option<String>,
+    /// A part of the arguments, as raw JSON; at the end, all of them.
+    pub json: Option<String>,
+}
+
+/// A call to boot for.
+#[napi(object, object_from_js = false)]
+pub struct ArrivingCall {
+    /// Its tool.
+    #[napi(ts_type = "\"subagent\" | \"subagent_parallel\" | \"subagent_chain\"")]
+    pub tool: &'static str,
+    /// Its id.
+    pub call_id: String,
+}
+
+/// The calls of a host's model while they arrive: decides for which of them children are booted, and ends those that
+/// nobody will use. Feed it with the events of pi.
+///
+/// @example
+/// ```ts
+/// import { EarlyCalls } from "pi-subagent-native";
+///
+/// const calls = new EarlyCalls();
+/// const call = { contentIndex: 0, name: "subagent", id: "call-1" };
+/// calls.take({ ...call, type: "toolcall_start" });
+/// const wanted = calls.take({ ...call, type: "toolcall_delta", json: '{"agent":"explorer"' });
+/// if (wanted) calls.boot({ ...wanted, cwd: process.cwd() });
+/// calls.messageEnded("toolUse");
+/// calls.finished("call-1");
+/// await calls.close();
+/// ```
+#[napi]
+#[derive(Default)]
+pub struct EarlyCalls(Mutex<orchestrate::EarlyCalls<orchestrate::EarlyCall>>);
+
+#[napi]
+impl EarlyCalls {
+    /// Of which nothing has arrived yet.
+    #[napi(constructor, catch_unwind)]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes a piece. The call is returned when `boot` should be called for it.
+    #[napi(catch_unwind)]
+    pub fn take(&self, piece: CallPiece) -> Option<ArrivingCall> {
+        let kind = match piece.kind.as_str() {
+            "toolcall_start" => PieceKind::Start,
+            "toolcall_delta" => PieceKind::Delta,
+            "toolcall_end" => PieceKind::End,
+            _ => return None,
+        };
+        let text = |text: &'_ Option<String>| text.clone().unwrap_or_default();
+        let (json, name, id) = (text(&piece.json), text(&piece.name), text(&piece.id));
+        let piece =
+            orchestrate::CallPiece { kind, index: piece.content_index, json: &json, name: &name, id: &id };
+        let wanted = self.0.lock().take(piece)?;
+        Some(ArrivingCall { tool: wanted.tool.as_str(), call_id: wanted.id.to_owned() })
+    }
+
+    /// Boots children for the call that `take` has returned last, with what has arrived of it and what follows; see
+    /// `bootEarly`.
+    #[napi(catch_unwind)]
+    pub fn boot(&self, options: EarlyOptions) {
+        let call_id = options.call_id.clone();
+        let call = boot(options);
+        self.0.lock().announce(&call_id, call);
+    }
+
+    /// A message of the model is complete. Of one that ended with `error`, `aborted` or `length`, no call is executed.
+    #[napi(catch_unwind)]
+    pub fn message_ended(&self, stop_reason: Option<String>) {
+        let is_cut_off = matches!(stop_reason.as_deref(), Some("error" | "aborted" | "length"));
+        self.0.lock().message_ended(is_cut_off);
+    }
+
+    /// A call is over: executed, refused or invalid.
+    #[napi(catch_unwind)]
+    pub fn finished(&self, call_id: String) {
+        self.0.lock().finished(&call_id);
+    }
+
+    /// No call that has arrived will be executed any more.
+    #[napi(catch_unwind)]
+    pub fn clear(&self) {
+        self.0.lock().clear();
+    }
+
+    /// The same. Resolves when the children are gone that no run has claimed.
+    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
+    pub fn close(&self, env: Env) -> napi::Result<PromiseRaw<'_, ()>> {
+        let gone = self.0.lock().close();
         promise(env, async move {
             gone.await;
             Ok(())

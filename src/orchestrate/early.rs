@@ -14,11 +14,12 @@ use tokio::sync::{oneshot, watch};
 use super::admission::request;
 use super::arriving::{Arriving, Claim, Handover};
 use super::call_order::{Sequence, SequenceGuard};
+use super::early_calls::Early;
 use super::queue::{EarlyPermit, Group, Queue};
 use super::streaming_args::{NamedChild, StreamingArgs};
 use crate::config::EarlyBoot;
 use crate::process::{Cancel, CancelReason};
-use crate::run::{Booted, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec, prepare};
+use crate::run::{Booted, BoxFuture, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec, prepare};
 
 /// Stands in for the task in the spec; the child is never told it.
 const NO_TASK: &str = "not known yet";
@@ -67,6 +68,11 @@ impl EarlyCall {
         async move { children.closed().await }
     }
 
+    /// Whether nothing of its children is left.
+    fn is_gone(&self) -> bool {
+        self.children.is_closed()
+    }
+
     fn over_now(&self) {
         self.over.send_replace(true);
         self.arriving.unregister();
@@ -85,6 +91,20 @@ impl EarlyCall {
             Box::pin(keep(spec, &arriving, order, claimed, over)).await;
             drop(child);
         });
+    }
+}
+
+impl Early for EarlyCall {
+    fn push(&self, piece: &str) {
+        Self::push(self, piece);
+    }
+
+    fn end(&self) -> BoxFuture<'static, ()> {
+        Box::pin(Self::end(self))
+    }
+
+    fn is_gone(&self) -> bool {
+        Self::is_gone(self)
     }
 }
 

@@ -3,10 +3,20 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::run::{BackgroundRun, BackgroundStatus};
 use crate::store::Delivery;
-use crate::text::{TruncateLimits, fenced, figures, one_line, truncate};
+use crate::text::{TruncateLimits, fenced, figures, floor_char_boundary, one_line, truncate};
+
+/// The type of the message in a session of pi, and what its details are. Sessions keep it: it must not change.
+pub const ANNOUNCEMENT: &str = "subagent-announcement";
+/// Changes with the meaning of a field of the details.
+const DETAILS_VERSION: u32 = 1;
+/// Bytes of a task in the details: its first line names a run without a label.
+const KEPT_TASK_BYTES: usize = 200;
+/// Bytes of results in the details, beside the text for the model: for drawing, in every session for good.
+const KEPT_RESULT_BYTES: usize = 16 * 1000;
 
 /// Limits of a run's partial text.
 pub(crate) const PARTIAL: TruncateLimits = TruncateLimits { max_bytes: 4 * 1024, max_lines: 100 };
@@ -152,6 +162,47 @@ pub(crate) fn message(announcements: &[DeliveryBody]) -> String {
     announcements.iter().map(|announcement| announcement.in_full(share)).collect::<Vec<_>>().join("\n\n")
 }
 
+/// What a session keeps beside the message: whoever opens it sees by the ids what has been delivered, and draws the runs.
+pub(crate) fn announcement_details(delivery_ids: &[String], runs: &[BackgroundRun]) -> Value {
+    let room = KEPT_RESULT_BYTES / runs.len().max(1);
+    let run_ids: Vec<_> = runs.iter().map(|run| &run.run_id).collect();
+    let runs: Vec<_> = runs.iter().map(|run| announced(run, room)).collect();
+    json!({
+        "kind": ANNOUNCEMENT, "version": DETAILS_VERSION,
+        "deliveryIds": delivery_ids, "runIds": run_ids, "runs": runs,
+    })
+}
+
+fn announced(run: &BackgroundRun, room: usize) -> Value {
+    let cut = |text: &str, most: usize| text[..floor_char_boundary(text, most)].to_owned();
+    let usage = &run.progress.usage;
+    let mut details = json!({
+        "runId": run.run_id,
+        "sessionKey": run.session_key,
+        "agent": run.agent,
+        "usage": {
+            "input": usage.input, "output": usage.output, "cacheRead": usage.cache_read,
+            "cacheWrite": usage.cache_write, "cost": usage.cost.total, "turns": usage.turns,
+        },
+        "label": run.label,
+        "task": cut(run.task.trim(), KEPT_TASK_BYTES),
+        "status": run.status().map(BackgroundStatus::as_str),
+        "outcome": run.outcome,
+        "error": run.error,
+        "model": run.model,
+        "result": run.result.as_deref().map(|result| cut(result, room)),
+        "partial": run.partial.as_deref().map(|partial| cut(partial, room)),
+        "transcript": run.transcript,
+        "startedMs": run.started_ms,
+        "endedMs": run.ended_ms,
+        "notes": (!run.notes.is_empty()).then_some(&run.notes),
+    });
+    if let Some(fields) = details.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
+    }
+    details
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,5 +250,27 @@ mod tests {
         let one = message(&[announcement(Some(&long))]).len();
         let four = message(&vec![announcement(Some(&long)); 4]).len();
         assert!(one <= 66 * 1024 && four <= 66 * 1024, "{one} {four}");
+    }
+
+    #[test]
+    fn the_details_say_what_they_are_and_keep_their_bounds() {
+        let run = BackgroundRun {
+            run_id: "1a2b3c4d".to_owned(),
+            agent: "explorer".to_owned(),
+            task: format!(" {}", "é".repeat(200)),
+            result: Some("é".repeat(40_000)),
+            ..BackgroundRun::default()
+        };
+        let details = announcement_details(&["d1".to_owned()], &[run.clone(), run]);
+        assert_eq!((&details["kind"], &details["version"]), (&json!(ANNOUNCEMENT), &json!(1)));
+        assert_eq!((&details["deliveryIds"], &details["runIds"][1]), (&json!(["d1"]), &json!("1a2b3c4d")));
+        let run = &details["runs"][0];
+        assert_eq!((&run["agent"], &run["usage"]["cost"]), (&json!("explorer"), &json!(0.0)));
+        assert_eq!(run["task"].as_str().map(str::len), Some(200));
+        assert_eq!(run["result"].as_str().map(str::len), Some(8_000), "they share what there is");
+        for absent in ["label", "error", "notes", "partial", "transcript", "endedMs"] {
+            assert!(run.get(absent).is_none(), "{absent}");
+        }
+        assert!(details.to_string().len() < 20_000);
     }
 }

@@ -7,6 +7,7 @@ use napi::Status;
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi::threadsafe_function::ThreadsafeFunction;
 use napi_derive::napi;
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::news::{DeliveredNews, RunNews};
@@ -22,8 +23,8 @@ use crate::orchestrate::background::{
     self, Ack, BackgroundService, ConversationView, Listener, background, close_conversation, commands,
     mark_delivered, open_conversation, until_settled,
 };
+use crate::present::ANNOUNCEMENT;
 use crate::run::spawn_task;
-use crate::text::figures::millis;
 
 /// Receives events. Weak: an event does not keep the process alive.
 pub type EventSink = ThreadsafeFunction<BackgroundEvent, Returned, BackgroundEvent, Status, false, true>;
@@ -60,6 +61,23 @@ pub struct DeliveryMessage {
     pub text: String,
     /// True when an idle conversation should start a turn because of it.
     pub trigger_turn: bool,
+    /// The same as pi's `sendMessage` takes it.
+    pub announcement: Announcement,
+}
+
+/// A message of pi's.
+#[napi(object, object_from_js = false)]
+pub struct Announcement {
+    /// `subagent-announcement`.
+    pub custom_type: &'static str,
+    /// The message for the model.
+    pub content: String,
+    /// True: people see it.
+    pub display: bool,
+    /// What the session keeps beside it, with `kind`, `version`, `deliveryIds`, `runIds` and the runs with the beginnings of
+    /// their results.
+    #[napi(ts_type = "Record<string, unknown>")]
+    pub details: Value,
 }
 
 /// An open conversation and its background runs, which go on without it; see `openBackground`.
@@ -135,43 +153,6 @@ pub fn open_background(
 pub fn end_background(env: Env) -> napi::Result<PromiseRaw<'static, Option<String>>> {
     promise(env, async move { Ok(background::close_all().await) })
 }
-
-/// How a host brings a message into its session; all times in milliseconds.
-#[napi(object, object_from_js = false)]
-pub struct DeliveryPolicy {
-    /// Pause between two looks at whether a message can go out that could not before.
-    pub look_ms: f64,
-    /// No turn is started for so long after a session was opened: its first prompt may be on its way.
-    pub opening_ms: f64,
-    /// The longest time that pi takes from a prompt to its turn; a turn in between would have the prompt refused.
-    pub preflight_ms: f64,
-    /// A message that has not started its turn after this time was refused.
-    pub refused_ms: f64,
-    /// Attempts, after which a message waits for the next opening of its session.
-    pub attempts: u32,
-}
-
-/// How to bring the messages of `onEvent` into a session of pi.
-///
-/// @example
-/// ```ts
-/// import { deliveryPolicy } from "pi-subagent-native";
-///
-/// const { lookMs, attempts } = deliveryPolicy();
-/// console.log(`look every ${lookMs} ms, try ${attempts} times`);
-/// ```
-#[napi(catch_unwind)]
-pub fn delivery_policy() -> DeliveryPolicy {
-    background::DELIVERY_POLICY.into_js()
-}
-
-object_into_js! { |policy: background::DeliveryPolicy| DeliveryPolicy {
-    look_ms: millis(policy.look),
-    opening_ms: millis(policy.opening),
-    preflight_ms: millis(policy.preflight),
-    refused_ms: millis(policy.refused),
-    attempts,
-} }
 
 struct EventListener(EventSink);
 
@@ -315,5 +296,17 @@ object_into_js! { |message: background::DeliveryMessage| DeliveryMessage {
     run_ids: message.runs.iter().map(|run| run.run_id.clone()).collect::<Vec<_>>(),
     news: &message,
     trigger_turn: message.triggers_turn,
+    announcement: Announcement {
+        custom_type: ANNOUNCEMENT,
+        content: message.text.clone(),
+        display: true,
+        details: message.details(),
+    },
     delivery_ids, runs, text,
 } }
+
+impl IntoJs<Self> for Announcement {
+    fn into_js(self) -> Self {
+        self
+    }
+}

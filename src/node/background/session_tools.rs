@@ -11,20 +11,33 @@ use super::report::CommandReport;
 use super::session::BackgroundSession;
 use crate::node::callbacks::HostCallbacks;
 use crate::node::into_js::{IntoJs, object_into_js};
+use crate::node::result::TextContent;
 use crate::node::runtime::promise;
 use crate::orchestrate::background::{SessionAnswer, parse_call, use_session_tool};
+use crate::present::Report;
 use crate::process::{Cancel, CancelReason};
 use crate::run::spawn_task;
 
-/// The answer to a call of a session tool.
+/// The answer to a call of a session tool, as pi takes the result of a tool.
 #[napi(object, object_from_js = false)]
 pub struct SessionToolAnswer {
     /// What the model reads: a JSON object. Of a call that failed its `status` is `error`, and `error` says why.
-    pub text: String,
+    pub content: Vec<TextContent>,
+    /// What the session keeps beside it.
+    pub details: SessionToolDetails,
     /// True when the call failed.
     /// @default false
     pub is_error: Option<bool>,
-    /// The same for people.
+}
+
+/// What a session keeps of the answer of a session tool.
+#[napi(object, object_from_js = false)]
+pub struct SessionToolDetails {
+    /// `subagent-session`.
+    pub kind: &'static str,
+    /// The version of their shape: 1.
+    pub version: u32,
+    /// The answer for people.
     pub report: CommandReport,
     /// The deliveries whose content the answer has. Confirm them with `delivered` once the answer is in the conversation;
     /// until then they count as under way. Absent: none.
@@ -32,7 +45,13 @@ pub struct SessionToolAnswer {
 }
 
 object_into_js! { |answer: SessionAnswer| SessionToolAnswer {
-    text: answer.value.to_string(), is_error, report, delivery_ids,
+    content: vec![answer.value.to_string()],
+    details: (answer.report, answer.delivery_ids),
+    is_error,
+} }
+
+object_into_js! { |kept: (Report, Vec<String>)| SessionToolDetails {
+    kind: SessionAnswer::KIND, version: SessionAnswer::VERSION, report: kept.0, delivery_ids: kept.1,
 } }
 
 /// A call of a session tool that may wait for a reply.
@@ -44,7 +63,7 @@ object_into_js! { |answer: SessionAnswer| SessionToolAnswer {
 /// const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, () => {});
 /// const call = session.useTool("sessions_send", { sessionKey: "1a2b3c4d", message: "Go on.", timeoutSeconds: 60 });
 /// process.once("SIGINT", () => call.abort());
-/// console.log((await call.result()).text);
+/// console.log((await call.result()).content[0]?.text);
 /// await session.close();
 /// ```
 #[napi]

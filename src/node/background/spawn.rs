@@ -17,6 +17,10 @@ use crate::run::HostCapabilities;
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
 pub struct SpawnReceipt {
+    /// `subagent-receipt`: what this is, in a session.
+    pub kind: &'static str,
+    /// The version of its shape: 1.
+    pub version: u32,
     /// `forbidden`: a setting does not allow it, and `error` names it; `error`: the request cannot be met.
     #[napi(ts_type = "\"accepted\" | \"forbidden\" | \"error\"")]
     pub status: &'static str,
@@ -64,6 +68,10 @@ pub fn spawn_session(
 /// The agents that may run in the background with this configuration on this machine.
 #[napi(object, object_from_js = false)]
 pub struct SpawnableAgents {
+    /// `subagent-agents`: what this is, in a session.
+    pub kind: &'static str,
+    /// The version of its shape: 1.
+    pub version: u32,
     /// Builtins first, then the user's, then the project's.
     pub agents: Vec<SpawnableAgent>,
     /// The agent of a request that names none (`defaultAgent`).
@@ -104,7 +112,8 @@ pub fn list_spawnable(
     promise(env, async move {
         let capabilities = HostCapabilities::look(&context).await;
         let (agents, default_agent) = off_thread(move || spawnable(&cwd, &context, &capabilities)).await?;
-        Ok(SpawnableAgents { agents: agents.into_js(), default_agent })
+        let (kind, version) = (Spawnable::LIST_KIND, Spawnable::LIST_VERSION);
+        Ok(SpawnableAgents { kind, version, agents: agents.into_js(), default_agent })
     })
 }
 
@@ -112,19 +121,20 @@ object_into_js! { |agent: Spawnable| SpawnableAgent { id, description, source, r
 
 impl IntoJs<SpawnReceipt> for Receipt {
     fn into_js(self) -> SpawnReceipt {
-        let refused = |status: ReceiptStatus, error| SpawnReceipt {
+        let receipt = |status: ReceiptStatus| SpawnReceipt {
+            kind: Self::KIND,
+            version: Self::VERSION,
             status: status.as_str(),
-            error: Some(error),
             ..SpawnReceipt::default()
         };
+        let refused = |status, error| SpawnReceipt { error: Some(error), ..receipt(status) };
         match self {
             Self::Accepted { run_id, session_key, note, warnings } => SpawnReceipt {
-                status: ReceiptStatus::Accepted.as_str(),
                 run_id: Some(run_id),
                 child_session_key: Some(session_key),
                 note: Some(note),
                 warnings: warnings.into_js(),
-                error: None,
+                ..receipt(ReceiptStatus::Accepted)
             },
             Self::Forbidden(error) => refused(ReceiptStatus::Forbidden, error),
             Self::Error(error) => refused(ReceiptStatus::Error, error),

@@ -19,6 +19,7 @@
 //! | How does a run end, and what is delivered then? | `ending`: `Ending` |
 //! | What does a conversation show, and what is on its way into it? | `conversation`: [`ConversationView`], `Outbox`, [`BackgroundEvent`] |
 //! | What claims, delivers and releases deliveries? | `deliver` |
+//! | When does a host that owns its session get a message, how often, and when has it arrived? | `conversation`: [`Dispatcher`] |
 //! | How are runs shown that a call waits for? | `foreground` |
 //! | When are transcripts archived and directories removed? | `retention`: `Retention` |
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `keeper`, `live_snapshot` |
@@ -46,9 +47,9 @@ mod watch;
 
 pub use crate::run::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
 pub use actions::{StoppedRuns, resume, send, stop, stop_all};
+pub use conversation::dispatcher::{Dispatcher, Joining, LOOK as DISPATCHER_LOOK, Step};
 pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener};
 pub use conversation::news::{Happened, News, told};
-pub use conversation::outbox::{DELIVERY_POLICY, DeliveryPolicy};
 pub use conversation::view::{ConversationScope, ConversationView};
 pub use deliver::{KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled};
 pub(super) use foreground::run_listed;

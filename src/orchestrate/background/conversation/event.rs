@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use super::news::News;
+use crate::present::announcement_details;
 use crate::run::BackgroundRun;
 use crate::text::floor_char_boundary;
 
@@ -38,6 +41,14 @@ pub struct DeliveryMessage {
     pub text: String,
     /// Whether it starts a turn of an idle conversation.
     pub triggers_turn: bool,
+}
+
+impl DeliveryMessage {
+    /// What a session keeps beside the text.
+    #[must_use]
+    pub fn details(&self) -> Value {
+        announcement_details(&self.delivery_ids, &self.runs)
+    }
 }
 
 /// A listener's answer to an event.

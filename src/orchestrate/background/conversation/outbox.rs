@@ -8,31 +8,6 @@ use tokio::time::Instant;
 
 use crate::store::Delivery;
 
-/// How a host that owns the session brings a message into it. The outbox offers a message once; what the host does until
-/// the session contains it follows these rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeliveryPolicy {
-    /// Pause between two looks at whether a message can go out that could not before.
-    pub look: Duration,
-    /// No turn is started for so long after a session was opened: its first prompt may be on its way.
-    pub opening: Duration,
-    /// The longest time that the host takes from a prompt to its turn; a turn in between would have the prompt refused.
-    pub preflight: Duration,
-    /// A message that has not started its turn after this time was refused.
-    pub refused: Duration,
-    /// Attempts, after which a message waits for the next opening of its session: a disk can be full.
-    pub attempts: u32,
-}
-
-/// The policy for pi.
-pub const DELIVERY_POLICY: DeliveryPolicy = DeliveryPolicy {
-    look: Duration::from_millis(250),
-    opening: Duration::from_secs(1),
-    preflight: Duration::from_secs(5),
-    refused: Duration::from_secs(30),
-    attempts: 3,
-};
-
 /// The deliveries of an open conversation that this process has claimed, until the conversation is known to contain
 /// them.
 #[derive(Debug, Default)]

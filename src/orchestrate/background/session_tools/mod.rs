@@ -36,6 +36,11 @@ pub struct SessionAnswer {
 }
 
 impl SessionAnswer {
+    /// What a session keeps of it, in a file that outlives releases and may hold those of other tools.
+    pub const KIND: &str = "subagent-session";
+    /// Changes with the meaning of a field.
+    pub const VERSION: u32 = 1;
+
     fn new(value: Value, report: Report) -> Self {
         Self { value, is_error: report.is_error, report, delivery_ids: Vec::new() }
     }

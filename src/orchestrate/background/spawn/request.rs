@@ -137,6 +137,13 @@ pub enum Receipt {
     Error(String),
 }
 
+impl Receipt {
+    /// What a session keeps of it, in a file that outlives releases and may hold those of other tools.
+    pub const KIND: &str = "subagent-receipt";
+    /// Changes with the meaning of a field.
+    pub const VERSION: u32 = 1;
+}
+
 text_enum! {
     /// The kind of a [`Receipt`] in a word.
     pub enum ReceiptStatus {

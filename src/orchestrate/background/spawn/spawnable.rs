@@ -27,6 +27,13 @@ pub struct Spawnable {
     pub model: Option<String>,
 }
 
+impl Spawnable {
+    /// What a session keeps of a list of them.
+    pub const LIST_KIND: &str = "subagent-agents";
+    /// Changes with the meaning of a field.
+    pub const LIST_VERSION: u32 = 1;
+}
+
 /// The agents that may run in the background, and the default agent. Blocks.
 #[must_use]
 pub fn spawnable(

@@ -1,0 +1,27 @@
+/** The message that announces, as the addon makes it of runs. */
+
+import type { CustomMessage } from "../../extension/host/pi.ts";
+import type { DeliveryMessage } from "../../index.js";
+
+const FIELDS = [
+	...(["runId", "sessionKey", "agent", "usage", "label", "task", "status", "outcome", "error", "model"] as const),
+	...(["result", "partial", "transcript", "startedMs", "endedMs", "notes"] as const),
+];
+
+type Told = Omit<DeliveryMessage, "announcement">;
+type Kept = Pick<Told, "deliveryIds" | "runIds" | "text" | "runs"> & Partial<Told>;
+
+export function announcementOf({ deliveryIds, runIds, text, runs }: Kept): CustomMessage & { details: object } {
+	const kept = runs.map((run) => Object.fromEntries(FIELDS.map((name) => [name, run[name]])));
+	const details = { kind: "subagent-announcement", version: 1, deliveryIds, runIds, runs: kept };
+	return {
+		customType: "subagent-announcement",
+		content: text,
+		display: true,
+		details: JSON.parse(JSON.stringify(details)),
+	};
+}
+
+export function announced(message: Told): DeliveryMessage {
+	return { ...message, announcement: announcementOf(message) as unknown as DeliveryMessage["announcement"] };
+}

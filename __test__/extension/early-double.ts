@@ -1,0 +1,54 @@
+/** The addon's `EarlyCalls` without children: what it decides is real; what it would boot and end is told instead. */
+
+import type { ArrivingCall, CallPiece, EarlyCalls, EarlyOptions } from "../../index.js";
+
+export interface Heard {
+	booted(options: EarlyOptions): void;
+	/** `json`: all that has arrived of its arguments. */
+	ended(callId: string, json: string): void;
+}
+
+const CUT_OFF = ["error", "aborted", "length"];
+
+export function earlyCallsDouble(Real: typeof EarlyCalls, heard: Heard): typeof EarlyCalls {
+	return class implements EarlyCalls {
+		private readonly real = new Real();
+		private readonly arrived = new Map<number, string>();
+		private readonly texts = new Map<string, string>();
+		private readonly live = new Set<string>();
+
+		take(piece: CallPiece): ArrivingCall | null {
+			const { type, contentIndex, id, json = "" } = piece;
+			const before = type === "toolcall_start" ? "" : (this.arrived.get(contentIndex) ?? "");
+			const adds = type === "toolcall_delta" || (type === "toolcall_end" && before === "");
+			this.arrived.set(contentIndex, adds ? before + json : before);
+			if (id) this.texts.set(id, this.arrived.get(contentIndex) ?? "");
+			return this.real.take(piece);
+		}
+
+		boot(options: EarlyOptions): void {
+			this.live.add(options.callId);
+			heard.booted(options);
+		}
+
+		finished(callId: string): void {
+			this.real.finished(callId);
+			if (this.live.delete(callId)) heard.ended(callId, this.texts.get(callId) ?? "");
+		}
+
+		messageEnded(stopReason?: string | null): void {
+			this.real.messageEnded(stopReason);
+			if (CUT_OFF.includes(stopReason ?? "")) this.clear();
+		}
+
+		clear(): void {
+			this.real.clear();
+			for (const callId of [...this.live]) this.finished(callId);
+		}
+
+		async close(): Promise<void> {
+			this.clear();
+			await this.real.close();
+		}
+	};
+}

@@ -1,0 +1,181 @@
+//! Bringing messages into a session that the host owns.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use napi_derive::napi;
+
+use crate::node::into_js::{IntoJs, object_into_js};
+use crate::orchestrate::background::{self, DISPATCHER_LOOK, Dispatcher};
+use crate::text::figures::millis;
+
+/// What a host does next, as a `DeliveryDispatcher` says.
+#[napi(object, object_from_js = false)]
+#[derive(Default)]
+pub struct DeliveryStep {
+    /// `look`: call `contains`. `send`: hand the message to the session and call `sent`; without that, what is left waits.
+    /// `arrived`: the message is in the session. `confirm`: call `BackgroundSession.delivered` with the ids.
+    #[napi(ts_type = "\"look\" | \"send\" | \"arrived\" | \"confirm\"")]
+    pub step: &'static str,
+    /// The first of the message's `deliveryIds`; of `send` and `arrived`.
+    pub message: Option<String>,
+    /// True when the message starts a turn; of `send`.
+    pub trigger_turn: Option<bool>,
+    /// The deliveries to confirm; of `confirm`.
+    pub delivery_ids: Option<Vec<String>>,
+}
+
+/// Messages that join the session where its model would come to rest.
+#[napi(object, object_from_js = false)]
+pub struct JoiningMessages {
+    /// The first of the `deliveryIds` of each message, oldest first.
+    pub messages: Vec<String>,
+    /// True when the model goes on because of them.
+    #[napi(js_name = "continue")]
+    pub continues: bool,
+}
+
+/// Decides when the messages of `openBackground` go into a session, so that each stands in it once: a host such as pi drops
+/// or refuses a message at some moments and says nothing. Report what has happened, then take steps until there is none.
+///
+/// @example
+/// ```ts
+/// import { DeliveryDispatcher } from "pi-subagent-native";
+///
+/// const session = ["delivery-1"];
+/// const dispatcher = new DeliveryDispatcher(true, session);
+/// dispatcher.add(["delivery-2"], true);
+/// dispatcher.settled(false);
+/// for (let step = dispatcher.next(); step; step = dispatcher.next()) {
+/// 	if (step.step === "look") dispatcher.contains(session);
+/// 	if (step.step !== "send") continue;
+/// 	session.push(step.message ?? "");
+/// 	dispatcher.sent();
+/// }
+/// console.log(session, dispatcher.waiting());
+/// ```
+#[napi]
+pub struct DeliveryDispatcher(Dispatcher);
+
+#[napi]
+impl DeliveryDispatcher {
+    /// For a session that contains the deliveries `standing`. `hasUser`: somebody decides when the model works.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(has_user: bool, standing: Vec<String>) -> Self {
+        Self(Dispatcher::new(has_user, standing, Instant::now()))
+    }
+
+    /// Takes a message. False: the session was given all of it before.
+    #[napi(catch_unwind)]
+    pub fn add(&mut self, delivery_ids: Vec<String>, trigger_turn: bool) -> bool {
+        self.0.add(delivery_ids, trigger_turn)
+    }
+
+    /// The messages that wait or are on their way, each by the first of its `deliveryIds`.
+    #[napi(catch_unwind)]
+    pub fn waiting(&self) -> Vec<String> {
+        self.0.waiting()
+    }
+
+    /// When to call `look`, in milliseconds from now; absent when nothing is left to do.
+    #[napi(catch_unwind)]
+    pub fn look_after_ms(&self) -> Option<f64> {
+        self.0.is_waiting().then(|| millis(DISPATCHER_LOOK).into_js())
+    }
+
+    /// Time has passed. `isIdle`: no turn is under way.
+    #[napi(catch_unwind)]
+    pub fn look(&mut self, is_idle: bool) {
+        self.0.look(is_idle, Instant::now());
+    }
+
+    /// A prompt has come, and its turn is being prepared.
+    #[napi(catch_unwind)]
+    pub fn prompted(&mut self) {
+        self.0.prompted(Instant::now());
+    }
+
+    /// The turn of a prompt is about to start.
+    #[napi(catch_unwind)]
+    pub fn turn_starts(&mut self) {
+        self.0.turn_starts(Instant::now());
+    }
+
+    /// A turn has started.
+    #[napi(catch_unwind)]
+    pub fn turn_started(&mut self) {
+        self.0.turn_started();
+    }
+
+    /// The model has ended a message, for this reason.
+    #[napi(catch_unwind)]
+    pub fn answered(&mut self, stop_reason: Option<String>) {
+        self.0.answered(matches!(stop_reason.as_deref(), Some("aborted" | "error")));
+    }
+
+    /// The session may contain more than before.
+    #[napi(catch_unwind)]
+    pub fn session_grew(&mut self) {
+        self.0.session_grew();
+    }
+
+    /// The model would come to rest: what joins the session now. Take steps first.
+    #[napi(catch_unwind)]
+    pub fn join(&mut self) -> Option<JoiningMessages> {
+        self.0.join(Instant::now()).into_js()
+    }
+
+    /// The model has come to rest; somebody has aborted it, or it is done.
+    #[napi(catch_unwind)]
+    pub fn settled(&mut self, aborted: bool) {
+        self.0.settled(aborted);
+    }
+
+    /// The host would end now, unless the model goes on.
+    #[napi(catch_unwind)]
+    pub fn drain(&mut self) {
+        self.0.drain();
+    }
+
+    /// The session is gone.
+    #[napi(catch_unwind)]
+    pub fn forget(&mut self) {
+        self.0.forget();
+    }
+
+    /// Answers `look`: the deliveries in the session, and its file, if it has one.
+    #[napi(catch_unwind)]
+    pub fn contains(&mut self, delivery_ids: Vec<String>, file: Option<String>) {
+        self.0.contains(&delivery_ids.into_iter().collect(), file.map(PathBuf::from).as_deref());
+    }
+
+    /// Answers `send`: the session has taken the message.
+    #[napi(catch_unwind)]
+    pub fn sent(&mut self) {
+        self.0.sent();
+    }
+
+    /// What to do next; absent when that is nothing.
+    #[napi(catch_unwind)]
+    pub fn next(&mut self) -> Option<DeliveryStep> {
+        self.0.next(Instant::now()).into_js()
+    }
+}
+
+object_into_js! { |joining: background::Joining| JoiningMessages { messages, continues } }
+
+impl IntoJs<DeliveryStep> for background::Step {
+    fn into_js(self) -> DeliveryStep {
+        let step = |step| DeliveryStep { step, ..DeliveryStep::default() };
+        match self {
+            Self::Look => step("look"),
+            Self::Send { message, starts_turn } => {
+                DeliveryStep { message: Some(message), trigger_turn: Some(starts_turn), ..step("send") }
+            }
+            Self::Arrived { message } => DeliveryStep { message: Some(message), ..step("arrived") },
+            Self::Confirm { delivery_ids } => {
+                DeliveryStep { delivery_ids: Some(delivery_ids), ..step("confirm") }
+            }
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Brings messages into the session of a host, each once.
+//!
+//! A host such as pi owns its session: it appends a message at some moments, drops or refuses it at others, and says nothing
+//! of either. So a message counts once the session is seen to contain it. The host reports what has happened, and then takes
+//! [`Step`]s until there is none. Nothing is put into pi's own queue of follow-ups: Escape empties that, an abort over RPC
+//! leaves it full for the next prompt, and nobody can see which of the two has happened.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Pause between two looks at whether a message can go out that could not before.
+pub const LOOK: Duration = Duration::from_millis(250);
+/// No turn is started for so long after a session was opened: its first prompt may be on its way.
+const OPENING: Duration = Duration::from_secs(1);
+/// The longest time that pi takes from a prompt to its turn; a turn in between would have the prompt refused.
+const PREFLIGHT: Duration = Duration::from_secs(5);
+/// A message that has not started its turn after this time was refused.
+const REFUSED: Duration = Duration::from_secs(30);
+/// Attempts, after which a message waits for the next opening of its session: a disk can be full.
+const ATTEMPTS: u32 = 3;
+
+/// What the host does next. A message is named by the first of its deliveries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Says with [`Dispatcher::contains`] what the session contains.
+    Look,
+    /// Hands the message to the session, and says so with [`Dispatcher::sent`]. Without that the sending ends here, and what
+    /// is left waits for a better moment.
+    Send {
+        /// The message.
+        message: String,
+        /// Whether the host starts a turn with it.
+        starts_turn: bool,
+    },
+    /// The session contains the message: whoever wants to know is told.
+    Arrived {
+        /// The message.
+        message: String,
+    },
+    /// The session's file contains these deliveries, or there is none: they are confirmed.
+    Confirm {
+        /// All of them that are not confirmed yet.
+        delivery_ids: Vec<String>,
+    },
+}
+
+/// Messages that join the session where its model would come to rest.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Joining {
+    /// The messages, oldest first.
+    pub messages: Vec<String>,
+    /// Whether the model goes on because of them.
+    pub continues: bool,
+}
+
+/// The messages on their way into one session, from its opening to its end.
+#[derive(Debug)]
+pub struct Dispatcher {
+    /// Whether there is a user, who decides when the model works. Otherwise every message makes it go on.
+    has_user: bool,
+    opened: Instant,
+    /// When a prompt came whose turn has not begun.
+    prompted: Option<Instant>,
+    /// Whether the model's last message was cut off, by somebody or by an error.
+    is_cut_off: bool,
+    /// Not seen in the session yet, oldest first.
+    outgoing: Vec<Outgoing>,
+    /// Seen in the session, and not told to anybody.
+    arrived: VecDeque<String>,
+    /// In the session, and not known to be in its file.
+    unwritten: Vec<String>,
+    is_written: bool,
+    /// Every delivery that the session was given.
+    known: HashSet<String>,
+    must_look: bool,
+    sending: Option<Sending>,
+    /// The sending that goes on when the host has handed over the message of the last step.
+    unsent: Option<Sending>,
+}
+
+#[derive(Debug)]
+struct Outgoing {
+    ids: Vec<String>,
+    triggers_turn: bool,
+    attempts: u32,
+    /// When it was handed to the host; until then, and when it was not taken, it is held.
+    sent: Option<Instant>,
+}
+
+/// Handing over what is held, once it is known what the session contains.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    again: Again,
+    may_turn: bool,
+    /// Whether the last message starts a turn; decided when the first one is sent.
+    starts_turn: Option<bool>,
+}
+
+/// Which messages go out again that were sent and did not arrive.
+#[derive(Clone, Copy, Debug)]
+enum Again {
+    None,
+    Refused,
+    All,
+}
+
+impl Sending {
+    fn new(again: Again, may_turn: bool) -> Option<Self> {
+        Some(Self { again, may_turn, starts_turn: None })
+    }
+}
+
+impl Outgoing {
+    fn name(&self) -> String {
+        self.ids.first().cloned().unwrap_or_default()
+    }
+
+    fn note_sent(&mut self, now: Instant) {
+        self.attempts += 1;
+        self.sent = Some(now);
+    }
+}
+
+impl Dispatcher {
+    /// For a session that contains the deliveries `standing`.
+    #[must_use]
+    pub fn new(has_user: bool, standing: Vec<String>, now: Instant) -> Self {
+        Self {
+            has_user,
+            opened: now,
+            prompted: None,
+            is_cut_off: false,
+            outgoing: Vec::new(),
+            arrived: VecDeque::new(),
+            unwritten: Vec::new(),
+            is_written: false,
+            known: standing.into_iter().collect(),
+            must_look: false,
+            sending: None,
+            unsent: None,
+        }
+    }
+
+    /// Takes a message. `false`: the session was given all of it before.
+    pub fn add(&mut self, ids: Vec<String>, triggers_turn: bool) -> bool {
+        if ids.iter().all(|id| self.known.contains(id)) {
+            return false;
+        }
+        self.known.extend(ids.iter().cloned());
+        self.outgoing.push(Outgoing { ids, triggers_turn, attempts: 0, sent: None });
+        true
+    }
+
+    /// The messages that wait or are on their way.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<String> {
+        self.arrived.iter().cloned().chain(self.outgoing.iter().map(Outgoing::name)).collect()
+    }
+
+    /// Whether to report again after [`LOOK`].
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        !(self.outgoing.is_empty() && self.unwritten.is_empty() && self.arrived.is_empty())
+    }
+
+    /// Time has passed. A turn is started only if none is under way (`is_idle`) or being prepared. Without a user there are
+    /// better moments.
+    pub fn look(&mut self, is_idle: bool, now: Instant) {
+        let is_quiet = now.duration_since(self.opened) >= OPENING
+            && self.prompted.is_none_or(|prompted| now.duration_since(prompted) >= PREFLIGHT);
+        let may_start = self.has_user && is_idle && is_quiet;
+        self.begin(may_start.then(|| Sending::new(Again::Refused, true)).flatten());
+    }
+
+    /// A prompt has come, and its turn is being prepared.
+    pub fn prompted(&mut self, now: Instant) {
+        self.prompted = Some(now);
+    }
+
+    /// The turn of a prompt is about to start: what is held goes before it.
+    pub fn turn_starts(&mut self, now: Instant) {
+        self.prompted = Some(now);
+        self.begin(Sending::new(Again::None, false));
+    }
+
+    /// A turn has started.
+    pub fn turn_started(&mut self) {
+        self.prompted = None;
+    }
+
+    /// The model has ended a message. `is_cut_off`: by an abort or an error.
+    pub fn answered(&mut self, is_cut_off: bool) {
+        self.is_cut_off = is_cut_off;
+    }
+
+    /// The session may contain more than before.
+    pub fn session_grew(&mut self) {
+        self.begin(None);
+    }
+
+    /// The model would come to rest: what is held joins the session, and the model goes on with it.
+    pub fn join(&mut self, now: Instant) -> Option<Joining> {
+        let held: Vec<_> = self.outgoing.iter_mut().filter(|each| each.sent.is_none()).collect();
+        if held.is_empty() {
+            return None;
+        }
+        let continues = !self.has_user || held.iter().any(|each| each.triggers_turn);
+        let messages = held.into_iter().map(|each| {
+            each.note_sent(now);
+            each.name()
+        });
+        Some(Joining { messages: messages.collect(), continues })
+    }
+
+    /// The model has come to rest: what was sent and did not arrive goes out again. Whoever has stopped the model, or has
+    /// lost it, gets the news and no turn.
+    pub fn settled(&mut self, is_aborted: bool) {
+        self.begin(Sending::new(Again::All, !is_aborted && !self.is_cut_off));
+    }
+
+    /// The host is about to end unless the model goes on.
+    pub fn drain(&mut self) {
+        self.begin(Sending::new(Again::None, true));
+    }
+
+    /// The session is gone: what it does not contain belongs to the outbox again.
+    pub fn forget(&mut self) {
+        self.begin(None);
+        self.outgoing.clear();
+        self.arrived.clear();
+        self.unwritten.clear();
+    }
+
+    /// Answers [`Step::Look`]. `file` is the session's, if it has one: pi writes a new session with its first answer, and
+    /// from then on each entry as it comes.
+    pub fn contains(&mut self, ids: &HashSet<String>, file: Option<&Path>) {
+        self.must_look = false;
+        self.is_written = file.is_none_or(Path::exists);
+        // However it came there: a call may have waited for it.
+        let is_there = |each: &mut Outgoing| each.ids.iter().all(|id| ids.contains(id));
+        for there in self.outgoing.extract_if(.., is_there) {
+            self.arrived.push_back(there.name());
+            self.unwritten.extend(there.ids);
+        }
+    }
+
+    /// Answers [`Step::Send`]: the host has taken the message.
+    pub fn sent(&mut self) {
+        self.sending = self.unsent.take();
+        self.must_look = true;
+    }
+
+    /// What the host does next.
+    pub fn next(&mut self, now: Instant) -> Option<Step> {
+        if self.must_look && !(self.outgoing.is_empty() && self.unwritten.is_empty()) {
+            return Some(Step::Look);
+        }
+        self.must_look = false;
+        if let Some(message) = self.arrived.pop_front() {
+            return Some(Step::Arrived { message });
+        }
+        if self.is_written && !self.unwritten.is_empty() {
+            return Some(Step::Confirm { delivery_ids: std::mem::take(&mut self.unwritten) });
+        }
+        self.send(now)
+    }
+
+    fn begin(&mut self, sending: Option<Sending>) {
+        self.must_look = true;
+        (self.sending, self.unsent) = (sending, None);
+    }
+
+    fn send(&mut self, now: Instant) -> Option<Step> {
+        let mut sending = self.sending.take()?;
+        let starts_turn = sending.starts_turn.unwrap_or_else(|| self.begin_sending(sending, now));
+        sending.starts_turn = Some(starts_turn);
+        let mut held = self.outgoing.iter_mut().filter(|each| each.sent.is_none());
+        let next = held.next()?;
+        let is_last = held.next().is_none();
+        next.note_sent(now);
+        let step = Step::Send {
+            message: next.name(),
+            starts_turn: is_last && starts_turn && next.attempts < ATTEMPTS,
+        };
+        self.unsent = Some(sending);
+        Some(step)
+    }
+
+    /// Decides what goes out, and whether it starts a turn.
+    fn begin_sending(&mut self, Sending { again, may_turn, .. }: Sending, now: Instant) -> bool {
+        for each in &mut self.outgoing {
+            let is_again = match again {
+                Again::None => false,
+                Again::Refused => each.sent.is_some_and(|sent| now.duration_since(sent) > REFUSED),
+                Again::All => true,
+            };
+            if is_again {
+                each.sent = None;
+            }
+        }
+        self.outgoing.retain(|each| each.sent.is_some() || each.attempts < ATTEMPTS);
+        let mut held = self.outgoing.iter().filter(|each| each.sent.is_none());
+        may_turn && (!self.has_user || held.any(|each| each.triggers_turn))
+    }
+}
+
+#[cfg(test)]
+mod tests;

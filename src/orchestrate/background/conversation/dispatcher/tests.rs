@@ -1,0 +1,397 @@
+//! Each message once, whatever the host does with it: drop it, refuse it, fail, be killed, be typed into.
+
+use std::path::PathBuf;
+
+use super::*;
+
+/// A host that does the steps, and the session that it owns. Time passes only when a test says so.
+struct Host {
+    dispatcher: Dispatcher,
+    now: Instant,
+    /// The deliveries in the session, in order.
+    session: Vec<String>,
+    file: Option<PathBuf>,
+    /// What becomes of the next messages; the rest is appended.
+    fates: VecDeque<Fate>,
+    /// Messages handed over, and whether each was to start a turn.
+    sent: Vec<(String, bool)>,
+    arrived: Vec<String>,
+    confirmed: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    /// The host takes it and loses it.
+    Lost,
+    /// The host throws.
+    Thrown,
+}
+
+impl Host {
+    fn new() -> Self {
+        Self::opened(true, &[])
+    }
+
+    fn opened(has_user: bool, standing: &[&str]) -> Self {
+        let (now, session) = (Instant::now(), texts(standing));
+        Self {
+            dispatcher: Dispatcher::new(has_user, session.clone(), now),
+            now,
+            session,
+            file: None,
+            fates: VecDeque::new(),
+            sent: Vec::new(),
+            arrived: Vec::new(),
+            confirmed: Vec::new(),
+        }
+    }
+
+    fn offered(&mut self, id: &str) -> bool {
+        self.dispatcher.add(texts(&[id]), true)
+    }
+
+    /// Does all steps. A host that throws ends them.
+    fn steps(&mut self) {
+        while let Some(step) = self.dispatcher.next(self.now) {
+            match step {
+                Step::Look => {
+                    let ids = self.session.iter().cloned().collect();
+                    self.dispatcher.contains(&ids, self.file.as_deref());
+                }
+                Step::Send { message, starts_turn } => {
+                    self.sent.push((message.clone(), starts_turn));
+                    match self.fates.pop_front() {
+                        Some(Fate::Thrown) => return,
+                        Some(Fate::Lost) => {}
+                        None => self.session.push(message),
+                    }
+                    self.dispatcher.sent();
+                }
+                Step::Arrived { message } => self.arrived.push(message),
+                Step::Confirm { delivery_ids } => self.confirmed.extend(delivery_ids),
+            }
+        }
+    }
+
+    fn look_after(&mut self, passed: Duration, is_idle: bool) {
+        self.now += passed;
+        self.dispatcher.look(is_idle, self.now);
+        self.steps();
+    }
+
+    fn settled(&mut self, is_aborted: bool) {
+        self.dispatcher.settled(is_aborted);
+        self.steps();
+    }
+
+    #[track_caller]
+    fn assert_once(&self, ids: &[&str]) {
+        assert_eq!(self.session, texts(ids), "in the session");
+        assert_eq!((&self.arrived, &self.confirmed), (&texts(ids), &texts(ids)), "told and confirmed");
+        assert!(!self.dispatcher.is_waiting());
+    }
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn sent(sent: &[(&str, bool)]) -> Vec<(String, bool)> {
+    sent.iter().map(|(id, starts)| ((*id).to_owned(), *starts)).collect()
+}
+
+#[test]
+fn an_idle_session_gets_a_turn_once_its_first_prompt_did_not_come() {
+    let mut host = Host::new();
+    assert!(host.offered("a"));
+    host.look_after(LOOK, true);
+    assert_eq!(host.sent, []);
+    host.look_after(OPENING, true);
+    assert_eq!(host.sent, sent(&[("a", true)]));
+    host.assert_once(&["a"]);
+}
+
+#[test]
+fn a_turn_is_started_once_for_several_messages_by_the_last_of_them() {
+    let mut host = Host::new();
+    assert!(host.offered("a"));
+    assert!(host.dispatcher.add(texts(&["b"]), false));
+    host.look_after(OPENING, true);
+    assert_eq!(host.sent, sent(&[("a", false), ("b", true)]));
+    host.assert_once(&["a", "b"]);
+
+    let mut quiet = Host::new();
+    assert!(quiet.dispatcher.add(texts(&["a"]), false));
+    quiet.look_after(OPENING, true);
+    assert_eq!(quiet.sent, sent(&[("a", false)]), "nobody wants a turn");
+}
+
+#[test]
+fn a_model_at_work_is_not_interrupted() {
+    let mut host = Host::new();
+    assert!(host.offered("a"));
+    host.look_after(Duration::from_secs(60), false);
+    assert_eq!(host.sent, []);
+    assert!(host.dispatcher.is_waiting());
+    assert_eq!(host.dispatcher.waiting(), ["a"]);
+}
+
+#[test]
+fn a_prompt_that_is_typed_meanwhile_comes_after_what_is_held() {
+    let mut host = Host::new();
+    host.now += OPENING;
+    host.dispatcher.prompted(host.now);
+    assert!(host.offered("a"));
+    host.look_after(LOOK, true);
+    assert_eq!(host.sent, [], "a turn now would have the prompt refused");
+    host.dispatcher.turn_starts(host.now);
+    host.steps();
+    assert_eq!(host.sent, sent(&[("a", false)]), "before the prompt, and without a turn of its own");
+    host.assert_once(&["a"]);
+}
+
+#[test]
+fn a_prompt_that_never_becomes_a_turn_is_not_waited_for_without_end() {
+    let mut host = Host::new();
+    host.now += OPENING;
+    host.dispatcher.prompted(host.now);
+    assert!(host.offered("a"));
+    host.look_after(PREFLIGHT - LOOK, true);
+    assert_eq!(host.sent, []);
+    host.look_after(LOOK, true);
+    assert_eq!(host.sent, sent(&[("a", true)]));
+
+    let mut host = Host::new();
+    host.now += OPENING;
+    host.dispatcher.prompted(host.now);
+    host.dispatcher.turn_started();
+    assert!(host.offered("a"));
+    host.look_after(LOOK, true);
+    assert_eq!(host.sent, sent(&[("a", true)]), "its turn has begun, and is over already");
+}
+
+#[test]
+fn what_is_held_joins_the_session_where_the_model_would_rest() {
+    let mut host = Host::new();
+    assert!(host.offered("a"));
+    assert!(host.dispatcher.add(texts(&["b"]), false));
+    let joining = host.dispatcher.join(host.now).expect("two are held");
+    assert_eq!(joining, Joining { messages: texts(&["a", "b"]), continues: true });
+    assert_eq!(host.dispatcher.join(host.now), None, "they are on their way");
+    host.session = joining.messages;
+    host.settled(false);
+    assert_eq!(host.sent, []);
+    host.assert_once(&["a", "b"]);
+
+    assert!(host.dispatcher.add(texts(&["c"]), false));
+    let joining = host.dispatcher.join(host.now).expect("one is held");
+    assert!(!joining.continues, "it wants no turn");
+}
+
+#[test]
+fn what_another_extension_leaves_out_on_the_way_goes_out_again() {
+    let mut host = Host::new();
+    assert!(host.offered("a"));
+    assert!(host.dispatcher.join(host.now).is_some());
+    host.settled(false);
+    assert_eq!(host.sent, sent(&[("a", true)]));
+    host.assert_once(&["a"]);
+}
+
+#[test]
+fn whoever_has_stopped_or_lost_the_model_gets_the_news_and_no_turn() {
+    for (label, is_aborted, is_cut_off, starts) in
+        [("aborted", true, false, false), ("an error", false, true, false), ("done", false, false, true)]
+    {
+        let mut host = Host::new();
+        assert!(host.offered("a"));
+        host.dispatcher.answered(is_cut_off);
+        host.settled(is_aborted);
+        assert_eq!(host.sent, sent(&[("a", starts)]), "{label}");
+        host.assert_once(&["a"]);
+    }
+}
+
+#[test]
+fn a_message_that_an_aborted_turn_has_swallowed_is_sent_again() {
+    let mut host = Host::new();
+    host.fates.push_back(Fate::Lost);
+    assert!(host.offered("a"));
+    host.look_after(OPENING, true);
+    host.dispatcher.turn_started();
+    host.dispatcher.answered(true);
+    host.settled(true);
+    assert_eq!(host.sent, sent(&[("a", true), ("a", false)]));
+    host.assert_once(&["a"]);
+}
+
+#[test]
+fn a_message_that_arrives_late_is_not_sent_again() {
+    let mut host = Host::new();
+    host.fates.push_back(Fate::Lost);
+    assert!(host.offered("a"));
+    host.look_after(OPENING, true);
+    // Its turn has put it there; the settling and a late look come after that.
+    host.session.push("a".to_owned());
+    host.settled(false);
+    host.look_after(REFUSED * 2, true);
+    assert_eq!(host.sent.len(), 1);
+    host.assert_once(&["a"]);
+}
+
+#[test]
+fn a_message_without_a_turn_is_refused_after_a_while_and_left_after_three_attempts() {
+    let mut host = Host::new();
+    host.fates.extend([Fate::Lost; 4]);
+    assert!(host.offered("a"));
+    host.look_after(OPENING, true);
+    host.look_after(REFUSED, true);
+    assert_eq!(host.sent.len(), 1, "its turn may still start");
+    for _ in 0..6 {
+        host.look_after(REFUSED + LOOK, true);
+    }
+    assert_eq!(host.sent, sent(&[("a", true), ("a", true), ("a", false)]), "the last one asks for little");
+    assert!(!host.dispatcher.is_waiting(), "it is the next opening's");
+    assert_eq!((host.arrived.len(), host.confirmed.len()), (0, 0));
+}
+
+#[test]
+fn a_host_that_throws_keeps_what_is_left_and_gets_all_of_it_later_once() {
+    let mut host = Host::new();
+    host.fates.push_back(Fate::Thrown);
+    for id in ["a", "b", "c"] {
+        assert!(host.offered(id));
+    }
+    host.settled(false);
+    assert_eq!(host.sent.len(), 1, "the others wait");
+    // Nothing goes out at a moment that was not made for it.
+    host.dispatcher.session_grew();
+    host.steps();
+    assert_eq!(host.sent.len(), 1);
+    host.settled(false);
+    host.assert_once(&["a", "b", "c"]);
+}
+
+#[test]
+fn a_look_that_fails_sends_nothing() {
+    let mut host = Host::new();
+    assert!(host.offered("a"));
+    host.dispatcher.settled(false);
+    assert_eq!(host.dispatcher.next(host.now), Some(Step::Look));
+    // The host throws before it can say what the session contains.
+    host.look_after(LOOK, false);
+    assert_eq!(host.sent, []);
+    host.settled(false);
+    host.assert_once(&["a"]);
+}
+
+#[test]
+fn a_listener_that_failed_is_offered_the_message_again_and_takes_it_once() {
+    let mut host = Host::new();
+    assert!(host.offered("a"));
+    assert!(!host.offered("a"), "it was taken before the listener failed");
+    host.settled(false);
+    assert!(!host.offered("a"));
+    host.settled(false);
+    host.assert_once(&["a"]);
+}
+
+#[test]
+fn a_pi_killed_between_sending_and_arrival_sends_again_and_one_killed_after_does_not() {
+    let mut killed = Host::new();
+    killed.fates.push_back(Fate::Lost);
+    assert!(killed.offered("a"));
+    killed.settled(false);
+    assert_eq!((killed.sent.len(), killed.confirmed.len()), (1, 0));
+
+    let mut next = Host::opened(true, &[]);
+    assert!(next.offered("a"));
+    next.settled(false);
+    next.assert_once(&["a"]);
+
+    // It is in the session, and the pi was killed before it could confirm that.
+    let mut after = Host::opened(true, &["a"]);
+    assert!(!after.offered("a"));
+    after.settled(false);
+    assert_eq!(after.sent, []);
+}
+
+#[test]
+fn a_reload_goes_on_where_the_session_is() {
+    let mut host = Host::new();
+    host.fates.push_back(Fate::Lost);
+    assert!(host.offered("a"));
+    assert!(host.offered("b"));
+    host.settled(false);
+    assert_eq!(host.session, ["b"]);
+    host.dispatcher.forget();
+    assert_eq!(host.dispatcher.next(host.now), None);
+    assert!(!host.dispatcher.is_waiting());
+
+    let standing: Vec<_> = host.session.iter().map(String::as_str).collect();
+    let mut reloaded = Host::opened(true, &standing);
+    assert!(reloaded.offered("a"));
+    assert!(!reloaded.offered("b"));
+    reloaded.settled(false);
+    assert_eq!(reloaded.session, ["b", "a"]);
+}
+
+#[test]
+fn what_another_way_has_brought_into_the_session_is_confirmed_and_not_sent() {
+    let mut host = Host::new();
+    assert!(host.offered("a"));
+    // Another pi on this session, or a reply that a tool has waited for.
+    host.session.push("a".to_owned());
+    host.look_after(OPENING, true);
+    assert_eq!(host.sent, []);
+    host.assert_once(&["a"]);
+}
+
+#[test]
+fn a_message_counts_once_the_session_has_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("session.jsonl");
+    let mut host = Host { file: Some(file.clone()), ..Host::new() };
+    assert!(host.offered("a"));
+    host.settled(false);
+    assert_eq!((host.arrived.as_slice(), host.confirmed.len()), (texts(&["a"]).as_slice(), 0));
+    assert!(host.dispatcher.is_waiting(), "pi has not written the session yet");
+    std::fs::write(file, "").expect("it is written");
+    host.look_after(LOOK, false);
+    host.assert_once(&["a"]);
+}
+
+#[test]
+fn without_a_user_the_model_goes_on_with_everything_and_no_turn_starts_by_itself() {
+    let mut host = Host::opened(false, &[]);
+    assert!(host.dispatcher.add(texts(&["a"]), false));
+    host.look_after(OPENING * 10, true);
+    assert_eq!(host.sent, [], "pi would end in the middle of it");
+    let joining = host.dispatcher.join(host.now).expect("one is held");
+    assert!(joining.continues);
+    host.session.extend(joining.messages);
+    assert!(host.dispatcher.add(texts(&["b"]), false));
+    host.dispatcher.drain();
+    host.steps();
+    assert_eq!(host.sent, sent(&[("b", true)]));
+    host.assert_once(&["a", "b"]);
+}
+
+#[test]
+fn a_turn_that_begins_while_a_message_is_handed_over_sends_the_rest_itself() {
+    let mut host = Host::new();
+    assert!(host.offered("a"));
+    assert!(host.offered("b"));
+    host.dispatcher.settled(false);
+    assert_eq!(host.dispatcher.next(host.now), Some(Step::Look));
+    host.dispatcher.contains(&HashSet::new(), None);
+    let Some(Step::Send { message, .. }) = host.dispatcher.next(host.now) else { panic!("one goes out") };
+    host.session.push(message);
+    host.dispatcher.turn_starts(host.now);
+    host.steps();
+    // Back in the outer hand-over.
+    host.dispatcher.sent();
+    host.steps();
+    assert_eq!(host.sent, sent(&[("b", false)]));
+    host.assert_once(&["a", "b"]);
+}
