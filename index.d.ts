@@ -353,6 +353,14 @@ export interface Answer {
   confirmed?: boolean
 }
 
+/** How a text that begins like another one is told apart from it. */
+export interface Apart {
+  /** In so many characters they are alike. */
+  shared: number
+  /** What is shown of it where there is no room for more than these. */
+  end: string
+}
+
 /** A call to boot for. */
 export interface ArrivingCall {
   /** Its tool. */
@@ -611,6 +619,8 @@ export interface Cell {
   isRight?: boolean
   /** Its text still grows and must not move the others. */
   isGrowing?: boolean
+  /** How it is told apart from the others of its column. */
+  apart?: Apart
 }
 
 /** Several tasks one after the other, and the pi that asks. */
@@ -1004,6 +1014,18 @@ export interface EarlyOptions {
  * ```
  */
 export declare function endBackground(): Promise<string | undefined>
+
+/**
+ * Draws an entry of a transcript, given as JSON.
+ *
+ * @example
+ * ```ts
+ * import { entryDrawing } from "pi-subagent-native";
+ *
+ * console.log(entryDrawing(JSON.stringify({ role: "assistant", text: "Found it." })).length);
+ * ```
+ */
+export declare function entryDrawing(entry: string): Array<Row>
 
 /** How a row fits a width. */
 export type Fit =
@@ -1421,6 +1443,60 @@ export interface RunDetails {
   tasks?: Array<TaskProgress>
 }
 
+/**
+ * Draws one run, given as JSON.
+ *
+ * @example
+ * ```ts
+ * import { runDrawing } from "pi-subagent-native";
+ *
+ * console.log(runDrawing("{}").head.length);
+ * ```
+ */
+export declare function runDrawing(run: string, now?: number | undefined | null): RunDrawing
+
+/** A run, as the panel shows it. */
+export interface RunDrawing {
+  /** What people call it. */
+  name: string
+  /** The head of its transcript. */
+  head: Array<Row>
+  /** What it asks, in one line; nothing where it asks nothing. */
+  question: Array<Row>
+  /** What was asked of it, and its newest call. */
+  above: Array<Row>
+  /** What it is saying or has come to. */
+  said: Array<Row>
+  /** What it has spent. */
+  below: Array<Row>
+  /** How it has ended; nothing while it works. */
+  end: Array<Row>
+  /** All that it is saying. */
+  saying: Array<Row>
+}
+
+/**
+ * Draws the panel's list of runs, given as JSON. `unread`: the keys of those whose results wait to be read; `chosen`: the key
+ * of one.
+ *
+ * @example
+ * ```ts
+ * import { runList } from "pi-subagent-native";
+ *
+ * const { head, lines } = runList("[]", []);
+ * console.log(head.length, lines.length);
+ * ```
+ */
+export declare function runList(runs: string, unread: Array<string>, chosen?: string | undefined | null, now?: number | undefined | null): RunList
+
+/** The panel's list of runs. */
+export interface RunList {
+  /** How many runs are in which state, and what they have spent. */
+  head: Array<Span>
+  /** The names of the columns, then a line for each run. */
+  lines: Array<Row>
+}
+
 /** Something that happened to a run. */
 export interface RunNews {
   /** The name of the event. */
@@ -1535,6 +1611,19 @@ export interface RunUsage {
   /** Assistant messages. */
   turns: number
 }
+
+/**
+ * Draws the widget above the editor in at most `most` lines and one: the runs at work, and those that have ended and wait to
+ * be read, both given as JSON.
+ *
+ * @example
+ * ```ts
+ * import { runWidget } from "pi-subagent-native";
+ *
+ * console.log(runWidget("[]", "[]", 5).length);
+ * ```
+ */
+export declare function runWidget(live: string, unread: string, most: number, now?: number | undefined | null): Array<Row>
 
 /** Whether the kernel held a child to reading. */
 export interface SandboxReport {

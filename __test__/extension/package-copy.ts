@@ -311,6 +311,10 @@ export class StubAddon implements Called {
 	readonly reportDrawing = addon.reportDrawing;
 	readonly announcementDrawing = addon.announcementDrawing;
 	readonly CallCard = addon.CallCard;
+	readonly runList = addon.runList;
+	readonly runWidget = addon.runWidget;
+	readonly runDrawing = addon.runDrawing;
+	readonly entryDrawing = addon.entryDrawing;
 }
 
 /** A command that completes at once. */

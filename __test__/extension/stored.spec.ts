@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { announcementIn, deliveredIn } from "../../extension/background/announcement.ts";
-import { reportIn } from "../../extension/commands/report.ts";
 import { agentsIn, receiptIn, runDetailsIn } from "../../extension/host/details.ts";
 import { announcementOf } from "./announcement-double.ts";
 import { answer, backgroundRun, newsOf } from "./package-copy.ts";
@@ -18,7 +17,6 @@ const agents = {
 	agents: [{ id: "explorer", description: "Finds code", source: "builtin", readonly: true }],
 	defaultAgent: "explorer",
 };
-const report = { isError: false, title: "Runs", lines: [{ mark: "ok" as const, text: "a" }], text: "Runs\n\n✓ a" };
 
 const throwing = {
 	get() {
@@ -35,12 +33,6 @@ const kinds = [
 		decode: announcementIn,
 		sample: JSON.parse(JSON.stringify(announcementOf(message).details)),
 		broken: { deliveryIds: ["d1"], runIds: ["a"], runs: [{ runId: "a" }] },
-	},
-	{
-		kind: "subagents-report",
-		decode: reportIn,
-		sample: report,
-		broken: { title: "t", lines: [{}], text: "" },
 	},
 ];
 

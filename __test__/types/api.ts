@@ -22,6 +22,7 @@ import {
 	EarlyCalls,
 	type EarlyOptions,
 	endBackground,
+	entryDrawing,
 	type HostCallbacks,
 	inspectOutput,
 	keepRun,
@@ -38,6 +39,9 @@ import {
 	type RunOptions,
 	type RunUsage,
 	reportDrawing,
+	runDrawing,
+	runList,
+	runWidget,
 	type SingleResult,
 	sanitizeOutput,
 	spawnSession,
@@ -338,6 +342,19 @@ export const examples = {
 	reportDrawing(): void {
 		const rows = reportDrawing(JSON.stringify({ title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" }));
 		console.log(rows?.length);
+	},
+	runList(): void {
+		const { head, lines } = runList("[]", []);
+		console.log(head.length, lines.length);
+	},
+	runWidget(): void {
+		console.log(runWidget("[]", "[]", 5).length);
+	},
+	runDrawing(): void {
+		console.log(runDrawing("{}").head.length);
+	},
+	entryDrawing(): void {
+		console.log(entryDrawing(JSON.stringify({ role: "assistant", text: "Found it." })).length);
 	},
 	toolCallLine(): void {
 		console.log(toolCallLine("read", { path: "src/main.rs", offset: 1, limit: 10 }));

@@ -2,12 +2,12 @@
 
 import { writeSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { CommandReport, DoctorCheck } from "../../index.js";
-import { isReport } from "../host/details.ts";
-import { decoder, isObject, isText } from "../host/stored.ts";
+import type { CommandReport, DoctorCheck, Row } from "../../index.js";
+import { loadAddon } from "../host/native.ts";
+import { isObject, isText } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
+import { paint } from "../ui/paint.ts";
 import type { Pen } from "../ui/pen.ts";
-import { reportLines } from "../ui/report-lines.ts";
 import { oneLine } from "../ui/text.ts";
 import { markNamed } from "../ui/words.ts";
 
@@ -24,9 +24,6 @@ const NO_TITLE = "Sub-agents";
 /** `text` is the same for whoever draws nothing. */
 export type Report = Pick<CommandReport, "title" | "lines" | "text">;
 
-/** A report that was kept. */
-export const reportIn = decoder<Report>(STAMP, isReport);
-
 /** A report of one sentence, about what the addon cannot say. */
 export function messageReport(status: DoctorCheck["status"], message: string): Report {
 	const text = oneLine(message);
@@ -34,21 +31,20 @@ export function messageReport(status: DoctorCheck["status"], message: string): R
 	return { title: NO_TITLE, lines: [{ mark: status, text }], text: `${NO_TITLE}\n\n${line}` };
 }
 
+/** A report as rows, with its title unless that says nothing; nothing for what is no report of ours. */
+export function reportRows(data: unknown): readonly Row[] | undefined {
+	return loadAddon().native?.reportDrawing(JSON.stringify(data) ?? "") ?? undefined;
+}
+
 export function registerReportRenderer(pi: ExtensionAPI): void {
 	pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
-		const report = reportIn(data);
-		if (report) return component(theme, (pen) => [...heading(report, pen), ...reportLines(report.lines, pen)]);
+		const rows = reportRows(data);
+		if (rows) return component(theme, (pen) => paint(rows, pen));
 		// What another release has written, or anybody else, as it reads.
 		const text = isObject(data) && isText(data.text) ? data.text : undefined;
 		const draw = (inner: Pen) => inner.paragraph(text ?? "", "toolOutput");
 		return text === undefined ? undefined : component(theme, (pen) => pen.indented(1, draw));
 	});
-}
-
-/** A sentence that was asked for needs none. */
-function heading({ title }: Report, pen: Pen): string[] {
-	if (title === NO_TITLE || title === "") return [];
-	return [...pen.indented(1, (inner) => inner.wrap(pen.bold(pen.fg("accent", oneLine(title))))), ""];
 }
 
 /**

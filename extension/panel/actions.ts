@@ -2,15 +2,14 @@
 
 import type { CommandReport, HostCallbacks } from "../../index.js";
 import { type BackgroundRun, isLive } from "../background/run.ts";
-import { messageReport, type Report } from "../commands/report.ts";
+import { messageReport, type Report, reportRows } from "../commands/report.ts";
 import { messageOf, unwaited } from "../host/guard.ts";
-import { reportLines } from "../ui/report-lines.ts";
-import { nameOf } from "../ui/run-words.ts";
+import { paint } from "../ui/paint.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import type { Hint } from "./foot.ts";
 import type { Action } from "./keys.ts";
 import { type Page, reportView } from "./report.ts";
-import type { PanelHost } from "./view.ts";
+import { drawingOf, type PanelHost } from "./view.ts";
 
 /** How much of a conversation `log` shows: the most that the command takes. */
 const LOG_LIMIT = 200;
@@ -86,12 +85,12 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 }
 
 /** A report below the head of the panel, which has its title. */
-function pageOf({ title, lines }: Report): Page {
-	return { title, draw: (pen) => reportLines(lines, pen) };
+function pageOf({ title, ...report }: Report): Page {
+	return { title, draw: (pen) => paint(reportRows({ ...report, title: "" }) ?? [], pen) };
 }
 
 function quoted(run: BackgroundRun): string {
-	return `“${clip(nameOf(run), LONGEST_NAME)}”`;
+	return `“${clip(drawingOf(run).name, LONGEST_NAME)}”`;
 }
 
 /** The first thing that a report says. */

@@ -1,19 +1,17 @@
 /** The panel's first view: the runs, and what is known of the chosen one. */
 
+import type { Row } from "../../index.js";
 import { type BackgroundRun, isLive } from "../background/run.ts";
+import { loadAddon } from "../host/native.ts";
 import { cached } from "../ui/component.ts";
+import { paint, painter } from "../ui/paint.ts";
 import type { Color, Pen } from "../ui/pen.ts";
-import { compactProse, endOfProse } from "../ui/prose.ts";
-import { runLines } from "../ui/run-line.ts";
-import { markOf, nameOf, questionLine, stateOf } from "../ui/run-words.ts";
-import { oneLine, PREVIEW_CHARACTERS } from "../ui/text.ts";
-import { counts, isOver } from "../ui/words.ts";
+import { oneLine } from "../ui/text.ts";
 import type { RunActions } from "./actions.ts";
 import type { Hint } from "./foot.ts";
 import type { PanelRuns } from "./runs.ts";
 import { transcriptView } from "./transcript.ts";
-import { callOf } from "./transcript-entry.ts";
-import { type PanelHost, rule, scrolled, titled, type View } from "./view.ts";
+import { drawingOf, type PanelHost, rule, scrolled, titled, type View } from "./view.ts";
 
 /** Fewer rows than this have no room for the names of the columns, or for the chosen run below the list. */
 const HEADING_FROM_ROWS = 12;
@@ -22,19 +20,17 @@ const DETAIL_FROM_ROWS = 16;
 const DETAIL_ROWS = 8;
 const MOST_DETAIL_ROWS = 16;
 const FEWEST_DETAIL_ROWS = 3;
-const TASK_LINES = 3;
 const SPENT_LINES = 2;
-const INDENT = 2;
 const CHOSEN = "▸ ";
 const OTHER = "  ";
 
 export function listView(host: PanelHost, actions: RunActions): View {
 	const { runs } = host;
-	const linesOf = cached((list: readonly BackgroundRun[], pen: Pen) =>
-		runLines(list, true, pen.resized(pen.width - OTHER.length)),
+	const drawn = cached((list: readonly BackgroundRun[], unread: ReadonlySet<string>, key?: string, _second?: number) =>
+		loadAddon().native?.runList(JSON.stringify(list), [...unread], key, Date.now()),
 	);
-	const details = cached(detailLines);
-	const sumsOf = cached(sums);
+	const lineOf = cached((lines: readonly Row[], pen: Pen) => painter(lines, pen.resized(pen.width - OTHER.length)));
+	const drawing = () => drawn(runs.list, runs.unread, current()?.key, Math.floor(Date.now() / 1_000));
 	let chosen: string | undefined;
 	let index = 0;
 	let top = 0;
@@ -52,10 +48,11 @@ export function listView(host: PanelHost, actions: RunActions): View {
 	return {
 		head(pen) {
 			const where = runs.isAll ? pen.fg("warning", "all sessions") : "";
-			return pen.clip(pen.joined([titled("Sub-agents", pen), where, sumsOf(runs.list, pen)]));
+			const sums = (drawing()?.head ?? []).map(({ text, color }) => pen.fg(color as Color, text));
+			return pen.clip(pen.joined([titled("Sub-agents", pen), where, ...sums]));
 		},
 		body(pen, rows) {
-			const { list, unread } = runs;
+			const { list } = runs;
 			const run = current();
 			if (!run) return nothing(runs, pen).slice(0, rows);
 			const hasHeading = rows >= HEADING_FROM_ROWS;
@@ -63,17 +60,15 @@ export function listView(host: PanelHost, actions: RunActions): View {
 			listRows = Math.max(1, Math.min(list.length, rows - (hasHeading ? 1 : 0) - wanted));
 			top = Math.max(0, Math.min(top, list.length - listRows, index));
 			top = Math.max(top, index - listRows + 1);
-			const { heading, lineOf } = linesOf(list, pen);
-			const now = Date.now();
-			const lines = list.slice(top, top + listRows).map((shown, offset) => {
-				const isChosen = top + offset === index;
-				const place = { number: top + offset + 1, isChosen };
-				const lead = isChosen ? pen.fg("accent", CHOSEN) : OTHER;
-				return lead + lineOf(shown, { now, place, isUnread: unread.has(shown.key) });
+			const [heading, ...shown] = drawing()?.lines ?? [];
+			const paintRow = lineOf(drawing()?.lines ?? [], pen);
+			const lines = shown.slice(top, top + listRows).flatMap((row, offset) => {
+				const lead = top + offset === index ? pen.fg("accent", CHOSEN) : OTHER;
+				return paintRow(row).map((line) => lead + line);
 			});
-			if (hasHeading) lines.unshift(OTHER + heading);
+			if (hasHeading && heading) lines.unshift(OTHER + paintRow(heading).join(""));
 			const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
-			return room < FEWEST_DETAIL_ROWS ? lines : [...lines, ...details(run, room, pen)];
+			return room < FEWEST_DETAIL_ROWS ? lines : [...lines, ...detailLines(run, room, pen)];
 		},
 		hints() {
 			const run = current();
@@ -105,33 +100,13 @@ function nothing({ isAll, isComplete, problem }: PanelRuns, pen: Pen): string[] 
 	];
 }
 
-function sums(list: readonly BackgroundRun[], pen: Pen): string {
-	const states = list.map(stateOf);
-	const counted = [...counts(states.filter((state) => !isOver(state))), ...counts(states.filter(isOver))];
-	const words = counted.map(({ count, word }) => pen.fg("muted", `${count} ${word}`));
-	const spent = list.map(({ usage }) => ({ ...usage, cacheRead: 0, cacheWrite: 0, turns: 0 }));
-	return pen.joined([...words, ...pen.figures(spent)]);
-}
-
 /** What was asked of the run, what it asks, what it does or has come to, what it has spent. */
 function detailLines(run: BackgroundRun, rows: number, pen: Pen): string[] {
-	const details = pen.indented(INDENT, (inner) => {
-		const asked = [...inner.start(run.task, "muted", TASK_LINES), ...(run.question ? [questionLine(run, inner)] : [])];
-		const spent = inner.rows(inner.figures(run.usage, run.model)).slice(0, SPENT_LINES);
-		const room = rows - 2 - asked.length - spent.length;
-		const middle = room < 1 ? [] : isLive(run) ? liveLines(run, room, inner) : endedLines(run, inner);
-		return [...asked, ...middle.slice(0, room), ...spent];
-	});
-	return ["", rule(nameOf(run), pen), ...details].slice(0, rows);
-}
-
-function liveLines({ lastTool, text = "" }: BackgroundRun, rows: number, pen: Pen): string[] {
-	const calls = lastTool ? [callOf(oneLine(lastTool), pen)] : [];
-	return rows > calls.length ? [...calls, ...endOfProse(text, rows - calls.length, pen)] : calls;
-}
-
-function endedLines(run: BackgroundRun, pen: Pen): string[] {
-	const { error = "", result, partial = "" } = run;
-	const failure = error ? pen.paragraph(error.slice(0, PREVIEW_CHARACTERS), markOf(run).color) : [];
-	return [...failure, ...compactProse((result || partial).slice(0, PREVIEW_CHARACTERS), pen)];
+	const { name, above, said, below } = drawingOf(run);
+	const [asked, spent] = [paint(above, pen), paint(below, pen).slice(0, SPENT_LINES)];
+	const room = Math.max(0, rows - 2 - asked.length - spent.length);
+	const lines = paint(said, pen);
+	// Of what is being said the end matters.
+	const middle = isLive(run) ? lines.slice(Math.max(0, lines.length - room)) : lines.slice(0, room);
+	return ["", rule(name, pen), ...asked, ...middle, ...spent].slice(0, rows);
 }

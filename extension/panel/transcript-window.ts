@@ -4,14 +4,17 @@
  */
 
 import type { Transcript } from "../../index.js";
+import { loadAddon } from "../host/native.ts";
 import { cached } from "../ui/component.ts";
+import { paint } from "../ui/paint.ts";
 import type { Pen } from "../ui/pen.ts";
-import { entryLines, type TranscriptEntry } from "./transcript-entry.ts";
 
 /** Entries that are kept while the end is followed. */
 const FOLLOWED_ENTRIES = 400;
 /** Entries that are kept at most; who wants to read more has the file. */
 export const MOST_ENTRIES = 4_000;
+
+type TranscriptEntry = Transcript["entries"][number];
 
 interface Block {
 	entry: TranscriptEntry;
@@ -130,6 +133,10 @@ export class TranscriptWindow {
 
 function blockOf(entry: TranscriptEntry): Block {
 	return { entry, lines: cached((pen) => entryLines(entry, pen)) };
+}
+
+function entryLines(entry: TranscriptEntry, pen: Pen): string[] {
+	return paint(loadAddon().native?.entryDrawing(JSON.stringify(entry)) ?? [], pen);
 }
 
 /** Whether `blocks` and the first `count` of `entries` end alike, as far back as both of them reach. */

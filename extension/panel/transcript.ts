@@ -4,16 +4,15 @@ import type { Transcript } from "../../index.js";
 import { type BackgroundRun, isLive } from "../background/run.ts";
 import { messageOf } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
+import { paint } from "../ui/paint.ts";
 import type { Pen } from "../ui/pen.ts";
-import { compactProse, prose } from "../ui/prose.ts";
-import { elapsed, markOf, modelOf, nameOf, questionLine, wordsOf } from "../ui/run-words.ts";
+import { compactProse } from "../ui/prose.ts";
 import { fitPath, oneLine } from "../ui/text.ts";
-import { usageWords } from "../ui/words.ts";
 import type { RunActions } from "./actions.ts";
 import type { Hint } from "./foot.ts";
 import { repeated } from "./repeated.ts";
 import { MOST_ENTRIES, TranscriptWindow } from "./transcript-window.ts";
-import { type PanelHost, scrolled, titled, type View } from "./view.ts";
+import { drawingOf, type PanelHost, scrolled, type View } from "./view.ts";
 
 /** Entries asked for to follow the end; older ones are asked for when they are scrolled to. */
 const NEWEST_ENTRIES = 80;
@@ -37,7 +36,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 	let newest: string | undefined;
 	/** What is being said and is not in the file yet, or how the run has ended. */
 	const below = cached((shown: BackgroundRun, said: string | undefined, pen: Pen) =>
-		isLive(shown) ? liveLines(shown, said, pen) : endLines(shown, pen),
+		isLive(shown) ? liveLines(shown, said, pen) : paint(drawingOf(shown).end, pen),
 	);
 
 	const reading = repeated(async () => {
@@ -97,7 +96,8 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 			return said((inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]);
 		}
 		const why = problem;
-		if (why !== undefined) return [...said((inner) => inner.paragraph(why, "warning")), ...endLines(run, pen)];
+		if (why !== undefined)
+			return [...said((inner) => inner.paragraph(why, "warning")), ...paint(drawingOf(run).end, pen)];
 		if (version === undefined) return said((inner) => [inner.fg("dim", "Reading …")]);
 		const waits = pen.fg("dim", isLive(run) ? "Nothing has been said yet." : "Nothing was said.");
 		return [...said((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
@@ -105,9 +105,9 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 
 	want(NEWEST_ENTRIES);
 	return {
-		head: (pen) => headLine(run, pen),
+		head: (pen) => paint(drawingOf(run).head, pen).join(""),
 		body(pen, rows) {
-			const asked = run.question ? [questionLine(run, pen)] : [];
+			const asked = paint(drawingOf(run).question, pen);
 			height = rows - asked.length;
 			return [...entryLines(pen), ...asked];
 		},
@@ -140,31 +140,9 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 	};
 }
 
-function headLine(run: BackgroundRun, pen: Pen): string {
-	const { text, color } = markOf(run);
-	const { tokens = "", cost = "" } = usageWords([run.usage]);
-	const name = nameOf(run);
-	const parts = [
-		titled(name, pen),
-		pen.fg("muted", run.agent === name ? "" : oneLine(run.agent)),
-		pen.fg("muted", elapsed(run, Date.now())),
-		pen.fg(isLive(run) ? "muted" : color, wordsOf(run)),
-		...[modelOf(run), tokens, cost].map((part) => pen.fg("dim", part)),
-	];
-	return pen.clip(`${pen.fg(color, text)} ${pen.joined(parts)}`);
-}
-
-function liveLines({ text = "" }: BackgroundRun, newest: string | undefined, pen: Pen): string[] {
-	const said = text.trim();
-	return said === "" || newest?.includes(said) ? [] : ["", ...pen.indented(INDENT, (inner) => prose(said, inner))];
-}
-
-function endLines(run: BackgroundRun, pen: Pen): string[] {
-	if (isLive(run)) return [];
-	const { text, color } = markOf(run);
-	const words = pen.fg(color, `${text} ${wordsOf(run) || "done"}`);
-	const error = pen.indented(INDENT, (inner) => (run.error ? inner.paragraph(run.error, color) : []));
-	return ["", pen.clip(pen.joined([words, pen.fg("muted", elapsed(run, Date.now()))])), ...error];
+function liveLines(run: BackgroundRun, newest: string | undefined, pen: Pen): string[] {
+	const said = run.text?.trim() ?? "";
+	return said === "" || newest?.includes(said) ? [] : ["", ...paint(drawingOf(run).saying, pen)];
 }
 
 function when(ms: number): string {

@@ -1,6 +1,8 @@
 /** What a view of the panel is, what it can ask of the panel, and the lines that all views have. */
 
-import type { BackgroundSession } from "../../index.js";
+import type { BackgroundSession, RunDrawing } from "../../index.js";
+import type { BackgroundRun } from "../background/run.ts";
+import { loadAddon } from "../host/native.ts";
 import type { Pen } from "../ui/pen.ts";
 import { clip, widthOf } from "../ui/text.ts";
 import type { Foot, Hint } from "./foot.ts";
@@ -55,4 +57,11 @@ export function rule(name: string, pen: Pen): string {
 	if (name === "") return line(pen.width);
 	const title = clip(` ${name} `, pen.width - 6);
 	return pen.clip(line(2) + pen.fg("muted", title) + line(pen.width - widthOf(title) - 2));
+}
+
+const NOTHING: RunDrawing = { name: "", head: [], question: [], above: [], said: [], below: [], end: [], saying: [] };
+
+/** What is said of a run, at this moment. */
+export function drawingOf(run: BackgroundRun): RunDrawing {
+	return loadAddon().native?.runDrawing(JSON.stringify(run), Date.now()) ?? NOTHING;
 }

@@ -31,8 +31,13 @@ type Of<Kind> = Extract<Fit, { kind: Kind }>;
 
 /** The lines of a drawing. */
 export function paint(drawing: readonly Row[], pen: Pen): string[] {
+	return drawing.flatMap(painter(drawing, pen));
+}
+
+/** What paints the rows of a drawing of which not all are seen. */
+export function painter(drawing: readonly Row[], pen: Pen): (row: Row) => string[] {
 	const columns = columnsOf(drawing, pen);
-	return drawing.flatMap(({ indent, fit }) => pen.indented(indent, (inner) => fitted(fit, columns, inner)));
+	return ({ indent, fit }) => pen.indented(indent, (inner) => fitted(fit, columns, inner));
 }
 
 function fitted(fit: Fit, columns: Columns, pen: Pen): string[] {
@@ -88,12 +93,20 @@ function line({ lead, cells, parts, behind }: Of<"line">, columns: Columns, pen:
 }
 
 function drawnCells(cells: readonly Cell[], widths: readonly number[], pen: Pen): { text: string; width: number }[] {
-	return cells.flatMap(({ span, from = 0, isRight }, index) => {
+	return cells.flatMap(({ span, from = 0, isRight, apart }, index) => {
 		const width = widths[index] ?? 0;
 		if (pen.width < from || width <= 0) return [];
-		const text = isRight ? span.text.padStart(width) : span.text;
+		const own = apart && apart.shared >= width - 1 ? toldApart(span.text, apart.end, width) : span.text;
+		const text = isRight ? own.padStart(width) : own;
 		return [{ text: styledSpan({ ...span, text: cell(text, width) }, pen), width }];
 	});
+}
+
+/** A text that has no room, of which the end tells it from others. */
+function toldApart(text: string, end: string, width: number): string {
+	if (widthOf(text) <= width) return text;
+	const room = width - widthOf(end);
+	return room < FEWEST_COLUMNS ? end : text.slice(0, room) + end;
 }
 
 /** A line with these parts in it, and below it the one that has no room there. */

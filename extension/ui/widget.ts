@@ -5,12 +5,11 @@ import type { TUI } from "@earendil-works/pi-tui";
 import type { Background } from "../background/registry.ts";
 import { type BackgroundRun, isLive } from "../background/run.ts";
 import { guardedInterval } from "../host/guard.ts";
+import { loadAddon } from "../host/native.ts";
 import type { Widget } from "../host/pi.ts";
 import { component } from "./component.ts";
+import { paint } from "./paint.ts";
 import type { AnyTheme, Pen } from "./pen.ts";
-import { runLines } from "./run-line.ts";
-import { markOf, nameOf, UNREAD, wordsOf } from "./run-words.ts";
-import { clip } from "./text.ts";
 
 const WIDGET = "subagents";
 const MOST_LINES = 5;
@@ -19,7 +18,6 @@ const ROWS_PER_LINE = 6;
 const TICK_MS = 1_000;
 /** pi's own lines begin one column in. */
 const MARGIN = " ";
-const LONGEST_NAME = 40;
 
 /** What the widget has lines for. */
 export interface Shown {
@@ -69,23 +67,10 @@ export function showWidget(context: ExtensionContext, background: Background): (
 	};
 }
 
-/** One line for each run: the newest at work, then what is done; and one that counts the others. */
-export function widgetLines({ live, unread }: Shown, rows: number, now: number, pen: Pen): string[] {
+/** One line for each run, and one that counts the others. */
+export function widgetLines({ live, unread }: Shown, rows: number, now: number, pen: Pen): readonly string[] {
 	const most = Math.max(1, Math.min(MOST_LINES, Math.floor(rows / ROWS_PER_LINE)));
-	const working = live.slice(0, most);
-	const { lineOf } = runLines(working, false, pen.resized(pen.width - MARGIN.length));
-	const lines = [...working.map((run) => lineOf(run, { now })), ...unread.map((run) => unreadLine(run, pen))].slice(
-		0,
-		most,
-	);
-	const hidden = live.length + unread.length - lines.length;
-	if (hidden > 0) lines.push(pen.fg("dim", `+${hidden} more · /subagents shows all`));
-	return lines.map((line) => MARGIN + line);
-}
-
-function unreadLine(run: BackgroundRun, pen: Pen): string {
-	const { text, color } = markOf(run);
-	const name = pen.fg("toolOutput", clip(nameOf(run), LONGEST_NAME));
-	const parts = [name, pen.fg(color, wordsOf(run)), pen.fg("muted", UNREAD)];
-	return `${pen.fg(color, text)} ${pen.joined(parts)}`;
+	const [working, ended] = [JSON.stringify(live), JSON.stringify(unread)];
+	const drawing = loadAddon().native?.runWidget(working, ended, most, now) ?? [];
+	return paint(drawing, pen.resized(pen.width - MARGIN.length)).map((line) => MARGIN + line);
 }

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 7fcd50016e165c39. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 d6cd6c93bf7df973. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6015,14 +6015,14 @@ var Markdown = class {
    */
   getLongestWordWidth(text2, maxWidth) {
     const words = text2.split(/\s+/).filter((word) => word.length > 0);
-    let longest2 = 0;
+    let longest = 0;
     for (const word of words) {
-      longest2 = Math.max(longest2, visibleWidth(word));
+      longest = Math.max(longest, visibleWidth(word));
     }
     if (maxWidth === void 0) {
-      return longest2;
+      return longest;
     }
-    return Math.min(longest2, maxWidth);
+    return Math.min(longest, maxWidth);
   }
   /**
    * Wrap a table cell to fit into a column.
@@ -6195,7 +6195,6 @@ var Spacer = class {
 
 // extension/ui/text.ts
 var ELLIPSIS = "\u2026";
-var LINE_CHARACTERS = 400;
 var PREVIEW_CHARACTERS = 4e3;
 var RESET = "\x1B[0m";
 var UNSTYLED = "\x1B[22;23;24;29;39m";
@@ -6211,12 +6210,6 @@ function plainText(text2) {
 }
 function oneLine(text2) {
   return plainText(text2).replace(/\s+/g, " ").trim();
-}
-function brief(text2) {
-  return oneLine(text2.slice(0, LINE_CHARACTERS));
-}
-function firstLine(text2) {
-  return oneLine(/\S.*/.exec(plainText(text2))?.[0] ?? "");
 }
 var STYLES = /\u001b\[[\d;]*m/g;
 var NARROW = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2199\u21a9-\u22ff\u2500-\u25fc\u2713\u2717\u276f]*$/;
@@ -6272,8 +6265,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7fcd50016e165c39"}.`)) return void 0;
-  const [version] = "0.1.0 7fcd50016e165c39".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d6cd6c93bf7df973"}.`)) return void 0;
+  const [version] = "0.1.0 d6cd6c93bf7df973".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6854,20 +6847,6 @@ function markNamed(name) {
     return { text: sign, color };
   });
 }
-function markOfState(standing) {
-  return markNamed(wordsFor(standing).mark);
-}
-function noteOfState(standing) {
-  return oneLine(wordsFor(standing).note ?? "");
-}
-function wordsFor(standing) {
-  const words = () => addon().stateWords({ ...standing, nowMs: Date.now() });
-  return standing.retry ? words() : states(Object.values(standing).join("|"), words);
-}
-function duration(ms, ticking2) {
-  if (!ticking2) return addon().durationText(ms, false);
-  return clocks(`${Math.floor(ms / 1e3)}`, () => addon().durationText(ms, true));
-}
 function usageWords(usages) {
   const key = usages.map((usage) => Object.values(usage).join("|")).join(";");
   return spent(key, () => addon().usageWords([...usages]));
@@ -6875,29 +6854,6 @@ function usageWords(usages) {
 function usageParts(usages, model) {
   const { turns = "", tokens = "", cost = "" } = usageWords(usages);
   return [turns, tokens, cost, model ?? ""].filter((part) => part !== "");
-}
-function isActive(state) {
-  return state === "running" || state === "starting" || state === "retrying";
-}
-function isOver(state) {
-  return !isActive(state) && state !== "planned" && state !== "waiting" && state !== "queued";
-}
-var COUNTED = [
-  ["done", "muted", ["completed"]],
-  ["failed", "error", ["failed", "idle_timeout", "hard_timeout", "killed"]],
-  ["interrupted", "warning", ["interrupted"]],
-  ["over budget", "warning", ["budget"]],
-  ["stopped", "warning", ["aborted"]],
-  ["skipped", "muted", ["skipped"]],
-  ["running", "muted", ["starting", "running", "retrying"]],
-  ["queued", "muted", ["queued"]],
-  ["waiting", "muted", ["waiting"]],
-  ["planned", "muted", ["planned"]]
-];
-function counts(states2) {
-  return COUNTED.map(([word, color, counted]) => {
-    return { word, color, count: states2.filter((state) => counted.includes(state)).length };
-  }).filter(({ count }) => count > 0);
 }
 
 // extension/ui/pen.ts
@@ -7028,21 +6984,6 @@ function component(theme, layout, stamp = () => void 0) {
 
 // extension/ui/columns.ts
 var FEWEST_COLUMNS = 6;
-var GAP = "  ";
-function columnLine(lead, parts, pen) {
-  const used = parts.map((part) => typeof part === "function" || part.width <= 0 ? 0 : part.width + GAP.length);
-  const room = pen.width - used.reduce((sum, columns) => sum + columns, widthOf(lead));
-  const drawn = parts.map((part) => {
-    if (typeof part === "function") return part(pen.resized(room));
-    const { text: text2, color, width, isRight } = part;
-    return width <= 0 ? "" : pen.fg(color, cell(isRight ? text2.padStart(width) : text2, width));
-  });
-  const line2 = lead + drawn.filter((part) => part !== "").join(GAP);
-  return (room < 0 ? pen.clip(line2) : line2).trimEnd();
-}
-function longest(texts, most) {
-  return Math.min(most, Math.max(1, ...texts.map((text2) => widthOf(text2.slice(0, most)))));
-}
 
 // extension/ui/highlight.ts
 import { createRequire as createRequire2 } from "node:module";
@@ -7092,10 +7033,6 @@ function colored(tree, style) {
 }
 
 // extension/ui/prose.ts
-var STEP = 512;
-var FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*(.*)$/;
-var HEADING = /^#{1,6}\s+/;
-var CUT = "\u2026";
 function prose(source, pen) {
   const text2 = plainText(source).trim();
   try {
@@ -7107,37 +7044,6 @@ function prose(source, pen) {
 }
 function compactProse(source, pen) {
   return prose(source, pen).filter((line2) => line2 !== "");
-}
-function endOfProse(source, limit, pen) {
-  const start2 = Math.floor((source.length - (limit + 2) * Math.max(pen.width, 1)) / STEP) * STEP;
-  const lineEnd = source.slice(0, start2 + STEP).indexOf("\n", Math.max(0, start2));
-  const from = start2 <= 0 ? 0 : lineEnd < 0 ? start2 : lineEnd + 1;
-  const lines = compactProse(openFence(source, from) + source.slice(from), pen);
-  if (openFence(source, source.length) !== "") lines.pop();
-  return lines.slice(-limit);
-}
-function gist(source) {
-  const lines = plainText(source.slice(0, LINE_CHARACTERS)).split("\n").map((line2) => line2.trim()).filter((line2) => line2 !== "" && !FENCE.test(line2));
-  const said = lines.filter((line2) => !HEADING.test(line2));
-  const text2 = said.length > 0 ? said.join(" ") : lines.join(" ").replace(HEADING, "");
-  return text2.replace(/\*\*([^*]+)\*\*|`([^`]+)`/g, "$1$2").replace(/\s+/g, " ");
-}
-function openFence(source, end) {
-  let open = source.startsWith(CUT) && beginsInCode(source) ? "```\n" : "";
-  for (const line2 of source.slice(0, end).split("\n")) {
-    const [, marks2 = "", language = ""] = FENCE.exec(line2) ?? [];
-    if (marks2 === "") continue;
-    if (open === "") open = `${line2}
-`;
-    else if (language === "" && open.trimStart().startsWith(marks2)) open = "";
-  }
-  return open;
-}
-function beginsInCode(source) {
-  const lines = source.split("\n");
-  const at2 = lines.findIndex((line2) => FENCE.test(line2));
-  if (at2 < 0 || FENCE.exec(lines[at2] ?? "")?.[2] !== "") return false;
-  return lines[at2 - 1]?.trim() !== "" && (lines[at2 + 1] ?? "").trim() === "";
 }
 function markdownTheme(pen) {
   const colored2 = (color) => (text2) => pen.fg(color, text2);
@@ -7165,11 +7071,14 @@ var FEWEST_PATH_COLUMNS2 = 6;
 var PATH_COLUMNS = 24;
 var LABEL_COLUMNS = 28;
 var LABEL_SHARE = 3;
-var GAP2 = "  ";
+var GAP = "  ";
 var BELOW_INDENT = 6;
 function paint(drawing, pen) {
+  return drawing.flatMap(painter(drawing, pen));
+}
+function painter(drawing, pen) {
   const columns = columnsOf(drawing, pen);
-  return drawing.flatMap(({ indent, fit }) => pen.indented(indent, (inner) => fitted(fit, columns, inner)));
+  return ({ indent, fit }) => pen.indented(indent, (inner) => fitted(fit, columns, inner));
 }
 function fitted(fit, columns, pen) {
   switch (fit.kind) {
@@ -7206,23 +7115,29 @@ function line({ lead, cells, parts, behind }, columns, pen) {
   if (cells.length + behind.length === 0 && start2 === "") return withBelow(parts, pen.width, (inner) => inner, pen);
   const before = drawnCells(cells, columns.cells, pen);
   const after = drawnCells(behind, columns.behind, pen);
-  const used = [...before, ...after].reduce((sum, { width }) => sum + width + GAP2.length, widthOf(start2));
+  const used = [...before, ...after].reduce((sum, { width }) => sum + width + GAP.length, widthOf(start2));
   const room = pen.width - used;
   const whole = (middle) => {
     const padded = after.length > 0 && room >= FEWEST_COLUMNS ? cell(middle, room) : middle;
     const drawn = [...before.map(({ text: text2 }) => text2), padded, ...after.map(({ text: text2 }) => text2)];
-    const all = start2 + drawn.filter((part) => part !== "").join(GAP2);
+    const all = start2 + drawn.filter((part) => part !== "").join(GAP);
     return (room < 0 ? pen.clip(all) : all).trimEnd();
   };
   return withBelow(parts, room, whole, pen);
 }
 function drawnCells(cells, widths, pen) {
-  return cells.flatMap(({ span, from = 0, isRight }, index) => {
+  return cells.flatMap(({ span, from = 0, isRight, apart }, index) => {
     const width = widths[index] ?? 0;
     if (pen.width < from || width <= 0) return [];
-    const text2 = isRight ? span.text.padStart(width) : span.text;
+    const own = apart && apart.shared >= width - 1 ? toldApart(span.text, apart.end, width) : span.text;
+    const text2 = isRight ? own.padStart(width) : own;
     return [{ text: styledSpan({ ...span, text: cell(text2, width) }, pen), width }];
   });
+}
+function toldApart(text2, end, width) {
+  if (widthOf(text2) <= width) return text2;
+  const room = width - widthOf(end);
+  return room < FEWEST_COLUMNS ? end : text2.slice(0, room) + end;
 }
 function withBelow(all, room, whole, pen) {
   const parts = all.filter(({ from = 0, until }) => pen.width >= from && (until === void 0 || pen.width < until));
@@ -7268,7 +7183,7 @@ function text({ lead, label, spans, most, more }, columns, pen) {
   const start2 = styled(lead, pen);
   if (!label) return wrapped(spans, most, start2, pen, more);
   const columnsOfLabel = widthOf(label.text);
-  const head = styledSpan(label, pen) + " ".repeat(Math.max(0, columns.label - columnsOfLabel) + GAP2.length);
+  const head = styledSpan(label, pen) + " ".repeat(Math.max(0, columns.label - columnsOfLabel) + GAP.length);
   if (columnsOfLabel <= columns.label) return wrapped(spans, most, start2 + head, pen, more);
   return pen.wrap(head + styled(spans, pen), start2);
 }
@@ -7442,17 +7357,17 @@ function extentOf({ expanded }) {
 }
 function shownSecond(context) {
   const state = context.state;
-  const elapsed2 = state.card?.elapsedMs(Date.now()) ?? 0;
+  const elapsed = state.card?.elapsedMs(Date.now()) ?? 0;
   if (state.card?.isRunning) {
     clearTimeout(state.tick);
     const redraw = () => {
       ticking.delete(state);
       context.invalidate();
     };
-    state.tick = guardedTimeout("a card's clock", redraw, SECOND_MS - elapsed2 % SECOND_MS);
+    state.tick = guardedTimeout("a card's clock", redraw, SECOND_MS - elapsed % SECOND_MS);
     ticking.add(state);
   }
-  return Math.floor(elapsed2 / SECOND_MS);
+  return Math.floor(elapsed / SECOND_MS);
 }
 function stopClock(state) {
   clearTimeout(state.tick);
@@ -7552,37 +7467,12 @@ function hostCallbacks(context, questions, call) {
 
 // extension/commands/report.ts
 import { writeSync as writeSync2 } from "node:fs";
-
-// extension/ui/report-lines.ts
-var STEP2 = 2;
-var MAX_INDENT = 8;
-var NAME_COLUMNS = 28;
-var GAP3 = 2;
-function reportLines(lines, pen) {
-  const names = lines.map(({ name = "", text: text2 }) => text2 === "" ? 0 : widthOf(oneLine(name)));
-  const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, pen.width / 3)));
-  return pen.indented(1, (inner) => lines.flatMap((line2) => reportLine(line2, column, inner)));
-}
-function reportLine({ mark, name = "", text: text2, indent = 0 }, column, pen) {
-  const { text: sign, color } = markNamed(mark ?? "none");
-  const margin = " ".repeat(STEP2 * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
-  const lead = margin + (sign && pen.fg(color, `${sign} `));
-  const words = pen.fg(sign ? "toolOutput" : "muted", plainText(text2).replace(/\n/g, " "));
-  const title = oneLine(name);
-  if (title === "") return pen.wrap(words, lead);
-  if (words === "") return pen.wrap(pen.fg("accent", pen.bold(title)), lead);
-  const head = pen.fg("accent", title) + " ".repeat(Math.max(0, column - widthOf(title)) + GAP3);
-  return widthOf(title) <= column ? pen.wrap(words, lead + head) : pen.wrap(head + words, lead);
-}
-
-// extension/commands/report.ts
 var REPORT_ENTRY = "subagents-report";
 var STAMP2 = { kind: REPORT_ENTRY, version: 1 };
 var STDOUT = 1;
 var RETRY_MS = 5;
 var RETRIES = 1e3;
 var NO_TITLE = "Sub-agents";
-var reportIn = decoder(STAMP2, isReport);
 function messageReport(status, message) {
   const text2 = oneLine(message);
   const line2 = `${markNamed(status).text} ${text2}`.trim();
@@ -7590,18 +7480,17 @@ function messageReport(status, message) {
 
 ${line2}` };
 }
+function reportRows(data) {
+  return loadAddon().native?.reportDrawing(JSON.stringify(data) ?? "") ?? void 0;
+}
 function registerReportRenderer(pi) {
   pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
-    const report = reportIn(data);
-    if (report) return component(theme, (pen) => [...heading(report, pen), ...reportLines(report.lines, pen)]);
+    const rows = reportRows(data);
+    if (rows) return component(theme, (pen) => paint(rows, pen));
     const text2 = isObject(data) && isText(data.text) ? data.text : void 0;
     const draw = (inner) => inner.paragraph(text2 ?? "", "toolOutput");
     return text2 === void 0 ? void 0 : component(theme, (pen) => pen.indented(1, draw));
   });
-}
-function heading({ title }, pen) {
-  if (title === NO_TITLE || title === "") return [];
-  return [...pen.indented(1, (inner) => inner.wrap(pen.bold(pen.fg("accent", oneLine(title))))), ""];
 }
 function deliver(pi, context, { title, lines, text: text2 }) {
   if (context.mode === "rpc") context.ui.notify(text2, "info");
@@ -7619,66 +7508,6 @@ function print(text2) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
     }
   }
-}
-
-// extension/ui/run-words.ts
-var NAME_SHARE = 3;
-var JOINT = ": ";
-var ASKS = { text: "?", color: "warning" };
-var FOREGROUND = "foreground";
-var UNREAD = "waiting to be read";
-function stateOf({ state, outcome }) {
-  return state === "ended" ? outcome ?? "interrupted" : state;
-}
-function markOf(run) {
-  return run.question ? ASKS : markOfState(standingOf(run));
-}
-function standingOf(run) {
-  return { state: stateOf(run), position: run.position, retry: run.retry };
-}
-function nameOf({ label, task, agent }) {
-  return firstLine((label || task || agent).slice(0, LINE_CHARACTERS)) || "\u2026";
-}
-function elapsed(run, now) {
-  const { createdMs, startedMs, endedMs } = run;
-  return duration((endedMs ?? now) - (startedMs ?? createdMs), isLive(run));
-}
-function wordsOf(run) {
-  return noteOfState(standingOf(run));
-}
-function isRetried(run) {
-  return run.retry !== void 0 && isActive(stateOf(run));
-}
-function questionLine2(run, pen) {
-  const name = clip(nameOf(run), Math.max(FEWEST_COLUMNS, Math.floor(pen.width / NAME_SHARE)));
-  const agent = brief(run.agent);
-  const who = name === agent || agent === "" ? name : `${name} (${agent})`;
-  const asks = `${pen.fg(ASKS.color, ASKS.text)} ${pen.fg("accent", who)}${pen.fg("muted", " asks: ")}`;
-  return pen.clip(asks + pen.fg("toolOutput", titleOf(run)));
-}
-function titleOf({ question }) {
-  return brief(question?.title ?? "");
-}
-function newsOf(run, width) {
-  const { error, lastTool, text: text2 = "", result = "" } = run;
-  if (isRetried(run)) return { text: "", color: "muted" };
-  if (run.question) return { text: `asks: ${titleOf(run)}`, color: "warning" };
-  if (!isLive(run)) return error ? { text: brief(error), color: "muted" } : { text: gist(result), color: "toolOutput" };
-  const said = gist(text2);
-  if (said !== "" || !lastTool) return { text: said, color: "toolOutput" };
-  return { text: fitCall(brief(lastTool), width), color: "toolOutput" };
-}
-function modelOf({ model = "" }) {
-  return brief(model.slice(model.indexOf("/") + 1));
-}
-function doing(run, isUnread, pen) {
-  const said = [run.isForeground ? FOREGROUND : "", wordsOf(run), isUnread ? UNREAD : ""].filter((word) => word !== "");
-  const words = run.question ? "" : pen.clip(said.join(", "));
-  const room = pen.width - widthOf(words);
-  const news = newsOf(run, words === "" ? room : room - JOINT.length);
-  const joint = words !== "" && news.text !== "" ? JOINT : "";
-  const color = isLive(run) && !isRetried(run) ? "muted" : markOf(run).color;
-  return pen.fg(color, words) + pen.fg(news.color, cell(joint + news.text, room));
 }
 
 // extension/panel/view.ts
@@ -7699,6 +7528,10 @@ function rule(name, pen) {
   if (name === "") return line2(pen.width);
   const title = clip(` ${name} `, pen.width - 6);
   return pen.clip(line2(2) + pen.fg("muted", title) + line2(pen.width - widthOf(title) - 2));
+}
+var NOTHING = { name: "", head: [], question: [], above: [], said: [], below: [], end: [], saying: [] };
+function drawingOf(run) {
+  return loadAddon().native?.runDrawing(JSON.stringify(run), Date.now()) ?? NOTHING;
 }
 
 // extension/panel/report.ts
@@ -7797,18 +7630,18 @@ function runActions(host, callbacks, answer2) {
     }
   };
 }
-function pageOf({ title, lines }) {
-  return { title, draw: (pen) => reportLines(lines, pen) };
+function pageOf({ title, ...report }) {
+  return { title, draw: (pen) => paint(reportRows({ ...report, title: "" }) ?? [], pen) };
 }
 function quoted(run) {
-  return `\u201C${clip(nameOf(run), LONGEST_NAME)}\u201D`;
+  return `\u201C${clip(drawingOf(run).name, LONGEST_NAME)}\u201D`;
 }
 function summary({ title, lines: [first] }) {
   return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title);
 }
 
 // extension/panel/foot.ts
-var GAP4 = "  ";
+var GAP2 = "  ";
 var SAID_FOR_MS = 6e3;
 var MAX_CHARACTERS = 8e3;
 var PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
@@ -7872,15 +7705,15 @@ function panelFoot(keys, changed) {
   };
 }
 function hintLine(hints, keys, pen) {
-  const widths = hints.map(([action, does]) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP4.length);
+  const widths = hints.map(([action, does]) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP2.length);
   const fitting2 = hints.length - 2;
-  let room = widths.slice(fitting2).reduce((left, width) => left - width, pen.width + GAP4.length);
+  let room = widths.slice(fitting2).reduce((left, width) => left - width, pen.width + GAP2.length);
   const shown = hints.filter((_2, index) => {
     if (index < fitting2) room -= widths[index] ?? 0;
     return index >= fitting2 || room >= 0;
   });
   const written2 = shown.map(([action, does]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${does}`));
-  return pen.clip(written2.join(GAP4));
+  return pen.clip(written2.join(GAP2));
 }
 function pasteOf(text2) {
   return `\x1B[200~${plainText(text2.slice(0, MAX_CHARACTERS)).replace(/\s*\n\s*/g, " ")}\x1B[201~`;
@@ -7931,98 +7764,6 @@ function isPressed(data, key) {
   return key === "?" && (decodeKittyPrintable(data) === key || matchesKey(data, "shift+?"));
 }
 
-// extension/ui/run-line.ts
-var NAME_COLUMNS2 = 28;
-var NAME_SHARE2 = 3;
-var AGENT_COLUMNS = 14;
-var MODEL_COLUMNS = 20;
-var TIME_COLUMNS = 6;
-var TOKEN_COLUMNS = 13;
-var COST_COLUMNS = 7;
-var FROM = { agent: 60, tokens: 84, cost: 100, model: 116 };
-var BEFORE = ["run", "agent", "model", "time"];
-var BEHIND = ["tokens", "cost"];
-function runLines(runs, isNumbered, pen) {
-  const { width } = pen;
-  const names = runs.map(nameOf);
-  const mostName = Math.max(FEWEST_COLUMNS, Math.min(NAME_COLUMNS2, Math.floor(width / NAME_SHARE2)));
-  const nameColumns = longest(names, mostName);
-  const apart = toldApart(names, nameColumns);
-  const nameByKey = new Map(runs.map(({ key }, index) => [key, apart[index] ?? ""]));
-  const agents = runs.map(({ agent }) => brief(agent));
-  const hasTokens = width >= FROM.tokens && runs.some((run) => tokensOf(run) !== "");
-  const hasCosts = width >= FROM.cost && isNumbered && runs.some(({ usage }) => usage.cost > 0);
-  const widths = {
-    run: nameColumns,
-    agent: width < FROM.agent ? 0 : longest(agents, AGENT_COLUMNS),
-    model: width < FROM.model ? 0 : longest(runs.map(modelOf), MODEL_COLUMNS),
-    time: TIME_COLUMNS,
-    tokens: hasTokens ? TOKEN_COLUMNS : 0,
-    cost: hasCosts ? COST_COLUMNS : 0
-  };
-  const numberColumns = String(runs.length).length;
-  const numbered = (number) => isNumbered ? `${String(number).padStart(numberColumns)} ` : "";
-  const line2 = (lead, textOf, does) => {
-    const column = (part) => {
-      const [text2, color] = textOf(part);
-      return { text: text2, color, width: widths[part], isRight: part === "time" || part === "cost" };
-    };
-    const middle = (inner) => inner.width < FEWEST_COLUMNS ? "" : does(inner);
-    return columnLine(lead, [...BEFORE.map(column), middle, ...BEHIND.map(column)], pen);
-  };
-  return {
-    /** The names of the columns. */
-    heading: line2(
-      pen.fg("dim", `  ${numbered("#")}`),
-      (part) => [part, "dim"],
-      (inner) => pen.fg("dim", cell("doing", inner.width))
-    ),
-    lineOf(run, { now, place, isUnread = false }) {
-      const { text: text2, color } = markOf(run);
-      const parts = {
-        run: [nameByKey.get(run.key) ?? nameOf(run), place?.isChosen ?? true ? "accent" : "toolOutput"],
-        agent: [brief(run.agent), "muted"],
-        model: [modelOf(run), "dim"],
-        time: [elapsed(run, now), "muted"],
-        tokens: [tokensOf(run), "dim"],
-        cost: [usageWords([run.usage]).cost ?? "", "dim"]
-      };
-      const lead = `${pen.fg(color, text2)} ${pen.fg("muted", numbered(place?.number))}`;
-      return line2(
-        lead,
-        (part) => parts[part],
-        (inner) => doing(run, isUnread, inner)
-      );
-    }
-  };
-}
-function tokensOf({ usage }) {
-  return usageWords([{ ...usage, cacheRead: 0, cacheWrite: 0 }]).tokens ?? "";
-}
-function toldApart(names, columns) {
-  const beginning = (name) => name.slice(0, columns - 1);
-  const sorted = [...new Set(names)].sort();
-  const apart = /* @__PURE__ */ new Map();
-  for (const [index, name] of sorted.entries()) {
-    const alike = [sorted[index - 1], sorted[index + 1]].filter(
-      (other) => other !== void 0 && beginning(other) === beginning(name)
-    );
-    if (widthOf(name) <= columns || alike.length === 0) continue;
-    const shared = Math.max(...alike.map((other = "") => sharedLength(name, other)));
-    if (shared === name.length) continue;
-    const word = name.slice(0, shared).search(/[^\s/\\]*$/);
-    const end = `\u2026${name.slice(word)}`;
-    const room = columns - widthOf(end);
-    apart.set(name, room < FEWEST_COLUMNS ? end : name.slice(0, room) + end);
-  }
-  return names.map((name) => apart.get(name) ?? name);
-}
-function sharedLength(one, other) {
-  let length = 0;
-  while (length < one.length && one[length] === other[length]) length += 1;
-  return length;
-}
-
 // extension/panel/repeated.ts
 function repeated(work, restMs = 0) {
   let isBusy = false;
@@ -8051,37 +7792,6 @@ function repeated(work, restMs = 0) {
     clearTimeout(timer);
   };
   return { want, dispose, isBusy: () => isBusy };
-}
-
-// extension/panel/transcript-entry.ts
-var RESULT_LINES = 6;
-var INDENT = 2;
-var ASKED = "\u276F ";
-var CALLED = "\u2192 ";
-function entryLines({ role, name, isError, ...entry }, pen) {
-  const text2 = typeof entry.text === "string" ? entry.text : "";
-  const below = (draw) => pen.indented(INDENT, draw);
-  switch (role) {
-    case "user":
-      return ["", ...pen.wrap(pen.fg("accent", plainText(text2).trim()), pen.fg("accent", ASKED))];
-    case "assistant":
-      return ["", ...below((inner) => isError ? inner.paragraph(text2, "error") : prose(text2, inner))];
-    case "toolCall":
-      return below((inner) => [callOf(oneLine(text2.slice(0, PREVIEW_CHARACTERS)) || (name ?? "\u2026"), inner)]);
-    case "toolResult":
-      return pen.indented(2 * INDENT, (inner) => resultLines(text2, isError === true, inner));
-    default:
-      return below((inner) => inner.start(text2, "dim", 1));
-  }
-}
-function callOf(words, pen) {
-  const room = pen.width - CALLED.length;
-  return pen.fg("dim", CALLED) + pen.fg("toolOutput", clip(fitCall(words, room), room));
-}
-function resultLines(text2, isError, pen) {
-  const lines = plainText(text2).trimEnd().split("\n");
-  const drawn = lines.map((line2) => pen.fg(isError ? "error" : "dim", pen.clip(line2)));
-  return limited(drawn, RESULT_LINES, (rest) => pen.remark(`${rest} more lines`));
 }
 
 // extension/panel/transcript-window.ts
@@ -8178,6 +7888,9 @@ var TranscriptWindow = class {
 function blockOf(entry) {
   return { entry, lines: cached((pen) => entryLines(entry, pen)) };
 }
+function entryLines(entry, pen) {
+  return paint(loadAddon().native?.entryDrawing(JSON.stringify(entry)) ?? [], pen);
+}
 function isEnd(blocks, entries, count) {
   const both = Math.min(blocks.length, count);
   for (let back = 1; back <= both; back++) {
@@ -8192,7 +7905,7 @@ function isSame(one, other) {
 // extension/panel/transcript.ts
 var NEWEST_ENTRIES = 80;
 var FETCH_EVERY_MS = 400;
-var INDENT2 = 2;
+var INDENT = 2;
 function transcriptView(host, actions, opened) {
   const window = new TranscriptWindow();
   let run = opened;
@@ -8205,7 +7918,7 @@ function transcriptView(host, actions, opened) {
   let height = 1;
   let newest;
   const below = cached(
-    (shown, said, pen) => isLive(shown) ? liveLines(shown, said, pen) : endLines(shown, pen)
+    (shown, said, pen) => isLive(shown) ? liveLines(shown, said, pen) : paint(drawingOf(shown).end, pen)
   );
   const reading = repeated(async () => {
     const [entries, tools] = [wanted, withTools];
@@ -8244,7 +7957,7 @@ function transcriptView(host, actions, opened) {
     if (window.length === 0) return withoutEntries(pen, tail).slice(0, height);
     const lines = window.visible(pen, height, tail);
     if (!window.isAtTop || !window.hasMore || lines[0] !== "") return lines;
-    return [...pen.indented(INDENT2, (inner) => [inner.fg("dim", older(inner.width))]), ...lines.slice(1)];
+    return [...pen.indented(INDENT, (inner) => [inner.fg("dim", older(inner.width))]), ...lines.slice(1)];
   };
   const older = (room) => {
     if (!isExhausted) return "\u2026 older entries are being read";
@@ -8252,23 +7965,24 @@ function transcriptView(host, actions, opened) {
     return where + fitPath(oneLine(run.transcript ?? "the child's session file"), room - where.length);
   };
   const withoutEntries = (pen, tail) => {
-    const said = (draw) => ["", ...pen.indented(INDENT2, draw)];
+    const said = (draw) => ["", ...pen.indented(INDENT, draw)];
     if (run.archivedMs !== void 0) {
       const archived = `The transcript was archived ${when(run.archivedMs)}. What the run came to:`;
       const result = run.result || run.partial || "(nothing)";
       return said((inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]);
     }
     const why = problem;
-    if (why !== void 0) return [...said((inner) => inner.paragraph(why, "warning")), ...endLines(run, pen)];
+    if (why !== void 0)
+      return [...said((inner) => inner.paragraph(why, "warning")), ...paint(drawingOf(run).end, pen)];
     if (version === void 0) return said((inner) => [inner.fg("dim", "Reading \u2026")]);
     const waits = pen.fg("dim", isLive(run) ? "Nothing has been said yet." : "Nothing was said.");
     return [...said((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
   };
   want(NEWEST_ENTRIES);
   return {
-    head: (pen) => headLine(run, pen),
+    head: (pen) => paint(drawingOf(run).head, pen).join(""),
     body(pen, rows) {
-      const asked = run.question ? [questionLine2(run, pen)] : [];
+      const asked = paint(drawingOf(run).question, pen);
       height = rows - asked.length;
       return [...entryLines2(pen), ...asked];
     },
@@ -8299,29 +8013,9 @@ function transcriptView(host, actions, opened) {
     dispose: reading.dispose
   };
 }
-function headLine(run, pen) {
-  const { text: text2, color } = markOf(run);
-  const { tokens = "", cost = "" } = usageWords([run.usage]);
-  const name = nameOf(run);
-  const parts = [
-    titled(name, pen),
-    pen.fg("muted", run.agent === name ? "" : oneLine(run.agent)),
-    pen.fg("muted", elapsed(run, Date.now())),
-    pen.fg(isLive(run) ? "muted" : color, wordsOf(run)),
-    ...[modelOf(run), tokens, cost].map((part) => pen.fg("dim", part))
-  ];
-  return pen.clip(`${pen.fg(color, text2)} ${pen.joined(parts)}`);
-}
-function liveLines({ text: text2 = "" }, newest, pen) {
-  const said = text2.trim();
-  return said === "" || newest?.includes(said) ? [] : ["", ...pen.indented(INDENT2, (inner) => prose(said, inner))];
-}
-function endLines(run, pen) {
-  if (isLive(run)) return [];
-  const { text: text2, color } = markOf(run);
-  const words = pen.fg(color, `${text2} ${wordsOf(run) || "done"}`);
-  const error = pen.indented(INDENT2, (inner) => run.error ? inner.paragraph(run.error, color) : []);
-  return ["", pen.clip(pen.joined([words, pen.fg("muted", elapsed(run, Date.now()))])), ...error];
+function liveLines(run, newest, pen) {
+  const said = run.text?.trim() ?? "";
+  return said === "" || newest?.includes(said) ? [] : ["", ...paint(drawingOf(run).saying, pen)];
 }
 function when(ms) {
   return new Date(ms).toLocaleString(void 0, { dateStyle: "medium", timeStyle: "short" });
@@ -8333,18 +8027,16 @@ var DETAIL_FROM_ROWS = 16;
 var DETAIL_ROWS = 8;
 var MOST_DETAIL_ROWS = 16;
 var FEWEST_DETAIL_ROWS = 3;
-var TASK_LINES = 3;
 var SPENT_LINES = 2;
-var INDENT3 = 2;
 var CHOSEN = "\u25B8 ";
 var OTHER = "  ";
 function listView(host, actions) {
   const { runs } = host;
-  const linesOf = cached(
-    (list2, pen) => runLines(list2, true, pen.resized(pen.width - OTHER.length))
+  const drawn = cached(
+    (list2, unread, key, _second) => loadAddon().native?.runList(JSON.stringify(list2), [...unread], key, Date.now())
   );
-  const details = cached(detailLines);
-  const sumsOf = cached(sums);
+  const lineOf = cached((lines, pen) => painter(lines, pen.resized(pen.width - OTHER.length)));
+  const drawing = () => drawn(runs.list, runs.unread, current()?.key, Math.floor(Date.now() / 1e3));
   let chosen;
   let index = 0;
   let top = 0;
@@ -8361,10 +8053,11 @@ function listView(host, actions) {
   return {
     head(pen) {
       const where = runs.isAll ? pen.fg("warning", "all sessions") : "";
-      return pen.clip(pen.joined([titled("Sub-agents", pen), where, sumsOf(runs.list, pen)]));
+      const sums = (drawing()?.head ?? []).map(({ text: text2, color }) => pen.fg(color, text2));
+      return pen.clip(pen.joined([titled("Sub-agents", pen), where, ...sums]));
     },
     body(pen, rows) {
-      const { list: list2, unread } = runs;
+      const { list: list2 } = runs;
       const run = current();
       if (!run) return nothing(runs, pen).slice(0, rows);
       const hasHeading = rows >= HEADING_FROM_ROWS;
@@ -8372,17 +8065,15 @@ function listView(host, actions) {
       listRows = Math.max(1, Math.min(list2.length, rows - (hasHeading ? 1 : 0) - wanted));
       top = Math.max(0, Math.min(top, list2.length - listRows, index));
       top = Math.max(top, index - listRows + 1);
-      const { heading: heading2, lineOf } = linesOf(list2, pen);
-      const now = Date.now();
-      const lines = list2.slice(top, top + listRows).map((shown, offset) => {
-        const isChosen = top + offset === index;
-        const place = { number: top + offset + 1, isChosen };
-        const lead = isChosen ? pen.fg("accent", CHOSEN) : OTHER;
-        return lead + lineOf(shown, { now, place, isUnread: unread.has(shown.key) });
+      const [heading, ...shown] = drawing()?.lines ?? [];
+      const paintRow = lineOf(drawing()?.lines ?? [], pen);
+      const lines = shown.slice(top, top + listRows).flatMap((row, offset) => {
+        const lead = top + offset === index ? pen.fg("accent", CHOSEN) : OTHER;
+        return paintRow(row).map((line2) => lead + line2);
       });
-      if (hasHeading) lines.unshift(OTHER + heading2);
+      if (hasHeading && heading) lines.unshift(OTHER + paintRow(heading).join(""));
       const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
-      return room < FEWEST_DETAIL_ROWS ? lines : [...lines, ...details(run, room, pen)];
+      return room < FEWEST_DETAIL_ROWS ? lines : [...lines, ...detailLines(run, room, pen)];
     },
     hints() {
       const run = current();
@@ -8412,31 +8103,13 @@ function nothing({ isAll, isComplete, problem }, pen) {
     ...said("\u201CLook for dead code in the background, and tell me when you are done.\u201D", "accent").slice(1)
   ];
 }
-function sums(list2, pen) {
-  const states2 = list2.map(stateOf);
-  const counted = [...counts(states2.filter((state) => !isOver(state))), ...counts(states2.filter(isOver))];
-  const words = counted.map(({ count, word }) => pen.fg("muted", `${count} ${word}`));
-  const spent2 = list2.map(({ usage }) => ({ ...usage, cacheRead: 0, cacheWrite: 0, turns: 0 }));
-  return pen.joined([...words, ...pen.figures(spent2)]);
-}
 function detailLines(run, rows, pen) {
-  const details = pen.indented(INDENT3, (inner) => {
-    const asked = [...inner.start(run.task, "muted", TASK_LINES), ...run.question ? [questionLine2(run, inner)] : []];
-    const spent2 = inner.rows(inner.figures(run.usage, run.model)).slice(0, SPENT_LINES);
-    const room = rows - 2 - asked.length - spent2.length;
-    const middle = room < 1 ? [] : isLive(run) ? liveLines2(run, room, inner) : endedLines(run, inner);
-    return [...asked, ...middle.slice(0, room), ...spent2];
-  });
-  return ["", rule(nameOf(run), pen), ...details].slice(0, rows);
-}
-function liveLines2({ lastTool, text: text2 = "" }, rows, pen) {
-  const calls = lastTool ? [callOf(oneLine(lastTool), pen)] : [];
-  return rows > calls.length ? [...calls, ...endOfProse(text2, rows - calls.length, pen)] : calls;
-}
-function endedLines(run, pen) {
-  const { error = "", result, partial = "" } = run;
-  const failure3 = error ? pen.paragraph(error.slice(0, PREVIEW_CHARACTERS), markOf(run).color) : [];
-  return [...failure3, ...compactProse((result || partial).slice(0, PREVIEW_CHARACTERS), pen)];
+  const { name, above, said, below } = drawingOf(run);
+  const [asked, spent2] = [paint(above, pen), paint(below, pen).slice(0, SPENT_LINES)];
+  const room = Math.max(0, rows - 2 - asked.length - spent2.length);
+  const lines = paint(said, pen);
+  const middle = isLive(run) ? lines.slice(Math.max(0, lines.length - room)) : lines.slice(0, room);
+  return ["", rule(name, pen), ...asked, ...middle, ...spent2].slice(0, rows);
 }
 
 // extension/panel/runs.ts
@@ -8740,8 +8413,8 @@ function questionOverlay(options) {
       const edge = (left, text2, right) => warning(left + truncateToWidth(`\u2500${text2}${"\u2500".repeat(width)}`, inner + 2, "") + right);
       const side = warning("\u2502");
       const lines = [...question(inner, rows), ...below].map((line2) => `${side} ${cell(line2, inner)} ${side}`);
-      const heading2 = asked.method === "consent" ? "? sub-agent" : `? ${asker(asked)} asks`;
-      const framed = [edge("\u256D", ` ${heading2} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
+      const heading = asked.method === "consent" ? "? sub-agent" : `? ${asker(asked)} asks`;
+      const framed = [edge("\u256D", ` ${heading} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
       return framed.map((line2) => clip(line2, width));
     }
   };
@@ -9225,9 +8898,9 @@ import module from "node:module";
 // extension/cards/session-tools.ts
 function sessionToolRenderers(tool) {
   const drawn = (args, context) => {
-    const { details, text: text2 = "", isOver: isOver2 = false } = context.state;
+    const { details, text: text2 = "", isOver = false } = context.state;
     return loadAddon().native?.toolCard({
-      ...{ tool, text: text2, isOver: isOver2, arguments: asJson(args), ...details !== void 0 && { details } },
+      ...{ tool, text: text2, isOver, arguments: asJson(args), ...details !== void 0 && { details } },
       ...{ hasStarted: context.executionStarted, isError: context.isError, isExpanded: context.expanded }
     });
   };
@@ -9272,8 +8945,8 @@ function ourTools(pi, questions, background) {
             const { native, problem } = loadAddon();
             shareCompiledCode();
             const waits = mode && { id, signal };
-            let isOver2 = false;
-            const update = ({ content, details }) => !isOver2 && onUpdate?.({ content, details });
+            let isOver = false;
+            const update = ({ content, details }) => !isOver && onUpdate?.({ content, details });
             const answer2 = async () => {
               if (!native) return failure2(problem);
               const place = placeOptions(pi, context);
@@ -9283,7 +8956,7 @@ function ourTools(pi, questions, background) {
             const output = await answer2().catch(
               (error) => failure2(`the run ended unexpectedly: ${messageOf(error)}`)
             );
-            isOver2 = true;
+            isOver = true;
             if (output.isError) failed2.add(id);
             return output;
           }
@@ -9414,7 +9087,6 @@ var MOST_LINES2 = 5;
 var ROWS_PER_LINE = 6;
 var TICK_MS2 = 1e3;
 var MARGIN2 = " ";
-var LONGEST_NAME2 = 40;
 function shownOf({ runs, unread }) {
   return { live: runs.filter((run) => isLive(run) && !run.isForeground && !run.question), unread };
 }
@@ -9453,21 +9125,9 @@ function showWidget(context, background) {
 }
 function widgetLines({ live: live2, unread }, rows, now, pen) {
   const most = Math.max(1, Math.min(MOST_LINES2, Math.floor(rows / ROWS_PER_LINE)));
-  const working = live2.slice(0, most);
-  const { lineOf } = runLines(working, false, pen.resized(pen.width - MARGIN2.length));
-  const lines = [...working.map((run) => lineOf(run, { now })), ...unread.map((run) => unreadLine(run, pen))].slice(
-    0,
-    most
-  );
-  const hidden = live2.length + unread.length - lines.length;
-  if (hidden > 0) lines.push(pen.fg("dim", `+${hidden} more \xB7 /subagents shows all`));
-  return lines.map((line2) => MARGIN2 + line2);
-}
-function unreadLine(run, pen) {
-  const { text: text2, color } = markOf(run);
-  const name = pen.fg("toolOutput", clip(nameOf(run), LONGEST_NAME2));
-  const parts = [name, pen.fg(color, wordsOf(run)), pen.fg("muted", UNREAD)];
-  return `${pen.fg(color, text2)} ${pen.joined(parts)}`;
+  const [working, ended] = [JSON.stringify(live2), JSON.stringify(unread)];
+  const drawing = loadAddon().native?.runWidget(working, ended, most, now) ?? [];
+  return paint(drawing, pen.resized(pen.width - MARGIN2.length)).map((line2) => MARGIN2 + line2);
 }
 
 // extension/index.ts

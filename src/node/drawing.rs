@@ -61,6 +61,17 @@ pub struct Cell {
     pub is_right: Option<bool>,
     /// Its text still grows and must not move the others.
     pub is_growing: Option<bool>,
+    /// How it is told apart from the others of its column.
+    pub apart: Option<Apart>,
+}
+
+/// How a text that begins like another one is told apart from it.
+#[napi(object, object_from_js = false)]
+pub struct Apart {
+    /// In so many characters they are alike.
+    pub shared: u32,
+    /// What is shown of it where there is no room for more than these.
+    pub end: String,
 }
 
 /// How a row fits a width.
@@ -86,7 +97,9 @@ object_into_js! { |span: present::Span| Span { text, color, is_bold, is_path, ac
 
 object_into_js! { |part: present::Part| Part { spans, rank, fewest, below, from, until } }
 
-object_into_js! { |cell: present::Cell| Cell { span, most, share, from, is_right, is_growing } }
+object_into_js! { |cell: present::Cell| Cell { span, most, share, from, is_right, is_growing, apart } }
+
+object_into_js! { |apart: present::Apart| Apart { shared, end } }
 
 impl IntoJs<Fit> for present::Fit {
     fn into_js(self) -> Fit {

@@ -40,6 +40,7 @@ mod into_js;
 mod options;
 mod present;
 mod result;
+mod runs;
 mod runtime;
 mod teardown;
 mod text;

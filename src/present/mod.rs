@@ -11,6 +11,7 @@
 //! | How are durations, tokens, money and sizes written? | `crate::text::figures` |
 //! | What is a drawing, and how does it fit a screen? | `drawing/`: [`Drawing`], [`Row`], [`Fit`] |
 //! | What do the cards in a conversation show? | `cards/` |
+//! | What do the panel and the widget show of runs in the background? | `runs/` |
 //! | How are points in time written, and in which zone? | `clock`: [`Clock`] |
 //! | What do `list`, `info`, `log`, `agents` and `doctor` show? | the file of that name |
 //! | What do `stop`, `send` and `resume` answer? | `action` |
@@ -29,6 +30,7 @@ mod list;
 mod log;
 mod report;
 mod run_words;
+pub mod runs;
 mod state_words;
 mod usage_words;
 
@@ -39,7 +41,7 @@ pub use announcement::ANNOUNCEMENT;
 pub(crate) use announcement::{DeliveryBody, PARTIAL, announcement_details, message};
 pub use clock::Clock;
 pub use doctor::doctor_report;
-pub use drawing::{Cell, Color, Drawing, Fit, Part, Row, Span};
+pub use drawing::{Apart, Cell, Color, Drawing, Fit, Part, Row, Span};
 pub use info::info_report;
 pub use list::list_report;
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};

@@ -26,6 +26,8 @@ use super::drawing::{Drawing, INDENT, Part, Span, folded, hint, indented};
 use super::{Mark, Row};
 
 pub use announced::announcement_drawing;
+pub(super) use stored::{Retry, Spent};
+
 pub use report::{entry_drawing, report_drawing};
 pub use session_tools::{ToolCard, tool_card};
 pub use state::{Call, Extent};

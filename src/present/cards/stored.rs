@@ -147,7 +147,7 @@ impl TryFrom<StoredItem> for Item {
 /// What was used, as JavaScript has it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Spent {
+pub(in crate::present) struct Spent {
     input: f64,
     output: f64,
     cache_read: f64,
@@ -162,7 +162,7 @@ impl Spent {
         Self { turns, ..self.clone() }.usage()
     }
 
-    pub(super) fn usage(&self) -> Usage {
+    pub(in crate::present) fn usage(&self) -> Usage {
         Usage {
             input: count(self.input),
             output: count(self.output),
@@ -178,7 +178,7 @@ impl Spent {
 /// What is about to be tried again, as JavaScript has it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Retry {
+pub(in crate::present) struct Retry {
     attempt: f64,
     max_attempts: Option<f64>,
     at_ms: f64,
@@ -186,7 +186,7 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    pub(super) fn notice(&self) -> RetryNotice {
+    pub(in crate::present) fn notice(&self) -> RetryNotice {
         let small = |number| u32::try_from(count(number)).unwrap_or(u32::MAX);
         RetryNotice {
             attempt: small(self.attempt),

@@ -100,6 +100,15 @@ impl From<Span> for Part {
     }
 }
 
+/// How a text that begins like another one is told apart from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Apart {
+    /// In so many characters they are alike.
+    pub shared: u32,
+    /// What is shown of it where there is no room for more than these.
+    pub end: String,
+}
+
 /// A column: as wide as the longest text at this place in all lines of a drawing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
@@ -115,6 +124,8 @@ pub struct Cell {
     pub is_right: bool,
     /// Its text still grows and must not move the others.
     pub is_growing: bool,
+    /// How it is told apart from the others of its column.
+    pub apart: Option<Apart>,
 }
 
 /// How a row fits a width.

@@ -1,0 +1,96 @@
+//! Background runs, as drawings. Runs come in as JSON, with what the extension alone knows of them.
+
+use napi_derive::napi;
+
+use super::drawing::{Row, Span};
+use super::into_js::{IntoJs, object_into_js};
+use crate::present::{now_ms, runs};
+
+/// The panel's list of runs.
+#[napi(object, object_from_js = false)]
+pub struct RunList {
+    /// How many runs are in which state, and what they have spent.
+    pub head: Vec<Span>,
+    /// The names of the columns, then a line for each run.
+    pub lines: Vec<Row>,
+}
+
+/// A run, as the panel shows it.
+#[napi(object, object_from_js = false)]
+pub struct RunDrawing {
+    /// What people call it.
+    pub name: String,
+    /// The head of its transcript.
+    pub head: Vec<Row>,
+    /// What it asks, in one line; nothing where it asks nothing.
+    pub question: Vec<Row>,
+    /// What was asked of it, and its newest call.
+    pub above: Vec<Row>,
+    /// What it is saying or has come to.
+    pub said: Vec<Row>,
+    /// What it has spent.
+    pub below: Vec<Row>,
+    /// How it has ended; nothing while it works.
+    pub end: Vec<Row>,
+    /// All that it is saying.
+    pub saying: Vec<Row>,
+}
+
+/// Draws the panel's list of runs, given as JSON. `unread`: the keys of those whose results wait to be read; `chosen`: the key
+/// of one.
+///
+/// @example
+/// ```ts
+/// import { runList } from "pi-subagent-native";
+///
+/// const { head, lines } = runList("[]", []);
+/// console.log(head.length, lines.length);
+/// ```
+#[napi(catch_unwind)]
+pub fn run_list(runs: String, unread: Vec<String>, chosen: Option<String>, now: Option<i64>) -> RunList {
+    runs::run_list(&runs, &unread, chosen.as_deref(), now.unwrap_or_else(now_ms)).into_js()
+}
+
+/// Draws the widget above the editor in at most `most` lines and one: the runs at work, and those that have ended and wait to
+/// be read, both given as JSON.
+///
+/// @example
+/// ```ts
+/// import { runWidget } from "pi-subagent-native";
+///
+/// console.log(runWidget("[]", "[]", 5).length);
+/// ```
+#[napi(catch_unwind)]
+pub fn run_widget(live: String, unread: String, most: u32, now: Option<i64>) -> Vec<Row> {
+    runs::run_widget(&live, &unread, most as usize, now.unwrap_or_else(now_ms)).into_js()
+}
+
+/// Draws one run, given as JSON.
+///
+/// @example
+/// ```ts
+/// import { runDrawing } from "pi-subagent-native";
+///
+/// console.log(runDrawing("{}").head.length);
+/// ```
+#[napi(catch_unwind)]
+pub fn run_drawing(run: String, now: Option<i64>) -> RunDrawing {
+    runs::run_drawing(&run, now.unwrap_or_else(now_ms)).into_js()
+}
+
+/// Draws an entry of a transcript, given as JSON.
+///
+/// @example
+/// ```ts
+/// import { entryDrawing } from "pi-subagent-native";
+///
+/// console.log(entryDrawing(JSON.stringify({ role: "assistant", text: "Found it." })).length);
+/// ```
+#[napi(catch_unwind)]
+pub fn entry_drawing(entry: String) -> Vec<Row> {
+    runs::entry_drawing(&entry).into_js()
+}
+
+object_into_js! { |list: runs::RunList| RunList { head, lines } }
+
+object_into_js! { |run: runs::RunDrawing| RunDrawing { name, head, question, above, said, below, end, saying } }

@@ -1,0 +1,148 @@
+//! The columns of a list of runs: what is compared from line to line.
+
+use super::view::ShownRun;
+use crate::present::drawing::{Apart, Cell, Fit, Part, Row, Span};
+
+const NAME: Column = Column { most: 28, share: Some(3), ..Column::NEW };
+const AGENT: Column = Column { most: 14, from: Some(60), ..Column::NEW };
+const MODEL: Column = Column { most: 20, from: Some(116), ..Column::NEW };
+/// `59m59s`.
+const TIME: Column = Column { most: 6, is_right: true, ..Column::NEW };
+/// `↑12.3k ↓12.3k`.
+const TOKENS: Column = Column { most: 13, from: Some(84), ..Column::NEW };
+/// `$123.45`.
+const COST: Column = Column { most: 7, from: Some(100), is_right: true, ..Column::NEW };
+
+/// How a column is laid out.
+struct Column {
+    most: u32,
+    share: Option<u32>,
+    from: Option<u32>,
+    is_right: bool,
+}
+
+impl Column {
+    const NEW: Self = Self { most: 0, share: None, from: None, is_right: false };
+
+    /// As wide as its longest text.
+    fn cell(&self, span: Span) -> Cell {
+        let Self { most, share, from, is_right } = *self;
+        Cell { span, most, share, from, is_right, ..Cell::default() }
+    }
+
+    /// As wide as it may be, whatever it says.
+    fn steady(&self, mut span: Span) -> Cell {
+        let width = self.most as usize;
+        span.text =
+            if self.is_right { format!("{:>width$}", span.text) } else { format!("{:width$}", span.text) };
+        self.cell(span)
+    }
+
+    /// Its name, which does not widen it.
+    fn heading(&self, name: &str) -> Cell {
+        Cell { is_growing: true, ..self.cell(Span::new("dim", name)) }
+    }
+}
+
+/// What the columns of these runs have in common.
+pub(super) struct Columns {
+    /// Where each name differs from the others.
+    apart: Vec<Option<Apart>>,
+    has_tokens: bool,
+    has_costs: bool,
+}
+
+impl Columns {
+    /// Only where runs are numbered costs are compared.
+    pub(super) fn of(runs: &[ShownRun], is_numbered: bool) -> Self {
+        let names: Vec<_> = runs.iter().map(ShownRun::name).collect();
+        Self {
+            apart: told_apart(&names),
+            has_tokens: runs.iter().any(|run| !run.tokens().is_empty()),
+            has_costs: is_numbered && runs.iter().any(|run| run.usage().cost.total > 0.0),
+        }
+    }
+
+    /// The names of the columns.
+    pub(super) fn heading(&self, number_columns: usize) -> Row {
+        let lead = vec![Span::new("dim", format!("  {:>number_columns$} ", "#"))];
+        let cells =
+            vec![NAME.heading("run"), AGENT.heading("agent"), MODEL.heading("model"), TIME.heading("time")];
+        let behind = self.behind(TOKENS.heading("tokens"), COST.heading("cost"));
+        let doing = doing(vec![Span::new("dim", "doing")]);
+        Fit::Line { lead, cells, parts: vec![doing], behind }.into()
+    }
+
+    /// The line of a run.
+    pub(super) fn line(&self, index: usize, run: &ShownRun, is_unread: bool, now_ms: i64) -> Row {
+        let mark = run.mark(now_ms);
+        let lead = vec![Span { text: format!("{} ", mark.text), ..mark }];
+        let name = Cell { apart: self.apart[index].clone(), ..NAME.cell(Span::new("accent", run.name())) };
+        let cells = vec![
+            name,
+            AGENT.cell(Span::new("muted", run.agent())),
+            MODEL.cell(Span::new("dim", run.model())),
+            TIME.steady(Span::new("muted", run.elapsed(now_ms))),
+        ];
+        let cost = run.spent().cost.unwrap_or_default();
+        let behind =
+            self.behind(TOKENS.steady(Span::new("dim", run.tokens())), COST.steady(Span::new("dim", cost)));
+        let doing = doing(run.doing(is_unread, now_ms));
+        Fit::Line { lead, cells, parts: vec![doing], behind }.into()
+    }
+
+    fn behind(&self, tokens: Cell, cost: Cell) -> Vec<Cell> {
+        let tokens = self.has_tokens.then_some(tokens);
+        tokens.into_iter().chain(self.has_costs.then_some(cost)).collect()
+    }
+}
+
+/// What takes the room that the columns leave, unless that is almost none.
+fn doing(spans: Vec<Span>) -> Part {
+    Part { fewest: Some(0), ..Part::new(spans) }
+}
+
+/// Where names that begin alike differ.
+fn told_apart(names: &[String]) -> Vec<Option<Apart>> {
+    // Sorted, each stands beside the one that it has most in common with.
+    let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let apart = |name: &str| {
+        let index = sorted.binary_search(&name).ok()?;
+        let neighbours = [index.checked_sub(1).map(|before| sorted[before]), sorted.get(index + 1).copied()];
+        let shared = neighbours.into_iter().flatten().map(|other| shared_bytes(name, other)).max()?;
+        // It is the beginning of another one.
+        if shared == 0 || shared == name.len() {
+            return None;
+        }
+        let word = name[..shared].rfind([' ', '/', '\\']).map_or(0, |blank| blank + 1);
+        let characters = name[..shared].chars().count();
+        Some(Apart {
+            shared: u32::try_from(characters).unwrap_or(u32::MAX),
+            end: format!("…{}", &name[word..]),
+        })
+    };
+    names.iter().map(|name| apart(name)).collect()
+}
+
+/// The length of what two texts begin with, in whole characters.
+fn shared_bytes(one: &str, other: &str) -> usize {
+    let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b);
+    same.map(|(character, _)| character.len_utf8()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_begin_alike_end_with_the_word_in_which_they_differ() {
+        let names =
+            ["Look in src/store/mod.rs", "Look in src/store/map.rs", "Look", "Tést"].map(str::to_owned);
+        let apart =
+            told_apart(&names).into_iter().map(|apart| apart.map(|Apart { shared, end }| (shared, end)));
+        let end = |end: &str| Some((19, end.to_owned()));
+        assert_eq!(apart.collect::<Vec<_>>(), [end("…mod.rs"), end("…map.rs"), None, None]);
+    }
+}

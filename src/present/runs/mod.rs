@@ -1,0 +1,19 @@
+//! Background runs as the panel and the widget show them.
+//!
+//! Each function takes runs as JavaScript has them, as JSON: they carry what the extension alone knows, such as the
+//! question that a run waits with. What is no run is passed over.
+//!
+//! | Question | File |
+//! |---|---|
+//! | What is said of a run, wherever it is drawn? | `view`: `ShownRun` |
+//! | What do the columns of a list show, and how are its names told apart? | `columns` |
+//! | What do the panel's list and the widget show? | `list` |
+//! | What is shown of one run, and of its transcript? | `run` |
+
+mod columns;
+mod list;
+mod run;
+mod view;
+
+pub use list::{RunList, run_list, run_widget};
+pub use run::{RunDrawing, entry_drawing, run_drawing};

@@ -1,0 +1,163 @@
+//! One run: what is known of it below the list, and what stands around its transcript.
+
+use super::view::{ShownRun, brief, call_spans, short};
+use serde_json::Value;
+
+use crate::present::drawing::{Drawing, Fit, INDENT, PREVIEW_CHARS, Part, Row, Span};
+use crate::present::drawing::{beginning, folded, indented, plain, remark};
+
+/// Lines of the task, and of what was spent, below the list.
+const TASK_LINES: u32 = 3;
+/// More than the panel gives to what a run is saying.
+const SAID_LINES: u32 = 16;
+/// What a tool has answered is a file or a listing: its start tells what it is.
+const RESULT_LINES: usize = 6;
+
+/// A run, as the panel shows it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct RunDrawing {
+    /// What people call it.
+    pub name: String,
+    /// The head of its transcript.
+    pub head: Drawing,
+    /// What it asks.
+    pub question: Drawing,
+    /// Below the list: what was asked of it, and its newest call.
+    pub above: Drawing,
+    /// Below the list: what it is saying or has come to.
+    pub said: Drawing,
+    /// Below the list: what it has spent.
+    pub below: Drawing,
+    /// Below its transcript: how it has ended.
+    pub end: Drawing,
+    /// Below its transcript: all that it is saying.
+    pub saying: Drawing,
+}
+
+/// Draws a run, given as JSON; nothing for what is no run.
+#[must_use]
+pub fn run_drawing(run: &str, now: i64) -> RunDrawing {
+    let Ok(run) = serde_json::from_str::<ShownRun>(run) else { return RunDrawing::default() };
+    let question: Drawing = run.asks().map(|asked| question_row(&run, &asked)).into_iter().collect();
+    RunDrawing {
+        name: run.name(),
+        head: vec![head(&run, now)],
+        above: above(&run, &question),
+        said: said(&run, now),
+        below: vec![spent(&run).indented(INDENT)],
+        end: end(&run, now),
+        saying: indented(vec![Row::prose(run.text.as_deref().unwrap_or_default())], INDENT),
+        question,
+    }
+}
+
+/// An entry of a transcript, given as JSON. What is said has a blank line above it, calls and their answers stay together.
+#[must_use]
+pub fn entry_drawing(entry: &str) -> Drawing {
+    let entry: Value = serde_json::from_str(entry).unwrap_or_default();
+    let field = |name: &str| entry.get(name).and_then(Value::as_str);
+    let (text, is_error) =
+        (field("text").unwrap_or_default(), entry.get("isError") == Some(&Value::Bool(true)));
+    let said = |row: Row| vec![Row::blank(), row];
+    match field("role").unwrap_or_default() {
+        "user" => {
+            let (lead, spans) = (vec![Span::new("accent", "❯ ")], vec![Span::block("accent", text)]);
+            said(Fit::Text { lead, label: None, spans, most: None, more: Vec::new() }.into())
+        }
+        "assistant" if is_error => said(Row::text("error", text).indented(INDENT)),
+        "assistant" => said(Row::prose(text).indented(INDENT)),
+        "toolCall" => {
+            let call = folded(beginning(text, PREVIEW_CHARS));
+            let call = if call.is_empty() { field("name").unwrap_or("…") } else { &call };
+            vec![call_row(call).indented(INDENT)]
+        }
+        "toolResult" => indented(result_rows(text, is_error), 2 * INDENT),
+        _ => vec![Row::text("dim", &brief(text)).limited(1, Vec::new()).indented(INDENT)],
+    }
+}
+
+fn result_rows(text: &str, is_error: bool) -> Drawing {
+    let text = plain(text);
+    let lines: Vec<_> = text.trim_end().split('\n').collect();
+    // One more line is no longer than saying so.
+    let rest = lines.len().saturating_sub(RESULT_LINES);
+    let shown = if rest > 1 { RESULT_LINES } else { lines.len() };
+    let color = if is_error { "error" } else { "dim" };
+    let mut rows: Drawing = lines[..shown].iter().map(|line| Row::line([Span::new(color, line)])).collect();
+    rows.extend((rest > 1).then(|| Row::spans(remark(format!("{rest} more lines")))));
+    rows
+}
+
+fn head(run: &ShownRun, now_ms: i64) -> Row {
+    let (mark, name, agent) = (run.mark(now_ms), run.name(), folded(&run.agent));
+    let color = if run.is_live() { "muted" } else { run.color(now_ms) };
+    let words = run.spent();
+    let title = vec![Span { text: format!("{} ", mark.text), ..mark }, Span::new("toolTitle", &name).bold()];
+    let parts = [
+        Span::new("muted", if agent == name { "" } else { &agent }),
+        Span::new("muted", run.elapsed(now_ms)),
+        Span::new(color, run.note(now_ms)),
+        Span::new("dim", run.model()),
+        Span::new("dim", words.tokens.unwrap_or_default()),
+        Span::new("dim", words.cost.unwrap_or_default()),
+    ];
+    Row::line([Part::new(title)].into_iter().chain(parts.map(Part::from)))
+}
+
+fn above(run: &ShownRun, question: &Drawing) -> Drawing {
+    let task = Row::text("muted", &folded(beginning(&run.task, PREVIEW_CHARS)));
+    let call = run.last_tool.as_deref().filter(|_| run.is_live()).map(|call| call_row(&folded(call)));
+    let rows = [task.limited(TASK_LINES, Vec::new())].into_iter().chain(question.clone()).chain(call);
+    indented(rows.collect(), INDENT)
+}
+
+fn said(run: &ShownRun, now_ms: i64) -> Drawing {
+    if run.is_live() {
+        let end = Row::end_of_prose(run.text.as_deref().unwrap_or_default(), SAID_LINES);
+        return vec![end.indented(INDENT)];
+    }
+    let result = run.result.as_deref().filter(|result| !result.is_empty()).or(run.partial.as_deref());
+    let result =
+        result.map(|text| Row::prose(beginning(text, PREVIEW_CHARS)).limited(SAID_LINES, Vec::new()));
+    let failed = run.failure().map(|error| Row::text(run.color(now_ms), beginning(error, PREVIEW_CHARS)));
+    indented(failed.into_iter().chain(result).collect(), INDENT)
+}
+
+fn spent(run: &ShownRun) -> Row {
+    let words = run.spent();
+    let parts = [words.turns, words.tokens, words.cost, run.model.as_deref().map(folded)];
+    let parts = parts.into_iter().flatten().filter(|text| !text.is_empty());
+    Row::parts(parts.map(|text| Span::new("dim", text)))
+}
+
+fn end(run: &ShownRun, now_ms: i64) -> Drawing {
+    if run.is_live() {
+        return Drawing::new();
+    }
+    let mark = run.mark(now_ms);
+    let note = run.note(now_ms);
+    let words = format!("{} {}", mark.text, if note.is_empty() { "done" } else { &note });
+    let line = Row::line([Span { text: words, ..mark }, Span::new("muted", run.elapsed(now_ms))]);
+    let error = run.failure().map(|error| Row::text(run.color(now_ms), error).indented(INDENT));
+    [Row::blank(), line].into_iter().chain(error).collect()
+}
+
+/// A tool call in one line.
+fn call_row(call: &str) -> Row {
+    let mut spans = vec![Span::new("dim", "→ ")];
+    spans.append(&mut call_spans(call));
+    Row::spans(spans)
+}
+
+/// What a run asks, in a line of its own, by which run and agent: the name leaves room for the question.
+fn question_row(run: &ShownRun, asked: &str) -> Row {
+    let (name, agent) = (run.name(), run.agent());
+    let agent = if agent == name || agent.is_empty() { String::new() } else { format!(" ({agent})") };
+    let variants = [(None, Some(60), 10), (Some(60), Some(120), 20), (Some(120), None, 40)];
+    Row::line(variants.map(|(from, until, chars)| {
+        let who = Span::new("accent", format!("{}{agent}", short(&name, chars)));
+        let asks = [Span::new("muted", " asks: "), Span::new("toolOutput", asked)];
+        let spans = [Span::new("warning", "? "), who].into_iter().chain(asks).collect();
+        Part { from, until, ..Part::new(spans) }
+    }))
+}

@@ -1,0 +1,205 @@
+//! A background run as JavaScript hands it over, and what is said of it wherever it is drawn.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::event::Usage;
+use crate::present::cards::{Retry, Spent};
+use crate::present::counts::is_active;
+use crate::present::drawing::{Color, Span, beginning, first_line, folded, gist};
+use crate::present::{Mark, Standing, StateWords, UsageWords, state_words, usage_words};
+use crate::text::figures;
+
+/// Text looked at for one line; what is longer fits none.
+const LINE_CHARS: usize = 400;
+pub(super) const UNREAD: &str = "waiting to be read";
+
+/// What is drawn of a `BackgroundRun`. A field of another type makes the whole run one that is not drawn.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ShownRun {
+    pub key: String,
+    pub label: Option<String>,
+    pub agent: String,
+    pub task: String,
+    pub model: Option<String>,
+    state: String,
+    outcome: Option<String>,
+    position: Option<f64>,
+    pub error: Option<String>,
+    pub result: Option<String>,
+    pub partial: Option<String>,
+    pub last_tool: Option<String>,
+    pub text: Option<String>,
+    created_ms: f64,
+    started_ms: Option<f64>,
+    ended_ms: Option<f64>,
+    usage: Spent,
+    retry: Option<Retry>,
+    #[serde(default)]
+    is_foreground: bool,
+    /// What its child asks of the user, and waits for.
+    pub question: Option<Question>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Question {
+    title: String,
+}
+
+impl ShownRun {
+    pub(super) fn is_live(&self) -> bool {
+        self.state != "ended"
+    }
+
+    /// A state, or how it ended: of a run that lost its host that may not be known.
+    pub(super) fn state(&self) -> &str {
+        if self.is_live() { &self.state } else { self.outcome.as_deref().unwrap_or("interrupted") }
+    }
+
+    pub(super) fn words(&self, now_ms: i64) -> StateWords {
+        let standing = Standing {
+            state: self.state().to_owned(),
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+            position: self.position.map(|position| position as usize),
+            retry: self.retry.as_ref().map(Retry::notice),
+            ..Standing::default()
+        };
+        state_words(&standing, now_ms)
+    }
+
+    /// How it ended, or what it waits for; nothing for one that works or is done.
+    pub(super) fn note(&self, now_ms: i64) -> String {
+        folded(&self.words(now_ms).note.unwrap_or_default())
+    }
+
+    /// Its mark, and the colour of what is said beside it.
+    pub(super) fn mark(&self, now_ms: i64) -> Span {
+        if self.question.is_some() {
+            return Span::new(Mark::Warning.color(), "?");
+        }
+        let mark: Mark = self.words(now_ms).mark;
+        Span::new(mark.color(), mark.sign())
+    }
+
+    pub(super) fn color(&self, now_ms: i64) -> Color {
+        self.mark(now_ms).color.unwrap_or("muted")
+    }
+
+    /// What people call it: its label, else the first line of its task.
+    pub(super) fn name(&self) -> String {
+        let label = self.label.as_deref().filter(|label| !label.is_empty());
+        let task = Some(self.task.as_str()).filter(|task| !task.is_empty());
+        let name = first_line(beginning(label.or(task).unwrap_or(&self.agent), LINE_CHARS));
+        if name.is_empty() { "…".to_owned() } else { name }
+    }
+
+    pub(super) fn agent(&self) -> String {
+        brief(&self.agent)
+    }
+
+    /// The model without its provider.
+    pub(super) fn model(&self) -> String {
+        let model = self.model.as_deref().unwrap_or_default();
+        brief(model.split_once('/').map_or(model, |(_, name)| name))
+    }
+
+    /// How long it has run, or ran; while it is queued, how long it waits.
+    pub(super) fn elapsed(&self, now_ms: i64) -> String {
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
+        let end = self.ended_ms.unwrap_or(now_ms as f64);
+        let ms = (end - self.started_ms.unwrap_or(self.created_ms)).max(0.0);
+        let time = Duration::try_from_secs_f64(ms / 1_000.0).unwrap_or_default();
+        if self.is_live() { figures::ticking(time) } else { figures::duration(time) }
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        self.usage.usage()
+    }
+
+    pub(super) fn spent(&self) -> UsageWords {
+        usage_words(&self.usage())
+    }
+
+    /// What was read and written, the cache left out.
+    pub(super) fn tokens(&self) -> String {
+        let usage = Usage { cache_read: 0, cache_write: 0, ..self.usage() };
+        usage_words(&usage).tokens.unwrap_or_default()
+    }
+
+    pub(super) fn asks(&self) -> Option<String> {
+        self.question.as_ref().map(|question| brief(&question.title))
+    }
+
+    /// Why it failed.
+    pub(super) fn failure(&self) -> Option<&str> {
+        self.error.as_deref().filter(|error| !error.is_empty())
+    }
+
+    /// What it does: words on how it stands, and the news.
+    pub(super) fn doing(&self, is_unread: bool, now_ms: i64) -> Vec<Span> {
+        if self.question.is_some() {
+            return self.news();
+        }
+        let note = self.note(now_ms);
+        let foreground = if self.is_foreground { "foreground" } else { "" };
+        let said = [foreground, &note, if is_unread { UNREAD } else { "" }];
+        let said: Vec<_> = said.into_iter().filter(|word| !word.is_empty()).collect();
+        let color = if self.is_live() && !self.is_retried() { "muted" } else { self.color(now_ms) };
+        let mut spans = vec![Span::new(color, said.join(", "))];
+        let mut news = self.news();
+        if let Some(first) = news.iter_mut().find(|span| !span.text.is_empty()).filter(|_| !said.is_empty()) {
+            spans.push(Span { text: ": ".to_owned(), is_path: false, ..first.clone() });
+        }
+        spans.append(&mut news);
+        spans
+    }
+
+    fn is_retried(&self) -> bool {
+        self.retry.is_some() && is_active(self.state())
+    }
+
+    /// What it asks, does, has come to, or has failed of.
+    fn news(&self) -> Vec<Span> {
+        if self.is_retried() {
+            return Vec::new();
+        }
+        if let Some(title) = self.asks() {
+            return vec![Span::new("warning", format!("asks: {title}"))];
+        }
+        if !self.is_live() {
+            return vec![match self.failure() {
+                Some(error) => Span::new("muted", brief(error)),
+                None => Span::new("toolOutput", gist(self.result.as_deref().unwrap_or_default())),
+            }];
+        }
+        let said = gist(self.text.as_deref().unwrap_or_default());
+        // What was said before the newest call is left out by whoever keeps it.
+        match self.last_tool.as_deref().filter(|_| said.is_empty()) {
+            Some(call) => call_spans(&brief(call)),
+            None => vec![Span::new("toolOutput", said)],
+        }
+    }
+}
+
+/// The words of a tool call; where they are too long, the path at their end gives way.
+pub(super) fn call_spans(call: &str) -> Vec<Span> {
+    let path = call.rfind(' ').map_or(0, |blank| blank + 1);
+    // What a shell runs is no place.
+    if call.starts_with('$') || !call[path..].contains(['/', '\\']) {
+        return vec![Span::new("toolOutput", call)];
+    }
+    vec![Span::new("toolOutput", &call[..path]), Span::path("toolOutput", &call[path..])]
+}
+
+/// The start of a text on one line.
+pub(super) fn brief(text: &str) -> String {
+    folded(beginning(text, LINE_CHARS))
+}
+
+/// A name in at most so many characters.
+pub(super) fn short(name: &str, chars: usize) -> String {
+    let is_long = name.chars().count() > chars;
+    if is_long { format!("{}…", beginning(name, chars - 1)) } else { name.to_owned() }
+}
