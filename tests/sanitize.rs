@@ -231,7 +231,6 @@ fn code_and_what_stands_for_a_secret_stay() {
         r#"--set server.token="sha256~XXXXXXXXXX_PUT_YOUR_TOKEN_HERE_XXXXXXXXXXXX" "#,
         "login --token=sha256~_xxxxxx_xxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxx-X",
         "glpat-XXXXXXXXXXX-XXXXXXXX",
-        "sgp_5555555dAAAAA7777777CcccCFaaaaaaaaaaaaaa",
         "&hf_servingcellpriorityparametersdescription_h_prio",
         "img/video_box.ico-7a388b69018576d24b59331fd60aab0c.png",
         "xoxe.xoxp-1-initial",

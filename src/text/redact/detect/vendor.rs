@@ -9,7 +9,7 @@ use crate::text::redact::tables::vendor::{Before, Needs, Vendor};
 use crate::text::redact::tables::vendors::{COMMON, vendors};
 use crate::text::redact::triggers::{GRAM, Trigger};
 use crate::text::redact::value::judgement::JUDGED;
-use crate::text::redact::value::looks::{Look, has_digit, has_upper, is_made_up, look};
+use crate::text::redact::value::looks::{Look, has_digit, has_upper, is_blanked, look};
 
 /// One rule for each prefix of each row.
 pub(crate) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {
@@ -142,7 +142,7 @@ fn goes_on(cursor: &Cursor<'_>, prefix: &str, begin: usize, end: usize) -> bool 
 /// What a prefix and a length alone cannot tell apart from names and prose.
 fn is_plausible(row: &Vendor, body: &[u8]) -> bool {
     let is_documented = row.documented.iter().any(|ending| body.ends_with(ending.as_bytes()));
-    if is_made_up(body) || is_documented || body.len() > row.most {
+    if is_blanked(body) || is_documented || body.len() > row.most {
         return false;
     }
     match row.needs {

@@ -191,22 +191,25 @@ fn is_mask(value: &str) -> bool {
             .all(|character| matches!(character, '*' | 'x' | 'X' | '•' | '.' | '-' | '_' | '#' | '?' | '…'))
 }
 
-/// Whether a person typed a value in the place of a random one: it is filled up, says so (`PUT_YOUR_TOKEN_HERE`), has next
-/// to no different characters, or mostly repeats the one before. One that counts (`1234567890abcdef`) may be somebody's key.
+/// Whether a person typed a value in the place of a random one: it is blanked out, or has next to no different characters.
+/// One that counts (`1234567890abcdef`) may be somebody's key.
 pub(crate) fn is_made_up(value: &[u8]) -> bool {
     /// Chance has more different characters in so many.
     const LONG: usize = 16;
-    let (mut letters, mut seen, mut repeated, mut last) = (0, 0_u64, 0, 0);
+    let (mut letters, mut seen) = (0, 0_u64);
     for byte in value.iter().filter(|byte| byte.is_ascii_alphanumeric()) {
-        let byte = byte.to_ascii_lowercase();
         letters += 1;
-        seen |= 1 << (byte & 63);
-        repeated += usize::from(byte == last);
-        last = byte;
+        seen |= 1 << (byte.to_ascii_lowercase() & 63);
     }
-    is_filled(value)
-        || says_it(value)
-        || (letters >= LONG && (seen.count_ones() <= 4 || repeated * 2 >= letters))
+    is_blanked(value) || (letters >= LONG && seen.count_ones() <= 4)
+}
+
+/// Whether a value is a form to fill in: mostly `x`, or it says so (`PUT_YOUR_TOKEN_HERE`).
+pub(crate) fn is_blanked(value: &[u8]) -> bool {
+    const LEAST: usize = 12;
+    let letters = value.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
+    let crosses = value.iter().filter(|byte| byte.eq_ignore_ascii_case(&b'x')).count();
+    is_filled(value) || says_it(value) || (letters >= LEAST && crosses * 2 >= letters)
 }
 
 /// Whether a part of a value, between signs, is the word of a placeholder.
