@@ -1076,14 +1076,14 @@ export interface HostTool {
 }
 
 /**
- * Lists the rules that would fire on a text, how often and where.
+ * Explains what would be redacted in a text: by which rule, what that finds, how often and where.
  *
  * @example
  * ```ts
  * import { inspectOutput } from "pi-subagent-native";
  *
  * const found = await inspectOutput("token: correct-horse", { secrets: ["correct-horse"] });
- * for (const { rule, count, ranges } of found) console.log(rule, count, ranges[0]?.start);
+ * for (const { rule, what, ranges } of found) console.log(rule, what, ranges[0]?.start);
  * ```
  */
 export declare function inspectOutput(text: string, options?: SanitizeOptions | undefined | null): Promise<Redaction[]>
@@ -1344,10 +1344,20 @@ export interface Question {
   timeoutMs?: number
 }
 
+/** How many different values one rule replaced. It never holds a value. */
+export interface RedactedValues {
+  /** The rule's name, which `sanitize.allow` takes as `rule:NAME`. */
+  rule: string
+  /** From 1. */
+  count: number
+}
+
 /** A rule that fired. It never holds the value. */
 export interface Redaction {
   /** The rule's name. */
   rule: string
+  /** What the rule finds, in plain words. */
+  what: string
   /** How often it fired. */
   count: number
   /** Where, in bytes of the input as UTF-8. */
@@ -1643,8 +1653,15 @@ export interface SanitizeOptions {
   secrets?: Array<string>
   /** The text of a file in the format of pi's `auth.json`; its credentials are added to `secrets`. */
   authJson?: string
-  /** Home directories to show as `~`. Default: this user's. */
+  /** The user's home directories. Default: this user's. */
   homes?: Array<string>
+  /**
+   * Which home directories are shown as `~`: the user's own, but not in code; everybody's, in code too; none.
+   * @default "own"
+   */
+  homePaths?: "own" | "all" | "off"
+  /** Exact values to leave alone, and rules, as `rule:NAME`. What names no rule rejects. */
+  allow?: Array<string>
 }
 
 /**
@@ -1760,6 +1777,11 @@ export interface SingleResult {
    * not write.
    */
   changes?: Array<string>
+  /**
+   * How many secrets were replaced in the texts of this result, by rule, the most frequent first; absent when there
+   * were none. A value counts once, wherever it stood.
+   */
+  redacted?: Array<RedactedValues>
   /** Notes on how the run was set up and ended, such as tools that were dropped; at most 16 KiB each. */
   diagnostics?: Array<string>
 }

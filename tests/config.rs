@@ -100,6 +100,14 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
             "{ \"subagents\": { \"timeout\": 5, \"maxBytes\": 5, \"output.maxBytes\": 500, \"xyzzy\": 1, \"retry\": { \"attempts\": 2 } } }",
         ),
         ("twice", "{ \"subagents\": { \"maxDepth\": 1,\n \"maxDepth\": 2 } }"),
+        (
+            "a rule that there is none of",
+            "{ \"subagents\": { \"sanitize\": { \"allow\": [\"rule:asignment\"] } } }",
+        ),
+        (
+            "a rule without `rule:`",
+            "{ \"subagents\": { \"sanitize\": { \"allow\": [\"x-1-y\", \"jwt\"], \"homePaths\": \"mine\" } } }",
+        ),
         ("language server", "{ \"subagents\": { \"allowedLspActions\": [\"hover\", \"code-action\"] } }"),
         ("reserved variable", "{ \"subagents\": { \"env\": { \"PI_SUBAGENT_CHILD\": \"0\" } } }"),
         ("an argument as model", "{ \"subagents\": { \"model\": \"--help\", \"piCommand\": [] } }"),

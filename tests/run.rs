@@ -605,6 +605,24 @@ async fn a_long_answer_is_cut_in_the_middle_and_names_the_file_with_the_whole_te
 }
 
 #[tokio::test]
+async fn a_result_says_how_many_values_went_and_by_which_rules() {
+    let token = ["ghp_", "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"].concat();
+    let script = format!(r#"begin; said "a {token} b api_key=k9x2m4p7q1 c {token}"; settled"#);
+    let result = scene(&script).run().await;
+    let single = &result.details.results[0];
+    let counts: Vec<_> = single.redacted.iter().map(|redacted| (redacted.rule, redacted.count)).collect();
+    assert_eq!(counts, [("assignment", 1), ("github_token", 1)]);
+    let note = "2 values redacted: 1 by `assignment`, 1 by `github_token`";
+    assert!(single.diagnostics.iter().any(|said| said == note), "{:?}", single.diagnostics);
+    assert!(!format!("{result:?}").contains("AbCdEf"), "{result:?}");
+
+    let allow = json!({ "sanitize": { "allow": [token, "rule:assignment"] } });
+    let result = scene(&script).config(allow).run().await;
+    assert_eq!(result.details.results[0].redacted, []);
+    assert_eq!(result.text, format!("a {token} b api_key=k9x2m4p7q1 c {token}"));
+}
+
+#[tokio::test]
 async fn a_result_says_how_much_of_an_answer_was_too_long_to_keep() {
     let script = r#"begin; said "first $(head -c 1500000 /dev/zero | tr '\0' x) last"; settled"#;
     let result = scene(script).config(json!({ "output": { "maxBytes": 2_000_000 } })).run().await;

@@ -1,6 +1,8 @@
 //! What the sanitizer removes, and what it leaves alone.
 
-use pi_subagent_native::text::{Redaction, Sanitizer, SanitizerOptions, settled_length};
+use pi_subagent_native::text::{
+    Allowed, HomePaths, Redaction, Sanitizer, SanitizerOptions, check_allowed, settled_length,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -15,6 +17,7 @@ fn knowing() -> Sanitizer {
         homes: ["/root", "/srv/people/ann/", "/home/ann", "/Users/ann", r"C:\Users\ann"]
             .map(str::to_owned)
             .into(),
+        ..SanitizerOptions::default()
     })
 }
 
@@ -302,6 +305,163 @@ fn homes_become_a_tilde_at_a_path_boundary_only() {
 }
 
 #[test]
+fn homes_stay_in_code_where_an_edit_would_not_match() {
+    let sanitizer = knowing();
+    for (label, input, expected) in [
+        (
+            "fenced",
+            "see /home/ann/a\n```sh\ncd /home/ann/a\n```\nsee /home/ann/a",
+            "see ~/a\n```sh\ncd /home/ann/a\n```\nsee ~/a",
+        ),
+        (
+            "tildes",
+            "~~~\n/home/ann/a\n```\n/home/ann/b\n~~~\n/home/ann/c",
+            "~~~\n/home/ann/a\n```\n/home/ann/b\n~~~\n~/c",
+        ),
+        (
+            "indented",
+            "x\n    cd /home/ann\n\tcd /home/ann\n  cd /home/ann",
+            "x\n    cd /home/ann\n\tcd /home/ann\n  cd ~",
+        ),
+        (
+            "a patch",
+            "-    a = /home/ann\n+\tb = /home/ann\n- /home/ann",
+            "-    a = /home/ann\n+\tb = /home/ann\n- ~",
+        ),
+        ("assigned", "const a = \"/home/ann/x\"; // /home/ann/x", "const a = \"/home/ann/x\"; // ~/x"),
+        ("passed", "open('/home/ann/x', \"cd /home/ann\")", "open('/home/ann/x', \"cd /home/ann\")"),
+        ("an entry", "{\"cwd\":\"/home/ann\"}", "{\"cwd\":\"/home/ann\"}"),
+        ("imported", "import x from '/home/ann/x.js';", "import x from '/home/ann/x.js';"),
+        ("a message", "ENOENT: no such file, open '/home/ann/x'", "ENOENT: no such file, open '~/x'"),
+        ("prose", "it's in `/home/ann/x` and \"/home/ann/y\"", "it's in `~/x` and \"~/y\""),
+        ("others", "/home/bob/x and docker's /home/node/app", "/home/bob/x and docker's /home/node/app"),
+    ] {
+        assert_eq!(&*sanitizer.sanitize(input), expected, "{label}");
+        let arrived = (0..=input.len()).map(|end| sanitizer.sanitize_growing(&input[..end]).into_string());
+        for shown in arrived {
+            let whole = expected.starts_with(shown.trim_end_matches("/home/ann").trim_end_matches('~'));
+            assert!(
+                whole
+                    || shown.ends_with("/home/an")
+                    || expected.starts_with(&shown[..shown.len().saturating_sub(9)]),
+                "{label}: {shown}"
+            );
+        }
+    }
+}
+
+#[test]
+fn homes_are_own_all_or_off() {
+    let text = "/home/ann/x /home/bob/y /Users/eve\n```\n/home/ann/x\n```";
+    for (paths, expected) in [
+        (HomePaths::Own, "~/x /home/bob/y /Users/eve\n```\n/home/ann/x\n```"),
+        (HomePaths::All, "~/x ~/y ~\n```\n~/x\n```"),
+        (HomePaths::Off, text),
+    ] {
+        let homes = vec!["/home/ann".to_owned()];
+        let options = SanitizerOptions { homes, home_paths: paths, ..SanitizerOptions::default() };
+        assert_eq!(&*Sanitizer::new(options).sanitize(text), expected, "{paths}");
+    }
+}
+
+/// A value that the test allows, and one that it does not.
+const MINE: &str = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
+const OTHER: &str = "ghp_ZyXwVuTsRqPoNmLkJiHgFeDcBa9876543210";
+
+fn allowing(entries: &[&str]) -> Sanitizer {
+    let entries: Vec<String> = entries.iter().map(|entry| (*entry).to_owned()).collect();
+    Sanitizer::new(SanitizerOptions {
+        secrets: vec!["Kn0wn-Value-77".to_owned(), MINE.to_owned()],
+        allowed: Allowed::new(&entries),
+        ..SanitizerOptions::default()
+    })
+}
+
+#[test]
+fn what_is_allowed_stays_also_while_it_arrives_and_nothing_else_does() {
+    let text =
+        format!("token: {MINE}, api_key=k9x2m4p7q1 and {OTHER}; Kn0wn-Value-77 password=hunter22x\nend");
+    let other = "[GITHUB_TOKEN_REDACTED]";
+    for (entries, expected) in [
+        (
+            &[MINE][..],
+            format!("token: {MINE}, api_key=[REDACTED] and {other}; [REDACTED] password=[REDACTED]\nend"),
+        ),
+        (
+            &["k9x2m4p7q1", "hunter22x", "Kn0wn-Value-77"],
+            format!(
+                "token: [REDACTED], api_key=k9x2m4p7q1 and {other}; Kn0wn-Value-77 password=hunter22x\nend"
+            ),
+        ),
+        (
+            &["rule:github_token"],
+            format!("token: [REDACTED], api_key=[REDACTED] and {OTHER}; [REDACTED] password=[REDACTED]\nend"),
+        ),
+        (
+            &["rule:assignment"],
+            format!("token: {other}, api_key=k9x2m4p7q1 and {other}; [REDACTED] password=hunter22x\nend"),
+        ),
+    ] {
+        let sanitizer = allowing(entries);
+        assert_eq!(&*sanitizer.sanitize(&text), expected, "{entries:?}");
+        for end in 0..=text.len() {
+            let shown = sanitizer.sanitize_growing(&text[..settled_length(&text[..end])]);
+            let same = expected.bytes().zip(shown.bytes()).take_while(|(one, other)| one == other).count();
+            assert!(shown.len() - same < 8, "{entries:?} {end}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn an_allowed_name_of_json_stays_and_an_allowed_rule_costs_no_more_than_one_that_is_on() {
+    let value = json!({ "password": "hunter22x", "token": "k9x2m4p7q1" });
+    let kept = allowing(&["hunter22x"]).sanitize_json(&value);
+    assert_eq!(kept, json!({ "password": "hunter22x", "token": "[REDACTED]" }));
+    assert_eq!(allowing(&["rule:assignment"]).sanitize_json(&value), value);
+
+    let took = |sanitizer: &Sanitizer| {
+        let text = "token=k9x2m4p7q1".repeat(20_000);
+        let began = std::time::Instant::now();
+        let _ = sanitizer.sanitize(&text);
+        began.elapsed()
+    };
+    let [on, off] = [plain(), allowing(&["rule:assignment"])].map(|sanitizer| took(&sanitizer));
+    assert!(off < on * 20 + std::time::Duration::from_secs(1), "{off:?}, {on:?} with the rule");
+}
+
+#[test]
+fn what_may_be_allowed_is_checked() {
+    assert_eq!(check_allowed("rule:github_token"), Ok(()));
+    assert_eq!(check_allowed("rule:stack_frames"), Ok(()));
+    assert_eq!(check_allowed("hunter22x"), Ok(()));
+    for (entry, wrong) in [
+        ("rule:github_tokn", "did you mean `github_token`?"),
+        ("rule:home_directory", "there is none of"),
+        ("jwt", "write `rule:jwt`"),
+        ("ab", "at least 3 bytes"),
+    ] {
+        let said = check_allowed(entry).expect_err(entry);
+        assert!(said.contains(wrong), "{said}");
+    }
+    assert_eq!(Allowed::new(&["rule:github_tokn".to_owned()]), Allowed::default());
+}
+
+#[test]
+fn redacted_values_are_counted_once_each_and_by_rule() {
+    let sanitizer = knowing().counting();
+    let text = format!("{MINE} {MINE} api_key=k9x2m4p7q1 /home/ann/x \x1b[1m {OTHER}");
+    let clean = sanitizer.sanitize(&text);
+    let _ = sanitizer.sanitize(&clean);
+    let _ = sanitizer.sanitize(&text);
+    let _ = sanitizer.sanitize_json(&json!({ "password": "hunter22x", "token": "k9x2m4p7q1" }));
+    let counts: Vec<_> =
+        sanitizer.redacted().iter().map(|redacted| (redacted.rule, redacted.count)).collect();
+    assert_eq!(counts, [("assignment", 2), ("github_token", 2)]);
+    assert_eq!(knowing().redacted(), []);
+    assert_eq!(sanitizer.counting().redacted(), []);
+}
+
+#[test]
 fn private_keys_go_whole_or_cut() {
     let line = "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfnygWyF8PbnGy0AHB7MaC0Q3n5v1kTz9Lx2";
     let begin = ["-----BEGIN ", "RSA PRIVATE KEY-----"].concat();
@@ -430,7 +590,8 @@ fn inspection_points_into_the_input_and_never_shows_a_value() {
     let found = knowing().inspect(input);
     let summary: Vec<(&str, usize, Vec<&str>)> = found
         .iter()
-        .map(|Redaction { rule, count, ranges }| {
+        .map(|Redaction { rule, what, count, ranges }| {
+            assert!(!what.is_empty());
             (*rule, *count, ranges.iter().map(|range| &input[range.clone()]).collect())
         })
         .collect();

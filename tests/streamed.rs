@@ -17,7 +17,7 @@ const CORPUS: [&str; 4] = [
 
 fn sanitizer(secrets: &[&str]) -> Sanitizer {
     let secrets = secrets.iter().map(|&secret| secret.to_owned()).collect();
-    Sanitizer::new(SanitizerOptions { secrets, homes: Vec::new() })
+    Sanitizer::new(SanitizerOptions { secrets, ..SanitizerOptions::default() })
 }
 
 /// Every text of the corpus with its secret, which is empty for an innocent one.

@@ -128,6 +128,7 @@ holds<
 		| "resources"
 		| "fullOutputFile"
 		| "changes"
+		| "redacted"
 		| "diagnostics"
 	>
 >();

@@ -16,6 +16,7 @@ pub(crate) fn sanitize(file: &str) -> io::Result<Value> {
     let sanitizer = Sanitizer::new(SanitizerOptions {
         secrets: vec!["correct-horse-battery-staple-42".into()],
         homes: vec!["/home/user".into()],
+        ..SanitizerOptions::default()
     });
     Ok(repeat(&text, || sanitizer.sanitize(&text).len()))
 }

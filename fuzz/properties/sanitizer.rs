@@ -15,6 +15,7 @@ static SANITIZER: LazyLock<Sanitizer> = LazyLock::new(|| {
     Sanitizer::new(SanitizerOptions {
         secrets: vec![KNOWN.to_owned(), "multi\nline-Kn0wn".to_owned()],
         homes: vec!["/root".to_owned(), "/srv/people/ann/".to_owned()],
+        ..SanitizerOptions::default()
     })
 });
 

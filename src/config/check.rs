@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::keys::{Key, Kind};
 use super::located::{Json, Located, Member, Mistake};
-use crate::text::{Position, nearest, quoted, suggestion, without_controls};
+use crate::text::{Position, check_allowed, nearest, quoted, suggestion, without_controls};
 
 /// No list needs more entries.
 const MAX_ITEMS: usize = 256;
@@ -58,6 +58,7 @@ impl Checker<'_> {
                 return self.list(kind, value, items, is_line);
             }
             (Kind::PlaceList, Json::List(items)) => return self.list(kind, value, items, is_place),
+            (Kind::AllowedList, Json::List(items)) => return self.allowed(value, items),
             (Kind::Command, Json::List(items)) if !items.is_empty() => {
                 return self.list(kind, value, items, is_argument);
             }
@@ -82,6 +83,17 @@ impl Checker<'_> {
             _ => self.holds(item, &expected(kind)),
         });
         texts.collect::<Result<Vec<_>, _>>().map(Value::Array)
+    }
+
+    fn allowed(&self, value: &Located, items: &[Located]) -> Result<Value, Mistake> {
+        for item in items {
+            if let Json::Text(text) = &item.json
+                && let Err(wrong) = check_allowed(text)
+            {
+                return self.mistake(item.at, wrong);
+            }
+        }
+        self.list(Kind::AllowedList, value, items, is_argument)
     }
 
     fn environment(&self, value: &Located, members: &[Member]) -> Result<Value, Mistake> {
@@ -198,6 +210,7 @@ fn expected(kind: Kind) -> String {
         Kind::ChoiceOrList(choices) => return format!("{} or a list of paths", listed(choices)),
         Kind::Text => "one line of text that does not start with `-`",
         Kind::TextList | Kind::LspActions => "a list of names",
+        Kind::AllowedList => "a list of exact values and of rules such as `rule:jwt`",
         Kind::PlaceList => "a list of paths that begin with `/` or `~/`",
         Kind::Command => "a program and its arguments, such as [\"node\", \"cli.js\"]",
         Kind::Environment => "an object of names and texts",

@@ -7,6 +7,7 @@ use super::settings::{
     AnnounceMode, Config, EarlyBoot, NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol,
 };
 use crate::agent::{Context, Network, SandboxMode, THINKING_LEVELS};
+use crate::text::HomePaths;
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +26,8 @@ pub(super) enum Kind {
     TextList,
     /// A list of absolute paths and of paths below the home directory, `~/…`.
     PlaceList,
+    /// A list of exact values and of rules of the sanitizer, `rule:NAME`.
+    AllowedList,
     /// A program and its arguments: a list of texts with at least one entry.
     Command,
     /// Environment variables and their values.
@@ -99,8 +102,8 @@ const fn later(path: &'static str, kind: Kind, default: &'static str, project: T
 /// All keys, also those without an effect yet: a file written for a later release is still checked.
 pub(super) const KEYS: &[Key] = {
     use Kind::{
-        Amount, Bool, Choice, ChoiceOrList, Command, Environment, Integer, Launchers, LspActions, PlaceList,
-        Text, TextList,
+        AllowedList, Amount, Bool, Choice, ChoiceOrList, Command, Environment, Integer, Launchers,
+        LspActions, PlaceList, Text, TextList,
     };
     use Tighten::{Fewer, Later, More, Never, Only, Smaller, SmallerLimit};
     &[
@@ -147,6 +150,8 @@ pub(super) const KEYS: &[Key] = {
             More,
         ),
         works("sandbox.env", TextList, "[]", Fewer),
+        works("sanitize.homePaths", Choice(HomePaths::TEXTS), r#""own""#, Never),
+        works("sanitize.allow", AllowedList, "[]", Never),
         works("pidNamespace", Bool, "false", Only(true)),
         works("budget.maxCost", Amount, "0", SmallerLimit),
         works("budget.maxTokens", COUNT, "0", SmallerLimit),

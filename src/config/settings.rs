@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::units::{Limit, Millis, MillisLimit, Minutes, MinutesLimit};
 use crate::agent::{Context, Network, SandboxMode};
-use crate::text::{TruncateLimits, text_enum};
+use crate::text::{HomePaths, TruncateLimits, text_enum};
 
 /// All settings. Serialized, it has the shape of the `subagents` object of a configuration file, with defaults filled
 /// in.
@@ -69,6 +69,8 @@ pub struct Config {
     pub tools: Tools,
     /// The read-only sandbox.
     pub sandbox: Sandbox,
+    /// What is taken out of texts.
+    pub sanitize: Sanitize,
     /// Spending limits of one run.
     pub budget: Budget,
     /// Spending limits of everything that one session delegates.
@@ -193,6 +195,16 @@ pub struct Sandbox {
     /// Environment variables that its shell keeps although their names say that they hold a secret. `*` matches any
     /// characters.
     pub env: Vec<String>,
+}
+
+/// What is taken out of texts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sanitize {
+    /// Which home directories become `~`.
+    pub home_paths: HomePaths,
+    /// Exact values, and rules as `rule:NAME`, that are left alone.
+    pub allow: Vec<String>,
 }
 
 /// Spending limits of one run; `None` is no limit.

@@ -16,7 +16,8 @@ use crate::process::{ChildCommand, Guardian, Options, capture};
 use crate::run::admit::listing::{Listed, list_agents};
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
 use crate::run::{CallSettings, HostCapabilities, HostContext, off_thread};
-use crate::text::{Diagnostic, Severity};
+use crate::text::figures::counted;
+use crate::text::{Allowed, Diagnostic, Severity};
 
 /// Bytes of one message or hint: a program that fails can print a lot.
 const MAX_MESSAGE: usize = 4 * 1024;
@@ -71,6 +72,7 @@ async fn examine(cwd: &Path, context: &HostContext, settings: &CallSettings) -> 
                 );
                 checks.push(Check::new("configuration", Status::Info, message));
             }
+            checks.extend(left_alone(&loaded.config));
             loaded.config.clone()
         }
         Err(refusal) => {
@@ -92,6 +94,16 @@ fn addon() -> Check {
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     Check::new("addon", Status::Ok, format!("{name} {version} on {os} {arch}"))
+}
+
+/// What the user has said is no secret: rules by name, values by their number only.
+fn left_alone(config: &Config) -> Option<Check> {
+    let allowed = Allowed::new(&config.sanitize.allow);
+    let values = Some(allowed.value_count()).filter(|count| *count > 0);
+    let mut parts: Vec<String> = values.map(|count| counted(count, "exact value")).into_iter().collect();
+    parts.extend(allowed.rules().iter().map(|rule| format!("what `{rule}` finds")));
+    let message = format!("`sanitize.allow` leaves alone: {}", parts.join(", "));
+    (!parts.is_empty()).then(|| Check::new("sanitizer", Status::Info, message))
 }
 
 fn noted(area: &'static str, diagnostic: &Diagnostic) -> Check {

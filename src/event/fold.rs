@@ -77,6 +77,7 @@ impl State {
     pub(super) fn live<'a>(&'a self, shown: &'a Self) -> Live<'a> {
         Live {
             text: shown.live.view(),
+            code: shown.live.code(),
             display_items: &shown.items.items,
             usage: &self.collected.usage,
             running_tools: self.running.len(),

@@ -6,7 +6,7 @@ use super::display::DisplayItem;
 use super::stop_reason::StopReason;
 use super::usage::Usage;
 use super::wire::record::MAX_LIVE;
-use crate::text::{HeadTail, Tail, settled_length};
+use crate::text::{Fence, HeadTail, Tail, settled_length};
 
 /// A view of a running child.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +15,8 @@ pub struct Live<'a> {
     /// The newest assistant text: of the message under way once it says something, else of the last that did. The
     /// newest 64 KiB. Neither this nor `display_items` shows anything of an epilogue.
     pub text: &'a str,
+    /// The block of code in which `text` begins, where the line that opens it is not among the newest.
+    pub code: Option<Fence>,
     /// The newest texts and tool calls, oldest first; 48 KiB as JSON at most.
     pub display_items: &'a [DisplayItem],
     /// Sums over the assistant messages so far.
@@ -35,6 +37,18 @@ pub struct Live<'a> {
     pub has_answer: bool,
     /// The request that pi is about to repeat.
     pub retry: Option<&'a PendingRetry>,
+}
+
+impl Live<'_> {
+    /// The text as it reads by itself: if it begins within a block of code, that block is opened.
+    #[must_use]
+    pub fn fenced_text(&self) -> String {
+        fenced_view(self.text, self.code)
+    }
+}
+
+fn fenced_view(text: &str, code: Option<Fence>) -> String {
+    code.map_or_else(|| text.to_owned(), |fence| format!("{}\n{text}", fence.marks()))
 }
 
 /// A failed request that pi repeats after a pause. Not sanitized.
@@ -74,9 +88,15 @@ impl LiveText {
         if self.is_under_way { &text[..settled_length(text)] } else { text }
     }
 
+    /// The code block in which the view begins, if its beginning was displaced.
+    pub(super) fn code(&self) -> Option<Fence> {
+        let view = self.text.view_from_word();
+        self.text.is_cut().then(|| self.text.code_before(view)).flatten()
+    }
+
     /// The text, unless it is the answer.
     pub(super) fn partial(&self) -> Option<String> {
-        (!self.is_answer && !self.text.is_empty()).then(|| self.view().to_owned())
+        (!self.is_answer && !self.text.is_empty()).then(|| fenced_view(self.view(), self.code()))
     }
 
     pub(super) fn begin_block(&mut self) {

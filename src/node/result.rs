@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::into_js::{IntoJs, object_into_js};
 use crate::event;
 use crate::run;
+use crate::text;
 
 /// The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it.
 #[napi(object, object_from_js = false)]
@@ -220,8 +221,20 @@ pub struct SingleResult {
     /// are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may
     /// not write.
     pub changes: Option<Vec<String>>,
+    /// How many secrets were replaced in the texts of this result, by rule, the most frequent first; absent when there
+    /// were none. A value counts once, wherever it stood.
+    pub redacted: Option<Vec<RedactedValues>>,
     /// Notes on how the run was set up and ended, such as tools that were dropped; at most 16 KiB each.
     pub diagnostics: Option<Vec<String>>,
+}
+
+/// How many different values one rule replaced. It never holds a value.
+#[napi(object, object_from_js = false)]
+pub struct RedactedValues {
+    /// The rule's name, which `sanitize.allow` takes as `rule:NAME`.
+    pub rule: &'static str,
+    /// From 1.
+    pub count: u32,
 }
 
 /// Whether the kernel held a child to reading.
@@ -345,9 +358,11 @@ impl IntoJs<DisplayItem> for event::DisplayItem {
 
 object_into_js! { |single: run::SingleResult| SingleResult {
     agent, task, run_id, exit_code, usage, error, session_file, output, outcome, attempts, duration_ms, model, stop_reason,
-    signal, timeout_reason, sandbox, supervision, resources, full_output_file, changes, diagnostics,
+    signal, timeout_reason, sandbox, supervision, resources, full_output_file, changes, redacted, diagnostics,
     display_items: Some(single.display_items),
 } }
+
+object_into_js! { |redacted: text::RedactedValues| RedactedValues { rule, count } }
 
 object_into_js! { |resources: run::Resources| Resources { peak_rss_bytes, cpu_ms, processes } }
 

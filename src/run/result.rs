@@ -6,7 +6,7 @@ use super::progress::{Progress, Resources, TaskProgress};
 use super::state::RunOutcome;
 use crate::agent::Network;
 use crate::event::{DisplayItem, Usage};
-use crate::text::text_enum;
+use crate::text::{RedactedValues, text_enum};
 
 text_enum! {
     /// Why a call failed, or succeeded only with a reservation. The set is closed; match on it, never on message text.
@@ -112,6 +112,9 @@ pub struct SingleResult {
     pub full_output_file: Option<String>,
     /// The files the run changed, when the agent was allowed to write and works in a git work tree.
     pub changes: Option<Vec<String>>,
+    /// How many secrets went from the texts of this result, by rule, the most frequent first. A value counts once,
+    /// wherever it stood.
+    pub redacted: Vec<RedactedValues>,
     /// Notices about the set-up of the run, such as dropped tools.
     pub diagnostics: Vec<String>,
     /// The child's announcement, if it was asked for one and has replied.

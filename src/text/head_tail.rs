@@ -1,7 +1,7 @@
 //! Bounded text buffers: the tail of a stream, or its head and tail.
 
 use super::position::{ceil_char_boundary, floor_char_boundary};
-use super::settled_length;
+use super::{Fence, Fences, settled_length};
 
 /// How far a cut looks for white space, so that no half of a token stays behind.
 const MAX_CUT_WINDOW: usize = 4 * 1024;
@@ -12,16 +12,22 @@ pub(crate) struct Tail {
     limit: usize,
     text: String,
     pushed: u64,
+    /// Reads what is not held any more.
+    dropped: Fences,
 }
 
 impl Tail {
     pub(crate) const fn new(limit: usize) -> Self {
-        Self { limit, text: String::new(), pushed: 0 }
+        Self { limit, text: String::new(), pushed: 0, dropped: Fences::new() }
     }
 
     pub(crate) fn push(&mut self, part: &str) {
         self.pushed += part.len() as u64;
-        let part = &part[floor_char_boundary(part, part.len().saturating_sub(self.limit))..];
+        let (skipped, part) = part.split_at(floor_char_boundary(part, part.len().saturating_sub(self.limit)));
+        if !skipped.is_empty() {
+            self.drop_front(self.text.len());
+            self.dropped.push(skipped);
+        }
         let slack = self.limit / 4;
         if self.text.len() + part.len() > self.limit + slack {
             let keep = self.limit.saturating_sub(part.len());
@@ -53,6 +59,14 @@ impl Tail {
     pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.pushed = 0;
+        self.dropped = Fences::new();
+    }
+
+    /// The code block in which a view of the newest text begins.
+    pub(crate) fn code_before(&self, view: &str) -> Option<Fence> {
+        let mut fences = self.dropped.clone();
+        fences.push(&self.text[..self.text.len() - view.len()]);
+        fences.open()
     }
 
     /// Removes this character if it is the last.
@@ -85,6 +99,7 @@ impl Tail {
         if other.is_cut() {
             self.clear();
             self.pushed = other.pushed - other.view().len() as u64;
+            self.dropped = other.dropped_before_view();
         }
         self.push(other.view());
     }
@@ -97,7 +112,16 @@ impl Tail {
     }
 
     fn drop_front(&mut self, count: usize) {
-        self.text.drain(..floor_char_boundary(&self.text, count));
+        let end = floor_char_boundary(&self.text, count);
+        self.dropped.push(&self.text[..end]);
+        self.text.drain(..end);
+    }
+
+    /// What reads on where [`Tail::view`] begins.
+    fn dropped_before_view(&self) -> Fences {
+        let mut fences = self.dropped.clone();
+        fences.push(&self.text[..self.text.len() - self.view().len()]);
+        fences
     }
 }
 
@@ -122,6 +146,10 @@ impl HeadTail {
             part = &part[fits..];
         }
         if !part.is_empty() {
+            if self.tail.is_empty() {
+                self.tail.dropped = Fences::new();
+                self.tail.dropped.push(&self.head);
+            }
             self.tail.push(part);
         }
     }
@@ -165,7 +193,18 @@ impl HeadTail {
         let head = before_torn_word(&self.head[..settled_length(&self.head)], cut_window(self.half));
         let tail = after_torn_word(self.tail.view(), cut_window(self.half));
         let omitted = self.pushed() - (head.len() + tail.len()) as u64;
-        (format!("{head}\n[{omitted} bytes omitted]\n{tail}"), omitted)
+        // The note stands between two texts, each of which is the code or the prose that it was.
+        let (before, after) = (fence_open(head), self.tail.code_before(tail));
+        let (closing, opening) = if before == after {
+            (String::new(), String::new())
+        } else {
+            let line = |fence: Option<Fence>| fence.map(Fence::marks);
+            (
+                line(before).map(|marks| format!("\n{marks}")).unwrap_or_default(),
+                line(after).map(|marks| format!("{marks}\n")).unwrap_or_default(),
+            )
+        };
+        (format!("{head}{closing}\n[{omitted} bytes omitted]\n{opening}{tail}"), omitted)
     }
 
     /// Copies the newest text to another buffer, gap included.
@@ -173,6 +212,7 @@ impl HeadTail {
         if self.tail.is_cut() {
             other.clear();
             other.pushed = self.head.len() as u64;
+            other.dropped = self.tail.dropped_before_view();
         } else {
             other.push(&self.head);
         }
@@ -180,6 +220,13 @@ impl HeadTail {
         other.pushed += self.tail.pushed - self.tail.view().len() as u64;
         other.push(self.tail.view());
     }
+}
+
+/// The code block that a text ends in.
+fn fence_open(text: &str) -> Option<Fence> {
+    let mut fences = Fences::new();
+    fences.push(text);
+    fences.open()
 }
 
 /// Reserves room by doubling, but beyond `most` only what is needed.
@@ -269,6 +316,48 @@ mod tests {
         assert_eq!(head.len() as u64 + omitted + tail.len() as u64, words.len() as u64);
         assert!(words.starts_with(head) && head.ends_with(' '), "whole words before the gap: {head}");
         assert!(words.ends_with(tail) && tail.starts_with("word"), "whole words after the gap: {tail}");
+    }
+
+    #[test]
+    fn a_tail_knows_the_code_block_that_it_begins_in() {
+        let text =
+            format!("{}```rust\n{}```\n{}", "prose\n".repeat(8), "code\n".repeat(40), "prose\n".repeat(40));
+        for size in [1, 5, 64, 99, 1000] {
+            let mut tail = Tail::new(64);
+            let mut read = 0;
+            for piece in pieces(&text, size) {
+                tail.push(piece);
+                read += piece.len();
+                let view = tail.view();
+                let mut fences = Fences::new();
+                fences.push(&text[..read - view.len()]);
+                assert_eq!(tail.code_before(view), fences.open(), "pieces of {size}, {read}");
+                let mut other = Tail::new(64);
+                other.append(&tail);
+                assert_eq!(
+                    other.code_before(other.view()),
+                    fences.open(),
+                    "appended, pieces of {size}, {read}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_code_is_code_on_both_sides_of_a_gap() {
+        let prose = "word ".repeat(60);
+        for (text, note) in [
+            (format!("{prose}\n```\n{prose}"), "omitted]\n```\n"),
+            (format!("```sh\n{prose}\n```\n{prose}"), "\n```\n["),
+            (format!("```\n{prose}\n{prose}"), "\n["),
+        ] {
+            let mut clip = HeadTail::new(200);
+            for piece in pieces(&text, 7) {
+                clip.push(piece);
+            }
+            let (text, omitted) = clip.to_text();
+            assert!(text.contains(note) && omitted > 0, "{text}");
+        }
     }
 
     #[test]

@@ -10,12 +10,14 @@
 //! | How is a text cut to its limits? | `truncate`; `head_tail` while it still grows |
 //! | Where do lines, characters and positions begin? | `lines` in a stream, `position` in a text |
 //! | How is JSON read while it arrives? | `json/` |
+//! | Where is a text code? | `code` |
 //! | Which lines has a text lost and gained? | `diff` |
 //! | How does a message name a mistake, a value, its causes? | `diagnostic` |
 //! | How are durations, sizes and money written? | `figures` |
 //! | What do `{name}` and `*` stand for? | `template`, `pattern` |
 //! | How does an enum get its texts? | `text_enum` |
 
+mod code;
 mod diagnostic;
 mod diff;
 mod fence;
@@ -32,6 +34,8 @@ pub mod template;
 mod text_enum;
 mod truncate;
 
+pub use code::Fence;
+pub(crate) use code::Fences;
 pub(crate) use diagnostic::{Code, chain, nearest, one_line, quoted, suggestion};
 pub use diagnostic::{Diagnostic, Severity};
 pub use diff::{ChangedLine, changed_lines};
@@ -40,8 +44,11 @@ pub(crate) use head_tail::{HeadTail, Tail};
 pub(crate) use json::STRICT;
 pub(crate) use pattern::{covers, overlaps};
 pub(crate) use position::{LineIndex, Position, ceil_char_boundary, floor_char_boundary};
-pub(crate) use sanitize::without_controls;
-pub use sanitize::{Redaction, Sanitized, Sanitizer, SanitizerOptions, settled_length};
+pub use redact::HomePaths;
+pub use sanitize::{
+    Allowed, RedactedValues, Redaction, Sanitized, Sanitizer, SanitizerOptions, check_allowed, settled_length,
+};
+pub(crate) use sanitize::{redacted_words, without_controls};
 pub use secrets::{auth_secrets, names_secret, secret_values};
 pub(crate) use text_enum::text_enum;
 pub use truncate::{TruncateLimits, Truncated, truncate, truncate_head, truncate_tail};

@@ -74,7 +74,7 @@ pub fn collect_output(
     env: Env,
     jsonl: Either<String, Uint8Array>,
 ) -> napi::Result<PromiseRaw<'static, CollectedOutput>> {
-    let sanitizer = sanitizer_maker(None);
+    let sanitizer = sanitizer_maker(None)?;
     // Copy: JavaScript may go on writing into its own buffer.
     let jsonl = match jsonl {
         Either::A(text) => text.into_bytes(),
@@ -102,7 +102,7 @@ pub fn collect_output(
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<CollectedOutput>")]
 pub fn collect_output_file(env: Env, path: String) -> napi::Result<PromiseRaw<'static, CollectedOutput>> {
-    let sanitizer = sanitizer_maker(None);
+    let sanitizer = sanitizer_maker(None)?;
     promise(env, async move {
         let folded = off_thread(move || {
             fold(&path)

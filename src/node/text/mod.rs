@@ -10,7 +10,10 @@ use napi_derive::napi;
 
 use super::into_js::{IntoJs, object_into_js};
 use super::runtime::{off_thread, promise};
-use crate::text::{self, Sanitizer, SanitizerOptions, TruncateLimits, auth_secrets, secret_values};
+use crate::text::{
+    self, Allowed, HomePaths, Sanitizer, SanitizerOptions, TruncateLimits, auth_secrets, check_allowed,
+    secret_values,
+};
 
 /// What a sanitizer knows beside its rules.
 #[napi(object, object_to_js = false)]
@@ -20,8 +23,14 @@ pub struct SanitizeOptions {
     pub secrets: Option<Vec<String>>,
     /// The text of a file in the format of pi's `auth.json`; its credentials are added to `secrets`.
     pub auth_json: Option<String>,
-    /// Home directories to show as `~`. Default: this user's.
+    /// The user's home directories. Default: this user's.
     pub homes: Option<Vec<String>>,
+    /// Which home directories are shown as `~`: the user's own, but not in code; everybody's, in code too; none.
+    /// @default "own"
+    #[napi(ts_type = "\"own\" | \"all\" | \"off\"")]
+    pub home_paths: Option<String>,
+    /// Exact values to leave alone, and rules, as `rule:NAME`. What names no rule rejects.
+    pub allow: Option<Vec<String>>,
 }
 
 /// A rule that fired. It never holds the value.
@@ -29,6 +38,8 @@ pub struct SanitizeOptions {
 pub struct Redaction {
     /// The rule's name.
     pub rule: String,
+    /// What the rule finds, in plain words.
+    pub what: String,
     /// How often it fired.
     pub count: u32,
     /// Where, in bytes of the input as UTF-8.
@@ -77,17 +88,29 @@ pub struct TruncatedOutput {
 
 /// Reads what a sanitizer needs on the JavaScript thread, the only one that may change the environment. Call the
 /// returned closure on another: building the sanitizer takes a while.
-pub(super) fn sanitizer_maker(options: Option<SanitizeOptions>) -> impl FnOnce() -> Sanitizer + Send {
+pub(super) fn sanitizer_maker(
+    options: Option<SanitizeOptions>,
+) -> napi::Result<impl FnOnce() -> Sanitizer + Send> {
     let options = options.unwrap_or_default();
     let env = options.secrets.is_none().then(|| std::env::vars_os().collect::<Vec<_>>());
     let home = || std::env::home_dir().iter().map(|home| home.to_string_lossy().into_owned()).collect();
     let homes = options.homes.unwrap_or_else(home);
-    move || {
+    let invalid = |reason: String| napi::Error::new(napi::Status::InvalidArg, reason);
+    let home_paths = match options.home_paths {
+        None => HomePaths::default(),
+        Some(paths) => HomePaths::parse(&paths)
+            .ok_or_else(|| invalid(format!("`homePaths` is `{paths}`; expected `own`, `all` or `off`")))?,
+    };
+    let allow = options.allow.unwrap_or_default();
+    for entry in &allow {
+        check_allowed(entry).map_err(|wrong| invalid(format!("`allow` {wrong}")))?;
+    }
+    Ok(move || {
         let known = env.iter().flatten().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
         let mut secrets = options.secrets.unwrap_or_else(|| secret_values(known));
         secrets.extend(options.auth_json.as_deref().map(auth_secrets).unwrap_or_default());
-        Sanitizer::new(SanitizerOptions { secrets, homes })
-    }
+        Sanitizer::new(SanitizerOptions { secrets, homes, home_paths, allowed: Allowed::new(&allow) })
+    })
 }
 
 /// Replaces secrets with placeholders, home directories with `~`, and drops control characters and terminal escapes.
@@ -106,17 +129,20 @@ pub fn sanitize_output(
     options: Option<SanitizeOptions>,
 ) -> napi::Result<PromiseRaw<'static, String>> {
     let sanitizer = sanitizer_maker(options);
-    promise(env, off_thread(move || sanitizer().sanitize(&text).into_string()))
+    promise(env, async move {
+        let sanitizer = sanitizer?;
+        off_thread(move || sanitizer().sanitize(&text).into_string()).await
+    })
 }
 
-/// Lists the rules that would fire on a text, how often and where.
+/// Explains what would be redacted in a text: by which rule, what that finds, how often and where.
 ///
 /// @example
 /// ```ts
 /// import { inspectOutput } from "pi-subagent-native";
 ///
 /// const found = await inspectOutput("token: correct-horse", { secrets: ["correct-horse"] });
-/// for (const { rule, count, ranges } of found) console.log(rule, count, ranges[0]?.start);
+/// for (const { rule, what, ranges } of found) console.log(rule, what, ranges[0]?.start);
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<Redaction[]>")]
 pub fn inspect_output(
@@ -125,7 +151,10 @@ pub fn inspect_output(
     options: Option<SanitizeOptions>,
 ) -> napi::Result<PromiseRaw<'static, Vec<Redaction>>> {
     let sanitizer = sanitizer_maker(options);
-    promise(env, off_thread(move || sanitizer().inspect(&text).into_js()))
+    promise(env, async move {
+        let sanitizer = sanitizer?;
+        off_thread(move || sanitizer().inspect(&text).into_js()).await
+    })
 }
 
 /// Keeps the head and the tail of a text, where conclusions stand. Rejects for a limit that is negative or NaN.
@@ -218,7 +247,9 @@ fn limit(name: &str, value: Option<f64>, default: usize) -> napi::Result<usize> 
     }
 }
 
-object_into_js! { |redaction: text::Redaction| Redaction { rule: redaction.rule.to_owned(), count, ranges } }
+object_into_js! { |redaction: text::Redaction| Redaction {
+    rule: redaction.rule.to_owned(), what, count, ranges,
+} }
 
 object_into_js! { |range: Range<usize>| ByteRange { start, end } }
 

@@ -10,7 +10,7 @@ use crate::files::{layout, open};
 use crate::process::Cancel;
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
-use crate::text::{Sanitizer, SanitizerOptions, auth_secrets, secret_values};
+use crate::text::{Allowed, Sanitizer, SanitizerOptions, auth_secrets, secret_values};
 
 /// pi's own store of credentials, in its agent directory.
 const AUTH_FILE: &str = "auth.json";
@@ -129,12 +129,22 @@ fn sanitizer(loaded: Option<&LoadedConfig>, context: &HostContext) -> Sanitizer 
         let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
         secrets.extend(text.iter().flat_map(|text| auth_secrets(text)));
     }
-    Sanitizer::new(SanitizerOptions { secrets, homes: homes(context) })
+    let sanitize = loaded.map(|loaded| &loaded.config.sanitize);
+    Sanitizer::new(SanitizerOptions {
+        secrets,
+        homes: homes(context),
+        home_paths: sanitize.map(|sanitize| sanitize.home_paths).unwrap_or_default(),
+        allowed: sanitize.map(|sanitize| Allowed::new(&sanitize.allow)).unwrap_or_default(),
+    })
 }
 
 /// A sanitizer with the secrets that are known without reading a file.
 fn bare_sanitizer(context: &HostContext) -> Sanitizer {
-    Sanitizer::new(SanitizerOptions { secrets: secret_values(inherited(context)), homes: homes(context) })
+    Sanitizer::new(SanitizerOptions {
+        secrets: secret_values(inherited(context)),
+        homes: homes(context),
+        ..SanitizerOptions::default()
+    })
 }
 
 fn inherited(context: &HostContext) -> impl Iterator<Item = (&str, &str)> {

@@ -76,7 +76,7 @@ impl Updates<'_> {
         let (text, items, retry, mut usage, model, silent) = child.view(|collector, silent| {
             let live = collector.live();
             let model: Option<String> = live.model.map(str::to_owned);
-            let (text, items) = (live.text.to_owned(), live.display_items.to_vec());
+            let (text, items) = (live.fenced_text(), live.display_items.to_vec());
             (text, items, live.retry.cloned(), live.usage.clone(), model, silent)
         });
         usage.add(self.run.earlier_usage());

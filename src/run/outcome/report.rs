@@ -17,7 +17,7 @@ use crate::run::result::{Announcement, CallError, ErrorCode, RunDetails, SingleR
 use crate::run::spec::RunId;
 use crate::run::state::RunOutcome;
 use crate::text::figures::millis;
-use crate::text::{Sanitizer, TruncateLimits, chain, one_line, truncate};
+use crate::text::{Sanitizer, TruncateLimits, chain, one_line, redacted_words, truncate};
 
 /// How long to wait for the lock on the user's credentials when copying a token back: pi gives up on a lock after 30 s.
 const LOCK: Duration = Duration::from_secs(35);
@@ -63,6 +63,7 @@ impl ResultBuilder {
     /// The result of a run whose child was started.
     #[must_use]
     pub(in crate::run) fn finish(mut self, report: RunReport, files: &RunFiles) -> ToolResult {
+        self.sanitizer = Arc::new(self.sanitizer.counting());
         self.diagnostics.extend(self.give_back(files, &report.last));
         let RunReport { last, verdict, duration, changes } = report;
         let AttemptReport { supervised, collected, protocol_report, .. } = last;
@@ -189,6 +190,7 @@ impl ResultBuilder {
             resources: None,
             full_output_file: None,
             changes: None,
+            redacted: Vec::new(),
             diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),
             announcement: None,
         }
@@ -233,6 +235,8 @@ impl ResultBuilder {
                 }
             }
         }
+        single.redacted = self.sanitizer.redacted();
+        single.diagnostics.extend(redacted_words(&single.redacted));
         let truncation = (truncated || cut).then_some(ErrorCode::SubagentOutputTruncated);
         let code = verdict.code.or(truncation);
         let message = match (&single.error, code) {

@@ -1,7 +1,9 @@
 //! The text under scan, and questions about what stands around a position: names, quotes, lines.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
+
+use crate::text::code::CodeAt;
 
 /// The longest part of a name that is read to either side of its trigger.
 const NAME_REACH: usize = 64;
@@ -12,16 +14,22 @@ pub(crate) struct Cursor<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) floor: usize,
     last_end: OnceCell<Option<usize>>,
+    code: RefCell<CodeAt>,
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self { text, bytes: text.as_bytes(), floor: 0, last_end: OnceCell::new() }
+        Self { text, bytes: text.as_bytes(), floor: 0, last_end: OnceCell::new(), code: RefCell::default() }
     }
 
     /// Position of the last `-----END ` in the text. The search runs once, so that many keys without an end stay linear.
     pub(crate) fn last_end(&self) -> Option<usize> {
         *self.last_end.get_or_init(|| memchr::memmem::rfind(self.bytes, b"-----END "))
+    }
+
+    /// Whether a place is code. Ask from the front of the text to its end.
+    pub(crate) fn is_code(&self, at: usize) -> bool {
+        self.code.borrow_mut().is_code(self.text, at)
     }
 
     pub(crate) fn byte(&self, at: usize) -> Option<u8> {

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | In which order are rules asked? What of a text that goes on has to wait? | `scan` |
 //! | What does a rule have to say? | `rule`: [`Rule`](rule::Rule), [`Edit`] |
+//! | What are the rules called, and what does each find? | `kinds` |
 //! | How are trigger words found? | `triggers` |
 //! | Which values stand in columns with telling headings? | `columns` |
 //! | Where else does a redacted value stand? | `repeated` |
@@ -23,6 +24,7 @@
 mod columns;
 mod cursor;
 mod detect;
+mod kinds;
 mod repeated;
 mod rule;
 mod scan;
@@ -30,6 +32,9 @@ mod tables;
 mod triggers;
 mod value;
 
+pub use detect::HomePaths;
+pub(crate) use detect::Homes;
+pub(crate) use kinds::{STACK_FRAMES, is_secret_rule, secret_rules, what_rule_finds};
 pub(crate) use rule::{Edit, REDACTED};
 pub(crate) use scan::Scanner;
 pub(crate) use triggers::{Trigger, Triggers};

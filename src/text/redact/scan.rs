@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::cursor::Cursor;
-use super::detect::{pem, rules};
+use super::detect::{Homes, pem, rules};
 use super::rule::{Edit, Rule};
 use super::triggers::Triggers;
 use super::{columns, repeated};
@@ -24,11 +24,13 @@ pub(crate) struct Scanner {
     rules: Vec<Box<dyn Rule>>,
     /// For every trigger the index of its rule.
     owners: Vec<usize>,
+    /// The names of rules whose findings stay.
+    off: Vec<String>,
 }
 
 impl Scanner {
-    /// `homes` are the directories that become `~`.
-    pub(crate) fn new(homes: &[String]) -> Self {
+    /// `homes` says which directories become `~`, `off` the names of rules whose findings stay.
+    pub(crate) fn new(homes: &Homes, off: &[String]) -> Self {
         let rules = rules(homes);
         let mut words = Vec::new();
         let mut owners = Vec::new();
@@ -36,16 +38,27 @@ impl Scanner {
             words.extend(rule.triggers());
             owners.resize(words.len(), index);
         }
-        Self { triggers: Triggers::new(words), rules, owners }
+        Self { triggers: Triggers::new(words), rules, owners, off: off.to_vec() }
     }
 
     /// Adds an edit for everything that a rule redacts, and for each place where the same value stands again.
     pub(crate) fn collect(&self, text: &str, edits: &mut Vec<Edit>) {
-        self.ask(&mut Cursor::new(text), 0, |cursor, rule, trigger| {
-            let edit = match rule.find(cursor, trigger) {
+        // Where each rule goes on behind a finding that stays. What it holds is for the other rules, and this one reads
+        // nothing twice.
+        let mut stays: Vec<usize> = if self.off.is_empty() { Vec::new() } else { vec![0; self.rules.len()] };
+        self.ask(&mut Cursor::new(text), 0, |cursor, index, trigger| {
+            let next = trigger.start + 1;
+            if stays.get(index).is_some_and(|end| trigger.start < *end) {
+                return Answer::Pass(next);
+            }
+            let edit = match self.rules[index].find(cursor, trigger) {
                 Ok(edit) => edit,
                 Err(resume) => return Answer::Pass(resume),
             };
+            if self.off.iter().any(|off| off == edit.rule) {
+                stays[index] = edit.range.end;
+                return Answer::Pass(next);
+            }
             cursor.floor = edit.range.end;
             edits.push(edit);
             Answer::Settle(cursor.floor)
@@ -66,12 +79,12 @@ impl Scanner {
         // One line more, for values that stand on another line than their names.
         at -= cursor.line_before(at.saturating_sub(1), REACH).len() + usize::from(at > 0);
         at = cursor.floor_char(at.max(text.len().saturating_sub(REACH)).min(word));
-        self.ask(&mut cursor, at, |cursor, rule, trigger| {
+        self.ask(&mut cursor, at, |cursor, index, trigger| {
             if trigger.start >= word {
                 return Answer::Stop;
             }
             let next = trigger.start + 1;
-            let Some(from) = rule.open_from(cursor, trigger) else { return Answer::Pass(next) };
+            let Some(from) = self.rules[index].open_from(cursor, trigger) else { return Answer::Pass(next) };
             open = open.min(from);
             Answer::Stop
         });
@@ -84,14 +97,14 @@ impl Scanner {
         &self,
         cursor: &mut Cursor<'_>,
         from: usize,
-        mut judge: impl FnMut(&mut Cursor<'_>, &dyn Rule, Range<usize>) -> Answer,
+        mut judge: impl FnMut(&mut Cursor<'_>, usize, Range<usize>) -> Answer,
     ) {
         let mut at = from;
         while let Some(place) = self.triggers.find(cursor.bytes, at) {
             // The first rule has read the most, so that the scan stays linear when it goes on where that one says.
             let mut resume = None;
             for (word, trigger) in self.triggers.words_at(cursor.bytes, place) {
-                match judge(cursor, &*self.rules[self.owners[word]], trigger) {
+                match judge(cursor, self.owners[word], trigger) {
                     Answer::Pass(next) => _ = resume.get_or_insert(next),
                     Answer::Settle(next) => {
                         resume = Some(next);

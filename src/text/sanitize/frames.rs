@@ -1,9 +1,10 @@
-//! Long stack traces: five frames stay, one line says how many are gone.
+//! Long stack traces: five frames stay, one line says how many are gone. Only traces: lists of places (`at home (today)`) and
+//! of paths (`1: std::io`) look like them.
 
 use memchr::memchr;
 
 use crate::text::figures::counted;
-use crate::text::redact::Edit;
+use crate::text::redact::{Edit, STACK_FRAMES};
 
 /// Frames that stay of every contiguous run.
 const KEPT: usize = 5;
@@ -25,6 +26,9 @@ struct Block {
     starts: Vec<usize>,
     /// End of the last frame, line end not included.
     end: usize,
+    /// The number of the last frame, where frames have numbers, and whether a place below one shows that they are frames.
+    number: usize,
+    has_places: bool,
 }
 
 /// Collects one edit for every run of more than five frames.
@@ -43,14 +47,23 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
         let indent = line.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(line.len());
         let style = frame_style(&line[indent..]);
         match &mut block {
-            Some(open) if open.continues_with(line, indent, style) => open.end = line_end,
-            Some(open) if style == Some(open.style) => {
+            Some(open) if open.continues_with(line, indent, style) => {
+                open.end = line_end;
+                open.has_places |= open.style == Style::Numbered;
+            }
+            Some(open) if style == Some(open.style) && open.counts(&line[indent..]) => {
+                open.number = number_of(&line[indent..]);
                 open.starts.push(start);
                 open.end = line_end;
             }
             _ => {
                 close(bytes, block.take(), edits);
-                block = style.map(|style| Block { style, indent, starts: vec![start], end: line_end });
+                block = style.map(|style| {
+                    let number = number_of(&line[indent..]);
+                    // Backtraces count from 0, lists of other things from 1.
+                    let has_places = style != Style::Numbered || number == 0;
+                    Block { style, indent, starts: vec![start], end: line_end, number, has_places }
+                });
             }
         }
         start = end + 1;
@@ -59,6 +72,11 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
 }
 
 impl Block {
+    /// Whether a frame follows on the last one.
+    fn counts(&self, frame: &[u8]) -> bool {
+        self.style != Style::Numbered || number_of(frame) == self.number + 1
+    }
+
     /// Whether a line belongs to the last frame without being a frame itself.
     fn continues_with(&self, line: &[u8], indent: usize, style: Option<Style>) -> bool {
         match self.style {
@@ -74,7 +92,9 @@ impl Block {
 }
 
 fn close(bytes: &[u8], block: Option<Block>, edits: &mut Vec<Edit>) {
-    let Some(Block { style, indent, starts, end }) = block.filter(|block| block.starts.len() > KEPT) else {
+    let Some(Block { style, indent, starts, end, .. }) =
+        block.filter(|block| block.has_places && block.starts.len() > KEPT)
+    else {
         return;
     };
     let gone = starts.len() - KEPT;
@@ -84,7 +104,15 @@ fn close(bytes: &[u8], block: Option<Block>, edits: &mut Vec<Edit>) {
     };
     let indent = String::from_utf8_lossy(&bytes[starts[0]..starts[0] + indent]);
     let note = format!("{indent}... {} left out{line_end}", counted(gone, "more stack frame"));
-    edits.push(Edit::new(range, note, "stack_frames"));
+    edits.push(Edit::new(range, note, STACK_FRAMES));
+}
+
+fn number_of(frame: &[u8]) -> usize {
+    frame
+        .iter()
+        .take(5)
+        .take_while(|byte| byte.is_ascii_digit())
+        .fold(0, |number, digit| number * 10 + usize::from(digit - b'0'))
 }
 
 fn frame_style(line: &[u8]) -> Option<Style> {
@@ -111,7 +139,18 @@ fn is_at_frame(rest: &[u8]) -> bool {
     let rest = rest.trim_ascii_end();
     let tail = &rest[rest.len().saturating_sub(TAIL)..];
     match rest.last() {
-        Some(b')') => tail.contains(&b'('),
+        Some(b')') => {
+            let Some(open) = tail.iter().rposition(|&byte| byte == b'(') else { return false };
+            let (name, place) = (&tail[..open], &tail[open + 1..]);
+            // `f (a.js:1:2)`, `C.f(C.java:1)`, `C.f(Native Method)`; C# has the types of the parameters there.
+            let is_place = place
+                .split(|&byte| byte == b':')
+                .skip(1)
+                .any(|part| part.first().is_some_and(u8::is_ascii_digit))
+                || [&b"Native Method)"[..], b"Unknown Source)", b"<anonymous>)", b"native)", b"native code)"]
+                    .contains(&place);
+            is_place || (name.contains(&b'.') && !name.contains(&b' '))
+        }
         Some(b'0'..=b'9') => {
             let digits = tail.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
             let before = &tail[..tail.len() - digits];
@@ -160,6 +199,16 @@ mod tests {
                 if first { format!("{}{note}", frames(0..5)) } else { format!("{note}{}", frames(3..8)) };
             assert_eq!(folded(&text), format!("head\n{expected}tail\n"), "{label}");
         }
+    }
+
+    #[test]
+    fn lists_of_other_things_stay() {
+        for line in ["  at place # (today)\n", "at home, room # (upstairs)\n", "  #: std::io\n"] {
+            let text: String = (1..20).map(|n| line.replace('#', &n.to_string())).collect();
+            assert_eq!(folded(&text), text);
+        }
+        let jumps: String = [0, 3, 9, 27, 81, 243, 700].map(|n| format!("  {n}: a::f\n")).concat();
+        assert_eq!(folded(&jumps), jumps);
     }
 
     #[test]

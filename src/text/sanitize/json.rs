@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 use super::Sanitizer;
 use crate::text::redact::{NameKind, REDACTED, header_kind, is_secret_header, is_secret_string, name_kind};
 
+/// The rule of values under secret names.
+const ASSIGNMENT: &str = "assignment";
+
 impl Sanitizer {
     /// Sanitizes every string and every key; a value under a secret name becomes `"[REDACTED]"` under the rules that
     /// hold for `"name": "value"` in text. The shape stays: no key is lost, not even when two become the same.
@@ -21,10 +24,24 @@ impl Sanitizer {
         match value {
             Value::String(text) => {
                 let clean = self.sanitize(text).into_string();
-                let is_secret = names.iter().any(|name| is_secret(name, text) || is_secret(name, &clean));
-                if is_secret { REDACTED.into() } else { clean.into() }
+                let rule = names
+                    .iter()
+                    .flat_map(|name| [secret_rule(name, text), secret_rule(name, &clean)])
+                    .flatten()
+                    .find(|rule| !self.allows(rule, text));
+                match rule {
+                    Some(rule) => {
+                        self.count(|tally| tally.value(rule, text));
+                        REDACTED.into()
+                    }
+                    None => clean.into(),
+                }
             }
-            Value::Number(number) if names.iter().any(|name| is_password_number(name, number)) => {
+            Value::Number(number)
+                if names.iter().any(|name| is_password_number(name, number))
+                    && !self.allows(ASSIGNMENT, &number.to_string()) =>
+            {
+                self.count(|tally| tally.value(ASSIGNMENT, &number.to_string()));
                 REDACTED.into()
             }
             Value::Array(items) => items.iter().map(|item| self.value(names, item)).collect(),
@@ -49,10 +66,11 @@ impl Sanitizer {
     }
 }
 
-fn is_secret(name: &str, text: &str) -> bool {
+/// The rule by which a text is a secret under this name.
+fn secret_rule(name: &str, text: &str) -> Option<&'static str> {
     match header_kind(name) {
-        Some(kind) => is_secret_header(kind, text, true, true),
-        None => is_secret_string(name_kind(name), name, text),
+        Some(kind) => is_secret_header(kind, text, true, true).then_some("authorization"),
+        None => is_secret_string(name_kind(name), name, text).then_some(ASSIGNMENT),
     }
 }
 

@@ -2,14 +2,18 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use serde::Serialize;
 
+use super::allowed::{Allowed, AllowedPlaces};
 use super::controls::strip;
+use super::tally::{RedactedValues, Tally};
 use super::{Sanitized, frames};
 use crate::text::floor_char_boundary;
-use crate::text::redact::{Edit, REDACTED, Scanner, Trigger, Triggers};
+use crate::text::redact::{
+    Edit, HomePaths, Homes, REDACTED, STACK_FRAMES, Scanner, Trigger, Triggers, what_rule_finds,
+};
 use crate::text::secrets::is_fit;
 
 /// The most passes over a text. A redaction can bring together what is a new pattern; usually the second pass finds it
@@ -22,14 +26,21 @@ const LEAST_BEGUN: usize = 4;
 /// How much of the end of a text that goes on is looked at; nothing that waits is longer.
 const REACH: usize = 16 * 1024;
 
+/// The rule of exact values.
+const KNOWN: &str = "known_secret";
+
 /// Values that a sanitizer redacts beside what its rules find.
 #[derive(Clone, Debug, Default)]
 pub struct SanitizerOptions {
     /// Exact values to redact wherever they stand. Values that are unfit to be searched for (see
     /// [`secret_values`](crate::text::secret_values)) are ignored.
     pub secrets: Vec<String>,
-    /// The actual home directories, which become `~`.
+    /// The user's home directories.
     pub homes: Vec<String>,
+    /// Which home directories become `~`.
+    pub home_paths: HomePaths,
+    /// What is left alone.
+    pub allowed: Allowed,
 }
 
 /// How often one rule fired, and where.
@@ -37,6 +48,8 @@ pub struct SanitizerOptions {
 pub struct Redaction {
     /// The name of the rule, such as `github_token`, `assignment` or `control_sequence`.
     pub rule: &'static str,
+    /// What the rule finds, in plain words.
+    pub what: String,
     /// How often it fired.
     pub count: usize,
     /// Byte ranges in the input, in order. A range covers control sequences inside what was redacted.
@@ -47,21 +60,58 @@ pub struct Redaction {
 ///
 /// Linear in the text, and idempotent: sanitized text stays as it is. Compile it once and share it.
 pub struct Sanitizer {
+    rules: Arc<Rules>,
+    /// What was redacted, where somebody counts.
+    tally: Option<Mutex<Tally>>,
+}
+
+/// The compiled rules.
+struct Rules {
     scanner: Scanner,
     /// Exact values; absent when there are none.
     exact: Option<Triggers>,
     values: Vec<String>,
+    allowed: Allowed,
+    places: AllowedPlaces,
 }
 
 impl Sanitizer {
     /// Compiles the rules, which takes some 20 microseconds.
     #[must_use]
     pub fn new(options: SanitizerOptions) -> Self {
-        let SanitizerOptions { secrets, homes } = options;
+        let SanitizerOptions { secrets, homes, home_paths, allowed } = options;
+        let is_searched =
+            |value: &&String| is_fit(value.trim()) && !allowed.has_rule(KNOWN) && !allowed.has_value(value);
         let values: Vec<String> =
-            secrets.iter().filter(|value| is_fit(value.trim())).flat_map(|value| spellings(value)).collect();
+            secrets.iter().filter(is_searched).flat_map(|value| spellings(value)).collect();
         let exact = (!values.is_empty()).then(|| Triggers::new(values.iter().cloned().map(Trigger::exact)));
-        Self { scanner: Scanner::new(&homes), exact, values }
+        let scanner = Scanner::new(&Homes { own: homes, paths: home_paths }, allowed.rules());
+        let places = AllowedPlaces::new(&allowed);
+        Self { rules: Arc::new(Rules { scanner, exact, values, allowed, places }), tally: None }
+    }
+
+    /// The same sanitizer, which counts what it redacts from now on.
+    #[must_use]
+    pub fn counting(&self) -> Self {
+        Self { rules: Arc::clone(&self.rules), tally: Some(Mutex::default()) }
+    }
+
+    /// What was redacted since it began to count, the most frequent rule first. A value counts once.
+    #[must_use]
+    pub fn redacted(&self) -> Vec<RedactedValues> {
+        let tally = self.tally.as_ref();
+        tally.map(|tally| tally.lock().unwrap_or_else(PoisonError::into_inner).counts()).unwrap_or_default()
+    }
+
+    /// Whether a value is left alone that this rule would redact.
+    pub(super) fn allows(&self, rule: &str, value: &str) -> bool {
+        self.rules.allowed.has_rule(rule) || self.rules.allowed.has_value(value)
+    }
+
+    pub(super) fn count(&self, count: impl FnOnce(&mut Tally)) {
+        if let Some(tally) = &self.tally {
+            count(&mut tally.lock().unwrap_or_else(PoisonError::into_inner));
+        }
     }
 
     /// Redacts a text, so that it may leave the process.
@@ -73,6 +123,7 @@ impl Sanitizer {
             if edits.is_empty() {
                 break;
             }
+            self.count(|tally| tally.edits(&text, &edits));
             let next = apply(&text, &edits);
             if next == text {
                 break;
@@ -96,7 +147,7 @@ impl Sanitizer {
                 .filter(|length| value.is_char_boundary(*length))
                 .find(|length| text.ends_with(&value[..*length]))
         };
-        let longest = self.values.iter().filter_map(begun).max().unwrap_or(0);
+        let longest = self.rules.values.iter().filter_map(begun).max().unwrap_or(0);
         self.sanitize(&text[..text.len() - longest])
     }
 
@@ -119,7 +170,12 @@ impl Sanitizer {
                     redaction.count += 1;
                     redaction.ranges.push(range);
                 }
-                None => redactions.push(Redaction { rule, count: 1, ranges: vec![range] }),
+                None => redactions.push(Redaction {
+                    rule,
+                    what: what_rule_finds(rule),
+                    count: 1,
+                    ranges: vec![range],
+                }),
             }
         }
         redactions
@@ -127,14 +183,21 @@ impl Sanitizer {
 
     fn edits(&self, text: &str) -> Vec<Edit> {
         let mut edits = Vec::new();
-        self.scanner.collect(text, &mut edits);
-        if let Some(exact) = &self.exact {
+        let rules = &*self.rules;
+        rules.scanner.collect(text, &mut edits);
+        if let Some(exact) = &rules.exact {
             // Values can overlap, so the search goes on one byte further, and settling joins what meets.
-            let hits = exact.find_all(text).map(|hit| Edit::new(hit, REDACTED, "known_secret"));
+            let hits = exact.find_all(text).map(|hit| Edit::new(hit, REDACTED, KNOWN));
             edits.extend(hits);
         }
-        frames::collect(text, &mut edits);
-        settle(edits)
+        if !rules.allowed.has_rule(STACK_FRAMES) {
+            frames::collect(text, &mut edits);
+        }
+        // Some are found beside the scan.
+        edits.retain(|edit| !rules.allowed.has_rule(edit.rule));
+        let mut edits = settle(edits);
+        rules.places.spare(text, &mut edits);
+        edits
     }
 }
 
@@ -146,7 +209,7 @@ impl Sanitizer {
 /// that may be those of a private key.
 #[must_use]
 pub fn settled_length(text: &str) -> usize {
-    static SCANNER: LazyLock<Scanner> = LazyLock::new(|| Scanner::new(&[]));
+    static SCANNER: LazyLock<Scanner> = LazyLock::new(|| Scanner::new(&Homes::default(), &[]));
     let from = floor_char_boundary(text, text.len().saturating_sub(REACH));
     let stripped = strip(&text[from..]);
     let open = SCANNER.open_from(&stripped.text);

@@ -16,6 +16,7 @@ fn used(turns: u64) -> Usage {
 
 fn live<'a>(usage: &'a Usage, streaming: bool, stop_reason: Option<&'a StopReason>) -> Live<'a> {
     Live {
+        code: None,
         text: "",
         display_items: &[],
         usage,

@@ -17,12 +17,14 @@ mod separator;
 mod url;
 mod vendor;
 
+pub use home::HomePaths;
+pub(crate) use home::Homes;
+
 use super::rule::Rule;
 
-/// Every rule. `homes` are the directories that become `~`.
-pub(crate) fn rules(homes: &[String]) -> Vec<Box<dyn Rule>> {
+/// Every rule. `homes` says which directories become `~`.
+pub(crate) fn rules(homes: &Homes) -> Vec<Box<dyn Rule>> {
     let mut rules: Vec<Box<dyn Rule>> = vec![
-        Box::new(home::KnownHome::new(homes)),
         Box::new(url::UserInfo),
         Box::new(url::CurlUser),
         Box::new(command::PasswordFlag),
@@ -35,6 +37,7 @@ pub(crate) fn rules(homes: &[String]) -> Vec<Box<dyn Rule>> {
         Box::new(assignment::Assignment),
         Box::new(assignment::ForeignName),
     ];
+    rules.extend(home::rules(homes));
     rules.extend(vendor::rules());
     rules
 }

@@ -1,0 +1,174 @@
+//! Where a Markdown text is code: in fenced blocks, on indented lines, and in strings of source.
+
+use memchr::memchr;
+
+/// Longer lines are no fences.
+const FENCE_LINE: usize = 256;
+
+/// How much of a line before a place is looked at for the quote that opens there.
+const QUOTE_REACH: usize = 512;
+
+/// The marks that opened a fenced block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fence {
+    mark: u8,
+    count: usize,
+}
+
+impl Fence {
+    /// The marks without a line end: they open such a block, and close it.
+    #[must_use]
+    pub fn marks(self) -> String {
+        char::from(self.mark).to_string().repeat(self.count)
+    }
+
+    /// The fence that a line is, and what stands behind its marks. Blocks in lists are indented, so any blanks may lead.
+    fn of(line: &str) -> Option<(Self, &str)> {
+        let line = line.trim_start_matches([' ', '\t']);
+        let mark = *line.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
+        let count = line.bytes().take_while(|&byte| byte == mark).count();
+        (count >= 3).then(|| (Self { mark, count }, &line[count..]))
+    }
+}
+
+/// Reads a text in pieces of any size, and knows whether its end is in a fenced block.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fences {
+    open: Option<Fence>,
+    /// The line that has begun, as far as it can be a fence.
+    line: String,
+}
+
+impl Fences {
+    pub(crate) const fn new() -> Self {
+        Self { open: None, line: String::new() }
+    }
+
+    /// The block that the line under way belongs to.
+    pub(crate) fn open(&self) -> Option<Fence> {
+        self.open
+    }
+
+    pub(crate) fn push(&mut self, mut part: &str) {
+        while let Some(end) = memchr(b'\n', part.as_bytes()) {
+            if self.line.is_empty() {
+                self.turn(&part[..end]);
+            } else {
+                self.hold(&part[..end]);
+                let line = std::mem::take(&mut self.line);
+                self.turn(&line);
+            }
+            part = &part[end + 1..];
+        }
+        self.hold(part);
+    }
+
+    fn hold(&mut self, part: &str) {
+        if self.line.len() <= FENCE_LINE {
+            let most = FENCE_LINE + 1 - self.line.len();
+            self.line.push_str(&part[..super::ceil_char_boundary(part, most)]);
+        }
+    }
+
+    /// A whole line opens a block, closes it, or does neither.
+    fn turn(&mut self, line: &str) {
+        if line.len() > FENCE_LINE {
+            return;
+        }
+        let Some((fence, rest)) = Fence::of(line) else { return };
+        match self.open {
+            None if fence.mark == b'~' || !rest.contains('`') => self.open = Some(fence),
+            Some(open) if fence.mark == open.mark && fence.count >= open.count && rest.trim().is_empty() => {
+                self.open = None;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Answers for places of one text, from its front to its end, whether they are code.
+#[derive(Debug, Default)]
+pub(crate) struct CodeAt {
+    fences: Fences,
+    /// Where the line begins that was asked for last.
+    line: usize,
+}
+
+impl CodeAt {
+    /// Whether the text is code at a place, which is not before one that was asked for earlier.
+    pub(crate) fn is_code(&mut self, text: &str, at: usize) -> bool {
+        while let Some(length) = text.get(self.line..at).and_then(|rest| memchr(b'\n', rest.as_bytes())) {
+            self.fences.turn(&text[self.line..self.line + length]);
+            self.line += length + 1;
+        }
+        let before = &text.as_bytes()[self.line.min(at)..at];
+        self.fences.open().is_some() || is_indented(before) || is_quoted(before)
+    }
+}
+
+/// Four blanks or a tab, in a patch behind its mark.
+fn is_indented(before: &[u8]) -> bool {
+    let before = match before {
+        [b'+' | b'-', rest @ ..] if rest.starts_with(b"    ") || rest.starts_with(b"\t") => rest,
+        _ => before,
+    };
+    let blanks = before.iter().take(4).take_while(|&&byte| byte == b' ').count();
+    blanks == 4 || before.get(blanks) == Some(&b'\t')
+}
+
+/// Whether a string is open that stands where source has one: assigned, passed, or an entry of something. What prose and
+/// messages quote has a word before it.
+fn is_quoted(before: &[u8]) -> bool {
+    let before = &before[before.len().saturating_sub(QUOTE_REACH)..];
+    let mut open: Option<usize> = None;
+    for (at, &byte) in before.iter().enumerate().filter(|(_, byte)| matches!(byte, b'"' | b'\'')) {
+        match open {
+            Some(start) if before[start] == byte => open = None,
+            None if byte == b'"' || at == 0 || !before[at - 1].is_ascii_alphanumeric() => open = Some(at),
+            _ => {}
+        }
+    }
+    let Some(start) = open else { return false };
+    let lead = &before[..start];
+    let ends = lead.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\\'));
+    let is_imported = || {
+        let first =
+            lead.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'#')).find(|word| !word.is_empty());
+        first.is_some_and(|word| matches!(word, b"import" | b"export" | b"#include"))
+    };
+    ends.is_some_and(|end| matches!(lead[end], b'=' | b'(' | b'[' | b'{' | b',' | b':' | b'+'))
+        || is_imported()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_any_size_come_to_the_same() {
+        let text =
+            "a\n  ```rust\nlet x;\n~~~\n``\n````\nb\n~~~~ c ` d\n```\n~~~\nin it\n~~~~~ \nout ```\n```a`b\n";
+        let whole = |text: &str| {
+            let mut fences = Fences::new();
+            fences.push(text);
+            fences.open().map(Fence::marks)
+        };
+        for size in 1..9 {
+            let mut fences = Fences::new();
+            for (at, piece) in text.as_bytes().chunks(size).enumerate() {
+                fences.push(std::str::from_utf8(piece).expect("ASCII"));
+                let end = (at * size + size).min(text.len());
+                assert_eq!(fences.open().map(Fence::marks), whole(&text[..end]), "{size} {end}");
+            }
+        }
+        let at = |line: &str| {
+            let place = text.find(line).expect("a line of it");
+            whole(&text[..place])
+        };
+        assert_eq!(at("let x").as_deref(), Some("```"));
+        assert_eq!(at("b\n").as_deref(), None);
+        assert_eq!(at("in it").as_deref(), Some("~~~~"));
+        assert_eq!(at("out").as_deref(), None);
+        assert_eq!(whole(text), None);
+    }
+}

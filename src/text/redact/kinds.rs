@@ -1,0 +1,46 @@
+//! The names of the rules, and in plain words what each finds.
+
+use super::tables::vendors::vendors;
+
+/// The rule of stack traces that are shortened.
+pub(crate) const STACK_FRAMES: &str = "stack_frames";
+
+/// Rules that find secrets by where they stand.
+const PLACES: [(&str, &str); 10] = [
+    ("assignment", "the value of a name that says it is secret"),
+    ("authorization", "the value of a header that authorizes"),
+    ("basic_credentials", "a user and a password behind `Basic`"),
+    ("bearer", "the token behind `Bearer`"),
+    ("command_password", "a password on a command line"),
+    ("cookie", "the value of a cookie header"),
+    ("known_secret", "a secret that this process knows, from its environment or from pi's credentials"),
+    ("private_key", "a private key"),
+    ("table_column", "a value below the heading of a table that says it is secret"),
+    ("url_credentials", "a user or a password in an address"),
+];
+
+/// Rules that find what is no secret.
+const OTHERS: [(&str, &str); 3] = [
+    ("control_sequence", "control characters and terminal sequences, which are removed"),
+    ("home_directory", "a home directory, which becomes `~`"),
+    (STACK_FRAMES, "the frames of a long stack trace, of which five stay"),
+];
+
+/// The rules that find secrets; a vendor's may come several times.
+pub(crate) fn secret_rules() -> impl Iterator<Item = &'static str> {
+    PLACES.iter().map(|(rule, _)| *rule).chain(vendors().map(|vendor| vendor.rule))
+}
+
+/// Whether a rule finds secrets.
+pub(crate) fn is_secret_rule(rule: &str) -> bool {
+    !OTHERS.iter().any(|(other, _)| *other == rule) && secret_rules().any(|known| known == rule)
+}
+
+/// What a rule finds, in plain words.
+pub(crate) fn what_rule_finds(rule: &str) -> String {
+    let known = PLACES.iter().chain(&OTHERS).find(|(known, _)| *known == rule);
+    known.map_or_else(
+        || format!("{}, known by its shape", rule.replace('_', " ")),
+        |(_, what)| (*what).to_owned(),
+    )
+}
