@@ -115,7 +115,8 @@ for (const version of piVersions) {
 		});
 
 		test("reads no credentials, not pi's memory, environment or descriptors, and none of our files", async () => {
-			const env = { DEPLOY_TOKEN: "made-up-deploy-value", KEPT_TOKEN: "made-up-kept-value", PLAIN: "plain" };
+			const tokens = { DEPLOY_TOKEN: "made-up-deploy-value", KEPT_TOKEN: "made-up-kept-value" };
+			const env = { ...tokens, PLAIN: "plain", NODE_COMPILE_CACHE: "" };
 			const command = () => `${told}
 told own_auth 'cat "$PI_CODING_AGENT_DIR/auth.json"'
 told own_models 'cat "$PI_CODING_AGENT_DIR/models.json"'
@@ -133,6 +134,7 @@ told stdout 'echo forged >/proc/$PPID/fd/1 && echo written'
 told variables 'echo "$DEPLOY_TOKEN,$KEPT_TOKEN,$PLAIN"'
 told settings 'echo "{}" >"$PI_CODING_AGENT_DIR/settings.json" && echo written'
 told options 'echo >"$PI_CODING_AGENT_DIR/shell.options" && echo written'
+told compiled 'find "$TMPDIR" -name "*compile-cache*"; echo "$NODE_COMPILE_CACHE$NODE_DISABLE_COMPILE_CACHE"'
 told processes 'ls /proc | grep -c "^[0-9]"'
 told project 'cat README.md'`;
 			const prepare = ({ world }: Stage) => {
@@ -157,6 +159,7 @@ told project 'cat README.md'`;
 						assert.doesNotMatch(answers.get(name) ?? "", /made-up|baseUrl|auth$|runs\.db|opened|written|^\d/, name);
 					}
 					assert.equal(answers.get("variables"), ",made-up-kept-value,plain");
+					assert.equal(answers.get("compiled"), "", "what pi loads late is not where its tools write");
 					assert.match(answers.get("project") ?? "", /A project/);
 					if (allows("pid-ns")) {
 						assert.ok(Number(answers.get("processes")) < 12, answers.get("processes"));

@@ -10,7 +10,10 @@ use serde_json::Value;
 /// Set in the environment of every child, so that a child never delegates.
 pub(in crate::run) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
 /// The directory of Node's compile cache, inside the temporary directory.
-pub(super) const COMPILE_CACHE: &str = "node-compile-cache";
+const COMPILE_CACHE: &str = "node-compile-cache";
+/// The variable by which Node finds it elsewhere, and the one by which there is none.
+pub(super) const COMPILE_CACHE_VARIABLE: &str = "NODE_COMPILE_CACHE";
+pub(super) const NO_COMPILE_CACHE_VARIABLE: &str = "NODE_DISABLE_COMPILE_CACHE";
 
 /// Where temporary files go unless a variable says otherwise.
 const DEFAULT_TEMPORARIES: &str = if cfg!(windows) { r"C:\Windows\Temp" } else { "/tmp" };
@@ -85,7 +88,7 @@ impl HostContext {
     /// which every child finds by itself.
     #[must_use]
     pub fn compile_cache(&self) -> Option<PathBuf> {
-        let moved = self.var("NODE_COMPILE_CACHE").is_some_and(|place| !place.is_empty());
+        let moved = self.var(COMPILE_CACHE_VARIABLE).is_some_and(|place| !place.is_empty());
         (!moved).then(|| self.temporaries().join(COMPILE_CACHE))
     }
 

@@ -190,6 +190,7 @@ impl Invocation<'_> {
             // Otherwise `git status` refreshes the index, which is a write.
             own.extend([(TEMPORARY, temporary.into()), (GIT_NO_LOCKS, "0".into())]);
         }
+        own.extend(private_dirs.compile_cache().cloned());
         own
     }
 }

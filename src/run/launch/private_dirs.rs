@@ -1,9 +1,10 @@
 //! The private directories of a child: an agent directory, if it is sandboxed or its agent has credentials of its own,
 //! and a temporary directory, if it is sandboxed.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::credentials::{
 use crate::files::{FileError, private};
 use crate::run::blocking::blocking;
 use crate::run::callbacks::HostCallbacks;
-use crate::run::context::COMPILE_CACHE;
+use crate::run::context::{COMPILE_CACHE_VARIABLE, NO_COMPILE_CACHE_VARIABLE};
 use crate::text::chain;
 
 /// The prefix of the names of temporary directories; the run's id follows.
@@ -33,6 +34,7 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 pub(in crate::run) struct PrivateDirs {
     temporary: Option<PathBuf>,
     agent: PrivateAgentDir,
+    compile_cache: Option<(&'static str, OsString)>,
 }
 
 impl PrivateDirs {
@@ -43,9 +45,8 @@ impl PrivateDirs {
     /// are limited to 107 bytes, and the run's directory lies deep below the user's home. The run's directory is the
     /// fallback.
     ///
-    /// It contains a link to pi's compile cache, without which the child would compile all of pi itself. The child can
-    /// read the cache through the link but not write to it. An environment variable would work too, but every program
-    /// of the child would inherit it.
+    /// pi's compile cache would lie in it, too, where the child's tools can write: what pi loads late would be their code.
+    /// So a variable leads pi to the user's, which it can only read, and without which it would compile all of itself.
     ///
     /// # Errors
     ///
@@ -61,7 +62,7 @@ impl PrivateDirs {
             agent.lay_over(credentials)?;
         }
         if !is_sandboxed {
-            return Ok(Self { temporary: None, agent });
+            return Ok(Self { temporary: None, agent, compile_cache: None });
         }
         let make = |path: PathBuf| match private::create_dir(&path) {
             Ok(()) => Ok(path),
@@ -70,11 +71,14 @@ impl PrivateDirs {
         // Only used if this call creates it: nobody else can have put a directory there.
         let short = Self::temporary_of(run, temporaries).and_then(|path| make(path).ok());
         let temporary = short.map_or_else(|| make(run.join(TEMPORARY)), Ok)?;
-        if let Some(cache) = compile_cache.filter(|cache| is_ours_alone(cache)) {
-            // Without the link the child still starts, only slower.
-            let _ = symlink(cache, temporary.join(COMPILE_CACHE));
-        }
-        Ok(Self { temporary: Some(temporary), agent })
+        let compile_cache = compile_cache.map(|cache| {
+            if is_ours_alone(cache) {
+                (COMPILE_CACHE_VARIABLE, cache.into())
+            } else {
+                (NO_COMPILE_CACHE_VARIABLE, "1".into())
+            }
+        });
+        Ok(Self { temporary: Some(temporary), agent, compile_cache })
     }
 
     /// The temporary directory of the run in the directory `run`, in the system's one.
@@ -89,7 +93,7 @@ impl PrivateDirs {
 
     /// Removes them. Returns whether nothing is left.
     pub(in crate::run) fn remove(self) -> bool {
-        let Self { temporary, agent } = self;
+        let Self { temporary, agent, compile_cache: _ } = self;
         // Both are tried.
         let left = [temporary.map(|temporary| remove_tree(&temporary)), Some(remove_tree(agent.path()))];
         left.into_iter().flatten().all(|removed| removed.is_ok())
@@ -98,6 +102,11 @@ impl PrivateDirs {
     /// The value of `TMPDIR`, if the child has a temporary directory of its own.
     pub(in crate::run) fn temporary(&self) -> Option<&Path> {
         self.temporary.as_deref()
+    }
+
+    /// The variable that says where compiled code is read from, or that none is. `None` where the user has set one.
+    pub(in crate::run) fn compile_cache(&self) -> Option<&(&'static str, OsString)> {
+        self.compile_cache.as_ref()
     }
 
     /// The value of `PI_CODING_AGENT_DIR`.
@@ -174,7 +183,7 @@ fn is_ours_alone(directory: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
@@ -204,11 +213,11 @@ mod tests {
     }
 
     #[test]
-    fn compiled_code_is_found_through_a_link_and_outlives_it() {
+    fn compiled_code_is_found_where_the_tools_of_the_child_cannot_write() {
         let (_root, cache, private_dirs) = scene(0o755);
+        assert_eq!(private_dirs.compile_cache(), Some(&(COMPILE_CACHE_VARIABLE, cache.clone().into())));
         let temporary = private_dirs.temporary().expect("it is sandboxed").to_path_buf();
-        let link = temporary.join(COMPILE_CACHE);
-        assert_eq!(fs::read_link(&link).expect("a link"), cache);
+        assert_eq!(fs::read_dir(&temporary).expect("readable").count(), 0);
         assert!(private_dirs.remove());
         assert!(!temporary.exists());
         assert_eq!(fs::read_to_string(cache.join("code")).expect("still there"), "compiled");
@@ -216,20 +225,18 @@ mod tests {
 
     #[test]
     fn compiled_code_that_others_could_have_written_is_not_used() {
-        let is_linked = |private_dirs: &PrivateDirs| {
-            let temporary = private_dirs.temporary().expect("it is sandboxed");
-            temporary.join(COMPILE_CACHE).symlink_metadata().is_ok()
-        };
+        let none = (NO_COMPILE_CACHE_VARIABLE, OsString::from("1"));
         for mode in [0o775, 0o757, 0o777, 0o1777] {
             let (_root, _cache, private_dirs) = scene(mode);
-            assert!(!is_linked(&private_dirs), "{mode:o}");
+            assert_eq!(private_dirs.compile_cache(), Some(&none), "{mode:o}");
         }
         let root = tempfile::tempdir().expect("a temporary directory");
-        assert!(!is_linked(&private_dirs(root.path(), &root.path().join("absent"))));
+        assert_eq!(private_dirs(root.path(), &root.path().join("absent")).compile_cache(), Some(&none));
         let (root, cache, before) = scene(0o755);
         before.remove();
         let link = root.path().join("link");
         symlink(&cache, &link).expect("linked");
-        assert!(!is_linked(&private_dirs(root.path(), &link)), "what a link names can change");
+        let private_dirs = private_dirs(root.path(), &link);
+        assert_eq!(private_dirs.compile_cache(), Some(&none), "what a link names can change");
     }
 }

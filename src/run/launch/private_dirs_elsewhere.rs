@@ -1,5 +1,6 @@
 //! Private directories on systems without a sandbox: there are none.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,6 +34,10 @@ impl PrivateDirs {
     }
 
     pub(in crate::run) fn temporary(&self) -> Option<&Path> {
+        match *self {}
+    }
+
+    pub(in crate::run) fn compile_cache(&self) -> Option<&(&'static str, OsString)> {
         match *self {}
     }
 

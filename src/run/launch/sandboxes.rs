@@ -53,6 +53,9 @@ pub(super) fn tool_shell(
     if !has_view {
         hidden.extend(self::hidden(&resolved.config, &spec.context));
     }
+    let mut unset = unset(env, &resolved.config.sandbox.env);
+    // It is for pi alone; what tools compile they keep in their own directory.
+    unset.extend(own.compile_cache().map(|(name, _)| OsString::from(name)));
     Some(ToolShell {
         shell: shell(own.shell(), spec, env),
         writable: own.temporary().into_iter().map(Path::to_path_buf).collect(),
@@ -60,7 +63,7 @@ pub(super) fn tool_shell(
         network: network == Network::On,
         // Servers are reached by paths, so where these are hidden, sockets do no harm.
         unix_sockets: has_view,
-        unset: unset(env, &resolved.config.sandbox.env),
+        unset,
         file_bytes: Some(FILE_BYTES),
     })
 }
