@@ -2,17 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { announcementIn, deliveredIn } from "../../extension/background/announcement.ts";
+import { deliveredIn } from "../../extension/background/deliveries.ts";
 import { agentsIn, receiptIn, runDetailsIn } from "../../extension/host/details.ts";
-import { announcementOf } from "./announcement-double.ts";
-import { answer, backgroundRun, newsOf } from "./package-copy.ts";
+import { answer } from "./package-copy.ts";
 
 const run = answer("found").details;
-const message = {
-	...{ deliveryIds: ["d1"], runIds: ["a"], text: "ended", triggerTurn: true },
-	runs: [backgroundRun("a", { state: "ended", status: "success" })],
-	news: newsOf(["d1"]),
-};
 const agents = {
 	agents: [{ id: "explorer", description: "Finds code", source: "builtin", readonly: true }],
 	defaultAgent: "explorer",
@@ -28,12 +22,6 @@ const kinds = [
 	{ kind: "subagent-run", decode: runDetailsIn, sample: run, broken: { mode: "single", results: [{ agent: "a" }] } },
 	{ kind: "subagent-receipt", decode: receiptIn, sample: { status: "accepted", runId: "a" }, broken: { status: 1 } },
 	{ kind: "subagent-agents", decode: agentsIn, sample: agents, broken: { agents: [{}], defaultAgent: "a" } },
-	{
-		kind: "subagent-announcement",
-		decode: announcementIn,
-		sample: JSON.parse(JSON.stringify(announcementOf(message).details)),
-		broken: { deliveryIds: ["d1"], runIds: ["a"], runs: [{ runId: "a" }] },
-	},
 ];
 
 for (const { kind, decode, sample, broken } of kinds) {

@@ -12,8 +12,13 @@ import type {
 import type { DeliveryMessage } from "../../index.js";
 import { guardedInterval } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
-import { deliveredIn } from "./announcement.ts";
+import { isObject, isText } from "../host/stored.ts";
 import type { Background } from "./registry.ts";
+
+/** Type of the messages that announce. */
+export const ANNOUNCEMENT = "subagent-announcement";
+/** The tool whose results can hold a delivery. */
+const SENDS = "sessions_send";
 
 /** What deliveries are made with, and the session that they are made to. */
 interface Place {
@@ -166,4 +171,21 @@ export function openDeliveries({ pi, context, background, native, arrived }: Pla
 		dispatcher.sessionGrew();
 		advance();
 	}
+}
+
+/**
+ * The ids of the deliveries that stand in a session, in messages of ours and in replies that a tool has waited for. Another
+ * release's stand there too, however they are drawn.
+ */
+export function deliveredIn(entries: readonly unknown[]): string[] {
+	return entries.flatMap((entry) => {
+		if (!isObject(entry)) return [];
+		const { details } = entry.customType === ANNOUNCEMENT ? entry : replyIn(entry);
+		const deliveryIds = isObject(details) ? details.deliveryIds : undefined;
+		return Array.isArray(deliveryIds) ? deliveryIds.filter(isText) : [];
+	});
+}
+
+function replyIn({ message }: Record<string, unknown>): { details?: unknown } {
+	return isObject(message) && message.role === "toolResult" && message.toolName === SENDS ? message : {};
 }

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 d6cd6c93bf7df973. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 1a6317657ef11314. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6265,8 +6265,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d6cd6c93bf7df973"}.`)) return void 0;
-  const [version] = "0.1.0 d6cd6c93bf7df973".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 1a6317657ef11314"}.`)) return void 0;
+  const [version] = "0.1.0 1a6317657ef11314".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6440,124 +6440,9 @@ function defined(fields) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== void 0));
 }
 
-// extension/host/details.ts
-var STAMPS = {
-  run: { kind: "subagent-run", version: 1 },
-  receipt: { kind: "subagent-receipt", version: 1 },
-  agents: { kind: "subagent-agents", version: 1 },
-  session: { kind: "subagent-session", version: 1 }
-};
-var isUsage = shape([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
-var isSaid = shape([oneOf(["text"]), "type"], [isText, "text"]);
-var isCall = shape([oneOf(["toolCall"]), "type"], [isText, "name"], [isObject, "args"]);
-var areItems = listOf((value) => isSaid(value) || isCall(value));
-var isResult = shape(
-  [isText, "agent", "task", "outcome"],
-  [isNumber, "attempts", "durationMs"],
-  [isUsage, "usage"],
-  [maybe(isText), "error", "sessionFile", "output", "model", "stopReason", "signal", "fullOutputFile"],
-  [maybe(listOf(isText)), "changes", "diagnostics"],
-  [maybe(areItems), "displayItems"]
-);
-var isRetry = shape(
-  [isNumber, "attempt", "atMs"],
-  [maybe(isNumber), "maxAttempts"],
-  [maybe(isText), "error"]
-);
-var isUnderWay = shape(
-  [isNumber, "attempt", "turnCount", "elapsedMs", "sinceEventMs"],
-  [maybe(isNumber), "position", "heldForMs"],
-  [isUsage, "usage"],
-  [maybe(isText), "model"],
-  [maybe(isRetry), "retry"]
-);
-var isLiveState = oneOf(["queued", "starting", "running", "retrying"]);
-var isStreaming = shape([isLiveState, "state"], [areItems, "displayItems"]);
-var isTask = shape(
-  [isText, "agent", "state"],
-  [maybe(isText), "error", "text"],
-  [maybe(areItems), "displayItems"]
-);
-var isRun = shape(
-  [oneOf(["single", "parallel", "chain", "management"]), "mode"],
-  [maybe(isText), "runId"],
-  [listOf(isResult), "results"],
-  [maybe((value) => isUnderWay(value) && isStreaming(value)), "streaming"],
-  [maybe(listOf((value) => isUnderWay(value) && isTask(value))), "tasks"],
-  [maybe(shape([isText, "code", "message"])), "error"]
-);
-var runDetailsIn = decoder(STAMPS.run, (value) => {
-  const { results, error, streaming, tasks } = value;
-  return isRun(value) && (results?.length !== 0 || (error ?? streaming ?? tasks) !== void 0);
-});
-var receiptIn = decoder(
-  STAMPS.receipt,
-  shape(
-    [oneOf(["accepted", "forbidden", "error"]), "status"],
-    [maybe(isText), "runId", "childSessionKey", "note", "error"],
-    [maybe(listOf(isText)), "warnings"]
-  )
-);
-var isSpawnable = shape(
-  [isText, "id", "description", "source"],
-  [isFlag, "readonly"],
-  [maybe(isText), "model"]
-);
-var agentsIn = decoder(
-  STAMPS.agents,
-  shape([listOf(isSpawnable), "agents"], [isText, "defaultAgent"])
-);
-var isReport = shape(
-  [isText, "title", "text"],
-  [
-    listOf(
-      shape(
-        [isText, "text"],
-        [maybe(isText), "mark", "name"],
-        [maybe(isNumber), "indent"]
-      )
-    ),
-    "lines"
-  ]
-);
-var sessionIn = decoder(
-  STAMPS.session,
-  shape([isReport, "report"], [maybe(listOf(isText)), "deliveryIds"])
-);
-
-// extension/background/announcement.ts
+// extension/background/deliveries.ts
 var ANNOUNCEMENT = "subagent-announcement";
 var SENDS = "sessions_send";
-var STAMP = { kind: ANNOUNCEMENT, version: 1 };
-var TEXTS = ["label", "task", "status", "outcome", "error", "model", "result", "partial", "transcript"];
-var TIMES = ["startedMs", "endedMs"];
-var KNOWN = [...TEXTS, ...TIMES, "notes"];
-var isAnnounced = shape(
-  [isText, "runId", "sessionKey", "agent"],
-  [isUsage, "usage"],
-  [maybe(isText), ...TEXTS],
-  [maybe(isNumber), ...TIMES],
-  [maybe(listOf(isText)), "notes"]
-);
-var announcementIn = decoder(
-  STAMP,
-  shape([listOf(isText), "deliveryIds", "runIds"], [listOf(isAnnounced), "runs"])
-);
-function deliveredIn(entries) {
-  const ids = [];
-  for (const entry of entries) {
-    if (!isObject(entry)) continue;
-    const { details } = entry.customType === ANNOUNCEMENT ? entry : replyIn(entry);
-    const deliveryIds = isObject(details) ? details.deliveryIds : void 0;
-    for (const id of Array.isArray(deliveryIds) ? deliveryIds : []) if (isText(id)) ids.push(id);
-  }
-  return ids;
-}
-function replyIn({ message }) {
-  return isObject(message) && message.role === "toolResult" && message.toolName === SENDS ? message : {};
-}
-
-// extension/background/deliveries.ts
 function openDeliveries({ pi, context, background, native, arrived }) {
   const standing = () => deliveredIn(context.sessionManager.getEntries());
   const delivered = standing();
@@ -6676,6 +6561,102 @@ function openDeliveries({ pi, context, background, native, arrived }) {
     advance();
   }
 }
+function deliveredIn(entries) {
+  return entries.flatMap((entry) => {
+    if (!isObject(entry)) return [];
+    const { details } = entry.customType === ANNOUNCEMENT ? entry : replyIn(entry);
+    const deliveryIds = isObject(details) ? details.deliveryIds : void 0;
+    return Array.isArray(deliveryIds) ? deliveryIds.filter(isText) : [];
+  });
+}
+function replyIn({ message }) {
+  return isObject(message) && message.role === "toolResult" && message.toolName === SENDS ? message : {};
+}
+
+// extension/host/details.ts
+var STAMPS = {
+  run: { kind: "subagent-run", version: 1 },
+  receipt: { kind: "subagent-receipt", version: 1 },
+  agents: { kind: "subagent-agents", version: 1 },
+  session: { kind: "subagent-session", version: 1 }
+};
+var isUsage = shape([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
+var isSaid = shape([oneOf(["text"]), "type"], [isText, "text"]);
+var isCall = shape([oneOf(["toolCall"]), "type"], [isText, "name"], [isObject, "args"]);
+var areItems = listOf((value) => isSaid(value) || isCall(value));
+var isResult = shape(
+  [isText, "agent", "task", "outcome"],
+  [isNumber, "attempts", "durationMs"],
+  [isUsage, "usage"],
+  [maybe(isText), "error", "sessionFile", "output", "model", "stopReason", "signal", "fullOutputFile"],
+  [maybe(listOf(isText)), "changes", "diagnostics"],
+  [maybe(areItems), "displayItems"]
+);
+var isRetry = shape(
+  [isNumber, "attempt", "atMs"],
+  [maybe(isNumber), "maxAttempts"],
+  [maybe(isText), "error"]
+);
+var isUnderWay = shape(
+  [isNumber, "attempt", "turnCount", "elapsedMs", "sinceEventMs"],
+  [maybe(isNumber), "position", "heldForMs"],
+  [isUsage, "usage"],
+  [maybe(isText), "model"],
+  [maybe(isRetry), "retry"]
+);
+var isLiveState = oneOf(["queued", "starting", "running", "retrying"]);
+var isStreaming = shape([isLiveState, "state"], [areItems, "displayItems"]);
+var isTask = shape(
+  [isText, "agent", "state"],
+  [maybe(isText), "error", "text"],
+  [maybe(areItems), "displayItems"]
+);
+var isRun = shape(
+  [oneOf(["single", "parallel", "chain", "management"]), "mode"],
+  [maybe(isText), "runId"],
+  [listOf(isResult), "results"],
+  [maybe((value) => isUnderWay(value) && isStreaming(value)), "streaming"],
+  [maybe(listOf((value) => isUnderWay(value) && isTask(value))), "tasks"],
+  [maybe(shape([isText, "code", "message"])), "error"]
+);
+var runDetailsIn = decoder(STAMPS.run, (value) => {
+  const { results, error, streaming, tasks } = value;
+  return isRun(value) && (results?.length !== 0 || (error ?? streaming ?? tasks) !== void 0);
+});
+var receiptIn = decoder(
+  STAMPS.receipt,
+  shape(
+    [oneOf(["accepted", "forbidden", "error"]), "status"],
+    [maybe(isText), "runId", "childSessionKey", "note", "error"],
+    [maybe(listOf(isText)), "warnings"]
+  )
+);
+var isSpawnable = shape(
+  [isText, "id", "description", "source"],
+  [isFlag, "readonly"],
+  [maybe(isText), "model"]
+);
+var agentsIn = decoder(
+  STAMPS.agents,
+  shape([listOf(isSpawnable), "agents"], [isText, "defaultAgent"])
+);
+var isReport = shape(
+  [isText, "title", "text"],
+  [
+    listOf(
+      shape(
+        [isText, "text"],
+        [maybe(isText), "mark", "name"],
+        [maybe(isNumber), "indent"]
+      )
+    ),
+    "lines"
+  ]
+);
+var sessionIn = decoder(
+  STAMPS.session,
+  shape([isReport, "report"], [maybe(listOf(isText)), "deliveryIds"])
+);
 
 // extension/background/run.ts
 function isLive({ state }) {
@@ -7468,7 +7449,7 @@ function hostCallbacks(context, questions, call) {
 // extension/commands/report.ts
 import { writeSync as writeSync2 } from "node:fs";
 var REPORT_ENTRY = "subagents-report";
-var STAMP2 = { kind: REPORT_ENTRY, version: 1 };
+var STAMP = { kind: REPORT_ENTRY, version: 1 };
 var STDOUT = 1;
 var RETRY_MS = 5;
 var RETRIES = 1e3;
@@ -7496,7 +7477,7 @@ function deliver(pi, context, { title, lines, text: text2 }) {
   if (context.mode === "rpc") context.ui.notify(text2, "info");
   else if (context.mode === "print") print(`${text2}
 `);
-  else pi.appendEntry(REPORT_ENTRY, { ...STAMP2, title, lines, text: text2 });
+  else pi.appendEntry(REPORT_ENTRY, { ...STAMP, title, lines, text: text2 });
 }
 function print(text2) {
   let rest = Buffer.from(text2);

@@ -56,6 +56,10 @@ pub struct Joining {
 
 /// The messages on their way into one session, from its opening to its end.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts about the session that change apart from each other"
+)]
 pub struct Dispatcher {
     /// Whether there is a user, who decides when the model works. Otherwise every message makes it go on.
     has_user: bool,
@@ -106,8 +110,8 @@ enum Again {
 }
 
 impl Sending {
-    fn new(again: Again, may_turn: bool) -> Option<Self> {
-        Some(Self { again, may_turn, starts_turn: None })
+    fn new(again: Again, may_turn: bool) -> Self {
+        Self { again, may_turn, starts_turn: None }
     }
 }
 
@@ -170,7 +174,7 @@ impl Dispatcher {
         let is_quiet = now.duration_since(self.opened) >= OPENING
             && self.prompted.is_none_or(|prompted| now.duration_since(prompted) >= PREFLIGHT);
         let may_start = self.has_user && is_idle && is_quiet;
-        self.begin(may_start.then(|| Sending::new(Again::Refused, true)).flatten());
+        self.begin(may_start.then(|| Sending::new(Again::Refused, true)));
     }
 
     /// A prompt has come, and its turn is being prepared.
@@ -181,7 +185,7 @@ impl Dispatcher {
     /// The turn of a prompt is about to start: what is held goes before it.
     pub fn turn_starts(&mut self, now: Instant) {
         self.prompted = Some(now);
-        self.begin(Sending::new(Again::None, false));
+        self.begin(Some(Sending::new(Again::None, false)));
     }
 
     /// A turn has started.
@@ -216,12 +220,12 @@ impl Dispatcher {
     /// The model has come to rest: what was sent and did not arrive goes out again. Whoever has stopped the model, or has
     /// lost it, gets the news and no turn.
     pub fn settled(&mut self, is_aborted: bool) {
-        self.begin(Sending::new(Again::All, !is_aborted && !self.is_cut_off));
+        self.begin(Some(Sending::new(Again::All, !is_aborted && !self.is_cut_off)));
     }
 
     /// The host is about to end unless the model goes on.
     pub fn drain(&mut self) {
-        self.begin(Sending::new(Again::None, true));
+        self.begin(Some(Sending::new(Again::None, true)));
     }
 
     /// The session is gone: what it does not contain belongs to the outbox again.

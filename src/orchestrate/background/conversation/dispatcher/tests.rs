@@ -156,9 +156,9 @@ fn a_prompt_that_never_becomes_a_turn_is_not_waited_for_without_end() {
     host.now += OPENING;
     host.dispatcher.prompted(host.now);
     assert!(host.offered("a"));
-    host.look_after(PREFLIGHT - LOOK, true);
+    host.look_after(PREFLIGHT / 2, true);
     assert_eq!(host.sent, []);
-    host.look_after(LOOK, true);
+    host.look_after(PREFLIGHT / 2, true);
     assert_eq!(host.sent, sent(&[("a", true)]));
 
     let mut host = Host::new();
