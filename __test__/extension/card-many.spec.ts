@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { afterEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { stopClocks } from "../../extension/cards/render.ts";
-import type { CardDetails, TaskProgress, TaskState } from "../../extension/host/details.ts";
 import { plainText } from "../../extension/ui/text.ts";
-import type { DisplayItem, SingleResult } from "../../index.js";
+import type { RunDetails as CardDetails, DisplayItem, SingleResult, TaskProgress } from "../../index.js";
 import { Card, pass } from "./drawn-card.ts";
 import { USAGE } from "./package-copy.ts";
+
+type TaskState = TaskProgress["state"];
 
 const NOTHING = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
 

@@ -3,8 +3,13 @@ import { homedir } from "node:os";
 import { afterEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { stopClocks } from "../../extension/cards/render.ts";
-import type { CardDetails, LiveRun } from "../../extension/host/details.ts";
-import type { DisplayItem, RunDetails, SingleResult } from "../../index.js";
+import type {
+	RunDetails as CardDetails,
+	DisplayItem,
+	Streaming as LiveRun,
+	RunDetails,
+	SingleResult,
+} from "../../index.js";
 import { Card, pass } from "./drawn-card.ts";
 import { answer, USAGE } from "./package-copy.ts";
 

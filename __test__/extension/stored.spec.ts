@@ -3,14 +3,20 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { deliveredIn } from "../../extension/background/deliveries.ts";
-import { agentsIn, receiptIn, runDetailsIn } from "../../extension/host/details.ts";
-import { answer } from "./package-copy.ts";
+import { loadAddon } from "../../extension/host/native.ts";
+import { asJson } from "../../extension/host/stored.ts";
+import { announcementOf } from "./announcement-double.ts";
+import { backgroundRun, newsOf } from "./package-copy.ts";
 
-const run = answer("found").details;
-const agents = {
-	agents: [{ id: "explorer", description: "Finds code", source: "builtin", readonly: true }],
-	defaultAgent: "explorer",
+const { native } = loadAddon();
+assert.ok(native);
+
+const message = {
+	...{ deliveryIds: ["d1"], runIds: ["a"], text: "ended", triggerTurn: true },
+	runs: [backgroundRun("a", { state: "ended", status: "success" })],
+	news: newsOf(["d1"]),
 };
+const report = { isError: false, title: "Runs", lines: [{ mark: "ok" as const, text: "a" }], text: "Runs\n\n✓ a" };
 
 const throwing = {
 	get() {
@@ -19,20 +25,29 @@ const throwing = {
 };
 
 const kinds = [
-	{ kind: "subagent-run", decode: runDetailsIn, sample: run, broken: { mode: "single", results: [{ agent: "a" }] } },
-	{ kind: "subagent-receipt", decode: receiptIn, sample: { status: "accepted", runId: "a" }, broken: { status: 1 } },
-	{ kind: "subagent-agents", decode: agentsIn, sample: agents, broken: { agents: [{}], defaultAgent: "a" } },
+	{
+		kind: "subagent-announcement",
+		draw: (value: unknown) => native.announcementDrawing(asJson(value), true),
+		sample: announcementOf(message).details,
+		broken: { deliveryIds: ["d1"], runIds: ["a"], runs: [{ runId: "a" }] },
+	},
+	{
+		kind: "subagents-report",
+		draw: (value: unknown) => native.reportDrawing(asJson(value)),
+		sample: report,
+		broken: { title: "t", lines: [{}], text: "" },
+	},
 ];
 
-for (const { kind, decode, sample, broken } of kinds) {
+for (const { kind, draw, sample, broken } of kinds) {
 	describe(kind, () => {
 		const { kind: _kind, version: _version, ...bare } = sample as Record<string, unknown>;
 
-		it("is read with its kind and version, and as 0.1 has written it", () => {
+		it("is drawn with its kind and version, and as 0.1 has written it", () => {
 			const stamped = { kind, version: 1, ...bare };
-			assert.equal(decode(stamped), stamped);
-			assert.equal(decode(bare), bare);
-			assert.ok(decode({ ...stamped, more: "of a later patch" }));
+			assert.ok(draw(stamped));
+			assert.ok(draw(bare));
+			assert.ok(draw({ ...stamped, more: "of a later patch" }));
 		});
 
 		it("is nothing of another version, of another kind, or broken", () => {
@@ -45,7 +60,7 @@ for (const { kind, decode, sample, broken } of kinds) {
 				],
 				...[broken, { kind, version: 1, ...broken }, undefined, null, "text", 1, [], [bare], new Proxy({}, throwing)],
 			];
-			for (const other of others) assert.equal(decode(other), undefined);
+			for (const other of others) assert.equal(draw(other), null, asJson(other));
 		});
 	});
 }

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { type AnyTheme, joinedWidth, Pen } from "../../extension/ui/pen.ts";
-import { endOfProse, gist, prose } from "../../extension/ui/prose.ts";
-import { cell, clip, firstLine, fitPath, indented, oneLine, plainText, wrap } from "../../extension/ui/text.ts";
+import { prose } from "../../extension/ui/prose.ts";
+import { cell, clip, fitPath, indented, oneLine, plainText, wrap } from "../../extension/ui/text.ts";
 
 /** Writes its colours where a terminal would show them. */
 const theme: AnyTheme = {
@@ -40,7 +40,6 @@ describe("foreign text", () => {
 	it("keeps line breaks and turns tabs into blanks", () => {
 		assert.equal(plainText("a\r\nb\rc\td"), "a\nb\nc   d");
 		assert.equal(oneLine("  a\r\n\tb  "), "a b");
-		assert.equal(firstLine("\n  \n\t# Title  of\nmore"), "# Title of");
 	});
 
 	it("does not take long for text made to be slow", () => {
@@ -58,7 +57,8 @@ describe("lines", () => {
 				assert.ok(visibleWidth(clip(colored, width)) <= width, `clip ${text}`);
 				assert.equal(visibleWidth(cell(colored, width)), width, `cell ${text}`);
 				assert.ok(visibleWidth(fitPath(text, width)) <= width, `path ${text}`);
-				for (const line of named.resized(width).start(text, "muted", 2)) assert.ok(visibleWidth(line) <= width, text);
+				const drawn = named.resized(width).paragraph(text, "muted");
+				for (const line of drawn) assert.ok(width < 2 || visibleWidth(line) <= width, text);
 			}
 		});
 	}
@@ -146,30 +146,8 @@ describe("Markdown", () => {
 		}
 	});
 
-	it("shows the end of what is being written, code as code although its start is out of sight", () => {
-		const code = `Look:\n\`\`\`js\n${"let a = 1;\n".repeat(200)}`;
-		assert.deepEqual(endOfProse(code, 2, plain.resized(60)), ["  let a = 1;", "  let a = 1;"]);
-		assert.deepEqual(endOfProse(`${code}\`\`\`\nSo **that** is it.`, 3, plain.resized(60)), [
-			"  let a = 1;",
-			"```",
-			"So that is it.",
-		]);
-		// The addon cuts the beginning of a long text off.
-		const cut = "…et a = 1;\n```\n\nThen I said:\n\n- one";
-		assert.deepEqual(endOfProse(cut, 6, plain.resized(60)), ["```", "  …et a = 1;", "```", "Then I said:", "- one"]);
-	});
-
-	it("has a gist that stays as it is while more is said", () => {
-		assert.equal(gist("# Answer\n\nAll **pass**, of `them`\n```\nx"), "All pass, of them x");
-		assert.equal(gist("## Only a heading"), "Only a heading");
-		assert.equal(gist("(see [1])"), "(see [1])");
-	});
-
 	it("is laid out in little time", () => {
-		const long = "word **bold** `code` and more of it.\n\n".repeat(1_600);
 		const begin = performance.now();
-		for (let draw = 0; draw < 20; draw++) endOfProse(long, 2, plain.resized(100));
-		assert.ok(performance.now() - begin < 500);
 		prose("設定".repeat(30_000), plain.resized(100));
 		assert.ok(performance.now() - begin < 4_000);
 	});

@@ -166,7 +166,7 @@ holds<
 	>
 >();
 holds<Same<keyof TruncatedOutput, "text" | "truncated" | "keptLines" | "totalLines" | "keptBytes" | "totalBytes">>();
-holds<Same<keyof Redaction, "rule" | "count" | "ranges">>();
+holds<Same<keyof Redaction, "rule" | "what" | "count" | "ranges">>();
 holds<Same<keyof AgentCatalog, "agents" | "shadowed" | "diagnostics">>();
 
 const options: RunOptions = { agent: "explorer", task: "look", cwd: "/" };

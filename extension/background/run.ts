@@ -1,7 +1,6 @@
 /** What a run is, apart from how it is drawn. */
 
-import type { BackgroundRun as NativeRun } from "../../index.js";
-import { isRetry, isUsage } from "../host/details.ts";
+import type { BackgroundRun as NativeRun, RetryNotice, RunUsage } from "../../index.js";
 import { isNumber, isText, maybe, shape } from "../host/stored.ts";
 
 export interface BackgroundRun extends NativeRun {
@@ -17,6 +16,13 @@ export function isLive({ state }: BackgroundRun): boolean {
 export function endOf({ key, timesResumed }: BackgroundRun): string {
 	return `${key} ${timesResumed}`;
 }
+
+const isUsage = shape<RunUsage>([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
+const isRetry = shape<RetryNotice>(
+	[isNumber, "attempt", "atMs"],
+	[maybe(isNumber), "maxAttempts"],
+	[maybe(isText), "error"],
+);
 
 const isRun = shape<BackgroundRun>(
 	[isText, "key", "runId", "sessionKey", "session", "agent", "task", "cwd", "state"],

@@ -2,6 +2,7 @@
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { Box, Spacer, Text } from "@earendil-works/pi-tui";
+import { ANNOUNCEMENT } from "../background/deliveries.ts";
 import { loadAddon } from "../host/native.ts";
 import type { RenderedMessage, RenderOptions } from "../host/pi.ts";
 import { asJson, contentText } from "../host/stored.ts";
@@ -10,7 +11,6 @@ import { paint } from "../ui/paint.ts";
 import { type Pen, Style } from "../ui/pen.ts";
 import { keyed } from "./painted.ts";
 
-const ANNOUNCEMENT = "subagent-announcement";
 const LABEL = "[subagents]";
 
 export function registerAnnouncementRenderer(pi: ExtensionAPI): void {

@@ -9,7 +9,6 @@ import { component } from "../ui/component.ts";
 import { paint } from "../ui/paint.ts";
 import type { Pen } from "../ui/pen.ts";
 import { oneLine } from "../ui/text.ts";
-import { markNamed } from "../ui/words.ts";
 
 /** Type of the session entries that hold reports. */
 const REPORT_ENTRY = "subagents-report";
@@ -27,7 +26,10 @@ export type Report = Pick<CommandReport, "title" | "lines" | "text">;
 /** A report of one sentence, about what the addon cannot say. */
 export function messageReport(status: DoctorCheck["status"], message: string): Report {
 	const text = oneLine(message);
-	const line = `${markNamed(status).text} ${text}`.trim();
+	const mark = loadAddon()
+		.native?.markStyles()
+		.find(({ name }) => name === status);
+	const line = `${mark?.sign ?? ""} ${text}`.trim();
 	return { title: NO_TITLE, lines: [{ mark: status, text }], text: `${NO_TITLE}\n\n${line}` };
 }
 

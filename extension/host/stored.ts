@@ -6,28 +6,12 @@
 
 export type Check = (value: unknown) => boolean;
 
-/** Says of stored data what it is. Releases before 0.2 wrote neither; another version may mean anything by the fields. */
-export interface Stamp {
-	kind: string;
-	version: number;
-}
-
 export const isText = (value: unknown): value is string => typeof value === "string";
-export const isFlag: Check = (value) => typeof value === "boolean";
 /** JSON can spell infinity, as `1e999`. */
 export const isNumber: Check = (value) => Number.isFinite(value);
 
-export function oneOf(words: readonly string[]): Check {
-	const known = new Set<unknown>(words);
-	return (value) => known.has(value);
-}
-
 export function maybe(check: Check): Check {
 	return (value) => value === undefined || check(value);
-}
-
-export function listOf(check: Check): Check {
-	return (value) => Array.isArray(value) && value.every(check);
 }
 
 /** The text of a result or a message, whatever else is in it. */
@@ -55,25 +39,6 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 /** An object whose fields fit: each row names those that one check is for. Others may hold anything, and must not be read. */
 export function shape<T>(...rows: [Check, ...(keyof T & string)[]][]): Check {
 	return (value) => isObject(value) && rows.every(([check, ...names]) => names.every((name) => check(value[name])));
-}
-
-/** Returns the value itself where it is one of ours. The same object is drawn many times and checked once. */
-export function decoder<T extends object>({ kind, version }: Stamp, check: Check): (value: unknown) => T | undefined {
-	const checked = new WeakMap<object, boolean>();
-	const fits = (value: Record<string, unknown>) => {
-		try {
-			const isUnstamped = value.kind === undefined && value.version === undefined;
-			return (isUnstamped || (value.kind === kind && value.version === version)) && check(value);
-		} catch {
-			return false;
-		}
-	};
-	return (value) => {
-		if (!isObject(value)) return undefined;
-		const isOurs = checked.get(value) ?? fits(value);
-		checked.set(value, isOurs);
-		return isOurs ? (value as T) : undefined;
-	};
 }
 
 /** Some of the fields of `from`, those that have a value. */

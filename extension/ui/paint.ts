@@ -4,10 +4,9 @@
  */
 
 import type { Cell, Fit, Part, Row, Span } from "../../index.js";
-import { FEWEST_COLUMNS } from "./columns.ts";
 import { type Color, joinedWidth, limited, type Pen } from "./pen.ts";
 import { compactProse, prose } from "./prose.ts";
-import { cell, ELLIPSIS, fitPath, widthOf } from "./text.ts";
+import { cell, ELLIPSIS, FEWEST_COLUMNS, fitPath, widthOf } from "./text.ts";
 
 /** A path keeps so much beside words that are too long, and so much beside others. */
 const FEWEST_PATH_COLUMNS = 6;

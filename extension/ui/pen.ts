@@ -5,10 +5,8 @@
 
 import type { ThemeColor as Color, Theme } from "@earendil-works/pi-coding-agent";
 import type { Keybinding } from "@earendil-works/pi-tui";
-import type { RunUsage } from "../../index.js";
 import { keyText } from "./key-text.ts";
-import { clip, fitCall, indented, oneLine, PREVIEW_CHARACTERS, plainText, widthOf, wrap } from "./text.ts";
-import { usageParts } from "./words.ts";
+import { clip, indented, plainText, widthOf, wrap } from "./text.ts";
 
 export type { ThemeColor as Color } from "@earendil-works/pi-coding-agent";
 
@@ -82,38 +80,9 @@ export class Pen extends Style {
 		return wrap(text, this.width, lead);
 	}
 
-	/** The start of a foreign text on one line. */
-	line(text: string, color: Color): string {
-		return this.fg(color, this.clip(oneLine(text.slice(0, PREVIEW_CHARACTERS))));
-	}
-
 	/** A foreign text in one colour. */
 	paragraph(text: string, color: Color): string[] {
 		return this.wrap(this.fg(color, plainText(text).trim()));
-	}
-
-	/** The first lines of a foreign text without its line ends; the last one says when there would be more. */
-	start(text: string, color: Color, limit: number): string[] {
-		const lines = this.wrap(oneLine(text.slice(0, PREVIEW_CHARACTERS)));
-		if (lines.length > limit) lines.splice(limit - 1, Number.POSITIVE_INFINITY, `${lines[limit - 1]} …`);
-		return lines.map((line) => this.fg(color, this.clip(line)));
-	}
-
-	/** A tool call, with its name apart from what it is given. */
-	call(words: string): string {
-		const call = fitCall(words, this.width);
-		const end = call.indexOf(" ") + 1;
-		return this.clip(this.fg("muted", call.slice(0, end)) + this.fg("toolOutput", call.slice(end)));
-	}
-
-	/** A remark of ours among what others say. */
-	remark(text: string): string {
-		return this.fg("dim", this.clip(`… ${text}`));
-	}
-
-	/** Turns, tokens, cost and model, as parts. */
-	figures(usage: RunUsage | readonly RunUsage[], model?: string): string[] {
-		return usageParts([usage].flat(), model && oneLine(model)).map((text) => this.fg("dim", text));
 	}
 
 	/** Styled parts in a row, those without text left out. */

@@ -1,13 +1,10 @@
 /** Text on its way to a terminal: foreign text made safe, lines cut and wrapped by pi's own measure. */
 
-import { homedir } from "node:os";
 import { sliceByColumn, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 
 export const ELLIPSIS = "…";
-/** Longest text looked at for one line. */
-export const LINE_CHARACTERS = 400;
-/** Text looked at for a preview of a few lines. */
-export const PREVIEW_CHARACTERS = 4_000;
+/** Fewer columns than this say nothing. */
+export const FEWEST_COLUMNS = 6;
 /** What pi puts around an ellipsis takes away the ground that a line stands on; only what is written may end there. */
 const RESET = "\u001b[0m";
 const UNSTYLED = "\u001b[22;23;24;29;39m";
@@ -33,16 +30,6 @@ export function plainText(text: string): string {
 /** The same on one line, with runs of blanks folded. */
 export function oneLine(text: string): string {
 	return plainText(text).replace(/\s+/g, " ").trim();
-}
-
-/** The start of it on one line; what is longer fits no line anyway. */
-export function brief(text: string): string {
-	return oneLine(text.slice(0, LINE_CHARACTERS));
-}
-
-/** The first line that says something, on one line. */
-export function firstLine(text: string): string {
-	return oneLine(/\S.*/.exec(plainText(text))?.[0] ?? "");
 }
 
 /** Colours and weights; and characters of one column each, whatever stands beside them. */
@@ -88,9 +75,6 @@ export function indented(lines: readonly string[], columns: number): string[] {
 	return lines.map((line) => (line === "" ? line : " ".repeat(columns) + line));
 }
 
-/** What a path keeps beside words that are too long. */
-const FEWEST_PATH_COLUMNS = 6;
-
 /** A path in so many columns: cut before a name, unless that would leave half of the room empty. */
 export function fitPath(path: string, width: number): string {
 	const columns = widthOf(path);
@@ -99,21 +83,4 @@ export function fitPath(path: string, width: number): string {
 	const end = sliceByColumn(path, columns - room, room, true);
 	const name = end.search(/[/\\]/);
 	return ELLIPSIS + (name > room / 2 ? end : end.slice(Math.max(0, name)));
-}
-
-/** The words of a tool call; where they are too long, the path at their end gives way. */
-export function fitCall(call: string, width: number): string {
-	const [path = ""] = /\S*[/\\]\S*$/.exec(call) ?? [];
-	// What a shell runs is no place.
-	if (path === "" || call.startsWith("$")) return call;
-	const what = call.slice(0, call.length - path.length);
-	return what + fitPath(path, Math.max(FEWEST_PATH_COLUMNS, width - widthOf(what)));
-}
-
-/** Writes the user's home as `~`. */
-export function shortPath(path: string): string {
-	const home = homedir();
-	if (!home || !path.startsWith(home)) return path;
-	const rest = path.slice(home.length);
-	return rest === "" || rest.startsWith("/") || rest.startsWith("\\") ? `~${rest}` : path;
 }

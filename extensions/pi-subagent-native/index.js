@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 1a6317657ef11314. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 c06ef89ebccd64ec. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6195,7 +6195,7 @@ var Spacer = class {
 
 // extension/ui/text.ts
 var ELLIPSIS = "\u2026";
-var PREVIEW_CHARACTERS = 4e3;
+var FEWEST_COLUMNS = 6;
 var RESET = "\x1B[0m";
 var UNSTYLED = "\x1B[22;23;24;29;39m";
 var ESCAPES = (
@@ -6239,7 +6239,6 @@ function wrap(text2, width, lead = "") {
 function indented(lines, columns) {
   return lines.map((line2) => line2 === "" ? line2 : " ".repeat(columns) + line2);
 }
-var FEWEST_PATH_COLUMNS = 6;
 function fitPath(path, width) {
   const columns = widthOf(path);
   if (columns <= width) return path;
@@ -6247,12 +6246,6 @@ function fitPath(path, width) {
   const end = sliceByColumn(path, columns - room, room, true);
   const name = end.search(/[/\\]/);
   return ELLIPSIS + (name > room / 2 ? end : end.slice(Math.max(0, name)));
-}
-function fitCall(call, width) {
-  const [path = ""] = /\S*[/\\]\S*$/.exec(call) ?? [];
-  if (path === "" || call.startsWith("$")) return call;
-  const what = call.slice(0, call.length - path.length);
-  return what + fitPath(path, Math.max(FEWEST_PATH_COLUMNS, width - widthOf(what)));
 }
 
 // extension/host/build.ts
@@ -6265,8 +6258,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 1a6317657ef11314"}.`)) return void 0;
-  const [version] = "0.1.0 1a6317657ef11314".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 c06ef89ebccd64ec"}.`)) return void 0;
+  const [version] = "0.1.0 c06ef89ebccd64ec".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6386,17 +6379,9 @@ function guardedTimeout(what, run, afterMs) {
 
 // extension/host/stored.ts
 var isText = (value) => typeof value === "string";
-var isFlag = (value) => typeof value === "boolean";
 var isNumber = (value) => Number.isFinite(value);
-function oneOf(words) {
-  const known2 = new Set(words);
-  return (value) => known2.has(value);
-}
 function maybe(check) {
   return (value) => value === void 0 || check(value);
-}
-function listOf(check) {
-  return (value) => Array.isArray(value) && value.every(check);
 }
 function contentText({ content }) {
   if (isText(content)) return content;
@@ -6415,23 +6400,6 @@ function asJson(value) {
 var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 function shape(...rows) {
   return (value) => isObject(value) && rows.every(([check, ...names]) => names.every((name) => check(value[name])));
-}
-function decoder({ kind, version }, check) {
-  const checked = /* @__PURE__ */ new WeakMap();
-  const fits = (value) => {
-    try {
-      const isUnstamped = value.kind === void 0 && value.version === void 0;
-      return (isUnstamped || value.kind === kind && value.version === version) && check(value);
-    } catch {
-      return false;
-    }
-  };
-  return (value) => {
-    if (!isObject(value)) return void 0;
-    const isOurs2 = checked.get(value) ?? fits(value);
-    checked.set(value, isOurs2);
-    return isOurs2 ? value : void 0;
-  };
 }
 function picked(from, names) {
   return defined(Object.fromEntries(names.map((name) => [name, from[name]])));
@@ -6573,91 +6541,6 @@ function replyIn({ message }) {
   return isObject(message) && message.role === "toolResult" && message.toolName === SENDS ? message : {};
 }
 
-// extension/host/details.ts
-var STAMPS = {
-  run: { kind: "subagent-run", version: 1 },
-  receipt: { kind: "subagent-receipt", version: 1 },
-  agents: { kind: "subagent-agents", version: 1 },
-  session: { kind: "subagent-session", version: 1 }
-};
-var isUsage = shape([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
-var isSaid = shape([oneOf(["text"]), "type"], [isText, "text"]);
-var isCall = shape([oneOf(["toolCall"]), "type"], [isText, "name"], [isObject, "args"]);
-var areItems = listOf((value) => isSaid(value) || isCall(value));
-var isResult = shape(
-  [isText, "agent", "task", "outcome"],
-  [isNumber, "attempts", "durationMs"],
-  [isUsage, "usage"],
-  [maybe(isText), "error", "sessionFile", "output", "model", "stopReason", "signal", "fullOutputFile"],
-  [maybe(listOf(isText)), "changes", "diagnostics"],
-  [maybe(areItems), "displayItems"]
-);
-var isRetry = shape(
-  [isNumber, "attempt", "atMs"],
-  [maybe(isNumber), "maxAttempts"],
-  [maybe(isText), "error"]
-);
-var isUnderWay = shape(
-  [isNumber, "attempt", "turnCount", "elapsedMs", "sinceEventMs"],
-  [maybe(isNumber), "position", "heldForMs"],
-  [isUsage, "usage"],
-  [maybe(isText), "model"],
-  [maybe(isRetry), "retry"]
-);
-var isLiveState = oneOf(["queued", "starting", "running", "retrying"]);
-var isStreaming = shape([isLiveState, "state"], [areItems, "displayItems"]);
-var isTask = shape(
-  [isText, "agent", "state"],
-  [maybe(isText), "error", "text"],
-  [maybe(areItems), "displayItems"]
-);
-var isRun = shape(
-  [oneOf(["single", "parallel", "chain", "management"]), "mode"],
-  [maybe(isText), "runId"],
-  [listOf(isResult), "results"],
-  [maybe((value) => isUnderWay(value) && isStreaming(value)), "streaming"],
-  [maybe(listOf((value) => isUnderWay(value) && isTask(value))), "tasks"],
-  [maybe(shape([isText, "code", "message"])), "error"]
-);
-var runDetailsIn = decoder(STAMPS.run, (value) => {
-  const { results, error, streaming, tasks } = value;
-  return isRun(value) && (results?.length !== 0 || (error ?? streaming ?? tasks) !== void 0);
-});
-var receiptIn = decoder(
-  STAMPS.receipt,
-  shape(
-    [oneOf(["accepted", "forbidden", "error"]), "status"],
-    [maybe(isText), "runId", "childSessionKey", "note", "error"],
-    [maybe(listOf(isText)), "warnings"]
-  )
-);
-var isSpawnable = shape(
-  [isText, "id", "description", "source"],
-  [isFlag, "readonly"],
-  [maybe(isText), "model"]
-);
-var agentsIn = decoder(
-  STAMPS.agents,
-  shape([listOf(isSpawnable), "agents"], [isText, "defaultAgent"])
-);
-var isReport = shape(
-  [isText, "title", "text"],
-  [
-    listOf(
-      shape(
-        [isText, "text"],
-        [maybe(isText), "mark", "name"],
-        [maybe(isNumber), "indent"]
-      )
-    ),
-    "lines"
-  ]
-);
-var sessionIn = decoder(
-  STAMPS.session,
-  shape([isReport, "report"], [maybe(listOf(isText)), "deliveryIds"])
-);
-
 // extension/background/run.ts
 function isLive({ state }) {
   return state !== "ended";
@@ -6665,7 +6548,13 @@ function isLive({ state }) {
 function endOf({ key, timesResumed }) {
   return `${key} ${timesResumed}`;
 }
-var isRun2 = shape(
+var isUsage = shape([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
+var isRetry = shape(
+  [isNumber, "attempt", "atMs"],
+  [maybe(isNumber), "maxAttempts"],
+  [maybe(isText), "error"]
+);
+var isRun = shape(
   [isText, "key", "runId", "sessionKey", "session", "agent", "task", "cwd", "state"],
   [maybe(isText), "label", "model", "outcome", "status", "error", "result", "partial"],
   [maybe(isText), "transcript", "lastTool", "text"],
@@ -6676,7 +6565,7 @@ var isRun2 = shape(
   [maybe(shape([isText, "title"])), "question"]
 );
 function runsOf(told) {
-  return Array.isArray(told) ? told.filter(isRun2) : [];
+  return Array.isArray(told) ? told.filter(isRun) : [];
 }
 
 // extension/background/registry.ts
@@ -6795,48 +6684,6 @@ function keyName(key) {
   return process.platform === "darwin" ? key.replace(/\balt\b/, "option") : key;
 }
 
-// extension/ui/words.ts
-var MOST_KNOWN = 1e3;
-function known() {
-  const before = /* @__PURE__ */ new Map();
-  return (key, find) => {
-    const found = before.get(key);
-    if (found !== void 0) return found;
-    const words = find();
-    if (before.size >= MOST_KNOWN) before.clear();
-    if (loadAddon().native) before.set(key, words);
-    return words;
-  };
-}
-var states = known();
-var clocks = known();
-var spent = known();
-var marks = known();
-var WITHOUT_ADDON = {
-  durationText: (ms) => `${Math.round(ms / 1e3)}s`,
-  markStyles: () => [{ name: "error", sign: "\u2717", color: "error" }],
-  stateWords: ({ state }) => ({ mark: state === "failed" ? "error" : "none", word: state, note: state }),
-  toolCallLine: (name) => name,
-  usageWords: () => ({})
-};
-function addon() {
-  return loadAddon().native ?? WITHOUT_ADDON;
-}
-function markNamed(name) {
-  return marks(name, () => {
-    const { sign, color } = addon().markStyles().find((style) => style.name === name) ?? { sign: "", color: "muted" };
-    return { text: sign, color };
-  });
-}
-function usageWords(usages) {
-  const key = usages.map((usage) => Object.values(usage).join("|")).join(";");
-  return spent(key, () => addon().usageWords([...usages]));
-}
-function usageParts(usages, model) {
-  const { turns = "", tokens = "", cost = "" } = usageWords(usages);
-  return [turns, tokens, cost, model ?? ""].filter((part) => part !== "");
-}
-
 // extension/ui/pen.ts
 var Style = class {
   theme;
@@ -6890,33 +6737,9 @@ var Pen = class _Pen extends Style {
   wrap(text2, lead = "") {
     return wrap(text2, this.width, lead);
   }
-  /** The start of a foreign text on one line. */
-  line(text2, color) {
-    return this.fg(color, this.clip(oneLine(text2.slice(0, PREVIEW_CHARACTERS))));
-  }
   /** A foreign text in one colour. */
   paragraph(text2, color) {
     return this.wrap(this.fg(color, plainText(text2).trim()));
-  }
-  /** The first lines of a foreign text without its line ends; the last one says when there would be more. */
-  start(text2, color, limit) {
-    const lines = this.wrap(oneLine(text2.slice(0, PREVIEW_CHARACTERS)));
-    if (lines.length > limit) lines.splice(limit - 1, Number.POSITIVE_INFINITY, `${lines[limit - 1]} \u2026`);
-    return lines.map((line2) => this.fg(color, this.clip(line2)));
-  }
-  /** A tool call, with its name apart from what it is given. */
-  call(words) {
-    const call = fitCall(words, this.width);
-    const end = call.indexOf(" ") + 1;
-    return this.clip(this.fg("muted", call.slice(0, end)) + this.fg("toolOutput", call.slice(end)));
-  }
-  /** A remark of ours among what others say. */
-  remark(text2) {
-    return this.fg("dim", this.clip(`\u2026 ${text2}`));
-  }
-  /** Turns, tokens, cost and model, as parts. */
-  figures(usage, model) {
-    return usageParts([usage].flat(), model && oneLine(model)).map((text2) => this.fg("dim", text2));
   }
   /** Styled parts in a row, those without text left out. */
   joined(parts) {
@@ -6962,9 +6785,6 @@ function component(theme, layout, stamp = () => void 0) {
     }
   };
 }
-
-// extension/ui/columns.ts
-var FEWEST_COLUMNS = 6;
 
 // extension/ui/highlight.ts
 import { createRequire as createRequire2 } from "node:module";
@@ -7048,7 +6868,7 @@ function markdownTheme(pen) {
 }
 
 // extension/ui/paint.ts
-var FEWEST_PATH_COLUMNS2 = 6;
+var FEWEST_PATH_COLUMNS = 6;
 var PATH_COLUMNS = 24;
 var LABEL_COLUMNS = 28;
 var LABEL_SHARE = 3;
@@ -7088,7 +6908,7 @@ function cut(spans, pen) {
   const path = spans.find(({ isPath }) => isPath);
   if (!path) return pen.clip(styled(spans, pen));
   const beside = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
-  const fit = fitPath(path.text, Math.max(FEWEST_PATH_COLUMNS2, pen.width - beside));
+  const fit = fitPath(path.text, Math.max(FEWEST_PATH_COLUMNS, pen.width - beside));
   return pen.clip(styled(spans.with(spans.indexOf(path), { ...path, text: fit }), pen));
 }
 function line({ lead, cells, parts, behind }, columns, pen) {
@@ -7231,10 +7051,9 @@ function keyed(pen, keys) {
 }
 
 // extension/cards/announcement.ts
-var ANNOUNCEMENT2 = "subagent-announcement";
 var LABEL = "[subagents]";
 function registerAnnouncementRenderer(pi) {
-  pi.registerMessageRenderer(ANNOUNCEMENT2, (message, options, theme) => {
+  pi.registerMessageRenderer(ANNOUNCEMENT, (message, options, theme) => {
     const style = new Style(theme);
     const box = new Box(options.outputPad ?? 1, 1, (text2) => style.bg("customMessageBg", text2));
     box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
@@ -7456,7 +7275,8 @@ var RETRIES = 1e3;
 var NO_TITLE = "Sub-agents";
 function messageReport(status, message) {
   const text2 = oneLine(message);
-  const line2 = `${markNamed(status).text} ${text2}`.trim();
+  const mark = loadAddon().native?.markStyles().find(({ name }) => name === status);
+  const line2 = `${mark?.sign ?? ""} ${text2}`.trim();
   return { title: NO_TITLE, lines: [{ mark: status, text: text2 }], text: `${NO_TITLE}
 
 ${line2}` };
@@ -7807,13 +7627,13 @@ var TranscriptWindow = class {
   /** Joins the newest entries of the file with those that are here, whichever reach further back. */
   take({ entries, hasMore }) {
     const { blocks } = this;
-    const known2 = entries.length - entries.findIndex((_2, added2) => isEnd(blocks, entries, entries.length - added2));
-    const isJoined = known2 <= entries.length;
+    const known = entries.length - entries.findIndex((_2, added2) => isEnd(blocks, entries, entries.length - added2));
+    const isJoined = known <= entries.length;
     if (!isJoined && !this.isFollowing && blocks.length > 0) return;
-    const older = isJoined ? Math.max(0, known2 - blocks.length) : 0;
-    const added = entries.slice(isJoined ? known2 : 0).map(blockOf);
+    const older = isJoined ? Math.max(0, known - blocks.length) : 0;
+    const added = entries.slice(isJoined ? known : 0).map(blockOf);
     this.blocks = [...entries.slice(0, older).map(blockOf), ...isJoined ? blocks : [], ...added];
-    if (!isJoined || known2 >= blocks.length) this.hasMore = hasMore;
+    if (!isJoined || known >= blocks.length) this.hasMore = hasMore;
     if (older > 0 && !this.wantsTop) this.place = { ...this.place, block: this.place.block + older };
     if (!this.isFollowing || this.blocks.length < 2 * FOLLOWED_ENTRIES) return;
     this.blocks = this.blocks.slice(-FOLLOWED_ENTRIES);
@@ -7969,8 +7789,8 @@ function transcriptView(host, actions, opened) {
     },
     hints() {
       const tools = ["tools", withTools ? "without tools" : "with tools"];
-      const known2 = isRemoved ? [] : actions.hints(run);
-      return window.isFollowing ? [...known2, tools, ["up", "scroll"]] : [["bottom", "follow"], ...known2, tools];
+      const known = isRemoved ? [] : actions.hints(run);
+      return window.isFollowing ? [...known, tools, ["up", "scroll"]] : [["bottom", "follow"], ...known, tools];
     },
     press(action) {
       const by = scrolled(action, height);
@@ -7984,11 +7804,11 @@ function transcriptView(host, actions, opened) {
       return true;
     },
     refresh() {
-      const known2 = host.runs.run(run.key);
-      isRemoved = known2 === void 0;
-      if (!known2) return;
+      const known = host.runs.run(run.key);
+      isRemoved = known === void 0;
+      if (!known) return;
       const before = run;
-      run = known2;
+      run = known;
       if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) want(NEWEST_ENTRIES);
     },
     dispose: reading.dispose
@@ -8086,11 +7906,11 @@ function nothing({ isAll, isComplete, problem }, pen) {
 }
 function detailLines(run, rows, pen) {
   const { name, above, said, below } = drawingOf(run);
-  const [asked, spent2] = [paint(above, pen), paint(below, pen).slice(0, SPENT_LINES)];
-  const room = Math.max(0, rows - 2 - asked.length - spent2.length);
+  const [asked, spent] = [paint(above, pen), paint(below, pen).slice(0, SPENT_LINES)];
+  const room = Math.max(0, rows - 2 - asked.length - spent.length);
   const lines = paint(said, pen);
   const middle = isLive(run) ? lines.slice(Math.max(0, lines.length - room)) : lines.slice(0, room);
-  return ["", rule(name, pen), ...asked, ...middle, ...spent2].slice(0, rows);
+  return ["", rule(name, pen), ...asked, ...middle, ...spent].slice(0, rows);
 }
 
 // extension/panel/runs.ts

@@ -1,7 +1,6 @@
 /** The live card in plain text: each tool call as a line of its own, and in a terminal one line that keeps moving. */
 
-import { callText, duration, usageParts } from "../../extension/ui/words.ts";
-import type { RunDetails } from "../../index.js";
+import { durationText, type RunDetails, type RunUsage, toolCallLine, usageWords } from "../../index.js";
 
 /** How often the moving line is drawn; the clock in it counts seconds. */
 const drawEveryMs = 200;
@@ -24,11 +23,11 @@ export class LiveView {
 	/** Takes an update of the tool call. */
 	update({ streaming }: RunDetails): void {
 		if (!streaming) return;
-		this.#figures = usageParts([streaming.usage], streaming.model).join(" ");
+		this.#figures = spent(streaming.usage, streaming.model);
 		const calls = streaming.displayItems.filter((item) => item.type === "toolCall");
 		// The list is bounded, its oldest items go first.
 		if (calls.length < this.#printed) this.#printed = 0;
-		for (const item of calls.slice(this.#printed)) this.#line(`  → ${callText(item.name, item.args)}`);
+		for (const item of calls.slice(this.#printed)) this.#line(`  → ${toolCallLine(item.name, item.args)}`);
 		this.#printed = calls.length;
 		this.#draw();
 	}
@@ -40,7 +39,7 @@ export class LiveView {
 	}
 
 	#status(mark: string): string {
-		const elapsed = duration(performance.now() - this.#started, mark === "●");
+		const elapsed = durationText(performance.now() - this.#started, mark === "●");
 		return `${mark} ${[this.#agent, elapsed, this.#figures].filter(Boolean).join("  ")}`;
 	}
 
@@ -49,7 +48,7 @@ export class LiveView {
 		if (this.#out.isTTY) {
 			this.#out.write(`\r\x1b[2K${text}\n`);
 		} else {
-			const elapsed = duration(performance.now() - this.#started, false);
+			const elapsed = durationText(performance.now() - this.#started, false);
 			this.#out.write(text.startsWith("  →") ? `${text}  (${elapsed} ${this.#figures})\n` : `${text}\n`);
 		}
 	}
@@ -59,4 +58,10 @@ export class LiveView {
 		const width = Math.max(10, (this.#out.columns ?? 80) - 1);
 		this.#out.write(`\r\x1b[2K${[...this.#status("●")].slice(0, width).join("")}`);
 	}
+}
+
+/** Turns, tokens, cost and model of a run. */
+export function spent(usage: RunUsage, model: string | undefined): string {
+	const { turns, tokens, cost } = usageWords([usage]);
+	return [turns, tokens, cost, model].filter((part) => part).join(" ");
 }

@@ -6,11 +6,10 @@ import { existsSync } from "node:fs";
 import { relative } from "node:path";
 
 import { type JsonResult, piCommand, startJson, type ToolEnd } from "../../__test__/support/pi.ts";
-import { duration, usageParts } from "../../extension/ui/words.ts";
-import type { RunDetails } from "../../index.js";
+import { durationText, type RunDetails } from "../../index.js";
 import { runMain, SetupProblem } from "../lib/problem.mjs";
 import { bold, dim, green, red } from "../lib/progress.mjs";
-import { LiveView } from "./live-view.ts";
+import { LiveView, spent } from "./live-view.ts";
 import { prompt } from "./model.ts";
 import { liveStage, type Stage, scriptedStage } from "./stage.ts";
 
@@ -97,7 +96,7 @@ function printResult(result: JsonResult, live: boolean): void {
 	for (const line of textOf(end).split("\n")) say(`  ${line}`);
 	if (end.isError || !run) throw new SetupProblem("The delegation failed.", explanation(result, live));
 	say();
-	say(`${bold("usage")}     ${usageParts([run.usage], run.model).join(" ")}  ${duration(run.durationMs, false)}`);
+	say(`${bold("usage")}     ${spent(run.usage, run.model)}  ${durationText(run.durationMs)}`);
 	say(`${bold("session")}   ${run.sessionFile ? shown(run.sessionFile) : "none"}`);
 	if (run.sessionFile && !existsSync(run.sessionFile)) {
 		throw new SetupProblem("The child's session file does not exist.", run.sessionFile);

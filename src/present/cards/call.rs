@@ -67,7 +67,7 @@ impl<'a> Card<'a> {
             _ if call.phase == Phase::Done => Vec::new(),
             _ => call.plan.iter().map(|plan| TaskView::planned(plan, now)).collect(),
         };
-        let list = TaskList { mode: call.mode, views };
+        let list = TaskList::new(call.mode, views);
         let elapsed_ms = call.elapsed_ms(now);
         Self { call, list, all: extent.is_expanded, rows: extent.rows, elapsed_ms }
     }

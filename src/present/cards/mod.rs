@@ -61,3 +61,82 @@ fn foreign(text: &str, is_error: bool, is_expanded: bool) -> Drawing {
     let row = if is_expanded { row } else { row.limited(FOREIGN_LINES, hint("{rest} more lines")) };
     indented(vec![row], INDENT)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::present::Fit;
+
+    /// The words of a drawing, a line for each row.
+    fn words(drawing: &Drawing) -> Vec<String> {
+        let text = |spans: &[Span]| spans.iter().map(|span| span.text.as_str()).collect::<String>();
+        let line = |row: &Row| match &row.fit {
+            Fit::Line { lead, cells, parts, .. } => {
+                let cells = cells.iter().map(|cell| cell.span.text.clone());
+                let parts = parts.iter().map(|part| text(&part.spans)).filter(|part| !part.is_empty());
+                let said: Vec<String> = cells.chain(parts).collect();
+                format!("{}{}", text(lead), said.join(" | "))
+            }
+            Fit::Parts { parts, .. } => {
+                let parts: Vec<String> =
+                    parts.iter().map(|part| text(part)).filter(|part| !part.is_empty()).collect();
+                parts.join(" | ")
+            }
+            Fit::Text { spans, .. } => text(spans),
+            Fit::Prose { text, .. } => text.clone(),
+            Fit::Paths { lead, paths } => format!("{}{}", text(lead), paths.join(", ")),
+        };
+        drawing.iter().map(line).collect()
+    }
+
+    const USAGE: &str = r#"{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"cost":0,"turns":1}"#;
+
+    #[test]
+    fn the_card_of_a_call_says_how_it_goes_and_what_came_of_it() {
+        let mut call = Call::new("subagent");
+        let at = |now_ms| Extent { now_ms, ..Extent::default() };
+        call.ask(r#"{"agent":"explorer","task":"find\nit"}"#);
+        assert_eq!(words(&call.head(&at(0))), ["○ subagent explorer", "find it"]);
+        call.start(1_000);
+        let update = format!(
+            r#"{{"mode":"single","results":[],"streaming":{{"state":"running","attempt":1,"usage":{USAGE},
+            "turnCount":2,"elapsedMs":4000,"sinceEventMs":0,
+            "displayItems":[{{"type":"toolCall","name":"ls","args":{{}}}}]}}}}"#
+        );
+        call.update(&update, "Reading.", 5_000);
+        assert_eq!(words(&call.head(&at(6_000)))[0], "● subagent explorer | 5s");
+        assert_eq!(words(&call.body(&at(6_000))), ["ls .", "Reading.", "2 turns | ↑10 ↓5"]);
+        let result = format!(
+            r#"{{"mode":"single","results":[{{"agent":"explorer","task":"find","outcome":"failed","attempts":1,
+            "durationMs":3200,"usage":{USAGE},"error":"no"}}],"error":{{"code":"SUBAGENT_FAILED","message":"no"}}}}"#
+        );
+        call.finish(&result, "no", true, 7_000);
+        assert_eq!(words(&call.head(&at(9_000)))[0], "✗ subagent explorer | 3.2s | failed");
+        assert_eq!(words(&call.body(&at(9_000))), ["SUBAGENT_FAILED", "no", "1 turn | ↑10 ↓5"]);
+    }
+
+    #[test]
+    fn what_an_update_leaves_out_has_not_changed() {
+        let mut call = Call::new("subagent_parallel");
+        let update = |text: &str| {
+            format!(
+                r#"{{"mode":"parallel","results":[],"tasks":[{{"agent":"explorer","state":"running","attempt":1,
+                "usage":{USAGE},"turnCount":0,"elapsedMs":4000,"sinceEventMs":0{text}}}]}}"#
+            )
+        };
+        call.start(0);
+        call.update(&update(r#","text":"So far","displayItems":[]"#), "", 0);
+        call.update(&update(""), "", 0);
+        let body = words(&call.body(&Extent::default()));
+        assert!(body[0].contains("So far"), "{body:?}");
+    }
+
+    #[test]
+    fn what_is_not_ours_is_drawn_as_its_text() {
+        let mut call = Call::new("subagent");
+        call.finish(r#"{"mode":"single","results":[],"agentScope":"user"}"#, "as it reads", true, 0);
+        assert_eq!(words(&call.body(&Extent::default())), ["as it reads"]);
+        assert_eq!(announcement_drawing(r#"{"runs":"…"}"#, true), None);
+        assert_eq!(entry_drawing(r#"{"title":"t","lines":[{}],"text":""}"#), None);
+    }
+}

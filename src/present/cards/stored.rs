@@ -206,3 +206,56 @@ impl Retry {
 pub(super) fn count(number: f64) -> u64 {
     number as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn details(change: impl Fn(&mut Value)) -> Option<CallDetails> {
+        let usage =
+            json!({"input": 1, "output": 2, "cacheRead": 0, "cacheWrite": 0, "cost": 0.1, "turns": 1.0});
+        let result = json!({"agent": "a", "task": "t", "outcome": "of a later release", "attempts": 1,
+            "durationMs": 5, "usage": usage, "displayItems": [{"type": "toolCall", "name": "ls", "args": {}}]});
+        let mut value =
+            json!({"kind": "subagent-run", "version": 1, "mode": "single", "results": [result], "more": 1});
+        change(&mut value);
+        CallDetails::read(&value.to_string())
+    }
+
+    #[test]
+    fn details_are_read_with_their_stamp_and_as_a_release_without_one_wrote_them() {
+        let read = details(|_| {}).expect("they are ours");
+        let items = read.results[0].display_items.as_deref();
+        assert_eq!(items, Some([Item::Called("ls .".to_owned())].as_slice()));
+        let unstamped = details(|value| {
+            let fields = value.as_object_mut().expect("an object");
+            fields.remove("kind");
+            fields.remove("version");
+        });
+        assert!(unstamped.is_some());
+    }
+
+    #[test]
+    fn details_of_another_version_or_kind_or_with_other_types_are_not_ours() {
+        for (pointer, other) in [
+            ("/version", json!(2)),
+            ("/kind", json!("x")),
+            ("/kind", Value::Null),
+            ("/mode", json!("later")),
+            ("/results", json!([])),
+            ("/results/0/agent", json!(7)),
+            ("/results/0/usage/cost", Value::Null),
+            ("/results/0/usage", json!("1")),
+            ("/results/0/displayItems/0/args", json!([])),
+            ("/results/0/displayItems/0/type", json!("thinking")),
+        ] {
+            let read = details(|value| *value.pointer_mut(pointer).expect("a field") = other.clone());
+            assert!(read.is_none(), "{pointer} = {other}");
+        }
+        for text in ["", "null", "[]", "7", "{", "{}"] {
+            assert!(CallDetails::read(text).is_none(), "{text}");
+        }
+    }
+}

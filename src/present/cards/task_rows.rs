@@ -41,14 +41,21 @@ const LINE_CHARS: usize = 400;
 pub(super) struct TaskList<'a> {
     pub mode: Mode,
     pub views: Vec<TaskView<'a>>,
+    /// What tells the tasks apart.
+    names: Vec<String>,
+    /// Models that differ stand in the rows.
+    has_one_model: bool,
 }
 
 impl<'a> TaskList<'a> {
+    pub(super) fn new(mode: Mode, views: Vec<TaskView<'a>>) -> Self {
+        Self { mode, names: names(&views), has_one_model: common_model(&views).is_some(), views }
+    }
+
     /// One row per task, and a line for those that get none.
     pub(super) fn rows(&self) -> Drawing {
         let shown = self.chosen(TASK_ROWS);
-        let names = self.names();
-        let rows = shown.iter().map(|&index| self.row(index, &names, false));
+        let rows = shown.iter().map(|&index| self.row(index, false));
         rows.chain(self.hidden(&shown)).collect()
     }
 
@@ -58,7 +65,6 @@ impl<'a> TaskList<'a> {
         let most = if self.views.len() > TASK_ROWS { room.saturating_sub(1) } else { room };
         let shown = self.chosen(TASK_ROWS.min(most));
         let hidden = self.hidden(&shown);
-        let names = self.names();
         let at_work = shown.iter().filter(|&&index| is_active(self.views[index].state)).count();
         let left = room.saturating_sub(shown.len() + usize::from(hidden.is_some()));
         let share = left / at_work.max(1);
@@ -66,7 +72,7 @@ impl<'a> TaskList<'a> {
         for &index in &shown {
             let view = &self.views[index];
             let has_block = is_active(view.state) && share >= FEWEST_BLOCK_ROWS;
-            rows.push(self.row(index, &names, has_block));
+            rows.push(self.row(index, has_block));
             if has_block {
                 rows.extend(indented(live_block(view, share), BLOCK_INDENT));
             }
@@ -77,10 +83,9 @@ impl<'a> TaskList<'a> {
 
     /// When all is over: everything that is known of each task.
     pub(super) fn final_blocks(&self) -> Drawing {
-        let names = self.names();
         let mut rows = Drawing::new();
         for (index, view) in self.views.iter().enumerate() {
-            rows.push(self.row(index, &names, true));
+            rows.push(self.row(index, true));
             if let Some(result) = view.result {
                 let failed = !view.is_completed();
                 let failure = failed.then(|| Failure { code: None, message: view.error.unwrap_or_default() });
@@ -94,7 +99,7 @@ impl<'a> TaskList<'a> {
     }
 
     /// The row of a task. Where its work stands below, it is left out.
-    fn row(&self, index: usize, names: &[String], has_work_below: bool) -> Row {
+    fn row(&self, index: usize, has_work_below: bool) -> Row {
         let view = &self.views[index];
         let arrow = if self.current() == Some(index) { "→ " } else { "  " };
         let mut lead = vec![Span::new("accent", arrow)];
@@ -126,14 +131,14 @@ impl<'a> TaskList<'a> {
         ];
         if !has_work_below {
             cells.push(Cell {
-                span: Span::new("muted", &names[index]),
+                span: Span::new("muted", &self.names[index]),
                 most: TASK_COLUMNS,
                 share: Some(TASK_SHARE),
                 from: Some(task_from),
                 ..Cell::default()
             });
         }
-        let parts = self.details(view, &names[index], task_from, has_work_below);
+        let parts = self.details(view, &self.names[index], task_from, has_work_below);
         Row::columns(lead, cells, parts)
     }
 
@@ -165,7 +170,7 @@ impl<'a> TaskList<'a> {
             return parts;
         }
         let words = view.usage.as_ref().map(usage_words).unwrap_or_default();
-        let model = view.model.filter(|_| common_model(&self.views).is_none()).map(folded);
+        let model = view.model.filter(|_| !self.has_one_model).map(folded);
         // The least telling goes first.
         for (rank, text) in [(3, words.turns), (4, words.tokens), (2, words.cost), (5, model)] {
             parts.extend(text.map(|text| wide(Part::from(Span::new("dim", text)).ranked(rank))));
@@ -177,30 +182,6 @@ impl<'a> TaskList<'a> {
     fn current(&self) -> Option<usize> {
         let step = self.views.iter().position(|view| !is_over(view.state))?;
         (self.mode == Mode::Chain && self.views[step].state != "planned").then_some(step)
-    }
-
-    /// The first line of each task; where those are alike, the words in which the tasks begin to differ.
-    fn names(&self) -> Vec<String> {
-        let first: Vec<String> = self.views.iter().map(|view| first_line(view.task)).collect();
-        let half = TASK_COLUMNS as usize / 2;
-        let mut starts: Vec<&str> = first.iter().map(|line| beginning(line, half)).collect();
-        starts.sort_unstable();
-        starts.dedup();
-        if starts.len() == first.len() {
-            return first;
-        }
-        let tasks: Vec<String> =
-            self.views.iter().map(|view| folded(beginning(view.task, PREVIEW_CHARS))).collect();
-        let words: Vec<Vec<&str>> = tasks.iter().map(|task| task.split(' ').collect()).collect();
-        let Some(some) = words.first() else { return first };
-        let differ = (0..some.len()).find(|&at| words.iter().any(|others| others.get(at) != some.get(at)));
-        match differ {
-            Some(differ @ 2..) => words
-                .iter()
-                .map(|others| format!("… {}", others.get(differ..).unwrap_or_default().join(" ")))
-                .collect(),
-            _ => first,
-        }
     }
 
     /// The tasks that get a row when not all do: what runs, what failed, what comes next, what is done; in input order.
@@ -220,6 +201,29 @@ impl<'a> TaskList<'a> {
             .collect();
         let counted: Vec<String> = counts(&states, "more ").into_iter().map(|span| span.text).collect();
         (!states.is_empty()).then(|| Row::spans(remark(counted.join(", "))).indented(INDENT))
+    }
+}
+
+/// The first line of each task; where those are alike, the words in which the tasks begin to differ.
+fn names(views: &[TaskView]) -> Vec<String> {
+    let first: Vec<String> = views.iter().map(|view| first_line(view.task)).collect();
+    let half = TASK_COLUMNS as usize / 2;
+    let mut starts: Vec<&str> = first.iter().map(|line| beginning(line, half)).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    if starts.len() == first.len() {
+        return first;
+    }
+    let tasks: Vec<String> = views.iter().map(|view| folded(beginning(view.task, PREVIEW_CHARS))).collect();
+    let words: Vec<Vec<&str>> = tasks.iter().map(|task| task.split(' ').collect()).collect();
+    let Some(some) = words.first() else { return first };
+    let differ = (0..some.len()).find(|&at| words.iter().any(|others| others.get(at) != some.get(at)));
+    match differ {
+        Some(differ @ 2..) => words
+            .iter()
+            .map(|others| format!("… {}", others.get(differ..).unwrap_or_default().join(" ")))
+            .collect(),
+        _ => first,
     }
 }
 
