@@ -11,7 +11,7 @@ const LINE_CHARS: usize = 400;
 /// A text that grows is cut in such steps, so that its lines do not break elsewhere with every word.
 const STEP: usize = 512;
 /// Characters that a line of a terminal has room for.
-const COLUMNS: usize = 200;
+const COLUMNS: usize = 140;
 /// Stands where the beginning of a text was cut off.
 const CUT: char = '…';
 
