@@ -2293,9 +2293,13 @@ export interface ToolCard {
   details?: string
   /** The text of the result. */
   text: string
+  /** Whether its arguments are complete and pi executes it. */
   hasStarted: boolean
+  /** Whether it has a result. */
   isOver: boolean
+  /** Whether that result is an error. */
   isError: boolean
+  /** Whether all of the card is wanted. */
   isExpanded: boolean
 }
 

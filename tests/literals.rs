@@ -13,7 +13,7 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::present::Mark;
 use pi_subagent_native::process::Supervision;
 use pi_subagent_native::run::{ErrorCode, Mode, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason};
-use pi_subagent_native::text::Severity;
+use pi_subagent_native::text::{HomePaths, Severity};
 use pi_subagent_native::transcript::TranscriptRole;
 
 type Literals<'a> = BTreeSet<&'a str>;
@@ -69,6 +69,7 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("RunDetails.mode", texts(Mode::TEXTS)),
         ("RunNews.happened", texts(Happened::TEXTS)),
         ("SandboxReport.network", texts(Network::TEXTS)),
+        ("SanitizeOptions.homePaths", texts(HomePaths::TEXTS)),
         ("ShadowedAgent.by", texts(Source::TEXTS)),
         ("ShadowedAgent.source", texts(Source::TEXTS)),
         ("SingleResult.outcome", texts(RunOutcome::TEXTS)),

@@ -16,6 +16,7 @@ pub struct CardDrawing {
 }
 
 /// A call of a tool for work in the background.
+#[expect(clippy::struct_excessive_bools, reason = "what pi tells a renderer, a fact each")]
 #[napi(object, object_to_js = false)]
 pub struct ToolCard {
     /// The tool's name.
@@ -26,9 +27,13 @@ pub struct ToolCard {
     pub details: Option<String>,
     /// The text of the result.
     pub text: String,
+    /// Whether its arguments are complete and pi executes it.
     pub has_started: bool,
+    /// Whether it has a result.
     pub is_over: bool,
+    /// Whether that result is an error.
     pub is_error: bool,
+    /// Whether all of the card is wanted.
     pub is_expanded: bool,
 }
 

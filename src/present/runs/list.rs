@@ -24,8 +24,8 @@ pub struct RunList {
 pub fn run_list(runs: &str, unread: &[String], chosen: Option<&str>, now_ms: i64) -> RunList {
     let runs: Vec<ShownRun> = read(runs);
     let states: Vec<_> = runs.iter().map(ShownRun::state).collect();
-    let (ended, live): (Vec<_>, Vec<_>) = states.iter().copied().partition(|state| is_over(state));
-    let mut head: Vec<_> = [live, ended].iter().flat_map(|states| counts(states, "")).collect();
+    let (over, at_work): (Vec<_>, Vec<_>) = states.iter().copied().partition(|state| is_over(state));
+    let mut head: Vec<_> = [at_work, over].iter().flat_map(|states| counts(states, "")).collect();
     for span in &mut head {
         span.color = Some("muted");
     }

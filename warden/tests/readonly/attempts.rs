@@ -104,8 +104,8 @@ fn perform(name: &str) -> io::Result<()> {
         }
         "before all others" => {
             let first = libc::sched_param { sched_priority: 99 };
-            // SAFETY: the structure is alive during the call.
             in_a_fork(|| {
+                // SAFETY: the structure is alive during the call.
                 call(|| unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const first) }.into())
             })
         }
