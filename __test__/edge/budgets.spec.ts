@@ -357,7 +357,10 @@ describe("the budget of a session", () => {
 			scene.run({}, (update) => update.details.streaming?.turnCount === 1 && meeting.arrive(1)),
 			openOnceWarned(scene),
 		]);
-		assert.deepEqual([textOf(spent), textOf(told)], ["Spent.", "Wrapped up."]);
+		assert.deepEqual(
+			[spent, told].map(({ details }) => details.results[0]?.output),
+			["Spent.", "Wrapped up."],
+		);
 		assert.match(
 			String(toldOf(scene, "steering")),
 			/the money for all runs of this session \(\$0\.8000 of \$1\.0000\)/,

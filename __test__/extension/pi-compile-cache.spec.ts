@@ -20,7 +20,7 @@ import { differences, type Snapshot, snapshot } from "../support/snapshot.ts";
 import { allows } from "../support/warden.ts";
 
 /** Tries to change the code in every way that the sandbox covers here, and says what came of it, what pi has said, and how often its code was used. */
-const attempt = `cache=$TMPDIR/node-compile-cache; readlink "$cache"
+const attempt = (cache: string) => `cache='${cache}'
 try() { (eval "$1") >/dev/null 2>&1 && echo "done: $1"; }
 try 'echo x >"$cache/planted"'
 for file in "$cache"/*/*; do
@@ -50,7 +50,7 @@ for (const version of piVersions) {
 				const [attempted] = toolAnswers;
 				if (!attempted) {
 					before = snapshot([cache]);
-					return [call("bash", { command: attempt })];
+					return [call("bash", { command: attempt(cache) })];
 				}
 				changes = differences(before, snapshot([cache]));
 				answer = attempted.text.trim();
@@ -71,12 +71,10 @@ for (const version of piVersions) {
 					await rpc.prompt(delegate({ agent: "explorer", task: "change it" }));
 					const run = runOf(lastEnd(rpc.log));
 					assert.deepEqual([run.outcome, run.sandbox?.enforced], ["completed", true], run.error);
-					const [link, ...said] = answer.split("\n");
-					assert.equal(link, cache);
-					assert.match(said.join("\n"), accepted, "nothing was changed and nothing said");
+					assert.match(answer, accepted, "nothing was changed and nothing said");
 					assert.ok([...before.keys()].length > 2, "the host has put its code there before its own end");
 					assert.deepEqual(changes, []);
-					assert.deepEqual(differences(before, snapshot([cache])), [], "its place was removed, not what it links to");
+					assert.deepEqual(differences(before, snapshot([cache])), [], "the end of the child has not removed it");
 				}
 				assert.deepEqual(
 					readdirSync(world.tmp).filter((name) => name.startsWith("pi-subagent-")),

@@ -109,7 +109,7 @@ for (const version of piVersions) {
 				const tui = await startTui(stage.world, { args, prompt: request });
 				const screen = await tui.waitFor("The child says:");
 				assert.match(screen, /Warning: pi-subagent-native: the native addon/);
-				assert.match(screen, /✗ subagent explorer/);
+				assert.match(screen, /✗ subagent\n/);
 				await tui.close();
 			});
 		});

@@ -311,7 +311,7 @@ export const examples = {
 	},
 	async inspectOutput(): Promise<void> {
 		const found = await inspectOutput("token: correct-horse", { secrets: ["correct-horse"] });
-		for (const { rule, count, ranges } of found) console.log(rule, count, ranges[0]?.start);
+		for (const { rule, what, ranges } of found) console.log(rule, what, ranges[0]?.start);
 	},
 	durationText(): void {
 		console.log(durationText(312_000), durationText(3_200, true));

@@ -8,7 +8,7 @@ import { asJson, contentText } from "../host/stored.ts";
 import { type Asked, questionLine } from "../questions/asked.ts";
 import { component } from "../ui/component.ts";
 import type { Pen } from "../ui/pen.ts";
-import { painted } from "./painted.ts";
+import { painted, plainHead } from "./painted.ts";
 
 export type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
 
@@ -39,7 +39,7 @@ export function renderers(tool: string, asked: (callId: string) => readonly Aske
 			const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
 			const questions = (pen: Pen) => waiting().map((question) => questionLine(question, pen));
 			const draw = (pen: Pen) => [
-				...painted(card?.head(extentOf(context)), tool, context, pen),
+				...painted(card?.head(extentOf(context)), plainHead(tool, context), context, pen),
 				...pen.indented(QUESTION_INDENT, questions),
 			];
 			return component(theme, draw, () => `${shownSecond(context)} ${waiting().map(({ id }) => id)}`);

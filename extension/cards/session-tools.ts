@@ -5,7 +5,7 @@ import { loadAddon } from "../host/native.ts";
 import type { ToolRenderContext } from "../host/pi.ts";
 import { asJson, contentText } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
-import { painted } from "./painted.ts";
+import { painted, plainHead } from "./painted.ts";
 import type { Renderers } from "./render.ts";
 
 /** Shared by both renderers of a card; pi draws the call again when the result has come. */
@@ -22,7 +22,7 @@ export function sessionToolRenderers(tool: string): Renderers {
 	};
 	return {
 		renderCall(args, theme, context) {
-			return component(theme, (pen) => painted(drawn(args, context)?.head, tool, context, pen));
+			return component(theme, (pen) => painted(drawn(args, context)?.head, plainHead(tool, context), context, pen));
 		},
 		renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
 			const text = contentText(result);

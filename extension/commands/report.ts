@@ -17,6 +17,8 @@ const STDOUT = 1;
 /** Pause before another try when a pipe is full, and how many there are: nobody may be reading. */
 const RETRY_MS = 5;
 const RETRIES = 1_000;
+/** What stands before a message without the addon, which is what it is about then. */
+const SIGN = "✗";
 /** What stands over a report that has no title of its own: it says whose words these are, where nothing else does. */
 const NO_TITLE = "Sub-agents";
 
@@ -29,7 +31,7 @@ export function messageReport(status: DoctorCheck["status"], message: string): R
 	const mark = loadAddon()
 		.native?.markStyles()
 		.find(({ name }) => name === status);
-	const line = `${mark?.sign ?? ""} ${text}`.trim();
+	const line = `${mark?.sign ?? SIGN} ${text}`.trim();
 	return { title: NO_TITLE, lines: [{ mark: status, text }], text: `${NO_TITLE}\n\n${line}` };
 }
 

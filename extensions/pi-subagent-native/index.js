@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 c06ef89ebccd64ec. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 54e528938117fce8. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6258,8 +6258,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 c06ef89ebccd64ec"}.`)) return void 0;
-  const [version] = "0.1.0 c06ef89ebccd64ec".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 54e528938117fce8"}.`)) return void 0;
+  const [version] = "0.1.0 54e528938117fce8".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7046,6 +7046,9 @@ function painted(drawing, text2, keys, pen) {
   if (drawing) return paint(drawing, keyed(pen, keys));
   return pen.indented(TEXT_INDENT, (inner) => inner.paragraph(text2, "toolOutput"));
 }
+function plainHead(tool, { isError }) {
+  return isError ? `\u2717 ${tool}` : tool;
+}
 function keyed(pen, keys) {
   return new Pen(pen.theme, pen.width, (action) => keyText(action, keys));
 }
@@ -7113,7 +7116,7 @@ function renderers(tool, asked = () => []) {
       const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
       const questions = (pen) => waiting().map((question) => questionLine(question, pen));
       const draw = (pen) => [
-        ...painted(card?.head(extentOf(context)), tool, context, pen),
+        ...painted(card?.head(extentOf(context)), plainHead(tool, context), context, pen),
         ...pen.indented(QUESTION_INDENT, questions)
       ];
       return component(theme, draw, () => `${shownSecond(context)} ${waiting().map(({ id }) => id)}`);
@@ -7272,11 +7275,12 @@ var STAMP = { kind: REPORT_ENTRY, version: 1 };
 var STDOUT = 1;
 var RETRY_MS = 5;
 var RETRIES = 1e3;
+var SIGN = "\u2717";
 var NO_TITLE = "Sub-agents";
 function messageReport(status, message) {
   const text2 = oneLine(message);
   const mark = loadAddon().native?.markStyles().find(({ name }) => name === status);
-  const line2 = `${mark?.sign ?? ""} ${text2}`.trim();
+  const line2 = `${mark?.sign ?? SIGN} ${text2}`.trim();
   return { title: NO_TITLE, lines: [{ mark: status, text: text2 }], text: `${NO_TITLE}
 
 ${line2}` };
@@ -8707,7 +8711,7 @@ function sessionToolRenderers(tool) {
   };
   return {
     renderCall(args, theme, context) {
-      return component(theme, (pen) => painted(drawn(args, context)?.head, tool, context, pen));
+      return component(theme, (pen) => painted(drawn(args, context)?.head, plainHead(tool, context), context, pen));
     },
     renderResult(result, _options, theme, context) {
       const text2 = contentText(result);
