@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use super::catalog::Catalog;
 use super::definition::Source;
 use super::parse::{MAX_FILE_BYTES, Parsed, READ_FAILED, parse};
+use crate::files::Foreign;
 use crate::files::open;
-use crate::files::owned::Foreign;
 use crate::text::{Code, Diagnostic, Position, Severity, quoted};
 
 /// Agent files read from one directory. A model could not tell more agents apart, and each file costs a read.

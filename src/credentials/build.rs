@@ -12,8 +12,7 @@ use rustix::fs::CWD;
 use serde_json::Value;
 
 use super::auth_file::{Credentials, read_settled};
-use super::layout::{AUTH, Content, Treatment, treatment};
-use super::shell::shell_in;
+use super::layout::{AUTH, Content, Treatment, shell_in, treatment};
 use crate::files::FileError;
 use crate::files::open::{self, directory_no_follow_at};
 use crate::files::private::{create_dir, write_new};

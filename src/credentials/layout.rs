@@ -2,6 +2,8 @@
 
 use std::ffi::OsStr;
 
+use serde_json::{Map, Value};
+
 /// How an entry appears in a private agent directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Treatment {
@@ -32,6 +34,8 @@ pub(super) const AUTH: &str = "auth.json";
 pub(super) const MCP_AUTH: &str = "mcp-auth.json";
 /// pi's settings.
 pub(super) const SETTINGS: &str = "settings.json";
+/// The setting that names the shell.
+pub(super) const SHELL_PATH: &str = "shellPath";
 
 /// Old names that pi migrates or warns about at its start. The user's own pi does that; a child cannot.
 const MIGRATED: [&str; 4] = ["commands", "hooks", "oauth.json", "tools"];
@@ -55,6 +59,17 @@ pub(super) fn treatment(name: &OsStr) -> Treatment {
         _ if PRIVATE_ENDINGS.iter().any(|ending| name.ends_with(ending)) => Treatment::LeaveOut,
         _ => Treatment::Link,
     }
+}
+
+/// The shell that these settings name, if any.
+pub(super) fn shell_in(settings: &[u8]) -> Option<String> {
+    let shell = members(settings)?.remove(SHELL_PATH)?;
+    shell.as_str().filter(|shell| !shell.is_empty()).map(str::to_owned)
+}
+
+/// The members of pi's settings; `None` where pi cannot read them.
+pub(super) fn members(settings: &[u8]) -> Option<Map<String, Value>> {
+    serde_json::from_slice(settings.strip_prefix(b"\xef\xbb\xbf").unwrap_or(settings)).ok()
 }
 
 #[cfg(test)]

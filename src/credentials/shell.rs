@@ -4,15 +4,11 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use serde_json::{Map, Value};
-
 use super::build::PrivateAgentDir;
-use super::layout::SETTINGS;
+use super::layout::{SETTINGS, SHELL_PATH, members};
 use crate::files::FileError;
 use crate::files::private::{write, write_new};
 
-/// The setting that names the shell, in pi's settings.
-const SHELL_PATH: &str = "shellPath";
 /// The link to the program that pi starts as its shell.
 const SHELL: &str = "shell";
 /// What that program reads to learn what it is to do.
@@ -62,19 +58,11 @@ impl PrivateAgentDir {
     }
 }
 
-/// The shell that these settings name, if any.
-pub(super) fn shell_in(settings: &[u8]) -> Option<String> {
-    let shell = members(settings)?.remove(SHELL_PATH)?;
-    shell.as_str().filter(|shell| !shell.is_empty()).map(str::to_owned)
-}
-
-fn members(settings: &[u8]) -> Option<Map<String, Value>> {
-    serde_json::from_slice(settings.strip_prefix(b"\xef\xbb\xbf").unwrap_or(settings)).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use serde_json::Value;
 
     use super::*;
 

@@ -1,4 +1,4 @@
-//! The error of a file or directory, with its path.
+//! What is wrong with a file or directory: the error with its path, and why one is none of ours.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,4 +19,21 @@ impl FileError {
         let path = path.to_path_buf();
         move |source| Self { path: path.clone(), source }
     }
+}
+
+/// Why a file is none of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Foreign {
+    /// A symbolic link.
+    #[error("it is a link, which is not followed here")]
+    Link,
+    /// A directory, a device, a FIFO or a socket.
+    #[error("it is not a regular file")]
+    Kind,
+    /// Another name leads to the same file.
+    #[error("it has another name elsewhere (a hard link)")]
+    Names,
+    /// Another user's.
+    #[error("it belongs to another user")]
+    Owner,
 }

@@ -3,7 +3,7 @@
 //! [`layout`] has every name below the agent directory and in the directory of a run, [`private`] creates files that
 //! only their owner may read, [`owned`] opens files of ours, `exclusive` locks them, and [`open`] paths that may be
 //! anything.
-//! [`FileError`] names the path that something failed at. Like `text`, it uses no layer above.
+//! [`FileError`] names the path that something failed at, [`Foreign`] says why a file is none of ours. Like `text`, it uses no layer above.
 
 mod error;
 #[cfg_attr(windows, path = "exclusive_windows.rs")]
@@ -13,4 +13,4 @@ pub mod open;
 pub mod owned;
 pub mod private;
 
-pub use error::FileError;
+pub use error::{FileError, Foreign};

@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use super::owned::Foreign;
+use super::error::Foreign;
 #[cfg(unix)]
 use rustix::fs::{CWD, Mode, OFlags, openat};
 #[cfg(unix)]

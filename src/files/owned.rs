@@ -7,24 +7,8 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
+use super::error::Foreign;
 use super::open::refuse_links;
-
-/// Why a file is none of ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Foreign {
-    /// A symbolic link.
-    #[error("it is a link, which is not followed here")]
-    Link,
-    /// A directory, a device, a FIFO or a socket.
-    #[error("it is not a regular file")]
-    Kind,
-    /// Another name leads to the same file.
-    #[error("it has another name elsewhere (a hard link)")]
-    Names,
-    /// Another user's.
-    #[error("it belongs to another user")]
-    Owner,
-}
 
 /// Opens a file of ours as `options` say.
 ///
@@ -82,10 +66,9 @@ mod tests {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
-    use crate::files::private;
 
     fn refusal(path: &Path) -> Option<Foreign> {
-        let opened = open(path, private::options().read(true).write(true).create(true));
+        let opened = open(path, OpenOptions::new().read(true).write(true).create(true));
         let error = opened.err()?;
         Some(*error.get_ref().expect("a reason").downcast_ref::<Foreign>().expect("one of ours"))
     }

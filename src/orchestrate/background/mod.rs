@@ -49,7 +49,8 @@ pub use crate::run::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, Li
 pub use actions::{StoppedRuns, resume, send, stop, stop_all};
 pub use conversation::dispatcher::{Dispatcher, Joining, LOOK as DISPATCHER_LOOK, Step};
 pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener};
-pub use conversation::news::{Happened, News, told};
+pub use conversation::event::{Happened, News};
+pub use conversation::news::told;
 pub use conversation::view::{ConversationScope, ConversationView};
 pub use deliver::{KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled};
 pub(super) use foreground::run_listed;

@@ -8,7 +8,7 @@
 mod unnoted;
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -22,7 +22,7 @@ use pi_subagent_warden::{is_transient, remove_tree};
 use rustix::fs::{AtFlags, CWD, fstat, unlinkat};
 use uuid::Uuid;
 
-use super::private_dirs::{PrivateDirs, TEMPORARY_PREFIX};
+use super::private_dirs::{PrivateDirs, temporary_name};
 use super::resume::lock_dead;
 use crate::files::{FileError, layout, open, private};
 
@@ -181,13 +181,6 @@ fn parse(bytes: &[u8]) -> Option<Noted> {
         && run.is_absolute()
         && temporary.is_none_or(|path| path.is_absolute() && path.file_name() == Some(&temporary_name(id)));
     is_whole.then(|| Noted { run: run.to_owned(), temporary: temporary.map(Path::to_path_buf) })
-}
-
-/// The name of a run's temporary directory.
-pub(super) fn temporary_name(id: &OsStr) -> OsString {
-    let mut name = OsString::from(TEMPORARY_PREFIX);
-    name.push(id);
-    name
 }
 
 /// Removes what a run has left, with the agent directory of its child, unless it is alive. Returns whether nothing is left.

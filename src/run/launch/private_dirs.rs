@@ -1,14 +1,13 @@
 //! The private directories of a child: an agent directory, if it is sandboxed or its agent has credentials of its own,
 //! and a temporary directory, if it is sandboxed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::leftovers::temporary_name;
 use super::private_files::{PrivateDirsSpec, TokenUse};
 use crate::credentials::{
     GiveBack, PrivateAgentDir, Refused, has_entry, needs_refresh, refresh_before_copy, remove_tree,
@@ -179,6 +178,13 @@ fn is_ours_alone(directory: &Path) -> bool {
     let us = rustix::process::geteuid().as_raw();
     fs::symlink_metadata(directory)
         .is_ok_and(|found| found.is_dir() && found.uid() == us && found.mode() & WRITABLE_BY_OTHERS == 0)
+}
+
+/// The name of a run's temporary directory.
+pub(super) fn temporary_name(id: &OsStr) -> OsString {
+    let mut name = OsString::from(TEMPORARY_PREFIX);
+    name.push(id);
+    name
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use rustix::mount::{
     fsopen, move_mount, unmount,
 };
 
-use super::mounts::{copy, put};
+use super::copies::{copy, put};
 use super::place::{Place, real};
 
 /// What is masked, and what is shown inside of it nevertheless. All paths are without links.

@@ -13,12 +13,13 @@
 //! |---|---|
 //! | in which order is it entered | `prepared`; `tools` for the inner one |
 //! | what may be written and read | `landlock`, with `place` and `readable` |
-//! | what is read-only, what is masked | `mounts`, with `masks` and `own_servers` |
+//! | what is read-only, what is masked | `mounts`, with `masks`, `copies` and `own_servers` |
 //! | which system calls are refused | `system_calls` |
 //! | what root must give up | `capabilities` |
 //! | what does this machine allow | `probe` |
 
 mod capabilities;
+mod copies;
 mod landlock;
 mod masks;
 mod mounts;

@@ -2,7 +2,6 @@
 //! business: a view of the file system in which everything is read-only, some of it is masked, and no device but the
 //! harmless ones can be opened. As root, a child could read every hidden file from the disk itself otherwise.
 
-use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -10,12 +9,12 @@ use std::path::PathBuf;
 use pi_subagent_warden::is_transient;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
-    fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount, open_tree,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, fsconfig_create,
+    fsconfig_set_string, fsmount, fsopen, mount_change, move_mount,
 };
-use rustix::path::Arg;
 use rustix::thread::UnshareFlags;
 
+use super::copies::{NOTHING, copy, put};
 use super::landlock::DEVICES;
 use super::masks::Masks;
 use super::place::Place;
@@ -111,20 +110,6 @@ fn attach(place: &Place) -> io::Result<OwnedFd> {
     let mount = copy(&target, NOTHING)?;
     put(&mount, &target)?;
     Ok(mount)
-}
-
-const NOTHING: &CStr = c"";
-
-/// Makes a copy of the mount of a path and of those below it.
-pub(super) fn copy(at: impl AsFd, path: impl Arg) -> io::Result<OwnedFd> {
-    let copy = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    Ok(open_tree(at, path, copy | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_EMPTY_PATH)?)
-}
-
-/// Mounts a copy onto a file or directory.
-pub(super) fn put(mount: impl AsFd, target: impl AsFd) -> io::Result<()> {
-    let both = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-    Ok(move_mount(mount, NOTHING, target, NOTHING, both)?)
 }
 
 /// The places that do not lie inside another one.

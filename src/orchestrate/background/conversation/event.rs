@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::news::News;
 use crate::present::announcement_details;
 use crate::run::BackgroundRun;
-use crate::text::floor_char_boundary;
+use crate::text::{floor_char_boundary, text_enum};
 
 /// Most bytes of a task in an event.
 const TASK_BYTES: usize = 200;
@@ -28,6 +27,27 @@ pub struct BackgroundEvent {
     pub news: Vec<News>,
     /// Notices for the user.
     pub notices: Vec<String>,
+}
+
+text_enum! {
+    /// What happened to a run.
+    pub enum Happened {
+        /// It was accepted, or resumed.
+        Started = "subagent:started",
+        /// Something about a run under way has changed.
+        Updated = "subagent:update",
+        /// It is over.
+        Ended = "subagent:ended",
+    }
+}
+
+/// Something that happened to a run, as other extensions hear of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct News {
+    /// What happened.
+    pub happened: Happened,
+    /// The run, with those fields alone that [`told`](super::news::told) keeps.
+    pub run: BackgroundRun,
 }
 
 /// Results of runs, combined into one message for the conversation.

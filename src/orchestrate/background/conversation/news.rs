@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::event::BackgroundEvent;
+use super::event::{BackgroundEvent, Happened, News};
 use crate::run::{BackgroundRun, LiveSnapshot};
-use crate::text::text_enum;
 
 /// A run is told about at most this often while it works.
 const UPDATE: Duration = Duration::from_secs(1);
@@ -15,27 +14,6 @@ const UPDATE: Duration = Duration::from_secs(1);
 const MAX_TEXT: usize = 500;
 /// Characters of a result.
 const MAX_RESULT: usize = 4_000;
-
-text_enum! {
-    /// What happened to a run.
-    pub enum Happened {
-        /// It was accepted, or resumed.
-        Started = "subagent:started",
-        /// Something about a run under way has changed.
-        Updated = "subagent:update",
-        /// It is over.
-        Ended = "subagent:ended",
-    }
-}
-
-/// Something that happened to a run, as other extensions hear of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct News {
-    /// What happened.
-    pub happened: Happened,
-    /// The run, with those fields alone that [`told`] keeps.
-    pub run: BackgroundRun,
-}
 
 /// Decides what is told when.
 #[derive(Debug, Default)]

@@ -12,9 +12,9 @@ use std::time::Duration;
 use pi_subagent_warden::{is_transient, remove_tree};
 use rustix::fs::{CWD, FlockOperation, flock};
 
-use super::{FORMER_GUARD, NOTE, Noted, clear, our_uid, temporary_name};
+use super::{FORMER_GUARD, NOTE, Noted, clear, our_uid};
 use crate::files::{layout, open};
-use crate::run::launch::private_dirs::{AGENT, TEMPORARY, TEMPORARY_PREFIX};
+use crate::run::launch::private_dirs::{AGENT, TEMPORARY, TEMPORARY_PREFIX, temporary_name};
 
 /// No run is that old and has changed nothing.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
