@@ -193,9 +193,9 @@ export async function allKilled(scene: Scene): Promise<Elsewhere> {
 	const isChild = (command: string) => command.includes("--append-system-prompt") && !command.includes("warden");
 	await until(() => survivors(scene.mark).some(({ command }) => isChild(command)), "the child");
 	const others = survivors(scene.mark).map(({ pid }) => pid);
-	for (const pid of others) process.kill(pid, "SIGSTOP");
+	for (const pid of others) signal(pid, "SIGSTOP");
 	await started.end();
-	for (const pid of others) process.kill(pid, "SIGKILL");
+	for (const pid of others) signal(pid, "SIGKILL");
 	await until(() => survivors(scene.mark).length === 0, "the end of all that ran", 5_000);
 	assert.equal(left().length, 1, "a temporary directory is left");
 	assert.match(filesOf(scene).join(" "), /auth\.json/, "a copy of the credentials is left");
@@ -203,6 +203,15 @@ export async function allKilled(scene: Scene): Promise<Elsewhere> {
 	const next = await host({ options: { ...scene.options, env } }, "disk.mjs");
 	assert.deepEqual([next.code, next.stderr], [0, ""]);
 	return { files: filesOf(scene) };
+}
+
+/** Some of them only look at the machine, and end by themselves. */
+function signal(pid: number, name: NodeJS.Signals): void {
+	try {
+		process.kill(pid, name);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+	}
 }
 
 /** Two hosts with several runs each; the last one is what the columns look at. */

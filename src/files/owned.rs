@@ -61,14 +61,14 @@ fn check(found: &Metadata) -> io::Result<()> {
 #[cfg(all(test, unix))]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
 
     fn refusal(path: &Path) -> Option<Foreign> {
-        let opened = open(path, OpenOptions::new().read(true).write(true).create(true));
+        let opened = open(path, OpenOptions::new().mode(0o600).read(true).write(true).create(true));
         let error = opened.err()?;
         Some(*error.get_ref().expect("a reason").downcast_ref::<Foreign>().expect("one of ours"))
     }
