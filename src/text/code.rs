@@ -1,12 +1,12 @@
 //! Where a Markdown text is code: in fenced blocks, on indented lines, and in strings of source.
 
-use memchr::memchr;
+use memchr::{memchr, memchr2_iter};
 
 /// Longer lines are no fences.
 const FENCE_LINE: usize = 256;
 
-/// How much of a line before a place is looked at for the quote that opens there.
-const QUOTE_REACH: usize = 512;
+/// How much is looked at before a quote, and of the beginning of its line.
+const LEAD_REACH: usize = 64;
 
 /// The marks that opened a fenced block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,12 +86,16 @@ impl Fences {
     }
 }
 
-/// Answers for places of one text, from its front to its end, whether they are code.
+/// Answers for places of one text, from its front to its end, whether they are code. Reads the text once.
 #[derive(Debug, Default)]
 pub(crate) struct CodeAt {
     fences: Fences,
     /// Where the line begins that was asked for last.
     line: usize,
+    /// How far that line was looked at for quotes.
+    looked: usize,
+    /// The quote that is open there.
+    quote: Option<usize>,
 }
 
 impl CodeAt {
@@ -100,9 +104,28 @@ impl CodeAt {
         while let Some(length) = text.get(self.line..at).and_then(|rest| memchr(b'\n', rest.as_bytes())) {
             self.fences.turn(&text[self.line..self.line + length]);
             self.line += length + 1;
+            (self.looked, self.quote) = (self.line, None);
         }
-        let before = &text.as_bytes()[self.line.min(at)..at];
-        self.fences.open().is_some() || is_indented(before) || is_quoted(before)
+        let bytes = text.as_bytes();
+        self.look_for_quotes(bytes, at);
+        self.fences.open().is_some()
+            || is_indented(&bytes[self.line.min(at)..at])
+            || self.quote.is_some_and(|quote| is_of_source(&bytes[self.line..quote]))
+    }
+
+    fn look_for_quotes(&mut self, bytes: &[u8], end: usize) {
+        let from = self.looked.min(end);
+        for at in memchr2_iter(b'"', b'\'', &bytes[from..end]).map(|at| from + at) {
+            let byte = bytes[at];
+            match self.quote {
+                Some(open) if bytes[open] == byte => self.quote = None,
+                None if byte == b'"' || at == self.line || !bytes[at - 1].is_ascii_alphanumeric() => {
+                    self.quote = Some(at);
+                }
+                _ => {}
+            }
+        }
+        self.looked = end;
     }
 }
 
@@ -116,28 +139,18 @@ fn is_indented(before: &[u8]) -> bool {
     blanks == 4 || before.get(blanks) == Some(&b'\t')
 }
 
-/// Whether a string is open that stands where source has one: assigned, passed, or an entry of something. What prose and
+/// Whether a string behind this stands where source has one: assigned, passed, or an entry of something. What prose and
 /// messages quote has a word before it.
-fn is_quoted(before: &[u8]) -> bool {
-    let before = &before[before.len().saturating_sub(QUOTE_REACH)..];
-    let mut open: Option<usize> = None;
-    for (at, &byte) in before.iter().enumerate().filter(|(_, byte)| matches!(byte, b'"' | b'\'')) {
-        match open {
-            Some(start) if before[start] == byte => open = None,
-            None if byte == b'"' || at == 0 || !before[at - 1].is_ascii_alphanumeric() => open = Some(at),
-            _ => {}
-        }
-    }
-    let Some(start) = open else { return false };
-    let lead = &before[..start];
-    let ends = lead.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\\'));
+fn is_of_source(lead: &[u8]) -> bool {
+    let before = lead.iter().rev().take(LEAD_REACH).find(|byte| !matches!(byte, b' ' | b'\t' | b'\\'));
     let is_imported = || {
-        let first =
-            lead.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'#')).find(|word| !word.is_empty());
-        first.is_some_and(|word| matches!(word, b"import" | b"export" | b"#include"))
+        let first = &lead[..lead.len().min(LEAD_REACH)];
+        let mut words = first.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'#'));
+        words
+            .find(|word| !word.is_empty())
+            .is_some_and(|word| matches!(word, b"import" | b"export" | b"#include"))
     };
-    ends.is_some_and(|end| matches!(lead[end], b'=' | b'(' | b'[' | b'{' | b',' | b':' | b'+'))
-        || is_imported()
+    before.is_some_and(|byte| matches!(byte, b'=' | b'(' | b'[' | b'{' | b',' | b':' | b'+')) || is_imported()
 }
 
 #[cfg(test)]
