@@ -156,7 +156,7 @@ function answer(details: SpawnReceipt | SpawnableAgents): ToolOutput {
 	return { content: [{ type: "text", text: JSON.stringify(said) }], isError, details };
 }
 
-/** Whoever draws it shows the text. */
+/** A failure that is drawn as its text. */
 function failure(text: string): ToolOutput {
 	return { content: [{ type: "text", text }], isError: true, details: undefined };
 }

@@ -25,7 +25,7 @@ pub(in super::super) struct Newsroom {
 }
 
 impl Newsroom {
-    /// What is to be told of this event now. A run of which nothing was told was under way when its session was opened.
+    /// The news of this event. A run that was not told about before was under way when its session was opened.
     pub(in super::super) fn take(&mut self, event: &BackgroundEvent, now: Instant) -> Vec<News> {
         let mut news = Vec::new();
         for run in &event.started {

@@ -8,6 +8,8 @@ use super::*;
 use crate::run::launch::resume::lock_directory;
 
 const ID: &str = "0badcafe";
+/// Longer than any machine needs.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// An agent directory, and what a run has left there and in a temporary directory.
 struct Scene {
@@ -222,6 +224,13 @@ fn a_temporary_directory_that_a_process_speaks_of_stays() {
         .stdin(std::process::Stdio::piped())
         .spawn()
         .expect("a shell");
+    // A program has its arguments a moment after it was started.
+    let words = format!("/proc/{}/cmdline", warden.id());
+    let since = std::time::Instant::now();
+    while fs::read(&words).expect("it runs").is_empty() {
+        assert!(since.elapsed() < PATIENCE, "it has no arguments");
+        std::thread::yield_now();
+    }
     unnoted::sweep(scene.root.path(), &scene.at("tmp")).expect("swept");
     assert!(path.exists());
     drop(warden.stdin.take());
