@@ -31,6 +31,7 @@ pub(super) enum Left {
     #[default]
     Tree,
     /// Its warden, which waits for this process.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "wardens are for Linux"))]
     Warden,
     Nobody,
 }

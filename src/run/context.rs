@@ -13,6 +13,7 @@ pub(in crate::run) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
 const COMPILE_CACHE: &str = "node-compile-cache";
 /// The variable by which Node finds it elsewhere, and the one by which there is none.
 pub(super) const COMPILE_CACHE_VARIABLE: &str = "NODE_COMPILE_CACHE";
+#[cfg(unix)]
 pub(super) const NO_COMPILE_CACHE_VARIABLE: &str = "NODE_DISABLE_COMPILE_CACHE";
 
 /// Where temporary files go unless a variable says otherwise.
