@@ -1,9 +1,20 @@
 /** The npm packages of the platforms: their descriptions are generated, addon and warden are put in for publishing. */
 
-import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import {
+	chmodSync,
+	copyFileSync,
+	cpSync,
+	existsSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 
-import { root } from "./places.mjs";
+import { root, setupDir } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
 import { packageProgram, runQuietly } from "./programs.mjs";
 import { hasWarden, wardenName } from "./warden.mjs";
@@ -15,7 +26,16 @@ import { hasWarden, wardenName } from "./warden.mjs";
  */
 export async function writePlatformPackages(folder) {
 	const napi = packageProgram("@napi-rs/cli", "napi");
-	await runQuietly("napi create-npm-dirs", [...napi, "create-npm-dirs", "--npm-dir", relative(root, folder)]);
+	// It makes and removes folders beside the package.json that it reads. In the project a cargo that looks at every file for
+	// the first time would fail over one that has just gone.
+	const scratch = mkdtempSync(join(setupDir, "packages.part-"));
+	try {
+		copyFileSync(join(root, "package.json"), join(scratch, "package.json"));
+		await runQuietly("napi create-npm-dirs", [...napi, "create-npm-dirs", "--cwd", scratch, "--npm-dir", "npm"]);
+		cpSync(join(scratch, "npm"), folder, { recursive: true });
+	} finally {
+		rmSync(scratch, { recursive: true, force: true });
+	}
 	for (const platform of readdirSync(folder).filter(hasWarden)) {
 		const path = join(folder, platform, "package.json");
 		const description = JSON.parse(readFileSync(path, "utf8"));

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 
 import { root, setupDir } from "./places.mjs";
 
@@ -61,14 +61,15 @@ export function dropStamp(name) {
 }
 
 /**
- * Writes a file so that a reader, or an interrupt, never meets half of it.
+ * Writes a file of the project so that a reader, or an interrupt, never meets half of it. What is not whole yet lies in
+ * the set-up directory: a cargo that looks at every file of the project would fail over one that has just gone.
  *
  * @param {string} path
  * @param {string} text
  */
 export function writeWhole(path, text) {
-	mkdirSync(dirname(path), { recursive: true });
-	const temporary = `${path}.${process.pid}.tmp`;
+	for (const folder of [dirname(path), setupDir]) mkdirSync(folder, { recursive: true });
+	const temporary = join(setupDir, `${basename(path)}.${process.pid}.tmp`);
 	writeFileSync(temporary, text);
 	renameSync(temporary, path);
 }
