@@ -551,7 +551,11 @@ const faults = {
 	},
 	"host exits": {
 		"while a child works": { scenario: "stalls", elsewhere: hosts.exits("exit") },
-		"while a child works that ignores SIGTERM": { scenario: "stubborn", elsewhere: hosts.exits("exit") },
+		"while a child works that ignores SIGTERM": {
+			scenario: "stubborn",
+			config: { graceMs: 200 },
+			elsewhere: hosts.exits("exit"),
+		},
 		"while it removes what a child has left": {
 			elsewhere: async (scene) => await hosts.exits("exit while its files are removed")(littering(scene)),
 		},
