@@ -28,13 +28,15 @@ export const eventsOf = (stream: string): Json[] =>
 		.filter(Boolean)
 		.map((line) => JSON.parse(line));
 
+const noLimits = { warnAfter: 0, stopAfter: 0 };
+
 /** A scene that plays a scenario; the driving protocol is `rpc` unless the configuration says otherwise. */
 export function playing(test: TestContext, scenario: Scenario, change: Partial<RunOptions> = {}): Scene {
 	const scene = new Scene(test, "", {
 		piCommand: fakePi,
 		...change,
-		// With extensions, of which one could ask.
-		config: { protocol: "rpc", graceMs: 1_000, inheritExtensions: "all", ...change.config },
+		// With extensions, of which one could ask. It may repeat itself as long as a test wants.
+		config: { protocol: "rpc", graceMs: 1_000, inheritExtensions: "all", loop: noLimits, ...change.config },
 	});
 	const env = { FAKE_PI_LOG: scene.path("log"), HERE: scene.root, ...scripted(scene, "scenario", scenario) };
 	Object.assign(scene.options.env ?? {}, env);

@@ -81,6 +81,8 @@ pub struct AgentDefinition {
     pub idle_timeout: Option<Duration>,
     /// The agent's own turn limit.
     pub max_turns: Option<u32>,
+    /// The agent's own limit of repeated tool calls.
+    pub loop_stop_after: Option<u32>,
     /// The agent's own cost limit in USD.
     pub max_cost: Option<f64>,
     /// The sandbox mode it asks for. The stricter of this and the configuration applies.

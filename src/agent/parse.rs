@@ -32,7 +32,7 @@ const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// Reads one field into the definition.
 type Read = fn(&mut Reader<'_>, &Field, &mut AgentDefinition);
 
-const FIELDS: [(&str, Read); 16] = [
+const FIELDS: [(&str, Read); 17] = [
     ("name", |reader, field, agent| agent.name = reader.name(field).unwrap_or_default()),
     ("description", |reader, field, agent| reader.description(field, agent)),
     ("readonly", |reader, field, agent| agent.readonly = reader.readonly(field).unwrap_or_default()),
@@ -44,7 +44,8 @@ const FIELDS: [(&str, Read); 16] = [
     }),
     ("timeoutMs", |reader, field, agent| agent.timeout = reader.milliseconds(field)),
     ("idleTimeoutMs", |reader, field, agent| agent.idle_timeout = reader.milliseconds(field)),
-    ("maxTurns", |reader, field, agent| agent.max_turns = reader.turns(field)),
+    ("maxTurns", |reader, field, agent| agent.max_turns = reader.count(field, "turns")),
+    ("loopStopAfter", |reader, field, agent| agent.loop_stop_after = reader.count(field, "repetitions")),
     ("maxCost", |reader, field, agent| agent.max_cost = reader.cost(field)),
     ("sandbox", |reader, field, agent| {
         let mode = reader.text(field).and_then(|mode| reader.choice(field, mode, SandboxMode::TEXTS));
@@ -280,15 +281,15 @@ impl Reader<'_> {
         }
     }
 
-    fn turns(&mut self, field: &Field) -> Option<u32> {
-        let turns = match &field.value {
+    fn count(&mut self, field: &Field, of: &str) -> Option<u32> {
+        let count = match &field.value {
             Yaml::Integer(value) => u32::try_from(*value).ok(),
             _ => None,
         };
-        match turns {
+        match count {
             Some(0) => None,
-            Some(turns) => Some(turns),
-            None => self.wrong(field, SYNTAX, "a whole number of turns, 0 for no limit"),
+            Some(count) => Some(count),
+            None => self.wrong(field, SYNTAX, &format!("a whole number of {of}, 0 for no limit")),
         }
     }
 

@@ -156,6 +156,8 @@ pub(super) const KEYS: &[Key] = {
         works("budget.maxCost", Amount, "0", SmallerLimit),
         works("budget.maxTokens", COUNT, "0", SmallerLimit),
         works("budget.maxTurns", Integer { min: 0, max: 1_000_000 }, "0", SmallerLimit),
+        works("loop.warnAfter", Integer { min: 0, max: 10_000 }, "4", SmallerLimit),
+        works("loop.stopAfter", Integer { min: 0, max: 10_000 }, "8", SmallerLimit),
         works("sessionBudget.maxCost", Amount, "0", SmallerLimit),
         works("limits.memoryBytes", COUNT, "0", SmallerLimit),
         works("limits.processes", Integer { min: 0, max: 1 << 22 }, "0", SmallerLimit),

@@ -28,5 +28,6 @@ pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
 pub use reader::Origin;
 pub use settings::{
     Announce, AnnounceMode, Background, Budget, Config, EarlyBoot, InheritExtensions, Launcher, Limits,
-    NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol, Retry, Sandbox, SessionBudget, Spare, Tools,
+    LoopLimits, NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol, Retry, Sandbox, SessionBudget,
+    Spare, Tools,
 };

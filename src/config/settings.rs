@@ -73,6 +73,9 @@ pub struct Config {
     pub sanitize: Sanitize,
     /// Spending limits of one run.
     pub budget: Budget,
+    /// What happens to a run whose tool calls repeat.
+    #[serde(rename = "loop")]
+    pub loops: LoopLimits,
     /// Spending limits of everything that one session delegates.
     pub session_budget: SessionBudget,
     /// Limits of one child's process tree.
@@ -220,6 +223,18 @@ pub struct Budget {
     /// Assistant messages of the model.
     #[serde(with = "Limit")]
     pub max_turns: Option<u64>,
+}
+
+/// How often a run may repeat the same tool calls with the same results; `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopLimits {
+    /// After this many times the child is told.
+    #[serde(with = "Limit")]
+    pub warn_after: Option<u64>,
+    /// After this many times the run ends.
+    #[serde(with = "Limit")]
+    pub stop_after: Option<u64>,
 }
 
 /// Spending limits of everything that one session delegates; `None` is no limit.

@@ -1,16 +1,18 @@
 //! What an event changes.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::mem::{replace, take};
 use std::time::{Duration, SystemTime};
 
 use super::collected::{Collected, Counts, Retry};
 use super::display::DisplayItems;
 use super::live::{Live, LiveText, PendingRetry};
+use super::loops::Loops;
 use super::newest::Newest;
 use super::question::{Question, Response};
 use super::rate_limit::RateLimit;
 use super::stop_reason::StopReason;
+use super::wire::digest::hash_of;
 use super::wire::names::{EventKind, UpdateKind};
 use super::wire::record::Record;
 use crate::text::HeadTail;
@@ -44,7 +46,9 @@ pub(super) struct State {
     last_kind: Option<EventKind>,
     /// The name of a last event of [`EventKind::Other`].
     last_name: String,
-    running: BTreeSet<String>,
+    /// By id, a hash of the call.
+    running: BTreeMap<String, u64>,
+    loops: Loops,
     is_settled: bool,
     /// `agent_settled` said so, and nothing has taken it back.
     has_said_so: bool,
@@ -80,6 +84,7 @@ impl State {
             code: shown.live.code(),
             display_items: &shown.items.items,
             usage: &self.collected.usage,
+            repeats: self.loops.repeats(),
             running_tools: self.running.len(),
             settled: self.is_settled(),
             finished: self.is_settled() && self.has_said_so,
@@ -108,13 +113,17 @@ impl State {
             EventKind::ToolStart => self.tool_started(record),
             EventKind::ToolEnd => {
                 self.collected.tools_completed += 1;
-                if let Some(id) = &record.tool_call_id {
-                    self.running.remove(id);
+                let call = record.tool_call_id.as_ref().and_then(|id| self.running.remove(id));
+                if let Some(call) = call {
+                    self.loops.call_ended(call, hash_of(&(record.tool_result, record.is_error)));
                 }
                 true
             }
             // Every tool of a turn has ended by then, even one whose own end was lost.
-            EventKind::TurnEnd => !take(&mut self.running).is_empty(),
+            EventKind::TurnEnd => {
+                self.loops.turn_ended();
+                !take(&mut self.running).is_empty()
+            }
             EventKind::AgentStart => {
                 (self.is_settled, self.has_said_so) = (false, false);
                 self.is_streaming = false;
@@ -208,6 +217,8 @@ impl State {
         }
         self.learn_model(record);
         self.is_streaming = false;
+        // Where nothing said so, the turn before has ended by now.
+        self.loops.turn_ended();
         let (collected, message) = (&mut self.collected, record.message());
         // Retries that gave up belong to an earlier request.
         collected.retry.take_if(|retry| retry.exhausted);
@@ -232,6 +243,7 @@ impl State {
             self.live.disown();
         }
         if is_answer {
+            self.loops = Loops::default();
             // Frees the old answer first, so that the two are never held together.
             self.answer = None;
             self.answer = has_text.then(|| take(content).text);
@@ -246,7 +258,7 @@ impl State {
         if let Some(id) = record.tool_call_id.take()
             && self.running.len() < MAX_RUNNING
         {
-            self.running.insert(id);
+            self.running.insert(id, hash_of(&(&record.tool_name, record.tool_args)));
         }
         let names = &mut collected.tool_names;
         match record.tool_name.take() {

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use super::display::DisplayItem;
+use super::loops::Repeats;
 use super::stop_reason::StopReason;
 use super::usage::Usage;
 use super::wire::record::MAX_LIVE;
@@ -21,6 +22,8 @@ pub struct Live<'a> {
     pub display_items: &'a [DisplayItem],
     /// Sums over the assistant messages so far.
     pub usage: &'a Usage,
+    /// The tool calls that repeat, if any do.
+    pub repeats: Option<Repeats>,
     /// Tools that are running.
     pub running_tools: usize,
     /// The work is done. On pi before 0.84 this can become false again when a retry is announced.

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | How do bytes get to the state? | `collector` |
 //! | What does an event change? | `fold` |
+//! | Which tool calls repeat? | `loops` |
 //! | What is left at the end of the stream? | `collected` |
 //! | Which fields of a record are wanted? | `wire/` |
 //! | What can be seen while a run is under way? | `live` |
@@ -25,6 +26,7 @@ mod collector;
 mod display;
 mod fold;
 mod live;
+mod loops;
 mod newest;
 mod noise;
 mod provider_error;
@@ -39,6 +41,7 @@ pub use collected::{Collected, Counts, Retry};
 pub use collector::{Collector, Progress};
 pub use display::DisplayItem;
 pub use live::{Live, PendingRetry};
+pub use loops::Repeats;
 pub use provider_error::provider_message;
 pub use question::{Question, QuestionMethod, Response};
 pub use rate_limit::RateLimit;

@@ -16,6 +16,8 @@ pub enum CancelReason {
     Shutdown,
     /// A limit that this layer does not know was reached; the text names it.
     Bound(String),
+    /// The child gets nowhere; the text says how.
+    Stuck(String),
 }
 
 impl fmt::Display for CancelReason {
@@ -25,7 +27,7 @@ impl fmt::Display for CancelReason {
             Self::Caller(_) => f.write_str("cancelled by user"),
             Self::Dropped => f.write_str("cancelled: the handle of the run was dropped"),
             Self::Shutdown => f.write_str("cancelled: the session ended"),
-            Self::Bound(bound) => f.write_str(bound),
+            Self::Bound(why) | Self::Stuck(why) => f.write_str(why),
         }
     }
 }

@@ -14,6 +14,7 @@ pub(super) enum Container {
     Cost,
     Data,
     Options,
+    Result,
 }
 
 /// Finds the place of a value.
@@ -39,6 +40,9 @@ pub(super) enum Field {
     Data,
     Options,
     Option,
+    Result,
+    /// Any value, of which only a hash is kept.
+    Digest(Slot<Option<u64>>),
     /// A text, or a number that is kept as written.
     Id,
     /// A name or an identifier.
@@ -55,13 +59,18 @@ pub(super) enum Field {
 
 impl Field {
     pub(super) fn of(container: Container, key: &str) -> Option<Self> {
-        use Container::{Cost, Data, Message, Part, Root, Update, Usage};
+        use Container::{Cost, Data, Message, Part, Result, Root, Update, Usage};
         Some(match (container, key) {
             (Root, "type") => Self::Type,
             (Root, "message") => Self::Message,
             (Root, "assistantMessageEvent") => Self::Update,
             (Root, "toolCallId") => Self::Name(|record| &mut record.tool_call_id),
             (Root, "toolName") => Self::Name(|record| &mut record.tool_name),
+            (Root, "args") => Self::Digest(|record| &mut record.tool_args),
+            (Root, "result") => Self::Result,
+            // What the model reads of it. The details beside it may hold times and paths.
+            (Result, "content") => Self::Digest(|record| &mut record.tool_result),
+            (Root, "isError") => Self::Flag(|record| &mut record.is_error),
             (Root, "willRetry") => Self::Flag(|record| &mut record.will_retry),
             (Root, "attempt") => Self::Number(|record| &mut record.control().attempt),
             (Root, "maxAttempts") => Self::Number(|record| &mut record.control().max_attempts),

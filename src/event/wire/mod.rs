@@ -12,11 +12,13 @@
 //! | What does a record keep, and when has it enough? | `record` |
 //! | What is kept of a message and its content? | `message` |
 //! | What is kept of a tool call's arguments? | `arguments` |
+//! | How are the arguments and the result of a call compared with others? | `digest` |
 //! | What is kept of responses, questions and retries? | `control` |
 //! | How is a text delta read without the tokenizer? | `fast` |
 
 pub(super) mod arguments;
 mod control;
+pub(super) mod digest;
 pub(super) mod fast;
 mod field;
 mod message;

@@ -1,6 +1,7 @@
 //! The sink of the skimmer: takes the wanted values of a record.
 
 use super::arguments::Arguments;
+use super::digest::Digest;
 use super::field::{Container, Field};
 use super::names::{EventKind, PartKind, UpdateKind};
 use super::record::{MAX_NAME, Record};
@@ -26,6 +27,7 @@ pub(in crate::event) struct Reader {
     short: HeadTail,
     /// The current long string.
     long: HeadTail,
+    digest: Digest,
 }
 
 impl Default for Reader {
@@ -36,6 +38,7 @@ impl Default for Reader {
             field: None,
             short: HeadTail::new(MAX_SHORT),
             long: HeadTail::new(MAX_LONG),
+            digest: Digest::default(),
         }
     }
 }
@@ -45,6 +48,7 @@ impl Reader {
     pub(in crate::event) fn clear(&mut self) {
         self.record.clear();
         self.containers.clear();
+        self.digest.clear();
         self.field = None;
     }
 
@@ -65,6 +69,19 @@ impl Reader {
         (is_whole || arguments.is_open()).then_some(arguments)
     }
 
+    /// The digest, if the current value is hashed.
+    fn digest(&mut self) -> Option<&mut Digest> {
+        let is_whole = matches!(self.field, Some(Field::Digest(_)));
+        (is_whole || self.digest.is_open()).then_some(&mut self.digest)
+    }
+
+    /// Keeps the hash of a value that has ended.
+    fn end_digest(&mut self) {
+        if let (Some(Field::Digest(slot)), Some(hash)) = (self.field, self.digest.take()) {
+            *slot(&mut self.record) = Some(hash);
+        }
+    }
+
     fn long_text(&mut self) -> String {
         let (text, omitted) = self.long.to_text();
         self.record.control().is_cut |= omitted > 0;
@@ -83,6 +100,9 @@ impl Sink for Reader {
         if let Some(arguments) = self.open_arguments() {
             return arguments.key(key);
         }
+        if self.digest.is_open() {
+            return self.digest.key(key);
+        }
         let Some(&container) = self.containers.last() else { return Verdict::Skip };
         self.field = Field::of(container, key);
         match (self.field, self.record.kind) {
@@ -98,6 +118,9 @@ impl Sink for Reader {
     fn value(&mut self, kind: Kind) -> Verdict {
         if let Some(arguments) = self.open_arguments() {
             return arguments.value(kind);
+        }
+        if self.digest.is_open() {
+            return self.digest.value(kind);
         }
         let record = &mut self.record;
         match self.containers.last() {
@@ -139,6 +162,7 @@ impl Sink for Reader {
             }
             (Field::Cost, Kind::Object) => return self.enter(Container::Cost),
             (Field::Data, Kind::Object) => return self.enter(Container::Data),
+            (Field::Result, Kind::Object) => return self.enter(Container::Result),
             (Field::Options, Kind::Array) => {
                 record.control().begin_options();
                 return self.enter(Container::Options);
@@ -147,7 +171,13 @@ impl Sink for Reader {
                 record.message().part.arguments.clear();
                 return record.message().part.arguments.value(kind);
             }
-            (Field::Data, _) | (_, Kind::Object | Kind::Array) => return Verdict::Skip,
+            (Field::Digest(slot), _) => {
+                // The last of two keys of the same name counts.
+                *slot(record) = None;
+                self.digest.clear();
+                return self.digest.value(kind);
+            }
+            (Field::Data | Field::Result, _) | (_, Kind::Object | Kind::Array) => return Verdict::Skip,
             (Field::Content, Kind::String) => {
                 record.message().begin_content();
                 record.message().part.kind = Some(PartKind::Text);
@@ -166,6 +196,9 @@ impl Sink for Reader {
         if let Some(arguments) = self.arguments() {
             return arguments.text(part);
         }
+        if let Some(digest) = self.digest() {
+            return digest.text(part);
+        }
         match self.field {
             Some(Field::PartText | Field::Content) => self.record.message().text(part),
             Some(Field::Delta) => self.record.delta.push(part),
@@ -177,6 +210,11 @@ impl Sink for Reader {
     fn text_end(&mut self) -> Verdict {
         if let Some(arguments) = self.arguments() {
             arguments.text_end();
+            return Verdict::Take;
+        }
+        if let Some(digest) = self.digest() {
+            digest.text_end();
+            self.end_digest();
             return Verdict::Take;
         }
         match self.field {
@@ -216,6 +254,10 @@ impl Sink for Reader {
         if let Some(arguments) = self.arguments() {
             return arguments.word(word);
         }
+        if let Some(digest) = self.digest() {
+            digest.word(word);
+            return self.end_digest();
+        }
         let record = &mut self.record;
         match (self.field, word) {
             (Some(Field::Flag(slot)), Word::Bool(value)) => *slot(record) = Some(value),
@@ -231,6 +273,10 @@ impl Sink for Reader {
     fn close(&mut self) {
         if let Some(arguments) = self.open_arguments() {
             return arguments.close();
+        }
+        if self.digest.is_open() {
+            self.digest.close();
+            return self.end_digest();
         }
         self.field = None;
         if self.containers.pop() == Some(Container::Part) {

@@ -22,6 +22,11 @@ pub(in crate::event) struct Record {
     pub(super) has_delta: bool,
     pub(in crate::event) tool_call_id: Option<String>,
     pub(in crate::event) tool_name: Option<String>,
+    /// A hash of the arguments of a tool call.
+    pub(in crate::event) tool_args: Option<u64>,
+    /// A hash of what the model reads of its result.
+    pub(in crate::event) tool_result: Option<u64>,
+    pub(in crate::event) is_error: Option<bool>,
     pub(in crate::event) will_retry: Option<bool>,
     control: Option<Control>,
     /// The model is known already, so only the role of a `message_start` matters. Kept over records.
@@ -41,6 +46,9 @@ impl Default for Record {
             has_delta: false,
             tool_call_id: None,
             tool_name: None,
+            tool_args: None,
+            tool_result: None,
+            is_error: None,
             will_retry: None,
             control: None,
             knows_model: false,
@@ -60,6 +68,7 @@ impl Record {
         self.has_delta = false;
         self.tool_call_id = None;
         self.tool_name = None;
+        (self.tool_args, self.tool_result, self.is_error) = (None, None, None);
         self.will_retry = None;
         self.control = None;
     }
@@ -87,7 +96,14 @@ impl Record {
     /// Whether the rest of the record holds nothing that is wanted.
     pub(super) fn is_enough(&self) -> bool {
         match self.kind {
-            None | Some(EventKind::RetryStart | EventKind::RetryEnd | EventKind::Response) => false,
+            None
+            | Some(
+                EventKind::RetryStart
+                | EventKind::RetryEnd
+                | EventKind::Response
+                | EventKind::ToolStart
+                | EventKind::ToolEnd,
+            ) => false,
             Some(EventKind::MessageStart) if self.role() == Some("assistant") => {
                 let is_model = |message: &Message| message.provider.is_some() && message.model.is_some();
                 self.knows_model || self.message.as_ref().is_some_and(is_model)
@@ -97,9 +113,6 @@ impl Record {
             Some(EventKind::MessageUpdate) => {
                 matches!(self.update, Some(UpdateKind::TextStart | UpdateKind::Other))
             }
-            // The result of a tool is skipped.
-            Some(EventKind::ToolStart) => self.tool_call_id.is_some() && self.tool_name.is_some(),
-            Some(EventKind::ToolEnd) => self.tool_call_id.is_some(),
             // It repeats all messages, and says after them only whether a retry follows.
             Some(EventKind::AgentEnd) => self.announces_end,
             Some(EventKind::UiRequest) => self.control.as_ref().is_some_and(Control::is_no_question),

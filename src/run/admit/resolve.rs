@@ -14,7 +14,7 @@ use crate::agent::{
     AgentDefinition, Catalog, Context, DEPTH, Depth, MAX_DEPTH, NoToolsLeft, ShellPolicy, Source, ToolPlan,
     ToolPolicy, depth_from_env, discover, plan_tools,
 };
-use crate::config::{self, AnnounceMode, Budget, Config, LoadedConfig};
+use crate::config::{self, AnnounceMode, Budget, Config, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
 use crate::run::context::HostContext;
 use crate::run::result::ANNOUNCE_SKIP;
@@ -40,6 +40,8 @@ pub(crate) struct ResolvedRun {
     pub idle_timeout: Option<Duration>,
     /// What all attempts may use together.
     pub budget: Budget,
+    /// How often it may repeat itself.
+    pub loops: LoopLimits,
     pub(in crate::run) sandbox: SandboxPlan,
     /// Whether the child gets a shell, if it may not write.
     shell: ShellPolicy,
@@ -127,6 +129,10 @@ pub(in crate::run) fn resolve(
             max_cost: precedence.limit(agent.max_cost, config.budget.max_cost),
             max_turns: precedence.limit(agent.max_turns.map(u64::from), config.budget.max_turns),
             ..config.budget
+        },
+        loops: LoopLimits {
+            stop_after: precedence.limit(agent.loop_stop_after.map(u64::from), config.loops.stop_after),
+            ..config.loops
         },
         unmet: capabilities.forbids().or_else(|| sandbox.forbids()).or_else(|| elsewhere(&agent, &config)),
         reads_context: precedence.grant(own_context, configured_context),

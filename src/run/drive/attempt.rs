@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 use super::active_run::ActiveRun;
 use super::child::{Announcing, DrivenChild, SilenceLimits};
 use super::child_control::ChildControl;
+use super::loop_guard::LoopGuard;
 use super::protocol::protocol_of;
 use super::shared_collector::SharedCollector;
 use super::updates::Updates;
@@ -55,6 +56,7 @@ impl ActiveRun<'_> {
             questions,
             may_ask: resolved.may_ask(&self.admitted.spec.context, self.admitted.tools()),
             enforcer: &self.enforcer,
+            loop_guard: LoopGuard::new(resolved.loops, self.sanitizer(), &self.cancel),
             rate_limited: &rate_limited,
             announcing: match resolved.config.announce.mode {
                 AnnounceMode::Ask if resolved.announces => Announcing::Wanted,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
 
 use super::child_control::{ANNOUNCE_TIMEOUT, ChildControl};
+use super::loop_guard::LoopGuard;
 use super::protocol::{ANNOUNCE_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
 use crate::event::{Collector, Live, Question, QuestionMethod, Response, StopReason};
@@ -64,6 +65,7 @@ pub(super) struct DrivenChild<'a> {
     /// has started.
     pub may_ask: bool,
     pub enforcer: &'a BudgetEnforcer,
+    pub loop_guard: LoopGuard<'a>,
     /// Called when the provider asks for a pause.
     pub rate_limited: &'a (dyn Fn(Duration) + Sync),
     pub announcing: Announcing,
@@ -79,7 +81,7 @@ impl DrivenChild<'_> {
         self.child_control.is_asking().then_some(Busy::Question)
     }
 
-    /// Handles responses, questions, rate limits and spending.
+    /// Handles responses, questions, rate limits, spending and repetition.
     fn handle_events(&mut self, collector: &mut Collector) {
         for response in collector.take_responses() {
             let rejected = match response.id.as_deref() {
@@ -98,7 +100,10 @@ impl DrivenChild<'_> {
         if let Some(limit) = collector.take_rate_limit() {
             (self.rate_limited)(limit.delay);
         }
-        self.enforcer.check(&collector.live(), |words| self.child_control.wrap_up(words));
+        let live = collector.live();
+        self.enforcer.check(&live, |words| self.child_control.wrap_up(words));
+        let told = self.loop_guard.check(&live, |words| self.child_control.send(Command::Steer(words)));
+        self.report.told_of_loop = told.or_else(|| self.report.told_of_loop.take());
     }
 
     /// Returns what the child is busy with, and whether its work is done. Once it is, requests the announcement, or
@@ -219,10 +224,11 @@ impl Observer for DrivenChild<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Budget, Protocol};
+    use crate::config::{Budget, LoopLimits, Protocol};
     use crate::process::Cancel;
     use crate::run::budget::meter::Meter;
     use crate::run::drive::protocol::protocol_of;
+    use crate::text::{Sanitizer, SanitizerOptions};
 
     /// The record by which a child asks.
     fn asks(number: usize) -> String {
@@ -233,6 +239,7 @@ mod tests {
     #[test]
     fn sixteen_questions_wait_and_one_more_is_cancelled() {
         let enforcer = BudgetEnforcer::new(Meter::new(Budget::default(), None), Cancel::new());
+        let (sanitizer, cancel) = (Sanitizer::new(SanitizerOptions::default()), Cancel::new());
         let silence = SilenceLimits { idle: None, tool: None };
         let rpc = protocol_of(Protocol::Rpc);
         // All have two digits, so that all answers are of one length.
@@ -251,6 +258,7 @@ mod tests {
                 questions,
                 may_ask: true,
                 enforcer: &enforcer,
+                loop_guard: LoopGuard::new(LoopLimits::default(), &sanitizer, &cancel),
                 rate_limited: &|_| {},
                 announcing: Announcing::Never,
                 report: ProtocolReport::default(),

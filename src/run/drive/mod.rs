@@ -14,6 +14,7 @@
 //! | `child` | what counts as a sign of life, and when the work is done |
 //! | `child_control` | what may be written to a child now, and what it is asked at its end |
 //! | `protocol/` | how it is encoded, by the setting `protocol` |
+//! | `loop_guard` | what becomes of a child that repeats itself |
 //! | `shared_collector`, `updates` | what watchers see of a child while it works |
 //! | `questions` | what the child asks |
 //! | `control` | what the holder of a call's handle can do |
@@ -24,6 +25,7 @@ mod child;
 mod child_control;
 mod control;
 mod execute;
+mod loop_guard;
 pub(crate) mod protocol;
 mod questions;
 mod shared_collector;

@@ -84,6 +84,9 @@ impl ResultBuilder {
         if protocol_report.forged_questions > 0 {
             self.diagnostics.push(FORGED.to_owned());
         }
+        if let Some(repeated) = protocol_report.told_of_loop {
+            self.diagnostics.push(format!("the child repeated {repeated}, and was told so"));
+        }
         let is_completed = verdict.outcome == RunOutcome::Completed;
         let answer = if is_completed { collected.text } else { collected.partial.or(collected.text) };
         let answer = answer.filter(|text| !text.trim().is_empty());

@@ -39,6 +39,8 @@ pub(in crate::run) struct ProtocolReport {
     pub forged_questions: u32,
     /// What the child was busy with when it was told to stop.
     pub stopped_in: Option<Busy>,
+    /// What the child was last told that it repeats, and how often.
+    pub told_of_loop: Option<String>,
 }
 
 /// How an attempt ended.
@@ -117,6 +119,7 @@ impl Verdict {
     pub(in crate::run) fn cancelled(reason: &CancelReason) -> Self {
         match reason {
             CancelReason::Bound(bound) => Self::over_budget(bound.clone()),
+            CancelReason::Stuck(why) => Self::failed(1, why.clone()),
             reason => Self::aborted(reason.to_string()),
         }
     }

@@ -1,0 +1,147 @@
+//! A hash of one JSON value, whatever its length, so that two of them can be compared without keeping either.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::text::json::skim::{Kind, Verdict, Word};
+
+/// What pi's `bash` writes before the path of a long output, which differs each time.
+const OUTPUT_FILE: &[u8] = b"Full output: ";
+/// Bytes at the end of a text in which that path is looked for.
+const HELD_BACK: usize = 512;
+
+/// Hashes one value from the calls of the skimmer. The order of keys, white space and escapes do not matter.
+#[derive(Debug, Default)]
+pub(super) struct Digest {
+    /// Containers that are open, outermost first.
+    open: Vec<Container>,
+    text: DefaultHasher,
+    /// The newest part of the text, not hashed yet.
+    held_back: Vec<u8>,
+    done: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Container {
+    /// Of an object, the hashes of its entries are added up; those of an array are chained.
+    is_object: bool,
+    hash: u64,
+    /// The hash of the key at hand.
+    key: u64,
+}
+
+impl Digest {
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The hash of the value that has ended.
+    pub(super) fn take(&mut self) -> Option<u64> {
+        self.done.take()
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    pub(super) fn key(&mut self, key: &str) -> Verdict {
+        if let Some(container) = self.open.last_mut() {
+            container.key = hash_of(key);
+        }
+        Verdict::Take
+    }
+
+    pub(super) fn value(&mut self, kind: Kind) -> Verdict {
+        match kind {
+            Kind::Object => self.open.push(Container { is_object: true, hash: 1, key: 0 }),
+            Kind::Array => self.open.push(Container { is_object: false, hash: 2, key: 0 }),
+            Kind::String => {
+                self.text = DefaultHasher::new();
+                self.held_back.clear();
+            }
+            Kind::Word => {}
+        }
+        Verdict::Take
+    }
+
+    pub(super) fn text(&mut self, part: &str) {
+        let part = part.as_bytes();
+        let (passed, newest) = part.split_at(part.len().saturating_sub(HELD_BACK));
+        let surplus =
+            (self.held_back.len() + newest.len()).saturating_sub(HELD_BACK).min(self.held_back.len());
+        // Small parts are gathered, so that not each of them moves the others.
+        if !passed.is_empty() || surplus > HELD_BACK {
+            let surplus = if passed.is_empty() { surplus } else { self.held_back.len() };
+            self.text.write(&self.held_back[..surplus]);
+            self.held_back.drain(..surplus);
+            self.text.write(passed);
+        }
+        self.held_back.extend_from_slice(newest);
+    }
+
+    pub(super) fn text_end(&mut self) {
+        let path = memchr::memmem::rfind(&self.held_back, OUTPUT_FILE).map(|at| at + OUTPUT_FILE.len());
+        self.text.write(&self.held_back[..path.unwrap_or(self.held_back.len())]);
+        self.held_back.clear();
+        self.place(self.text.finish());
+    }
+
+    pub(super) fn word(&mut self, word: Word<'_>) {
+        self.place(match word {
+            Word::Null => 3,
+            Word::Bool(value) => hash_of(&value),
+            Word::Number(number) => hash_of(&("number", number)),
+        });
+    }
+
+    pub(super) fn close(&mut self) {
+        if let Some(container) = self.open.pop() {
+            self.place(container.hash);
+        }
+    }
+
+    fn place(&mut self, value: u64) {
+        match self.open.last_mut() {
+            None => self.done = Some(value),
+            Some(Container { is_object: true, hash, key }) => {
+                *hash = hash.wrapping_add(hash_of(&(*key, value)));
+            }
+            Some(Container { is_object: false, hash, .. }) => *hash = hash_of(&(*hash, value)),
+        }
+    }
+}
+
+/// A hash that is the same in every process.
+pub(in crate::event) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(text: &str, part: usize) -> Option<u64> {
+        let mut digest = Digest::default();
+        digest.value(Kind::String);
+        for part in text.as_bytes().chunks(part) {
+            digest.text(std::str::from_utf8(part).expect("ASCII"));
+        }
+        digest.text_end();
+        digest.take()
+    }
+
+    #[test]
+    fn any_parts_give_the_same_hash_and_the_name_of_an_output_file_does_not_count() {
+        for length in [0, 1, 511, 512, 513, 1024, 1025, 1026, 5000] {
+            let text = "0123456789".repeat(600)[..length].to_owned();
+            for part in [1, 7, 511, 512, 513, 1024, 1025, 10_000] {
+                let whole = digest(&text, 100_000);
+                assert_eq!(digest(&text, part), whole, "{length} bytes in parts of {part}");
+                let other = format!("{text} Full output: /tmp/other.log]");
+                assert_eq!(digest(&other, part), digest(&format!("{text} Full output: /tmp/one.log]"), 3));
+                assert_ne!(digest(&format!("{text}x"), part), whole, "{length} bytes and one more");
+            }
+        }
+    }
+}

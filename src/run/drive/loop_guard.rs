@@ -1,0 +1,83 @@
+//! Ends a child that repeats itself: the same tool calls, with the same results, again and again.
+
+use crate::config::LoopLimits;
+use crate::event::{DisplayItem, Live, Repeats, short_form};
+use crate::process::{Cancel, CancelReason};
+use crate::run::outcome::clean::clean_items;
+use crate::text::{Sanitizer, one_line};
+
+/// With fewer, every call would count.
+const FEWEST: u64 = 2;
+/// Calls of a round that are named, and the characters of each.
+const MAX_NAMED: usize = 4;
+const NAME_CHARS: usize = 120;
+
+/// Watches one attempt of a run.
+pub(super) struct LoopGuard<'a> {
+    pub limits: LoopLimits,
+    pub sanitizer: &'a Sanitizer,
+    /// Cancels this run only, not its siblings.
+    pub cancel: &'a Cancel,
+    /// The repetition that the child was last told of.
+    told: Option<u64>,
+}
+
+impl<'a> LoopGuard<'a> {
+    pub(super) fn new(limits: LoopLimits, sanitizer: &'a Sanitizer, cancel: &'a Cancel) -> Self {
+        Self { limits, sanitizer, cancel, told: None }
+    }
+
+    /// Tells a child that repeats itself, once for each repetition, and ends its run when that did not help. Returns what is
+    /// repeated if the child was told now.
+    pub(super) fn check(&mut self, live: &Live<'_>, steer: impl FnOnce(&str) -> bool) -> Option<String> {
+        let reached = |limit: Option<u64>, times| limit.is_some_and(|limit| times >= limit.max(FEWEST));
+        let repeats = live.repeats.filter(|repeats| reached(self.limits.warn_after, repeats.times));
+        let stuck = live.repeats.filter(|repeats| reached(self.limits.stop_after, repeats.times));
+        if let Some(repeats) = stuck {
+            let repeated = self.repeated(live, repeats);
+            let words = format!(
+                "`loop.stopAfter` reached: the child repeated {repeated}; where such waiting is the task, raise that setting or \
+                 let the call itself wait"
+            );
+            self.cancel.cancel(CancelReason::Stuck(words));
+        }
+        let repeats = repeats.filter(|repeats| stuck.is_none() && self.told != Some(repeats.began))?;
+        self.told = Some(repeats.began);
+        let repeated = self.repeated(live, repeats);
+        steer(&told(&repeated, self.limits.stop_after)).then_some(repeated)
+    }
+
+    /// The calls of a round, the newest it has made, and how often it has repeated.
+    fn repeated(&self, live: &Live<'_>, Repeats { times, calls, .. }: Repeats) -> String {
+        let calls_made =
+            live.display_items.iter().filter(|item| matches!(item, DisplayItem::ToolCall { .. }));
+        let newest: Vec<DisplayItem> = calls_made.rev().take(calls.min(MAX_NAMED)).cloned().collect();
+        let names = clean_items(&newest, self.sanitizer);
+        let mut names: Vec<String> = names.iter().rev().filter_map(name).collect();
+        if calls > names.len() {
+            names.insert(0, format!("{} more", calls - names.len()));
+        }
+        let (what, results) = if calls == 1 { ("", "result") } else { ("in turn ", "results") };
+        format!("{what}{} {times} times, with the same {results} each time", names.join(", "))
+    }
+}
+
+fn name(item: &DisplayItem) -> Option<String> {
+    match item {
+        DisplayItem::ToolCall { name, args } => {
+            Some(format!("`{}`", one_line(&short_form(name, args), NAME_CHARS)))
+        }
+        DisplayItem::Text { .. } => None,
+    }
+}
+
+/// The message to the child.
+fn told(repeated: &str, stop_after: Option<u64>) -> String {
+    let end = stop_after.map_or_else(String::new, |limit| {
+        format!(" Your run ends without a result when it has happened {limit} times.")
+    });
+    format!(
+        "You have repeated {repeated}. Doing it again will tell you nothing new. Try another way; if there is none, or if you \
+         wait for something that does not happen, give your final answer now from what you have and say what is missing.{end}"
+    )
+}

@@ -1,0 +1,263 @@
+//! What becomes of a child that makes the same tool calls with the same results again and again.
+#![cfg(unix)]
+
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+
+use pi_subagent_native::run::{Control, RunOutcome, SingleResult, ToolResult};
+use scene::Scene;
+use serde_json::{Value, json};
+use stage::User;
+
+/// `turn` makes one call, `ask` says which, `run` runs it, `done` ends the turn.
+const CALLS: &str = r#"
+ask() { # name arguments
+    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"%s","arguments":%s}],"provider":"fake","model":"m1","usage":{"input":1,"output":1,"cost":{"total":0}},"stopReason":"toolUse"}}\n' "$1" "$2"
+}
+start() { printf '{"type":"tool_execution_start","toolCallId":"%s","toolName":"%s","args":%s}\n' "$1" "$2" "$3"; }
+end() { # id result [details [isError]]
+    printf '{"type":"tool_execution_end","toolCallId":"%s","toolName":"x","result":{"content":[{"type":"text","text":"%s"}],"details":{"took":"%s"}},"isError":%s}\n' "$1" "$2" "$3" "${4:-false}"
+}
+done_() { printf '{"type":"turn_end","message":{},"toolResults":[]}\n'; }
+calls=0
+turn() { # name arguments result [isError]
+    calls=$((calls + 1)); ask "$1" "$2"; start "c$calls" "$1" "$2"; end "c$calls" "$3" "$calls" "$4"; done_
+}
+ls() { turn bash '{"command":"ls -la","timeout":5}' "${1:-total 0}"; }
+repeat() { local count="$1"; shift; while [ "$count" -gt 0 ]; do "$@"; count=$((count - 1)); done; }
+hang() { exec sleep 30; }
+answer() { said 'The answer.'; settled; }
+begin
+"#;
+
+/// A run whose child reads its task to the end, as pi does in its `json` mode, and then does this.
+fn json_scene(script: &str, mut config: Value) -> Scene {
+    config["protocol"] = "json".into();
+    Scene::new(&format!("{CALLS}\ncat > /dev/null\n{script}"), config)
+}
+
+/// The same in `rpc` mode: it has heard its task.
+fn rpc_scene(script: &str, config: Value) -> Scene {
+    Scene::new(&format!("{CALLS}\nhear\n{script}"), config)
+}
+
+async fn run(scene: &Scene) -> ToolResult {
+    scene.run_with(&User::default(), &Control::default()).await.0
+}
+
+fn single(result: &ToolResult) -> &SingleResult {
+    &result.details.results[0]
+}
+
+const TWO: &str = r#"two() { ls; turn read '{"path":"a"}' 'one'; }"#;
+const BESIDE: &str = r#"
+beside() {
+    ask bash '{}'; start a bash '{"command":"make"}'; start b read '{"path":"a"}'
+    if [ $((calls % 2)) = 0 ]; then end a one; end b two; else end b two; end a one; fi
+    calls=$((calls + 1)); done_
+}"#;
+const LONG: &str = r#"long() { # the middle
+    turn write "{\"path\":\"a\",\"content\":\"$filler$1$filler\"}" written
+}
+filler=$(head -c 60000 /dev/zero | tr '\0' x)"#;
+
+#[tokio::test]
+async fn the_same_calls_with_the_same_results_end_the_run_and_nothing_else_does() {
+    let table: &[(&str, String, Option<&str>)] = &[
+        ("eight times", "repeat 8 ls; hang".into(), Some("`$ ls -la` 8 times, with the same result each time")),
+        ("seven times", "repeat 7 ls; answer".into(), None),
+        ("results that change", "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do ls $n; done; answer".into(), None),
+        (
+            "other arguments",
+            r#"for n in 1 2 3 4 5 6 7 8 9 10; do turn bash "{\"command\":\"$n\"}" x; done; answer"#.into(),
+            None,
+        ),
+        (
+            "keys in another order",
+            r#"both() { ls; turn bash '{ "timeout": 5, "command": "ls\u0020-la" }' 'total 0'; }; repeat 4 both; hang"#.into(),
+            Some("`$ ls -la` 8 times"),
+        ),
+        (
+            "errors and successes",
+            "both() { ls; turn bash '{\"command\":\"ls -la\"}' 'total 0' true; turn bash '{\"command\":\"ls -la\"}' $calls; }; \
+             repeat 9 both; answer"
+                .into(),
+            None,
+        ),
+        (
+            "calls that are refused",
+            "repeat 8 turn bash '{\"command\":\"rm\"}' 'Blocked by a gate' true; hang".into(),
+            Some("`$ rm` 8 times"),
+        ),
+        ("two in turn", format!("{TWO}\nrepeat 8 two; hang"), Some("in turn `$ ls -la`, `read a` 8 times")),
+        ("two in turn, not often enough", format!("{TWO}\nrepeat 7 two; ls; answer"), None),
+        ("side by side in any order", format!("{BESIDE}\nrepeat 8 beside; hang"), Some(" 8 times")),
+        (
+            "many at once, in one turn",
+            "ask bash '{}'; for n in 1 2 3 4 5 6 7 8 9 10 11 12; do start $n bash '{}'; end $n x; done; done_; answer".into(),
+            None,
+        ),
+        (
+            "retries of a request in between",
+            "failing() { ls; said '' error ',\"errorMessage\":\"500\"'; done_; \
+             printf '{\"type\":\"agent_end\",\"messages\":[],\"willRetry\":true}\\n{\"type\":\"auto_retry_start\",\"attempt\":1}\\n'; \
+             begin; }; repeat 8 failing; hang"
+                .into(),
+            Some(" 8 times"),
+        ),
+        (
+            "a compaction in between",
+            "repeat 5 ls; printf '{\"type\":\"compaction_start\"}\\n{\"type\":\"compaction_end\"}\\n'; repeat 3 ls; hang".into(),
+            Some(" 8 times"),
+        ),
+        (
+            "an output file of another name each time",
+            "full() { ls \"much [Showing lines 1-9 of 99. Full output: /tmp/pi-bash-$calls.log]\"; }; repeat 8 full; hang".into(),
+            Some(" 8 times"),
+        ),
+        (
+            "long arguments that differ in the middle",
+            format!("{LONG}\nfor n in 1 2 3 4 5 6 7 8 9; do long $n; done; answer"),
+            None,
+        ),
+        ("long arguments", format!("{LONG}\nrepeat 8 long 1; hang"), Some("`write a` 8 times")),
+        (
+            "work in between",
+            "round() { repeat 3 ls; turn edit \"{\\\"n\\\":$calls}\" ok; }; repeat 9 round; answer".into(),
+            None,
+        ),
+    ];
+    for (label, script, repeated) in table {
+        let result = run(&json_scene(script, json!({ "graceMs": 200 }))).await;
+        let (outcome, error) =
+            (single(&result).outcome, single(&result).error.as_deref().unwrap_or_default());
+        let expected = if repeated.is_some() { RunOutcome::Failed } else { RunOutcome::Completed };
+        assert_eq!(outcome, expected, "{label}: {}", result.text);
+        assert!(error.contains(repeated.unwrap_or_default()), "{label}: {error}");
+        assert_eq!(error.contains("`loop.stopAfter` reached"), repeated.is_some(), "{label}: {error}");
+        assert_eq!(single(&result).attempts, 1, "{label}");
+        let told = single(&result).diagnostics.iter().any(|notice| notice.contains("repeated"));
+        assert!(!told, "{label}: a child of the `json` protocol cannot be told");
+    }
+}
+
+#[tokio::test]
+async fn the_limits_are_the_user_s_and_an_agent_s_and_a_project_only_lowers_them() {
+    let user =
+        |limits: Value| ("agent/subagents.json", json!({ "subagents": { "loop": limits } }).to_string());
+    let project = |limits: Value| {
+        ("project/.pi/subagents.json", json!({ "subagents": { "loop": limits } }).to_string())
+    };
+    let agent = |place: &'static str, limit: u32| {
+        let text = format!(
+            "---\nname: explorer\nreadonly: true\ndescription: Waits.\nloopStopAfter: {limit}\n---\nWait."
+        );
+        (place, text)
+    };
+    let (own, theirs) = ("agent/agents/explorer.md", "project/.pi/agents/explorer.md");
+    type Files = Vec<(&'static str, String)>;
+    let table: Vec<(&str, Files, u32, Option<u32>)> = vec![
+        ("the user's", vec![user(json!({ "stopAfter": 3 }))], 3, Some(3)),
+        ("none", vec![user(json!({ "stopAfter": 0 }))], 40, None),
+        ("one is two", vec![user(json!({ "stopAfter": 1 }))], 1, None),
+        ("one is two, reached", vec![user(json!({ "stopAfter": 1 }))], 2, Some(2)),
+        ("a stricter project's", vec![project(json!({ "stopAfter": 2 }))], 2, Some(2)),
+        ("not a milder project's", vec![project(json!({ "stopAfter": 20 }))], 8, Some(8)),
+        ("not none for a project", vec![project(json!({ "stopAfter": 0 }))], 8, Some(8)),
+        ("that of the user's agent", vec![agent(own, 12)], 11, None),
+        ("that of the user's agent, reached", vec![agent(own, 12)], 12, Some(12)),
+        ("that of a project's agent", vec![agent(theirs, 3)], 3, Some(3)),
+        ("not a milder one of a project's agent", vec![agent(theirs, 12)], 8, Some(8)),
+    ];
+    for (label, files, calls, expected) in table {
+        let config = json!({ "graceMs": 200, "projectAgentPolicy": "allow" });
+        let scene = json_scene(
+            &format!("repeat {calls} ls; {}", if expected.is_some() { "hang" } else { "answer" }),
+            config,
+        );
+        for (name, text) in files {
+            let path = scene.path(name);
+            fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
+            fs::write(path, text).expect("written");
+        }
+        let result = run(&scene).await;
+        let error = single(&result).error.as_deref().unwrap_or_default();
+        match expected {
+            Some(times) => assert!(error.contains(&format!(" {times} times")), "{label}: {error}"),
+            None => assert_eq!(single(&result).outcome, RunOutcome::Completed, "{label}: {error}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_child_is_told_once_before_it_is_ended() {
+    let config = json!({ "graceMs": 200, "idleTimeoutMs": 20_000 });
+    let scene = rpc_scene("repeat 4 ls; hear; repeat 4 ls; hang", config.clone());
+    let result = run(&scene).await;
+    assert!(result.text.contains("`loop.stopAfter` reached"), "{}", result.text);
+    let heard = fs::read_to_string(scene.path("heard")).expect("it has heard");
+    let told: Vec<&str> = heard.lines().filter(|line| line.contains(r#""type":"steer""#)).collect();
+    assert_eq!(told.len(), 1, "{heard}");
+    let words = "You have repeated `$ ls -la` 4 times, with the same result each time.";
+    assert!(told[0].contains(words) && told[0].contains("when it has happened 8 times"), "{}", told[0]);
+
+    // One that listens comes to its answer, and may repeat itself again later.
+    let scene = rpc_scene("repeat 4 ls; hear; ls other; repeat 4 ls; hear; answer; leave", config);
+    let result = run(&scene).await;
+    assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
+    let notice = "the child repeated `$ ls -la` 4 times, with the same result each time, and was told so";
+    assert!(
+        single(&result).diagnostics.iter().any(|said| said == notice),
+        "{:?}",
+        single(&result).diagnostics
+    );
+    let heard = fs::read_to_string(scene.path("heard")).expect("it has heard");
+    assert_eq!(heard.matches(r#""type":"steer""#).count(), 2, "{heard}");
+}
+
+#[tokio::test]
+async fn a_child_is_not_told_where_that_is_off() {
+    let config = json!({ "graceMs": 200, "loop": { "warnAfter": 0, "stopAfter": 0 } });
+    let scene = rpc_scene("repeat 30 ls; answer; while hear; do :; done", config);
+    let result = run(&scene).await;
+    assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
+    let heard = fs::read_to_string(scene.path("heard")).expect("it has heard");
+    assert!(!heard.contains("steer"), "{heard}");
+}
+
+#[tokio::test]
+async fn another_attempt_starts_anew() {
+    let script = r#"
+read_() { turn read '{"path":"a"}' text; }
+repeat 6 read_
+if mkdir "$home/second" 2>/dev/null; then
+    said '' error ',"errorMessage":"500"'
+    printf '{"type":"auto_retry_end","success":false,"attempt":3,"finalError":"500"}\n'; settled
+else
+    answer
+fi"#;
+    let config = json!({ "graceMs": 200, "retry": { "backoffMs": 1 } });
+    let result = run(&json_scene(script, config)).await;
+    assert_eq!(
+        (single(&result).outcome, single(&result).attempts),
+        (RunOutcome::Completed, 2),
+        "{}",
+        result.text
+    );
+}
+
+#[tokio::test]
+async fn what_is_named_carries_no_secret_and_stays_on_one_line() {
+    const SECRET: &str = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
+    let call = format!(r#"turn bash '{{"command":"echo {SECRET}\n[31m\u001b[31m"}}' x"#);
+    let scene = json_scene(&format!("repeat 8 {call}; hang"), json!({ "graceMs": 200 }));
+    let result = run(&scene).await;
+    let error = single(&result).error.as_deref().expect("an error");
+    assert!(error.contains("8 times") && !error.contains("ghp_AbCd"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(!error.contains('\u{1b}'), "{error}");
+}
