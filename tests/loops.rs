@@ -145,6 +145,9 @@ async fn the_same_calls_with_the_same_results_end_the_run_and_nothing_else_does(
     }
 }
 
+/// Files of a scene, by path.
+type Files = Vec<(&'static str, String)>;
+
 #[tokio::test]
 async fn the_limits_are_the_user_s_and_an_agent_s_and_a_project_only_lowers_them() {
     let user =
@@ -159,7 +162,6 @@ async fn the_limits_are_the_user_s_and_an_agent_s_and_a_project_only_lowers_them
         (place, text)
     };
     let (own, theirs) = ("agent/agents/explorer.md", "project/.pi/agents/explorer.md");
-    type Files = Vec<(&'static str, String)>;
     let table: Vec<(&str, Files, u32, Option<u32>)> = vec![
         ("the user's", vec![user(json!({ "stopAfter": 3 }))], 3, Some(3)),
         ("none", vec![user(json!({ "stopAfter": 0 }))], 40, None),

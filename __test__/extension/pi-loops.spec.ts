@@ -1,0 +1,47 @@
+/** Children that repeat themselves, in real pi: they are told, and ended where that did not help. */
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import { call, delegate, detailsOf, lastEnd, piVersions, Stage, say, startRpc, textOf } from "../support/pi.ts";
+
+const again = () => [say("I look again."), call("read", { path: "README.md" })];
+
+for (const version of piVersions) {
+	describe(`loops in pi ${version}`, () => {
+		let stage: Stage;
+
+		before(async () => {
+			stage = await Stage.open({
+				version,
+				children: {
+					listens: again,
+					stuck: again,
+					// What a child does whose newest message is the one that tells it so.
+					You: (request) => (request.wholeUserText.includes("stuck") ? again() : [say("I was told.")]),
+				},
+			});
+		});
+
+		after(() => stage.close());
+
+		test("a child that is told may still answer, and one that goes on is ended", async () => {
+			const rpc = startRpc(stage.world);
+			await rpc.prompt(delegate({ agent: "explorer", task: "listens" }));
+			const heard = lastEnd(rpc.log);
+			assert.equal(heard.isError, false, textOf(heard));
+			assert.match(textOf(heard), /I was told\./);
+			assert.match(String(detailsOf(heard).results[0]?.diagnostics), /repeated `read README\.md` 4 times/);
+
+			await rpc.prompt(delegate({ agent: "explorer", task: "stuck" }));
+			const ended = lastEnd(rpc.log);
+			assert.equal(ended.isError, true);
+			assert.match(textOf(ended), /`loop\.stopAfter` reached: the child repeated `read README\.md` \d+ times/);
+			assert.match(textOf(ended), /partial output:\nI look again\./);
+			const requests = stage.server.requests.filter(
+				(request) => request.isChild && request.wholeUserText.includes("stuck"),
+			).length;
+			assert.ok(requests >= 8 && requests <= 10, `${requests} requests`);
+		});
+	});
+}
