@@ -267,6 +267,59 @@ fn a_project_file_of_another_user_is_ignored_with_a_notice() {
     );
 }
 
+/// Each of them switched delegation off for everybody who worked below that directory.
+#[cfg(unix)]
+#[test]
+fn what_another_user_puts_above_is_ignored_whatever_it_is_and_hides_no_file_of_the_project() {
+    let (theirs, mine) = ("project/shared/.pi", "project/.pi/subagents.json");
+    for kind in [
+        "dangling link",
+        "link to a file of root",
+        "link to a directory",
+        "fifo",
+        "directory",
+        "file",
+        "secret",
+    ] {
+        let scene = Scene::new().project(r#"{ "subagents": { "enabled": false } }"#);
+        let at = |name: &str| scene.root.path().join(name);
+        let file = at(theirs).join("subagents.json");
+        fs::create_dir_all(at("project/shared/work")).expect("a directory");
+        fs::create_dir_all(at("elsewhere")).expect("a directory");
+        fs::write(at("elsewhere/subagents.json"), "not JSON").expect("a file");
+        if kind != "link to a directory" {
+            fs::create_dir(at(theirs)).expect("a directory");
+        }
+        let link = |to: &str, from: &std::path::Path| std::os::unix::fs::symlink(to, from).expect("a link");
+        match kind {
+            "dangling link" => link("/no/such/file", &file),
+            "link to a file of root" => link("/etc/passwd", &file),
+            "link to a directory" => link(&at("elsewhere").to_string_lossy(), &at(theirs)),
+            "fifo" => {
+                let mode = rustix::fs::Mode::RWXU;
+                rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, mode, 0)
+                    .expect("a FIFO");
+            }
+            "directory" => fs::create_dir(&file).expect("a directory"),
+            _ => fs::write(&file, "not JSON").expect("a file"),
+        }
+        if kind == "secret" {
+            fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o000)).expect("ours");
+        }
+        let given = if kind == "link to a directory" { at(theirs) } else { file };
+        if std::os::unix::fs::lchown(&given, Some(4242), None).is_err() {
+            // Only root can give something away.
+            return;
+        }
+        let loaded = load(&scene.paths("project/shared/work"));
+        assert_eq!(loaded.broken, None, "{kind}");
+        assert!(!loaded.config.enabled, "{kind}: the project's own file holds");
+        let told: Vec<_> = loaded.diagnostics.iter().map(|found| (found.code, &*found.message)).collect();
+        assert_eq!(told, [("CONFIG_FILE_FOREIGN", "is ignored: it belongs to another user")], "{kind}");
+        assert!(loaded.sources.iter().any(|source| source.path.ends_with(mine)), "{kind}");
+    }
+}
+
 #[test]
 fn a_broken_project_file_is_broken_too() {
     let loaded = Scene::new().user(r#"{ "subagents": { "maxDepth": 0 } }"#).project("{").load();

@@ -272,10 +272,21 @@ fn agents_of_another_user_are_ignored_with_a_notice() {
         return;
     }
     give("code/project/a/.pi/agents").expect("root may");
+    // Links of theirs to a directory and to a file of ours.
+    let links =
+        [("code/project/mine", "code/project/a/.agents"), ("agent/own.md", "code/project/.pi/agents/own.md")];
+    scene.agent("code/project/mine/elsewhere.md", "elsewhere");
+    scene.agent("agent/own.md", "own");
+    for (to, from) in links {
+        std::os::unix::fs::symlink(scene.home.join(to), scene.home.join(from)).expect("a link");
+        std::os::unix::fs::lchown(scene.home.join(from), Some(4242), None).expect("root may");
+    }
     assert_eq!(scene.found_in("code/project/a"), [("mine".to_owned(), Source::Project)]);
     assert_eq!(
         scene.told(&scene.discover_in("code/project/a")),
         "Warning AGENT_FILE_FOREIGN /code/project/a/.pi/agents:1:1: is ignored: it belongs to another user\n\
+         Warning AGENT_FILE_FOREIGN /code/project/a/.agents:1:1: is ignored: it belongs to another user\n\
+         Warning AGENT_FILE_FOREIGN /code/project/.pi/agents/own.md:1:1: is ignored: it belongs to another user\n\
          Warning AGENT_FILE_FOREIGN /code/project/.pi/agents/theirs.md:1:1: is ignored: it belongs to another user"
     );
 }

@@ -69,6 +69,10 @@ fn project_directory(
     let user_dir = canonical(user_dir);
     for dir in project_directories(cwd, home) {
         for candidate in [dir.join(".pi").join("agents"), dir.join(".agents")] {
+            if open::is_placed_by_others(&candidate) {
+                diagnostics.push(foreign(&candidate, &Foreign::Owner));
+                continue;
+            }
             match fs::metadata(&candidate) {
                 // The user's own directory is not a project's, even when it lies above the working directory.
                 Ok(found) if found.is_dir() && canonical(&candidate) == user_dir => {}

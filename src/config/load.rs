@@ -32,14 +32,22 @@ impl ConfigPaths {
     #[must_use]
     pub fn locate(cwd: &Path, agent_dir: &Path, home: Option<&Path>) -> Self {
         let user = agent_dir.join(FILE_NAME);
-        let candidates =
-            project_directories(cwd, home).into_iter().map(|dir| dir.join(".pi").join(FILE_NAME));
-        // A dangling link counts as existing, so that reading it reports the problem. The user's own file is not a
-        // project's, even when it lies above the working directory.
-        let found = candidates
-            .into_iter()
-            .find(|file| file.symlink_metadata().is_ok() && canonical(file) != canonical(&user));
-        Self { user, projects: found.into_iter().collect() }
+        let mut projects = Vec::new();
+        for directory in project_directories(cwd, home) {
+            let file = directory.join(".pi").join(FILE_NAME);
+            // A dangling link counts as existing, so that reading it reports the problem. The user's own file is not a
+            // project's, even when it lies above the working directory.
+            if file.symlink_metadata().is_err() || canonical(&file) == canonical(&user) {
+                continue;
+            }
+            // What another user has put nearer is reported, and hides nothing.
+            let is_foreign = open::is_placed_by_others(&file);
+            projects.push(file);
+            if !is_foreign {
+                break;
+            }
+        }
+        Self { user, projects }
     }
 
     /// Adds the file of another directory's project.

@@ -47,19 +47,29 @@ pub fn regular(path: &Path) -> io::Result<File> {
     only_regular(file)
 }
 
-/// Opens a regular file for reading that a project has brought. Follows links. On Unix it must belong to this user or to
-/// root.
+/// Opens a regular file for reading that a project has brought. Follows links. On Unix the file and a link to it must
+/// belong to this user or to root.
 ///
 /// # Errors
 ///
 /// When it cannot be opened, is not a regular file, or is another user's; the cause is then [`Foreign::Owner`].
 pub fn of_project(path: &Path) -> io::Result<File> {
-    let file = regular(path)?;
-    if is_trusted(&file.metadata()?) {
-        Ok(file)
-    } else {
-        Err(io::Error::new(io::ErrorKind::PermissionDenied, Foreign::Owner))
+    let foreign = || io::Error::new(io::ErrorKind::PermissionDenied, Foreign::Owner);
+    // Looked at first: what others have put there may be anything, and need not even open.
+    if is_placed_by_others(path) {
+        return Err(foreign());
     }
+    let file = regular(path)?;
+    if is_trusted(&file.metadata()?) { Ok(file) } else { Err(foreign()) }
+}
+
+/// Whether somebody else than this user and root has put there what lies at `path`, or the link that leads to its
+/// directory. A link may lead to a file of ours. Without Unix owners, never.
+#[must_use]
+pub fn is_placed_by_others(path: &Path) -> bool {
+    let look = |path: &Path| std::fs::symlink_metadata(path).ok();
+    let link = path.parent().and_then(look).filter(Metadata::is_symlink);
+    link.into_iter().chain(look(path)).any(|found| !is_trusted(&found))
 }
 
 /// Whether a file or directory belongs to this user or to root. Without Unix owners, always.
