@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use super::check::{Check, Status};
 use super::disk::{directories, disk};
 use super::guards::{sandbox, supervision};
+use super::store::store;
 use crate::agent::Source;
 use crate::config::Config;
 use crate::process::{ChildCommand, Guardian, Options, capture};
@@ -86,6 +87,7 @@ async fn examine(cwd: &Path, context: &HostContext, settings: &CallSettings) -> 
     checks.push(supervision(&config, &capabilities));
     checks.push(sandbox(&config, &capabilities));
     checks.extend(directories(context));
+    checks.extend(store(context));
     checks.push(disk(context, &config));
     checks
 }

@@ -4,6 +4,7 @@ mod check;
 mod disk;
 mod examine;
 mod guards;
+mod store;
 
 pub use check::{Check, Status};
 pub use examine::doctor;

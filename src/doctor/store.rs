@@ -1,0 +1,92 @@
+//! Checks whether the store of runs can be used.
+
+use std::fs;
+
+use super::check::{Check, Status};
+use crate::files::layout;
+use crate::run::{HostContext, store_of};
+use crate::store::Store;
+
+/// What is wrong with the store; `None` if it works or there is none yet. Creates none.
+pub(super) fn store(context: &HostContext) -> Option<Check> {
+    let agent_dir = &context.agent_dir;
+    // Whatever lies there, and wherever a link leads.
+    fs::symlink_metadata(layout::store(agent_dir)).ok()?;
+    let error = match store_of(agent_dir) {
+        Some(store) => store.directories(1).err()?,
+        // It says why only once, and does not look again for a while.
+        None => Store::open(agent_dir).err()?,
+    };
+    let message = format!("the store of runs cannot be used: {}", error.in_full());
+    Some(Check::new("store", Status::Warning, message).hint(
+        "runs work without it; but `maxConcurrentPerUser` is not in force, and nothing is kept of runs in the background \
+         and of what sessions spend",
+    ))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{chown, symlink};
+    use std::path::Path;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+    use crate::run::Host;
+
+    fn checked(agent_dir: &Path) -> Option<String> {
+        let context = HostContext {
+            agent_dir: agent_dir.into(),
+            home: None,
+            env: Vec::new(),
+            config: None,
+            pi_command: None,
+            warden: None,
+            host: Host::default(),
+        };
+        store(&context).map(|check| check.message)
+    }
+
+    #[test]
+    fn what_lies_in_the_place_of_the_store_is_named_and_left_alone() {
+        type Put = fn(&Path) -> bool;
+        let cases: [(Put, &str); 5] = [
+            (|path| mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).is_ok(), "it is not a regular file"),
+            (|path| fs::create_dir(path).is_ok(), "it is not a regular file"),
+            (|path| symlink("/dev/null", path).is_ok(), "it is a link, which is not followed here"),
+            (|path| symlink("/no/such/file", path).is_ok(), "it is a link, which is not followed here"),
+            // Only root can give a file away.
+            (
+                |path| fs::write(path, "").is_ok() && chown(path, Some(4242), None).is_ok(),
+                "it belongs to another user",
+            ),
+        ];
+        for (put, expected) in cases {
+            let root = tempfile::tempdir().expect("a temporary directory");
+            let path = layout::store(root.path());
+            fs::create_dir_all(path.parent().expect("it has one")).expect("a directory");
+            if !put(&path) {
+                continue;
+            }
+            let message = checked(root.path()).expect("something is wrong");
+            assert!(message.contains("runs.db") && message.ends_with(expected), "{message}");
+            // Asked again at once.
+            assert_eq!(checked(root.path()), Some(message));
+            assert!(fs::remove_file(&path).or_else(|_| fs::remove_dir(&path)).is_ok());
+            assert_eq!(checked(root.path()), None, "there is none, and none is created");
+        }
+    }
+
+    #[test]
+    fn of_a_store_that_works_nothing_is_said_until_something_else_takes_its_place() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let kept = store_of(root.path()).expect("a store");
+        assert_eq!(checked(root.path()), None);
+        let path = layout::store(root.path());
+        fs::remove_file(&path).expect("a careless hand");
+        fs::create_dir(&path).expect("a directory");
+        let message = checked(root.path()).expect("something is wrong");
+        assert!(message.ends_with("it is not a regular file"), "{message}");
+        drop(kept);
+    }
+}
