@@ -333,6 +333,31 @@ async fn history_tells_what_was_cut() {
     assert_eq!(two["messages"][0]["text"], "question 28");
 }
 
+/// The names were not counted: a child's model could fill the conversation with them.
+#[tokio::test]
+async fn names_of_tools_that_a_child_makes_up_are_bounded_too() {
+    let scene = Scene::new(ANSWERS).await;
+    let key = scene.spawn("map").await;
+    scene.settled().await;
+    let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
+    let file = run.transcript.clone().expect("a session file");
+    let mut lines = fs::read_to_string(&file).expect("a header");
+    let name = "all is well ".repeat(80);
+    for number in 0..200 {
+        let parent = (number > 0).then(|| (number - 1).to_string());
+        let call = json!([{ "type": "toolCall", "id": "c", "name": name, "arguments": {} }]);
+        let message = json!({ "role": "assistant", "content": call });
+        let entry =
+            json!({ "type": "message", "id": number.to_string(), "parentId": parent, "message": message });
+        lines.extend([entry.to_string(), "\n".to_owned()]);
+    }
+    fs::write(&file, lines).expect("a file of ours");
+    let wanted = json!({ "sessionKey": key, "limit": 200, "includeTools": true });
+    let answer = scene.tool("sessions_history", wanted).await.value;
+    assert!(answer.to_string().len() < 64 * 1024, "{}", answer.to_string().len());
+    assert!(texts(&answer, "messages", "name").iter().all(|name| name.chars().count() <= 80));
+}
+
 #[tokio::test]
 async fn what_a_model_reads_of_its_runs_has_nothing_hidden() {
     let hidden = with_hidden("word");

@@ -19,6 +19,8 @@ use crate::transcript::{TranscriptEntry, Wanted};
 
 /// Longest first line of a task, in characters.
 const TASK_CHARS: usize = 160;
+/// Longest name of a tool, in characters: the child's model writes it.
+const NAME_CHARS: usize = 80;
 /// One text of a conversation, and all of them together.
 const TEXT: TruncateLimits = TruncateLimits { max_bytes: 8 * 1024, max_lines: usize::MAX };
 const ALL_TEXTS: usize = 48 * 1024;
@@ -118,7 +120,8 @@ fn message(entry: &TranscriptEntry) -> (Value, usize) {
         }
         TranscriptEntry::ToolResult { name, text, .. } => (Some(name), words(text), None),
     };
-    let bytes = text.len() + error.as_ref().map_or(0, String::len);
+    let name = name.map(|name| one_line(name, NAME_CHARS));
+    let bytes = [name.as_ref(), Some(&text), error.as_ref()].into_iter().flatten().map(String::len).sum();
     (some(json!({ "role": role, "name": name, "text": text, "error": error })), bytes)
 }
 
