@@ -5,7 +5,7 @@
 mod actor;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -608,6 +608,8 @@ fn what_is_no_file_of_ours_is_refused_untouched_and_named() {
             ("link", "it is a link, which is not followed here"),
             ("hard link", "it has another name elsewhere (a hard link)"),
             ("fifo", "it is not a regular file"),
+            ("directory", "it is not a regular file"),
+            ("another user's", "it belongs to another user"),
         ] {
             let dir = agent_dir();
             let (target, file) =
@@ -618,6 +620,14 @@ fn what_is_no_file_of_ours_is_refused_untouched_and_named() {
             match kind {
                 "link" => std::os::unix::fs::symlink(&target, &file).expect("a link"),
                 "hard link" => fs::hard_link(&target, &file).expect("a hard link"),
+                "directory" => fs::create_dir(&file).expect("a directory"),
+                "another user's" => {
+                    fs::write(&file, "").expect("a file");
+                    if std::os::unix::fs::chown(&file, Some(4242), None).is_err() {
+                        // Only root can give a file away.
+                        continue;
+                    }
+                }
                 _ => mknodat(CWD, &file, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a FIFO"),
             }
             let attached = attach(dir.path());
@@ -626,6 +636,8 @@ fn what_is_no_file_of_ours_is_refused_untouched_and_named() {
             assert!(notice.contains(name) && notice.ends_with(reason), "{name}: {kind}: {notice}");
             let found = fs::metadata(&target).expect("it is there");
             assert_eq!((found.permissions().mode() & 0o777, found.len()), (0o644, 0), "{name}: {kind}");
+            let there = fs::symlink_metadata(&file).expect("it is there");
+            assert!(kind != "another user's" || (there.uid(), there.len()) == (4242, 0), "{name}");
         }
     }
 }

@@ -166,40 +166,106 @@ fn stores(agent_dir: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
-    use std::time::Instant;
 
     use super::*;
     use crate::process::CancelReason;
     use crate::run::Host;
 
-    /// A file system that hangs kept the abort waiting, too.
-    #[test]
-    fn an_abort_waits_for_no_file_that_cannot_be_read() {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .max_blocking_threads(1)
-            .build()
-            .expect("a runtime");
-        let (go, hangs) = mpsc::channel::<()>();
-        let context = Arc::new(HostContext {
+    /// A runtime with one thread on which files are read, and a clock that a test moves.
+    fn runtime() -> tokio::runtime::Runtime {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_time().max_blocking_threads(1).start_paused(true).build().expect("a runtime")
+    }
+
+    fn context() -> Arc<HostContext> {
+        let secret = [("DEPLOY_TOKEN".into(), "made-up-deploy-value".into())];
+        Arc::new(HostContext {
             agent_dir: "/nowhere".into(),
             home: None,
-            env: Vec::new(),
+            env: secret.into(),
             config: None,
             pi_command: None,
             warden: None,
             host: Host::default(),
-        });
+        })
+    }
+
+    /// Lets so much time pass, and a little more.
+    async fn pass(limit: Duration) {
+        tokio::task::yield_now().await;
+        tokio::time::advance(limit + Duration::from_secs(1)).await;
+        tokio::task::yield_now().await;
+    }
+
+    fn broken(settings: &CallSettings) -> Option<String> {
+        settings.loaded().expect("no values of the caller").broken.as_ref().map(ToString::to_string)
+    }
+
+    /// Without its files a sanitizer knows the secrets of the environment.
+    fn redacts(settings: &CallSettings) -> bool {
+        !settings.sanitizer().sanitize("it is made-up-deploy-value").into_string().contains("made-up")
+    }
+
+    /// A file system that hangs kept the abort waiting, too.
+    #[test]
+    fn an_abort_waits_for_no_file_that_cannot_be_read() {
+        let (runtime, context) = (runtime(), context());
+        // Dropped before the runtime, which waits for that thread.
+        let (go, hangs) = mpsc::channel::<()>();
         runtime.block_on(async {
             // The only thread on which files are read hangs.
             drop(tokio::task::spawn_blocking(move || hangs.recv()));
             let cancel = Cancel::new();
             cancel.cancel(CancelReason::Shutdown);
-            let since = Instant::now();
-            let settings = CallSettings::unless_cancelled(Path::new("/"), &context, &cancel).await;
-            assert!(since.elapsed() < READ_TIMEOUT, "{:?}", since.elapsed());
-            let broken = settings.loaded().expect("no values of the caller").broken.clone();
-            assert!(broken.expect("nothing was read").to_string().contains("aborted"));
+            let settings = tokio::select! {
+                settings = CallSettings::unless_cancelled(Path::new("/"), &context, &cancel) => settings,
+                () = pass(AFTER_ABORT) => panic!("it is still waited for"),
+            };
+            assert!(broken(&settings).expect("nothing was read").contains("aborted"));
+            assert!(redacts(&settings));
+        });
+        drop(go);
+    }
+
+    #[test]
+    fn a_configuration_that_cannot_be_read_in_time_counts_as_broken() {
+        let (runtime, context) = (runtime(), context());
+        // Dropped before the runtime, which waits for that thread.
+        let (go, hangs) = mpsc::channel::<()>();
+        runtime.block_on(async {
+            drop(tokio::task::spawn_blocking(move || hangs.recv()));
+            let settings = tokio::select! {
+                settings = CallSettings::of(Path::new("/"), &context) => settings,
+                () = pass(READ_TIMEOUT) => panic!("it is still waited for"),
+            };
+            let broken = broken(&settings).expect("nothing was read");
+            assert!(broken.contains("the configuration takes longer than 10 s to read"), "{broken}");
+            assert!(redacts(&settings));
+        });
+        drop(go);
+    }
+
+    #[test]
+    fn a_sanitizer_waits_no_longer_for_credentials_that_cannot_be_read() {
+        let (runtime, context) = (runtime(), context());
+        let (go, hangs) = mpsc::channel::<()>();
+        let (began, hanging) = mpsc::channel();
+        runtime.block_on(async {
+            let mut reading = std::pin::pin!(CallSettings::of(Path::new("/"), &context));
+            tokio::select! {
+                biased;
+                _ = &mut reading => panic!("it is still being read"),
+                () = std::future::ready(()) => {}
+            }
+            // Behind the configuration, and before the credentials.
+            drop(tokio::task::spawn_blocking(move || (began.send(()), hangs.recv())));
+            hanging.recv().expect("the configuration has been read");
+            let settings = tokio::select! {
+                settings = reading => settings,
+                () = pass(READ_TIMEOUT) => panic!("it is still waited for"),
+            };
+            assert_eq!(broken(&settings), None);
+            assert!(redacts(&settings));
         });
         drop(go);
     }

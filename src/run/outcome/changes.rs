@@ -40,7 +40,7 @@ impl WorkTree {
         let program = resolve_program("git".as_ref(), search_path(env))?;
         let mut git = Git::new(program, cwd.to_path_buf(), env, guardian).await?;
         let root = git.run(&["rev-parse", "--show-toplevel"]).await?;
-        git.cwd = PathBuf::from(root.trim_end());
+        git.cwd = PathBuf::from(root.strip_suffix('\n').unwrap_or(&root));
         Self::of(git).await
     }
 

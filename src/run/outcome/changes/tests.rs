@@ -106,6 +106,21 @@ async fn a_long_list_of_changes_is_cut_and_says_how_many_more_there_are() {
     }
 }
 
+/// Another directory was looked at, without the blank.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_repository_may_end_in_a_blank() {
+    let (repository, other) = (Repository::new(), Repository::new());
+    let parent = tempfile::tempdir().expect("a temporary directory");
+    let (blank, plain) = (parent.path().join("mine "), parent.path().join("mine"));
+    fs::rename(repository.0.path(), &blank).expect("moved");
+    fs::rename(other.0.path(), &plain).expect("moved");
+    let before = WorkTree::look(&blank, &Repository::env(), None).await.expect("a work tree");
+    fs::write(plain.join("theirs.txt"), "").expect("written");
+    fs::write(blank.join("mine.txt"), "").expect("written");
+    assert_eq!(before.changes().await, Some(vec!["mine.txt".to_owned()]));
+}
+
 #[tokio::test]
 async fn a_look_writes_nothing_and_needs_a_repository() {
     let repository = Repository::new();
