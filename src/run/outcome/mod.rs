@@ -1,4 +1,17 @@
 //! How a run ended, what its result says, and whether another attempt follows.
+//!
+//! ```text
+//! AttemptReport ─ verdict ─▶ Verdict ─ retry ─▶ another attempt, or the end: RunReport ─ report ─▶ the result
+//! ```
+//!
+//! | File | Answers |
+//! |---|---|
+//! | `verdict` | which outcome an attempt has |
+//! | `retry` | whether another one follows and when, and what the earlier ones add to the result |
+//! | `report` | what the result of a run says |
+//! | `clean` | what of a child's words leaves the process |
+//! | `announcement` | what a child announces with its last words |
+//! | `changes`, `git` | which files a run changed, asked of a git that a hostile work tree cannot use |
 
 pub(crate) mod announcement;
 pub(crate) mod changes;
