@@ -2,7 +2,18 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync } from "node:fs";
+import {
+	chmodSync,
+	chownSync,
+	linkSync,
+	lstatSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+} from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import type { ToolResult } from "../../index.js";
@@ -212,6 +223,63 @@ function signal(pid: number, name: NodeJS.Signals): void {
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
 	}
+}
+
+/** Only root can give a file to somebody else. */
+export const lacksOthers = !isRoot && "only root can give files away";
+
+export const allowsSandbox = allows("landlock");
+
+/** What lies where the database belongs, and belongs to somebody else. It stays as it is, and the result says so. */
+export function besides(kind: string): (scene: Scene) => Promise<Elsewhere> {
+	return async (scene) => {
+		const place = scene.path("agent/subagents/runs.db");
+		const target = scene.write("precious", "precious");
+		chmodSync(target, 0o644);
+		mkdirSync(scene.path("agent/subagents"));
+		const put: Record<string, () => unknown> = {
+			link: () => symlinkSync(target, place),
+			"hard link": () => linkSync(target, place),
+			fifo: () => spawnSync("mkfifo", [place]),
+			directory: () => mkdirSync(place),
+			"another user's": () => chownSync(scene.write("agent/subagents/runs.db", ""), nobody, nobody),
+		};
+		put[kind]?.();
+		const look = (path: string) => [lstatSync(path).mode, lstatSync(path).uid, lstatSync(path).ino];
+		const before = [look(place), look(target)];
+		const ended = await elsewhere(scene);
+		assert.deepEqual([look(place), look(target)], before, "nothing of it has changed");
+		assert.equal(readFileSync(target, "utf8"), "precious");
+		const said = ended.result?.details.results[0]?.diagnostics?.join("\n") ?? "";
+		assert.match(said, /cannot use `.*runs\.db`: it (is|has|belongs)/);
+		rmSync(place, { recursive: true });
+		return { ...ended, files: (ended.files ?? []).filter((name) => name !== "subagents/runs.db") };
+	};
+}
+
+/** The database goes while a child works. */
+export async function whoseDatabaseGoes(scene: Scene): Promise<Elsewhere> {
+	const files = () => readdirSync(scene.path("agent/subagents")).filter((name) => name.startsWith("runs.db"));
+	let isGone = false;
+	const handle = scene.start({}, (update) => {
+		if (isGone || !update.content.some(({ text }) => text.includes("so far"))) return;
+		isGone = true;
+		for (const name of files()) rmSync(scene.path(`agent/subagents/${name}`));
+	});
+	const result = await handle.result();
+	assert.ok(isGone, "it was there");
+	return { result, files: filesOf(scene) };
+}
+
+/** A child in the sandbox says that its session is of two tebibytes. */
+export async function claimingRoom(scene: Scene): Promise<Elsewhere> {
+	const session = 'while [ $# -gt 0 ]; do [ "$1" = --session ] && session=$2; shift; done';
+	const claim = 'why=$(truncate -s 2T "$session" 2>&1 | sed "s/.*: //"); begin; said "$why"; settled';
+	scene.options.piCommand = scene.pi("claims.sh", `cat > /dev/null; ${session}; ${claim}`);
+	const ended = await elsewhere(scene);
+	const { sessionFile = "" } = ended.result?.details.results[0] ?? {};
+	assert.ok(statSync(sessionFile).size < 1 << 20);
+	return ended;
 }
 
 /** Two hosts with several runs each; the last one is what the columns look at. */

@@ -407,6 +407,11 @@ const faults = {
 			text: "a\ufffd\ufffdb",
 		},
 		NUL: { scenario: answerOf({ raw: "a\\u0000b" }), is: completed, text: "ab" },
+		"characters that nobody sees": {
+			scenario: answerOf({ raw: "a\u200bb\u{e0041}c\u202ed\ufe0fe\u2062f" }),
+			is: completed,
+			text: "abcdef",
+		},
 		"NUL as a byte": { scenario: [{ raw: "00000a", as: "hex" }, { say: done }], is: completed },
 		"CR LF": { scenario: [{ lineEnd: "\r\n" }, { say: done }], is: completed },
 		"lone surrogates": { scenario: answerOf({ raw: "a\\ud800b\\udc00c" }), is: completed, text: "a\ufffdb\ufffdc" },
@@ -593,6 +598,42 @@ const faults = {
 		"an empty HOME": { elsewhere: hosts.inEnvironment("HOME="), is: completed },
 		"an empty PATH": { elsewhere: hosts.inEnvironment("PATH="), is: completed },
 		"a home that is no valid UTF-8": { elsewhere: hosts.inForeignHome, files: [] },
+	},
+	"somebody else's file in the place of ours": {
+		"a link in that of the database": { elsewhere: hosts.besides("link"), is: completed },
+		"a hard link in that of the database": { elsewhere: hosts.besides("hard link"), is: completed },
+		"a FIFO in that of the database": { elsewhere: hosts.besides("fifo"), is: completed },
+		"a directory in that of the database": { elsewhere: hosts.besides("directory"), is: completed },
+		"another user's in that of the database": {
+			elsewhere: hosts.besides("another user's"),
+			is: completed,
+			skip: hosts.lacksOthers,
+		},
+		"none any more in that of the database": {
+			scenario: ["begin", { stream: "so far" }, { sleep: 500 }, { say: done }],
+			elsewhere: hosts.whoseDatabaseGoes,
+			is: completed,
+			text: "so farDone.",
+		},
+	},
+	"a stranger's project": {
+		"with agents that are links to what never ends": {
+			call: (scene) => {
+				scene.write("project/.pi/agents/none", "");
+				for (const target of ["/proc/kmsg", "/dev/zero", "/proc/self/mem"])
+					symlinkSync(target, scene.path(`project/.pi/agents/${target.replaceAll("/", "-")}.md`));
+				return {};
+			},
+			is: completed,
+		},
+	},
+	"claims room that it does not take": {
+		"in its session": {
+			elsewhere: hosts.claimingRoom,
+			is: completed,
+			text: "File too large",
+			skip: !hosts.allowsSandbox && "no Landlock here",
+		},
 	},
 	"leaves files": {
 		"in its temporary directory": {

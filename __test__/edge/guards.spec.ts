@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { describe, it } from "node:test";
 
 import { doctor } from "../../index.js";
@@ -261,6 +262,34 @@ begin; said "Seen: $seen" stop; settled`;
 		const writing = await scene.run({ config: { sandbox: "off" } });
 		assert.equal(shape(writing)[2], "completed", "without a sandbox it sees it");
 	});
+});
+
+describe("git, which looks at the work tree of a writing agent", {
+	skip: !allows("landlock") && "no Landlock here",
+}, () => {
+	for (const [where, isHeld] of [
+		["is held as a readonly child is", true],
+		["is not held where there is no warden", false],
+	] as const) {
+		it(where, async (t) => {
+			const scene = new Scene(t, "echo new > added.txt; begin; said Done.; settled");
+			execFileSync("git", ["init", "-q", scene.project]);
+			scene.write("agent/agents/writer.md", "---\nname: writer\ntools: bash\n---\nWrite.");
+			const git = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+			const traps = `(: >> '${scene.path("written")}'); (: >> '${scene.project}/written')`;
+			execFileSync("chmod", [
+				"+x",
+				scene.write("bin/git", `#!/bin/sh\n{ ${traps}; } 2>/dev/null\nexec '${git}' "$@"\n`),
+			]);
+			const env = { ...scene.options.env, PATH: `${scene.path("bin")}:${process.env.PATH}` };
+			if (!isHeld) Object.assign(env, { PI_SUBAGENT_WARDEN: "" });
+			const result = await scene.run({ agent: "writer", env, config: { allowWrite: true } });
+			assert.equal(shape(result)[2], "completed", textOf(result));
+			assert.match(textOf(result), /Files changed: added\.txt/);
+			assert.equal(existsSync(scene.path("written")), !isHeld, "beside the project");
+			assert.equal(existsSync(`${scene.project}/written`), !isHeld, "in it");
+		});
+	}
 });
 
 /** Why nothing can be promised here, if so. */
