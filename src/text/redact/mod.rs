@@ -10,6 +10,7 @@
 //! | What does a rule have to say? | `rule`: [`Rule`](rule::Rule), [`Edit`] |
 //! | What are the rules called, and what does each find? | `kinds` |
 //! | How are trigger words found? | `triggers` |
+//! | Where do exact values stand? | `literals` |
 //! | Which values stand in columns with telling headings? | `columns` |
 //! | Where else does a redacted value stand? | `repeated` |
 //! | What stands around a place: names, quotes, lines? | `cursor` |
@@ -25,6 +26,7 @@ mod columns;
 mod cursor;
 mod detect;
 mod kinds;
+mod literals;
 mod repeated;
 mod rule;
 mod scan;
@@ -35,9 +37,9 @@ mod value;
 pub use detect::HomePaths;
 pub(crate) use detect::Homes;
 pub(crate) use kinds::{STACK_FRAMES, is_secret_rule, secret_rules, what_rule_finds};
+pub(crate) use literals::Literals;
 pub(crate) use rule::{Edit, REDACTED};
 pub(crate) use scan::Scanner;
-pub(crate) use triggers::{Trigger, Triggers};
 pub(crate) use value::header::{header_kind, is_secret_header};
 pub(crate) use value::judgement::is_secret_string;
 pub(crate) use value::looks::{Look, look};

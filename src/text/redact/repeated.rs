@@ -3,8 +3,8 @@
 //! Only values of 16 random characters or more, so that no word of the text goes with them. While a text arrives, a value
 //! that stands bare before its name is shown until the name has come; from then on it goes everywhere.
 
+use super::literals::Literals;
 use super::rule::Edit;
-use super::triggers::{Trigger, Triggers};
 use super::value::judgement::JUDGED;
 use super::value::looks::{Look, has_digit, is_made_up, look};
 
@@ -23,20 +23,10 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
     values.sort_unstable();
     values.dedup_by_key(|(value, _)| *value);
     values.truncate(MOST);
-    if values.is_empty() {
-        return;
-    }
-    let places = Triggers::new(values.iter().map(|(value, _)| Trigger::exact((*value).to_owned())));
-    let mut again: Vec<Edit> = Vec::new();
-    let mut at = 0;
-    while let Some(place) = places.find(text.as_bytes(), at) {
-        at = place + 1;
-        for (value, range) in places.words_at(text.as_bytes(), place) {
-            let edit = &edits[values[value].1];
-            at = at.max(range.end);
-            again.push(Edit { range, ..edit.clone() });
-        }
-    }
+    let Some(literals) = Literals::new(values.iter().map(|(value, _)| *value)) else { return };
+    let places = literals.find_all(text);
+    let again = places.into_iter().map(|(value, range)| Edit { range, ..edits[values[value].1].clone() });
+    let again: Vec<Edit> = again.collect();
     edits.extend(again);
 }
 

@@ -41,12 +41,13 @@ impl Scanner {
         Self { triggers: Triggers::new(words), rules, owners, off: off.to_vec() }
     }
 
-    /// Adds an edit for everything that a rule redacts, and for each place where the same value stands again.
-    pub(crate) fn collect(&self, text: &str, edits: &mut Vec<Edit>) {
+    /// Adds an edit for everything that a rule redacts whose trigger stands in one of the `parts` of a text, which are in
+    /// order, and for each place where the same value stands again.
+    pub(crate) fn collect(&self, text: &str, parts: &[Range<usize>], edits: &mut Vec<Edit>) {
         // Where each rule goes on behind a finding that stays. What it holds is for the other rules, and this one reads
         // nothing twice.
         let mut stays: Vec<usize> = if self.off.is_empty() { Vec::new() } else { vec![0; self.rules.len()] };
-        self.ask(&mut Cursor::new(text), 0, |cursor, index, trigger| {
+        let mut judge = |cursor: &mut Cursor<'_>, index: usize, trigger: Range<usize>| {
             let next = trigger.start + 1;
             if stays.get(index).is_some_and(|end| trigger.start < *end) {
                 return Answer::Pass(next);
@@ -62,7 +63,11 @@ impl Scanner {
             cursor.floor = edit.range.end;
             edits.push(edit);
             Answer::Settle(cursor.floor)
-        });
+        };
+        let mut cursor = Cursor::new(text);
+        for part in parts {
+            self.ask(&mut cursor, part.clone(), &mut judge);
+        }
         columns::collect(text, edits);
         repeated::collect(text, edits);
     }
@@ -79,7 +84,7 @@ impl Scanner {
         // One line more, for values that stand on another line than their names.
         at -= cursor.line_before(at.saturating_sub(1), REACH).len() + usize::from(at > 0);
         at = cursor.floor_char(at.max(text.len().saturating_sub(REACH)).min(word));
-        self.ask(&mut cursor, at, |cursor, index, trigger| {
+        self.ask(&mut cursor, at..text.len(), |cursor, index, trigger| {
             if trigger.start >= word {
                 return Answer::Stop;
             }
@@ -91,16 +96,16 @@ impl Scanner {
         open
     }
 
-    /// Asks the rules whose triggers stand at `from` or later, place by place, and at each place the one with the
+    /// Asks the rules whose triggers stand in a part of the text, place by place, and at each place the one with the
     /// longest trigger first: `secret_` may begin a vendor's token, and the name `secret_value` otherwise.
     fn ask(
         &self,
         cursor: &mut Cursor<'_>,
-        from: usize,
+        part: Range<usize>,
         mut judge: impl FnMut(&mut Cursor<'_>, usize, Range<usize>) -> Answer,
     ) {
-        let mut at = from;
-        while let Some(place) = self.triggers.find(cursor.bytes, at) {
+        let mut at = part.start;
+        while let Some(place) = self.triggers.find(&cursor.bytes[..part.end], at) {
             // The first rule has read the most, so that the scan stays linear when it goes on where that one says.
             let mut resume = None;
             for (word, trigger) in self.triggers.words_at(cursor.bytes, place) {

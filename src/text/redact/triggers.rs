@@ -111,17 +111,6 @@ impl Triggers {
     fn bucket(&self, bytes: &[u8], at: usize) -> &[(usize, Trigger)] {
         &self.buckets[usize::from(self.table[hash(gram(&bytes[at..]))])]
     }
-
-    /// Every place where a word stands, overlapping ones included.
-    pub(crate) fn find_all(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
-        let bytes = text.as_bytes();
-        let mut from = 0;
-        std::iter::from_fn(move || {
-            let at = self.find(bytes, from)?;
-            from = at + 1;
-            self.words_at(bytes, at).next().map(|(_, found)| found)
-        })
-    }
 }
 
 fn gram(bytes: &[u8]) -> u64 {

@@ -1,6 +1,6 @@
 //! What a user says is no secret: exact values, and whole rules.
 
-use crate::text::redact::{Edit, STACK_FRAMES, Trigger, Triggers, is_secret_rule, secret_rules};
+use crate::text::redact::{Edit, Literals, STACK_FRAMES, is_secret_rule, secret_rules};
 use crate::text::{nearest, quoted, suggestion};
 
 /// What an entry that names a rule begins with.
@@ -73,18 +73,17 @@ pub fn check_allowed(entry: &str) -> Result<(), String> {
 }
 
 /// The places of a text at which an allowed value stands.
-pub(super) struct AllowedPlaces(Option<Triggers>);
+pub(super) struct AllowedPlaces(Option<Literals>);
 
 impl AllowedPlaces {
     pub(super) fn new(allowed: &Allowed) -> Self {
-        let values = &allowed.values;
-        Self((!values.is_empty()).then(|| Triggers::new(values.iter().cloned().map(Trigger::exact))))
+        Self(Literals::new(allowed.values.iter().map(String::as_str)))
     }
 
     /// Takes out the edits that lie within an allowed value. They are in order.
     pub(super) fn spare(&self, text: &str, edits: &mut Vec<Edit>) {
         let Some(values) = self.0.as_ref().filter(|_| !edits.is_empty()) else { return };
-        let places: Vec<_> = values.find_all(text).collect();
+        let places: Vec<_> = values.find_all(text).into_iter().map(|(_, place)| place).collect();
         edits.retain(|edit| {
             let begun = places.partition_point(|place| place.start <= edit.range.start);
             !places[..begun].iter().rev().take(NESTED).any(|place| edit.range.end <= place.end)

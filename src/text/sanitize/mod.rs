@@ -8,6 +8,7 @@ mod controls;
 mod frames;
 mod invisible;
 mod json;
+mod parts;
 mod sanitized;
 mod sanitizer;
 mod tally;

@@ -9,10 +9,10 @@ use serde::Serialize;
 use super::allowed::{Allowed, AllowedPlaces};
 use super::controls::strip;
 use super::tally::{RedactedValues, Tally};
-use super::{Sanitized, frames};
+use super::{Sanitized, frames, parts};
 use crate::text::floor_char_boundary;
 use crate::text::redact::{
-    Edit, HomePaths, Homes, REDACTED, STACK_FRAMES, Scanner, Trigger, Triggers, what_rule_finds,
+    Edit, HomePaths, Homes, Literals, REDACTED, STACK_FRAMES, Scanner, what_rule_finds,
 };
 use crate::text::secrets::is_fit;
 
@@ -69,7 +69,7 @@ pub struct Sanitizer {
 struct Rules {
     scanner: Scanner,
     /// Exact values; absent when there are none.
-    exact: Option<Triggers>,
+    exact: Option<Literals>,
     values: Vec<String>,
     allowed: Allowed,
     places: AllowedPlaces,
@@ -84,7 +84,7 @@ impl Sanitizer {
             |value: &&String| is_fit(value.trim()) && !allowed.has_rule(KNOWN) && !allowed.has_value(value);
         let values: Vec<String> =
             secrets.iter().filter(is_searched).flat_map(|value| spellings(value)).collect();
-        let exact = (!values.is_empty()).then(|| Triggers::new(values.iter().cloned().map(Trigger::exact)));
+        let exact = Literals::new(values.iter().map(String::as_str));
         let scanner = Scanner::new(&Homes { own: homes, paths: home_paths }, allowed.rules());
         let places = AllowedPlaces::new(&allowed);
         Self { rules: Arc::new(Rules { scanner, exact, values, allowed, places }), tally: None }
@@ -118,8 +118,9 @@ impl Sanitizer {
     #[must_use]
     pub fn sanitize(&self, text: &str) -> Sanitized {
         let mut text = strip(text).text;
+        let mut parts = parts::all(&text);
         for _ in 0..MOST_PASSES {
-            let edits = self.edits(&text);
+            let edits = self.edits(&text, &parts);
             if edits.is_empty() {
                 break;
             }
@@ -128,6 +129,7 @@ impl Sanitizer {
             if next == text {
                 break;
             }
+            parts = parts::changed(&text, &edits, &next);
             text = Cow::Owned(next);
         }
         Sanitized::new(text.into_owned())
@@ -160,7 +162,9 @@ impl Sanitizer {
         let mut hits: Vec<(&'static str, Range<usize>)> =
             stripped.removed.iter().map(|piece| ("control_sequence", piece.input.clone())).collect();
         hits.extend(
-            self.edits(&stripped.text).iter().map(|edit| (edit.rule, stripped.to_input(&edit.range))),
+            self.edits(&stripped.text, &parts::all(&stripped.text))
+                .iter()
+                .map(|edit| (edit.rule, stripped.to_input(&edit.range))),
         );
         hits.sort_by_key(|(_, range)| range.start);
         let mut redactions: Vec<Redaction> = Vec::new();
@@ -181,14 +185,13 @@ impl Sanitizer {
         redactions
     }
 
-    fn edits(&self, text: &str) -> Vec<Edit> {
+    /// What to redact in some parts of a text, and what is found in all of it without a search for triggers.
+    fn edits(&self, text: &str, parts: &[Range<usize>]) -> Vec<Edit> {
         let mut edits = Vec::new();
         let rules = &*self.rules;
-        rules.scanner.collect(text, &mut edits);
+        rules.scanner.collect(text, parts, &mut edits);
         if let Some(exact) = &rules.exact {
-            // Values can overlap, so the search goes on one byte further, and settling joins what meets.
-            let hits = exact.find_all(text).map(|hit| Edit::new(hit, REDACTED, KNOWN));
-            edits.extend(hits);
+            edits.extend(exact.find_all(text).into_iter().map(|(_, hit)| Edit::new(hit, REDACTED, KNOWN)));
         }
         if !rules.allowed.has_rule(STACK_FRAMES) {
             frames::collect(text, &mut edits);
