@@ -1,5 +1,7 @@
 //! What the sanitizer removes, and what it leaves alone.
 
+use std::time::{Duration, Instant};
+
 use pi_subagent_native::text::{
     Allowed, HomePaths, Redaction, Sanitizer, SanitizerOptions, check_allowed, settled_length,
 };
@@ -32,6 +34,35 @@ fn what_is_decided_of_a_text_that_grows_is_shown_at_once() {
             "{}",
             &*shown
         );
+    }
+}
+
+/// A known value and a vendor's whole token directly behind a letter, at every byte of their arrival. What is behind the
+/// prefix of a token is secret, and of a value of one's own all of it.
+#[test]
+fn a_letter_before_a_secret_hides_nothing_of_it() {
+    /// So few characters in a row give nothing away.
+    const PART: usize = 6;
+    let body = "x9Kq2Lm7Vb4Tn8Rw3YpZc5Hd1Fg6Js0AeBu4";
+    let anthropic = [body, body, &body[..23]].concat();
+    for (prefix, body) in
+        [("gh\u{70}_", body), ("np\u{6d}_", body), ("sk-ant-api\u{30}3-", &anthropic), ("", "Kn0wn-Value-77")]
+    {
+        for before in ["m", "7", "key is m", "\"m", "\\nm"] {
+            let text = format!("{before}{prefix}{body} and more\n");
+            for end in 0..=text.len() {
+                let arrived = &text[..end];
+                let shown = knowing().sanitize_growing(&arrived[..settled_length(arrived)]);
+                let parts = body.as_bytes().windows(PART);
+                let is_shown = |part: &[u8]| shown.as_bytes().windows(PART).any(|window| window == part);
+                assert!(!parts.into_iter().any(is_shown), "{arrived:?} shows {:?}", &*shown);
+            }
+            assert!(knowing().sanitize(&text).ends_with("REDACTED] and more\n"), "{text}");
+        }
+    }
+    // A name that only ends like a prefix stays, and so does what is shorter than a token.
+    for name in ["weighp_of_the_whole_team_and_more", "laughp_x9Kq2Lm7Vb4Tn8Rw3Yp"] {
+        assert_eq!(&*plain().sanitize(name), name);
     }
 }
 
@@ -234,6 +265,15 @@ fn code_and_what_stands_for_a_secret_stay() {
         r#"--set server.token="sha256~XXXXXXXXXX_PUT_YOUR_TOKEN_HERE_XXXXXXXXXXXX" "#,
         "login --token=sha256~_xxxxxx_xxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxx-X",
         "glpat-XXXXXXXXXXX-XXXXXXXX",
+        "GR134894112312312312312312312",
+        "sgp_local_d45b6G86aBb0F2Cee943902dbaDBCFCFDD1dA089",
+        "sgp_5555555dAAAAA7777777CcccCFaaaaaaaaaaaaaa",
+        "xoxb-12345-abcd234",
+        r#"API_KEY="glc_111111111111111111111111111111111111111111=""#,
+        r#""token": "xoxp-572370529330-573807301142-####################""#,
+        r#""token": "node-1234567890""#,
+        "#define TIPC_CMD_ENABLE_BEARER 0x4101 /* tx */",
+        "#define aes128_set_encrypt_key nettle_aes128_set_encrypt_key",
         "&hf_servingcellpriorityparametersdescription_h_prio",
         "img/video_box.ico-7a388b69018576d24b59331fd60aab0c.png",
         "xoxe.xoxp-1-initial",
@@ -614,9 +654,11 @@ fn a_trace_of_more_than_five_frames_is_folded() {
     assert_eq!(&*plain().sanitize(&text), expected);
 }
 
-/// The benchmark shows that these take linear time; a quadratic rule would not come back from this size.
+/// A long text takes as long as eight that are an eighth of it, where a quadratic rule takes eight times as long. Other
+/// programs on the machine only make it slower, so the least times count, and what looks bad is measured again.
 #[test]
 fn hostile_text_is_settled_at_once() {
+    let sanitizer = plain();
     for piece in [
         " ",
         "eyJ",
@@ -689,10 +731,22 @@ fn hostile_text_is_settled_at_once() {
         "\"MIIEowIBAAKCAQEAMIIEowIBAAKCAQEAMIIEowIBAAKCAQEA\\n\" +\n",
         "Authorization: a b=",
     ] {
-        let text = format!("{}://a:b@c", piece.repeat(100_000 / piece.len()));
-        let clean = plain().sanitize(&text);
-        assert!(plain().sanitize(&clean) == clean, "{piece:?} changes when sanitized twice");
-        assert!(settled_length(&text) <= text.len());
+        let text = |length: usize| piece.repeat(length / piece.len());
+        let clean = sanitizer.sanitize(&format!("{}://a:b@c", text(4_000)));
+        assert!(sanitizer.sanitize(&clean) == clean, "{piece:?} changes when sanitized twice");
+        let time = |text: &str| {
+            let begin = Instant::now();
+            assert!(settled_length(text) <= text.len() && sanitizer.sanitize(text).len() <= 2 * text.len());
+            begin.elapsed()
+        };
+        let (short, long) = (text(3_000), text(24_000));
+        let (mut eight, mut whole) = (Duration::MAX, Duration::MAX);
+        let is_linear = (0..30).any(|_| {
+            eight = eight.min((0..8).map(|_| time(&short)).sum());
+            whole = whole.min(time(&long));
+            whole < eight * 3
+        });
+        assert!(is_linear, "{piece:?} takes {whole:?}, and in eight parts {eight:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use super::tables::vendors::vendors;
 pub(crate) const STACK_FRAMES: &str = "stack_frames";
 
 /// Rules that find secrets by where they stand.
-const PLACES: [(&str, &str); 10] = [
+const PLACES: [(&str, &str); 12] = [
     ("assignment", "the value of a name that says it is secret"),
     ("authorization", "the value of a header that authorizes"),
     ("basic_credentials", "a user and a password behind `Basic`"),
@@ -14,7 +14,9 @@ const PLACES: [(&str, &str); 10] = [
     ("command_password", "a password on a command line"),
     ("cookie", "the value of a cookie header"),
     ("known_secret", "a secret that this process knows, from its environment or from pi's credentials"),
+    ("password_file", "the password of a line of `.pgpass`"),
     ("private_key", "a private key"),
+    ("sql_password", "a password in SQL, behind `IDENTIFIED BY`"),
     ("table_column", "a value below the heading of a table that says it is secret"),
     ("url_credentials", "a user or a password in an address"),
 ];

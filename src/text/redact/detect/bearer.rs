@@ -36,7 +36,9 @@ impl Rule for Bearer {
             Look::WordDigits | Look::Number => token.len() >= 6,
             _ => false,
         };
-        if !is_secret || matches!(cursor.byte(start + length), Some(b'(' | b'$' | b'{')) {
+        // `#define TIPC_ENABLE_BEARER 0x4101`.
+        let is_constant = token.starts_with("0x") && look(token) == Look::Number;
+        if !is_secret || is_constant || matches!(cursor.byte(start + length), Some(b'(' | b'$' | b'{')) {
             return nothing;
         }
         Ok(Edit::new(start..start + token.len(), REDACTED, "bearer"))

@@ -9,7 +9,7 @@ use crate::text::redact::tables::vendor::{Before, Needs, Vendor};
 use crate::text::redact::tables::vendors::{COMMON, vendors};
 use crate::text::redact::triggers::{GRAM, Trigger};
 use crate::text::redact::value::judgement::JUDGED;
-use crate::text::redact::value::looks::{Look, has_digit, has_upper, is_blanked, look};
+use crate::text::redact::value::looks::{Look, has_digit, has_upper, is_blanked, is_monotonous, look};
 
 /// One rule for each prefix of each row.
 pub(crate) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {
@@ -55,8 +55,10 @@ impl Rule for VendorToken {
         if !cursor.bytes[begin..].starts_with(self.prefix.as_bytes()) {
             return Err(resume);
         }
-        let token = token_start(cursor, row, begin).ok_or(resume)?;
         let start = begin + self.prefix.len();
+        let token = token_start(cursor, row, begin)
+            .or_else(|| glued_start(cursor, row, begin, start))
+            .ok_or(resume)?;
         let body = &cursor.bytes[start..];
         if body.len() < row.least || !body[..row.least].iter().all(|&byte| row.alphabet.has(byte)) {
             return Err(resume);
@@ -77,7 +79,8 @@ impl Rule for VendorToken {
         let begin = trigger.start.checked_sub(self.offset)?;
         let rest = cursor.bytes[begin..].strip_prefix(self.prefix.as_bytes())?;
         let goes_on = rest.len() < self.row.least && rest.iter().all(|&byte| self.row.alphabet.has(byte));
-        goes_on.then(|| token_start(cursor, self.row, begin)).flatten()
+        let may_be_glued = || (self.row.glued < usize::MAX).then_some(begin);
+        goes_on.then(|| token_start(cursor, self.row, begin).or_else(may_be_glued)).flatten()
     }
 }
 
@@ -106,6 +109,12 @@ fn token_start(cursor: &Cursor<'_>, row: &Vendor, prefix: usize) -> Option<usize
             ((8..=12).contains(&digits) && prefix - digits >= cursor.floor).then(|| prefix - digits)
         }
     }
+}
+
+/// Where the token begins whose prefix stands directly behind a letter, if its length says that it is one.
+fn glued_start(cursor: &Cursor<'_>, row: &Vendor, prefix: usize, body: usize) -> Option<usize> {
+    let least = cursor.bytes.get(body..body.checked_add(row.glued)?)?;
+    least.iter().all(|&byte| row.alphabet.has(byte)).then_some(prefix)
 }
 
 /// Whether a dash, or a name and a dot, stand before `at`.
@@ -151,6 +160,7 @@ fn is_plausible(row: &Vendor, body: &[u8]) -> bool {
             let judged = std::str::from_utf8(&body[..body.len().min(JUDGED)]).unwrap_or_default();
             matches!(look(judged), Look::Random | Look::Mixed)
         }
+        Needs::Variety => !is_monotonous(body),
         Needs::DigitAndCapital => has_digit(body) && has_upper(body),
         Needs::DigitAndCapitalOrLength => has_digit(body) && (has_upper(body) || body.len() >= 32),
         Needs::JwtParts => is_jwt(body),

@@ -17,6 +17,9 @@ pub(crate) struct Vendor {
     pub(crate) needs: Needs,
     /// What must stand before the prefix.
     pub(crate) before: Before,
+    /// From so many bytes behind the prefix on it is a token even directly behind a letter or a digit, where a shorter one
+    /// may be the end of a name and more.
+    pub(crate) glued: usize,
     /// Whether the prefix is no secret and stays, as the address of a webhook.
     pub(crate) keeps_prefix: bool,
     /// What tokens of the vendor's documentation end with: enough to know them by, and no whole one, which scanners of
@@ -87,6 +90,8 @@ pub(crate) enum Needs {
     Nothing,
     /// It is no identifier, no word and no path.
     NoWords,
+    /// More than a few different characters. Most rows do without: examples and tests write `ghp_aaaa…` for a secret.
+    Variety,
     /// A digit and a capital.
     DigitAndCapital,
     /// A digit, and a capital or at least 32 bytes.
@@ -127,6 +132,7 @@ pub(super) const fn token(
         most: usize::MAX,
         needs: Needs::Nothing,
         before: Before::Boundary,
+        glued: usize::MAX,
         keeps_prefix: false,
         documented: &[],
         #[cfg(test)]
@@ -157,6 +163,11 @@ impl Vendor {
 
     pub(super) const fn after(self, before: Before) -> Self {
         Self { before, ..self }
+    }
+
+    /// For tokens of a known length with a prefix that no name contains.
+    pub(super) const fn glued(self, glued: usize) -> Self {
+        Self { glued, ..self }
     }
 
     pub(super) const fn documented(self, documented: &'static [&'static str]) -> Self {

@@ -14,6 +14,9 @@ const LEAST_CHOSEN: usize = 4;
 /// A shorter name is a word that may also be a password.
 const LEAST_NAME: usize = 9;
 
+/// A value that ends with a name of so many bytes is that name in a scope.
+const LEAST_SCOPED: usize = 16;
+
 /// Where a value stands, as far as it matters for the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -69,6 +72,7 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
                     _ => !is_alphabet(judged),
                 }
         }
+        (NameKind::Perhaps, Look::Mixed) if is_numbered(judged) => false,
         (NameKind::Perhaps, Look::Mixed) => {
             let least = if place == Place::Setting { 6 } else { 8 };
             judged.len() >= least && has_digit(judged.as_bytes()) && is_token_like(judged)
@@ -131,12 +135,20 @@ fn says_its_name(name: &str, value: &str) -> bool {
     let is_long = value.len() >= LEAST_NAME;
     let is_camel = value.bytes().any(|byte| byte.is_ascii_uppercase()) && look(value) == Look::Identifier;
     let is_same = (is_long || is_camel) && last(name) == last(value);
-    is_constant || is_same || (is_long && is_spelled_alike(name, value))
+    // A macro that stands for a function: `aes_set_encrypt_key nettle_aes_set_encrypt_key`.
+    let is_scoped = name.len() >= LEAST_SCOPED
+        && value.strip_suffix(name).is_some_and(|scope| scope.ends_with(['_', '.', '-', ':']));
+    is_constant || is_same || is_scoped || (is_long && is_spelled_alike(name, value))
 }
 
 /// Whether a value has the letters of its name, in other signs and capitals, and perhaps more before them, as in
 /// `CHALLENGE_PASSWORD: "challengePassword"` and `private_key: "RSAPrivateKey"`.
 fn is_spelled_alike(name: &str, value: &str) -> bool {
+    /// What stands before its letters is not longer.
+    const MORE: usize = 64;
+    if value.len() > name.len() + MORE {
+        return false;
+    }
     let letters = |text: &str| -> Vec<u8> {
         let kept = text.bytes().filter(u8::is_ascii_alphanumeric);
         kept.map(|byte| byte.to_ascii_lowercase()).collect()
@@ -154,6 +166,15 @@ fn is_named(value: &str) -> bool {
         part.len() >= 5 && part.bytes().all(|byte| byte.is_ascii_lowercase()) && look(part) == Look::Word
     };
     value.contains('-') && value.split(['-', '/', '.']).any(is_word)
+}
+
+/// Whether a value is a word and a number, as ids are: `node-1234567890`.
+fn is_numbered(value: &str) -> bool {
+    value.split_once(['-', '_']).is_some_and(|(word, number)| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// Whether a value lists the letters, as the pattern of a parser does.

@@ -185,23 +185,44 @@ fn is_mask(value: &str) -> bool {
         || value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).is_some_and(|name| {
             name.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-' | b' '))
         })
-        || ["****", "...", "…"].iter().any(|mask| value.contains(mask))
+        || has_mask(value)
         || value
             .chars()
             .all(|character| matches!(character, '*' | 'x' | 'X' | '•' | '.' | '-' | '_' | '#' | '?' | '…'))
 }
 
+/// Whether a part of a value is masked: `AKIA****1234`.
+fn has_mask(value: &str) -> bool {
+    let masks = |mask: &str| memchr::memmem::find(value.as_bytes(), mask.as_bytes()).is_some();
+    let may = !value.is_ascii() || memchr::memchr3(b'*', b'#', b'.', value.as_bytes()).is_some();
+    may && ["****", "####", "...", "…"].iter().any(|mask| masks(mask))
+}
+
+/// Whether a value has the beginning of a variable in a template.
+fn has_template(value: &str) -> bool {
+    let opens = |opening: &str| memchr::memmem::find(value.as_bytes(), opening.as_bytes()).is_some();
+    let may = memchr::memchr3(b'{', b'(', b'%', value.as_bytes()).is_some();
+    may && ["${", "{{", "#{", "$(", "<%"].iter().any(|opening| opens(opening))
+}
+
 /// Whether a person typed a value in the place of a random one: it is blanked out, or has next to no different characters.
 /// One that counts (`1234567890abcdef`) may be somebody's key.
 pub(crate) fn is_made_up(value: &[u8]) -> bool {
-    /// Chance has more different characters in so many.
-    const LONG: usize = 16;
+    is_blanked(value) || is_monotonous(value)
+}
+
+/// Whether a value has fewer different characters than chance gives to so many, even to digits.
+pub(crate) fn is_monotonous(value: &[u8]) -> bool {
     let (mut letters, mut seen) = (0, 0_u64);
     for byte in value.iter().filter(|byte| byte.is_ascii_alphanumeric()) {
         letters += 1;
         seen |= 1 << (byte.to_ascii_lowercase() & 63);
     }
-    is_blanked(value) || (letters >= LONG && seen.count_ones() <= 4)
+    match letters {
+        0..16 => false,
+        16..32 => seen.count_ones() <= 4,
+        _ => seen.count_ones() <= 6,
+    }
 }
 
 /// Whether a value is a form to fill in: mostly `x`, or it says so (`PUT_YOUR_TOKEN_HERE`).
@@ -253,7 +274,7 @@ pub(crate) fn is_reference(value: &str) -> bool {
             });
         is_braced || (is_name && !name.is_empty())
     }) || value.starts_with('{')
-        || ["${", "{{", "#{", "$(", "<%"].iter().any(|opening| value.contains(opening))
+        || has_template(value)
         // A font in a manual page.
         || value.starts_with("\\f")
         || LOOKUPS.iter().any(|lookup| value.starts_with(lookup))

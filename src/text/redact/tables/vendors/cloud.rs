@@ -4,7 +4,7 @@ use crate::text::redact::tables::vendor::Alphabet::{
     Alnum, Base64, Dotted, Hex, Tilde, Token68, Upper, Url, Uuid, Word,
 };
 use crate::text::redact::tables::vendor::Before::Run;
-use crate::text::redact::tables::vendor::Needs::{DigitAndCapital, NoWords};
+use crate::text::redact::tables::vendor::Needs::{DigitAndCapital, NoWords, Variety};
 use crate::text::redact::tables::vendor::{Vendor, token};
 
 pub(super) static VENDORS: &[Vendor] = &[
@@ -13,6 +13,7 @@ pub(super) static VENDORS: &[Vendor] = &[
         .documented(&["EXAMPLE"]),
     token("google_api_key", &["AIza"], Url, 30, "n9dLVIdVuddLEG62Hkd9Gf2leMeR3pzh84")
         .most(36)
+        .with(Variety)
         // Keys of Google's own pages and samples.
         .documented(words!(
             "11srVL_n0nvY 5ucxaOi4FmqE Cu4MJmprNXsw CxoX-oo6YyIs GBdi_UUPwX7c ITYefhixbX4A KRhhrOq1cS7g
@@ -28,7 +29,8 @@ pub(super) static VENDORS: &[Vendor] = &[
         Hex,
         32,
         "c681d06bd2aa399dac946dc59c0996daeee6",
-    ),
+    )
+    .glued(64),
     token("tailscale_key", &["tskey-"], Url, 16, "LtO9BSqD2tmy2EgpyKwK"),
     token("fly_token", &["fm1r_", "fm2_", "fo1_"], Token68, 24, "tFhgp4IiyDxQ8VS8IALVUj4APg1F"),
     token("aws_access_key", &["A3T"], Upper, 17, "X1O7JYX5KRHMYIGQW").most(17).with(DigitAndCapital),

@@ -2,22 +2,24 @@
 
 use crate::text::redact::tables::vendor::Alphabet::{Alnum, Dotted, Hex, Token68, Upper, Url, Word};
 use crate::text::redact::tables::vendor::Before::{BoundaryButDash, Run};
-use crate::text::redact::tables::vendor::Needs::{DigitAndCapital, NoWords};
+use crate::text::redact::tables::vendor::Needs::{DigitAndCapital, NoWords, Variety};
 use crate::text::redact::tables::vendor::{Vendor, token, webhook};
 
 pub(super) static VENDORS: &[Vendor] = &[
     token("github_token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], Alnum, 16, "nQrS7RPeMOkIUpkDyr7O")
+        .glued(36)
         .documented(&["00000000"]),
-    token("github_token", &["github_pat_"], Word, 20, "SJoRu1XXdo0cZuzren68K4Tu"),
-    token("gitlab_token", &["glpat-", "glrt-"], Dotted, 16, "nPFz46PDjqipVJIqVLB5"),
+    token("github_token", &["github_pat_"], Word, 20, "SJoRu1XXdo0cZuzren68K4Tu").glued(60),
+    token("gitlab_token", &["glpat-", "glrt-"], Dotted, 16, "nPFz46PDjqipVJIqVLB5").glued(20),
     token(
         "gitlab_token",
-        &["gldt-", "glcbt-", "glptt-", "glagent-", "gloas-", "GR1348941"],
+        &["gldt-", "glcbt-", "glptt-", "glagent-", "gloas-"],
         Url,
         16,
         "LzxoiGFfWd3hjOkYRBMe",
     ),
-    token("npm_token", &["npm_"], Alnum, 30, "yyMDHqJ38aRUhR4IWrXPvhsBkDa9U4UqGW").with(NoWords),
+    token("gitlab_token", &["GR1348941"], Url, 16, "LzxoiGFfWd3hjOkYRBMe").with(NoWords),
+    token("npm_token", &["npm_"], Alnum, 30, "yyMDHqJ38aRUhR4IWrXPvhsBkDa9U4UqGW").glued(36).with(NoWords),
     token("pypi_token", &["pypi-"], Url, 30, "lG6g3Ot1OGMmjxWkI9X7H6aMuFbh7x41Zt").with(NoWords),
     token("docker_token", &["dckr_pat_", "dckr_oat_"], Url, 16, "1AIVVIZM5oForBFbyvQR"),
     token("atlassian_token", &["ATATT3", "ATCTT3"], Token68, 30, "MM9VThX0k9tgLb7tKR69yz8TmeLS1OpgSX"),
@@ -75,8 +77,28 @@ pub(super) static VENDORS: &[Vendor] = &[
     token("sonar_token", &["sqp_", "squ_", "sqa_"], Hex, 36, "5afcc4ac634cc693b2989e71e3c3cca3a297963a"),
     token("snyk_token", &["snyk_uat.", "snyk_sat."], Dotted, 30, "ftd6wDRjSjS8j6IVj907sTQreFGce9"),
     token("deno_token", &["ddp_", "ddw_"], Alnum, 30, "wRATp86YR3UtrJJFRmn4h3K7Mwfm38MtrziZ").with(NoWords),
-    token("sourcegraph_token", &["sgp_", "slk_"], Word, 36, "RYaU0GG7jgeUHOaK5ZcB7kuzu3q7wQ2zwWmtTebv")
-        .with(NoWords),
+    token("sourcegraph_token", &["sgp_", "sgp_local_"], Hex, 36, "5ce0b8d1f7a94e263b8d07c15f92ae64d3b1c780")
+        .most(40)
+        .with(Variety),
+    // The id of an instance, and the token.
+    token(
+        "sourcegraph_token",
+        &["sgp_"],
+        Word,
+        57,
+        "f7a94e263b8d07c1_5ce0b8d1f7a94e263b8d07c15f92ae64d3b1c780",
+    )
+    .most(57)
+    .with(NoWords),
+    token("sourcegraph_token", &["slk_"], Word, 36, "RYaU0GG7jgeUHOaK5ZcB7kuzu3q7wQ2zwWmtTebv").with(NoWords),
+    token(
+        "segment_token",
+        &["sgp_"],
+        Alnum,
+        64,
+        "RYaU0GG7jgeUHOaK5ZcB7kuzu3q7wQ2zwWmtTebvM2v9Lq4Xs8Tn1Rw6Yp3Zc5Hd",
+    )
+    .most(64),
     token("octopus_key", &["API-"], Upper, 26, "ZRQ3ZLSN30Y92RLC4SIG6OCBKH").most(26).with(DigitAndCapital),
     token("openshift_token", &["sha256~"], Url, 40, "l7J0HjPfsNkKs3NCe3UI9BkzsackHKGfOKvmMUewVKI")
         .with(NoWords),

@@ -10,7 +10,8 @@ pub(super) static VENDORS: &[Vendor] = &[
     token("sentry_token", &["sntrys_"], Token68, 24, "qYYOLQZ7mBhIoPj6r0jedkYtMV0K"),
     token("sentry_token", &["sntryu_"], Alnum, 24, "6sChDStSz8rGIFCfMc4BVuMqbfo9"),
     token("grafana_token", &["glsa_"], Word, 24, "R13KL8bWR0rKcWWlEHPC6rlLBO0F"),
-    token("grafana_token", &["glc_"], Token68, 30, "fEwAvuQg2kvASFsQ8z0WJcDfuquhXz3G0a").with(NoWords),
+    token("grafana_token", &["glc_"], Token68, 30, "fEwAvuQg2kvASFsQ8z0WJcDfuquhXz3G0a")
+        .with(DigitAndCapital),
     token(
         "grafana_token",
         &["eyJrIjoi"],

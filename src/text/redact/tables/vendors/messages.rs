@@ -10,12 +10,14 @@ use crate::text::redact::tables::vendor::{Vendor, token, webhook};
 pub(super) static VENDORS: &[Vendor] = &[
     token(
         "slack_token",
-        &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xoxe-", "xapp-"],
+        &["xoxa-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xoxe-", "xapp-"],
         Url,
         10,
         "2468013579-pdp4K8ffUF0eWIXiiQE8Jk",
     )
     .with(NoWords),
+    // Begins with the number of a workspace, of ten digits.
+    token("slack_token", &["xoxb-", "xoxp-"], Url, 16, "2468013579-pdp4K8ffUF0eWIXiiQE8Jk").with(NoWords),
     token("slack_token", &["xoxe.xox"], Dotted, 24, "b-1-qH3MB9n7IWUSmTtzQPxC5HCh").with(NoWords),
     webhook(
         "slack_webhook",

@@ -7,6 +7,14 @@ use crate::text::redact::tables::vendor::{Vendor, token};
 
 pub(super) static VENDORS: &[Vendor] = &[
     token("anthropic_key", &["sk-ant-"], Url, 16, "OhbVrpoiVgRV5IfLBcbf"),
+    token(
+        "anthropic_key",
+        &["sk-ant-api03-", "sk-ant-admin01-", "sk-ant-oat01-"],
+        Url,
+        16,
+        "OhbVrpoiVgRV5IfLBcbf",
+    )
+    .glued(95),
     token("openrouter_key", &["sk-or-"], Url, 16, "noGMbJmTPSIAoCLrZ3aW"),
     token("openai_key", &["sk-proj-", "sk-svcacct-", "sk-admin-"], Url, 16, "ZkSBvrjn9Wvgfygw2wMq"),
     token("openai_key", &["sk-"], Url, 20, "ZcUDIh7yfJs1ON43xKmTecQoXsf2o3gyrDO1xkxw")
