@@ -430,6 +430,11 @@ export interface BackgroundOptions {
   thinking?: string
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
+  /**
+   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
+   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   */
+  extensions?: Array<HostExtension>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -668,6 +673,11 @@ export interface ChainOptions {
   thinking?: string
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
+  /**
+   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
+   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   */
+  extensions?: Array<HostExtension>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -986,6 +996,11 @@ export interface EarlyOptions {
   thinking?: string
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
+  /**
+   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
+   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   */
+  extensions?: Array<HostExtension>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -1065,6 +1080,14 @@ export interface HostCallbacks {
   ask?: (question: Question) => Promise<Answer> | Answer
   /** Hears the id of a question, of `confirm` or `ask`, whose answer is not waited for any more: its run has ended. */
   withdraw?: (id: number) => void
+}
+
+/** An extension that the hosting pi loads. */
+export interface HostExtension {
+  /** Its file; absolute. */
+  path: string
+  /** The directory of the package that brings it; absolute. Absent for a file of its own. */
+  package?: string
 }
 
 /** A tool that the hosting pi has. */
@@ -1256,6 +1279,11 @@ export interface ParallelOptions {
   thinking?: string
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
+  /**
+   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
+   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   */
+  extensions?: Array<HostExtension>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -1565,6 +1593,11 @@ export interface RunOptions {
   thinking?: string
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
+  /**
+   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
+   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   */
+  extensions?: Array<HostExtension>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -1861,6 +1894,11 @@ export interface SpawnableOptions {
   thinking?: string
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
+  /**
+   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
+   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   */
+  extensions?: Array<HostExtension>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -1944,6 +1982,11 @@ export interface SpawnOptions {
   thinking?: string
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
+  /**
+   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
+   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   */
+  extensions?: Array<HostExtension>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -2144,6 +2187,11 @@ export interface SurfaceOptions {
   agentDir?: string
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
+  /**
+   * The extensions of the user that the hosting pi loads, this package left out. Absent: unknown, and pi's own files
+   * are read.
+   */
+  extensions?: Array<HostExtension>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to this process's environment. */

@@ -13,6 +13,7 @@ import { stopClocks } from "./cards/render.ts";
 import childGuard from "./child-guard.cjs";
 import { registerCommands } from "./commands/commands.ts";
 import { staleNotice } from "./host/build.ts";
+import { findHostExtensions } from "./host/extensions.ts";
 import { contained, messageOf } from "./host/guard.ts";
 import { guarded } from "./host/guarded.ts";
 import { loadAddon } from "./host/native.ts";
@@ -92,6 +93,7 @@ function start(pi: ExtensionAPI): void {
 		const presenter = () => (isTerminal ? terminalQuestions(context.ui) : dialogs(context));
 		if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter(), label);
 		else process.once("SIGINT", interrupted);
+		await findHostExtensions(context);
 		surfaces = await describeTools(pi, context);
 		if (surfaces.register) tools.register(surfaces.tools);
 		else if (remembered.length > 0) {

@@ -1,31 +1,14 @@
 /** What the addon needs to know about the pi that hosts us. */
 
-import { realpathSync } from "node:fs";
-import { sep } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { ExtensionAPI, ExtensionContext, SourceInfo } from "@earendil-works/pi-coding-agent";
 import type { HostTool, RunOptions, SurfaceOptions } from "../../index.js";
-import { packageFolder } from "./build.ts";
+import { hostExtensions } from "./extensions.ts";
+import { isOurs } from "./own.ts";
 import { defined } from "./stored.ts";
-
-const OWN_FOLDER = fileURLToPath(new URL("extensions/", packageFolder));
 
 /** The file a tool or command comes from; absent for what is pi's own (`builtin:read`, `<builtin:read>`, `<inline:x>`). */
 function extensionFile({ path, source }: SourceInfo): string | undefined {
 	return source === "builtin" || source === "sdk" || /^(?:builtin:|<)/.test(path) ? undefined : path;
-}
-
-/** Our own files; a checkout may be reached through a link. */
-function isOurs(file: string): boolean {
-	return realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`);
-}
-
-function realPath(file: string): string {
-	try {
-		return realpathSync(file);
-	} catch {
-		return file;
-	}
 }
 
 /** How pi marks a model that picks another one for each request; only extensions make such models. */
@@ -39,7 +22,7 @@ export function modelNames({ modelRegistry }: ExtensionContext): string[] {
 export function surfaceOptions(pi: ExtensionAPI, { cwd }: ExtensionContext): SurfaceOptions {
 	const tools = pi.getAllTools().map(({ name, sourceInfo }) => ({ name, extension: extensionFile(sourceInfo) }));
 	const others = tools.filter(({ extension }) => extension === undefined || !isOurs(extension));
-	return { cwd, tools: others.map(defined<HostTool>) };
+	return defined<SurfaceOptions>({ cwd, tools: others.map(defined<HostTool>), extensions: hostExtensions() });
 }
 
 export function doctorOptions(pi: ExtensionAPI, context: ExtensionContext): SurfaceOptions {

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 54e528938117fce8. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 44cbbe359f584c04. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6258,8 +6258,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 54e528938117fce8"}.`)) return void 0;
-  const [version] = "0.1.0 54e528938117fce8".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 44cbbe359f584c04"}.`)) return void 0;
+  const [version] = "0.1.0 44cbbe359f584c04".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6633,13 +6633,13 @@ var Background = class {
   async settled() {
     const { session: session2 } = this;
     if (!session2) return;
-    const { promise, resolve } = Promise.withResolvers();
+    const { promise, resolve: resolve2 } = Promise.withResolvers();
     const signals = ["SIGTERM", "SIGHUP"];
-    for (const signal of signals) process.once(signal, resolve);
+    for (const signal of signals) process.once(signal, resolve2);
     try {
       await Promise.race([session2.settled(), promise]);
     } finally {
-      for (const signal of signals) process.off(signal, resolve);
+      for (const signal of signals) process.off(signal, resolve2);
     }
     await new Promise((behind) => setImmediate(behind));
   }
@@ -7184,14 +7184,16 @@ function stopClocks() {
 // extension/index.ts
 var import_child_guard = __toESM(require_child_guard());
 
-// extension/host/options.ts
+// extension/host/extensions.ts
+import { realpathSync as realpathSync2 } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+// extension/host/own.ts
 import { realpathSync } from "node:fs";
 import { sep } from "node:path";
 import { fileURLToPath as fileURLToPath2 } from "node:url";
 var OWN_FOLDER = fileURLToPath2(new URL("extensions/", packageFolder));
-function extensionFile({ path, source }) {
-  return source === "builtin" || source === "sdk" || /^(?:builtin:|<)/.test(path) ? void 0 : path;
-}
 function isOurs(file) {
   return realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`);
 }
@@ -7202,6 +7204,46 @@ function realPath(file) {
     return file;
   }
 }
+
+// extension/host/extensions.ts
+var found;
+var hostExtensions = () => found;
+async function findHostExtensions(context) {
+  try {
+    const resolved = await resolve(context);
+    const others = resolved.filter(({ enabled, path }) => enabled && !path.startsWith("builtin:") && !isOurs(path));
+    found = others.map(
+      ({ path, metadata }) => defined({ path, package: metadata.origin === "package" ? metadata.baseDir : void 0 })
+    );
+  } catch {
+    found = void 0;
+  }
+}
+async function resolve(context) {
+  const folder = dirname(realpathSync2(process.argv[1] ?? ""));
+  const pi = await import(pathToFileURL(join(folder, "index.js")).href);
+  const agentDir = pi.getAgentDir();
+  const settingsManager = pi.SettingsManager.create(context.cwd, agentDir, {
+    projectTrusted: context.isProjectTrusted()
+  });
+  const manager = new pi.DefaultPackageManager({ cwd: context.cwd, agentDir, settingsManager });
+  Object.assign(manager, { installParsedSource: async () => {
+  }, refreshTemporaryGitSource: async () => {
+  } });
+  const { sources, isAlone } = named(process.argv.slice(2));
+  const cli = await manager.resolveExtensionSources(sources, { temporary: true });
+  if (isAlone) return cli.extensions;
+  return [...cli.extensions, ...(await manager.resolve(async () => "skip")).extensions];
+}
+function named(args) {
+  const sources = args.filter((_2, at2) => at2 > 0 && /^(?:-e|--extension)$/.test(args[at2 - 1] ?? ""));
+  return { sources, isAlone: args.includes("-ne") || args.includes("--no-extensions") };
+}
+
+// extension/host/options.ts
+function extensionFile({ path, source }) {
+  return source === "builtin" || source === "sdk" || /^(?:builtin:|<)/.test(path) ? void 0 : path;
+}
 var VIRTUAL_API = "pi-virtual";
 function modelNames({ modelRegistry }) {
   return modelRegistry.getAll().map(({ provider, id }) => `${provider}/${id}`);
@@ -7209,7 +7251,7 @@ function modelNames({ modelRegistry }) {
 function surfaceOptions(pi, { cwd }) {
   const tools = pi.getAllTools().map(({ name, sourceInfo }) => ({ name, extension: extensionFile(sourceInfo) }));
   const others = tools.filter(({ extension }) => extension === void 0 || !isOurs(extension));
-  return { cwd, tools: others.map(defined) };
+  return defined({ cwd, tools: others.map(defined), extensions: hostExtensions() });
 }
 function doctorOptions(pi, context) {
   return defined({
@@ -7233,12 +7275,12 @@ function placeOptions(pi, context) {
 }
 
 // extension/host/refresh.ts
-import { readFileSync as readFileSync2, realpathSync as realpathSync2 } from "node:fs";
+import { readFileSync as readFileSync2, realpathSync as realpathSync3 } from "node:fs";
 import { findPackageJSON } from "node:module";
-import { pathToFileURL } from "node:url";
+import { pathToFileURL as pathToFileURL2 } from "node:url";
 var PI = "@earendil-works/pi-coding-agent";
 async function library() {
-  const program = pathToFileURL(realpathSync2(process.argv[1] ?? ""));
+  const program = pathToFileURL2(realpathSync3(process.argv[1] ?? ""));
   const description = findPackageJSON(program);
   const isPi = description !== void 0 && JSON.parse(readFileSync2(description, "utf8")).name === PI;
   return isPi ? await import(new URL("index.js", program).href) : {};
@@ -7927,18 +7969,18 @@ function panelRuns(background, session2, changed) {
   const reading = repeated(async () => {
     const { isAll } = runs;
     try {
-      const found = runsOf(await session2.runs(isAll));
+      const found2 = runsOf(await session2.runs(isAll));
       if (isAll !== runs.isAll) return;
-      stored = found;
+      stored = found2;
       runs.isComplete = true;
       runs.problem = void 0;
     } catch (error) {
       runs.problem = messageOf(error);
     }
     askedAt = Date.now();
-    join();
+    join2();
   });
-  const join = () => {
+  const join2 = () => {
     const byKey = new Map(stored.map((run) => [run.key, run]));
     const told = background.runs.map((run) => completed(run, byKey.get(run.key)));
     for (const { key } of told) byKey.delete(key);
@@ -7959,13 +8001,13 @@ function panelRuns(background, session2, changed) {
     isComplete: false,
     problem: void 0,
     run: (key) => runs.list.find((run) => run.key === key),
-    join,
+    join: join2,
     /** Lists the runs of all sessions, or only this one's. */
     toggleAll() {
       runs.isAll = !runs.isAll;
       const [own] = background.runs;
       if (!runs.isAll) stored = stored.filter(({ session: session3 }) => session3 === own?.session);
-      join();
+      join2();
       reading.want();
     },
     /** Asks the store now, or when it is time to. */
@@ -7974,7 +8016,7 @@ function panelRuns(background, session2, changed) {
       if (now || !reading.isBusy() && age >= (runs.isAll ? ALL_EVERY_MS : OWN_EVERY_MS)) reading.want();
     }
   };
-  join();
+  join2();
   return runs;
 }
 function completed(told, stored) {
@@ -8675,7 +8717,7 @@ var Questions = class {
   async ask(session2, asked, timeoutMs = LIMIT_MS) {
     const queue = queues.get(session2);
     if (!queue || this.withdrawn.includes(asked.id)) return void 0;
-    const { promise, resolve } = Promise.withResolvers();
+    const { promise, resolve: resolve2 } = Promise.withResolvers();
     const limitMs = Math.min(timeoutMs, MAX_LIMIT_MS);
     const timer = guardedTimeout("ending a question", () => waiting.settle(), limitMs);
     const since = performance.now();
@@ -8686,7 +8728,7 @@ var Questions = class {
       },
       settle(answer2) {
         clearTimeout(timer);
-        resolve(answer2);
+        resolve2(answer2);
         queue.waiting = queue.waiting.filter((other) => other !== waiting);
         queue.changed();
       }
@@ -8800,8 +8842,8 @@ async function useSessionTool(name, { session: session2 }, call) {
 }
 async function spawn({ native, params, place, host, signal, context }) {
   if (signal?.aborted) return failure2("aborted before anything was started");
-  const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params;
-  const { task, label, runTimeoutSeconds, cleanup } = named;
+  const { agentId: agent, model: childModel, thinking: childThinking, ...named2 } = params;
+  const { task, label, runTimeoutSeconds, cleanup } = named2;
   const asked = { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup };
   const options = defined({ ...place, ...asked, models: modelNames(context) });
   return answer(await native.spawnSession(options, host));
@@ -8989,6 +9031,7 @@ function start(pi) {
     const presenter = () => isTerminal ? terminalQuestions(context.ui) : dialogs(context);
     if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter(), label);
     else process.once("SIGINT", interrupted);
+    await findHostExtensions(context);
     surfaces = await describeTools(pi, context);
     if (surfaces.register) tools.register(surfaces.tools);
     else if (remembered2.length > 0) {

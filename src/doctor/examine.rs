@@ -12,8 +12,9 @@ use super::disk::{directories, disk};
 use super::guards::{sandbox, supervision};
 use super::store::store;
 use crate::agent::Source;
-use crate::config::Config;
+use crate::config::{Config, InheritExtensions};
 use crate::process::{ChildCommand, Guardian, Options, capture};
+use crate::run::admit::gates::gates;
 use crate::run::admit::listing::{Listed, list_agents};
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
 use crate::run::{CallSettings, HostCapabilities, HostContext, off_thread};
@@ -86,6 +87,7 @@ async fn examine(cwd: &Path, context: &HostContext, settings: &CallSettings) -> 
     checks.push(child_command(cwd, context, &config, &capabilities).await);
     checks.push(supervision(&config, &capabilities));
     checks.push(sandbox(&config, &capabilities));
+    checks.push(permission_gates(&config, context));
     checks.extend(directories(context));
     checks.extend(store(context));
     checks.push(disk(context, &config));
@@ -121,7 +123,7 @@ fn agents(cwd: &Path, context: &HostContext, config: &Config, capabilities: &Hos
     let listing = list_agents(cwd, context, config, capabilities);
     let names: Vec<&str> = listing.agents.iter().map(|listed| listed.agent.name.as_str()).collect();
     let mut checks = vec![Check::new("agents", Status::Ok, names.join(", "))];
-    for Listed { agent, plan } in &listing.agents {
+    for Listed { agent, plan, .. } in &listing.agents {
         match plan {
             Ok(plan) if plan.dropped.is_empty() => {}
             Ok(plan) => {
@@ -139,6 +141,32 @@ fn agents(cwd: &Path, context: &HostContext, config: &Config, capabilities: &Hos
     }
     checks.extend(listing.diagnostics.iter().map(|diagnostic| noted("agents", diagnostic)));
     checks
+}
+
+/// The user's extensions that watch tool calls, and whether children load them.
+fn permission_gates(config: &Config, context: &HostContext) -> Check {
+    const AREA: &str = "permission gates";
+    let found = gates(context);
+    let named = |gates: &[String]| gates.join(", ");
+    if found.is_empty() {
+        return Check::new(AREA, Status::Ok, "none: no extension of yours watches tool calls");
+    }
+    let left_out: Vec<String> = match &config.inherit_extensions {
+        InheritExtensions::Auto => {
+            let message =
+                format!("children that the kernel does not keep from writing load {}", named(&found));
+            return Check::new(AREA, Status::Ok, message);
+        }
+        InheritExtensions::All => Vec::new(),
+        InheritExtensions::None => found.clone(),
+        InheritExtensions::Only(list) => found.iter().filter(|gate| !list.contains(gate)).cloned().collect(),
+    };
+    if left_out.is_empty() {
+        return Check::new(AREA, Status::Ok, format!("every child loads {}", named(&found)));
+    }
+    let message = format!("`inheritExtensions` keeps children from loading {}", named(&left_out));
+    Check::new(AREA, Status::Warning, message)
+        .hint("`\"auto\"` has children that may write load all of them; or list them there")
 }
 
 async fn child_command(

@@ -8,7 +8,7 @@ use napi_derive::napi;
 use serde_json::Value;
 
 use super::background::keeper::keeper;
-use super::context::{HostTool, absolute, context_now, core_tools};
+use super::context::{HostExtension, HostTool, absolute, context_now, core_extensions, core_tools};
 use crate::agent::Tool;
 use crate::orchestrate::background::{ConversationScope, KnownDeliveries, SpawnRequest};
 use crate::orchestrate::{TaskSpec, TasksSpec};
@@ -49,6 +49,9 @@ macro_rules! call_options {
             pub thinking: Option<String>,
             /// The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable.
             pub tools: Option<Vec<HostTool>>,
+            /// The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
+            /// loaded by every child that may write. Absent: unknown, and pi's own files are read.
+            pub extensions: Option<Vec<HostExtension>>,
             /// Values laid over the configuration files: the object under `subagents`.
             #[napi(ts_type = "Record<string, unknown>")]
             pub config: Option<Value>,
@@ -78,6 +81,7 @@ macro_rules! call_options {
                     extension_providers: self.extension_providers.take().unwrap_or_default(),
                     thinking: self.thinking.take(),
                     tools: core_tools(self.tools.take()),
+                    extensions: core_extensions(self.extensions.take()),
                 };
                 let Self { agent_dir, config, env, pi_command, .. } = self;
                 (cwd, context_now(agent_dir.take(), env.take(), config.take(), pi_command.take(), host))
@@ -194,6 +198,9 @@ pub struct SurfaceOptions {
     pub agent_dir: Option<String>,
     /// The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable.
     pub tools: Option<Vec<HostTool>>,
+    /// The extensions of the user that the hosting pi loads, this package left out. Absent: unknown, and pi's own files
+    /// are read.
+    pub extensions: Option<Vec<HostExtension>>,
     /// Values laid over the configuration files: the object under `subagents`.
     #[napi(ts_type = "Record<string, unknown>")]
     pub config: Option<Value>,
@@ -299,6 +306,7 @@ impl SurfaceOptions {
             script: self.host_script.map(absolute),
             session_file: self.parent_session_file.map(absolute),
             tools: core_tools(self.tools),
+            extensions: core_extensions(self.extensions),
             ..Host::default()
         };
         (absolute(&self.cwd), context_now(self.agent_dir, self.env, self.config, self.pi_command, host))

@@ -27,7 +27,7 @@ pub fn agents_report(listing: &Listing) -> Report {
     report
 }
 
-fn agent(report: &mut Report, Listed { agent, plan }: &Listed) {
+fn agent(report: &mut Report, Listed { agent, plan, gates }: &Listed) {
     let AgentDefinition { name, description, source, readonly, model, thinking, path, .. } = &**agent;
     let traits = if *readonly { format!("{source}, readonly") } else { source.to_string() };
     let mark = match plan {
@@ -42,6 +42,9 @@ fn agent(report: &mut Report, Listed { agent, plan }: &Listed) {
         Ok(plan) if plan.tools.is_empty() => report.lines.push(below("tools", "none")),
         Ok(plan) => report.lines.push(below("tools", &plan.tools.join(", "))),
         Err(error) => report.lines.push(below("cannot run", &error.to_string())),
+    }
+    if !gates.is_empty() {
+        report.lines.push(below("gates", &gates.join(", ")));
     }
     for dropped in plan.iter().flat_map(|plan| &plan.dropped) {
         report.lines.push(below("without", &format!("{}: {}", dropped.tool, dropped.reason)));

@@ -28,6 +28,15 @@ pub struct HostTool {
     pub extension: Option<String>,
 }
 
+/// An extension that the hosting pi loads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostExtension {
+    /// Its file, as pi names it.
+    pub path: PathBuf,
+    /// The directory of the package that brings it, if one does.
+    pub package: Option<PathBuf>,
+}
+
 /// The pi that delegates, as far as the caller knows it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Host {
@@ -51,6 +60,9 @@ pub struct Host {
     pub thinking: Option<String>,
     /// Its tools; `None` when unknown, and then no declared tool is dropped for being unavailable.
     pub tools: Option<Vec<HostTool>>,
+    /// The extensions that it loads, its own and this package's left out; `None` when unknown, and then pi's files are read.
+    #[serde(default)]
+    pub extensions: Option<Vec<HostExtension>>,
 }
 
 /// The caller's directories, environment and configuration. Read once, at the edge.

@@ -43,7 +43,7 @@ pub use background::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, Li
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
 pub use budget::{Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
 pub use callbacks::{Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks};
-pub use context::{Host, HostContext, HostTool};
+pub use context::{Host, HostContext, HostExtension, HostTool};
 pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers};
 pub use launch::Booted;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use napi_derive::napi;
 use serde_json::Value;
 
-use crate::run::{Host, HostContext, HostTool as CoreTool};
+use crate::run::{Host, HostContext, HostExtension as CoreExtension, HostTool as CoreTool};
 use location::warden;
 
 /// Where pi looks for its agent directory first.
@@ -22,6 +22,15 @@ pub struct HostTool {
     pub name: String,
     /// The extension that provides it, as pi names it; absent for pi's own tools.
     pub extension: Option<String>,
+}
+
+/// An extension that the hosting pi loads.
+#[napi(object, object_to_js = false)]
+pub struct HostExtension {
+    /// Its file; absolute.
+    pub path: String,
+    /// The directory of the package that brings it; absolute. Absent for a file of its own.
+    pub package: Option<String>,
 }
 
 /// The host as it is now, from options and this process's environment. Call it on the JavaScript thread, the only one that
@@ -70,6 +79,14 @@ fn expand_home(dir: PathBuf, home: Option<&PathBuf>) -> PathBuf {
 pub(super) fn core_tools(tools: Option<Vec<HostTool>>) -> Option<Vec<CoreTool>> {
     let core = |HostTool { name, extension }| CoreTool { name, extension };
     tools.map(|tools| tools.into_iter().map(core).collect())
+}
+
+pub(super) fn core_extensions(extensions: Option<Vec<HostExtension>>) -> Option<Vec<CoreExtension>> {
+    let core = |HostExtension { path, package }| CoreExtension {
+        path: absolute(path),
+        package: package.map(absolute),
+    };
+    extensions.map(|extensions| extensions.into_iter().map(core).collect())
 }
 
 /// Resolves a relative path against this process's directory, not the child's.

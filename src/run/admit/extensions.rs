@@ -46,8 +46,20 @@ impl ResolvedRun {
     /// `auto` loads the extensions that provide one of the tools. A model's provider cannot be traced to a file, so a
     /// model from a user's extension loads all extensions. A project's agent may only choose among extensions that its
     /// child would load anyway or that the user's configuration lists, because loading a file runs it.
+    ///
+    /// The user's gates come first, whatever the agent names.
     #[must_use]
     pub(in crate::run) fn extensions(&self, context: &HostContext, tools: &[String]) -> Extensions {
+        match self.chosen(context, tools) {
+            Extensions::All => Extensions::All,
+            Extensions::Only(chosen) => {
+                let others = chosen.into_iter().filter(|file| !self.gates.contains(file));
+                Extensions::Only(self.gates.iter().cloned().chain(others).collect())
+            }
+        }
+    }
+
+    fn chosen(&self, context: &HostContext, tools: &[String]) -> Extensions {
         let anchored = |files: &[String]| files.iter().map(|file| anchored(file, context)).collect();
         let configured = match &self.config.inherit_extensions {
             InheritExtensions::Only(list) => Extensions::Only(anchored(list)),

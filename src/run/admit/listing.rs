@@ -1,10 +1,12 @@
 //! Lists the agents of a directory, and describes the tools that offer them to a model.
 
+use std::cell::LazyCell;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::capabilities::HostCapabilities;
-use super::resolve::{find_agents, tools_of};
+use super::gates::gates;
+use super::resolve::{find_agents, loads_gates, tools_of};
 use super::sandbox::SandboxPlan;
 use super::settings::CallSettings;
 use super::shell::shell_policy;
@@ -34,6 +36,8 @@ pub struct Listed {
     pub agent: Arc<AgentDefinition>,
     /// The child's tools, or why the agent cannot run.
     pub plan: Result<ToolPlan, NoToolsLeft>,
+    /// The user's permission gates that its child loads.
+    pub gates: Vec<String>,
 }
 
 /// The tools to register.
@@ -58,9 +62,11 @@ pub fn list_agents(
     capabilities: &HostCapabilities,
 ) -> Listing {
     let catalog = find_agents(cwd, context);
-    let planned = |agent: Arc<AgentDefinition>| Listed {
-        plan: plan_for(&agent, cwd, config, context, capabilities),
-        agent,
+    let all = LazyCell::new(|| gates(context));
+    let planned = |agent: Arc<AgentDefinition>| {
+        let sandbox = SandboxPlan::of(&agent, config, capabilities.abilities());
+        let gates = if loads_gates(&sandbox, config) { all.clone() } else { Vec::new() };
+        Listed { plan: plan_for(&agent, cwd, config, context, capabilities), agent, gates }
     };
     Listing {
         agents: catalog.agents.into_iter().map(planned).collect(),

@@ -12,6 +12,7 @@
 //! | `sandbox` | whether the kernel keeps its child from writing, and what the caller is told about it |
 //! | `hidden` | what a sandboxed child does not see |
 //! | `shell` | whether a child that may not write gets a shell |
+//! | `gates/` | which extensions of the user watch tool calls, and so are loaded by every child that may write |
 //! | `extensions` | which extensions its child loads, and whether it downloads anything |
 //! | `pi` | which pi it runs |
 //! | `confirm` | whether the user has to allow its agent |
@@ -23,6 +24,7 @@ pub(crate) mod admitted;
 mod capabilities;
 mod confirm;
 pub(crate) mod extensions;
+pub(crate) mod gates;
 pub(crate) mod hidden;
 pub(crate) mod listing;
 pub(crate) mod pi;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::capabilities::HostCapabilities;
+use super::gates::gates;
 use super::hidden::hides;
 use super::refusal::Refusal;
 use super::sandbox::SandboxPlan;
@@ -14,7 +15,7 @@ use crate::agent::{
     AgentDefinition, Catalog, Context, DEPTH, Depth, MAX_DEPTH, NoToolsLeft, ShellPolicy, Source, ToolPlan,
     ToolPolicy, depth_from_env, discover, plan_tools,
 };
-use crate::config::{self, AnnounceMode, Budget, Config, LoadedConfig, LoopLimits};
+use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
 use crate::run::context::HostContext;
 use crate::run::result::ANNOUNCE_SKIP;
@@ -43,6 +44,8 @@ pub(crate) struct ResolvedRun {
     /// How often it may repeat itself.
     pub loops: LoopLimits,
     pub(in crate::run) sandbox: SandboxPlan,
+    /// The user's gates that its child loads.
+    pub gates: Vec<String>,
     /// Whether the child gets a shell, if it may not write.
     shell: ShellPolicy,
     /// How the end of the child's process tree is ensured.
@@ -142,6 +145,7 @@ pub(in crate::run) fn resolve(
         announces: overrides.announces,
         tool_snapshot: overrides.tools.clone(),
         shell: shell_policy(&sandbox, &spec.cwd, context),
+        gates: if loads_gates(&sandbox, &config) { gates(context) } else { Vec::new() },
         agent,
         config,
         depth,
@@ -212,6 +216,12 @@ impl Precedence {
     fn grant(self, own: Option<bool>, configured: bool) -> bool {
         own.map_or(configured, |own| own && (configured || !self.is_from_project))
     }
+}
+
+/// Whether a child with this sandbox loads the user's gates: not where the kernel keeps it from writing, nor where the user
+/// says which extensions children load.
+pub(in crate::run) fn loads_gates(sandbox: &SandboxPlan, config: &Config) -> bool {
+    config.inherit_extensions == InheritExtensions::Auto && !sandbox.is_held()
 }
 
 /// Refuses paths that pi would read as others. Everything of the run would end up elsewhere, or nowhere.

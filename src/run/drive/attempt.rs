@@ -89,8 +89,8 @@ impl ActiveRun<'_> {
         }
         let protocol_report = observer.report;
         let collected = collector.finish().into_collected();
-        let limited_by = resolved.limited_by;
-        (files, Ok(AttemptReport { supervised, collected, protocol_report, limited_by }))
+        let (limited_by, gates) = (resolved.limited_by, resolved.gates.clone());
+        (files, Ok(AttemptReport { supervised, collected, protocol_report, limited_by, gates }))
     }
 
     /// Checks the budget whenever another run of the session has spent from it. Runs until it is dropped.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::event::{Collected, StopReason, provider_message};
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
+use crate::run::admit::gates::failed_gate;
 use crate::run::result::{ErrorCode, TimeoutReason};
 use crate::run::state::RunOutcome;
 use crate::text::one_line;
@@ -52,6 +53,8 @@ pub(in crate::run) struct AttemptReport {
     pub protocol_report: ProtocolReport,
     /// The setting of the limit for the whole run.
     pub limited_by: &'static str,
+    /// The gates without which it must not run.
+    pub gates: Vec<String>,
 }
 
 /// The state of a run after an attempt.
@@ -199,7 +202,10 @@ impl Verdict {
                 Self { signal: Some(signal), ..Self::failed(code, error) }
             }
             (None, 0) => Self::by_message(report),
-            (None, code) => Self::failed(code, exit_text(report)),
+            (None, code) => {
+                let refused = failed_gate(&report.gates, &report.supervised.stderr);
+                Self::failed(code, refused.unwrap_or_else(|| exit_text(report)))
+            }
         }
     }
 

@@ -21,6 +21,7 @@ fn report(outcome: Outcome) -> AttemptReport {
         collected: Collected::default(),
         protocol_report: ProtocolReport::default(),
         limited_by: "timeoutMs",
+        gates: Vec::new(),
     }
 }
 

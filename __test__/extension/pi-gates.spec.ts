@@ -1,0 +1,252 @@
+/** Permission gates: what the user's extensions refuse in real pi, they refuse in children that may write as well. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import { doctor } from "../../index.js";
+import {
+	backgroundStage,
+	call,
+	delegate,
+	lastEnd,
+	type ModelRequest,
+	packageDir,
+	piVersions,
+	type RpcSession,
+	runPrint,
+	Stage,
+	say,
+	says,
+	spawn,
+	startRpc,
+	textOf,
+	type UiAnswer,
+	type UiRequest,
+} from "../support/pi.ts";
+
+/** Refuses `rm -rf`, and asks where the command says so. */
+const gate = `export default (pi) => {
+	pi.on("tool_call", async ({ toolName, input }, { ui }) => {
+		if (toolName !== "bash" || !input.command.includes("rm -rf")) return undefined;
+		if (input.command.includes("kept") && (await ui.confirm("Dangerous", input.command))) return undefined;
+		return { block: true, reason: "The gate says no." };
+	});
+};
+`;
+
+const worker = "---\nname: worker\nreadonly: false\ndescription: Works.\ntools: read, bash\n---\nWork.\n";
+
+/** A child that runs a command and says what came of it. */
+const runs =
+	(command: string) =>
+	({ toolAnswers }: ModelRequest) =>
+		toolAnswers.length === 0
+			? [call("bash", { command })]
+			: [say(`It said: ${toolAnswers.map(({ text }) => text).join(" ")}`)];
+
+const children = { wipe: runs("rm -rf victim"), ask: runs("rm -rf kept"), touch: runs("echo fine") };
+
+/** A gate, or another extension, that tells that it was loaded. */
+const tells = (watches: boolean) => `import { appendFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+appendFileSync(process.env.LOADED, fileURLToPath(import.meta.url) + "\\n");
+export default (pi) => { ${watches ? 'pi.on("tool_call", () => undefined);' : ""} };
+`;
+
+/** Every way in which pi finds extensions; those under \`no\` it does not load. */
+function layOut(stage: Stage, ignores: boolean): void {
+	const { world } = stage;
+	const put = (path: string, text = tells(true)) => world.writeAgentDir(path, text);
+	const manifest = (extensions: unknown, more = {}) =>
+		JSON.stringify({ version: "1.2.3", ...more, pi: { extensions } });
+	put("extensions/file.ts");
+	put("extensions/plain.ts", tells(false));
+	put("extensions/no.ts");
+	put("extensions/no-exact.js");
+	put("extensions/folder/index.ts");
+	put("extensions/folder/lib/no.ts");
+	put("extensions/manifest/package.json", manifest(["./src/one.ts", "src/gone.ts"]));
+	put("extensions/manifest/src/one.ts");
+	put("extensions/manifest/index.ts");
+	put("extensions/odd/package.json", '{"name":[],"pi":{"extensions":"x"}}');
+	put("extensions/odd/index.js");
+	put("extensions/node_modules/no/index.ts");
+	put("extensions/.no.ts");
+	put("extensions/empty/readme.md", "tool_call");
+	put("elsewhere/named.ts");
+	put("elsewhere/folder/a.ts");
+	put("elsewhere/folder/no-b.ts");
+	put("packages/globs/package.json", manifest(["src/*.ts", "!src/no*.ts"]));
+	put("packages/globs/src/yes.ts");
+	put("packages/globs/src/no.ts");
+	put("packages/convention/extensions/yes.ts");
+	put("packages/filtered/extensions/yes.ts");
+	put("packages/filtered/extensions/no.ts");
+	put("packages/off/extensions/no.ts");
+	put("packages/chosen/extensions/yes.ts");
+	put("packages/chosen/extensions/no.ts");
+	put("npm/node_modules/@some/gate/package.json", manifest(["./gate.ts"], { name: "@some/gate" }));
+	put("npm/node_modules/@some/gate/gate.ts");
+	put("git/github.com/some/gate/extensions/gate.ts");
+	put("git/example.com/deep/er/gate/package.json", manifest(["gate.ts"]));
+	put("git/example.com/deep/er/gate/gate.ts");
+	symlinkSync(join(world.agentDir, "elsewhere/named.ts"), join(world.agentDir, "extensions/link.ts"));
+	mkdirSync(join(world.agentDir, "real"), { recursive: true });
+	put("real/index.ts");
+	symlinkSync(join(world.agentDir, "real"), join(world.agentDir, "extensions/linked"));
+	if (ignores) {
+		put("extensions/.gitignore", "ignored.ts\n");
+		put("extensions/ignored.ts");
+	}
+	world.write(".pi/extensions/project.ts", tells(true));
+	const settings = JSON.parse(readFileSync(join(world.agentDir, "settings.json"), "utf8"));
+	writeFileSync(
+		join(world.agentDir, "settings.json"),
+		JSON.stringify({
+			...settings,
+			extensions: ["elsewhere/named.ts", "./elsewhere/folder", "!**/no-b.ts", "!no.ts", "-extensions/no-exact.js"],
+			packages: [
+				"./packages/globs",
+				join(world.agentDir, "packages/convention"),
+				{ source: "packages/filtered", extensions: ["!**/no.ts"] },
+				{ source: "packages/off", extensions: [] },
+				{ source: "packages/chosen", autoload: false, extensions: ["+extensions/yes.ts"] },
+				"npm:@some/gate@^1.0.0",
+				"git:github.com/some/gate@v1",
+				"ssh://git@example.com/deep/er/gate.git",
+				"npm:not-installed",
+			],
+		}),
+	);
+}
+
+/** The gates that a report of the doctor names. */
+const gatesIn = (message: string | undefined, home: string) => {
+	const [, list = ""] = /load ([~/][^\n]*)/.exec(message ?? "") ?? [];
+	return list.split(", ").map((path) => path.replace(/^~/, home));
+};
+
+for (const version of piVersions) {
+	describe(`permission gates in pi ${version}`, () => {
+		test("are found where pi finds extensions", async () => {
+			for (const [ignores, approves] of [
+				[true, false],
+				[false, true],
+			]) {
+				const stage = await Stage.open({ version });
+				try {
+					const log = join(stage.world.root, "loaded");
+					Object.assign(stage.world.env, { LOADED: log });
+					layOut(stage, ignores === true);
+					const { stdout, stderr } = await runPrint(stage.world, "/subagents doctor", {
+						args: approves ? ["--approve"] : [],
+					});
+					const loaded = readFileSync(log, "utf8").trim().split("\n");
+					const gates = [...new Set(loaded)].filter((path) => !path.endsWith("plain.ts"));
+					const named = gatesIn(/permission gates +(.*)/.exec(stdout)?.[1], stage.world.home);
+					// pi names a file by the link that it has found, and the file itself by where it lies.
+					const real = (path: string) =>
+						path.replace("extensions/linked/", "real/").replace("extensions/link.ts", "elsewhere/named.ts");
+					assert.deepEqual([...new Set(named.map(real))].sort(), [...new Set(gates.map(real))].sort(), stdout + stderr);
+					assert.equal(
+						named.some((path) => path.endsWith("project.ts")),
+						approves,
+					);
+					assert.ok(named.length >= 13, named.join("\n"));
+					if (ignores) continue;
+
+					const { checks } = await doctor({ cwd: stage.world.cwd, agentDir: stage.world.agentDir });
+					const read = gatesIn(checks.find(({ area }) => area === "permission gates")?.message, stage.world.home);
+					const users = gates.filter((path) => !path.endsWith("project.ts"));
+					assert.deepEqual([...new Set(read.map(real))].sort(), [...new Set(users.map(real))].sort(), "without a host");
+				} finally {
+					await stage.close();
+				}
+			}
+		});
+
+		describe("of the user", () => {
+			let stage: Stage;
+			let rpc: RpcSession;
+			let user: (request: UiRequest) => UiAnswer | undefined = () => ({ cancelled: true });
+
+			before(async () => {
+				stage = await backgroundStage({ version, children });
+				stage.world.writeAgentDir("extensions/gate.ts", gate);
+				stage.world.writeAgentDir("agents/worker.md", worker);
+				stage.configure({ allowWrite: true });
+				for (const folder of ["victim", "kept"]) stage.world.write(`${folder}/file`, "x");
+				rpc = startRpc(stage.world, { answer: (asked) => user(asked) });
+			});
+
+			after(() => stage.close());
+
+			test("refuse in a child what they refuse, and nothing else", async () => {
+				await rpc.prompt(delegate({ agent: "worker", task: "wipe it" }));
+				assert.match(textOf(lastEnd(rpc.log)), /It said: The gate says no\./);
+				assert.ok(existsSync(join(stage.world.cwd, "victim/file")));
+				await rpc.prompt(delegate({ agent: "worker", task: "touch nothing" }));
+				assert.match(textOf(lastEnd(rpc.log)), /It said: fine/);
+			});
+
+			test("refuse in a background run", async () => {
+				const from = rpc.log.events.length;
+				await rpc.prompt(spawn({ task: "wipe it", agentId: "worker" }));
+				await rpc.log.waitFor(says("Heard success: It said: The gate says no."), 30_000, from);
+				await rpc.log.waitFor(
+					({ type }) => type === "agent_settled",
+					30_000,
+					rpc.log.events.findIndex(says("Heard success")),
+				);
+				assert.ok(existsSync(join(stage.world.cwd, "victim/file")));
+			});
+
+			test("ask the person, whose answer counts", async () => {
+				const asked: unknown[] = [];
+				const answers = [{ confirmed: false }, { confirmed: true }];
+				user = ({ title, message }) => {
+					asked.push([title, message]);
+					return answers[asked.length - 1];
+				};
+				await rpc.prompt(delegate({ agent: "worker", task: "ask before" }));
+				assert.match(textOf(lastEnd(rpc.log)), /The gate says no\./);
+				assert.ok(existsSync(join(stage.world.cwd, "kept")));
+				await rpc.prompt(delegate({ agent: "worker", task: "ask before" }));
+				assert.ok(!existsSync(join(stage.world.cwd, "kept")), textOf(lastEnd(rpc.log)));
+				const question = ["worker asks: Dangerous", "rm -rf kept"];
+				assert.deepEqual(asked, [question, question]);
+			});
+
+			test("are named by agents, and this package is none", async () => {
+				const { stdout } = await runPrint(stage.world, "/subagents agents");
+				const lines = [...stdout.matchAll(/^ {4}gates +(.*)$/gm)].map(([, line]) => line);
+				const path = "~/.pi/agent/extensions/gate.ts";
+				assert.ok(lines.length > 0 && lines.every((line) => line === path), stdout);
+				assert.ok(!lines.some((line) => line?.includes(packageDir)));
+			});
+		});
+
+		test("refuse the run where one does not load", async () => {
+			const stage = await Stage.open({ version, children, load: "install" });
+			try {
+				const broken = `if (process.env.PI_SUBAGENT_CHILD) throw new Error("its rules are gone");\n${gate}`;
+				const path = stage.world.writeAgentDir("extensions/gate.ts", broken);
+				stage.world.writeAgentDir("agents/worker.md", worker);
+				stage.configure({ allowWrite: true });
+				stage.world.write("victim/file", "x");
+				const rpc = startRpc(stage.world);
+				await rpc.prompt(delegate({ agent: "worker", task: "wipe it" }));
+				const end = lastEnd(rpc.log);
+				assert.equal(end.isError, true);
+				const words = `refused: the permission gate \`${path.replace(stage.world.home, "~")}\` did not load`;
+				assert.ok(textOf(end).includes(words) && textOf(end).includes("its rules are gone"), textOf(end));
+				assert.equal(stage.server.requests.filter(({ isChild }) => isChild).length, 0, "no model was asked");
+				assert.ok(existsSync(join(stage.world.cwd, "victim/file")));
+			} finally {
+				await stage.close();
+			}
+		});
+	});
+}

@@ -1,0 +1,61 @@
+/**
+ * The extensions that this pi loads, as pi itself finds them: the addon looks among them for those that watch tool calls.
+ * What is missing on disk is not installed for it.
+ */
+
+import { realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { DefaultPackageManager, ExtensionContext, SettingsManager } from "@earendil-works/pi-coding-agent";
+import type { HostExtension } from "../../index.js";
+import { isOurs } from "./own.ts";
+import { defined } from "./stored.ts";
+
+/** Of pi's own module, which lies beside its program and is loaded already. */
+interface PiModule {
+	getAgentDir(): string;
+	DefaultPackageManager: typeof DefaultPackageManager;
+	SettingsManager: typeof SettingsManager;
+}
+
+type Resolved = Awaited<ReturnType<DefaultPackageManager["resolve"]>>["extensions"][number];
+
+let found: HostExtension[] | undefined;
+
+/** What was found when the session began; nothing where this pi does not say, and then the addon reads pi's files. */
+export const hostExtensions = () => found;
+
+/** Asks pi. Call it when a session begins: pi loads extensions before that, and at a reload. */
+export async function findHostExtensions(context: ExtensionContext): Promise<void> {
+	try {
+		const resolved = await resolve(context);
+		const others = resolved.filter(({ enabled, path }) => enabled && !path.startsWith("builtin:") && !isOurs(path));
+		found = others.map(({ path, metadata }) =>
+			defined<HostExtension>({ path, package: metadata.origin === "package" ? metadata.baseDir : undefined }),
+		);
+	} catch {
+		found = undefined;
+	}
+}
+
+async function resolve(context: ExtensionContext): Promise<Resolved[]> {
+	const folder = dirname(realpathSync(process.argv[1] ?? ""));
+	const pi = (await import(pathToFileURL(join(folder, "index.js")).href)) as PiModule;
+	const agentDir = pi.getAgentDir();
+	const settingsManager = pi.SettingsManager.create(context.cwd, agentDir, {
+		projectTrusted: context.isProjectTrusted(),
+	});
+	const manager = new pi.DefaultPackageManager({ cwd: context.cwd, agentDir, settingsManager });
+	// Packages that `-e` names would be fetched again.
+	Object.assign(manager, { installParsedSource: async () => {}, refreshTemporaryGitSource: async () => {} });
+	const { sources, isAlone } = named(process.argv.slice(2));
+	const cli = await manager.resolveExtensionSources(sources, { temporary: true });
+	if (isAlone) return cli.extensions;
+	return [...cli.extensions, ...(await manager.resolve(async () => "skip")).extensions];
+}
+
+/** What the command line names, and whether pi looks for nothing else. */
+function named(args: string[]): { sources: string[]; isAlone: boolean } {
+	const sources = args.filter((_, at) => at > 0 && /^(?:-e|--extension)$/.test(args[at - 1] ?? ""));
+	return { sources, isAlone: args.includes("-ne") || args.includes("--no-extensions") };
+}

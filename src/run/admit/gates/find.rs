@@ -1,0 +1,92 @@
+//! Which of the extensions that pi loads are gates.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::installed::installed;
+use super::watches::watches;
+use crate::files::open;
+use crate::run::context::{HostContext, HostExtension};
+
+/// How our own package is recognized where it is not the one that hosts us: its name, the place of its module in it, and how
+/// that begins.
+const OUR_NAME: &str = "pi-subagent-native";
+const OUR_MODULE: &str = "extensions/pi-subagent-native/index.js";
+const OUR_FIRST_WORDS: &[u8] = b"// pi-subagent-native ";
+/// The module has a hundred thousand bytes, and a larger one is not it.
+const MAX_MODULE: u64 = 4 * 1024 * 1024;
+const MAX_MANIFEST: u64 = 1024 * 1024;
+
+/// The user's gates, in the order in which pi loads them. Blocks.
+#[must_use]
+pub(crate) fn gates(context: &HostContext) -> Vec<String> {
+    let installed = match &context.host.extensions {
+        Some(loaded) => loaded.clone(),
+        None => installed(&context.agent_dir, context.home.as_deref()),
+    };
+    let mut gates: Vec<String> = Vec::new();
+    for HostExtension { path, package } in installed {
+        // What is linked into a directory has its package where it really lies.
+        let real = path.canonicalize().ok().filter(|real| *real != path);
+        let packages = match package {
+            Some(package) => vec![package],
+            None => [Some(&path), real.as_ref()]
+                .into_iter()
+                .flatten()
+                .filter_map(|path| package_of(path, context))
+                .collect(),
+        };
+        if !is_ours(&path) && watches(&path, packages) {
+            let path = path.to_string_lossy().into_owned();
+            if !gates.contains(&path) {
+                gates.push(path);
+            }
+        }
+    }
+    gates
+}
+
+/// The directory that an extension's files lie in, unless it is a single file among others: the nearest one with a
+/// `package.json`, else its own below a directory of extensions.
+fn package_of(entry: &Path, context: &HostContext) -> Option<PathBuf> {
+    let of_agent = context.agent_dir.join("extensions");
+    let is_shared = |directory: &Path| {
+        let is_of_project =
+            directory.ends_with(".pi/extensions") || directory.file_name().is_some_and(|name| name == ".pi");
+        let is_home = context.home.as_deref() == Some(directory);
+        directory == of_agent || is_of_project || is_home || context.agent_dir.starts_with(directory)
+    };
+    let mut own = None;
+    for directory in entry.ancestors().skip(usize::from(!entry.is_dir())) {
+        if directory.join("package.json").is_file() && !context.agent_dir.starts_with(directory) {
+            return Some(directory.to_path_buf());
+        }
+        if is_shared(directory) {
+            return own;
+        }
+        own = Some(directory.to_path_buf());
+    }
+    // It lies somewhere, among things that are no extension's.
+    None
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    name: String,
+}
+
+/// Whether a file is the module of this package. Its name alone does not make it so.
+fn is_ours(entry: &Path) -> bool {
+    let is_module = |entry: &Path| {
+        let root = entry.ancestors().nth(3)?;
+        if entry.strip_prefix(root).ok()? != Path::new(OUR_MODULE) {
+            return None;
+        }
+        let manifest = open::read(open::regular(&root.join("package.json")).ok()?, MAX_MANIFEST).ok()?;
+        let module = open::read(open::regular(entry).ok()?, MAX_MODULE).ok()?;
+        let Manifest { name } = serde_json::from_slice(&manifest).ok()?;
+        Some(name == OUR_NAME && module.starts_with(OUR_FIRST_WORDS))
+    };
+    entry.canonicalize().ok().as_deref().and_then(is_module) == Some(true)
+}

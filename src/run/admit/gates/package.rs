@@ -1,0 +1,112 @@
+//! The extensions that a package or a directory brings, by pi's rules.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::patterns::{Patterns, expand, normal};
+use crate::files::open;
+
+/// A larger `package.json` is none.
+const MAX_MANIFEST: u64 = 1024 * 1024;
+
+/// What `package.json` says about pi.
+enum Manifest {
+    /// Nothing.
+    Absent,
+    /// Something, but not which extensions.
+    Silent,
+    /// These.
+    Extensions(Vec<String>),
+}
+
+fn manifest(package: &Path) -> Manifest {
+    let read = || {
+        let file = open::regular(&package.join("package.json")).ok()?;
+        let text = open::read(file, MAX_MANIFEST).ok()?;
+        let json: Value = serde_json::from_slice(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text)).ok()?;
+        json.get("pi")?.as_object().cloned()
+    };
+    let Some(pi) = read() else { return Manifest::Absent };
+    let lists_others = ["skills", "prompts", "themes"].iter().any(|kind| strings(pi.get(*kind)).is_some());
+    match strings(pi.get("extensions")) {
+        Some(entries) => Manifest::Extensions(entries),
+        None if lists_others => Manifest::Silent,
+        None => Manifest::Absent,
+    }
+}
+
+/// A list of texts only; pi takes nothing from any other.
+pub(super) fn strings(value: Option<&Value>) -> Option<Vec<String>> {
+    value?.as_array()?.iter().map(|entry| entry.as_str().map(str::to_owned)).collect()
+}
+
+/// The extensions of a package, those that its own list leaves out excepted.
+pub(super) fn of_package(package: &Path) -> Vec<PathBuf> {
+    match manifest(package) {
+        Manifest::Silent => Vec::new(),
+        Manifest::Absent => of_directory(&package.join("extensions")),
+        Manifest::Extensions(entries) => {
+            let (patterns, names): (Vec<String>, Vec<String>) =
+                entries.into_iter().partition(|entry| entry.starts_with(['!', '+', '-']));
+            let paths = names.iter().flat_map(|name| expand(package, name)).collect();
+            Patterns::of(&patterns).chosen(of_paths(paths), package)
+        }
+    }
+}
+
+/// Whether a directory is a package at all; pi takes any other for one extension.
+pub(super) fn is_package(directory: &Path) -> bool {
+    let has = |kind: &str| directory.join(kind).exists();
+    !matches!(manifest(directory), Manifest::Absent)
+        || ["extensions", "skills", "prompts", "themes"].iter().any(|kind| has(kind))
+}
+
+/// Files, and the extensions of directories.
+pub(super) fn of_paths(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let of = |path: PathBuf| match fs::metadata(&path) {
+        Ok(found) if found.is_file() => vec![path],
+        Ok(found) if found.is_dir() => of_directory(&path),
+        _ => Vec::new(),
+    };
+    paths.into_iter().flat_map(of).collect()
+}
+
+/// The extensions of a directory of extensions: its own entries, else its files and those of its directories.
+pub(super) fn of_directory(directory: &Path) -> Vec<PathBuf> {
+    if let Some(entries) = entries_of(directory) {
+        return entries;
+    }
+    let Ok(found) = fs::read_dir(directory) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = found.filter_map(Result::ok).map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut extensions = Vec::new();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let Ok(found) = fs::metadata(&path) else { continue };
+        if name.starts_with('.') || name == "node_modules" {
+            continue;
+        }
+        let is_code = path.extension().is_some_and(|extension| extension == "ts" || extension == "js");
+        if found.is_file() && is_code {
+            extensions.push(path);
+        } else if found.is_dir() {
+            extensions.extend(entries_of(&path).unwrap_or_default());
+        }
+    }
+    extensions
+}
+
+/// What a directory names as its entries, or its index.
+fn entries_of(directory: &Path) -> Option<Vec<PathBuf>> {
+    if let Manifest::Extensions(names) = manifest(directory) {
+        let there: Vec<PathBuf> =
+            names.iter().map(|name| normal(&directory.join(name))).filter(|path| path.exists()).collect();
+        if !there.is_empty() {
+            return Some(there);
+        }
+    }
+    let index = ["index.ts", "index.js"].map(|name| directory.join(name));
+    index.into_iter().find(|path| path.exists()).map(|path| vec![path])
+}
