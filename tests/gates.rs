@@ -257,6 +257,9 @@ async fn what_the_host_loads_counts_where_it_says_so() {
     let list = vec![HostExtension { path: entry, package }, HostExtension { path: installed, package: None }];
     context(&mut scene.spec).host.extensions = Some(list);
     assert_eq!(loaded(&scene).await, ["pkg/dist/index.js", "agent/extensions/a.ts"]);
+    let host = &mut context(&mut scene.spec).host;
+    (host.model, host.model_from_extension) = (Some("own/model".into()), true);
+    assert_eq!(loaded(&scene).await.len(), 2, "and they are named where pi loads all that it finds");
     context(&mut scene.spec).host.extensions = Some(Vec::new());
     assert!(loaded(&scene).await.is_empty());
 }

@@ -25,6 +25,7 @@ import {
 	type UiAnswer,
 	type UiRequest,
 } from "../support/pi.ts";
+import { allows } from "../support/warden.ts";
 
 /** Refuses `rm -rf`, and asks where the command says so. */
 const gate = `export default (pi) => {
@@ -228,6 +229,25 @@ for (const version of piVersions) {
 			});
 		});
 
+		test("of the command line hold as well, also where a child loads everything that it finds", async () => {
+			const stage = await Stage.open({ version, children, load: "none" });
+			try {
+				const path = stage.world.writeAgentDir("elsewhere/gate.ts", gate);
+				stage.world.writeAgentDir("agents/worker.md", worker);
+				stage.world.write("victim/file", "x");
+				for (const inheritExtensions of ["auto", "all"]) {
+					stage.configure({ allowWrite: true, inheritExtensions });
+					const rpc = startRpc(stage.world, { args: ["-e", packageDir, "--extension", path] });
+					await rpc.prompt(delegate({ agent: "worker", task: "wipe it" }));
+					assert.match(textOf(lastEnd(rpc.log)), /The gate says no\./, inheritExtensions);
+					await rpc.close();
+				}
+				assert.ok(existsSync(join(stage.world.cwd, "victim/file")));
+			} finally {
+				await stage.close();
+			}
+		});
+
 		test("refuse the run where one does not load", async () => {
 			const stage = await Stage.open({ version, children, load: "install" });
 			try {
@@ -243,6 +263,10 @@ for (const version of piVersions) {
 				const words = `refused: the permission gate \`${path.replace(stage.world.home, "~")}\` did not load`;
 				assert.ok(textOf(end).includes(words) && textOf(end).includes("its rules are gone"), textOf(end));
 				assert.equal(stage.server.requests.filter(({ isChild }) => isChild).length, 0, "no model was asked");
+				if (allows("landlock")) {
+					await rpc.prompt(delegate({ agent: "explorer", task: "say that I need no gate" }));
+					assert.equal(textOf(lastEnd(rpc.log)), "that I need no gate");
+				}
 				assert.ok(existsSync(join(stage.world.cwd, "victim/file")));
 			} finally {
 				await stage.close();

@@ -221,7 +221,8 @@ impl Precedence {
 /// Whether a child with this sandbox loads the user's gates: not where the kernel keeps it from writing, nor where the user
 /// says which extensions children load.
 pub(in crate::run) fn loads_gates(sandbox: &SandboxPlan, config: &Config) -> bool {
-    config.inherit_extensions == InheritExtensions::Auto && !sandbox.is_held()
+    let chooses = matches!(config.inherit_extensions, InheritExtensions::None | InheritExtensions::Only(_));
+    !chooses && !sandbox.is_held()
 }
 
 /// Refuses paths that pi would read as others. Everything of the run would end up elsewhere, or nowhere.

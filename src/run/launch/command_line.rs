@@ -123,11 +123,17 @@ impl Invocation<'_> {
         args.pair("--append-system-prompt", &self.files.prompt);
         // First, so that the guard reads what this child may do before any other extension runs.
         args.pair("-e", &self.files.guard);
-        if let Extensions::Only(files) = extensions {
-            args.words(&["--no-extensions"]);
-            for file in files {
-                args.pair("-e", file);
+        let named = match extensions {
+            Extensions::Only(files) => {
+                args.words(&["--no-extensions"]);
+                files
             }
+            // Named as well, because a child does not find those of the host's command line and of a project that the user
+            // trusts for this session; pi loads none twice.
+            Extensions::All => self.run.resolved.gates.clone(),
+        };
+        for file in named {
+            args.pair("-e", file);
         }
         if !self.run.resolved.sees_skills {
             args.words(&["--no-skills"]);
