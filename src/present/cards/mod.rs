@@ -116,6 +116,28 @@ mod tests {
     }
 
     #[test]
+    fn an_expanded_card_says_once_how_many_values_were_redacted_and_by_which_rules() {
+        let body = |redacted: &str, is_expanded: bool| {
+            let mut call = Call::new("subagent");
+            let result = format!(
+                r#"{{"mode":"single","results":[{{"agent":"explorer","task":"find","outcome":"completed",
+                "attempts":1,"durationMs":1,"usage":{USAGE}{redacted}}}]}}"#
+            );
+            call.finish(&result, "found", false, 1);
+            words(&call.body(&Extent { is_expanded, ..Extent::default() }))
+        };
+        let redacted = r#","redacted":[{"rule":"github_token","count":2},{"rule":"assignment","count":1}],
+            "diagnostics":["3 values redacted: 2 by `github_token`, 1 by `assignment`","bash was dropped"]"#;
+        let lines = body(redacted, true);
+        let said: Vec<&String> = lines.iter().filter(|line| line.contains("redacted")).collect();
+        assert_eq!(said, ["redacted 3 values: 2 by `github_token`, 1 by `assignment`"]);
+        assert_eq!(lines.last().map(String::as_str), Some("note bash was dropped"));
+        for (redacted, is_expanded) in [(redacted, false), (r#","redacted":[]"#, true), ("", true)] {
+            assert!(!body(redacted, is_expanded).iter().any(|line| line.contains("redacted")), "{redacted}");
+        }
+    }
+
+    #[test]
     fn what_an_update_leaves_out_has_not_changed() {
         let mut call = Call::new("subagent_parallel");
         let update = |text: &str| {

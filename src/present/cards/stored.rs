@@ -101,8 +101,16 @@ pub(super) struct EndedTask {
     pub signal: Option<String>,
     pub full_output_file: Option<String>,
     pub changes: Option<Vec<String>>,
+    pub redacted: Option<Vec<RedactedByRule>>,
     pub diagnostics: Option<Vec<String>>,
     pub display_items: Option<Vec<Item>>,
+}
+
+/// How many values a rule has redacted.
+#[derive(Debug, Deserialize)]
+pub(super) struct RedactedByRule {
+    pub rule: String,
+    pub count: f64,
 }
 
 /// What was said or done.

@@ -1,12 +1,12 @@
 //! What a run does and what came of it: its calls and words, an answer or why there is none, changed files, places.
 
-use super::stored::{CallFailure, EndedTask, Item, Spent};
+use super::stored::{CallFailure, EndedTask, Item, Spent, count};
 use crate::event::Usage;
 use crate::present::drawing::{
     Drawing, Fit, INDENT, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, plain, remark, short_path,
 };
 use crate::present::usage_words;
-use crate::text::figures;
+use crate::text::{figures, redacted_counts};
 
 pub(super) const ANSWER_LINES: u32 = 6;
 const ERROR_LINES: u32 = 6;
@@ -119,7 +119,7 @@ pub(super) fn spent(usage: &Spent, model: Option<&str>) -> Row {
     Row::parts(figures(&usage.usage(), model))
 }
 
-/// Attempts, files and notes.
+/// Attempts, files, what was redacted, and notes.
 fn whereabouts(result: &EndedTask) -> Drawing {
     let mut rows = Drawing::new();
     if result.attempts > 1.0 {
@@ -130,14 +130,32 @@ fn whereabouts(result: &EndedTask) -> Drawing {
     for (label, path) in places {
         rows.extend(path.as_deref().filter(|path| !path.is_empty()).map(|path| place(label, path)));
     }
+    let redacted = redacted(result);
+    rows.extend(redacted.iter().map(|(values, rules)| {
+        Row::wrapped(vec![
+            Span::new("muted", "redacted "),
+            Span::new("dim", format!("{values}: {}", folded(rules))),
+        ])
+    }));
+    // Where there is no card, a note says the same.
+    let note = redacted.map(|(values, rules)| format!("{values} redacted: {rules}"));
     rows.extend(
         result
             .diagnostics
             .iter()
             .flatten()
+            .filter(|diagnostic| Some(*diagnostic) != note.as_ref())
             .map(|note| Row::wrapped(vec![Span::new("muted", "note "), Span::new("dim", folded(note))])),
     );
     rows
+}
+
+/// How many values were redacted, and by which rules.
+fn redacted(result: &EndedTask) -> Option<(String, String)> {
+    let rules = result.redacted.iter().flatten();
+    redacted_counts(
+        rules.map(|rule| (rule.rule.as_str(), usize::try_from(count(rule.count)).unwrap_or(usize::MAX))),
+    )
 }
 
 /// Where a file lies, on one line.

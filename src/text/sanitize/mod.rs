@@ -18,4 +18,4 @@ pub(crate) use controls::without_controls;
 pub use sanitized::Sanitized;
 pub use sanitizer::{Redaction, Sanitizer, SanitizerOptions, settled_length};
 pub use tally::RedactedValues;
-pub(crate) use tally::redacted_words;
+pub(crate) use tally::{redacted_counts, redacted_words};

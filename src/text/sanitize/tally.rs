@@ -23,15 +23,27 @@ pub struct RedactedValues {
 
 /// 3 values redacted: 2 by `github_token`, 1 by `assignment`; nothing when there is none.
 pub(crate) fn redacted_words(redacted: &[RedactedValues]) -> Option<String> {
-    let total: usize = redacted.iter().map(|rule| rule.count).sum();
-    let named =
-        redacted.iter().take(NAMED).map(|RedactedValues { rule, count }| format!("{count} by `{rule}`"));
-    let mut rules: Vec<String> = named.collect();
-    let more = redacted.len().saturating_sub(NAMED);
+    let (values, rules) = redacted_counts(redacted.iter().map(|rule| (rule.rule, rule.count)))?;
+    Some(format!("{values} redacted: {rules}"))
+}
+
+/// How many values (`3 values`), and by which rules.
+pub(crate) fn redacted_counts<'a>(
+    counts: impl Iterator<Item = (&'a str, usize)>,
+) -> Option<(String, String)> {
+    let (mut total, mut more, mut rules) = (0_usize, 0, Vec::new());
+    for (rule, count) in counts {
+        total = total.saturating_add(count);
+        if rules.len() < NAMED {
+            rules.push(format!("{count} by `{rule}`"));
+        } else {
+            more += 1;
+        }
+    }
     if more > 0 {
         rules.push(format!("the others by {}", counted(more, "more rule")));
     }
-    (total > 0).then(|| format!("{} redacted: {}", counted(total, "value"), rules.join(", ")))
+    (total > 0).then(|| (counted(total, "value"), rules.join(", ")))
 }
 
 /// Counts by hashes: no value is kept.
