@@ -6,6 +6,7 @@ import { describe, it } from "node:test";
 
 import {
 	inspectOutput,
+	type SanitizeOptions,
 	sanitizeOutput,
 	type TruncatedOutput,
 	truncateHead,
@@ -73,6 +74,45 @@ describe("the sanitizer", () => {
 			await sanitizeOutput("/srv/people/ann/x /srv/people/anna", { homes: ["/srv/people/ann"] }),
 			"~/x /srv/people/anna",
 		);
+	});
+
+	it("replaces the homes that it is told to", async () => {
+		const text = "see /srv/ann/x and /home/bob/y\n\n    cd /srv/ann/x\n\n> ```\n> cd /srv/ann\n> ```\n";
+		const rows = [
+			[{}, text.replace("see /srv/ann", "see ~")],
+			[{ homePaths: "own" }, text.replace("see /srv/ann", "see ~")],
+			[{ homePaths: "all" }, text.replaceAll("/srv/ann", "~").replace("/home/bob", "~")],
+			[{ homePaths: "off" }, text],
+		] as const;
+		for (const [options, expected] of rows) {
+			assert.equal(await sanitizeOutput(text, { homes: ["/srv/ann"], ...options }), expected);
+		}
+		const wrong = { homePaths: "mine" } as unknown as SanitizeOptions;
+		await assert.rejects(sanitizeOutput(text, wrong), /homePaths|mine/);
+	});
+
+	it("leaves alone what is allowed: a value and not a longer one, and what a rule finds", async () => {
+		const text = `use ${token} and api_key=s3cr3t-v4lue-77 and api_key=s3cr3t-v4lue-77x`;
+		const allow = async (...entries: string[]) => sanitizeOutput(text, { allow: entries });
+		assert.equal(await allow(token), text.replaceAll(/s3cr3t-v4lue-77x?/g, "[REDACTED]"));
+		assert.equal(
+			await allow("s3cr3t-v4lue-77"),
+			"use [GITHUB_TOKEN_REDACTED] and api_key=s3cr3t-v4lue-77 and api_key=[REDACTED]",
+		);
+		assert.equal(await allow("rule:github_token", "rule:assignment"), text);
+		const found = await inspectOutput(text, { allow: ["rule:assignment"] });
+		assert.deepEqual(
+			found.map(({ rule }) => rule),
+			["github_token"],
+		);
+		assert.match(found[0]?.what ?? "", /github token/);
+		for (const [entry, why] of [
+			["rule:github_tokn", /`github_tokn`.*`github_token`/],
+			["github_token", /rule:github_token/],
+			["ab", /3 bytes/],
+		] as const) {
+			await assert.rejects(sanitizeOutput(text, { allow: [entry] }), why);
+		}
 	});
 
 	it("does 8 MB off the thread", async () => {

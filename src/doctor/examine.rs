@@ -221,6 +221,37 @@ mod tests {
     use super::*;
     use crate::run::Host;
 
+    fn context(agent_dir: PathBuf, pi: &Path) -> HostContext {
+        HostContext {
+            agent_dir,
+            home: None,
+            env: std::env::vars_os().filter(|(name, _)| name == "PATH").collect(),
+            config: None,
+            pi_command: Some(vec!["/bin/sh".to_owned(), pi.to_string_lossy().into_owned()]),
+            warden: None,
+            host: Host::default(),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_the_sanitizer_leaves_alone_is_said_without_the_values() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let (agent_dir, script) = (root.path().join("agent"), root.path().join("pi.sh"));
+        fs::create_dir(&agent_dir).expect("made");
+        fs::write(&script, "echo 1.5.2").expect("written");
+        let said = async || {
+            let checks = doctor(root.path().to_owned(), Arc::new(context(agent_dir.clone(), &script))).await;
+            let said = checks.iter().filter(|check| check.message.contains("sanitize.allow"));
+            said.map(|check| (check.status, check.message.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(said().await, []);
+        let config =
+            r#"{"subagents": {"sanitize": {"allow": ["example-key-0001", "rule:jwt", "other-key-0002"]}}}"#;
+        fs::write(agent_dir.join("subagents.json"), config).expect("written");
+        let expected = "`sanitize.allow` leaves alone: 2 exact values, what `jwt` finds";
+        assert_eq!(said().await, [(Status::Info, expected.to_owned())]);
+    }
+
     /// An interpreter may read files where it starts: `.env`, `bunfig.toml`, `package.json`. A FIFO was opened, and waited
     /// for.
     #[tokio::test]
@@ -239,15 +270,7 @@ mod tests {
         )
         .expect("a FIFO");
         fs::write(&script, "pwd > \"${0%/*}/cwd\"; echo 1.5.2").expect("written");
-        let context = HostContext {
-            agent_dir: root.path().join("agent"),
-            home: None,
-            env: std::env::vars_os().filter(|(name, _)| name == "PATH").collect(),
-            config: None,
-            pi_command: Some(vec!["/bin/sh".to_owned(), script.to_string_lossy().into_owned()]),
-            warden: None,
-            host: Host::default(),
-        };
+        let context = context(root.path().join("agent"), &script);
         let checks = doctor(project, Arc::new(context)).await;
         assert!(checks.iter().any(|check| check.message.starts_with("pi 1.5.2")), "{checks:?}");
         assert_eq!(fs::read_to_string(root.path().join("cwd")).expect("it was started"), "/\n");

@@ -5,6 +5,9 @@ use memchr::{memchr, memchr2_iter};
 /// Longer lines are no fences.
 const FENCE_LINE: usize = 256;
 
+/// Nobody quotes deeper.
+const MOST_QUOTES: usize = 16;
+
 /// How much is looked at before a quote, and of the beginning of its line.
 const LEAD_REACH: usize = 64;
 
@@ -13,21 +16,24 @@ const LEAD_REACH: usize = 64;
 pub struct Fence {
     mark: u8,
     count: usize,
+    /// How many block quotes it stands in.
+    depth: usize,
 }
 
 impl Fence {
     /// The marks without a line end: they open such a block, and close it.
     #[must_use]
     pub fn marks(self) -> String {
-        char::from(self.mark).to_string().repeat(self.count)
+        "> ".repeat(self.depth) + &char::from(self.mark).to_string().repeat(self.count)
     }
 
-    /// The fence that a line is, and what stands behind its marks. Blocks in lists are indented, so any blanks may lead.
-    fn of(line: &str) -> Option<(Self, &str)> {
+    /// The fence that a line in `depth` block quotes is, and what stands behind its marks. Blocks in lists are indented, so
+    /// any blanks may lead.
+    fn of(line: &str, depth: usize) -> Option<(Self, &str)> {
         let line = line.trim_start_matches([' ', '\t']);
         let mark = *line.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
         let count = line.bytes().take_while(|&byte| byte == mark).count();
-        (count >= 3).then(|| (Self { mark, count }, &line[count..]))
+        (count >= 3).then(|| (Self { mark, count, depth }, &line[count..]))
     }
 }
 
@@ -70,12 +76,16 @@ impl Fences {
         }
     }
 
-    /// A whole line opens a block, closes it, or does neither.
+    /// A whole line opens a block, closes it, or does neither. A block ends with the quote that it stands in.
     fn turn(&mut self, line: &str) {
+        let (depth, content) = unquoted(line, self.open.map_or(MOST_QUOTES, |open| open.depth));
+        if self.open.is_some_and(|open| depth < open.depth) {
+            self.open = None;
+        }
         if line.len() > FENCE_LINE {
             return;
         }
-        let Some((fence, rest)) = Fence::of(line) else { return };
+        let Some((fence, rest)) = Fence::of(content, depth) else { return };
         match self.open {
             None if fence.mark == b'~' || !rest.contains('`') => self.open = Some(fence),
             Some(open) if fence.mark == open.mark && fence.count >= open.count && rest.trim().is_empty() => {
@@ -84,6 +94,18 @@ impl Fences {
             _ => {}
         }
     }
+}
+
+/// How many block quotes a line stands in, at most `most`, and what stands behind their marks.
+fn unquoted(line: &str, most: usize) -> (usize, &str) {
+    let (mut depth, mut rest) = (0, line);
+    while depth < most
+        && let Some(inner) = rest.trim_start_matches(' ').strip_prefix('>')
+    {
+        rest = inner.strip_prefix(' ').unwrap_or(inner);
+        depth += 1;
+    }
+    (depth, rest)
 }
 
 /// Answers for places of one text, from its front to its end, whether they are code. Reads the text once.
@@ -109,7 +131,7 @@ impl CodeAt {
         let bytes = text.as_bytes();
         self.look_for_quotes(bytes, at);
         self.fences.open().is_some()
-            || is_indented(&bytes[self.line.min(at)..at])
+            || is_indented(unquoted(&text[self.line.min(at)..at], MOST_QUOTES).1.as_bytes())
             || self.quote.is_some_and(|quote| is_of_source(&bytes[self.line..quote]))
     }
 
@@ -183,5 +205,34 @@ mod tests {
         assert_eq!(at("in it").as_deref(), Some("~~~~"));
         assert_eq!(at("out").as_deref(), None);
         assert_eq!(whole(text), None);
+    }
+
+    #[test]
+    fn code_in_a_block_quote_ends_with_it() {
+        for (text, expected) in [
+            ("> ```\n> a\n", Some("> ```")),
+            (">```\n>a\n", Some("> ```")),
+            ("> > ~~~\n> > a\n", Some("> > ~~~")),
+            ("> ```\n> a\n> ```\n", None),
+            ("> ```\n> a\nb\n", None),
+            ("> > ```\n> a\n", None),
+            // A quote in a block is what the block says.
+            ("```\n> ```\n", Some("```")),
+            ("> ```\n> > ```\n", Some("> ```")),
+        ] {
+            let mut fences = Fences::new();
+            fences.push(text);
+            assert_eq!(fences.open().map(Fence::marks).as_deref(), expected, "{text:?}");
+        }
+        let long = format!("> ```\n{}\n", "a".repeat(FENCE_LINE + 1));
+        let mut fences = Fences::new();
+        fences.push(&long);
+        assert_eq!(fences.open(), None);
+        for (text, expected) in
+            [(">     /home/me", true), ("> ```\n> /home/me", true), ("> see /home/me", false)]
+        {
+            let at = text.find("/home").expect("a home");
+            assert_eq!(CodeAt::default().is_code(text, at), expected, "{text:?}");
+        }
     }
 }
