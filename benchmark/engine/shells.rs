@@ -41,6 +41,7 @@ fn shell(warden: &Path, home: &Path, files: usize, network: bool) -> Result<Path
         shell: SHELL.into(),
         writable: vec![temporary],
         hidden: vec![agent.join("subagents"), credentials],
+        masked: [".ssh", ".aws", ".gnupg", ".config/gh", ".netrc"].map(|name| home.join(name)).to_vec(),
         network,
         unix_sockets: true,
         unset: vec!["A_TOKEN".into()],

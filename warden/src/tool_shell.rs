@@ -17,10 +17,14 @@ pub struct ToolShell {
     pub writable: Vec<PathBuf>,
     /// Files and directories that cannot be read; missing ones are skipped.
     pub hidden: Vec<PathBuf>,
+    /// Files and directories that the child's own sandbox masks. Those that it does not mask any more, because something
+    /// else has taken their place, or that were missing when the child started, cannot be read.
+    pub masked: Vec<PathBuf>,
     /// Whether the network can be used. Otherwise only sockets between processes of this machine remain.
     pub network: bool,
     /// Whether Unix sockets may be created, because the servers of the user cannot be reached by them: the child has a
-    /// mount namespace that hides theirs. Without it only pairs of connected ones remain.
+    /// mount namespace that hides theirs. Without it, or where a server has started since, only pairs of connected ones
+    /// remain.
     pub unix_sockets: bool,
     /// The environment variables that are removed.
     pub unset: Vec<OsString>,
@@ -31,6 +35,7 @@ pub struct ToolShell {
 const SHELL: &str = "shell";
 const WRITABLE: &str = "writable";
 const HIDDEN: &str = "hidden";
+const MASKED: &str = "masked";
 const NETWORK: &str = "network";
 const UNIX_SOCKETS: &str = "unix-sockets";
 const UNSET: &str = "unset";
@@ -62,6 +67,9 @@ impl ToolShell {
         for path in &self.hidden {
             add(HIDDEN, path.as_os_str());
         }
+        for path in &self.masked {
+            add(MASKED, path.as_os_str());
+        }
         for (name, allowed) in [(NETWORK, self.network), (UNIX_SOCKETS, self.unix_sockets)] {
             add(name, OsStr::new(if allowed { "on" } else { "off" }));
         }
@@ -92,6 +100,7 @@ impl ToolShell {
                 SHELL => options.shell = value.into(),
                 WRITABLE => options.writable.push(value.into()),
                 HIDDEN => options.hidden.push(value.into()),
+                MASKED => options.masked.push(value.into()),
                 NETWORK => options.network = switch(name, value)?,
                 UNIX_SOCKETS => options.unix_sockets = switch(name, value)?,
                 UNSET => options.unset.push(value.into()),
@@ -125,6 +134,7 @@ mod tests {
             shell: "/bin/bash".into(),
             writable: vec!["/tmp/a b".into(), "hidden".into()],
             hidden: vec!["/home/auth\n.json".into(), String::new().into()],
+            masked: vec!["/home/.ssh".into()],
             network: true,
             unix_sockets: true,
             unset: vec!["A_TOKEN".into(), "shell".into()],

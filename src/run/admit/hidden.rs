@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::agent::canonical;
 use crate::config::Config;
 use crate::files::layout;
 use crate::run::context::HostContext;
@@ -10,16 +11,22 @@ use crate::run::context::HostContext;
 /// only once.
 pub(in crate::run) const CREDENTIALS: [&str; 3] = ["auth.json", "mcp-auth.json", "models.json"];
 
-/// What a sandboxed child does not see, as far as it exists: our files, the user's credentials, and what is configured.
-/// Links are followed, so that nothing is visible under its other name. Blocks.
+/// What a sandboxed child does not see: our files, the user's credentials, and what is configured. Links are followed, so
+/// that nothing is visible under its other name; what does not exist is named as it would be. Blocks.
 pub(in crate::run) fn hidden(config: &Config, context: &HostContext) -> Vec<PathBuf> {
     let ours = [layout::SUBAGENTS].into_iter().chain(CREDENTIALS).map(|name| context.agent_dir.join(name));
-    let configured = &config.sandbox.hidden;
-    let theirs = configured.iter().filter_map(|place| below_home(place, context.home.as_deref()));
-    let mut found: Vec<PathBuf> = ours.chain(theirs).filter_map(|place| place.canonicalize().ok()).collect();
+    let mut found: Vec<PathBuf> = ours.map(|place| canonical(&place)).collect();
+    found.extend(configured(config, context));
     found.sort();
     found.dedup();
     found
+}
+
+/// The part of it that is configured. Blocks.
+pub(in crate::run) fn configured(config: &Config, context: &HostContext) -> Vec<PathBuf> {
+    let places = config.sandbox.hidden.iter();
+    let places = places.filter_map(|place| below_home(place, context.home.as_deref()));
+    places.map(|place| canonical(&place)).collect()
 }
 
 /// The hidden place that a directory lies in, if it lies in one. Blocks.

@@ -7,7 +7,7 @@ use super::files::RunFiles;
 use crate::agent::Network;
 use crate::files::layout;
 use crate::process::{Sandbox, ToolShell, resolve_program, search_path};
-use crate::run::admit::hidden::{CREDENTIALS, below_home, hidden};
+use crate::run::admit::hidden::{CREDENTIALS, below_home, configured, hidden};
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::spec::RunSpec;
 use crate::text::{covers, names_secret};
@@ -50,7 +50,10 @@ pub(super) fn tool_shell(
     // The fewer directories lead to something hidden, the less a command costs: all that lies beside them is listed.
     let mut hidden = vec![if own.agent().starts_with(&ours) { ours } else { own.agent().to_path_buf() }];
     hidden.extend(CREDENTIALS.into_iter().chain([SERVERS]).map(|name| agent_dir.join(name)));
-    if !has_view {
+    let mut masked = Vec::new();
+    if has_view {
+        masked = configured(&resolved.config, &spec.context);
+    } else {
         hidden.extend(self::hidden(&resolved.config, &spec.context));
     }
     let mut unset = unset(env, &resolved.config.sandbox.env);
@@ -60,6 +63,7 @@ pub(super) fn tool_shell(
         shell: shell(own.shell(), spec, env),
         writable: own.temporary().into_iter().map(Path::to_path_buf).collect(),
         hidden,
+        masked,
         network: network == Network::On,
         // Servers are reached by paths, so where these are hidden, sockets do no harm.
         unix_sockets: has_view,

@@ -2,8 +2,10 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use pi_subagent_warden::is_transient;
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, mkdirat, openat};
 use rustix::io::Errno;
 use rustix::mount::{
@@ -36,6 +38,8 @@ const FILE: &str = "file";
 const DIRECTORY: &str = "directory";
 /// Nobody may write, as nothing could come of it.
 const READ_ONLY: Mode = Mode::from_raw_mode(0o555);
+/// The bits of a mode by which somebody may write.
+const WRITABLE: u32 = 0o222;
 
 impl Masks {
     /// Plans masks over `hidden` and, if no place lies in them, over `servers`. Paths that do not exist or cannot be
@@ -150,6 +154,25 @@ impl Masks {
         let number = number.filter(|_| self.shown_in(mask).next().is_some());
         Ok(number.map_or_else(|| DIRECTORY.to_owned(), |number| number.to_string()))
     }
+}
+
+/// Whether something lies at a path, over which no mask of this process's mount namespace lies. A mask goes with what it
+/// lies on: the kernel takes it away when somebody outside removes that, or puts something else in its place.
+///
+/// # Errors
+///
+/// For want of a resource, which leaves unknown what is there.
+pub(super) fn is_open(path: &Path) -> io::Result<bool> {
+    let look = |path: &Path| match std::fs::metadata(path) {
+        Err(error) if is_transient(&error) => Err(error),
+        found => Ok(found.ok()),
+    };
+    let Some(found) = look(path)? else { return Ok(false) };
+    let parent = path.parent().map(look).transpose()?.flatten();
+    // A mask is a mount of its own, which nobody may write; a masked file is empty.
+    let is_mount = parent.is_some_and(|parent| parent.dev() != found.dev());
+    let is_empty = found.is_dir() || (found.is_file() && found.len() == 0);
+    Ok(!(is_mount && is_empty && found.mode() & WRITABLE == 0))
 }
 
 /// Makes a file or directory, and the directories it lies in.

@@ -51,7 +51,7 @@ const SEPARATORS: [char; 4] = [',', ':', ';', '='];
 ///
 /// For want of a resource, which leaves unknown what is there.
 pub(super) fn paths() -> io::Result<Vec<PathBuf>> {
-    let mut paths: Vec<PathBuf> = WELL_KNOWN.iter().map(PathBuf::from).collect();
+    let mut paths = known();
     let in_tmp = match fs::read_dir("/tmp") {
         Err(error) if is_transient(&error) => return Err(error),
         entries => entries.into_iter().flatten().flatten(),
@@ -61,13 +61,20 @@ pub(super) fn paths() -> io::Result<Vec<PathBuf>> {
             paths.push(entry.path());
         }
     }
+    Ok(paths)
+}
+
+/// Those whose names are known without looking for them: what may have started since, at little cost.
+pub(super) fn known() -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = WELL_KNOWN.iter().map(PathBuf::from).collect();
+    paths.push(format!("/tmp/tmux-{}", rustix::process::geteuid().as_raw()).into());
     // `SSH_AUTH_SOCK`, `DOCKER_HOST`, `DBUS_SESSION_BUS_ADDRESS`, `TMUX`, `VSCODE_IPC_HOOK`, …
     for (_, value) in std::env::vars_os() {
         let words = value.to_str().unwrap_or_default().split(SEPARATORS);
         let paths_in = words.map(|word| word.strip_prefix("//").unwrap_or(word));
         paths.extend(paths_in.filter(|word| word.starts_with('/')).map(PathBuf::from).filter(is_socket));
     }
-    Ok(paths)
+    paths
 }
 
 fn is_socket(path: &PathBuf) -> bool {

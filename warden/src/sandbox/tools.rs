@@ -7,6 +7,8 @@ use pi_subagent_warden::ToolShell;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::landlock::{Rules, SOCKETS, restrict};
+use super::masks::is_open;
+use super::own_servers;
 use super::place::{Place, real};
 use super::system_calls::refuse_sockets;
 use crate::sys::sandbox::{close_others_on_exec, landlock_abi, refuse_foreign_sockets};
@@ -19,8 +21,10 @@ use crate::sys::sandbox::{close_others_on_exec, landlock_abi, refuse_foreign_soc
 /// When any part of it cannot be applied. Nothing may be executed then.
 pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
     let places = options.writable.iter().map(|path| Place::open(path)).collect::<io::Result<Vec<_>>>()?;
+    let hidden = options.hidden.iter().map(Ok).chain(uncovered(&options.masked));
     let hidden: Vec<PathBuf> =
-        options.hidden.iter().filter_map(|path| real(path).transpose()).collect::<io::Result<_>>()?;
+        hidden.filter_map(|path| path.and_then(|path| real(path)).transpose()).collect::<io::Result<_>>()?;
+    let unix_sockets = options.unix_sockets && !reaches_servers(&places)?;
     close_others_on_exec()?;
     // The child's own sandbox grants no terminals but the child's own, and this one cannot grant more.
     restrict(&Rules { places: &places, own_terminals: true, hidden: Some(&hidden) })?;
@@ -29,5 +33,24 @@ pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
         let root = openat(CWD, "/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
         refuse_foreign_sockets(std::os::fd::AsFd::as_fd(&root))?;
     }
-    refuse_sockets(options.network, options.unix_sockets || confines_sockets)
+    refuse_sockets(options.network, unix_sockets || confines_sockets)
+}
+
+/// Those of the paths that the child's own sandbox does not mask, or not any more.
+fn uncovered(masked: &[PathBuf]) -> impl Iterator<Item = io::Result<&PathBuf>> {
+    masked.iter().filter_map(|path| match is_open(path) {
+        Ok(is_open) => is_open.then_some(Ok(path)),
+        Err(error) => Some(Err(error)),
+    })
+}
+
+/// Whether a server of the user can be reached that the child's own sandbox does not mask: one that has started since.
+fn reaches_servers(places: &[Place]) -> io::Result<bool> {
+    for server in own_servers::known() {
+        // What holds a place that may be written was never masked.
+        if !places.iter().any(|place| place.path().starts_with(&server)) && is_open(&server)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -140,6 +140,7 @@ fn perform(name: &str) -> io::Result<()> {
             &Path::new("/proc/self/root")
                 .join(path("HIDDEN").join("secret").strip_prefix("/").expect("it is absolute")),
         ),
+        "late file" => read_file(&path("LATE")),
         "single hidden file" => read_file(&path("AUTH")),
         "shown file" => read_file(&path("HIDDEN").join("own/shown")),
         "shown file that may be written" => {
