@@ -693,6 +693,22 @@ export interface ChainOptions {
   hostScript?: string
 }
 
+/** A way to answer a question. */
+export interface Choice {
+  /** Its words, on one line. */
+  label: string
+  /** What to answer; absent where a text is to be written. */
+  answer?: Answer
+}
+
+/** The question that a person wants to answer. */
+export interface ChosenQuestion {
+  /** Its id; absent when there is none. */
+  id?: number
+  /** Why there is none. */
+  problem?: string
+}
+
 /** The outcome of a child's event stream. Every string is sanitized with the secrets of this process. */
 export interface CollectedOutput {
   /** The text of the last complete assistant message that calls no tool; empty when there is none. At most 1 MiB. */
@@ -794,6 +810,14 @@ export interface ConfirmRequest {
   title: string
   /** What the agent is and what a yes allows. */
   message: string
+  /** Who asks: `sub-agent`. */
+  heading: string
+  /** The question on one line. */
+  sentence: string
+  /** A no and a yes, in this order: the first one changes nothing. */
+  choices: Array<Choice>
+  /** How long the answer is waited for, in milliseconds; ten minutes. */
+  timeoutMs: number
 }
 
 /** That results stand in the conversation. */
@@ -1356,6 +1380,8 @@ export interface Question {
   runId: string
   /** The agent's name. */
   agent: string
+  /** The name of the run, if it has one. */
+  label?: string
   /** `confirm` wants `confirmed`; the others want `value`. */
   method: "select" | "confirm" | "input" | "editor"
   /** At most 16 KiB. */
@@ -1368,9 +1394,32 @@ export interface Question {
   placeholder?: string
   /** The initial text of the field; at most 16 KiB. */
   prefill?: string
-  /** How long the child waits for the answer, in milliseconds; absent: until its run ends. */
-  timeoutMs?: number
+  /** Who asks: `cleanup (explorer) asks`. */
+  heading: string
+  /** The question on one line, with who asks it. */
+  sentence: string
+  /** The ways to answer, for people. The first one changes nothing. */
+  choices: Array<Choice>
+  /**
+   * How long the answer is waited for, in milliseconds: as long as the child does, and ten minutes at most. Without
+   * one the dialog is cancelled.
+   */
+  timeoutMs: number
 }
+
+/**
+ * The question that a line after `/subagents` is about, of those that wait, the oldest first. Nothing for a line that is
+ * another command.
+ *
+ * @example
+ * ```ts
+ * import { questionToAnswer } from "pi-subagent-native";
+ *
+ * const waiting = [{ id: 7, runId: "1a2b3c4d", agent: "explorer" }];
+ * console.log(questionToAnswer("answer explorer", waiting)?.id);
+ * ```
+ */
+export declare function questionToAnswer(line: string, waiting: Array<WaitingQuestion>): ChosenQuestion | null
 
 /** How many different values one rule replaced. It never holds a value. */
 export interface RedactedValues {
@@ -2521,4 +2570,16 @@ export interface UsageWords {
   tokens?: string
   /** `$0.04`. */
   cost?: string
+}
+
+/** A question that waits for a person. */
+export interface WaitingQuestion {
+  /** Its id. */
+  id: number
+  /** The run that asks; eight hexadecimal characters. */
+  runId: string
+  /** The agent's name. */
+  agent: string
+  /** The name of the run, if it has one. */
+  label?: string
 }

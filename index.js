@@ -858,6 +858,7 @@ module.exports.listSpawnable = nativeBinding.listSpawnable
 module.exports.loadConfig = nativeBinding.loadConfig
 module.exports.markStyles = nativeBinding.markStyles
 module.exports.openBackground = nativeBinding.openBackground
+module.exports.questionToAnswer = nativeBinding.questionToAnswer
 module.exports.reportDrawing = nativeBinding.reportDrawing
 module.exports.runDrawing = nativeBinding.runDrawing
 module.exports.runList = nativeBinding.runList

@@ -89,9 +89,8 @@ function start(pi: ExtensionAPI): void {
 
 	pi.on("session_start", async (_event, context) => {
 		const isTerminal = context.mode === "tui";
-		const label = (runId: string) => background.runs.find((run) => run.runId === runId)?.label;
 		const presenter = () => (isTerminal ? terminalQuestions(context.ui) : dialogs(context));
-		if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter(), label);
+		if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
 		else process.once("SIGINT", interrupted);
 		await findHostExtensions(context);
 		surfaces = await describeTools(pi, context);

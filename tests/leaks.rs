@@ -11,6 +11,7 @@ mod stage;
 
 use std::fs;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hidden::{assert_all_seen, with_hidden};
 use parking_lot::Mutex;
@@ -209,6 +210,30 @@ async fn a_question_that_no_extension_of_the_child_can_ask_is_declined_and_said(
         let notices = &result.details.results[0].diagnostics;
         let is_said = notices.iter().any(|notice| notice.starts_with("a question was declined"));
         assert_eq!(is_said, !is_asked, "{label}: {notices:?}");
+    }
+}
+
+/// A user who never answers.
+fn away() -> User<'static> {
+    User { patience: Some(Duration::from_millis(200)), ..User::default() }
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_is_declined_however_long_the_child_would_wait() {
+    for timeout in [None, Some(u64::MAX), Some(3_600_000)] {
+        let mut question =
+            json!({ "type": "extension_ui_request", "id": "q1", "method": "confirm", "title": "Remove it?" });
+        if let Some(timeout) = timeout {
+            question["timeout"] = timeout.into();
+        }
+        let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
+        let mut scene = printing("rpc", &[json!({ "type": "agent_start" }), question], after);
+        let config = Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration");
+        config["inheritExtensions"] = "all".into();
+        let (result, _) = scene.run_with(&away(), &Control::default()).await;
+        assert_eq!(result.text, "Done.", "{timeout:?}");
+        let answer = fs::read_to_string(scene.path("answer")).expect("it was answered");
+        assert!(answer.contains("\"cancelled\":true"), "{timeout:?}: {answer}");
     }
 }
 

@@ -86,6 +86,7 @@ impl Scene {
     async fn call(&self) -> ToolResult {
         let spec = RunSpec {
             agent: "explorer".into(),
+            label: None,
             task: "look".into(),
             cwd: self.root.path().join("project"),
             context: context(&self.root),

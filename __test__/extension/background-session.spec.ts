@@ -152,7 +152,7 @@ describe("/subagents answer", () => {
 		for (const line of ["answer", "answer cleanup"])
 			await host.commands.get("subagents")?.handler(line, host.context());
 		const said = host.entries.map(({ data }) => (data as { lines: { text: string }[] }).lines[0]?.text);
-		assert.deepEqual(said, ["No sub-agent waits for an answer", "No sub-agent named cleanup waits for an answer"]);
+		assert.deepEqual(said, ["No sub-agent waits for an answer", "No sub-agent waits for an answer"]);
 	});
 });
 

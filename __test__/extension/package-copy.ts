@@ -238,6 +238,8 @@ export class StubAddon implements Called {
 		},
 	});
 
+	readonly questionToAnswer = addon.questionToAnswer;
+
 	private start(
 		by: string,
 		options: Started,

@@ -20,25 +20,12 @@ import { dialogs } from "../../extension/questions/dialogs.ts";
 import { type Presenter, Questions } from "../../extension/questions/questions.ts";
 import { terminalQuestions } from "../../extension/questions/terminal.ts";
 import type { Question } from "../../index.js";
+import { consent, question } from "./asked-questions.ts";
 import { Card } from "./drawn-card.ts";
 import { KEYS } from "./drawn-panel.ts";
 import { HostDouble } from "./package-copy.ts";
 
 const SESSION = "session";
-const MINUTE = 60_000;
-
-const labelOf = (runId: string) => (runId === "labelled" ? "cleanup" : undefined);
-
-let ids = 0;
-
-function question(method: Question["method"], fields: Partial<Question> = {}): Question {
-	return { id: ++ids, runId: "1a2b3c4d", agent: "explorer", method, title: "Which?", ...fields };
-}
-
-function consent(message = "It can only read."): Parameters<ReturnType<Questions["callbacks"]>["confirm"]>[0] {
-	return { id: ++ids, runId: "1a2b3c4d", agent: "scout", path: "", title: "Run scout?", message };
-}
-
 async function soon(): Promise<void> {
 	for (let turn = 0; turn < 5; turn++) await Promise.resolve();
 }
@@ -162,7 +149,7 @@ describe("questions in pi's terminal", () => {
 		mock.method(performance, "now", () => now);
 		terminal = new TerminalDouble();
 		questions = new Questions();
-		questions.attach(SESSION, presenter(), labelOf);
+		questions.attach(SESSION, presenter());
 		ask = questions.callbacks(SESSION, "call-1");
 	});
 
@@ -252,7 +239,7 @@ describe("questions in pi's terminal", () => {
 		terminal.press(KEYS.enter);
 		await pass(10_000);
 		assert.deepEqual([await sofar(answer), terminal.overlay], ["waits", ""]);
-		assert.equal(questions.open(), true);
+		assert.equal(questions.open("answer")?.problem, undefined);
 		await soon();
 		assert.match(terminal.overlay, /Run scout/);
 	});
@@ -267,7 +254,7 @@ describe("questions in pi's terminal", () => {
 		await seen();
 		terminal.press("j", "l");
 		assert.deepEqual([await sofar(answer), terminal.typed], ["waits", "jl"]);
-		questions.open();
+		questions.open("answer");
 		await soon();
 		terminal.press("j", "l");
 		assert.equal(await sofar(answer), true);
@@ -292,20 +279,20 @@ describe("questions in pi's terminal", () => {
 
 	it("are answered by what is chosen or written, and open at once by hand", async () => {
 		const select = ask.ask(question("select", { options: ["red", "green"] }));
-		questions.open();
+		questions.open("answer");
 		await soon();
 		assert.match(terminal.overlay, /→ No answer.*red.*green/s);
 		terminal.press(KEYS.down, KEYS.down, KEYS.down, KEYS.up, KEYS.down, KEYS.enter);
 		assert.deepEqual(await sofar(select), { value: "green" });
 
 		const input = ask.ask(question("input", { placeholder: "a name" }));
-		questions.open();
+		questions.open("answer");
 		await soon();
 		terminal.press(..."a y", KEYS.enter);
 		assert.deepEqual(await sofar(input), { value: "a y" });
 
 		const editor = ask.ask(question("editor", { prefill: "first" }));
-		questions.open();
+		questions.open("answer");
 		await soon();
 		terminal.press(KEYS.down, KEYS.enter);
 		assert.deepEqual(
@@ -323,7 +310,7 @@ describe("questions in pi's terminal", () => {
 		await seen();
 		terminal.press(..."rm");
 		assert.equal(terminal.typed, "rm");
-		questions.open();
+		questions.open("answer");
 		await soon();
 		terminal.press(..."docs", KEYS.enter);
 		assert.deepEqual(await sofar(answer), { value: "docs" });
@@ -331,7 +318,7 @@ describe("questions in pi's terminal", () => {
 
 	it("come one at a time, in their order, with who asks, and in any order by hand", async () => {
 		const answers = ["One?", "Two?", "Three?", "Four?"].map((title) =>
-			ask.ask(question("confirm", { title, ...(title === "Two?" && { runId: "labelled" }) })),
+			ask.ask(question("confirm", { title, ...(title === "Two?" && { label: "cleanup" }) })),
 		);
 		await soon();
 		assert.deepEqual(terminal.lines, [
@@ -345,7 +332,7 @@ describe("questions in pi's terminal", () => {
 		terminal.press(KEYS.enter);
 		await soon();
 		assert.equal(terminal.overlay, "");
-		questions.open("2");
+		questions.open("answer 2");
 		await soon();
 		assert.match(terminal.overlay, /Three\?/);
 		terminal.press(KEYS.down, KEYS.enter);
@@ -360,10 +347,10 @@ describe("questions in pi's terminal", () => {
 	});
 
 	it("are opened by their place, by the label or the id of their run, or by its agent", async () => {
-		const open = (which: string) => questions.open(which);
-		assert.equal(open(""), false);
+		const open = (which: string) => questions.open(`answer ${which}`)?.problem;
+		assert.equal(open(""), "No sub-agent waits for an answer");
 		ask.ask(question("confirm", { title: "One?", runId: "99887766" }));
-		ask.ask(question("confirm", { title: "Two?", runId: "labelled", agent: "tester" }));
+		ask.ask(question("confirm", { title: "Two?", label: "cleanup", agent: "tester" }));
 		for (const [which, title] of [
 			["", "One"],
 			["2", "Two"],
@@ -372,11 +359,12 @@ describe("questions in pi's terminal", () => {
 			["9988", "One"],
 			["tester", "Two"],
 		] as const) {
-			assert.equal(open(which), true, which);
+			assert.equal(open(which), undefined, which);
 			await soon();
 			assert.match(terminal.overlay, new RegExp(`${title}\\?`), which);
 		}
-		assert.deepEqual([open("3"), open("nobody")], [false, false]);
+		assert.equal(open("nobody"), "No sub-agent named `nobody` waits for an answer");
+		assert.equal(questions.open("list"), undefined, "another command");
 	});
 
 	it("stand on the card of their call, and above the editor with the key that opens them", async () => {
@@ -397,23 +385,18 @@ describe("questions in pi's terminal", () => {
 		assert.match(terminal.overlay, /One\?/);
 		ask.withdraw(first.id);
 		assert.deepEqual([await Promise.all(answers.map(sofar)), terminal.overlay, terminal.lines], [[{}, {}], "", []]);
-		assert.equal(questions.open(), false);
+		assert.match(questions.open("answer")?.problem ?? "", /No sub-agent waits/);
 		for (let id = 0; id < 5_000; id++) ask.withdraw(-id);
-		ask.withdraw(ids + 1);
-		assert.deepEqual(await sofar(ask.ask(question("confirm"))), {}, "taken back before it was heard");
+		const early = question("confirm");
+		ask.withdraw(early.id);
+		assert.deepEqual(await sofar(ask.ask(early)), {}, "taken back before it was heard");
 	});
 
-	it("come to nothing when nobody answers for ten minutes, or as long as the child waits", async () => {
-		const [yes, short, long] = [
-			ask.confirm(consent()),
-			ask.ask(question("input", { timeoutMs: 500 })),
-			ask.ask(question("confirm", { timeoutMs: 1e15 })),
-		];
-		await pass(600);
-		assert.deepEqual([await sofar(short), await sofar(yes)], [{}, "waits"]);
-		terminal.press("x");
-		mock.timers.tick(10 * MINUTE);
-		assert.deepEqual([await sofar(yes), await sofar(long)], ["rejected", "waits"]);
+	it("come to nothing when the addon does not wait any more", async () => {
+		const [wanted, asked] = [consent(), question("input")];
+		const answers = [ask.confirm(wanted), ask.ask(asked)];
+		for (const { id } of [wanted, asked]) ask.withdraw(id);
+		assert.deepEqual(await Promise.all(answers.map(sofar)), ["rejected", {}]);
 	});
 
 	it("outlast a reload, and end with their session", async () => {
@@ -424,7 +407,7 @@ describe("questions in pi's terminal", () => {
 		assert.deepEqual([terminal.overlay, terminal.lines, terminal.heard], ["", [], 0]);
 		const second = ask.ask(question("confirm", { title: "Two?" }));
 		const next = new Questions();
-		next.attach(SESSION, presenter(), labelOf);
+		next.attach(SESSION, presenter());
 		await soon();
 		assert.equal(terminal.lines.length, 2);
 		await pass(2_200);
@@ -439,7 +422,7 @@ describe("questions in pi's terminal", () => {
 	it("fit the terminal, and long ones can be read to their end", async () => {
 		const message = Array.from({ length: 60 }, (_, index) => `+ line ${index}`).join("\n");
 		const answer = ask.confirm(consent(message));
-		questions.open();
+		questions.open("answer");
 		await soon();
 		for (const [columns, rows] of [
 			[80, 24],
@@ -522,7 +505,7 @@ describe("questions where there is no terminal", () => {
 	beforeEach(() => {
 		client = new Client();
 		questions = new Questions();
-		questions.attach(SESSION, dialogs(client.context), labelOf);
+		questions.attach(SESSION, dialogs(client.context));
 		ask = questions.callbacks(SESSION);
 	});
 
@@ -547,7 +530,7 @@ describe("questions where there is no terminal", () => {
 	}
 
 	it("name the run that asks where it has a name", async () => {
-		const answer = ask.ask(question("confirm", { runId: "labelled", message: "Sure?" }));
+		const answer = ask.ask(question("confirm", { label: "cleanup", message: "Sure?" }));
 		const open = await client.sees();
 		assert.equal(open.title, "cleanup (explorer) asks: Which? Sure?");
 		open.answer("yes");
@@ -584,15 +567,12 @@ describe("questions where there is no terminal", () => {
 		assert.deepEqual(await Promise.all(answers), [{}, {}, true]);
 	});
 
-	it("are cancelled when the child has stopped waiting", async () => {
+	it("are closed by the client when the child has stopped waiting", async () => {
 		const first = ask.ask(question("input", { title: "Open", timeoutMs: 3_600_000 }));
 		const open = await client.sees();
 		const { timeout = 0 } = open.dialog ?? {};
 		assert.ok(timeout > 3_000_000 && timeout <= 3_600_000, `${timeout}`);
-		assert.deepEqual(await ask.ask(question("select", { timeoutMs: 1 })), {});
-		assert.equal(await client.sees(), open, "the other one has not moved");
 		open.answer("done");
 		assert.deepEqual(await first, { value: "done" });
-		assert.deepEqual(await ask.ask(question("confirm", { timeoutMs: 1 })), {}, "also when nobody closes it");
 	});
 });

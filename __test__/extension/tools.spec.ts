@@ -6,6 +6,7 @@ import { after, afterEach, describe, it } from "node:test";
 import type { Native } from "../../extension/host/native.ts";
 import { bundle } from "../../scripts/lib/bundle.mjs";
 import { packageDir } from "../support/versions.ts";
+import { consent, question } from "./asked-questions.ts";
 import { answer, type LoadedExtension, PackageCopies, StubAddon, SURFACES } from "./package-copy.ts";
 
 const copies = new PackageCopies();
@@ -147,7 +148,7 @@ describe("the tools", () => {
 		await host.emit("session_start", {}, host.context({ mode: "rpc" }));
 		host.user.confirm = async (title) => title === "yes";
 		addon.run = async ({ agent: title = "" }, _update, { confirm, ask }) => {
-			const request = { id: 1, runId: "1a2b3c4d", agent: "mine", path: "", title, message: "" };
+			const request = consent("", title);
 			return answer(`${ask ? "asks" : "asks nobody"}, ${await confirm?.(request)}`);
 		};
 		const text = async (agent: string, context = host.context()) =>
@@ -168,7 +169,7 @@ describe("the tools", () => {
 				});
 			});
 		addon.run = async (_options, _update, { ask, withdraw }) => {
-			const asked = ask?.({ id: 7, runId: "1a2b3c4d", agent: "explorer", method: "input", title: "Where?" });
+			const asked = ask?.(question("input", { id: 7, title: "Where?" }));
 			withdraw?.(7);
 			return answer(`answered with ${JSON.stringify(await asked)}`);
 		};

@@ -34,6 +34,7 @@ import {
 	type ParallelOptions,
 	type PiUsage,
 	type Question,
+	questionToAnswer,
 	type Redaction,
 	RunHandle,
 	type RunOptions,
@@ -103,7 +104,8 @@ holds<Same<keyof Required<Parameters<typeof startChain>[0]>, "steps" | "cwd">>()
 holds<Same<keyof Required<EarlyOptions>, "tool" | "callId" | "cwd">>();
 holds<Same<keyof Required<TaskOptions>, "agent" | "task">>();
 holds<Same<keyof TaskOptions, "agent" | "task" | "cwd">>();
-holds<Same<keyof Required<Question>, "id" | "runId" | "agent" | "method" | "title">>();
+type Words = "heading" | "sentence" | "choices" | "timeoutMs";
+holds<Same<keyof Required<Question>, "id" | "runId" | "agent" | "method" | "title" | Words>>();
 holds<Same<keyof Required<HostCallbacks>, never>>();
 holds<Same<keyof HostCallbacks, "confirm" | "refresh" | "ask" | "withdraw">>();
 holds<Same<keyof Required<ToolResult>, "content" | "details">>();
@@ -387,6 +389,10 @@ export const examples = {
 		});
 		await session.settled();
 		await session.close();
+	},
+	questionToAnswer(): void {
+		const waiting = [{ id: 7, runId: "1a2b3c4d", agent: "explorer" }];
+		console.log(questionToAnswer("answer explorer", waiting)?.id);
 	},
 	async sanitizeOutput(): Promise<void> {
 		console.log(await sanitizeOutput("token: correct-horse", { secrets: ["correct-horse"] }));

@@ -19,17 +19,12 @@ export interface Session {
 	drain(context: ExtensionCommandContext): Promise<void>;
 }
 
-/** The one subcommand that is about this terminal, and not about runs. */
-const ANSWER = /^answer(?:$|\s+)"?(.*?)"?$/;
-
-const NO_QUESTION = "No sub-agent waits for an answer";
-
 /** What is said where there is no terminal for a panel. */
 const WITHOUT_PANEL = "list";
 
 export function registerCommands(pi: ExtensionAPI, session: Session): void {
 	const { background, questions, drain } = session;
-	const open = (which: string) => questions.open(which);
+	const answer = (runId: string) => void questions.open(`answer ${runId}`);
 	registerReportRenderer(pi);
 	pi.registerCommand("subagents", {
 		description: "Sub-agents: list, stop, log, info, send, resume, answer, agents, doctor",
@@ -41,13 +36,11 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 		async handler(args, context) {
 			const line = args.trim();
 			const callbacks = hostCallbacks(context, questions);
-			if (line === "" && context.mode === "tui") return openPanel(context, background, callbacks, open);
-			const [, which] = ANSWER.exec(line) ?? [];
-			if (which !== undefined) {
-				const problem = which === "" ? NO_QUESTION : `No sub-agent named ${which} waits for an answer`;
-				if (!open(which)) deliver(pi, context, messageReport("info", problem));
-				return;
-			}
+			if (line === "" && context.mode === "tui") return openPanel(context, background, callbacks, answer);
+			// The one subcommand that is about this terminal, and not about runs.
+			const opened = questions.open(line);
+			if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
+			if (opened) return;
 			const command = background.session?.command(line || WITHOUT_PANEL, callbacks, doctorOptions(pi, context));
 			const failed = (error: unknown) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
 			deliver(pi, context, (await command?.catch(failed)) ?? notOpen());
@@ -68,7 +61,8 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 	pi.registerShortcut(SHORTCUT, {
 		description: "Answer a sub-agent's question",
 		handler(context) {
-			if (!questions.open()) context.ui.notify(NO_QUESTION, "info");
+			const { problem } = questions.open("answer") ?? {};
+			if (problem) context.ui.notify(problem, "info");
 		},
 	});
 }

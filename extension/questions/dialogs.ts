@@ -2,7 +2,6 @@
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Answer } from "../../index.js";
-import { asker } from "./asked.ts";
 import type { Presenter, Waiting } from "./questions.ts";
 
 export function dialogs(context: ExtensionContext): Presenter {
@@ -28,9 +27,9 @@ export function dialogs(context: ExtensionContext): Presenter {
 }
 
 async function show({ ui }: ExtensionContext, asked: Waiting, signal: AbortSignal): Promise<Answer> {
-	const { method, title, message = "", options = [], placeholder, prefill, endsAt } = asked;
+	const { method, heading, title, message = "", options = [], placeholder, prefill, endsAt } = asked;
 	const timeout = Math.max(1, Math.round(endsAt - performance.now()));
-	const text = `${asker(asked)} asks: ${title}`;
+	const text = `${heading}: ${title}`;
 	// A dialog that times out says no; that nobody has said anything is told apart for consent.
 	if (method === "consent") return { confirmed: await ui.confirm(title, message, { signal }) };
 	if (method === "confirm") return { confirmed: await ui.confirm(text, message, { signal, timeout }) };

@@ -18,8 +18,8 @@ import {
 import type { Answer } from "../../index.js";
 import { keyText } from "../ui/key-text.ts";
 import { Style } from "../ui/pen.ts";
-import { cell, clip, plainText, wrap } from "../ui/text.ts";
-import { type Asked, asker, choicesOf } from "./asked.ts";
+import { cell, clip, oneLine, plainText, wrap } from "../ui/text.ts";
+import type { Asked } from "./asked.ts";
 
 /** How long keys that were on their way when it opened by itself are not taken for an answer. */
 const GUARD_MS = 500;
@@ -62,7 +62,9 @@ export interface QuestionOverlay extends Component, Focusable {
 
 export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 	const { tui, theme, keybindings, asked, byHand, done } = options;
-	const choices = choicesOf(asked);
+	const { choices } = asked;
+	/** What Enter and Escape take before anything else was chosen. */
+	const [harmless] = choices;
 	let chosen = 0;
 	/** The field for an answer of one line, once it is being written. */
 	let input: Input | undefined;
@@ -92,7 +94,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 		else if (key === "tui.select.down") choose(chosen + 1);
 		else if (key === "tui.select.pageUp") from -= LEAST_ROWS;
 		else if (key === "tui.select.pageDown") from += LEAST_ROWS;
-		else if (key === "tui.select.cancel") done(choices[0].answer);
+		else if (key === "tui.select.cancel") done(harmless?.answer ?? {});
 		else confirm();
 	}
 
@@ -104,8 +106,8 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 
 	function confirm(): void {
 		const value = input?.getValue();
-		const { answer } = choices[chosen] ?? choices[0];
-		if (value !== undefined) done(value === "" ? choices[0].answer : { value });
+		const { answer } = choices[chosen] ?? {};
+		if (value !== undefined) done(value === "" ? {} : { value });
 		else if (answer || asked.method === "editor") done(answer);
 		else write();
 	}
@@ -167,8 +169,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 				warning(left + truncateToWidth(`─${text}${"─".repeat(width)}`, inner + 2, "") + right);
 			const side = warning("│");
 			const lines = [...question(inner, rows), ...below].map((line) => `${side} ${cell(line, inner)} ${side}`);
-			const heading = asked.method === "consent" ? "? sub-agent" : `? ${asker(asked)} asks`;
-			const framed = [edge("╭", ` ${heading} `, "╮"), ...lines, edge("╰", "", "╯")];
+			const framed = [edge("╭", ` ? ${oneLine(asked.heading)} `, "╮"), ...lines, edge("╰", "", "╯")];
 			return framed.map((line) => clip(line, width));
 		},
 	};

@@ -4,7 +4,8 @@
  */
 
 import type { Answer, HostCallbacks } from "../../index.js";
-import { contained, guardedTimeout } from "../host/guard.ts";
+import { contained } from "../host/guard.ts";
+import { loadAddon } from "../host/native.ts";
 import type { Asked } from "./asked.ts";
 
 /** Shows questions to a person. */
@@ -17,29 +18,24 @@ export interface Presenter {
 	close(): void;
 }
 
-export interface Waiting extends Asked {
+export type Waiting = Asked & {
 	/** When it began to wait, and when it ends unanswered; as `performance.now()` counts. */
 	readonly since: number;
 	readonly endsAt: number;
 	/** Gives an answer; without one, nobody has answered. */
 	settle(answer?: Answer): void;
-}
+};
 
 /** The questions of a session, whichever load of the extension looks after them. */
 interface Queue {
 	session: string;
 	waiting: readonly Waiting[];
-	labelOf(runId: string): string | undefined;
 	changed(): void;
 }
 
 /** Those of the sessions that are open or being reloaded, by their ids. */
 const queues = new Map<string, Queue>();
 
-/** Nobody answers for as long: the answer is the harmless one. */
-const LIMIT_MS = 10 * 60_000;
-/** What a timer takes; one that is longer would fire at once. */
-const MAX_LIMIT_MS = 2 ** 31 - 1;
 /** A question that is taken back before it is heard comes right after; so many are remembered. */
 const MOST_WITHDRAWN = 100;
 
@@ -56,12 +52,12 @@ export class Questions {
 	}
 
 	/** From now on the questions of this session are asked; some may wait since before a reload. */
-	attach(session: string, presenter: Presenter, labelOf: Queue["labelOf"]): void {
+	attach(session: string, presenter: Presenter): void {
 		const changed = () => {
 			presenter.update(this.list());
 			contained("telling of questions", () => this.heard(this.list()));
 		};
-		this.queue = Object.assign(queues.get(session) ?? { waiting: [], session }, { labelOf, changed });
+		this.queue = Object.assign(queues.get(session) ?? { waiting: [], session }, { changed });
 		this.presenter = presenter;
 		queues.set(session, this.queue);
 		changed();
@@ -86,13 +82,15 @@ export class Questions {
 		return callId === undefined ? all : all.filter((asked) => asked.callId === callId);
 	}
 
-	/** Opens the question that waits longest, one by its place in the row, or that of a run. False: there is none. */
-	open(which = ""): boolean {
-		const waiting = this.list();
-		const isOf = ({ runId, label, agent }: Waiting) => runId.startsWith(which) || label === which || agent === which;
-		const asked = (/^[1-9]\d?$/.test(which) ? waiting[Number(which) - 1] : undefined) ?? waiting.find(isOf);
-		if (asked) this.presenter?.open(asked.id);
-		return asked !== undefined;
+	/**
+	 * Opens the question that a line after `/subagents` is about; `problem` says why there is none. Nothing for a line that
+	 * is another command.
+	 */
+	open(line: string): { problem?: string } | undefined {
+		const waiting = this.list().map(({ id, runId, agent, label }) => ({ id, runId, agent, ...(label && { label }) }));
+		const chosen = loadAddon().native?.questionToAnswer(line, waiting);
+		if (chosen?.id !== undefined) this.presenter?.open(chosen.id);
+		return chosen ?? undefined;
 	}
 
 	/** How runs of this session ask; those of a tool call are known by it. */
@@ -105,7 +103,7 @@ export class Questions {
 				if (answer?.confirmed === undefined) throw new Error("nobody has answered");
 				return answer.confirmed;
 			},
-			ask: async ({ timeoutMs, ...question }) => (await this.ask(session, { ...question, ...of }, timeoutMs)) ?? {},
+			ask: async (question) => (await this.ask(session, { ...question, ...of })) ?? {},
 			withdraw: (id) => {
 				const waiting = queues.get(session)?.waiting.find((asked) => asked.id === id);
 				if (waiting) waiting.settle();
@@ -114,21 +112,17 @@ export class Questions {
 		};
 	}
 
-	/** The child counts from when it asks, however long others are being answered. */
-	private async ask(session: string, asked: Asked, timeoutMs = LIMIT_MS): Promise<Answer | undefined> {
+	/** The addon takes it back when it does not wait any more. */
+	private async ask(session: string, asked: Asked): Promise<Answer | undefined> {
 		const queue = queues.get(session);
 		if (!queue || this.withdrawn.includes(asked.id)) return undefined;
 		const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
-		const limitMs = Math.min(timeoutMs, MAX_LIMIT_MS);
-		const timer = guardedTimeout("ending a question", () => waiting.settle(), limitMs);
 		const since = performance.now();
 		const waiting: Waiting = {
-			...{ ...asked, since, endsAt: since + limitMs },
-			get label() {
-				return queue.labelOf(asked.runId);
-			},
+			...asked,
+			since,
+			endsAt: since + asked.timeoutMs,
 			settle(answer) {
-				clearTimeout(timer);
 				resolve(answer);
 				queue.waiting = queue.waiting.filter((other) => other !== waiting);
 				queue.changed();

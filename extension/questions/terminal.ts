@@ -120,9 +120,7 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 		ui.setWidget(WIDGET, (tui, theme) => {
 			screen = tui;
 			const others = (pen: Pen) => (more > 0 ? [pen.fg("dim", ` +${more} more questions`)] : []);
-			// After a reload the names of the runs are known a little later than their questions.
-			const labels = () => seen.map(({ label }) => label).join("\n");
-			return component(theme, (pen) => [...pen.indented(1, lines), ...others(pen)], labels);
+			return component(theme, (pen) => [...pen.indented(1, lines), ...others(pen)]);
 		});
 	}
 

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 44cbbe359f584c04. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 d3e378dd1b62b8c8. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6258,8 +6258,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 44cbbe359f584c04"}.`)) return void 0;
-  const [version] = "0.1.0 44cbbe359f584c04".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d3e378dd1b62b8c8"}.`)) return void 0;
+  const [version] = "0.1.0 d3e378dd1b62b8c8".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7071,34 +7071,12 @@ function announcementLines(message, isExpanded, pen) {
 }
 
 // extension/questions/asked.ts
-var WORDS = {
-  consent: ["No, do not run it", "Yes, run it"],
-  confirm: ["No", "Yes"]
-};
-var NO_ANSWER = { label: "No answer", answer: {} };
-function choicesOf({ method, options = [] }) {
-  if (method === "consent" || method === "confirm") {
-    const [no, yes] = WORDS[method];
-    return [
-      { label: no, answer: { confirmed: false } },
-      { label: yes, answer: { confirmed: true } }
-    ];
-  }
-  if (method !== "select") return [NO_ANSWER, { label: "Write an answer" }];
-  return [NO_ANSWER, ...options.map((value) => ({ label: oneLine(value), answer: { value } }))];
-}
-function asker({ agent, label = "" }) {
-  const [name, kind] = [oneLine(label), oneLine(agent)];
-  return name === "" || name === kind ? kind : `${name} (${kind})`;
-}
 var MARK = "? ";
 var FEWEST_COLUMNS2 = 24;
-function questionLine(asked, pen, hint = "") {
-  const title = oneLine(asked.title);
-  const sentence = asked.method === "consent" ? title : `${asker(asked)} asks: ${title}`;
+function questionLine({ sentence }, pen, hint = "") {
   const room = pen.width - widthOf(hint && ` \xB7 ${hint}`);
   const end = hint === "" || room < FEWEST_COLUMNS2 ? "" : pen.fg("dim", ` \xB7 ${hint}`);
-  const question = pen.fg("warning", clip(MARK + sentence, end ? room : pen.width));
+  const question = pen.fg("warning", clip(MARK + oneLine(sentence), end ? room : pen.width));
   return question + end;
 }
 
@@ -8172,7 +8150,8 @@ var KEYS = [
 ];
 function questionOverlay(options) {
   const { tui, theme, keybindings, asked, byHand, done } = options;
-  const choices = choicesOf(asked);
+  const { choices } = asked;
+  const [harmless2] = choices;
   let chosen = 0;
   let input;
   let from = 0;
@@ -8195,7 +8174,7 @@ function questionOverlay(options) {
     else if (key === "tui.select.down") choose(chosen + 1);
     else if (key === "tui.select.pageUp") from -= LEAST_ROWS;
     else if (key === "tui.select.pageDown") from += LEAST_ROWS;
-    else if (key === "tui.select.cancel") done(choices[0].answer);
+    else if (key === "tui.select.cancel") done(harmless2?.answer ?? {});
     else confirm();
   }
   function choose(index) {
@@ -8204,8 +8183,8 @@ function questionOverlay(options) {
   }
   function confirm() {
     const value = input?.getValue();
-    const { answer: answer2 } = choices[chosen] ?? choices[0];
-    if (value !== void 0) done(value === "" ? choices[0].answer : { value });
+    const { answer: answer2 } = choices[chosen] ?? {};
+    if (value !== void 0) done(value === "" ? {} : { value });
     else if (answer2 || asked.method === "editor") done(answer2);
     else write();
   }
@@ -8260,8 +8239,7 @@ function questionOverlay(options) {
       const edge = (left, text2, right) => warning(left + truncateToWidth(`\u2500${text2}${"\u2500".repeat(width)}`, inner + 2, "") + right);
       const side = warning("\u2502");
       const lines = [...question(inner, rows), ...below].map((line2) => `${side} ${cell(line2, inner)} ${side}`);
-      const heading = asked.method === "consent" ? "? sub-agent" : `? ${asker(asked)} asks`;
-      const framed = [edge("\u256D", ` ${heading} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
+      const framed = [edge("\u256D", ` ? ${oneLine(asked.heading)} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
       return framed.map((line2) => clip(line2, width));
     }
   };
@@ -8351,8 +8329,7 @@ function terminalQuestions(ui) {
     ui.setWidget(WIDGET, (tui, theme) => {
       screen2 = tui;
       const others = (pen) => more > 0 ? [pen.fg("dim", ` +${more} more questions`)] : [];
-      const labels = () => seen.map(({ label }) => label).join("\n");
-      return component(theme, (pen) => [...pen.indented(1, lines), ...others(pen)], labels);
+      return component(theme, (pen) => [...pen.indented(1, lines), ...others(pen)]);
     });
   }
   const release = ui.onTerminalInput(heard);
@@ -8384,12 +8361,10 @@ function takeAway({ handle, close }) {
 }
 
 // extension/commands/commands.ts
-var ANSWER = /^answer(?:$|\s+)"?(.*?)"?$/;
-var NO_QUESTION = "No sub-agent waits for an answer";
 var WITHOUT_PANEL = "list";
 function registerCommands(pi, session2) {
   const { background, questions, drain } = session2;
-  const open = (which) => questions.open(which);
+  const answer2 = (runId) => void questions.open(`answer ${runId}`);
   registerReportRenderer(pi);
   pi.registerCommand("subagents", {
     description: "Sub-agents: list, stop, log, info, send, resume, answer, agents, doctor",
@@ -8400,13 +8375,10 @@ function registerCommands(pi, session2) {
     async handler(args, context) {
       const line2 = args.trim();
       const callbacks = hostCallbacks(context, questions);
-      if (line2 === "" && context.mode === "tui") return openPanel(context, background, callbacks, open);
-      const [, which] = ANSWER.exec(line2) ?? [];
-      if (which !== void 0) {
-        const problem = which === "" ? NO_QUESTION : `No sub-agent named ${which} waits for an answer`;
-        if (!open(which)) deliver(pi, context, messageReport("info", problem));
-        return;
-      }
+      if (line2 === "" && context.mode === "tui") return openPanel(context, background, callbacks, answer2);
+      const opened = questions.open(line2);
+      if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
+      if (opened) return;
       const command = background.session?.command(line2 || WITHOUT_PANEL, callbacks, doctorOptions(pi, context));
       const failed2 = (error) => messageReport("error", `/subagents ${line2} failed: ${messageOf(error)}`);
       deliver(pi, context, await command?.catch(failed2) ?? notOpen());
@@ -8426,7 +8398,8 @@ function registerCommands(pi, session2) {
   pi.registerShortcut(SHORTCUT, {
     description: "Answer a sub-agent's question",
     handler(context) {
-      if (!questions.open()) context.ui.notify(NO_QUESTION, "info");
+      const { problem } = questions.open("answer") ?? {};
+      if (problem) context.ui.notify(problem, "info");
     }
   });
 }
@@ -8629,9 +8602,9 @@ function dialogs(context) {
   };
 }
 async function show({ ui }, asked, signal) {
-  const { method, title, message = "", options = [], placeholder, prefill, endsAt } = asked;
+  const { method, heading, title, message = "", options = [], placeholder, prefill, endsAt } = asked;
   const timeout = Math.max(1, Math.round(endsAt - performance.now()));
-  const text2 = `${asker(asked)} asks: ${title}`;
+  const text2 = `${heading}: ${title}`;
   if (method === "consent") return { confirmed: await ui.confirm(title, message, { signal }) };
   if (method === "confirm") return { confirmed: await ui.confirm(text2, message, { signal, timeout }) };
   const answers = {
@@ -8645,8 +8618,6 @@ async function show({ ui }, asked, signal) {
 
 // extension/questions/questions.ts
 var queues = /* @__PURE__ */ new Map();
-var LIMIT_MS = 10 * 6e4;
-var MAX_LIMIT_MS = 2 ** 31 - 1;
 var MOST_WITHDRAWN = 100;
 var Questions = class {
   queue;
@@ -8660,12 +8631,12 @@ var Questions = class {
     this.heard = heard;
   }
   /** From now on the questions of this session are asked; some may wait since before a reload. */
-  attach(session2, presenter, labelOf) {
+  attach(session2, presenter) {
     const changed = () => {
       presenter.update(this.list());
       contained("telling of questions", () => this.heard(this.list()));
     };
-    this.queue = Object.assign(queues.get(session2) ?? { waiting: [], session: session2 }, { labelOf, changed });
+    this.queue = Object.assign(queues.get(session2) ?? { waiting: [], session: session2 }, { changed });
     this.presenter = presenter;
     queues.set(session2, this.queue);
     changed();
@@ -8688,13 +8659,15 @@ var Questions = class {
     const all = this.queue?.waiting ?? [];
     return callId === void 0 ? all : all.filter((asked) => asked.callId === callId);
   }
-  /** Opens the question that waits longest, one by its place in the row, or that of a run. False: there is none. */
-  open(which = "") {
-    const waiting = this.list();
-    const isOf = ({ runId, label, agent }) => runId.startsWith(which) || label === which || agent === which;
-    const asked = (/^[1-9]\d?$/.test(which) ? waiting[Number(which) - 1] : void 0) ?? waiting.find(isOf);
-    if (asked) this.presenter?.open(asked.id);
-    return asked !== void 0;
+  /**
+   * Opens the question that a line after `/subagents` is about; `problem` says why there is none. Nothing for a line that
+   * is another command.
+   */
+  open(line2) {
+    const waiting = this.list().map(({ id, runId, agent, label }) => ({ id, runId, agent, ...label && { label } }));
+    const chosen = loadAddon().native?.questionToAnswer(line2, waiting);
+    if (chosen?.id !== void 0) this.presenter?.open(chosen.id);
+    return chosen ?? void 0;
   }
   /** How runs of this session ask; those of a tool call are known by it. */
   callbacks(session2, callId) {
@@ -8705,7 +8678,7 @@ var Questions = class {
         if (answer2?.confirmed === void 0) throw new Error("nobody has answered");
         return answer2.confirmed;
       },
-      ask: async ({ timeoutMs, ...question }) => await this.ask(session2, { ...question, ...of }, timeoutMs) ?? {},
+      ask: async (question) => await this.ask(session2, { ...question, ...of }) ?? {},
       withdraw: (id) => {
         const waiting = queues.get(session2)?.waiting.find((asked) => asked.id === id);
         if (waiting) waiting.settle();
@@ -8713,21 +8686,17 @@ var Questions = class {
       }
     };
   }
-  /** The child counts from when it asks, however long others are being answered. */
-  async ask(session2, asked, timeoutMs = LIMIT_MS) {
+  /** The addon takes it back when it does not wait any more. */
+  async ask(session2, asked) {
     const queue = queues.get(session2);
     if (!queue || this.withdrawn.includes(asked.id)) return void 0;
     const { promise, resolve: resolve2 } = Promise.withResolvers();
-    const limitMs = Math.min(timeoutMs, MAX_LIMIT_MS);
-    const timer = guardedTimeout("ending a question", () => waiting.settle(), limitMs);
     const since = performance.now();
     const waiting = {
-      ...{ ...asked, since, endsAt: since + limitMs },
-      get label() {
-        return queue.labelOf(asked.runId);
-      },
+      ...asked,
+      since,
+      endsAt: since + asked.timeoutMs,
       settle(answer2) {
-        clearTimeout(timer);
         resolve2(answer2);
         queue.waiting = queue.waiting.filter((other) => other !== waiting);
         queue.changed();
@@ -9027,9 +8996,8 @@ function start(pi) {
   }
   pi.on("session_start", async (_event, context) => {
     const isTerminal = context.mode === "tui";
-    const label = (runId) => background.runs.find((run) => run.runId === runId)?.label;
     const presenter = () => isTerminal ? terminalQuestions(context.ui) : dialogs(context);
-    if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter(), label);
+    if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
     else process.once("SIGINT", interrupted);
     await findHostExtensions(context);
     surfaces = await describeTools(pi, context);

@@ -14,6 +14,8 @@ use tokio::sync::watch;
 
 use super::into_js::{IntoJs, object_into_js};
 use super::result::ToolResult;
+use crate::event::QuestionMethod;
+use crate::present::{self, AnswerKind, ChosenAnswer, QuestionWords, consent_words, question_words};
 use crate::run::{self, BoxFuture};
 use crate::text::figures::millis;
 
@@ -32,6 +34,14 @@ pub struct ConfirmRequest {
     pub title: String,
     /// What the agent is and what a yes allows.
     pub message: String,
+    /// Who asks: `sub-agent`.
+    pub heading: String,
+    /// The question on one line.
+    pub sentence: String,
+    /// A no and a yes, in this order: the first one changes nothing.
+    pub choices: Vec<Choice>,
+    /// How long the answer is waited for, in milliseconds; ten minutes.
+    pub timeout_ms: f64,
 }
 
 /// A dialog that an extension in a child opened. All strings are sanitized. A child may have 16 open; further ones are
@@ -44,6 +54,8 @@ pub struct Question {
     pub run_id: String,
     /// The agent's name.
     pub agent: String,
+    /// The name of the run, if it has one.
+    pub label: Option<String>,
     /// `confirm` wants `confirmed`; the others want `value`.
     #[napi(ts_type = "\"select\" | \"confirm\" | \"input\" | \"editor\"")]
     pub method: &'static str,
@@ -57,12 +69,28 @@ pub struct Question {
     pub placeholder: Option<String>,
     /// The initial text of the field; at most 16 KiB.
     pub prefill: Option<String>,
-    /// How long the child waits for the answer, in milliseconds; absent: until its run ends.
-    pub timeout_ms: Option<f64>,
+    /// Who asks: `cleanup (explorer) asks`.
+    pub heading: String,
+    /// The question on one line, with who asks it.
+    pub sentence: String,
+    /// The ways to answer, for people. The first one changes nothing.
+    pub choices: Vec<Choice>,
+    /// How long the answer is waited for, in milliseconds: as long as the child does, and ten minutes at most. Without
+    /// one the dialog is cancelled.
+    pub timeout_ms: f64,
+}
+
+/// A way to answer a question.
+#[napi(object, object_from_js = false)]
+pub struct Choice {
+    /// Its words, on one line.
+    pub label: String,
+    /// What to answer; absent where a text is to be written.
+    pub answer: Option<Answer>,
 }
 
 /// The answer to a question. An empty object cancels the dialog.
-#[napi(object, object_to_js = false)]
+#[napi(object)]
 pub struct Answer {
     /// The chosen option or the text. Wins only where `confirmed` is absent.
     pub value: Option<String>,
@@ -171,7 +199,8 @@ impl run::HostCallbacks for HostCallbacks {
 
     fn confirm(&self, request: run::ConfirmRequest) -> BoxFuture<'_, Option<bool>> {
         let asked = Asked::new(self.withdraw.clone());
-        let answer = ask(self.confirm.as_ref(), (asked.id, request).into_js());
+        let request = (asked.id, request, self.patience()).into_js();
+        let answer = ask(self.confirm.as_ref(), request);
         Box::pin(async {
             let answer = answer.await;
             asked.answered();
@@ -201,27 +230,56 @@ impl run::HostCallbacks for HostCallbacks {
     }
 }
 
-object_into_js! { |asked: (u32, run::ConfirmRequest)| ConfirmRequest {
-    id: asked.0,
-    run_id: asked.1.run_id,
-    agent: asked.1.agent,
-    path: asked.1.path,
-    title: asked.1.title,
-    message: asked.1.message,
-} }
+impl IntoJs<ConfirmRequest> for (u32, run::ConfirmRequest, Duration) {
+    fn into_js(self) -> ConfirmRequest {
+        let (id, run::ConfirmRequest { run_id, agent, path, title, message }, patience) = self;
+        let QuestionWords { heading, sentence, choices } = consent_words(&title);
+        let (choices, timeout_ms) = (choices.into_js(), millis(patience).into_js());
+        ConfirmRequest { id, run_id, agent, path, title, message, heading, sentence, choices, timeout_ms }
+    }
+}
 
-object_into_js! { |asked: (u32, run::ChildQuestion)| Question {
-    id: asked.0,
-    run_id: asked.1.run_id,
-    agent: asked.1.agent,
-    method: asked.1.question.method,
-    title: asked.1.question.title,
-    message: asked.1.question.message,
-    options: asked.1.question.options,
-    placeholder: asked.1.question.placeholder,
-    prefill: asked.1.question.prefill,
-    timeout_ms: asked.1.question.timeout.map(millis),
-} }
+impl IntoJs<Question> for (u32, run::ChildQuestion) {
+    fn into_js(self) -> Question {
+        let (id, run::ChildQuestion { run_id, agent, label, question }) = self;
+        let kind = match question.method {
+            QuestionMethod::Confirm => AnswerKind::Confirm,
+            QuestionMethod::Select => AnswerKind::Select(&question.options),
+            QuestionMethod::Input | QuestionMethod::Editor => AnswerKind::Written,
+        };
+        let words = question_words(label.as_deref(), &agent, &question.title, kind);
+        let QuestionWords { heading, sentence, choices } = words;
+        Question {
+            id,
+            run_id,
+            agent,
+            label,
+            method: question.method.into_js(),
+            title: question.title,
+            message: question.message,
+            options: question.options.into_js(),
+            placeholder: question.placeholder,
+            prefill: question.prefill,
+            heading,
+            sentence,
+            choices: choices.into_js(),
+            timeout_ms: millis(question.timeout.unwrap_or_default()).into_js(),
+        }
+    }
+}
+
+object_into_js! { |choice: present::Choice| Choice { label: choice.label, answer: choice.answer } }
+
+impl IntoJs<Answer> for ChosenAnswer {
+    fn into_js(self) -> Answer {
+        let (value, confirmed) = match self {
+            Self::None => (None, None),
+            Self::Confirmed(confirmed) => (None, Some(confirmed)),
+            Self::Value(value) => (Some(value), None),
+        };
+        Answer { value, confirmed }
+    }
+}
 
 /// Passes updates on, one at a time. JavaScript gets the newest state each time it has taken one, and the last state in
 /// any case; parts that have not changed since the update before are left out. Promises are not waited for: one that

@@ -229,7 +229,7 @@ impl RunOptions {
         let (cwd, context) = self.take_context();
         let Self { agent, task, call_id: host_id, aborted, .. } = self;
         let (context, overrides) = (Arc::new(context), RunOverrides::default());
-        let spec = RunSpec { agent, task, cwd, context, share: 1, siblings: 1, overrides };
+        let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
         CallRequest { spec, host_id, is_aborted: aborted == Some(true) }
     }
 }

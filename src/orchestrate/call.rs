@@ -63,6 +63,7 @@ impl TasksSpec {
         let cwd = cwd.as_deref().map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));
         RunSpec {
             agent: agent.clone(),
+            label: None,
             task: task.clone(),
             cwd,
             context: Arc::clone(&self.context),

@@ -82,8 +82,8 @@ impl EarlyCall {
         let claimed = self.arriving.offer(index);
         let cwd = cwd.map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));
         let (task, context) = (NO_TASK.to_owned(), Arc::clone(&self.context));
-        let spec =
-            RunSpec { agent, task, cwd, context, share: 1, siblings: 1, overrides: RunOverrides::default() };
+        let overrides = RunOverrides::default();
+        let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
         let (arriving, over) = (Arc::clone(&self.arriving), self.over.subscribe());
         let (order, child) = (self.order.next(), self.children.subscribe());
         self.runtime.spawn(async move {

@@ -15,6 +15,7 @@
 //! | How are points in time written, and in which zone? | `clock`: [`Clock`] |
 //! | What do `list`, `info`, `log`, `agents` and `doctor` show? | the file of that name |
 //! | What do `stop`, `send` and `resume` answer? | `action` |
+//! | What stands around a question, and how can it be answered? | `question_words`: [`QuestionWords`] |
 //! | What does the model read when a run has ended? | `announcement`: `DeliveryBody` |
 
 mod action;
@@ -28,6 +29,7 @@ pub(crate) mod drawing;
 mod info;
 mod list;
 mod log;
+mod question_words;
 mod report;
 mod run_words;
 pub mod runs;
@@ -45,6 +47,7 @@ pub use drawing::{Apart, Cell, Color, Drawing, Fit, Part, Row, Span};
 pub use info::info_report;
 pub use list::list_report;
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};
+pub use question_words::{AnswerKind, Choice, ChosenAnswer, QuestionWords, consent_words, question_words};
 pub use report::{Mark, Report, ReportLine};
 pub(crate) use run_words::{mark, state, who};
 pub use state_words::{Standing, StateWords, now_ms, state_words};

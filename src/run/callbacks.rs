@@ -28,6 +28,8 @@ pub struct ChildQuestion {
     pub run_id: String,
     /// The name of its agent.
     pub agent: String,
+    /// The name of the run, if it has one.
+    pub label: Option<String>,
     /// The question, with every text sanitized.
     pub question: Question,
 }
@@ -43,6 +45,9 @@ pub enum Answer {
     Cancelled,
 }
 
+/// How long a person's answer is waited for; then it is the harmless one.
+const PATIENCE: Duration = Duration::from_secs(600);
+
 /// A future whose type is erased, so that what waits for it is compiled once.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -56,6 +61,11 @@ pub trait HostCallbacks: Send + Sync {
     /// Whether the user can answer now. If not, do not fall back to the policy.
     fn is_reachable(&self) -> bool {
         true
+    }
+
+    /// How long an answer is waited for, at most.
+    fn patience(&self) -> Duration {
+        PATIENCE
     }
 
     /// Asks the user whether an agent may run. `None` when the user does not reply.

@@ -52,6 +52,8 @@ impl RunId {
 pub struct RunSpec {
     /// The agent's name.
     pub agent: String,
+    /// The name by which a person knows the run, if it has one: its questions are asked under it.
+    pub label: Option<String>,
     /// The task, passed on unchanged.
     pub task: String,
     /// The directory the child works in.

@@ -22,6 +22,7 @@ impl Scene {
         let root = stage(script);
         let spec = RunSpec {
             agent: "explorer".into(),
+            label: None,
             task: "look around".into(),
             cwd: root.path().join("project"),
             context: Arc::new(context(root.path(), config)),

@@ -1,7 +1,7 @@
 //! Where scripted children run: the directories, a shell that speaks pi's event stream, and the user of the host.
 
 use std::fs;
-use std::future::ready;
+use std::future::{pending, ready};
 use std::path::Path;
 use std::time::Duration;
 
@@ -59,18 +59,30 @@ pub(crate) fn context(root: &Path, config: Value) -> HostContext {
 pub(crate) struct User<'a> {
     pub(crate) confirms: Option<Box<dyn Fn(ConfirmRequest) -> bool + Send + Sync + 'a>>,
     pub(crate) answers: Option<Box<dyn Fn(ChildQuestion) -> Answer + Send + Sync + 'a>>,
+    /// Somebody is there who never answers; as long is waited.
+    pub(crate) patience: Option<Duration>,
 }
 
 impl HostCallbacks for User<'_> {
     fn is_interactive(&self) -> bool {
-        self.confirms.is_some() || self.answers.is_some()
+        self.confirms.is_some() || self.answers.is_some() || self.patience.is_some()
+    }
+
+    fn patience(&self) -> Duration {
+        self.patience.unwrap_or(Duration::from_secs(600))
     }
 
     fn ask(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
+        if self.patience.is_some() {
+            return Box::pin(pending());
+        }
         Box::pin(ready(self.answers.as_ref().map_or(Answer::Cancelled, |answers| answers(question))))
     }
 
     fn confirm(&self, request: ConfirmRequest) -> BoxFuture<'_, Option<bool>> {
+        if self.patience.is_some() {
+            return Box::pin(pending());
+        }
         Box::pin(ready(self.confirms.as_ref().map(|confirms| confirms(request))))
     }
 }

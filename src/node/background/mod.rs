@@ -2,13 +2,15 @@
 //!
 //! `spawn` asks for one and returns its receipt; `session` opens a conversation, reports events and carries commands;
 //! `dispatcher` brings its messages into a session of pi; `session_tools` are what its model can use; `run` is one run in
-//! events and lists, `news` what other extensions hear, `report` the answer to a command, `transcript` a child's
+//! events and lists, `news` what other extensions hear, `report` the answer to a command, `question` the
+//! one that a person wants to answer, `transcript` a child's
 //! conversation; `keeper` is
 //! the process that carries a run on after its pi has ended.
 
 mod dispatcher;
 pub(super) mod keeper;
 mod news;
+mod question;
 mod report;
 mod run;
 mod session;

@@ -140,6 +140,7 @@ pub async fn resume(
     };
     let spec = RunSpec {
         agent: run.agent.clone(),
+        label: run.label.clone(),
         task: message.unwrap_or(GO_ON).to_owned(),
         cwd: run.cwd.clone(),
         context: Arc::clone(&scope.context),

@@ -167,7 +167,8 @@ impl<'a> Call<'a> {
         // One question at a time: several calls of one message may ask about the same agent, and one answer is enough.
         let _turn = self.unless_aborted(ASKING.lock()).await?;
         let Some(request) = self.question(resolved, interactive).await? else { return Ok(None) };
-        let answer = self.unless_aborted(callbacks.confirm(request)).await?;
+        let answered = tokio::time::timeout(callbacks.patience(), callbacks.confirm(request));
+        let answer = self.unless_aborted(answered).await?.ok().flatten();
         if answer != Some(true) {
             return Err(self.refused(resolved.refused(answer)));
         }

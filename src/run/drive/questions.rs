@@ -1,6 +1,6 @@
 //! Forwards questions of the child's extensions to the user, and the answers back.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -20,17 +20,18 @@ impl ActiveRun<'_> {
     ) {
         while let Some(PendingQuestion { question, since }) = pending.recv().await {
             let (id, originals) = (question.id.clone(), texts(&question));
-            let deadline = question.timeout.and_then(|timeout| since.checked_add(timeout));
-            let question = self.shown(question);
+            let now = Instant::now();
+            // The child counts from when it asked, however long another question was being answered.
+            let childs = question.timeout.and_then(|timeout| since.checked_add(timeout));
+            let ours = now + self.callbacks.patience();
+            let deadline = childs.map_or(ours, |childs| childs.min(ours));
+            let left = deadline.saturating_duration_since(now);
+            let question = self.shown(Question { timeout: Some(left), ..question });
             let shown = texts(&question.question);
             let asked = self.callbacks.ask(question);
-            let answer = match deadline {
-                // The child's own timeout has passed, perhaps while another question was being answered.
-                Some(deadline) if deadline <= Instant::now() => Answer::Cancelled,
-                Some(deadline) => {
-                    tokio::time::timeout_at(deadline.into(), asked).await.unwrap_or(Answer::Cancelled)
-                }
-                None => asked.await,
+            let answer = match left {
+                Duration::ZERO => Answer::Cancelled,
+                _ => tokio::time::timeout_at(deadline.into(), asked).await.unwrap_or(Answer::Cancelled),
             };
             child_control.send(Command::Answer(&id, &original(answer, &shown, originals)));
             child_control.end_question();
@@ -52,6 +53,7 @@ impl ActiveRun<'_> {
         ChildQuestion {
             run_id: self.admitted.builder.run_id.get(),
             agent: self.admitted.resolved.agent.name.clone(),
+            label: self.admitted.spec.label.clone(),
             question,
         }
     }

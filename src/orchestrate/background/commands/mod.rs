@@ -1,14 +1,17 @@
 //! `/subagents …`: parses the line (`parse`), finds the run that it names (`resolve`), completes what was
-//! typed (`complete`), and carries the command out (`answer`). `crate::present` words the answers.
+//! typed (`complete`), and carries the command out (`answer`). `question` finds the question that a person wants to
+//! answer. `crate::present` words the answers.
 
 mod answer;
 mod complete;
 mod parse;
+mod question;
 mod resolve;
 
 pub(super) use answer::{NO_TRANSCRIPT, read};
 pub use answer::{answer, stop_everything, transcript};
 pub use complete::{Completion, complete};
 pub use parse::{Command, RunCommand, Target, parse, usage_report};
+pub use question::{AskingRun, question_to_answer};
 pub(super) use resolve::named;
 pub use resolve::resolve;

@@ -137,10 +137,10 @@ fn log(mut words: Words<'_>) -> Result<Command, Report> {
 }
 
 /// The remaining words of a line; a word in quotes may contain blanks.
-struct Words<'a>(&'a str);
+pub(super) struct Words<'a>(pub(super) &'a str);
 
 impl Words<'_> {
-    fn next(&mut self) -> Option<String> {
+    pub(super) fn next(&mut self) -> Option<String> {
         let line = self.0.trim_start();
         if line.is_empty() {
             return None;
@@ -168,7 +168,7 @@ impl Words<'_> {
     }
 
     /// The rest of the line, unchanged.
-    fn rest(&mut self) -> Option<String> {
+    pub(super) fn rest(&mut self) -> Option<String> {
         let rest = std::mem::take(&mut self.0).trim();
         (!rest.is_empty()).then(|| rest.to_owned())
     }

@@ -105,6 +105,7 @@ pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Bo
     let overrides = RunOverrides { model, thinking, timeout, announces: true, ..RunOverrides::default() };
     let spec = RunSpec {
         agent,
+        label: record.label.clone(),
         task: request.task.clone(),
         cwd: request.cwd.clone(),
         context: Arc::clone(&request.context),

@@ -1,0 +1,50 @@
+//! Which question a person wants to answer.
+
+use napi_derive::napi;
+
+use crate::orchestrate::background::commands::{self, AskingRun};
+
+/// A question that waits for a person.
+#[napi(object, object_to_js = false)]
+pub struct WaitingQuestion {
+    /// Its id.
+    pub id: u32,
+    /// The run that asks; eight hexadecimal characters.
+    pub run_id: String,
+    /// The agent's name.
+    pub agent: String,
+    /// The name of the run, if it has one.
+    pub label: Option<String>,
+}
+
+/// The question that a person wants to answer.
+#[napi(object, object_from_js = false)]
+pub struct ChosenQuestion {
+    /// Its id; absent when there is none.
+    pub id: Option<u32>,
+    /// Why there is none.
+    pub problem: Option<String>,
+}
+
+/// The question that a line after `/subagents` is about, of those that wait, the oldest first. Nothing for a line that is
+/// another command.
+///
+/// @example
+/// ```ts
+/// import { questionToAnswer } from "pi-subagent-native";
+///
+/// const waiting = [{ id: 7, runId: "1a2b3c4d", agent: "explorer" }];
+/// console.log(questionToAnswer("answer explorer", waiting)?.id);
+/// ```
+#[napi(catch_unwind)]
+pub fn question_to_answer(line: String, waiting: Vec<WaitingQuestion>) -> Option<ChosenQuestion> {
+    let (ids, runs): (Vec<u32>, Vec<AskingRun>) = waiting
+        .into_iter()
+        .map(|WaitingQuestion { id, run_id, agent, label }| (id, AskingRun { run_id, agent, label }))
+        .unzip();
+    let (id, problem) = match commands::question_to_answer(&line, &runs)? {
+        Ok(place) => (ids.get(place).copied(), None),
+        Err(problem) => (None, Some(problem)),
+    };
+    Some(ChosenQuestion { id, problem })
+}

@@ -1,0 +1,98 @@
+//! Finds the question that `answer …` is about, among those that wait for a person.
+
+use super::parse::Words;
+use crate::text::{nearest, quoted, suggestion};
+
+/// The run whose question waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskingRun {
+    /// Its id.
+    pub run_id: String,
+    /// The name of its agent.
+    pub agent: String,
+    /// Its own name, if it has one.
+    pub label: Option<String>,
+}
+
+/// The place of the question that a line is about, in a row with the oldest first: by its number from 1, by the run's
+/// label or the beginning of its id, or by the agent; the oldest without any of these. `None`: the line is another command.
+///
+/// # Errors
+///
+/// Says that no question waits, or none of this name.
+#[must_use]
+pub fn question_to_answer(line: &str, waiting: &[AskingRun]) -> Option<Result<usize, String>> {
+    let mut words = Words(line);
+    if words.next()? != "answer" {
+        return None;
+    }
+    let which = words.rest().unwrap_or_default().trim_matches('"').to_owned();
+    let numbered = || which.parse::<usize>().ok()?.checked_sub(1).filter(|place| *place < waiting.len());
+    let is_of = |run: &AskingRun| {
+        run.run_id.starts_with(&which) || run.label.as_ref() == Some(&which) || run.agent == which
+    };
+    let found = numbered().or_else(|| waiting.iter().position(is_of));
+    Some(found.ok_or_else(|| {
+        if which.is_empty() || waiting.is_empty() {
+            return "No sub-agent waits for an answer".to_owned();
+        }
+        let names = waiting.iter().flat_map(|run| run.label.iter().chain([&run.agent]));
+        let nearest = nearest(&which, names.map(String::as_str));
+        format!("No sub-agent named {} waits for an answer{}", quoted(&which), suggestion(nearest))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asking(run_id: &str, agent: &str, label: Option<&str>) -> AskingRun {
+        AskingRun { run_id: run_id.to_owned(), agent: agent.to_owned(), label: label.map(str::to_owned) }
+    }
+
+    #[test]
+    fn a_question_is_named_by_number_label_id_or_agent() {
+        let waiting = [
+            asking("1a2b3c4d", "explorer", Some("the config")),
+            asking("5e6f7a8b", "reviewer", None),
+            asking("90abcdef", "reviewer", Some("2")),
+        ];
+        for (line, expected) in [
+            ("answer", 0),
+            ("  answer  ", 0),
+            ("answer 2", 1),
+            ("answer the config", 0),
+            ("answer \"the config\"", 0),
+            ("answer 5e6", 1),
+            ("answer 90", 2),
+            ("answer reviewer", 1),
+            ("answer \"reviewer", 1),
+        ] {
+            assert_eq!(question_to_answer(line, &waiting), Some(Ok(expected)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_nothing_fits_gets_the_nearest() {
+        let waiting = [asking("1a2b3c4d", "explorer", None)];
+        let problem = |line| question_to_answer(line, &waiting).and_then(Result::err).unwrap_or_default();
+        assert_eq!(
+            problem("answer explorre"),
+            "No sub-agent named `explorre` waits for an answer; did you mean `explorer`?"
+        );
+        for line in ["answer 0", "answer 2", "answer \u{1b}[31m"] {
+            assert!(problem(line).starts_with("No sub-agent named `"), "{line}: {}", problem(line));
+            assert!(!problem(line).contains('\u{1b}'));
+        }
+        let none = Some(Err("No sub-agent waits for an answer".to_owned()));
+        assert_eq!(question_to_answer("answer", &[]), none);
+        assert_eq!(question_to_answer("answer explorer", &[]), none);
+    }
+
+    #[test]
+    fn other_commands_are_none() {
+        for line in ["", "list", "answers", "send answer x"] {
+            assert_eq!(question_to_answer(line, &[]), None, "{line}");
+        }
+    }
+}

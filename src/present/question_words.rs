@@ -1,0 +1,132 @@
+//! The words around a question that a run asks a person, and the ways to answer it.
+
+use super::drawing::folded;
+
+/// What stands around a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuestionWords {
+    /// Who asks: `cleanup (explorer) asks`.
+    pub heading: String,
+    /// The question on one line, with who asks it.
+    pub sentence: String,
+    /// The ways to answer. The first one changes nothing: it is what Enter takes before anything else was chosen.
+    pub choices: Vec<Choice>,
+}
+
+/// A way to answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Its words, on one line.
+    pub label: String,
+    /// What it means; absent where the answer is to be written.
+    pub answer: Option<ChosenAnswer>,
+}
+
+/// What a choice means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChosenAnswer {
+    /// No answer.
+    None,
+    /// A yes or a no.
+    Confirmed(bool),
+    /// One of the options.
+    Value(String),
+}
+
+/// How a question is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerKind<'a> {
+    /// With a yes or a no.
+    Confirm,
+    /// With one of these.
+    Select(&'a [String]),
+    /// With a text.
+    Written,
+}
+
+/// The words around a question of an extension in a child. `label` is the name of its run.
+#[must_use]
+pub fn question_words(label: Option<&str>, agent: &str, title: &str, kind: AnswerKind<'_>) -> QuestionWords {
+    let heading = format!("{} asks", asker(label, agent));
+    let none = Choice { label: "No answer".to_owned(), answer: Some(ChosenAnswer::None) };
+    let choices = match kind {
+        AnswerKind::Confirm => yes_or_no("No", "Yes"),
+        AnswerKind::Select(options) => {
+            let option = |text: &String| Choice {
+                label: folded(text),
+                answer: Some(ChosenAnswer::Value(text.clone())),
+            };
+            std::iter::once(none).chain(options.iter().map(option)).collect()
+        }
+        AnswerKind::Written => vec![none, Choice { label: "Write an answer".to_owned(), answer: None }],
+    };
+    QuestionWords { sentence: format!("{heading}: {}", folded(title)), heading, choices }
+}
+
+/// The words around our own question, whether a project's agent may run.
+#[must_use]
+pub fn consent_words(title: &str) -> QuestionWords {
+    QuestionWords {
+        heading: "sub-agent".to_owned(),
+        sentence: folded(title),
+        choices: yes_or_no("No, do not run it", "Yes, run it"),
+    }
+}
+
+fn yes_or_no(no: &str, yes: &str) -> Vec<Choice> {
+    [(no, false), (yes, true)]
+        .map(|(label, yes)| Choice { label: label.to_owned(), answer: Some(ChosenAnswer::Confirmed(yes)) })
+        .to_vec()
+}
+
+/// The run by its name, if it has one, and the agent.
+fn asker(label: Option<&str>, agent: &str) -> String {
+    let (name, kind) = (folded(label.unwrap_or_default()), folded(agent));
+    if name.is_empty() || name == kind { kind } else { format!("{name} ({kind})") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_is_the_run_and_its_agent() {
+        let heading = |label| question_words(label, "explorer", "", AnswerKind::Written).heading;
+        assert_eq!(heading(Some("cleanup")), "cleanup (explorer) asks");
+        assert_eq!(heading(Some("explorer")), "explorer asks");
+        assert_eq!(heading(Some(" \n ")), "explorer asks");
+        assert_eq!(heading(None), "explorer asks");
+        assert_eq!(heading(Some("a\u{1b}[31m\nb")), "a b (explorer) asks");
+    }
+
+    #[test]
+    fn a_question_of_several_lines_is_one_sentence() {
+        let words = question_words(Some("cleanup"), "explorer", "Remove\n\tthis?", AnswerKind::Confirm);
+        assert_eq!(words.sentence, "cleanup (explorer) asks: Remove this?");
+        assert_eq!(consent_words("Run\nit?").sentence, "Run it?");
+    }
+
+    #[test]
+    fn the_first_choice_changes_nothing() {
+        let options = ["All".to_owned(), "Two\nlines".to_owned()];
+        for kind in [AnswerKind::Confirm, AnswerKind::Select(&options), AnswerKind::Written] {
+            let first = question_words(None, "explorer", "Which?", kind).choices.swap_remove(0);
+            assert!(
+                matches!(first.answer, Some(ChosenAnswer::None | ChosenAnswer::Confirmed(false))),
+                "{kind:?}"
+            );
+        }
+        assert_eq!(consent_words("Run it?").choices[0].answer, Some(ChosenAnswer::Confirmed(false)));
+    }
+
+    #[test]
+    fn an_option_is_shown_on_one_line_and_answered_as_it_is() {
+        let options = ["Two\nlines".to_owned()];
+        let choices = question_words(None, "explorer", "Which?", AnswerKind::Select(&options)).choices;
+        let expected = Choice {
+            label: "Two lines".to_owned(),
+            answer: Some(ChosenAnswer::Value("Two\nlines".to_owned())),
+        };
+        assert_eq!(choices[1], expected);
+    }
+}
