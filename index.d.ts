@@ -316,6 +316,12 @@ export interface AgentInfo {
   model?: string
   /** The thinking level the definition asks for; absent: inherited. */
   thinking?: string
+  /** Whether a child could change files with one of its tools: the agent is not readonly, and `allowWrite` is on. */
+  canWrite: boolean
+  /** What a run would have in the end, and who said so, in words for people: `model haiku (agents.explorer)`. */
+  settings: Array<string>
+  /** What the agent asks for and this pi does not have, in words for people. */
+  notices: Array<string>
 }
 
 /** A message of pi's. */
@@ -435,6 +441,8 @@ export interface BackgroundOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
+  skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -678,6 +686,8 @@ export interface ChainOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
+  skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -1025,6 +1035,8 @@ export interface EarlyOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
+  skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -1100,6 +1112,12 @@ export interface HostCallbacks {
    * callback the child refreshes its own copy, which is taken back at its end.
    */
   refresh?: (request: RefreshRequest) => Promise<boolean> | boolean
+  /**
+   * Looks up a model as pi does; asked for every model that is not the session's. A model that is unknown or has no
+   * login refuses the run before its child is started. Without this callback, and without an answer within 5 seconds,
+   * the child finds out.
+   */
+  model?: (request: ModelRequest) => Promise<HostModel> | HostModel
   /** Passes a question of a child on to the user. Without this callback every question is cancelled. */
   ask?: (question: Question) => Promise<Answer> | Answer
   /** Hears the id of a question, of `confirm` or `ask`, whose answer is not waited for any more: its run has ended. */
@@ -1112,6 +1130,37 @@ export interface HostExtension {
   path: string
   /** The directory of the package that brings it; absolute. Absent for a file of its own. */
   package?: string
+}
+
+/** What pi says about a model that was asked for. */
+export interface HostModel {
+  /** `provider/id`; absent when no model or several are meant. */
+  model?: string
+  /**
+   * Whether pi has a login for its provider.
+   * @default false
+   */
+  hasLogin?: boolean
+  /**
+   * The environment variables that its provider takes a key from.
+   * @default []
+   */
+  variables?: Array<string>
+  /** pi's own words about a name that means no model or several. */
+  problem?: string
+  /**
+   * Every model, `provider/id`, when none was meant: the nearest is suggested.
+   * @default []
+   */
+  known?: Array<string>
+}
+
+/** A skill that the hosting pi has. */
+export interface HostSkill {
+  /** Its name. */
+  name: string
+  /** Its file. */
+  path: string
 }
 
 /** A tool that the hosting pi has. */
@@ -1218,6 +1267,12 @@ export interface MarkStyle {
  */
 export declare function markStyles(): Array<MarkStyle>
 
+/** A model that a run asks for. */
+export interface ModelRequest {
+  /** As it was asked for: `provider/id`, an id, or a part of a name, without a thinking level. */
+  model: string
+}
+
 /**
  * Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event
  * at a time and at most five a second; the next one waits for a promise it returns. When it throws or its promise
@@ -1308,6 +1363,8 @@ export interface ParallelOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
+  skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -1647,6 +1704,8 @@ export interface RunOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
+  skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -1891,8 +1950,14 @@ export interface SpawnableAgent {
   source: "builtin" | "user" | "project"
   /** True when the definition allows only reading. */
   readonly: boolean
-  /** The model it would get, `provider/id`; absent when unknown. */
+  /** Whether its child could change files, if one of its tools does: it is not readonly, and `allowWrite` is on. */
+  canWrite: boolean
+  /** The model it would get, as it is named; absent when unknown. */
   model?: string
+  /** Who named that model, for people: `agents.NAME`, the agent file, the session. Absent without `model`. */
+  modelFrom?: string
+  /** The thinking level it would get; absent when unknown. */
+  thinking?: string
 }
 
 /** The agents that may run in the background with this configuration on this machine. */
@@ -1948,6 +2013,8 @@ export interface SpawnableOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
+  skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -1975,8 +2042,8 @@ export interface SpawnOptions {
   /** A name for people; cut at 80 characters. */
   label?: string
   /**
-   * A model that wins over agent and configuration, `provider/id` or an id that is unique among `models`.
-   * An unknown one is skipped with a warning.
+   * A model that wins over agent and configuration, named as pi names models, or without the callback `model`
+   * `provider/id` or an id that is unique among `models`. An unknown one is skipped with a warning.
    */
   childModel?: string
   /**
@@ -2036,6 +2103,8 @@ export interface SpawnOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
+  skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
@@ -2241,6 +2310,8 @@ export interface SurfaceOptions {
    * are read.
    */
   extensions?: Array<HostExtension>
+  /** The skills of the hosting pi. Absent: unknown. */
+  skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to this process's environment. */

@@ -412,3 +412,78 @@ fn the_example_of_the_launchers_is_right() {
     assert_eq!((k8s.max_concurrent, k8s.env.as_slice()), (50, &["OPENAI_API_KEY".to_owned()][..]));
     assert_eq!(loaded.config.launchers["build-box"].max_concurrent, 64);
 }
+
+#[test]
+fn the_settings_of_agents_are_read_one_by_one_and_each_mistake_has_its_place() {
+    let scene = Scene::new().user(
+        "{ \"subagents\": { \"agents\": {\n  \"explorer\": { \"model\": \"haiku\", \"timeout\": 5,\n    \"tools\": [\"Read\", \"ba*\"],\n    \
+         \"skills\": [\"review\"], \"maxTurns\": 7, \"context\": \"none\" },\n  \"*\": { \"maxCost\": \"1\", \"thinking\": \"inherit\" },\n  \
+         \"a b\": {},\n  \"tester\": 5,\n  \"explorer\": {}\n} } }",
+    );
+    insta::assert_snapshot!(scene.told(), @r#"
+    Warning CONFIG_KEY_UNKNOWN /agent/subagents.json:2:35: `agents.explorer.timeout` is not a setting of an agent; did you mean `timeoutMs`?
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:3:23: `agents.explorer.tools` holds `"ba*"`; expected a list of plain tool names, such as ["read", "grep"], or `mcp__server__*`
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:5:21: `agents.*.maxCost` is `"1"`; expected an amount in USD such as 0.5, 0 for no limit
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:6:3: `agents.a b` names no agent; expected `*` or the name of one
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:7:13: `agents.tester` is `5`; expected an object of settings
+    Error CONFIG_KEY_DUPLICATE /agent/subagents.json:8:3: `agents.explorer` is given twice; the first one counts
+    "#);
+    let agents = serde_json::to_value(scene.load().config.agents).expect("JSON");
+    let expected = json!({
+        "explorer": { "model": "haiku", "skills": ["review"], "maxTurns": 7, "context": "none" },
+        "*": { "thinking": "inherit" },
+    });
+    assert_eq!(agents, expected);
+}
+
+#[test]
+fn a_project_only_tightens_the_settings_of_agents() {
+    let scene = Scene::new()
+        .user(
+            r#"{ "subagents": { "agents": { "explorer": { "model": "haiku", "tools": ["Read", "grep", "read"], "timeoutMs": 900 },
+                 "*": { "maxTurns": 5, "skills": ["a", "b"] } } } }"#,
+        )
+        .project(
+            "{ \"subagents\": { \"agents\": { \"explorer\": {\n  \"model\": \"opus\",\n  \"tools\": [\"read\", \"bash\"],\n  \
+             \"timeoutMs\": 1000,\n  \"idleTimeoutMs\": 50,\n  \"maxTurns\": 0,\n  \"maxCost\": 0.5,\n  \"skills\": true,\n  \
+             \"context\": \"none\",\n  \"enabled\": false\n}, \"*\": { \"enabled\": true, \"skills\": [\"b\", \"c\"], \"maxTurns\": 3 } },\n\
+             \"agentDirs\": [\"/etc\"], \"projectAgentDirs\": [\".claude/agents\"] } }",
+        );
+    insta::assert_snapshot!(scene.told(), @r#"
+    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:2:3: `agents.explorer.model` is ignored: a project file may not set it, only the user's own may
+    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:3:12: `agents.explorer.tools` is cut: a project file may only take entries away; ["bash"] is not among ["read","grep"]
+    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:4:16: `agents.explorer.timeoutMs` is `1000` and is ignored: a project file may only make it stricter than `900`
+    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:6:15: `agents.explorer.maxTurns` is `0` and is ignored: a project file may only make it stricter than `5`
+    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:8:13: `agents.explorer.skills` is `true` and is ignored: a project file may only make it stricter than `["a","b"]`
+    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:11:22: `agents.*.enabled` is `true` and is ignored: a project file may only set it to `false`
+    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:11:38: `agents.*.skills` is cut: a project file may only take entries away; ["c"] is not among ["a","b"]
+    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:12:1: `agentDirs` is ignored: a project file may not set it, only the user's own may
+    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:12:24: `projectAgentDirs` is ignored: a project file may not set it, only the user's own may
+    "#);
+    let agents = serde_json::to_value(scene.load().config.agents).expect("JSON");
+    let expected = json!({
+        "explorer": {
+            "model": "haiku", "tools": ["read", "grep"], "timeoutMs": 900,
+            "project": { "tools": ["read"], "idleTimeoutMs": 50, "maxCost": 0.5, "context": "none", "enabled": false },
+        },
+        "*": { "maxTurns": 5, "skills": ["a", "b"], "project": { "skills": ["b"], "maxTurns": 3 } },
+    });
+    assert_eq!(agents, expected);
+}
+
+#[test]
+fn directories_of_agents_are_absolute_or_at_home_and_those_of_projects_lie_within() {
+    let scene = Scene::new()
+        .user("{ \"subagents\": { \"agentDirs\": [\"agents\"],\n  \"projectAgentDirs\": [\"../agents\"] } }");
+    insta::assert_snapshot!(scene.told(), @r#"
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:1:32: `agentDirs` holds `"agents"`; expected a list of paths that begin with `/` or `~/`
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:2:24: `projectAgentDirs` holds `"../agents"`; expected a list of paths within a project, such as ".claude/agents"
+    "#);
+    let scene = Scene::new().user(
+        r#"{ "subagents": { "agentDirs": ["~/.claude/agents", "/a"], "projectAgentDirs": [".claude/agents"] } }"#,
+    );
+    assert_eq!(scene.told(), "");
+    let config = scene.load().config;
+    assert_eq!(config.agent_dirs, ["~/.claude/agents", "/a"]);
+    assert_eq!(config.project_agent_dirs, [".claude/agents"]);
+}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use pi_subagent_native::agent::{Catalog, Source, confirm, discover, is_confirmed};
+use pi_subagent_native::agent::{AgentDirs, Catalog, Source, confirm, discover, is_confirmed};
 use tempfile::TempDir;
 
 const BUILTINS: [&str; 5] = ["explorer", "researcher", "reviewer", "implementer", "tester"];
@@ -38,7 +38,7 @@ impl Scene {
     }
 
     fn discover_in(&self, cwd: &str) -> Catalog {
-        discover(&self.home.join(cwd), &self.home.join("agent"), Some(&self.home))
+        discover(&self.home.join(cwd), &self.home.join("agent"), Some(&self.home), AgentDirs::default())
     }
 
     fn discover(&self) -> Catalog {
@@ -70,7 +70,7 @@ fn without_any_file_there_are_the_builtins_in_their_order() {
 
 #[test]
 fn directories_that_do_not_exist_are_no_mistake() {
-    let catalog = discover("/nowhere/at/all".as_ref(), "/nowhere/agent".as_ref(), None);
+    let catalog = discover("/nowhere/at/all".as_ref(), "/nowhere/agent".as_ref(), None, AgentDirs::default());
     assert_eq!((catalog.agents.len(), catalog.diagnostics.len()), (5, 0));
 }
 
@@ -139,7 +139,8 @@ fn the_project_is_the_nearest_directory_up_to_the_repository_or_home() {
 fn the_users_own_directory_is_never_a_project() {
     let scene = Scene::new();
     scene.agent(".pi/agents/x.md", "mine");
-    let catalog = discover(&scene.home.join("code"), &scene.home.join(".pi"), Some(&scene.home));
+    let catalog =
+        discover(&scene.home.join("code"), &scene.home.join(".pi"), Some(&scene.home), AgentDirs::default());
     assert_eq!(catalog.find("mine").expect("it exists").source, Source::User);
 }
 

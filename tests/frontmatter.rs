@@ -8,7 +8,9 @@ use std::fs;
 use std::time::Duration;
 
 use hidden::{assert_all_seen, with_hidden};
-use pi_subagent_native::agent::{AgentDefinition, Catalog, Context, Network, SandboxMode, Source, discover};
+use pi_subagent_native::agent::{
+    AgentDefinition, AgentDirs, Catalog, Context, Network, SandboxMode, Skills, Source, discover,
+};
 use tempfile::TempDir;
 
 /// The catalog of a user directory with this one file in it.
@@ -19,7 +21,7 @@ fn catalog_of(content: impl AsRef<[u8]>) -> (TempDir, Catalog) {
     fs::create_dir(world.path().join("cwd")).expect("a working directory");
     fs::write(agents.join("file.md"), content).expect("an agent file");
     let home = world.path();
-    let catalog = discover(&home.join("cwd"), &home.join("agent"), Some(home));
+    let catalog = discover(&home.join("cwd"), &home.join("agent"), Some(home), AgentDirs::default());
     (world, catalog)
 }
 
@@ -130,7 +132,7 @@ fn every_field_is_read() {
     assert_eq!((agent.sandbox, agent.launcher.as_deref()), (Some(SandboxMode::Required), Some("box")));
     assert_eq!(agent.network, Some(Network::Off));
     assert_eq!(agent.extensions.as_deref(), Some(&["./a.ts".to_owned(), "./b.ts".to_owned()][..]));
-    assert_eq!((agent.context, agent.skills), (Some(Context::None), Some(true)));
+    assert_eq!((agent.context, agent.skills), (Some(Context::None), Some(Skills::All(true))));
     assert_eq!(agent.content_hash.len(), 64);
 }
 

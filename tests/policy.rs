@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use pi_subagent_native::agent::{
-    AgentDefinition, Catalog, DELEGATION_HEADING, DropReason, ShellPolicy, Source, Surface, TaskLimits,
-    ToolPlan, ToolPolicy, discover, plan_tools, surface,
+    AgentDefinition, AgentDirs, Catalog, DELEGATION_HEADING, DropReason, ShellPolicy, Source, Surface,
+    TaskLimits, ToolPlan, ToolPolicy, discover, plan_tools, surface,
 };
 
 const R: &str = "read grep find ls web_search fetch_content get_search_content";
 
 fn builtins() -> Catalog {
-    discover("/nowhere".as_ref(), "/nowhere".as_ref(), None)
+    discover("/nowhere".as_ref(), "/nowhere".as_ref(), None, AgentDirs::default())
 }
 
 fn agent(readonly: bool, tools: Option<&str>) -> AgentDefinition {
@@ -35,6 +35,7 @@ fn policy(words: &str) -> ToolPolicy {
         shell: if has("sandbox") { ShellPolicy::Held } else { ShellPolicy::NoSandbox },
         deny: marked('-').collect(),
         allow: (!allow.is_empty()).then_some(allow),
+        bounds: Vec::new(),
     }
 }
 
@@ -229,7 +230,7 @@ fn shadowed_and_broken_definitions_are_named_nowhere_and_long_lists_become_names
     }
     fs::write(agents.join("x.md"), "---\nname: broken\nreadonly: x\n---\n").expect("a file");
     fs::write(agents.join("y.md"), "---\nname: tester\ndescription: mine\n---\n").expect("a file");
-    let catalog = discover("/nowhere".as_ref(), context.path(), None);
+    let catalog = discover("/nowhere".as_ref(), context.path(), None, AgentDirs::default());
     assert_eq!(catalog.find("tester").expect("it exists").source, Source::User);
     let surface = surface_of(&catalog, |_| true);
     let description = &surface.tools[0].description;

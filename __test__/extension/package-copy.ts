@@ -283,7 +283,8 @@ export class StubAddon implements Called {
 	}
 
 	async listSpawnable(): Promise<SpawnableAgents> {
-		const agents = [{ id: "explorer", description: "Finds code", source: "builtin" as const, readonly: true }];
+		const rights = { readonly: true, canWrite: false };
+		const agents = [{ id: "explorer", description: "Finds code", source: "builtin" as const, ...rights }];
 		return { ...stamp("agents"), agents, defaultAgent: "explorer" };
 	}
 

@@ -107,7 +107,7 @@ holds<Same<keyof TaskOptions, "agent" | "task" | "cwd">>();
 type Words = "heading" | "sentence" | "choices" | "timeoutMs";
 holds<Same<keyof Required<Question>, "id" | "runId" | "agent" | "method" | "title" | Words>>();
 holds<Same<keyof Required<HostCallbacks>, never>>();
-holds<Same<keyof HostCallbacks, "confirm" | "refresh" | "ask" | "withdraw">>();
+holds<Same<keyof HostCallbacks, "confirm" | "refresh" | "model" | "ask" | "withdraw">>();
 holds<Same<keyof Required<ToolResult>, "content" | "details">>();
 holds<Same<keyof Required<Details>, "mode" | "results">>();
 holds<

@@ -1,7 +1,7 @@
 /** What the addon needs to know about the pi that hosts us. */
 
 import type { ExtensionAPI, ExtensionContext, SourceInfo } from "@earendil-works/pi-coding-agent";
-import type { HostTool, RunOptions, SurfaceOptions } from "../../index.js";
+import type { HostSkill, HostTool, RunOptions, SurfaceOptions } from "../../index.js";
 import { hostExtensions } from "./extensions.ts";
 import { isOurs } from "./own.ts";
 import { defined } from "./stored.ts";
@@ -14,15 +14,21 @@ function extensionFile({ path, source }: SourceInfo): string | undefined {
 /** How pi marks a model that picks another one for each request; only extensions make such models. */
 const VIRTUAL_API = "pi-virtual";
 
-/** Every model that this pi knows, as `provider/id`. */
-export function modelNames({ modelRegistry }: ExtensionContext): string[] {
-	return modelRegistry.getAll().map(({ provider, id }) => `${provider}/${id}`);
-}
-
 export function surfaceOptions(pi: ExtensionAPI, { cwd }: ExtensionContext): SurfaceOptions {
 	const tools = pi.getAllTools().map(({ name, sourceInfo }) => ({ name, extension: extensionFile(sourceInfo) }));
 	const others = tools.filter(({ extension }) => extension === undefined || !isOurs(extension));
-	return defined<SurfaceOptions>({ cwd, tools: others.map(defined<HostTool>), extensions: hostExtensions() });
+	return defined<SurfaceOptions>({
+		cwd,
+		tools: others.map(defined<HostTool>),
+		extensions: hostExtensions(),
+		skills: skillsOf(pi),
+	});
+}
+
+/** pi's skills, as the commands that it makes of them. */
+function skillsOf(pi: ExtensionAPI): HostSkill[] {
+	const skills = pi.getCommands().filter(({ source }) => source === "skill");
+	return skills.map(({ name, sourceInfo }) => ({ name: name.replace(/^skill:/, ""), path: sourceInfo.path }));
 }
 
 export function doctorOptions(pi: ExtensionAPI, context: ExtensionContext): SurfaceOptions {

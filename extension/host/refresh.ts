@@ -6,31 +6,17 @@
  * same `auth.json` under the same lock, and the session's own notices the change there.
  */
 
-import { readFileSync, realpathSync } from "node:fs";
-import { findPackageJSON } from "node:module";
-import { pathToFileURL } from "node:url";
 import type { ExtensionContext, ModelRegistry } from "@earendil-works/pi-coding-agent";
 import type { HostCallbacks } from "../../index.js";
 import type { Questions } from "../questions/questions.ts";
-
-const PI = "@earendil-works/pi-coding-agent";
-
-type Pi = Partial<typeof import("@earendil-works/pi-coding-agent")>;
+import { library } from "./library.ts";
+import { findModel } from "./models.ts";
 
 /** The part of `ctx.modelRegistry` that is needed. */
 export type ProviderRegistry = Pick<
 	ModelRegistry,
 	"getRegisteredNativeProvider" | "getRegisteredProviderConfig" | "getProviderAuth"
 >;
-
-/** The library of the pi that runs us, beside its program: Node would find another one, or none. */
-async function library(): Promise<Pi> {
-	const program = pathToFileURL(realpathSync(process.argv[1] ?? ""));
-	const description = findPackageJSON(program);
-	// A host of its own that embeds pi has something else there.
-	const isPi = description !== undefined && JSON.parse(readFileSync(description, "utf8")).name === PI;
-	return isPi ? await import(new URL("index.js", program).href) : {};
-}
 
 /**
  * Refreshes and stores the provider's token unless it is good for `validForMs` more. Never rejects; `false` when there is
@@ -70,5 +56,6 @@ export function hostCallbacks(
 		// A context that is stale throws for its registry.
 		await refreshToken(() => context.modelRegistry, provider, validForMs, call?.signal);
 	const session = context.sessionManager.getSessionId();
-	return { refresh, ...(context.hasUI && questions.callbacks(session, call?.id)) };
+	const model: HostCallbacks["model"] = async ({ model }) => await findModel(() => context.modelRegistry, model);
+	return { refresh, model, ...(context.hasUI && questions.callbacks(session, call?.id)) };
 }

@@ -17,7 +17,7 @@ import { renderers } from "../cards/render.ts";
 import { sessionToolRenderers } from "../cards/session-tools.ts";
 import { contained, messageOf } from "../host/guard.ts";
 import { loadAddon, type Native } from "../host/native.ts";
-import { modelNames, type PlaceOptions, placeOptions } from "../host/options.ts";
+import { type PlaceOptions, placeOptions } from "../host/options.ts";
 import type { ToolDefinition, ToolOutput } from "../host/pi.ts";
 import { hostCallbacks } from "../host/refresh.ts";
 import { settled } from "../host/runs.ts";
@@ -136,12 +136,12 @@ type SpawnParams = Pick<SpawnOptions, "task" | "label" | "runTimeoutSeconds" | "
 	Partial<Record<"agentId" | "model" | "thinking", string>>;
 
 /** Neither this nor the list waits for a run. */
-async function spawn({ native, params, place, host, signal, context }: Call): Promise<ToolOutput> {
+async function spawn({ native, params, place, host, signal }: Call): Promise<ToolOutput> {
 	if (signal?.aborted) return failure("aborted before anything was started");
 	const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params as SpawnParams;
 	const { task, label, runTimeoutSeconds, cleanup } = named;
 	const asked = { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup };
-	const options = defined<SpawnOptions>({ ...place, ...asked, models: modelNames(context) });
+	const options = defined<SpawnOptions>({ ...place, ...asked });
 	return answer(await native.spawnSession(options, host));
 }
 

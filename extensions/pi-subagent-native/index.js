@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 d3e378dd1b62b8c8. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 18ed2936a8e6914f. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6258,8 +6258,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d3e378dd1b62b8c8"}.`)) return void 0;
-  const [version] = "0.1.0 d3e378dd1b62b8c8".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 18ed2936a8e6914f"}.`)) return void 0;
+  const [version] = "0.1.0 18ed2936a8e6914f".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7223,13 +7223,19 @@ function extensionFile({ path, source }) {
   return source === "builtin" || source === "sdk" || /^(?:builtin:|<)/.test(path) ? void 0 : path;
 }
 var VIRTUAL_API = "pi-virtual";
-function modelNames({ modelRegistry }) {
-  return modelRegistry.getAll().map(({ provider, id }) => `${provider}/${id}`);
-}
 function surfaceOptions(pi, { cwd }) {
   const tools = pi.getAllTools().map(({ name, sourceInfo }) => ({ name, extension: extensionFile(sourceInfo) }));
   const others = tools.filter(({ extension }) => extension === void 0 || !isOurs(extension));
-  return defined({ cwd, tools: others.map(defined), extensions: hostExtensions() });
+  return defined({
+    cwd,
+    tools: others.map(defined),
+    extensions: hostExtensions(),
+    skills: skillsOf(pi)
+  });
+}
+function skillsOf(pi) {
+  const skills = pi.getCommands().filter(({ source }) => source === "skill");
+  return skills.map(({ name, sourceInfo }) => ({ name: name.replace(/^skill:/, ""), path: sourceInfo.path }));
 }
 function doctorOptions(pi, context) {
   return defined({
@@ -7252,7 +7258,7 @@ function placeOptions(pi, context) {
   });
 }
 
-// extension/host/refresh.ts
+// extension/host/library.ts
 import { readFileSync as readFileSync2, realpathSync as realpathSync3 } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { pathToFileURL as pathToFileURL2 } from "node:url";
@@ -7263,6 +7269,39 @@ async function library() {
   const isPi = description !== void 0 && JSON.parse(readFileSync2(description, "utf8")).name === PI;
   return isPi ? await import(new URL("index.js", program).href) : {};
 }
+
+// extension/host/models.ts
+async function findModel(registryOf, asked) {
+  const { resolveCliModel } = await library();
+  if (!resolveCliModel) throw new Error("this host is not pi");
+  const registry = registryOf();
+  const hasLogin = (provider2) => registry.hasConfiguredAuth({ provider: provider2 });
+  const modelRuntime = { getModels: () => registry.getAll(), hasConfiguredAuth: hasLogin };
+  const { model, error } = resolveCliModel({ cliModel: asked, modelRuntime });
+  if (!model) {
+    const known = registry.getAll().map(({ provider: provider2, id: id2 }) => `${provider2}/${id2}`);
+    return defined({ problem: error?.trim(), known });
+  }
+  const { provider, id } = model;
+  const isUsable = hasLogin(provider);
+  const variables = isUsable ? [] : await keyVariables(registry, provider);
+  return { model: `${provider}/${id}`, hasLogin: isUsable, variables };
+}
+async function keyVariables(registry, provider) {
+  const names = [];
+  try {
+    const env = async (name) => {
+      names.push(name);
+      return void 0;
+    };
+    const ctx = { env, fileExists: async () => false };
+    await registry.getProvider(provider)?.auth.apiKey?.resolve({ ctx, signal: AbortSignal.timeout(1e3) });
+  } catch {
+  }
+  return [...new Set(names)];
+}
+
+// extension/host/refresh.ts
 async function refreshToken(registryOf, provider, validForMs, signal) {
   try {
     const registry = registryOf();
@@ -7285,7 +7324,8 @@ function hostCallbacks(context, questions, call) {
     await refreshToken(() => context.modelRegistry, provider, validForMs, call?.signal)
   );
   const session2 = context.sessionManager.getSessionId();
-  return { refresh, ...context.hasUI && questions.callbacks(session2, call?.id) };
+  const model = async ({ model: model2 }) => await findModel(() => context.modelRegistry, model2);
+  return { refresh, model, ...context.hasUI && questions.callbacks(session2, call?.id) };
 }
 
 // extension/commands/report.ts
@@ -8809,12 +8849,12 @@ async function useSessionTool(name, { session: session2 }, call) {
   const use = session2.useTool(name, call.params, call.host);
   return await withAbort(call.signal, use, use.result());
 }
-async function spawn({ native, params, place, host, signal, context }) {
+async function spawn({ native, params, place, host, signal }) {
   if (signal?.aborted) return failure2("aborted before anything was started");
   const { agentId: agent, model: childModel, thinking: childThinking, ...named2 } = params;
   const { task, label, runTimeoutSeconds, cleanup } = named2;
   const asked = { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup };
-  const options = defined({ ...place, ...asked, models: modelNames(context) });
+  const options = defined({ ...place, ...asked });
   return answer(await native.spawnSession(options, host));
 }
 async function list({ native, place }) {

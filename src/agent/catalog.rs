@@ -1,7 +1,7 @@
 //! The agents that exist, and which definition wins when several share a name.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::definition::{AgentDefinition, Source};
@@ -106,6 +106,11 @@ impl Catalog {
         Self { agents, shadowed, diagnostics }
     }
 
+    /// The name that Claude Code has for what this agent does.
+    pub(crate) fn claude_name(agent: &str) -> Option<&'static str> {
+        CLAUDE_NAMES.iter().find(|(_, ours)| *ours == agent).map(|(theirs, _)| *theirs)
+    }
+
     /// Looks up an agent by its exact name. A name of Claude Code's that no agent has finds the agent that does the same.
     ///
     /// # Errors
@@ -125,11 +130,10 @@ impl Catalog {
 }
 
 fn duplicate(agent: &AgentDefinition, first: &AgentDefinition) -> Diagnostic {
-    let file = first.path.as_deref().and_then(|path| path.file_name()).unwrap_or_default();
-    let message = format!(
-        "agent `{}` is already defined in `{}`; this file is ignored",
-        agent.name,
-        file.to_string_lossy()
-    );
-    Diagnostic::new(NAME_DUPLICATE, message, agent.path.as_deref(), Some(Position::START))
+    let [path, first_path] = [agent, first].map(|agent| agent.path.as_deref());
+    let is_beside = path.and_then(Path::parent) == first_path.and_then(Path::parent);
+    let file = first_path.and_then(|path| if is_beside { path.file_name() } else { Some(path.as_os_str()) });
+    let file = file.unwrap_or_default().to_string_lossy();
+    let message = format!("agent `{}` is already defined in `{file}`; this file is ignored", agent.name);
+    Diagnostic::new(NAME_DUPLICATE, message, path, Some(Position::START))
 }

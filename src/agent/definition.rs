@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::text::text_enum;
 
 text_enum! {
@@ -53,6 +55,16 @@ text_enum! {
     }
 }
 
+/// Which of pi's skills a child sees.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Skills {
+    /// All or none.
+    All(bool),
+    /// Those of these names.
+    Named(Vec<String>),
+}
+
 /// pi's thinking levels, lowest first.
 pub const THINKING_LEVELS: &[&str] = &["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
@@ -95,8 +107,8 @@ pub struct AgentDefinition {
     pub extensions: Option<Vec<String>>,
     /// Which context files the child reads; `None` uses the configuration.
     pub context: Option<Context>,
-    /// Whether the child sees skills; `None` uses the configuration.
-    pub skills: Option<bool>,
+    /// Which skills the child sees; `None` uses the configuration.
+    pub skills: Option<Skills>,
     /// The system prompt: the file's body, or the description when the body is empty.
     pub prompt: String,
     /// SHA-256 of the file in lower-case hexadecimal. A confirmation is bound to it.

@@ -30,6 +30,8 @@ const MAX_CACHED_PROMPT_BYTES: usize = 32 * 1024;
 const SETTLED: Duration = Duration::from_secs(2);
 
 const FOREIGN: Code = (Severity::Warning, "AGENT_FILE_FOREIGN");
+const DIRECTORY_MISSING: Code = (Severity::Warning, "AGENT_DIRECTORY_MISSING");
+const DIRECTORY_MISSING_WORDS: &str = "does not exist; `agentDirs` names it";
 const DIRECTORY_TOO_LARGE: Code = (Severity::Warning, "AGENT_DIRECTORY_TOO_LARGE");
 
 /// The agents that come with this package, in listing order. They are compiled in, so no directory can replace them.
@@ -44,38 +46,72 @@ static BUILTIN: LazyLock<Vec<Parsed>> = LazyLock::new(|| {
     files.map(|file| parse(file.as_bytes(), Source::Builtin, None)).into()
 });
 
-/// Finds all agents that exist now: this package's, those in pi's own agent directory, and those of the project around
-/// `cwd`. The search for the project stops at the user's home directory. Blocking; unchanged files are not read again.
+/// Where a project keeps its agents; the first that exists counts.
+const OWN: [&str; 2] = [".pi/agents", ".agents"];
+
+/// Where agents lie besides pi's own directories. An agent there never replaces one of the same source in those.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AgentDirs<'a> {
+    /// The user's, in order.
+    pub user: &'a [PathBuf],
+    /// A project's, relative to its directories.
+    pub project: &'a [String],
+}
+
+/// Finds all agents that exist now: this package's, those in pi's own agent directory, those of the project around
+/// `cwd`, and those in `more`. The search for the project stops at the user's home directory. Blocking; unchanged files
+/// are not read again.
 #[must_use]
-pub fn discover(cwd: &Path, agent_dir: &Path, home: Option<&Path>) -> Catalog {
+pub fn discover(cwd: &Path, agent_dir: &Path, home: Option<&Path>, more: AgentDirs<'_>) -> Catalog {
     let mut diagnostics = Vec::new();
-    let user_dir = agent_dir.join("agents");
-    let project_dir = project_directory(cwd, home, &user_dir, &mut diagnostics);
+    let mut user_dirs = vec![agent_dir.join("agents")];
+    for dir in more.user {
+        match fs::metadata(dir) {
+            Err(error) if is_absent(dir, &error) => {
+                diagnostics.push(Diagnostic::new(
+                    DIRECTORY_MISSING,
+                    DIRECTORY_MISSING_WORDS.to_owned(),
+                    Some(dir),
+                    None,
+                ));
+            }
+            _ => user_dirs.push(dir.clone()),
+        }
+    }
+    let known: Vec<PathBuf> = user_dirs.iter().map(|dir| canonical(dir)).collect();
     let mut files = BUILTIN.clone();
-    files.extend(directory(&user_dir, Source::User, &mut diagnostics));
-    if let Some(dir) = project_dir {
-        files.extend(directory(&dir, Source::Project, &mut diagnostics));
+    for dir in &user_dirs {
+        files.extend(directory(dir, Source::User, &mut diagnostics));
+    }
+    let mut read: Vec<PathBuf> = Vec::new();
+    let named = more.project.iter().map(|name| vec![name.as_str()]);
+    for names in std::iter::once(OWN.to_vec()).chain(named) {
+        let found = project_directory(cwd, home, &names, &known, &mut diagnostics);
+        if let Some(dir) = found.filter(|dir| !read.contains(dir)) {
+            files.extend(directory(&dir, Source::Project, &mut diagnostics));
+            read.push(dir);
+        }
     }
     Catalog::merge(files, diagnostics)
 }
 
-/// The nearest agent directory, searched upwards up to the repository root or the home directory.
+/// The nearest directory of one of these names, searched upwards up to the repository root or the home directory.
 fn project_directory(
     cwd: &Path,
     home: Option<&Path>,
-    user_dir: &Path,
+    names: &[&str],
+    user_dirs: &[PathBuf],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<PathBuf> {
-    let user_dir = canonical(user_dir);
     for dir in project_directories(cwd, home) {
-        for candidate in [dir.join(".pi").join("agents"), dir.join(".agents")] {
+        for candidate in names.iter().map(|name| dir.join(name)) {
             if open::is_placed_by_others(&candidate) {
                 diagnostics.push(foreign(&candidate, &Foreign::Owner));
                 continue;
             }
             match fs::metadata(&candidate) {
                 // The user's own directory is not a project's, even when it lies above the working directory.
-                Ok(found) if found.is_dir() && canonical(&candidate) == user_dir => {}
+                Ok(found) if found.is_dir() && user_dirs.contains(&canonical(&candidate)) => {}
                 Ok(found) if found.is_dir() && !open::is_trusted(&found) => {
                     diagnostics.push(foreign(&candidate, &Foreign::Owner));
                 }

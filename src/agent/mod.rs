@@ -30,14 +30,15 @@ mod surface;
 
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
 pub use consent::{change, confirm, is_confirmed};
-pub use definition::{AgentDefinition, Context, Network, SandboxMode, Source, THINKING_LEVELS};
+pub use definition::{AgentDefinition, Context, Network, SandboxMode, Skills, Source, THINKING_LEVELS};
 pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
-pub use discover::discover;
+pub use discover::{AgentDirs, discover};
 pub(crate) use discover::{canonical, project_directories};
+pub(crate) use parse::is_agent_name;
 pub use parse::{Parsed, parse};
-pub(crate) use policy::SHELL;
 pub use policy::{
     DropReason, DroppedTool, NoToolsLeft, ShellPolicy, ToolPlan, ToolPolicy, is_free_of_side_effects,
     plan_tools,
 };
+pub(crate) use policy::{SHELL, tool_name};
 pub use surface::{DELEGATION_HEADING, Surface, TaskLimits, Tool, ToolSurface, surface};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::definition::{AgentDefinition, Context, Network, SandboxMode, Source, THINKING_LEVELS};
+use super::definition::{AgentDefinition, Context, Network, SandboxMode, Skills, Source, THINKING_LEVELS};
 use super::frontmatter::{self, Document, Field, SyntaxError, Yaml};
 use super::policy::{is_tool_name, pi_tool_name};
 use crate::text::{
@@ -313,17 +313,13 @@ impl Reader<'_> {
         }
     }
 
-    fn skills(&mut self, field: &Field) -> Option<bool> {
+    /// All, none, or those of these names. A name that pi does not have is no mistake of the file: another machine may have
+    /// it.
+    fn skills(&mut self, field: &Field) -> Option<Skills> {
         match &field.value {
-            Yaml::Bool(value) => Some(*value),
-            // Other hosts list skills by name here; the agent is still usable.
-            Yaml::Text(_) | Yaml::List(_) => {
-                let message =
-                    format!("`skills` is {} and is ignored; expected `true` or `false`", field.value);
-                self.report(FIELD_IGNORED, field.key_at, message);
-                None
-            }
-            _ => self.wrong(field, SYNTAX, "`true` or `false`"),
+            Yaml::Bool(value) => Some(Skills::All(*value)),
+            Yaml::Text(_) | Yaml::List(_) => self.list(field, SYNTAX).map(Skills::Named),
+            _ => self.wrong(field, SYNTAX, "`true`, `false` or names of skills"),
         }
     }
 
@@ -344,7 +340,7 @@ impl Reader<'_> {
 }
 
 /// Whether this is a valid agent name.
-fn is_agent_name(name: &str) -> bool {
+pub(crate) fn is_agent_name(name: &str) -> bool {
     name.len() <= MAX_NAME_CHARS
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))

@@ -100,6 +100,8 @@ pub struct ToolPolicy {
     pub deny: Vec<String>,
     /// If set, the only tools that a child may have; `*` matches any characters.
     pub allow: Option<Vec<String>>,
+    /// Settings for this agent that only take tools away: each list holds all that the child may have.
+    pub bounds: Vec<Vec<String>>,
 }
 
 /// The tools of one child.
@@ -185,6 +187,9 @@ pub enum DropReason {
     /// `tools.allow` does not name it.
     #[error("the setting `tools.allow` does not include it")]
     NotAllowed,
+    /// The settings of this agent leave it out.
+    #[error("the settings of this agent (`agents`) leave it out")]
+    NotInSettings,
     /// It delegates, and a child must not delegate.
     #[error("a child never delegates")]
     NeverInChild,
@@ -244,6 +249,8 @@ pub fn plan_tools(
             .is_some_and(|allow| !allow.iter().any(|pattern| covers(pattern, tool)))
         {
             Some(DropReason::NotAllowed)
+        } else if policy.bounds.iter().any(|bound| !bound.iter().any(|pattern| covers(pattern, tool))) {
+            Some(DropReason::NotInSettings)
         } else if tool == LSP {
             (!policy.allow_lsp).then_some(DropReason::LspNotAllowed)
         } else if reading_only && tool == SHELL {
@@ -277,6 +284,11 @@ pub fn plan_tools(
         return Err(NoToolsLeft { agent: agent.name.clone(), missing });
     }
     Ok(plan)
+}
+
+/// pi's name for a declared tool, if it is a single literal name.
+pub(crate) fn tool_name(declared: &str) -> Option<&str> {
+    Some(pi_tool_name(declared)).filter(|tool| is_tool_name(tool))
 }
 
 /// pi's name for a declared tool.

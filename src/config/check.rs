@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::keys::{Key, Kind};
 use super::located::{Json, Located, Member, Mistake};
+use crate::agent::tool_name;
 use crate::text::{Position, check_allowed, nearest, quoted, suggestion, without_controls};
 
 /// No list needs more entries.
@@ -34,6 +35,11 @@ pub(super) fn check(key: &Key, value: &Located) -> Result<Value, Mistake> {
     Ok(if inherits { Value::Null } else { checked })
 }
 
+/// Checks a key of an agent, whose `inherit` is a value: it undoes what the agent file says.
+pub(super) fn check_of_agent(key: &Key, path: &str, value: &Located) -> Result<Value, Mistake> {
+    Checker { path }.value(key.kind, value)
+}
+
 struct Checker<'a> {
     path: &'a str,
 }
@@ -41,7 +47,7 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn value(&self, kind: Kind, value: &Located) -> Result<Value, Mistake> {
         let checked = match (kind, &value.json) {
-            (Kind::Bool, Json::Bool(found)) => Some(json!(found)),
+            (Kind::Bool | Kind::BoolOrList, Json::Bool(found)) => Some(json!(found)),
             (Kind::Integer { min, max }, Json::Number(number)) => {
                 let found = number.as_u64().or_else(|| number.as_f64().and_then(whole));
                 found.filter(|found| (min..=max).contains(found)).map(|found| json!(found))
@@ -54,8 +60,15 @@ impl Checker<'_> {
                 choices.contains(&text.as_str()).then(|| json!(text))
             }
             (Kind::Text, Json::Text(text)) => (is_line(text) && !text.starts_with('-')).then(|| json!(text)),
-            (Kind::TextList | Kind::ChoiceOrList(_), Json::List(items)) => {
+            (Kind::TextList | Kind::ChoiceOrList(_) | Kind::BoolOrList, Json::List(items)) => {
                 return self.list(kind, value, items, is_line);
+            }
+            (Kind::InnerPlaceList, Json::List(items)) => {
+                return self.list(kind, value, items, is_inner_place);
+            }
+            (Kind::ToolNames, Json::List(items)) => {
+                let declared = self.list(kind, value, items, |text| tool_name(text).is_some())?;
+                return Ok(pi_names(&declared));
             }
             (Kind::PlaceList, Json::List(items)) => return self.list(kind, value, items, is_place),
             (Kind::AllowedList, Json::List(items)) => return self.allowed(value, items),
@@ -215,6 +228,9 @@ fn expected(kind: Kind) -> String {
         Kind::Command => "a program and its arguments, such as [\"node\", \"cli.js\"]",
         Kind::Environment => "an object of names and texts",
         Kind::Launchers => "an object of launchers by name",
+        Kind::InnerPlaceList => "a list of paths within a project, such as \".claude/agents\"",
+        Kind::ToolNames => "a list of plain tool names, such as [\"read\", \"grep\"], or `mcp__server__*`",
+        Kind::BoolOrList => "`true`, `false` or a list of names",
     };
     expected.to_owned()
 }
@@ -255,6 +271,23 @@ fn is_line(text: &str) -> bool {
 
 fn is_place(text: &str) -> bool {
     is_line(text) && (text.starts_with('/') || text.starts_with("~/"))
+}
+
+fn is_inner_place(text: &str) -> bool {
+    let parts = || text.split('/');
+    is_line(text)
+        && parts().all(|part| !part.is_empty() && part != "." && part != ".." && !part.contains('\\'))
+}
+
+/// pi's names for tools that may be named as in Claude Code, each once.
+fn pi_names(declared: &Value) -> Value {
+    let mut names: Vec<&str> = Vec::new();
+    for name in declared.as_array().into_iter().flatten().filter_map(|name| tool_name(name.as_str()?)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    json!(names)
 }
 
 fn is_argument(text: &str) -> bool {

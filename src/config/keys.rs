@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use super::reader::Origin;
 use super::settings::{
     AnnounceMode, Config, EarlyBoot, NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol,
 };
@@ -38,6 +39,12 @@ pub(super) enum Kind {
     ChoiceOrList(&'static [&'static str]),
     /// Launchers by name.
     Launchers,
+    /// A list of paths within a project.
+    InnerPlaceList,
+    /// A list of tool names, as an agent file has them.
+    ToolNames,
+    /// `true`, `false` or a list of names.
+    BoolOrList,
 }
 
 /// How a project file may change a value set by the user's file or by default.
@@ -102,8 +109,8 @@ const fn later(path: &'static str, kind: Kind, default: &'static str, project: T
 /// All keys, also those without an effect yet: a file written for a later release is still checked.
 pub(super) const KEYS: &[Key] = {
     use Kind::{
-        AllowedList, Amount, Bool, Choice, ChoiceOrList, Command, Environment, Integer, Launchers,
-        LspActions, PlaceList, Text, TextList,
+        AllowedList, Amount, Bool, Choice, ChoiceOrList, Command, Environment, InnerPlaceList, Integer,
+        Launchers, LspActions, PlaceList, Text, TextList,
     };
     use Tighten::{Fewer, Later, More, Never, Only, Smaller, SmallerLimit};
     &[
@@ -123,6 +130,8 @@ pub(super) const KEYS: &[Key] = {
         ),
         works("projectAgentPolicy", Choice(ProjectAgentPolicy::TEXTS), r#""confirm""#, Later),
         works("nonInteractivePolicy", Choice(NonInteractivePolicy::TEXTS), r#""deny""#, Later),
+        works("agentDirs", PlaceList, "[]", Never),
+        works("projectAgentDirs", InnerPlaceList, "[]", Never),
         works("injectDelegationPolicy", Bool, "true", Never),
         works("output.maxBytes", Integer { min: 256, max: 16 << 20 }, "51200", Smaller),
         works("output.maxLines", Integer { min: 4, max: 1_000_000 }, "2000", Smaller),
@@ -185,6 +194,29 @@ pub(super) const KEYS: &[Key] = {
     ]
 };
 
+/// The group whose members are agents by name, and `*`: each an object with the keys of [`AGENT_KEYS`].
+pub(super) const AGENTS: &str = "agents";
+/// What a project's files say about an agent: a member of its settings that no file can name.
+pub(super) const OF_PROJECT: &str = "project";
+
+/// The keys of one agent, relative to `agents.NAME`. Absent ones leave the agent file as it is.
+pub(super) const AGENT_KEYS: &[Key] = {
+    use Kind::{Amount, Bool, BoolOrList, Choice, Integer, Text, ToolNames};
+    use Tighten::{Fewer, Later, Never, Only, SmallerLimit};
+    &[
+        works("model", Text, "null", Never),
+        works("thinking", Choice(&THINKING), "null", Never),
+        works("tools", ToolNames, "null", Fewer),
+        works("timeoutMs", MS, "null", SmallerLimit),
+        works("idleTimeoutMs", MS, "null", SmallerLimit),
+        works("maxTurns", Integer { min: 0, max: 1_000_000 }, "null", SmallerLimit),
+        works("maxCost", Amount, "null", SmallerLimit),
+        works("skills", BoolOrList, "null", Fewer),
+        works("context", Choice(Context::TEXTS), "null", Later),
+        works("enabled", Bool, "null", Only(false)),
+    ]
+};
+
 /// Looks up a key by its exact path.
 pub(super) fn key(path: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.path == path)
@@ -201,7 +233,7 @@ pub(super) struct Values(Value);
 
 impl Default for Values {
     fn default() -> Self {
-        let mut values = Self(json!({}));
+        let mut values = Self(json!({ AGENTS: {} }));
         for key in KEYS {
             let default = serde_json::from_str(key.default).expect("a test reads the default of every key");
             values.set(key.path, default);
@@ -222,6 +254,19 @@ impl Values {
     /// `value` must have passed the check of this key.
     pub(super) fn set(&mut self, path: &'static str, value: Value) {
         *path.split('.').fold(&mut self.0, |group, name| &mut group[name]) = value;
+    }
+
+    /// The value of an agent's key, `Null` if it has none.
+    pub(super) fn of_agent(&self, agent: &str, origin: Origin, path: &str) -> &Value {
+        let own = &self.0[AGENTS][agent];
+        if origin == Origin::Project { &own[OF_PROJECT][path] } else { &own[path] }
+    }
+
+    /// `value` must have passed the check of this key.
+    pub(super) fn set_of_agent(&mut self, agent: &str, origin: Origin, path: &str, value: Value) {
+        let own = &mut self.0[AGENTS][agent];
+        let own = if origin == Origin::Project { &mut own[OF_PROJECT] } else { own };
+        own[path] = value;
     }
 
     pub(super) fn into_config(self) -> Config {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::keys::Values;
-use super::reader::{FOREIGN, Origin, READ_FAILED, Reader};
+use super::reader::{FOREIGN, NamedAgent, Origin, READ_FAILED, Reader};
 use super::settings::Config;
 use crate::agent::{canonical, project_directories};
 use crate::files::open;
@@ -79,6 +79,8 @@ pub struct LoadedConfig {
     pub sources: Vec<ConfigSource>,
     /// Settings that are ignored or have no effect yet.
     pub diagnostics: Vec<Diagnostic>,
+    /// The agents that files have settings for. Whether there are such agents is not known here.
+    pub named: Vec<NamedAgent>,
     /// Set when a file could not be read at all. Its settings are unknown, so nothing may run. It is also among the
     /// diagnostics, the first of its kind.
     pub broken: Option<Diagnostic>,
@@ -90,7 +92,8 @@ impl LoadedConfig {
     pub fn unread(why: String) -> Self {
         let broken = Diagnostic::new(READ_FAILED, why, None, None);
         let diagnostics = vec![broken.clone()];
-        Self { config: Config::default(), sources: Vec::new(), diagnostics, broken: Some(broken) }
+        let (config, sources, named) = (Config::default(), Vec::new(), Vec::new());
+        Self { config, sources, diagnostics, named, broken: Some(broken) }
     }
 }
 
@@ -98,7 +101,7 @@ impl LoadedConfig {
 #[must_use]
 pub fn load(paths: &ConfigPaths) -> LoadedConfig {
     let mut values = Values::default();
-    let (mut sources, mut diagnostics, mut broken) = (Vec::new(), Vec::new(), None);
+    let (mut sources, mut diagnostics, mut named, mut broken) = (Vec::new(), Vec::new(), Vec::new(), None);
     let project = paths.projects.iter().map(|path| (Origin::Project, path));
     for (origin, path) in std::iter::once((Origin::User, &paths.user)).chain(project) {
         let mut reader = Reader::new(Some((origin, path)), &mut values);
@@ -118,9 +121,10 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
         };
         diagnostics.extend(failed.clone());
         broken = broken.or(failed);
+        named.extend(reader.take_named());
         diagnostics.extend(reader.into_diagnostics());
     }
-    LoadedConfig { config: values.into_config(), sources, diagnostics, broken }
+    LoadedConfig { config: values.into_config(), sources, diagnostics, named, broken }
 }
 
 /// Lays the values of an in-process caller over the configuration. `object` has the shape of the `subagents` object;

@@ -1,17 +1,22 @@
 //! Reads the text of one file, or the object of a caller: checks every key, and merges it into the settings.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::check::{check, shown};
-use super::keys::{KEYS, Key, Tighten, Values, is_group, key};
+use serde_json::Value;
+
+use super::check::{check, check_of_agent, shown};
+use super::keys::{AGENT_KEYS, AGENTS, KEYS, Key, Tighten, Values, is_group, key};
 use super::located::{Json, Located, Member, parse};
 use super::tighten::{Tightened, tighten};
+use crate::agent::is_agent_name;
 use crate::text::{Code, Diagnostic, Position, Severity, nearest, quoted, suggestion, text_enum};
 
 /// A file with more problems is probably not a configuration file.
 const MAX_DIAGNOSTICS: usize = 10;
 const ROOT: &str = "subagents";
+/// Means all agents where one is named.
+pub const ALL: &str = "*";
 /// A group that may also be written as a single value, which then sets this member.
 const SHORTHAND: (&str, &str) = ("sandbox", "sandbox.mode");
 
@@ -44,11 +49,29 @@ pub(super) struct Reader<'a> {
     diagnostics: Vec<Diagnostic>,
     /// How many more there were.
     unlisted: usize,
+    /// The agents that the file has settings for.
+    named: Vec<NamedAgent>,
+}
+
+/// An agent that a file has settings for, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedAgent {
+    /// As the file spells it; `*` is all.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Where the name stands in it.
+    pub(crate) at: Position,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(file: Option<(Origin, &'a Path)>, values: &'a mut Values) -> Self {
-        Self { file, values, diagnostics: Vec::new(), unlisted: 0 }
+        Self { file, values, diagnostics: Vec::new(), unlisted: 0, named: Vec::new() }
+    }
+
+    /// The agents that the file has settings for.
+    pub(super) fn take_named(&mut self) -> Vec<NamedAgent> {
+        std::mem::take(&mut self.named)
     }
 
     /// What is ignored or has no effect yet; the last of too many says how many more there are.
@@ -133,6 +156,8 @@ impl<'a> Reader<'a> {
             let is_group = !name.contains('.') && is_group(&path);
             if !seen.insert(name.as_str()) {
                 self.duplicate(&path, *name_at);
+            } else if path == AGENTS {
+                self.agents(value);
             } else if let Some(key) = known {
                 self.value(key, value, *name_at);
             } else if let (Json::Object(members), true) = (&value.json, is_group) {
@@ -148,6 +173,113 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The settings of agents, by name.
+    fn agents(&mut self, value: &Located) {
+        let Some(agents) = self.members(AGENTS, value, "an object of agents by name") else { return };
+        let mut seen = HashSet::new();
+        for Member { name, name_at, value } in agents {
+            let path = format!("{AGENTS}.{name}");
+            if name != ALL && !is_agent_name(name) {
+                let message =
+                    format!("{} names no agent; expected `{ALL}` or the name of one", quoted(&path));
+                self.report(VALUE_INVALID, *name_at, message);
+            } else if !seen.insert(name.as_str()) {
+                self.duplicate(&path, *name_at);
+            } else if let Some(members) = self.members(&path, value, "an object of settings") {
+                let path_of_file = self.file.map(|(_, path)| path.to_path_buf());
+                self.named.extend(path_of_file.map(|path| NamedAgent {
+                    name: name.clone(),
+                    path,
+                    at: *name_at,
+                }));
+                self.agent(name, members);
+            }
+        }
+    }
+
+    fn agent(&mut self, agent: &str, members: &[Member]) {
+        let mut seen = HashSet::new();
+        for Member { name, name_at, value } in members {
+            let path = format!("{AGENTS}.{agent}.{name}");
+            if !seen.insert(name.as_str()) {
+                self.duplicate(&path, *name_at);
+            } else if let Some(key) = AGENT_KEYS.iter().find(|key| key.path == name) {
+                self.value_of_agent(agent, key, &path, value, *name_at);
+            } else {
+                let near = suggestion(nearest(name, AGENT_KEYS.iter().map(|key| key.path)));
+                let message = format!("{} is not a setting of an agent{near}", quoted(&path));
+                self.report(KEY_UNKNOWN, *name_at, message);
+            }
+        }
+    }
+
+    fn value_of_agent(&mut self, agent: &str, key: &Key, path: &str, value: &Located, name_at: Position) {
+        if self.is_unset(value) {
+            return;
+        }
+        let is_project = matches!(self.file, Some((Origin::Project, _)));
+        if is_project && key.project == Tighten::Never {
+            return self.refuse(path, name_at);
+        }
+        let checked = match check_of_agent(key, path, value) {
+            Ok(checked) => checked,
+            Err(mistake) => return self.report(VALUE_INVALID, mistake.at, mistake.message),
+        };
+        if !is_project {
+            return self.values.set_of_agent(agent, Origin::User, key.path, checked);
+        }
+        // What the agent file says is not known here, so a value that loosens only that has no effect later.
+        let stated =
+            [(agent, Origin::Project), (agent, Origin::User), (ALL, Origin::Project), (ALL, Origin::User)];
+        let current = stated.into_iter().map(|(agent, origin)| self.values.of_agent(agent, origin, key.path));
+        let current = current.into_iter().find(|value| !value.is_null()).cloned().unwrap_or_default();
+        let taken = self.tightened(key, path, &current, checked, value);
+        if let Some(taken) = taken {
+            self.values.set_of_agent(agent, Origin::Project, key.path, taken);
+        }
+    }
+
+    /// The members of an object; anything else is reported.
+    fn members<'v>(&mut self, path: &str, value: &'v Located, expected: &str) -> Option<&'v [Member]> {
+        if let Json::Object(members) = &value.json {
+            return Some(members);
+        }
+        if !self.is_unset(value) {
+            let message = format!("{} is {}; expected {expected}", quoted(path), shown(&value.json));
+            self.report(VALUE_INVALID, value.at, message);
+        }
+        None
+    }
+
+    fn refuse(&mut self, path: &str, name_at: Position) {
+        let message =
+            format!("{} is ignored: a project file may not set it, only the user's own may", quoted(path));
+        self.report(PROJECT_REFUSED, name_at, message);
+    }
+
+    /// As much of a project's value as may count; the rest is reported.
+    fn tightened(
+        &mut self,
+        key: &Key,
+        path: &str,
+        current: &Value,
+        checked: Value,
+        value: &Located,
+    ) -> Option<Value> {
+        match tighten(key, current, checked) {
+            Tightened::Whole(taken) => Some(taken),
+            Tightened::Partly(taken, why) => {
+                self.report(PROJECT_REFUSED, value.at, format!("{} is cut: {why}", quoted(path)));
+                Some(taken)
+            }
+            Tightened::Refused(why) => {
+                let message = format!("{} is {} and is ignored: {why}", quoted(path), shown(&value.json));
+                self.report(PROJECT_REFUSED, value.at, message);
+                None
+            }
+        }
+    }
+
     /// A caller leaves a setting unchanged by `null`.
     fn is_unset(&self, value: &Located) -> bool {
         self.file.is_none() && matches!(value.json, Json::Null)
@@ -159,9 +291,7 @@ impl<'a> Reader<'a> {
         }
         let is_project = matches!(self.file, Some((Origin::Project, _)));
         if is_project && key.project == Tighten::Never {
-            let message =
-                format!("`{}` is ignored: a project file may not set it, only the user's own may", key.path);
-            return self.report(PROJECT_REFUSED, name_at, message);
+            return self.refuse(key.path, name_at);
         }
         let checked = match check(key, value) {
             Ok(checked) => checked,
@@ -174,16 +304,9 @@ impl<'a> Reader<'a> {
         if !is_project {
             return self.values.set(key.path, checked);
         }
-        match tighten(key, self.values.of_key(key.path), checked) {
-            Tightened::Whole(taken) => self.values.set(key.path, taken),
-            Tightened::Partly(taken, why) => {
-                self.values.set(key.path, taken);
-                self.report(PROJECT_REFUSED, value.at, format!("`{}` is cut: {why}", key.path));
-            }
-            Tightened::Refused(why) => {
-                let message = format!("`{}` is {} and is ignored: {why}", key.path, shown(&value.json));
-                self.report(PROJECT_REFUSED, value.at, message);
-            }
+        let current = self.values.of_key(key.path).clone();
+        if let Some(taken) = self.tightened(key, key.path, &current, checked, value) {
+            self.values.set(key.path, taken);
         }
     }
 
@@ -193,7 +316,7 @@ impl<'a> Reader<'a> {
         } else {
             let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
             let typed = path.rsplit('.').next().unwrap_or(path);
-            let near = nearest(path, KEYS.iter().map(|key| key.path)).or_else(|| {
+            let near = nearest(path, KEYS.iter().map(|key| key.path).chain([AGENTS])).or_else(|| {
                 let name = nearest(typed, KEYS.iter().map(|key| last(key.path)))?;
                 KEYS.iter().map(|key| key.path).find(|path| last(path) == name)
             });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::units::{Limit, Millis, MillisLimit, Minutes, MinutesLimit};
-use crate::agent::{Context, Network, SandboxMode};
+use crate::agent::{Context, Network, SandboxMode, Skills};
 use crate::text::{HomePaths, TruncateLimits, text_enum};
 
 /// All settings. Serialized, it has the shape of the `subagents` object of a configuration file, with defaults filled
@@ -41,6 +41,12 @@ pub struct Config {
     pub project_agent_policy: ProjectAgentPolicy,
     /// How they are treated when the user cannot be asked.
     pub non_interactive_policy: NonInteractivePolicy,
+    /// More directories with the user's agents; `~/` is the home directory.
+    pub agent_dirs: Vec<String>,
+    /// Further directories of a project that hold agents, relative to its directories.
+    pub project_agent_dirs: Vec<String>,
+    /// Settings of single agents by name; those under `*` apply to all, where an agent's own say nothing.
+    pub agents: BTreeMap<String, AgentSettings>,
     /// Whether the delegation policy is appended to the system prompt.
     pub inject_delegation_policy: bool,
     /// Retries after a transient failure.
@@ -134,6 +140,60 @@ text_enum! {
         Allow = "allow",
         /// They do not run.
         Deny = "deny",
+    }
+}
+
+/// What the user's file says about an agent, and what the project's files do. Absent values leave the agent file as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AgentSettings {
+    /// `inherit` is the configured model, or the session's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// As with the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<String>,
+    /// The limits that can be made stricter.
+    #[serde(flatten)]
+    pub bounds: AgentBounds,
+    /// What a project's files make stricter.
+    #[serde(skip_serializing_if = "AgentBounds::is_empty")]
+    pub project: AgentBounds,
+}
+
+/// The settings of an agent that a project may make stricter. A limit of 0 undoes that of the agent file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AgentBounds {
+    /// pi's tool names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    /// Hard timeout in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Idle timeout in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_timeout_ms: Option<u64>,
+    /// Assistant messages of the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u64>,
+    /// In USD.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<f64>,
+    /// Which skills the child sees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skills: Option<Skills>,
+    /// Which context files it reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<Context>,
+    /// Whether the agent may run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+}
+
+impl AgentBounds {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 

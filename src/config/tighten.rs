@@ -23,6 +23,10 @@ pub(super) fn tighten(key: &Key, current: &Value, wanted: Value) -> Tightened {
     let allowed = match key.project {
         Tighten::Never => return Tightened::Refused("a project file may not set it".to_owned()),
         Tighten::More => return Tightened::Whole(union(current, &wanted)),
+        Tighten::Fewer if matches!((current, &wanted), (Value::Bool(_), _) | (_, Value::Bool(_))) => {
+            // All, none, or names: none is always fewer, and everything is fewer than all.
+            wanted == Value::Bool(false) || *current == Value::Bool(true)
+        }
         Tighten::Fewer => return intersection(current, wanted),
         Tighten::Only(strict) => wanted == Value::Bool(strict),
         Tighten::Smaller => number(&wanted) <= number(current),

@@ -17,7 +17,7 @@ use crate::process::{ChildCommand, Guardian, Options, capture};
 use crate::run::admit::gates::gates;
 use crate::run::admit::listing::{Listed, list_agents};
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
-use crate::run::{CallSettings, HostCapabilities, HostContext, off_thread};
+use crate::run::{CallSettings, CannotRun, HostCapabilities, HostContext, off_thread};
 use crate::text::figures::counted;
 use crate::text::{Allowed, Diagnostic, Severity};
 
@@ -83,7 +83,7 @@ async fn examine(cwd: &Path, context: &HostContext, settings: &CallSettings) -> 
         }
     };
     let capabilities = HostCapabilities::look(context).await;
-    checks.extend(agents(cwd, context, &config, &capabilities));
+    checks.extend(agents(cwd, context, settings, &capabilities));
     checks.push(child_command(cwd, context, &config, &capabilities).await);
     checks.push(supervision(&config, &capabilities));
     checks.push(sandbox(&config, &capabilities));
@@ -119,17 +119,35 @@ fn noted(area: &'static str, diagnostic: &Diagnostic) -> Check {
     Check::new(area, status, diagnostic.to_string())
 }
 
-fn agents(cwd: &Path, context: &HostContext, config: &Config, capabilities: &HostCapabilities) -> Vec<Check> {
-    let listing = list_agents(cwd, context, config, capabilities);
+fn agents(
+    cwd: &Path,
+    context: &HostContext,
+    settings: &CallSettings,
+    capabilities: &HostCapabilities,
+) -> Vec<Check> {
+    let listing = list_agents(cwd, context, settings, capabilities);
     let names: Vec<&str> = listing.agents.iter().map(|listed| listed.agent.name.as_str()).collect();
     let mut checks = vec![Check::new("agents", Status::Ok, names.join(", "))];
-    for Listed { agent, plan, .. } in &listing.agents {
+    for Listed { agent, plan, values, notices, .. } in &listing.agents {
+        let given = values.given();
+        if !given.is_empty() {
+            let message = format!("{}: {}", agent.name, given.join("; "));
+            checks.push(Check::new("agents", Status::Info, message));
+        }
+        checks.extend(
+            notices
+                .iter()
+                .map(|notice| Check::new("agents", Status::Warning, format!("{}: {notice}", agent.name))),
+        );
         match plan {
             Ok(plan) if plan.dropped.is_empty() => {}
             Ok(plan) => {
                 let dropped: Vec<String> = plan.dropped.iter().map(ToString::to_string).collect();
                 let message = format!("{}: {}", agent.name, dropped.join("; "));
                 checks.push(Check::new("agents", Status::Info, message));
+            }
+            Err(off @ CannotRun::Off(_)) => {
+                checks.push(Check::new("agents", Status::Info, format!("{}: {off}", agent.name)));
             }
             Err(error) => {
                 // A builtin waits for its package; another agent was written to run here.

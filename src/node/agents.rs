@@ -51,6 +51,12 @@ pub struct AgentInfo {
     pub model: Option<String>,
     /// The thinking level the definition asks for; absent: inherited.
     pub thinking: Option<String>,
+    /// Whether a child could change files with one of its tools: the agent is not readonly, and `allowWrite` is on.
+    pub can_write: bool,
+    /// What a run would have in the end, and who said so, in words for people: `model haiku (agents.explorer)`.
+    pub settings: Vec<String>,
+    /// What the agent asks for and this pi does not have, in words for people.
+    pub notices: Vec<String>,
 }
 
 /// A tool that a child does not get.
@@ -157,8 +163,8 @@ pub fn discover_agents(env: Env, options: SurfaceOptions) -> napi::Result<Promis
     promise(env, async move {
         let capabilities = HostCapabilities::look(&context).await;
         let listing = off_thread(move || {
-            let config = CallSettings::read(&cwd, &context).config();
-            run::list_agents(&cwd, &context, &config, &capabilities)
+            let settings = CallSettings::read(&cwd, &context);
+            run::list_agents(&cwd, &context, &settings, &capabilities)
         });
         Ok(listing.await?.into_js())
     })
@@ -218,6 +224,9 @@ impl IntoJs<AgentInfo> for Listed {
             problem,
             model,
             thinking,
+            can_write: self.may_write,
+            settings: self.values.all(),
+            notices: self.notices,
         }
     }
 }

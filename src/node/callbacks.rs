@@ -107,6 +107,31 @@ pub struct RefreshRequest {
     pub valid_for_ms: f64,
 }
 
+/// A model that a run asks for.
+#[napi(object, object_from_js = false)]
+pub struct ModelRequest {
+    /// As it was asked for: `provider/id`, an id, or a part of a name, without a thinking level.
+    pub model: String,
+}
+
+/// What pi says about a model that was asked for.
+#[napi(object, object_to_js = false)]
+pub struct HostModel {
+    /// `provider/id`; absent when no model or several are meant.
+    pub model: Option<String>,
+    /// Whether pi has a login for its provider.
+    /// @default false
+    pub has_login: Option<bool>,
+    /// The environment variables that its provider takes a key from.
+    /// @default []
+    pub variables: Option<Vec<String>>,
+    /// pi's own words about a name that means no model or several.
+    pub problem: Option<String>,
+    /// Every model, `provider/id`, when none was meant: the nearest is suggested.
+    /// @default []
+    pub known: Option<Vec<String>>,
+}
+
 /// What a callback without an answer returns. A promise is kept and watched: a rejection no one looks at would end the
 /// host.
 pub(super) type Returned = Option<Promise<UnknownReturnValue>>;
@@ -142,6 +167,11 @@ pub struct HostCallbacks {
     /// callback the child refreshes its own copy, which is taken back at its end.
     #[napi(ts_type = "(request: RefreshRequest) => Promise<boolean> | boolean")]
     pub refresh: Option<Callback<RefreshRequest, bool>>,
+    /// Looks up a model as pi does; asked for every model that is not the session's. A model that is unknown or has no
+    /// login refuses the run before its child is started. Without this callback, and without an answer within 5 seconds,
+    /// the child finds out.
+    #[napi(ts_type = "(request: ModelRequest) => Promise<HostModel> | HostModel")]
+    pub model: Option<Callback<ModelRequest, HostModel>>,
     /// Passes a question of a child on to the user. Without this callback every question is cancelled.
     #[napi(ts_type = "(question: Question) => Promise<Answer> | Answer")]
     pub ask: Option<Callback<Question, Answer>>,
@@ -219,6 +249,20 @@ impl run::HostCallbacks for HostCallbacks {
                 Some(Answer { value: Some(value), .. }) => run::Answer::Value(value),
                 _ => run::Answer::Cancelled,
             }
+        })
+    }
+
+    fn model<'a>(&'a self, asked: &'a str) -> BoxFuture<'a, Option<run::HostModel>> {
+        let answer = ask(self.model.as_ref(), ModelRequest { model: asked.to_owned() });
+        Box::pin(async {
+            let HostModel { model, has_login, variables, problem, known } = answer.await?;
+            Some(run::HostModel {
+                model,
+                has_login: has_login.unwrap_or(false),
+                variables: variables.unwrap_or_default(),
+                problem,
+                known: known.unwrap_or_default(),
+            })
         })
     }
 

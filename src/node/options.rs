@@ -8,7 +8,9 @@ use napi_derive::napi;
 use serde_json::Value;
 
 use super::background::keeper::keeper;
-use super::context::{HostExtension, HostTool, absolute, context_now, core_extensions, core_tools};
+use super::context::{
+    HostExtension, HostSkill, HostTool, absolute, context_now, core_extensions, core_skills, core_tools,
+};
 use crate::agent::Tool;
 use crate::orchestrate::background::{ConversationScope, KnownDeliveries, SpawnRequest};
 use crate::orchestrate::{TaskSpec, TasksSpec};
@@ -52,6 +54,8 @@ macro_rules! call_options {
             /// The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
             /// loaded by every child that may write. Absent: unknown, and pi's own files are read.
             pub extensions: Option<Vec<HostExtension>>,
+            /// The skills of the hosting pi. Absent: unknown, and agents that name skills get none.
+            pub skills: Option<Vec<HostSkill>>,
             /// Values laid over the configuration files: the object under `subagents`.
             #[napi(ts_type = "Record<string, unknown>")]
             pub config: Option<Value>,
@@ -82,6 +86,7 @@ macro_rules! call_options {
                     thinking: self.thinking.take(),
                     tools: core_tools(self.tools.take()),
                     extensions: core_extensions(self.extensions.take()),
+                    skills: core_skills(self.skills.take()),
                 };
                 let Self { agent_dir, config, env, pi_command, .. } = self;
                 (cwd, context_now(agent_dir.take(), env.take(), config.take(), pi_command.take(), host))
@@ -136,8 +141,8 @@ call_options! {
         pub agent: Option<String>,
         #[doc = " A name for people; cut at 80 characters."]
         pub label: Option<String>,
-        #[doc = " A model that wins over agent and configuration, `provider/id` or an id that is unique among `models`."]
-        #[doc = " An unknown one is skipped with a warning."]
+        #[doc = " A model that wins over agent and configuration, named as pi names models, or without the callback `model`"]
+        #[doc = " `provider/id` or an id that is unique among `models`. An unknown one is skipped with a warning."]
         pub child_model: Option<String>,
         #[doc = " A thinking level that wins over agent and configuration: `off`, `minimal`, `low`, `medium`, `high`,"]
         #[doc = " `xhigh` or `max`. An unknown one is skipped with a warning."]
@@ -201,6 +206,8 @@ pub struct SurfaceOptions {
     /// The extensions of the user that the hosting pi loads, this package left out. Absent: unknown, and pi's own files
     /// are read.
     pub extensions: Option<Vec<HostExtension>>,
+    /// The skills of the hosting pi. Absent: unknown.
+    pub skills: Option<Vec<HostSkill>>,
     /// Values laid over the configuration files: the object under `subagents`.
     #[napi(ts_type = "Record<string, unknown>")]
     pub config: Option<Value>,
@@ -307,6 +314,7 @@ impl SurfaceOptions {
             session_file: self.parent_session_file.map(absolute),
             tools: core_tools(self.tools),
             extensions: core_extensions(self.extensions),
+            skills: core_skills(self.skills),
             ..Host::default()
         };
         (absolute(&self.cwd), context_now(self.agent_dir, self.env, self.config, self.pi_command, host))

@@ -2,7 +2,7 @@
 
 use super::report::{Mark, Report, ReportLine};
 use crate::agent::{AgentDefinition, Source};
-use crate::run::{Listed, Listing};
+use crate::run::{CannotRun, Listed, Listing};
 use crate::text::{Diagnostic, Severity, figures, one_line};
 
 /// Longest description, reason or list of tools.
@@ -27,12 +27,17 @@ pub fn agents_report(listing: &Listing) -> Report {
     report
 }
 
-fn agent(report: &mut Report, Listed { agent, plan, gates }: &Listed) {
-    let AgentDefinition { name, description, source, readonly, model, thinking, path, .. } = &**agent;
-    let traits = if *readonly { format!("{source}, readonly") } else { source.to_string() };
+fn agent(report: &mut Report, Listed { agent, values, plan, may_write, notices, gates }: &Listed) {
+    let AgentDefinition { name, description, source, readonly, path, .. } = &**agent;
+    let traits = match (readonly, may_write) {
+        (true, _) => format!("{source}, readonly"),
+        (false, false) => format!("{source}, cannot write here: `allowWrite` is off"),
+        (false, true) => source.to_string(),
+    };
     let mark = match plan {
         Ok(_) => Mark::Ok,
         // It needs a package that is not there, which is no mistake of anybody's.
+        Err(CannotRun::Off(_)) => Mark::Info,
         Err(_) if *source == Source::Builtin => Mark::Info,
         Err(_) => Mark::Error,
     };
@@ -49,11 +54,8 @@ fn agent(report: &mut Report, Listed { agent, plan, gates }: &Listed) {
     for dropped in plan.iter().flat_map(|plan| &plan.dropped) {
         report.lines.push(below("without", &format!("{}: {}", dropped.tool, dropped.reason)));
     }
-    let thinking = thinking.as_ref().map(|level| format!("thinking {level}"));
-    let model: Vec<String> = model.clone().into_iter().chain(thinking).collect();
-    if !model.is_empty() {
-        report.lines.push(below("model", &model.join(", ")));
-    }
+    report.lines.extend(notices.iter().map(|notice| below("without", notice)));
+    report.lines.push(below("settings", &values.all().join("; ")));
     if let Some(path) = path {
         report.lines.push(below("file", &path.to_string_lossy()));
     }

@@ -34,6 +34,21 @@ pub struct ChildQuestion {
     pub question: Question,
 }
 
+/// A model as the hosting pi knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostModel {
+    /// `provider/id`; `None` if no model or several are meant.
+    pub model: Option<String>,
+    /// Whether pi has a login for its provider.
+    pub has_login: bool,
+    /// The environment variables that its provider takes a key from, if known.
+    pub variables: Vec<String>,
+    /// pi's own words about a name that means no model or several.
+    pub problem: Option<String>,
+    /// All models, `provider/id`, if none was meant.
+    pub known: Vec<String>,
+}
+
 /// The answer to a child's question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -76,6 +91,11 @@ pub trait HostCallbacks: Send + Sync {
     /// Asks the user a child's question.
     fn ask(&self, _question: ChildQuestion) -> BoxFuture<'_, Answer> {
         Box::pin(ready(Answer::Cancelled))
+    }
+
+    /// Looks up a model as pi does: by `provider/id`, id, or part of its name. `None` when that cannot be said.
+    fn model<'a>(&'a self, _asked: &'a str) -> BoxFuture<'a, Option<HostModel>> {
+        Box::pin(ready(None))
     }
 
     /// Has the host's pi refresh the provider's token unless it is valid for `valid_for`, and waits until the new one

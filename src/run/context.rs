@@ -37,6 +37,15 @@ pub struct HostExtension {
     pub package: Option<PathBuf>,
 }
 
+/// A skill of the hosting pi.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostSkill {
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub path: String,
+}
+
 /// The pi that delegates, as far as the caller knows it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Host {
@@ -63,6 +72,8 @@ pub struct Host {
     /// The extensions that it loads, its own and this package's left out; `None` when unknown, and then pi's files are read.
     #[serde(default)]
     pub extensions: Option<Vec<HostExtension>>,
+    /// Its skills; `None` when unknown.
+    pub skills: Option<Vec<HostSkill>>,
 }
 
 /// The caller's directories, environment and configuration. Read once, at the edge.

@@ -35,15 +35,15 @@ pub(crate) mod spec;
 mod state;
 
 pub use admit::{
-    AdmittedRun, CallSettings, Described, Extensions, HostCapabilities, InvalidConfig, Listed, Listing,
-    Origin, PiError, PiProgram, PiVersion, Refusal, describe, find_agents, list_agents, load_config, prepare,
-    prepare_with,
+    AdmittedRun, AgentValues, CallSettings, CannotRun, Described, Extensions, HostCapabilities,
+    InvalidConfig, Listed, Listing, Origin, PiError, PiProgram, PiVersion, Refusal, Sourced, ValueSource,
+    describe, find_agents, list_agents, load_config, look_up, prepare, prepare_with,
 };
 pub use background::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
 pub use budget::{Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
-pub use callbacks::{Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks};
-pub use context::{Host, HostContext, HostExtension, HostTool};
+pub use callbacks::{Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel};
+pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool};
 pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers};
 pub use launch::Booted;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use pi_subagent_native::run::{
-    Answer, BoxFuture, ChildQuestion, ConfirmRequest, Host, HostCallbacks, HostContext,
+    Answer, BoxFuture, ChildQuestion, ConfirmRequest, Host, HostCallbacks, HostContext, HostModel,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -61,6 +61,8 @@ pub(crate) struct User<'a> {
     pub(crate) answers: Option<Box<dyn Fn(ChildQuestion) -> Answer + Send + Sync + 'a>>,
     /// Somebody is there who never answers; as long is waited.
     pub(crate) patience: Option<Duration>,
+    /// What pi says about any model.
+    pub(crate) model: Option<HostModel>,
 }
 
 impl HostCallbacks for User<'_> {
@@ -70,6 +72,10 @@ impl HostCallbacks for User<'_> {
 
     fn patience(&self) -> Duration {
         self.patience.unwrap_or(Duration::from_secs(600))
+    }
+
+    fn model<'a>(&'a self, _asked: &'a str) -> BoxFuture<'a, Option<HostModel>> {
+        Box::pin(ready(self.model.clone()))
     }
 
     fn ask(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {

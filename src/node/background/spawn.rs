@@ -90,8 +90,14 @@ pub struct SpawnableAgent {
     pub source: &'static str,
     /// True when the definition allows only reading.
     pub readonly: bool,
-    /// The model it would get, `provider/id`; absent when unknown.
+    /// Whether its child could change files, if one of its tools does: it is not readonly, and `allowWrite` is on.
+    pub can_write: bool,
+    /// The model it would get, as it is named; absent when unknown.
     pub model: Option<String>,
+    /// Who named that model, for people: `agents.NAME`, the agent file, the session. Absent without `model`.
+    pub model_from: Option<String>,
+    /// The thinking level it would get; absent when unknown.
+    pub thinking: Option<String>,
 }
 
 /// Lists the agents that `spawnSession` accepts.
@@ -117,7 +123,9 @@ pub fn list_spawnable(
     })
 }
 
-object_into_js! { |agent: Spawnable| SpawnableAgent { id, description, source, readonly, model } }
+object_into_js! { |agent: Spawnable| SpawnableAgent {
+    id, description, source, readonly, can_write: agent.may_write, model, model_from, thinking,
+} }
 
 impl IntoJs<SpawnReceipt> for Receipt {
     fn into_js(self) -> SpawnReceipt {

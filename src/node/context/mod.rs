@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use napi_derive::napi;
 use serde_json::Value;
 
-use crate::run::{Host, HostContext, HostExtension as CoreExtension, HostTool as CoreTool};
+use crate::run::{
+    Host, HostContext, HostExtension as CoreExtension, HostSkill as CoreSkill, HostTool as CoreTool,
+};
 use location::warden;
 
 /// Where pi looks for its agent directory first.
@@ -31,6 +33,15 @@ pub struct HostExtension {
     pub path: String,
     /// The directory of the package that brings it; absolute. Absent for a file of its own.
     pub package: Option<String>,
+}
+
+/// A skill that the hosting pi has.
+#[napi(object, object_to_js = false)]
+pub struct HostSkill {
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub path: String,
 }
 
 /// The host as it is now, from options and this process's environment. Call it on the JavaScript thread, the only one that
@@ -87,6 +98,11 @@ pub(super) fn core_extensions(extensions: Option<Vec<HostExtension>>) -> Option<
         package: package.map(absolute),
     };
     extensions.map(|extensions| extensions.into_iter().map(core).collect())
+}
+
+pub(super) fn core_skills(skills: Option<Vec<HostSkill>>) -> Option<Vec<CoreSkill>> {
+    let core = |HostSkill { name, path }| CoreSkill { name, path };
+    skills.map(|skills| skills.into_iter().map(core).collect())
 }
 
 /// Resolves a relative path against this process's directory, not the child's.

@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use super::capabilities::HostCapabilities;
 use super::gates::gates;
-use super::resolve::{find_agents, loads_gates, tools_of};
+use super::resolve::{loads_gates, tools_of};
 use super::sandbox::SandboxPlan;
 use super::settings::CallSettings;
 use super::shell::shell_policy;
-use crate::agent::{AgentDefinition, NoToolsLeft, Shadowed, Surface, TaskLimits, ToolPlan, surface};
-use crate::config::Config;
+use super::values::{AgentValues, SkillFiles, ValueSource, find_agents};
+use crate::agent::{AgentDefinition, Catalog, NoToolsLeft, Shadowed, Surface, TaskLimits, ToolPlan, surface};
+use crate::config::{ALL, Config, NamedAgent};
 use crate::run::context::HostContext;
-use crate::text::{Diagnostic, Severity};
+use crate::run::spec::RunOverrides;
+use crate::text::{Code, Diagnostic, Severity};
 
 /// Notices about agent files. A directory that has more of them is not meant for this package.
 const MAX_NOTICES: usize = 10;
@@ -34,11 +36,33 @@ pub struct Listing {
 pub struct Listed {
     /// Its definition.
     pub agent: Arc<AgentDefinition>,
+    /// What it has in the end.
+    pub values: AgentValues,
     /// The child's tools, or why the agent cannot run.
-    pub plan: Result<ToolPlan, NoToolsLeft>,
+    pub plan: Result<ToolPlan, CannotRun>,
     /// The user's permission gates that its child loads.
     pub gates: Vec<String>,
+    /// Whether its child could change files, if one of its tools does.
+    pub may_write: bool,
+    /// What its settings ask for and the host does not have.
+    pub notices: Vec<String>,
 }
+
+/// Why an agent cannot run here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CannotRun {
+    /// This pi has none of its tools.
+    #[error(transparent)]
+    Tools(#[from] NoToolsLeft),
+    /// It was switched off.
+    #[error("it is switched off: {0} sets `enabled` to `false`")]
+    Off(ValueSource),
+}
+
+/// A file has settings for an agent that does not exist here, perhaps by a mistake.
+const SETTINGS_UNKNOWN: Code = (Severity::Warning, "AGENT_SETTINGS_UNKNOWN");
+/// The same where no name is similar: another project may have it.
+const SETTINGS_UNUSED: Code = (Severity::Info, "AGENT_SETTINGS_UNUSED");
 
 /// The tools to register.
 #[derive(Debug)]
@@ -53,26 +77,48 @@ pub struct Described {
     pub notices: Vec<String>,
 }
 
-/// Finds the agents of a directory under a configuration.
+/// Finds the agents of a directory under the settings of a call.
 #[must_use]
 pub fn list_agents(
     cwd: &Path,
     context: &HostContext,
-    config: &Config,
+    settings: &CallSettings,
     capabilities: &HostCapabilities,
 ) -> Listing {
-    let catalog = find_agents(cwd, context);
+    let config = settings.config();
+    let catalog = find_agents(cwd, context, &config);
+    let named = settings.loaded().map(|loaded| loaded.named.as_slice()).unwrap_or_default();
+    let unknown: Vec<Diagnostic> = named.iter().filter_map(|named| unknown(named, &catalog)).collect();
     let all = LazyCell::new(|| gates(context));
     let planned = |agent: Arc<AgentDefinition>| {
-        let sandbox = SandboxPlan::of(&agent, config, capabilities.abilities());
-        let gates = if loads_gates(&sandbox, config) { all.clone() } else { Vec::new() };
-        Listed { plan: plan_for(&agent, cwd, config, context, capabilities), agent, gates }
+        let values = AgentValues::of(&agent, &config, &context.host, &RunOverrides::default());
+        let (_, notices) = SkillFiles::of(&values.skills.value, &context.host);
+        let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
+        Listed {
+            plan: plan_for(&agent, &values, cwd, &config, context, capabilities),
+            gates: if loads_gates(&sandbox, &config) { all.clone() } else { Vec::new() },
+            may_write: !agent.readonly && config.allow_write,
+            notices,
+            values,
+            agent,
+        }
     };
     Listing {
         agents: catalog.agents.into_iter().map(planned).collect(),
         shadowed: catalog.shadowed,
-        diagnostics: catalog.diagnostics,
+        diagnostics: catalog.diagnostics.into_iter().chain(unknown).collect(),
     }
+}
+
+/// What is said about settings of an agent that does not exist.
+fn unknown(named: &NamedAgent, catalog: &Catalog) -> Option<Diagnostic> {
+    let missing = catalog.find(&named.name).err().filter(|_| named.name != ALL)?;
+    let key = format!("`agents.{}` has no effect: there is no agent of this name here", named.name);
+    let (code, message) = match missing.nearest {
+        Some(nearest) => (SETTINGS_UNKNOWN, format!("{key}; did you mean `{nearest}`?")),
+        None => (SETTINGS_UNUSED, key),
+    };
+    Some(Diagnostic::new(code, message, Some(&named.path), Some(named.at)))
 }
 
 /// Describes the tools to register in a directory.
@@ -94,7 +140,7 @@ pub fn describe(
         }
         Err(refusal) => (Config::default(), vec![refusal.to_string()]),
     };
-    let catalog = find_agents(cwd, context);
+    let catalog = find_agents(cwd, context, &config);
     let errors = catalog.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
     let mut errors: Vec<String> = errors.map(ToString::to_string).collect();
     let more = errors.len().saturating_sub(MAX_NOTICES);
@@ -107,7 +153,8 @@ pub fn describe(
     Described {
         register: config.enabled,
         surface: surface(&catalog, limits, |agent| {
-            plan_for(agent, cwd, &config, context, capabilities).is_ok()
+            let values = AgentValues::of(agent, &config, &context.host, &RunOverrides::default());
+            plan_for(agent, &values, cwd, &config, context, capabilities).is_ok()
         }),
         inject_policy: config.inject_delegation_policy,
         notices,
@@ -116,11 +163,15 @@ pub fn describe(
 
 fn plan_for(
     agent: &AgentDefinition,
+    values: &AgentValues,
     cwd: &Path,
     config: &Config,
     context: &HostContext,
     capabilities: &HostCapabilities,
-) -> Result<ToolPlan, NoToolsLeft> {
+) -> Result<ToolPlan, CannotRun> {
+    if let Some(by) = &values.disabled {
+        return Err(CannotRun::Off(by.clone()));
+    }
     let sandbox = SandboxPlan::of(agent, config, capabilities.abilities());
-    tools_of(agent, config, context, shell_policy(&sandbox, cwd, context))
+    Ok(tools_of(agent, values, config, context, shell_policy(&sandbox, cwd, context))?)
 }

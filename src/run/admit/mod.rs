@@ -9,6 +9,7 @@
 //! | `settings` | which configuration is in force, and which secrets are known; read once per call |
 //! | `capabilities` | what this machine can restrain a child with |
 //! | `resolve` | which agent, model, limits and tools the run has |
+//! | `values` | what its agent has in the end, and who said so |
 //! | `sandbox` | whether the kernel keeps its child from writing, and what the caller is told about it |
 //! | `hidden` | what a sandboxed child does not see |
 //! | `shell` | whether a child that may not write gets a shell |
@@ -34,13 +35,14 @@ pub(crate) mod resolve;
 pub(crate) mod sandbox;
 pub(crate) mod settings;
 pub(crate) mod shell;
+pub(crate) mod values;
 
 pub use admitted::AdmittedRun;
 pub use capabilities::HostCapabilities;
 pub use extensions::Extensions;
-pub use listing::{Described, Listed, Listing, describe, list_agents};
+pub use listing::{CannotRun, Described, Listed, Listing, describe, list_agents};
 pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use prepare::{prepare, prepare_with};
 pub use refusal::{InvalidConfig, Refusal};
-pub use resolve::find_agents;
 pub use settings::{CallSettings, load_config};
+pub use values::{AgentValues, Sourced, ValueSource, find_agents, look_up};

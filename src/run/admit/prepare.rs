@@ -111,7 +111,10 @@ impl<'a> Call<'a> {
         let spec = Arc::clone(&self.spec);
         let capabilities = self.unless_aborted(HostCapabilities::look(&self.spec.context)).await?;
         let resolving = blocking(move || resolve(&spec, settings.loaded()?, &capabilities));
-        let resolved = self.unless_aborted(resolving).await?.map_err(|refusal| self.refused(refusal))?;
+        let mut resolved = self.unless_aborted(resolving).await?.map_err(|refusal| self.refused(refusal))?;
+        let spec = Arc::clone(&self.spec);
+        let looking = resolved.check_model(callbacks, &spec.context);
+        self.unless_aborted(looking).await?.map_err(|unusable| self.refused(unusable.into()))?;
         let resolved = Arc::new(resolved);
         self.builder.agent.clone_from(&resolved.agent.name);
         self.builder.model.clone_from(&resolved.model);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::values::{UnusableModel, ValueSource};
 use crate::agent::UnknownAgent;
 use crate::process::SpawnError;
 use crate::run::result::{CallError, ErrorCode, Mode, RunDetails, ToolResult};
@@ -85,6 +86,17 @@ pub enum Refusal {
     /// No agent has this name.
     #[error(transparent)]
     Unknown(#[from] UnknownAgent),
+    /// Its settings switch the agent off.
+    #[error("agent `{agent}` is switched off: {by} sets `enabled` to `false`")]
+    AgentDisabled {
+        /// The agent's name.
+        agent: String,
+        /// Who switched it off.
+        by: ValueSource,
+    },
+    /// The model that the agent would have cannot be used.
+    #[error(transparent)]
+    Model(#[from] UnusableModel),
     /// The policy for a project's agents denies it.
     #[error("agent `{agent}` is defined by the project (`{path}`) and `subagents.{setting}` is `deny`")]
     ProjectPolicy {
@@ -122,11 +134,14 @@ impl Refusal {
             | Self::Path { .. }
             | Self::Hidden { .. }
             | Self::NoStepBefore { .. }
+            | Self::Model(_)
             | Self::InvalidConfig(_) => ErrorCode::InvalidInput,
             Self::Disabled | Self::BrokenConfig(_) => ErrorCode::SubagentsDisabled,
             Self::Depth(_) => ErrorCode::SubagentDepthExceeded,
             Self::Unknown(_) => ErrorCode::UnknownAgent,
-            Self::ProjectPolicy { .. } | Self::ProjectRefused { .. } => ErrorCode::SubagentDisabled,
+            Self::AgentDisabled { .. } | Self::ProjectPolicy { .. } | Self::ProjectRefused { .. } => {
+                ErrorCode::SubagentDisabled
+            }
         }
     }
 

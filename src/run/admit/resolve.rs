@@ -11,9 +11,10 @@ use super::hidden::hides;
 use super::refusal::Refusal;
 use super::sandbox::SandboxPlan;
 use super::shell::shell_policy;
+use super::values::{AgentValues, SkillFiles, find_agents};
 use crate::agent::{
-    AgentDefinition, Catalog, Context, DEPTH, Depth, MAX_DEPTH, NoToolsLeft, ShellPolicy, Source, ToolPlan,
-    ToolPolicy, depth_from_env, discover, plan_tools,
+    AgentDefinition, DEPTH, Depth, MAX_DEPTH, NoToolsLeft, ShellPolicy, Source, ToolPlan, ToolPolicy,
+    depth_from_env, plan_tools,
 };
 use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
@@ -29,9 +30,11 @@ pub(crate) struct ResolvedRun {
     /// The configuration in force.
     pub config: Config,
     pub depth: Depth,
-    /// The model, `provider/id`: the call's, else the agent's, the configured one, or that of the delegating session.
+    /// What the agent has in the end, and where each value comes from.
+    pub values: AgentValues,
+    /// The model, `provider/id` as far as that is known.
     pub model: Option<String>,
-    /// The thinking level, chosen in the same order as the model.
+    /// The thinking level.
     pub thinking: Option<String>,
     /// The time limit of the whole run.
     pub timeout: Option<Duration>,
@@ -54,8 +57,8 @@ pub(crate) struct ResolvedRun {
     pub warden: Option<PathBuf>,
     /// Whether the child reads context files such as `AGENTS.md`.
     pub reads_context: bool,
-    /// Whether the child sees skills.
-    pub sees_skills: bool,
+    /// The skills that the child sees: all, or these files.
+    pub skills: SkillFiles,
     /// The file with the agent's own credentials, if it has one. A project's agent gets none: it could take the name of
     /// the user's agent for which they are meant.
     pub credentials: Option<PathBuf>,
@@ -96,9 +99,11 @@ pub(in crate::run) fn resolve(
         return Err(Refusal::Blank { parameter: "task", expected: "it says what the agent is to do" });
     }
     check_paths(spec)?;
-    let agent = find_agents(&spec.cwd, context).find(&spec.agent)?;
-
-    let precedence = Precedence { is_from_project: agent.source == Source::Project };
+    let agent = find_agents(&spec.cwd, context, &config).find(&spec.agent)?;
+    let values = AgentValues::of(&agent, &config, &context.host, overrides);
+    if let Some(by) = values.disabled {
+        return Err(Refusal::AgentDisabled { agent: agent.name.clone(), by });
+    }
     let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
     if sandbox.is_held()
         && let Some(place) = hides(&config, context, &spec.cwd)
@@ -107,45 +112,42 @@ pub(in crate::run) fn resolve(
     }
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_held());
     let timeout = match overrides.timeout {
-        Timeout::AsConfigured => precedence.limit(agent.timeout, config.timeout),
-        Timeout::Never => agent.timeout,
-        Timeout::After(limit) => Some(agent.timeout.map_or(limit, |own| own.min(limit))),
+        Timeout::AsConfigured => values.timeout.value,
+        Timeout::Never => values.own_timeout,
+        Timeout::After(limit) => Some(values.own_timeout.map_or(limit, |own| own.min(limit))),
     };
     let is_asked_for = matches!(overrides.timeout, Timeout::After(limit) if timeout == Some(limit));
     let credentials = credentials_of(&context.agent_dir, &agent.name);
-    let is_withheld = credentials.is_some() && precedence.is_from_project;
+    let is_withheld = credentials.is_some() && agent.source == Source::Project;
     let mut notices = degraded(&config, capabilities, supervision);
     if is_withheld {
         let name = &agent.name;
         notices.push(format!("`subagents/auth/{name}.json` is not used: the project wrote this agent"));
     }
-    let first = |values: [&Option<String>; 4]| values.into_iter().find_map(Clone::clone);
-    let configured_context = config.inherit_context == Context::Project;
-    let own_context = agent.context.map(|context| context == Context::Project);
+    let (skills, missing) = SkillFiles::of(&values.skills.value, &context.host);
+    notices.extend(missing);
     Ok(ResolvedRun {
-        model: first([&overrides.model, &agent.model, &config.model, &context.host.model]),
-        thinking: first([&overrides.thinking, &agent.thinking, &config.thinking, &context.host.thinking]),
+        model: values.model.value.clone(),
+        thinking: values.thinking.value.clone(),
         timeout,
         limited_by: if is_asked_for { "runTimeoutSeconds" } else { "timeoutMs" },
-        idle_timeout: precedence.limit(agent.idle_timeout, config.idle_timeout),
+        idle_timeout: values.idle_timeout.value,
         budget: Budget {
-            max_cost: precedence.limit(agent.max_cost, config.budget.max_cost),
-            max_turns: precedence.limit(agent.max_turns.map(u64::from), config.budget.max_turns),
+            max_cost: values.max_cost.value,
+            max_turns: values.max_turns.value,
             ..config.budget
         },
-        loops: LoopLimits {
-            stop_after: precedence.limit(agent.loop_stop_after.map(u64::from), config.loops.stop_after),
-            ..config.loops
-        },
+        loops: LoopLimits { stop_after: values.loop_stop_after, ..config.loops },
         unmet: capabilities.forbids().or_else(|| sandbox.forbids()).or_else(|| elsewhere(&agent, &config)),
-        reads_context: precedence.grant(own_context, configured_context),
-        sees_skills: precedence.grant(agent.skills, config.inherit_skills),
+        reads_context: values.reads_context.value,
+        skills,
         warden: capabilities.warden().map(Path::to_path_buf),
         credentials: credentials.filter(|_| !is_withheld),
         announces: overrides.announces,
         tool_snapshot: overrides.tools.clone(),
         shell: shell_policy(&sandbox, &spec.cwd, context),
         gates: if loads_gates(&sandbox, &config) { gates(context) } else { Vec::new() },
+        values,
         agent,
         config,
         depth,
@@ -172,7 +174,7 @@ impl ResolvedRun {
     ///
     /// When the agent declares tools and this pi has none of them.
     pub(in crate::run) fn tools(&self, context: &HostContext) -> Result<ToolPlan, NoToolsLeft> {
-        let plan = tools_of(&self.agent, &self.config, context, self.shell)?;
+        let plan = tools_of(&self.agent, &self.values, &self.config, context, self.shell)?;
         Ok(match &self.tool_snapshot {
             Some(snapshot) => plan.at_most(snapshot),
             None => plan,
@@ -196,25 +198,6 @@ impl ResolvedRun {
                  the whole report, of at most {most}. If there is nothing worth telling, let it be exactly {ANNOUNCE_SKIP}."
             )
         })
-    }
-}
-
-/// How far an agent's own settings count. Those of a project's agent can only tighten the user's configuration.
-#[derive(Clone, Copy)]
-struct Precedence {
-    is_from_project: bool,
-}
-
-impl Precedence {
-    fn limit<T: PartialOrd>(self, own: Option<T>, configured: Option<T>) -> Option<T> {
-        match (own, configured) {
-            (Some(own), Some(configured)) if self.is_from_project && configured < own => Some(configured),
-            (own, configured) => own.or(configured),
-        }
-    }
-
-    fn grant(self, own: Option<bool>, configured: bool) -> bool {
-        own.map_or(configured, |own| own && (configured || !self.is_from_project))
     }
 }
 
@@ -261,12 +244,6 @@ fn elsewhere(agent: &AgentDefinition, config: &Config) -> Option<String> {
     ))
 }
 
-/// The agents that exist for a directory. Blocks.
-#[must_use]
-pub fn find_agents(cwd: &Path, context: &HostContext) -> Catalog {
-    discover(cwd, &context.agent_dir, context.home.as_deref())
-}
-
 /// The tools that a child of an agent gets.
 ///
 /// # Errors
@@ -274,6 +251,7 @@ pub fn find_agents(cwd: &Path, context: &HostContext) -> Catalog {
 /// When the agent declares tools and this pi has none of them.
 pub(in crate::run) fn tools_of(
     agent: &AgentDefinition,
+    values: &AgentValues,
     config: &Config,
     context: &HostContext,
     shell: ShellPolicy,
@@ -286,8 +264,9 @@ pub(in crate::run) fn tools_of(
         shell,
         deny: config.tools.deny.clone(),
         allow: config.tools.allow.clone(),
+        bounds: values.tool_bounds.clone(),
     };
-    plan_tools(agent, &policy, available.as_ref())
+    plan_tools(&values.declared(agent), &policy, available.as_ref())
 }
 
 /// The path of an agent's own credentials, if anything exists there. Blocks.

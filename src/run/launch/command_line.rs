@@ -11,6 +11,7 @@ use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::extensions::{Extensions, MCP, builtin_needed, may_download};
 use crate::run::admit::pi::{PiProgram, PiVersion};
 use crate::run::admit::resolve::ResolvedRun;
+use crate::run::admit::values::SkillFiles;
 use crate::run::context::CHILD_MARKER;
 use crate::run::drive::protocol::{ChildProtocol, protocol_of};
 
@@ -45,7 +46,7 @@ impl Invocation<'_> {
     ///
     /// When pi would read the model or the thinking level as an option.
     pub(in crate::run) fn command(&self) -> Result<ChildCommand, String> {
-        let chosen = [&self.run.resolved.model, &self.run.resolved.thinking];
+        let chosen = [&self.run.resolved.values.model.value, &self.run.resolved.thinking];
         if let Some(option) = chosen.into_iter().flatten().find(|value| value.starts_with('-')) {
             return Err(option.to_owned());
         }
@@ -109,7 +110,8 @@ impl Invocation<'_> {
             Some(session) => args.pair("--session", session),
             None => args.words(&["--no-session"]),
         }
-        if let Some(model) = &self.run.resolved.model {
+        // As it was asked for: the child's pi knows best which model that is.
+        if let Some(model) = &self.run.resolved.values.model.value {
             args.pair("--model", model);
         }
         if let Some(thinking) = &self.run.resolved.thinking {
@@ -135,8 +137,11 @@ impl Invocation<'_> {
         for file in named {
             args.pair("-e", file);
         }
-        if !self.run.resolved.sees_skills {
+        if let SkillFiles::Only(files) = &self.run.resolved.skills {
             args.words(&["--no-skills"]);
+            for file in files {
+                args.pair("--skill", file);
+            }
         }
         args.words(&["--no-prompt-templates", "--no-themes"]);
         if !self.run.resolved.reads_context {

@@ -51,7 +51,7 @@ pub async fn answer(
             let capabilities = HostCapabilities::look(&context).await;
             let list = move || {
                 let settings = CallSettings::read(&cwd, &context);
-                let listing = list_agents(&cwd, &context, &settings.config(), &capabilities);
+                let listing = list_agents(&cwd, &context, &settings, &capabilities);
                 agents_report(&listing).sanitized(settings.sanitizer())
             };
             blocking(list).await

@@ -14,7 +14,7 @@ use crate::orchestrate::background::repository::STOP;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
 use crate::run::{
-    AdmittedRun, BackgroundRun, ErrorCode, HostCallbacks, RunId, ToolResult, blocking, prepare_with,
+    AdmittedRun, BackgroundRun, ErrorCode, HostCallbacks, RunId, ToolResult, blocking, look_up, prepare_with,
     spawn_task,
 };
 
@@ -35,7 +35,11 @@ pub async fn spawn(
 ) -> Receipt {
     let (hosted, ends_with) = (service.registry.len(), request.ends_with.clone().unwrap_or_default());
     let order = Arc::clone(&request.order);
-    let plan = match blocking(move || plan(request, hosted)).await {
+    let model = match request.model.as_deref().map(str::trim).filter(|model| !model.is_empty()) {
+        Some(asked) => look_up(asked, &*callbacks).await,
+        None => None,
+    };
+    let plan = match blocking(move || plan(request, hosted, model.as_ref())).await {
         Ok(plan) => plan,
         Err(refused) => return *refused,
     };

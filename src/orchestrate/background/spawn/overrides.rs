@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use crate::agent::THINKING_LEVELS;
-use crate::run::{Cleanup, Timeout};
+use crate::run::{Cleanup, HostModel, Timeout};
 use crate::text::{Sanitizer, one_line};
 
 /// Longest label, in characters.
 const LABEL_CHARS: usize = 80;
+/// Longest reason for a warning.
+const WARNING_CHARS: usize = 400;
 /// Most bytes of a caller's text that are examined.
 const SAID_BYTES: usize = 4 * 1024;
 /// The longest limit that can be requested; 0 is no limit.
@@ -15,7 +17,11 @@ const MAX_SECONDS: f64 = 7.0 * 24.0 * 3_600.0;
 
 /// A caller's text as one short line. It is sanitized before it is cut, because half a secret is not recognized.
 pub(super) fn short(sanitizer: &Sanitizer, text: &str) -> String {
-    one_line(sanitizer.sanitize(text).clip(SAID_BYTES).into_string().trim(), LABEL_CHARS)
+    cut(sanitizer, text, LABEL_CHARS)
+}
+
+fn cut(sanitizer: &Sanitizer, text: &str, chars: usize) -> String {
+    one_line(sanitizer.sanitize(text).clip(SAID_BYTES).into_string().trim(), chars)
 }
 
 pub(super) fn timeout(seconds: Option<f64>) -> Result<Timeout, String> {
@@ -37,28 +43,32 @@ pub(super) fn cleanup(cleanup: Option<&str>, sanitizer: &Sanitizer) -> Result<Cl
     })
 }
 
-/// The model named by `asked`, as `provider/id` or as an id that only one provider has; otherwise none and a warning.
+/// The model named by `asked` as pi names it; otherwise none and a warning. `found` is what the hosting pi says; without
+/// that it is `provider/id`, or an id that only one provider of `models` has.
 pub(super) fn known_model(
     asked: &str,
+    found: Option<&HostModel>,
     models: Option<&[String]>,
     sanitizer: &Sanitizer,
     warnings: &mut Vec<String>,
 ) -> Option<String> {
     let asked = asked.trim();
-    let found = match models {
-        Some(models) => {
+    let known = match (found, models) {
+        (Some(found), _) => found.model.is_some().then(|| asked.to_owned()),
+        (None, Some(models)) => {
             let ids =
                 || models.iter().filter(|known| known.split_once('/').is_some_and(|(_, id)| id == asked));
             let exact = models.iter().find(|known| *known == asked);
             exact.or_else(|| ids().next().filter(|_| ids().count() == 1)).cloned()
         }
-        None => is_model(asked).then(|| asked.to_owned()),
+        (None, None) => is_model(asked).then(|| asked.to_owned()),
     };
-    if found.is_none() && !asked.is_empty() {
-        let asked = short(sanitizer, asked);
-        warnings.push(format!("`model` was skipped: there is no model `{asked}`; the default is used"));
+    if known.is_none() && !asked.is_empty() {
+        let why = found.map_or_else(|| format!("there is no model `{asked}`"), |found| found.unknown(asked));
+        let why = cut(sanitizer, &why, WARNING_CHARS);
+        warnings.push(format!("`model` was skipped: {why}; the default is used"));
     }
-    found
+    known
 }
 
 fn is_model(text: &str) -> bool {

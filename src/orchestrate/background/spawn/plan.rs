@@ -8,7 +8,9 @@ use super::overrides::{self, known_model, known_thinking, short};
 use super::request::{Handoff, Receipt, SpawnRequest};
 use super::spawnable::is_allowed;
 use crate::config::{Config, OnExit};
-use crate::run::{BackgroundRun, CallSettings, RunId, RunOverrides, RunSpec, Timeout};
+use crate::run::{
+    BackgroundRun, CallSettings, HostModel, RunId, RunOverrides, RunSpec, Timeout, find_agents,
+};
 use crate::text::figures::millis;
 
 /// Most bytes of a task that are stored.
@@ -28,8 +30,13 @@ pub(super) struct SpawnPlan {
     pub handoff: Option<Handoff>,
 }
 
-/// Decides about a request. `hosted` is the number of runs that this process hosts. Blocks.
-pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Box<Receipt>> {
+/// Decides about a request. `hosted` is the number of runs that this process hosts, `model` what the hosting pi says about
+/// the model that is asked for. Blocks.
+pub(super) fn plan(
+    request: SpawnRequest,
+    hosted: usize,
+    model: Option<&HostModel>,
+) -> Result<SpawnPlan, Box<Receipt>> {
     let error = |text: String| Box::new(Receipt::Error(text));
     let forbidden = |text: String| Box::new(Receipt::Forbidden(text));
     let settings = CallSettings::read(&request.cwd, &request.context);
@@ -51,8 +58,11 @@ pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Bo
         return Err(forbidden(too_many(&config)));
     }
     let asked = request.agent.as_ref().filter(|name| !name.trim().is_empty());
-    let agent = asked.unwrap_or(&config.default_agent).clone();
-    if !is_allowed(&config, &agent) {
+    let agent = asked.unwrap_or(&config.default_agent);
+    let catalog = find_agents(&request.cwd, &request.context, &config);
+    // One that does not exist is refused with the others' names later.
+    let agent = catalog.find(agent).map_or_else(|_| agent.clone(), |found| found.name.clone());
+    if !is_allowed(&config, &catalog, &agent) {
         let allowed = config.allow_agents.join(", ");
         return Err(forbidden(clean(&format!(
             "agent `{}` may not run in the background: `subagents.allowAgents` allows {} ({})",
@@ -65,8 +75,8 @@ pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Bo
     let cleanup = overrides::cleanup(request.cleanup.as_deref(), &sanitizer).map_err(error)?;
     let mut warnings = Vec::new();
     let models = request.models.as_deref();
-    let model = request.model.as_deref();
-    let model = model.and_then(|model| known_model(model, models, &sanitizer, &mut warnings));
+    let asked = request.model.as_deref();
+    let model = asked.and_then(|asked| known_model(asked, model, models, &sanitizer, &mut warnings));
     let thinking = request.thinking.as_deref();
     let thinking = thinking.and_then(|level| known_thinking(level, &sanitizer, &mut warnings));
     let is_kept = request.kept.is_some() || config.background.on_exit == OnExit::Keep;

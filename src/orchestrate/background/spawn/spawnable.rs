@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::agent::Source;
+use crate::agent::{Catalog, Source};
 use crate::config::Config;
-use crate::run::{CallSettings, HostCapabilities, HostContext, list_agents};
+use crate::run::{CallSettings, HostCapabilities, HostContext, find_agents, list_agents};
 use crate::text::one_line;
 
 /// Means every agent in `allowAgents`.
@@ -25,6 +25,12 @@ pub struct Spawnable {
     pub readonly: bool,
     /// The model that it would get as `provider/id`, if known.
     pub model: Option<String>,
+    /// Who named that model.
+    pub model_from: Option<String>,
+    /// The thinking level that it would get, if known.
+    pub thinking: Option<String>,
+    /// Whether its child could change files.
+    pub may_write: bool,
 }
 
 impl Spawnable {
@@ -43,25 +49,29 @@ pub fn spawnable(
 ) -> (Vec<Spawnable>, String) {
     let settings = CallSettings::read(cwd, context);
     let (config, sanitizer) = (settings.config(), settings.sanitizer());
-    let agents = list_agents(cwd, context, &config, capabilities)
-        .agents
-        .into_iter()
-        .filter(|listed| config.enabled && listed.plan.is_ok() && is_allowed(&config, &listed.agent.name));
+    let catalog = find_agents(cwd, context, &config);
+    let agents = list_agents(cwd, context, &settings, capabilities).agents.into_iter().filter(|listed| {
+        config.enabled && listed.plan.is_ok() && is_allowed(&config, &catalog, &listed.agent.name)
+    });
+    let clean = |text: &str| one_line(&sanitizer.sanitize(text).into_string(), DESCRIPTION_CHARS);
     let agents = agents.map(|listed| {
         let agent = &listed.agent;
-        let model = agent.model.as_ref().or(config.model.as_ref()).or(context.host.model.as_ref());
         Spawnable {
             id: agent.name.clone(),
-            description: one_line(&sanitizer.sanitize(&agent.description).into_string(), DESCRIPTION_CHARS),
+            description: clean(&agent.description),
             source: agent.source,
             readonly: agent.readonly,
-            model: model.map(|model| one_line(&sanitizer.sanitize(model).into_string(), DESCRIPTION_CHARS)),
+            model: listed.values.model.value.as_deref().map(clean),
+            model_from: listed.values.model.value.as_ref().map(|_| listed.values.model.source.to_string()),
+            thinking: listed.values.thinking.value.clone(),
+            may_write: listed.may_write,
         }
     });
     (agents.collect(), config.default_agent)
 }
 
-/// Whether the configuration allows an agent to run in the background.
-pub(super) fn is_allowed(config: &Config, agent: &str) -> bool {
-    config.allow_agents.iter().any(|allowed| allowed == ANY || allowed == agent)
+/// Whether the configuration allows an agent to run in the background. Both may have a name of Claude Code's.
+pub(super) fn is_allowed(config: &Config, catalog: &Catalog, agent: &str) -> bool {
+    let is_same = |allowed: &str| catalog.find(allowed).is_ok_and(|found| found.name == agent);
+    config.allow_agents.iter().any(|allowed| allowed == ANY || allowed == agent || is_same(allowed))
 }

@@ -1,0 +1,428 @@
+//! What an agent has in the end: its file, the settings that users and projects give it, the configuration, the session.
+//!
+//! The user's settings for an agent win over those for all, and both over its file. A project's only tighten.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use crate::agent::{AgentDefinition, AgentDirs, Catalog, Context, Skills, Source, THINKING_LEVELS, discover};
+use crate::config::{ALL, AgentBounds, AgentSettings, Config};
+use crate::run::admit::hidden::below_home;
+use crate::run::context::{Host, HostContext};
+use crate::run::spec::RunOverrides;
+use crate::text::figures;
+
+/// Undoes what the agent file says, so that the configuration or the session counts.
+const INHERIT: &str = "inherit";
+
+static DEFAULTS: LazyLock<Config> = LazyLock::new(Config::default);
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueSource {
+    /// The parameters of the call.
+    Call,
+    /// The user's settings for the agent or for all: `agents.NAME`.
+    Settings(String),
+    /// A project's file, which made it stricter.
+    Project,
+    /// The agent file.
+    AgentFile,
+    /// A key of the configuration.
+    Config(&'static str),
+    /// The session that delegates.
+    Session,
+    /// Nobody said anything.
+    Default,
+}
+
+impl fmt::Display for ValueSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call => f.write_str("this call"),
+            Self::Settings(key) => write!(f, "`{key}`"),
+            Self::Project => f.write_str("the project"),
+            Self::AgentFile => f.write_str("the agent file"),
+            Self::Config(key) => write!(f, "`{key}`"),
+            Self::Session => f.write_str("the session"),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A value and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sourced<T> {
+    /// The value.
+    pub value: T,
+    /// Who gave it.
+    pub source: ValueSource,
+}
+
+impl<T> Sourced<T> {
+    fn new(value: T, source: ValueSource) -> Self {
+        Self { value, source }
+    }
+}
+
+/// What an agent has in the end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentValues {
+    /// The model as pi is given it, without a thinking level.
+    pub model: Sourced<Option<String>>,
+    /// The thinking level.
+    pub thinking: Sourced<Option<String>>,
+    /// The limit of the whole run.
+    pub timeout: Sourced<Option<Duration>>,
+    /// That limit without the configuration's: what a run in the background has.
+    pub own_timeout: Option<Duration>,
+    /// The limit on silence.
+    pub idle_timeout: Sourced<Option<Duration>>,
+    /// Assistant messages.
+    pub max_turns: Sourced<Option<u64>>,
+    /// In USD.
+    pub max_cost: Sourced<Option<f64>>,
+    /// After how many equal calls of a tool the run ends.
+    pub loop_stop_after: Option<u64>,
+    /// Whether context files are read.
+    pub reads_context: Sourced<bool>,
+    /// Which skills are seen.
+    pub skills: Sourced<Skills>,
+    /// The tools that are asked for; `None` if nobody names any.
+    pub tools: Sourced<Option<Vec<String>>>,
+    /// Lists of tools that each hold all that the child may have.
+    pub tool_bounds: Vec<Vec<String>>,
+    /// Who switched the agent off.
+    pub disabled: Option<ValueSource>,
+}
+
+impl AgentValues {
+    /// The values of an agent for a call.
+    #[must_use]
+    pub fn of(agent: &AgentDefinition, config: &Config, host: &Host, call: &RunOverrides) -> Self {
+        let layers = Layers::of(agent, config);
+        let is_from_project = agent.source == Source::Project;
+        let (model, thinking) = layers.model(agent, config, host, call);
+        let (timeout, own_timeout) = layers.limit(
+            |bounds| bounds.timeout_ms.map(Duration::from_millis),
+            agent.timeout,
+            (config.timeout, "timeoutMs", DEFAULTS.timeout),
+        );
+        let (idle_timeout, _) = layers.limit(
+            |bounds| bounds.idle_timeout_ms.map(Duration::from_millis),
+            agent.idle_timeout,
+            (config.idle_timeout, "idleTimeoutMs", DEFAULTS.idle_timeout),
+        );
+        let (max_turns, _) = layers.limit(
+            |bounds| bounds.max_turns,
+            agent.max_turns.map(u64::from),
+            (config.budget.max_turns, "budget.maxTurns", None),
+        );
+        let (max_cost, _) = layers.limit(
+            |bounds| bounds.max_cost,
+            agent.max_cost,
+            (config.budget.max_cost, "budget.maxCost", None),
+        );
+        let (loop_stop_after, _) = layers.limit(
+            |_| None,
+            agent.loop_stop_after.map(u64::from),
+            (config.loops.stop_after, "loop.stopAfter", DEFAULTS.loops.stop_after),
+        );
+        let tools = layers.user(|settings| settings.bounds.tools.clone());
+        let mut tool_bounds: Vec<Vec<String>> =
+            layers.bounds().filter_map(|bounds| bounds.tools.clone()).collect();
+        let tools = match tools {
+            // The user meant an agent of their own, and a project has one of the same name.
+            Some(tools) if is_from_project => {
+                tool_bounds.push(tools.value);
+                Sourced::new(agent.tools.clone(), tools.source)
+            }
+            Some(tools) => Sourced::new(Some(tools.value), tools.source),
+            None if !tool_bounds.is_empty() => Sourced::new(agent.tools.clone(), ValueSource::Project),
+            None if agent.tools.is_some() => Sourced::new(agent.tools.clone(), ValueSource::AgentFile),
+            None => Sourced::new(None, ValueSource::Default),
+        };
+        Self {
+            model,
+            thinking,
+            timeout,
+            own_timeout,
+            idle_timeout,
+            max_turns,
+            max_cost,
+            loop_stop_after: loop_stop_after.value,
+            reads_context: layers.reads_context(agent, config),
+            skills: layers.skills(agent, config),
+            tools,
+            tool_bounds,
+            disabled: layers.disabled(),
+        }
+    }
+
+    /// Every value in words, and where it comes from.
+    #[must_use]
+    pub fn all(&self) -> Vec<String> {
+        self.words().into_iter().map(|(words, source)| format!("{words} ({source})")).collect()
+    }
+
+    /// Those of them that somebody's settings for this agent gave.
+    #[must_use]
+    pub fn given(&self) -> Vec<String> {
+        let is_given =
+            |source: &ValueSource| matches!(source, ValueSource::Settings(_) | ValueSource::Project);
+        let given = self.words().into_iter().filter(|(_, source)| is_given(source));
+        given.map(|(words, source)| format!("{words} ({source})")).collect()
+    }
+
+    fn words(&self) -> Vec<(String, &ValueSource)> {
+        let Self {
+            model,
+            thinking,
+            timeout,
+            idle_timeout,
+            max_turns,
+            max_cost,
+            reads_context,
+            skills,
+            tools,
+            ..
+        } = self;
+        let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
+        let span = |limit: Option<Duration>| or_none(limit.map(figures::duration));
+        let seen = match &skills.value {
+            Skills::All(true) => "all".to_owned(),
+            Skills::Named(names) if !names.is_empty() => names.join(", "),
+            Skills::All(false) | Skills::Named(_) => "none".to_owned(),
+        };
+        let is_within = |tool: &&String| self.tool_bounds.iter().all(|bound| bound.contains(tool));
+        let asked = match &tools.value {
+            None => "as allowed".to_owned(),
+            Some(asked) => {
+                let within: Vec<&str> = asked.iter().filter(is_within).map(String::as_str).collect();
+                if within.is_empty() { "none".to_owned() } else { within.join(", ") }
+            }
+        };
+        let unset = || "pi's".to_owned();
+        vec![
+            (format!("model {}", model.value.clone().unwrap_or_else(unset)), &model.source),
+            (format!("thinking {}", thinking.value.clone().unwrap_or_else(unset)), &thinking.source),
+            (format!("tools {asked}"), &tools.source),
+            (format!("timeoutMs {}", span(timeout.value)), &timeout.source),
+            (format!("idleTimeoutMs {}", span(idle_timeout.value)), &idle_timeout.source),
+            (
+                format!("maxTurns {}", or_none(max_turns.value.map(|turns| turns.to_string()))),
+                &max_turns.source,
+            ),
+            (format!("maxCost {}", or_none(max_cost.value.map(|cost| format!("${cost}")))), &max_cost.source),
+            (format!("skills {seen}"), &skills.source),
+            (
+                format!("context {}", if reads_context.value { Context::Project } else { Context::None }),
+                &reads_context.source,
+            ),
+        ]
+    }
+
+    /// The agent with the tools that it asks for in the end.
+    #[must_use]
+    pub fn declared(&self, agent: &AgentDefinition) -> AgentDefinition {
+        AgentDefinition { tools: self.tools.value.clone(), ..agent.clone() }
+    }
+}
+
+/// The settings that apply to an agent, the more specific first, and their keys.
+struct Layers<'a> {
+    settings: Vec<(String, &'a AgentSettings)>,
+    is_from_project: bool,
+}
+
+impl<'a> Layers<'a> {
+    fn of(agent: &AgentDefinition, config: &'a Config) -> Self {
+        let own = config.agents.get_key_value(&agent.name).or_else(|| {
+            let theirs = Catalog::claude_name(&agent.name)?;
+            config.agents.get_key_value(theirs)
+        });
+        let layers = own.into_iter().chain(config.agents.get_key_value(ALL));
+        let settings = layers.map(|(name, settings)| (format!("agents.{name}"), settings)).collect();
+        Self { settings, is_from_project: agent.source == Source::Project }
+    }
+
+    /// The user's value.
+    fn user<T>(&self, value: impl Fn(&AgentSettings) -> Option<T>) -> Option<Sourced<T>> {
+        let stated = |(key, settings): &(String, &AgentSettings)| {
+            value(settings).map(|value| Sourced::new(value, ValueSource::Settings(key.clone())))
+        };
+        self.settings.iter().find_map(stated)
+    }
+
+    /// What projects say.
+    fn bounds(&self) -> impl Iterator<Item = &AgentBounds> {
+        self.settings.iter().map(|(_, settings)| &settings.project)
+    }
+
+    /// A limit, and the same without the configuration's. `configured` is its value, its key and its default.
+    fn limit<T: PartialOrd + Copy + Default>(
+        &self,
+        value: impl Fn(&AgentBounds) -> Option<T>,
+        of_file: Option<T>,
+        (configured, key, default): (Option<T>, &'static str, Option<T>),
+    ) -> (Sourced<Option<T>>, Option<T>) {
+        let stricter = |one: Option<T>, other: Option<T>| match (one, other) {
+            (Some(one), Some(other)) if other < one => Some(other),
+            (one, other) => one.or(other),
+        };
+        let of_config = if configured == default { ValueSource::Default } else { ValueSource::Config(key) };
+        let own = match self.user(|settings| value(&settings.bounds)) {
+            Some(Sourced { value, source }) => {
+                // 0 undoes the agent file's.
+                Sourced::new(Some(value).filter(|value| *value > T::default()), source)
+            }
+            None => Sourced::new(of_file, ValueSource::AgentFile),
+        };
+        let mut found = match own.value {
+            Some(_) if self.is_from_project && stricter(own.value, configured) != own.value => {
+                Sourced::new(configured, of_config)
+            }
+            Some(_) => own.clone(),
+            None => Sourced::new(configured, of_config),
+        };
+        let bound = self.bounds().map(value).fold(None, stricter);
+        let bounded = stricter(found.value, bound);
+        if bounded != found.value {
+            found = Sourced::new(bounded, ValueSource::Project);
+        }
+        (found, stricter(own.value, bound))
+    }
+
+    /// The model and the thinking level. A level after the model's name, `sonnet:high`, counts as stated with the model.
+    fn model(
+        &self,
+        agent: &AgentDefinition,
+        config: &Config,
+        host: &Host,
+        call: &RunOverrides,
+    ) -> (Sourced<Option<String>>, Sourced<Option<String>>) {
+        type Stated = Option<String>;
+        let ranks = |of_call: &Stated,
+                     of_settings: fn(&AgentSettings) -> Stated,
+                     of_file: &Stated,
+                     (of_config, key): (&Stated, &'static str),
+                     of_session: &Stated| {
+            let mut ranks = vec![(of_call.clone(), ValueSource::Call)];
+            let of_user = |(key, settings): &(String, &AgentSettings)| {
+                (of_settings(settings), ValueSource::Settings(key.clone()))
+            };
+            ranks.extend(self.settings.iter().map(of_user));
+            // One that says `inherit` hides the file, and all settings that are less specific.
+            let inherits = ranks.iter().position(|(value, _)| value.as_deref() == Some(INHERIT));
+            match inherits {
+                Some(rank) => ranks.truncate(rank),
+                None => ranks.push((of_file.clone(), ValueSource::AgentFile)),
+            }
+            while ranks.len() < self.settings.len() + 2 {
+                ranks.push((None, ValueSource::Default));
+            }
+            ranks.push((of_config.clone(), ValueSource::Config(key)));
+            ranks.push((of_session.clone(), ValueSource::Session));
+            let rank = ranks.iter().position(|(value, _)| value.is_some());
+            rank.map(|rank| (rank, ranks.swap_remove(rank)))
+        };
+        let model = ranks(
+            &call.model,
+            |settings| settings.model.clone(),
+            &agent.model,
+            (&config.model, "model"),
+            &host.model,
+        );
+        let thinking = ranks(
+            &call.thinking,
+            |settings| settings.thinking.clone(),
+            &agent.thinking,
+            (&config.thinking, "thinking"),
+            &host.thinking,
+        );
+        let (model_rank, model, suffix) = match model {
+            Some((rank, (Some(model), source))) => {
+                let (name, suffix) = split_thinking(&model);
+                (rank, Sourced::new(Some(name.to_owned()), source), suffix.map(str::to_owned))
+            }
+            _ => (usize::MAX, Sourced::new(None, ValueSource::Default), None),
+        };
+        let thinking = match (thinking, suffix) {
+            (Some((rank, (level, source))), suffix) if suffix.is_none() || rank <= model_rank => {
+                Sourced::new(level, source)
+            }
+            (_, Some(suffix)) => Sourced::new(Some(suffix), model.source.clone()),
+            _ => Sourced::new(None, ValueSource::Default),
+        };
+        (model, thinking)
+    }
+
+    fn reads_context(&self, agent: &AgentDefinition, config: &Config) -> Sourced<bool> {
+        let configured = config.inherit_context == Context::Project;
+        let of_config = if configured { ValueSource::Default } else { ValueSource::Config("inheritContext") };
+        let found = match (self.user(|settings| settings.bounds.context), agent.context) {
+            (Some(Sourced { value, source }), _) => Sourced::new(value == Context::Project, source),
+            (None, Some(Context::Project)) if self.is_from_project && !configured => {
+                Sourced::new(false, of_config)
+            }
+            (None, Some(own)) => Sourced::new(own == Context::Project, ValueSource::AgentFile),
+            (None, None) => Sourced::new(configured, of_config),
+        };
+        let is_refused = self.bounds().any(|bounds| bounds.context == Some(Context::None));
+        if found.value && is_refused { Sourced::new(false, ValueSource::Project) } else { found }
+    }
+
+    fn skills(&self, agent: &AgentDefinition, config: &Config) -> Sourced<Skills> {
+        let configured = config.inherit_skills;
+        let of_config = if configured { ValueSource::Config("inheritSkills") } else { ValueSource::Default };
+        let found = match (self.user(|settings| settings.bounds.skills.clone()), &agent.skills) {
+            (Some(found), _) => found,
+            // A project's agent may see what the user lets every child see.
+            (None, Some(own)) if *own == Skills::All(false) || configured || !self.is_from_project => {
+                Sourced::new(own.clone(), ValueSource::AgentFile)
+            }
+            (None, _) => Sourced::new(Skills::All(configured), of_config),
+        };
+        let bounded =
+            self.bounds().filter_map(|bounds| bounds.skills.clone()).fold(found.value.clone(), common);
+        if bounded == found.value { found } else { Sourced::new(bounded, ValueSource::Project) }
+    }
+
+    fn disabled(&self) -> Option<ValueSource> {
+        if self.bounds().any(|bounds| bounds.enabled == Some(false)) {
+            return Some(ValueSource::Project);
+        }
+        let Sourced { value, source } = self.user(|settings| settings.bounds.enabled)?;
+        (!value).then_some(source)
+    }
+}
+
+/// The skills that both allow.
+fn common(one: Skills, other: Skills) -> Skills {
+    match (one, other) {
+        (Skills::All(true), skills) | (skills, Skills::All(true)) => skills,
+        (Skills::All(false), _) | (_, Skills::All(false)) => Skills::All(false),
+        (Skills::Named(one), Skills::Named(other)) => {
+            Skills::Named(one.into_iter().filter(|name| other.contains(name)).collect())
+        }
+    }
+}
+
+/// A model's name and the thinking level behind it, as pi takes them.
+fn split_thinking(model: &str) -> (&str, Option<&str>) {
+    match model.rsplit_once(':') {
+        Some((name, level)) if !name.is_empty() && THINKING_LEVELS.contains(&level) => (name, Some(level)),
+        _ => (model, None),
+    }
+}
+
+/// The agents that exist for a directory. Blocks.
+#[must_use]
+pub fn find_agents(cwd: &Path, context: &HostContext, config: &Config) -> Catalog {
+    let home = context.home.as_deref();
+    let user: Vec<_> = config.agent_dirs.iter().filter_map(|dir| below_home(dir, home)).collect();
+    let more = AgentDirs { user: &user, project: &config.project_agent_dirs };
+    discover(cwd, &context.agent_dir, home, more)
+}

@@ -1,0 +1,16 @@
+//! What an agent has in the end, whoever said so, and whether the host has that.
+//!
+//! | File | Answers |
+//! |---|---|
+//! | `agent` | model, limits, tools, skills and context of an agent, and where each comes from |
+//! | `model` | whether the hosting pi can use the model |
+//! | `skills` | which files its skills are |
+
+mod agent;
+mod model;
+mod skills;
+
+pub use agent::{AgentValues, Sourced, ValueSource, find_agents};
+pub(crate) use model::UnusableModel;
+pub use model::look_up;
+pub(crate) use skills::SkillFiles;

@@ -1,0 +1,40 @@
+//! Which of pi's skills a child sees.
+
+use crate::agent::Skills;
+use crate::run::context::Host;
+use crate::text::{nearest, quoted, suggestion};
+
+/// The skills that a child sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SkillFiles {
+    /// All that pi finds.
+    All,
+    /// These files; none of them is none.
+    Only(Vec<String>),
+}
+
+impl SkillFiles {
+    /// The files of the skills that are asked for, and what is said about those that the host does not have.
+    pub(in crate::run) fn of(skills: &Skills, host: &Host) -> (Self, Vec<String>) {
+        let names = match skills {
+            Skills::All(true) => return (Self::All, Vec::new()),
+            Skills::All(false) => return (Self::Only(Vec::new()), Vec::new()),
+            Skills::Named(names) => names,
+        };
+        let Some(known) = &host.skills else {
+            let missing =
+                (!names.is_empty()).then(|| "skills: it is not known which ones this pi has".to_owned());
+            return (Self::Only(Vec::new()), missing.into_iter().collect());
+        };
+        let (mut files, mut missing) = (Vec::new(), Vec::new());
+        for name in names {
+            if let Some(skill) = known.iter().find(|skill| skill.name == *name) {
+                files.push(skill.path.clone());
+            } else {
+                let near = suggestion(nearest(name, known.iter().map(|skill| skill.name.as_str())));
+                missing.push(format!("skills: this pi has none named {}{near}", quoted(name)));
+            }
+        }
+        (Self::Only(files), missing)
+    }
+}

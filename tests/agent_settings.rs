@@ -1,0 +1,294 @@
+//! What an agent has in the end: its file, the settings for it, the project's, the configuration, the session.
+#![cfg(unix)]
+
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::sync::Arc;
+
+use pi_subagent_native::run::{
+    CallSettings, Control, HostCapabilities, HostContext, HostModel, HostSkill, Listing, ToolResult,
+    list_agents,
+};
+use scene::Scene;
+use serde_json::{Value, json};
+use stage::User;
+
+const OWN: &str = "---\nname: own\ndescription: d\nmodel: file/model\nthinking: low\ntools: read, grep, ls\nmaxTurns: 9\n---\nBe.";
+const SAYS: &str = r#"printf '%s ' "$@" > "$home/args"; cat > "$home/task"; begin; said 'Done.'; settled"#;
+
+/// A scene with an agent `own`, whose user has these settings.
+fn scene(settings: &Value) -> Scene {
+    let mut scene = Scene::new(SAYS, json!({ "protocol": "json" }));
+    write(&scene, "agent/agents/own.md", OWN);
+    write(&scene, "agent/subagents.json", &json!({ "subagents": settings }).to_string());
+    context(&mut scene).host.model = Some("session/model".into());
+    context(&mut scene).host.thinking = Some("minimal".into());
+    scene.spec.agent = "own".into();
+    scene
+}
+
+fn write(scene: &Scene, name: &str, text: &str) {
+    let path = scene.path(name);
+    fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
+    fs::write(path, text).expect("written");
+}
+
+fn project(scene: &Scene, settings: &Value) {
+    write(scene, "project/.pi/subagents.json", &json!({ "subagents": settings }).to_string());
+}
+
+fn context(scene: &mut Scene) -> &mut HostContext {
+    Arc::make_mut(&mut scene.spec.context)
+}
+
+async fn run(scene: &Scene, user: &User<'_>) -> (String, ToolResult) {
+    let result = scene.run_with(user, &Control::default()).await.0;
+    (fs::read_to_string(scene.path("args")).unwrap_or_default(), result)
+}
+
+async fn listing(scene: &Scene) -> Listing {
+    let context = Arc::clone(&scene.spec.context);
+    let capabilities = HostCapabilities::look(&context).await;
+    let settings = CallSettings::read(&scene.spec.cwd, &context);
+    list_agents(&scene.spec.cwd, &context, &settings, &capabilities)
+}
+
+/// The values of an agent in words.
+async fn values(scene: &Scene, name: &str) -> String {
+    let listing = listing(scene).await;
+    let listed = listing.agents.iter().find(|listed| listed.agent.name == name).expect("it is listed");
+    listed.values.all().join("\n")
+}
+
+/// A host whose pi answers like this.
+fn models(model: HostModel) -> User<'static> {
+    User { model: Some(model), ..User::default() }
+}
+
+#[tokio::test]
+async fn the_settings_of_an_agent_win_over_those_of_all_and_both_over_its_file() {
+    let plain = scene(&json!({}));
+    let (args, _) = run(&plain, &User::default()).await;
+    assert!(args.contains("--model file/model --thinking low --tools read,grep,ls "), "{args}");
+    let table = [
+        (json!({ "own": { "model": "a/b" } }), "--model a/b --thinking low "),
+        (json!({ "*": { "model": "a/b", "thinking": "max" } }), "--model a/b --thinking max "),
+        (json!({ "*": { "model": "a/b" }, "own": { "model": "c/d" } }), "--model c/d --thinking low "),
+        (
+            json!({ "own": { "model": "inherit", "thinking": "inherit" } }),
+            "--model session/model --thinking minimal ",
+        ),
+        (json!({ "own": { "model": "haiku:high" } }), "--model haiku --thinking high "),
+        (json!({ "own": { "model": "haiku:high", "thinking": "off" } }), "--model haiku --thinking off "),
+        (
+            json!({ "*": { "model": "haiku:high" }, "own": { "thinking": "off" } }),
+            "--model haiku --thinking off ",
+        ),
+        (json!({ "own": { "model": "openrouter/x:free" } }), "--model openrouter/x:free --thinking low "),
+        (json!({ "own": { "tools": ["Grep", "find"] } }), "--tools grep,find "),
+        (json!({ "own": { "tools": [] } }), "--no-tools "),
+        (json!({ "own": { "context": "none" } }), "--no-context-files "),
+        (json!({ "own": { "skills": false } }), "--no-skills "),
+    ];
+    for (agents, expected) in table {
+        let (args, result) = run(&scene(&json!({ "agents": agents })), &User::default()).await;
+        assert!(args.contains(expected), "{agents}: {args}{}", result.text);
+    }
+}
+
+#[tokio::test]
+async fn each_value_says_where_it_comes_from() {
+    let scene = scene(&json!({
+        "model": "config/model", "idleTimeoutMs": 60000,
+        "agents": { "own": { "model": "a/b:high", "timeoutMs": 5000, "maxTurns": 0 }, "*": { "maxCost": 2 } },
+    }));
+    project(
+        &scene,
+        &json!({ "agents": { "own": { "timeoutMs": 3000, "tools": ["read", "bash"], "context": "none" } } }),
+    );
+    insta::assert_snapshot!(values(&scene, "own").await, @r#"
+    model a/b (`agents.own`)
+    thinking high (`agents.own`)
+    tools read (the project)
+    timeoutMs 3.0s (the project)
+    idleTimeoutMs 1m00s (`idleTimeoutMs`)
+    maxTurns none (default)
+    maxCost $2 (`agents.*`)
+    skills none (default)
+    context none (the project)
+    "#);
+    insta::assert_snapshot!(values(&scene, "explorer").await, @r#"
+    model config/model (`model`)
+    thinking minimal (the session)
+    tools read, grep, find, ls, bash, lsp (the agent file)
+    timeoutMs 15m00s (default)
+    idleTimeoutMs 1m00s (`idleTimeoutMs`)
+    maxTurns none (default)
+    maxCost $2 (`agents.*`)
+    skills none (default)
+    context project (default)
+    "#);
+}
+
+#[tokio::test]
+async fn a_project_s_settings_never_loosen_what_the_file_or_the_user_says() {
+    let scene = scene(&json!({ "timeoutMs": 1000, "agents": { "*": { "maxCost": 2 } } }));
+    let settings = json!({
+        "timeoutMs": 5000, "maxTurns": 100, "maxCost": 5, "tools": ["read", "bash", "mcp__x__y"], "skills": true, "context": "project",
+    });
+    project(&scene, &json!({ "agents": { "own": settings } }));
+    let (args, _) = run(&scene, &User::default()).await;
+    assert!(args.contains("--tools read ") && args.contains("--no-skills "), "{args}");
+    let values = values(&scene, "own").await;
+    for expected in ["timeoutMs 1.0s (`timeoutMs`)", "maxTurns 9 (the agent file)", "maxCost $2 (`agents.*`)"]
+    {
+        assert!(values.contains(expected), "{expected}: {values}");
+    }
+}
+
+#[tokio::test]
+async fn a_project_s_agent_gets_no_tools_by_the_name_of_the_user_s() {
+    let scene = scene(&json!({
+        "projectAgentPolicy": "allow",
+        "agents": { "own": { "tools": ["read", "grep", "find"], "model": "a/b" } },
+    }));
+    write(&scene, "project/.pi/agents/own.md", "---\nname: own\nreadonly: true\ntools: read, ls\n---\nBe.");
+    let (args, _) = run(&scene, &User::default()).await;
+    assert!(args.contains("--model a/b ") && args.contains("--tools read "), "{args}");
+}
+
+#[tokio::test]
+async fn an_agent_that_is_switched_off_is_refused_by_the_name_of_the_setting() {
+    let off = scene(&json!({ "agents": { "own": { "enabled": false } } }));
+    let (args, result) = run(&off, &User::default()).await;
+    assert!(
+        args.is_empty() && result.text.contains("`agents.own` sets `enabled` to `false`"),
+        "{}",
+        result.text
+    );
+    let all = json!({ "agents": { "*": { "enabled": false }, "own": { "enabled": true } } });
+    let (args, _) = run(&scene(&all), &User::default()).await;
+    assert!(!args.is_empty());
+    let by_project = scene(&all);
+    project(&by_project, &json!({ "agents": { "own": { "enabled": false } } }));
+    let (args, result) = run(&by_project, &User::default()).await;
+    assert!(args.is_empty() && result.text.contains("the project sets `enabled`"), "{}", result.text);
+}
+
+#[tokio::test]
+async fn settings_of_an_agent_that_does_not_exist_name_the_nearest() {
+    let mut scene = scene(
+        &json!({ "agents": { "explorr": { "maxTurns": 1 }, "Explore": { "maxTurns": 2 }, "zebra": {} } }),
+    );
+    context(&mut scene).config = None;
+    let told: Vec<String> = listing(&scene).await.diagnostics.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    let near = told.iter().find(|told| told.contains("explorr")).expect("it is named");
+    assert!(near.contains("subagents.json:1:") && near.ends_with("did you mean `explorer`?"), "{near}");
+    assert!(values(&scene, "explorer").await.contains("maxTurns 2 (`agents.Explore`)"));
+}
+
+#[tokio::test]
+async fn a_model_that_pi_does_not_know_or_has_no_login_for_starts_no_child() {
+    let asks = |model: &str| scene(&json!({ "agents": { "own": { "model": model } } }));
+    let unknown = HostModel {
+        problem: Some("Model \"sonet\" not found.".into()),
+        known: vec!["anthropic/sonnet".into(), "x/y".into()],
+        ..HostModel::default()
+    };
+    let (args, result) = run(&asks("sonet"), &models(unknown)).await;
+    assert!(args.is_empty() && result.is_error);
+    assert_eq!(
+        result.text,
+        "Model \"sonet\" not found.; did you mean `sonnet`? (the model comes from `agents.own`)"
+    );
+    let no_login = HostModel {
+        model: Some("anthropic/sonnet".into()),
+        variables: vec!["ANTHROPIC_API_KEY".into()],
+        ..HostModel::default()
+    };
+    let (args, result) = run(&asks("sonnet"), &models(no_login.clone())).await;
+    assert!(args.is_empty(), "{args}");
+    assert_eq!(
+        result.text,
+        "model `anthropic/sonnet` (from `agents.own`) needs a login for `anthropic`, and this pi has none: log in with \
+         `/login anthropic`, or set ANTHROPIC_API_KEY, or name another model"
+    );
+
+    // The child has what the host lacks, or is not the host's pi.
+    let login = HostModel { has_login: true, ..no_login.clone() };
+    let env = json!({ "env": { "ANTHROPIC_API_KEY": "k" }, "agents": { "own": { "model": "sonnet" } } });
+    let with_file = asks("sonnet");
+    write(&with_file, "agent/subagents/auth/own.json", "{}");
+    for (scene, model) in
+        [(asks("sonnet"), login), (scene(&env), no_login.clone()), (with_file, no_login.clone())]
+    {
+        let (args, result) = run(&scene, &models(model)).await;
+        assert!(args.contains("--model sonnet "), "{args}{}", result.text);
+    }
+    // The session's own model works already.
+    let (args, _) =
+        run(&scene(&json!({ "agents": { "own": { "model": "inherit" } } })), &models(no_login)).await;
+    assert!(args.contains("--model session/model "), "{args}");
+}
+
+#[tokio::test]
+async fn skills_by_name_are_the_files_that_pi_has_and_the_others_are_told() {
+    let skill = |name: &str| HostSkill { name: name.into(), path: format!("/skills/{name}/SKILL.md") };
+    let mut named = scene(&json!({ "agents": { "own": { "skills": ["review", "reveiw"] } } }));
+    context(&mut named).host.skills = Some(vec![skill("review"), skill("other")]);
+    let (args, result) = run(&named, &User::default()).await;
+    assert!(
+        args.contains("--no-skills --skill /skills/review/SKILL.md ") && !args.contains("other"),
+        "{args}"
+    );
+    let notes = &result.details.results[0].diagnostics;
+    assert!(
+        notes.iter().any(|note| note == "skills: this pi has none named `reveiw`; did you mean `review`?"),
+        "{notes:?}"
+    );
+
+    let mut in_file = scene(&json!({}));
+    write(&in_file, "agent/agents/own.md", &OWN.replace("maxTurns: 9", "skills: [other]"));
+    context(&mut in_file).host.skills = Some(vec![skill("review"), skill("other")]);
+    let (args, _) = run(&in_file, &User::default()).await;
+    assert!(args.contains("--no-skills --skill /skills/other/SKILL.md "), "{args}");
+}
+
+#[tokio::test]
+async fn agents_lie_in_further_directories_and_those_of_a_project_need_consent() {
+    let mut far = scene(
+        &json!({ "agentDirs": ["~/.claude/agents", "~/gone"], "projectAgentDirs": [".claude/agents"] }),
+    );
+    let file = |name: &str| format!("---\nname: {name}\ndescription: d\ntools: Read\n---\nBe.");
+    write(&far, "home/.claude/agents/mine.md", &file("mine"));
+    write(&far, "home/.claude/agents/own.md", &file("own"));
+    write(&far, "project/.claude/agents/theirs.md", &file("theirs"));
+    write(&far, "project/.pi/agents/local.md", &file("local"));
+    let found = listing(&far).await;
+    let names: Vec<String> = found
+        .agents
+        .iter()
+        .skip(5)
+        .map(|listed| format!("{} {}", listed.agent.name, listed.agent.source))
+        .collect();
+    assert_eq!(names, ["mine user", "own user", "local project", "theirs project"]);
+    let told: Vec<String> = found.diagnostics.iter().map(ToString::to_string).collect();
+    assert!(
+        told.iter().any(|told| told.contains("gone") && told.contains("`agentDirs` names it")),
+        "{told:?}"
+    );
+    // pi's own directory wins.
+    assert!(told.iter().any(|told| told.contains("agent `own` is already defined in")), "{told:?}");
+    far.spec.agent = "theirs".into();
+    let (args, result) = run(&far, &User::default()).await;
+    assert!(args.is_empty() && result.text.contains("defined by the project"), "{}", result.text);
+    // Without the setting it is no agent at all.
+    let plain = scene(&json!({}));
+    write(&plain, "project/.claude/agents/theirs.md", &file("theirs"));
+    assert_eq!(listing(&plain).await.agents.len(), 6);
+}
