@@ -253,6 +253,19 @@ begin; said "Seen: $seen" stop; settled`;
 		assert.match(single(result).error ?? "", /^sandbox: required, but unavailable: .*the mount namespace was refused$/);
 	});
 
+	it("hides no extension that the child is to load, whoever says so", async (t) => {
+		const scene = new Scene(t, answers);
+		scene.write("agent/extensions/gate.ts", "export default () => {};");
+		for (const place of ["agent/extensions/gate.ts", "agent/extensions", "agent"]) {
+			const sandbox = { hidden: [scene.path(place)] };
+			scene.write("project/.pi/subagents.json", JSON.stringify({ subagents: { sandbox } }));
+			const result = await scene.run({ config: { sandbox: "auto", inheritExtensions: "all" } });
+			assert.deepEqual([result.isError, result.details.error?.code], [true, "INVALID_INPUT"], textOf(result));
+			assert.match(textOf(result), /hides extensions in `.*agent\/extensions`/);
+		}
+		assert.equal(scene.wasStarted, false);
+	});
+
 	it("is no question in a directory that the child cannot see: the run is refused", async (t) => {
 		const scene = new Scene(t, answers);
 		const sandbox = { mode: "auto", hidden: [scene.project] };

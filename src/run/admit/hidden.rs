@@ -11,6 +11,9 @@ use crate::run::context::HostContext;
 /// only once.
 pub(in crate::run) const CREDENTIALS: [&str; 3] = ["auth.json", "mcp-auth.json", "models.json"];
 
+/// Where pi loads the user's extensions from, below its directory: single ones, and those of packages.
+const EXTENSIONS: [&str; 3] = ["extensions", "npm", "git"];
+
 /// What a sandboxed child does not see: our files, the user's credentials, and what is configured. Links are followed, so
 /// that nothing is visible under its other name; what does not exist is named as it would be. Blocks.
 pub(in crate::run) fn hidden(config: &Config, context: &HostContext) -> Vec<PathBuf> {
@@ -33,6 +36,18 @@ pub(in crate::run) fn configured(config: &Config, context: &HostContext) -> Vec<
 pub(super) fn hides(config: &Config, context: &HostContext, directory: &Path) -> Option<PathBuf> {
     let directory = directory.canonicalize().ok()?;
     hidden(config, context).into_iter().find(|place| directory.starts_with(place))
+}
+
+/// The directory with extensions of the user that something hidden contains or lies in, and that. A project may hide what it
+/// likes, but not a guard of the user's from his children. Blocks.
+pub(super) fn hides_extensions(config: &Config, context: &HostContext) -> Option<(PathBuf, PathBuf)> {
+    let hidden = hidden(config, context);
+    EXTENSIONS.iter().find_map(|name| {
+        let directory = context.agent_dir.join(name).canonicalize().ok()?;
+        let place =
+            hidden.iter().find(|place| directory.starts_with(place) || place.starts_with(&directory))?;
+        Some((directory, place.clone()))
+    })
 }
 
 /// An absolute path, or one below the home directory.

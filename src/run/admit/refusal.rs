@@ -63,6 +63,18 @@ pub enum Refusal {
         /// What hides it.
         place: PathBuf,
     },
+    /// The child would lack extensions, and nobody would see that.
+    #[error(
+        "`{}` hides extensions in `{}`, which `inheritExtensions` has the child load: one that guards it would be missing \
+         (`sandbox.hidden`)",
+        place.display(), extensions.display()
+    )]
+    HiddenExtensions {
+        /// Where extensions of the user lie.
+        extensions: PathBuf,
+        /// What hides them, or some of them.
+        place: PathBuf,
+    },
     /// The first step of a chain refers to an earlier step.
     #[error(
         "step 1 cannot use `{{{place}}}`: no step comes before it; write `{{{{{place}}}}}` for the word in braces"
@@ -133,6 +145,7 @@ impl Refusal {
             | Self::Directory(_)
             | Self::Path { .. }
             | Self::Hidden { .. }
+            | Self::HiddenExtensions { .. }
             | Self::NoStepBefore { .. }
             | Self::Model(_)
             | Self::InvalidConfig(_) => ErrorCode::InvalidInput,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::capabilities::HostCapabilities;
 use super::gates::gates;
-use super::hidden::hides;
+use super::hidden::{hides, hides_extensions};
 use super::refusal::Refusal;
 use super::sandbox::SandboxPlan;
 use super::shell::shell_policy;
@@ -109,6 +109,12 @@ pub(in crate::run) fn resolve(
         && let Some(place) = hides(&config, context, &spec.cwd)
     {
         return Err(Refusal::Hidden { cwd: spec.cwd.clone(), place });
+    }
+    if sandbox.is_held()
+        && config.inherit_extensions == InheritExtensions::All
+        && let Some((extensions, place)) = hides_extensions(&config, context)
+    {
+        return Err(Refusal::HiddenExtensions { extensions, place });
     }
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_held());
     let timeout = match overrides.timeout {
