@@ -316,7 +316,7 @@ async fn whoever_may_write_loads_them_and_an_agent_cannot_leave_them_out() {
 
 #[tokio::test]
 async fn in_doubt_it_is_a_gate_and_nothing_takes_long() {
-    const LIMIT: Duration = Duration::from_secs(5);
+    const LIMIT: Duration = Duration::from_secs(20);
     type Make = fn(&Scene);
     let table: [(&str, Make, &[&str]); 9] = [
         (

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::installed::installed;
-use super::watches::watches;
+use super::watches::{patience, watches};
 use crate::files::open;
 use crate::run::context::{HostContext, HostExtension};
 
@@ -25,7 +25,7 @@ pub(crate) fn gates(context: &HostContext) -> Vec<String> {
         Some(loaded) => loaded.clone(),
         None => installed(&context.agent_dir, context.home.as_deref()),
     };
-    let mut gates: Vec<String> = Vec::new();
+    let (end, mut gates) = (patience(), Vec::<String>::new());
     for HostExtension { path, package } in installed {
         // What is linked into a directory has its package where it really lies.
         let real = path.canonicalize().ok().filter(|real| *real != path);
@@ -37,7 +37,7 @@ pub(crate) fn gates(context: &HostContext) -> Vec<String> {
                 .filter_map(|path| package_of(path, context))
                 .collect(),
         };
-        if !is_ours(&path) && watches(&path, packages) {
+        if !is_ours(&path) && watches(&path, packages, end) {
             let path = path.to_string_lossy().into_owned();
             if !gates.contains(&path) {
                 gates.push(path);
