@@ -153,6 +153,19 @@ describe("the list", () => {
 });
 
 describe("what a run waits with", () => {
+	for (const [columns, line] of [
+		[40, "   ? the confi… (worker) asks: Delete …"],
+		[60, "   ? the config loader (worker) asks: Delete build/ and al…"],
+		[80, "   ? the config loader (worker) asks: Delete build/ and all of its caches?"],
+	] as const) {
+		it(`is a question with the whole name of its run where there is room: ${columns} columns`, async () => {
+			const title = "Delete build/ and all of its caches?";
+			const { panel } = await open(aRun({ label: "the config loader", agent: "worker", question: { title } }));
+			panel.columns = columns;
+			assert.equal(panel.text.split("\n").find((row) => row.includes(") asks")), line);
+		});
+	}
+
 	it("is a question, which a key opens", async () => {
 		const question = { title: "Delete build/?" };
 		const run = aRun({ label: "cleanup", agent: "worker", question });

@@ -12,6 +12,8 @@ const LINE_CHARS: usize = 400;
 const STEP: usize = 512;
 /// Characters that a line of a terminal has room for.
 const COLUMNS: usize = 140;
+/// More than any line has that opens code.
+const FENCE_CHARS: usize = 80;
 /// Stands where the beginning of a text was cut off.
 const CUT: char = '…';
 
@@ -125,7 +127,7 @@ fn open_fence(source: &str, end: usize) -> Option<String> {
     for line in source[..end].split('\n') {
         let Some((marks, language)) = fence(line) else { continue };
         match &open {
-            None => open = Some(format!("{line}\n")),
+            None => open = Some(format!("{}\n", beginning(line, FENCE_CHARS))),
             Some(opened) if language.is_empty() && opened.trim_start().starts_with(marks) => open = None,
             Some(_) => {}
         }
@@ -187,5 +189,24 @@ mod tests {
         let cut = tail("…et a = 1;\n```\n\nSo it is.", 2);
         assert_eq!(cut.text, "```\n…et a = 1;\n```\n\nSo it is.");
         assert!(!cut.is_open);
+    }
+
+    /// What is laid out in columns, wrapped and highlighted is no more for a text of megabytes.
+    #[test]
+    fn what_is_shown_of_a_text_does_not_grow_with_it() {
+        for unit in ["a", "a b\n", "```\n", "```rust\n\n", "~~~\n```\n", "| a | b |\n", "\u{1b}[31mx", "日本"]
+        {
+            for length in [10_000, 1_000_000] {
+                let text = unit.repeat(length / unit.len());
+                for source in [format!("```{text}\n{text}"), text] {
+                    let Tail { text, .. } = tail(&source, 3);
+                    assert!(
+                        text.len() <= 5 * COLUMNS + STEP + 4 * FENCE_CHARS,
+                        "{unit:?} {length}: {}",
+                        text.len()
+                    );
+                }
+            }
+        }
     }
 }

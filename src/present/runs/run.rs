@@ -153,7 +153,8 @@ fn call_row(call: &str) -> Row {
 fn question_row(run: &ShownRun, asked: &str) -> Row {
     let (name, agent) = (run.name(), run.agent());
     let agent = if agent == name || agent.is_empty() { String::new() } else { format!(" ({agent})") };
-    let variants = [(None, Some(60), 10), (Some(60), Some(120), 20), (Some(120), None, 40)];
+    let variants =
+        [(None, Some(44), 10), (Some(44), Some(60), 20), (Some(60), Some(120), 28), (Some(120), None, 40)];
     Row::line(variants.map(|(from, until, chars)| {
         let who = Span::new("accent", format!("{}{agent}", short(&name, chars)));
         let asks = [Span::new("muted", " asks: "), Span::new("toolOutput", asked)];
