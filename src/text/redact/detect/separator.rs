@@ -150,7 +150,13 @@ fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<
     if is_constant && (cursor.quote(next).is_some() || before.ends_with(b"ENV") || before.ends_with(b"ARG")) {
         return Some((Tie::Blank, next));
     }
-    if text == "password" && memchr::memmem::find(before, b"login ").is_some() {
+    // A line of `.netrc`; prose says `login and password`.
+    let is_login = |at: usize| {
+        before[..at].trim_ascii().is_empty()
+            || before.trim_ascii_start().starts_with(b"machine ")
+            || before.starts_with(b"default")
+    };
+    if text == "password" && memchr::memmem::find(before, b"login ").is_some_and(is_login) {
         return Some((Tie::Blank, next));
     }
     let rest = &cursor.bytes[next..];

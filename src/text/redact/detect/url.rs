@@ -46,6 +46,8 @@ impl Rule for UserInfo {
         let value = &cursor.text[start + secret.start..start + secret.end];
         let is_secret = match look(value) {
             Look::Empty | Look::Placeholder | Look::Reference => false,
+            // Brackets are escaped in addresses: `[user[:password]@]host` says what may stand there.
+            _ if value.contains(['[', ']']) => false,
             Look::Random | Look::Mixed => true,
             Look::Plain | Look::Word if is_form(&window[..secret.start.max(1) - 1], value) => false,
             _ => colon.is_some(),

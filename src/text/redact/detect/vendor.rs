@@ -131,6 +131,10 @@ fn continues_name(cursor: &Cursor<'_>, at: usize) -> bool {
 fn goes_on(cursor: &Cursor<'_>, prefix: &str, begin: usize, end: usize) -> bool {
     let is_letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
     let rest = &cursor.bytes[end..];
+    let is_alone = !prefix.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if !is_alone && is_in_base64(&cursor.bytes[cursor.floor..begin]) {
+        return true;
+    }
     match rest.first() {
         Some(b'_') => {
             is_letter(cursor.byte(end + 1))
@@ -139,13 +143,24 @@ fn goes_on(cursor: &Cursor<'_>, prefix: &str, begin: usize, end: usize) -> bool 
                     .any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
         }
         Some(b'+' | b'/') => {
-            prefix.bytes().all(|byte| byte.is_ascii_alphanumeric())
-                && cursor.before(begin) == Some(b'+')
-                && is_letter(cursor.before(begin - 1))
+            !is_alone && cursor.before(begin) == Some(b'+') && is_letter(cursor.before(begin - 1))
         }
         Some(mask @ (b'#' | b'*')) => rest.iter().take_while(|byte| *byte == mask).count() >= 8,
         _ => false,
     }
+}
+
+/// Whether a long run of base64 ends here, with one of its signs.
+fn is_in_base64(before: &[u8]) -> bool {
+    /// No name of a directory or host is as long.
+    const LONG: usize = 40;
+    matches!(before.last(), Some(b'+' | b'/'))
+        && before.len() >= LONG
+        && before[before.len() - LONG..]
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
+        && has_digit(&before[before.len() - LONG..])
+        && has_upper(&before[before.len() - LONG..])
 }
 
 /// What a prefix and a length alone cannot tell apart from names and prose.

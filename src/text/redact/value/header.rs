@@ -52,7 +52,7 @@ pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, 
                 return match look(first) {
                     // A name of code goes on behind its last sign; one with a dash and no digit is another header.
                     Look::Random | Look::Mixed => {
-                        !first.contains(['(', '['])
+                        !first.contains(['(', '[', '<'])
                             && !first.ends_with([',', ';', '{', '+'])
                             && (has_digit(first.as_bytes()) || !first.contains('-'))
                     }

@@ -72,6 +72,7 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
                     _ => !is_alphabet(judged),
                 }
         }
+        (NameKind::Secret | NameKind::Perhaps, Look::Mixed | Look::Short) if is_standard(judged) => false,
         (NameKind::Perhaps, Look::Mixed) if is_numbered(judged) => false,
         (NameKind::Perhaps, Look::Mixed) => {
             let least = if place == Place::Setting { 6 } else { 8 };
@@ -138,7 +139,24 @@ fn says_its_name(name: &str, value: &str) -> bool {
     // A macro that stands for a function: `aes_set_encrypt_key nettle_aes_set_encrypt_key`.
     let is_scoped = name.len() >= LEAST_SCOPED
         && value.strip_suffix(name).is_some_and(|scope| scope.ends_with(['_', '.', '-', ':']));
-    is_constant || is_same || is_scoped || (is_long && is_spelled_alike(name, value))
+    // `f.token=f.token[0]`, and `client-secret=SECRET`.
+    let is_part = value.strip_prefix(name).is_some_and(|rest| rest.starts_with(['[', '.', '(']));
+    let is_form = value.len() >= LEAST_CHOSEN
+        && value.bytes().all(|byte| byte.is_ascii_uppercase())
+        && segments(name).next().is_some_and(|word| word.eq_ignore_ascii_case(value) && word != value);
+    is_constant
+        || is_same
+        || is_scoped
+        || is_part
+        || is_form
+        || is_sibling(name, value)
+        || (is_long && is_spelled_alike(name, value))
+}
+
+/// Whether a value begins with two words of its name, as constants of one kind do: `x86_cpu_PAT = x86_cpu_index_1_edx`.
+fn is_sibling(name: &str, value: &str) -> bool {
+    let same = name.bytes().zip(value.bytes()).take_while(|(own, other)| own == other);
+    same.filter(|(own, _)| *own == b'_').count() >= 2
 }
 
 /// Whether a value has the letters of its name, in other signs and capitals, and perhaps more before them, as in
@@ -175,6 +193,13 @@ fn is_numbered(value: &str) -> bool {
             && word.bytes().all(|byte| byte.is_ascii_alphabetic())
             && number.bytes().all(|byte| byte.is_ascii_digit())
     })
+}
+
+/// Whether a value is the name of a standard: `PKCS#8`, `AES-256`.
+fn is_standard(value: &str) -> bool {
+    let letters = value.bytes().take_while(u8::is_ascii_uppercase).count();
+    let number = value[letters..].strip_prefix(['-', '#']).unwrap_or_default();
+    letters >= 3 && (1..=4).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a value lists the letters, as the pattern of a parser does.

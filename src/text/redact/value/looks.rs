@@ -61,6 +61,11 @@ fn phrase(value: &str) -> Look {
     if has_prose_word(value) || value.ends_with(['.', '!', ':', '?']) || words.clone().any(is_reference) {
         return Look::Prose;
     }
+    if !value.bytes().any(|byte| byte.is_ascii_lowercase())
+        && value.bytes().any(|byte| byte.is_ascii_uppercase())
+    {
+        return Look::Prose; // A title: `RSA PRIVATE KEY`.
+    }
     let first_is_capital = value.starts_with(|first: char| first.is_ascii_uppercase());
     if first_is_capital && words.all(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic())) {
         return Look::Prose;
@@ -275,8 +280,9 @@ pub(crate) fn is_reference(value: &str) -> bool {
         is_braced || (is_name && !name.is_empty())
     }) || value.starts_with('{')
         || has_template(value)
-        // A font in a manual page.
+        // A font and a flag in a manual page.
         || value.starts_with("\\f")
+        || value.starts_with("\\-")
         || LOOKUPS.iter().any(|lookup| value.starts_with(lookup))
         || (value.starts_with('%') && value.len() <= 3)
         || value == "%s:%s"
