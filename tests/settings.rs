@@ -13,7 +13,7 @@ use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, ConversationScope, KnownDeliveries, Listener, Receipt, SpawnRequest, background,
     close_conversation, open_conversation, spawn, until_settled,
 };
-use pi_subagent_native::orchestrate::{Call, CallOrder, TaskSpec, TasksSpec, parallel};
+use pi_subagent_native::orchestrate::{Call, CallOrder, TaskSpec, TasksSpec, chain, parallel};
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, Host, HostContext, RunId, RunOutcome};
 use serde_json::json;
@@ -130,10 +130,15 @@ fn an_abort_does_not_wait_for_the_configuration() {
     let runtime = runtime.expect("a runtime");
     let (release, hung) = std::sync::mpsc::channel::<()>();
     runtime.spawn_blocking(move || hung.recv().is_ok());
-    for tasks in [1, 2] {
+    for (is_chain, tasks, asked) in [
+        (false, 1, "look around"),
+        (false, 2, "look around"),
+        (true, 2, "look around"),
+        (true, 0, "{previous}"),
+    ] {
         let (_root, cwd, context) = scene();
-        let task = TaskSpec { agent: "local".into(), cwd: None, task: "look around".into() };
-        let spec = TasksSpec { tasks: vec![task; tasks], cwd, context };
+        let task = TaskSpec { agent: "local".into(), cwd: None, task: asked.into() };
+        let spec = TasksSpec { tasks: vec![task; tasks.max(1)], cwd, context };
         let call = Call {
             id: RunId::draw(),
             callbacks: Arc::new(User::default()),
@@ -143,8 +148,12 @@ fn an_abort_does_not_wait_for_the_configuration() {
             order: CallOrder::now(),
         };
         call.control.cancel.cancel(CancelReason::Shutdown);
-        let result = runtime.block_on(async { timeout(Duration::from_secs(5), parallel(spec, call)).await });
-        let result = result.expect("it ends");
+        let result = runtime.block_on(async {
+            let run = async { if is_chain { chain(spec, call).await } else { parallel(spec, call).await } };
+            timeout(Duration::from_secs(5), run).await
+        });
+        let result = result.unwrap_or_else(|_| panic!("`{asked}` ends, chain: {is_chain}"));
+        // A first step that names one before it is refused, whatever the configuration says.
         assert_eq!(result.details.results.len(), tasks, "{}", result.text);
         assert!(result.details.results.iter().all(|single| single.outcome == RunOutcome::Aborted));
     }

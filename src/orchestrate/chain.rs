@@ -32,7 +32,8 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
     let id = call.id.get();
     let first_task = spec.tasks.first().map(|step| step.task.clone()).unwrap_or_default();
     if let Some(place) = first_place(&first_task, &[PREVIOUS, TASK]) {
-        let settings = CallSettings::of(&spec.cwd, &spec.context).await;
+        let cancel = &call.control.cancel;
+        let settings = CallSettings::unless_cancelled(&spec.cwd, &spec.context, cancel).await;
         return refused(Refusal::NoStepBefore { place: place.to_owned() }, Mode::Chain, &settings);
     }
     let (steps, config) = match prepare_all(KIND, &spec, 1, &call).await {
