@@ -292,3 +292,51 @@ async fn agents_lie_in_further_directories_and_those_of_a_project_need_consent()
     write(&plain, "project/.claude/agents/theirs.md", &file("theirs"));
     assert_eq!(listing(&plain).await.agents.len(), 6);
 }
+
+#[tokio::test]
+async fn what_an_agent_may_do_is_said_to_the_model_to_the_child_and_in_the_result() {
+    let tries = r#"cat "$home"/agent/subagents/*/*/prompt.md > "$home/prompt" 2>/dev/null; printf '%s ' "$@" > "$home/args"
+while [ $# -gt 0 ]; do [ "$1" = --append-system-prompt ] && cat "$2" > "$home/prompt"; shift; done
+cat > "$home/task"; begin
+printf '{"type":"tool_execution_start","toolCallId":"1","toolName":"write","args":{}}\n{"type":"tool_execution_end","toolCallId":"1","toolName":"write","isError":true}\n'
+said 'Done.'; settled"#;
+    let mut scene = Scene::new(tries, json!({ "protocol": "json" }));
+    write(&scene, "agent/agents/own.md", &OWN.replace("tools: read, grep, ls", "tools: read, write, deploy"));
+    write(&scene, "agent/TOOLS.md", "Mine: be quick.");
+    write(&scene, "project/TOOLS.md", &format!("Theirs: use just.\u{1b}[31m{}", "x".repeat(20_000)));
+    write(&scene, "outside.md", "Not for children.");
+    fs::create_dir_all(scene.path("project/sub")).expect("a directory");
+    std::os::unix::fs::symlink(scene.path("outside.md"), scene.path("project/sub/TOOLS.md")).expect("a link");
+    scene.spec.agent = "own".into();
+    scene.spec.cwd = scene.path("project/sub");
+    let (_, result) = run(&scene, &User::default()).await;
+    assert_eq!(
+        result.text.lines().last(),
+        Some("[It tried to change files (write) and could not: `allowWrite` is off.]")
+    );
+    let prompt = fs::read_to_string(scene.path("prompt")).expect("the child's prompt");
+    assert!(prompt.contains("You cannot change files in this run"), "{prompt}");
+    let [mine, theirs] =
+        ["Mine: be quick.", "Theirs: use just."].map(|text| prompt.find(text).expect("it is there"));
+    assert!(
+        mine < theirs && prompt.contains("its end is left out") && !prompt.contains('\u{1b}'),
+        "{prompt}"
+    );
+    assert!(!prompt.contains("Not for children") && prompt.len() < 18_000);
+    let listed = listing(&scene).await;
+    let of =
+        |name: &str| listed.agents.iter().find(|listed| listed.agent.name == name).expect("listed").may_write;
+    assert!(!of("own"));
+    let report = format!("{:?}", pi_subagent_native::present::agents_report(&listed));
+    assert!(report.contains("cannot write here: `allowWrite` is off"), "{report}");
+
+    let mut plain =
+        Scene::new(tries, json!({ "protocol": "json", "allowWrite": true, "inheritContext": "none" }));
+    write(&plain, "agent/agents/own.md", OWN);
+    write(&plain, "project/TOOLS.md", "Theirs.");
+    plain.spec.agent = "own".into();
+    let (_, result) = run(&plain, &User::default()).await;
+    let prompt = fs::read_to_string(plain.path("prompt")).expect("the child's prompt");
+    assert!(!prompt.contains("Theirs") && !prompt.contains("You cannot change"), "{prompt}");
+    assert!(!result.text.contains("tried"), "{}", result.text);
+}

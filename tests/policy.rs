@@ -165,7 +165,7 @@ fn every_reason_for_a_dropped_tool_has_its_words() {
 
 /// The tools as configuration has them unless told otherwise.
 fn surface_of(catalog: &Catalog, is_runnable: impl Fn(&AgentDefinition) -> bool) -> Surface {
-    surface(catalog, TaskLimits { parallel: 8, chain: 8 }, is_runnable)
+    surface(catalog, TaskLimits { parallel: 8, chain: 8 }, true, is_runnable)
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn a_call_names_its_agent_and_directory_before_the_long_text() {
 
 #[test]
 fn lists_of_tasks_are_as_long_as_configuration_allows() {
-    let tools = surface(&builtins(), TaskLimits { parallel: 3, chain: 64 }, |_| true).tools;
+    let tools = surface(&builtins(), TaskLimits { parallel: 3, chain: 64 }, true, |_| true).tools;
     let bounds = |tool: usize, list: &str| {
         let list = &tools[tool].parameters["properties"][list];
         (list["minItems"].clone(), list["maxItems"].clone())

@@ -106,18 +106,20 @@ pub struct TaskLimits {
     pub chain: usize,
 }
 
-/// Describes the tools for the agents that can run. `is_runnable` applies the configuration and the tools of this pi.
+/// Describes the tools for the agents that can run. `is_runnable` applies the configuration and the tools of this pi;
+/// without `allow_write` no agent can write.
 /// The same agents produce the same bytes.
 pub fn surface(
     catalog: &Catalog,
     limits: TaskLimits,
+    allow_write: bool,
     is_runnable: impl Fn(&AgentDefinition) -> bool,
 ) -> Surface {
     let agents: Vec<&AgentDefinition> =
         catalog.agents.iter().map(AsRef::as_ref).filter(|agent| is_runnable(agent)).collect();
     Surface {
         tools: vec![
-            single(&agents),
+            single(&agents, allow_write),
             parallel(limits.parallel),
             chain(limits.chain),
             sessions_spawn(),
@@ -131,11 +133,11 @@ pub fn surface(
     }
 }
 
-fn single(agents: &[&AgentDefinition]) -> ToolSurface {
+fn single(agents: &[&AgentDefinition], allow_write: bool) -> ToolSurface {
     ToolSurface {
         name: Tool::Subagent.as_str(),
         label: "Subagent",
-        description: description(agents),
+        description: description(agents, allow_write),
         prompt_snippet: "Delegate one task to a sub-agent",
         prompt_guidelines: vec!["Treat a subagent's answer as a report: check what you build on."],
         parameters: object(
@@ -307,7 +309,7 @@ fn object(required: &[&str], properties: &Value) -> Value {
     })
 }
 
-fn description(agents: &[&AgentDefinition]) -> String {
+fn description(agents: &[&AgentDefinition], allow_write: bool) -> String {
     let mut text = String::from(
         "Run one agent on one task in its own context window and return its answer. It sees nothing but the task.",
     );
@@ -319,7 +321,7 @@ fn description(agents: &[&AgentDefinition]) -> String {
     let (lines, names) = agents.split_at(agents.len().min(MAX_LINES));
     for agent in lines {
         text.push('\n');
-        text.push_str(&line(agent));
+        text.push_str(&line(agent, allow_write));
     }
     if !names.is_empty() {
         let listed: Vec<&str> = names.iter().take(MAX_NAMES).map(|agent| agent.name.as_str()).collect();
@@ -333,8 +335,12 @@ fn description(agents: &[&AgentDefinition]) -> String {
     text
 }
 
-fn line(agent: &AgentDefinition) -> String {
-    let readonly = if agent.readonly { " (readonly)" } else { "" };
+fn line(agent: &AgentDefinition, allow_write: bool) -> String {
+    let readonly = match (agent.readonly, allow_write) {
+        (true, _) => " (readonly)",
+        (false, false) => " (cannot write here)",
+        (false, true) => "",
+    };
     let colon = if agent.description.is_empty() { "" } else { ": " };
     one_line(&format!("- {}{readonly}{colon}{}", agent.name, agent.description), MAX_LINE_CHARS)
 }

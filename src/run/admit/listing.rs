@@ -152,7 +152,7 @@ pub fn describe(
     let limits = TaskLimits { parallel: config.max_parallel_tasks, chain: config.max_chain_steps };
     Described {
         register: config.enabled,
-        surface: surface(&catalog, limits, |agent| {
+        surface: surface(&catalog, limits, config.allow_write, |agent| {
             let values = AgentValues::of(agent, &config, &context.host, &RunOverrides::default());
             plan_for(agent, &values, cwd, &config, context, capabilities).is_ok()
         }),

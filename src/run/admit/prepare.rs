@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use super::admitted::AdmittedRun;
 use super::capabilities::HostCapabilities;
 use super::refusal::Refusal;
-use super::resolve::{ResolvedRun, resolve};
+use super::resolve::{ResolvedRun, Withheld, resolve};
 use super::settings::CallSettings;
 use crate::agent::{DropReason, Source};
 use crate::process::{Cancel, CancelReason};
@@ -98,6 +98,7 @@ impl<'a> Call<'a> {
             sandbox: None,
             diagnostics: Vec::new(),
             earlier: EarlierAttempts::default(),
+            withheld: Withheld::default(),
         };
         Self { spec: Arc::new(spec), builder, cancel, started }
     }
@@ -127,6 +128,7 @@ impl<'a> Call<'a> {
         })?;
         let Self { spec, mut builder, .. } = self;
         builder.sandbox = Some(resolved.sandbox.clone());
+        builder.withheld = resolved.withheld(&plan);
         builder.diagnostics.extend(resolved.notices.iter().cloned());
         // Nobody wrote a builtin for this machine: what it has to do without is said by `doctor` and `agents`.
         let is_builtin = resolved.agent.source == Source::Builtin;

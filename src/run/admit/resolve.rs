@@ -11,10 +11,10 @@ use super::hidden::{hides, hides_extensions};
 use super::refusal::Refusal;
 use super::sandbox::SandboxPlan;
 use super::shell::shell_policy;
-use super::values::{AgentValues, SkillFiles, find_agents};
+use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use crate::agent::{
-    AgentDefinition, DEPTH, Depth, MAX_DEPTH, NoToolsLeft, ShellPolicy, Source, ToolPlan, ToolPolicy,
-    depth_from_env, plan_tools,
+    AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, MAX_DEPTH, NoToolsLeft, ShellPolicy, Source,
+    ToolPlan, ToolPolicy, depth_from_env, plan_tools,
 };
 use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
@@ -57,6 +57,8 @@ pub(crate) struct ResolvedRun {
     pub warden: Option<PathBuf>,
     /// Whether the child reads context files such as `AGENTS.md`.
     pub reads_context: bool,
+    /// What `TOOLS.md` says, if the child reads context files.
+    tool_notes: Vec<String>,
     /// The skills that the child sees: all, or these files.
     pub skills: SkillFiles,
     /// The file with the agent's own credentials, if it has one. A project's agent gets none: it could take the name of
@@ -70,6 +72,18 @@ pub(crate) struct ResolvedRun {
     pub unmet: Option<String>,
     /// The upper bound for the tools, from the call.
     tool_snapshot: Option<Vec<String>>,
+}
+
+/// pi's tools that do nothing but write.
+const WRITING: [&str; 2] = ["edit", "write"];
+
+/// Tools that write, which a child does not have.
+#[derive(Clone, Debug, Default)]
+pub(in crate::run) struct Withheld {
+    /// pi's names.
+    pub tools: BTreeSet<String>,
+    /// The reason.
+    pub why: &'static str,
 }
 
 /// Decides whether a run may start, and with what. Reads agent definitions; starts nothing and asks nobody.
@@ -146,6 +160,7 @@ pub(in crate::run) fn resolve(
         loops: LoopLimits { stop_after: values.loop_stop_after, ..config.loops },
         unmet: capabilities.forbids().or_else(|| sandbox.forbids()).or_else(|| elsewhere(&agent, &config)),
         reads_context: values.reads_context.value,
+        tool_notes: if values.reads_context.value { tool_notes(&spec.cwd, context) } else { Vec::new() },
         skills,
         warden: capabilities.warden().map(Path::to_path_buf),
         credentials: credentials.filter(|_| !is_withheld),
@@ -190,9 +205,34 @@ impl ResolvedRun {
     /// The child's system prompt: that of its agent, and facts about this run.
     pub(in crate::run) fn prompt(&self, plan: &ToolPlan) -> String {
         let own = self.agent.prompt.trim_end().to_owned();
-        let notes = [plan.note().map(str::to_owned), self.report_note()];
-        let parts: Vec<String> = [Some(own)].into_iter().chain(notes).flatten().collect();
+        let notes = [plan.note().map(str::to_owned), self.write_note(), self.report_note()];
+        let given = self.tool_notes.iter().cloned();
+        let parts: Vec<String> = [own].into_iter().chain(given).chain(notes.into_iter().flatten()).collect();
         parts.join("\n\n") + "\n"
+    }
+
+    /// What a child has to know whose agent could write elsewhere.
+    fn write_note(&self) -> Option<String> {
+        (!self.agent.readonly && !self.config.allow_write).then(|| {
+            "You cannot change files in this run: nothing that writes is allowed here, whatever is said above. Do not try; \
+             where the task asks for a change, say exactly what should be changed, and that you did not change it."
+                .to_owned()
+        })
+    }
+
+    /// Tools that write, which the child does not have, and why.
+    pub(in crate::run) fn withheld(&self, plan: &ToolPlan) -> Withheld {
+        let why = match (self.agent.readonly, self.config.allow_write) {
+            (true, _) => "this agent is readonly",
+            (false, false) => "`allowWrite` is off",
+            (false, true) => return Withheld::default(),
+        };
+        let is_write = |dropped: &&DroppedTool| {
+            matches!(dropped.reason, DropReason::Readonly | DropReason::WriteNotAllowed)
+        };
+        let dropped = plan.dropped.iter().filter(is_write).map(|dropped| dropped.tool.clone());
+        let tools = WRITING.iter().map(|tool| (*tool).to_owned()).chain(dropped).collect();
+        Withheld { tools, why }
     }
 
     /// What a child has to know whose final answer is announced.

@@ -10,6 +10,7 @@ use super::retry::EarlierAttempts;
 use super::verdict::{AttemptReport, RunReport, Verdict};
 use crate::event::{StopReason, Usage};
 use crate::process::{Outcome, Supervision};
+use crate::run::admit::resolve::Withheld;
 use crate::run::admit::sandbox::SandboxPlan;
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::private_dirs::PrivateDirs;
@@ -57,6 +58,8 @@ pub(in crate::run) struct ResultBuilder {
     pub diagnostics: Vec<String>,
     /// The attempts before the last.
     pub earlier: EarlierAttempts,
+    /// Tools that write, which the child does not have.
+    pub withheld: Withheld,
 }
 
 impl ResultBuilder {
@@ -110,9 +113,17 @@ impl ResultBuilder {
         single.announcement = announcement.map(|announcement| self.announcement(announcement));
         single.changes = changes.map(|paths| paths.iter().map(|path| self.path(path)).collect());
 
+        let tried: Vec<&str> =
+            collected.tool_names.intersection(&self.withheld.tools).map(String::as_str).collect();
         let mut text = answer.unwrap_or_default();
         if is_completed && is_cut {
             text.push_str("\n\n[The model reached its output limit; the answer ends here.]");
+        }
+        if !tried.is_empty() {
+            let (tools, why) = (tried.join(", "), self.withheld.why);
+            let told = format!("[It tried to change files ({tools}) and could not: {why}.]");
+            text.push_str("\n\n");
+            text.push_str(&told);
         }
         if let Some(changes) = single.changes.as_deref().filter(|changes| !changes.is_empty()) {
             text.push_str("\n\nFiles changed: ");

@@ -5,12 +5,15 @@
 //! | `agent` | model, limits, tools, skills and context of an agent, and where each comes from |
 //! | `model` | whether the hosting pi can use the model |
 //! | `skills` | which files its skills are |
+//! | `notes` | what `TOOLS.md` says |
 
 mod agent;
 mod model;
+mod notes;
 mod skills;
 
 pub use agent::{AgentValues, Sourced, ValueSource, find_agents};
 pub(crate) use model::UnusableModel;
 pub use model::look_up;
+pub(in crate::run) use notes::tool_notes;
 pub(crate) use skills::SkillFiles;
