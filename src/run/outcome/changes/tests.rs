@@ -145,8 +145,16 @@ fn traps(repository: &Repository) -> Vec<(&'static str, std::path::PathBuf)> {
     let bad = bad.display();
     repository.write(".gitattributes", "*.txt filter=one\n*.md filter=t.w-o\n");
     repository.write("a.md", "text");
+    // Looked at by a process of its own, with filters that are configured there alone.
+    repository.git(&["init", "-q", "module"]);
+    repository.write("module/.gitattributes", "*.txt filter=sub\n");
+    repository.write("module/in.txt", "text");
+    repository.git(&["-C", "module", "add", "--all"]);
+    repository.git(&["-C", "module", "commit", "-qm", "module"]);
     repository.git(&["add", "--all"]);
     repository.git(&["commit", "-qm", "traps"]);
+    repository.git(&["-C", "module", "config", "filter.sub.clean", &format!("{bad} module")]);
+    repository.write("module/in.txt", "TEXT");
     repository.git(&["config", "filter.one.clean", &format!("{bad} clean")]);
     repository.git(&["config", "filter.one.required", "true"]);
     repository.git(&["config", "filter.t.w-o.process", &format!("{bad} process")]);
