@@ -50,9 +50,9 @@ describe("sessions_spawn", () => {
 		const limits = { runTimeoutSeconds: 60, cleanup: "delete" };
 		const { content, details } = await call({ ...params, ...limits }, { tool: "sessions_spawn", id: "call-7" });
 		const [options] = addon.spawned;
-		const { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup, models } = options ?? {};
+		const { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup } = options ?? {};
 		assert.deepEqual(
-			{ task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup, models },
+			{ task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup },
 			{
 				task: "look",
 				label: "a",
@@ -60,7 +60,6 @@ describe("sessions_spawn", () => {
 				childModel: "x/y",
 				childThinking: "low",
 				...limits,
-				models: ["fake/big"],
 			},
 		);
 		assert.deepEqual([options?.sessionId, options?.model, options?.thinking], ["session", "fake/big", "high"]);

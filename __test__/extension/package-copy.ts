@@ -439,6 +439,13 @@ export class HostDouble {
 		this.entries.push({ customType, data });
 	}
 
+	getCommands(): { name: string; source: "skill" | "prompt"; sourceInfo: { path: string } }[] {
+		return [
+			{ name: "skill:review", source: "skill", sourceInfo: { path: "/skills/review/SKILL.md" } },
+			{ name: "implement", source: "prompt", sourceInfo: { path: "/prompts/implement.md" } },
+		];
+	}
+
 	getAllTools(): { name: string; sourceInfo: Pick<SourceInfo, "path" | "source"> }[] {
 		return [
 			{ name: "read", sourceInfo: { path: "builtin:read", source: "builtin" } },

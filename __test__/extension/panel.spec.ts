@@ -162,7 +162,10 @@ describe("what a run waits with", () => {
 			const title = "Delete build/ and all of its caches?";
 			const { panel } = await open(aRun({ label: "the config loader", agent: "worker", question: { title } }));
 			panel.columns = columns;
-			assert.equal(panel.text.split("\n").find((row) => row.includes(") asks")), line);
+			assert.equal(
+				panel.text.split("\n").find((row) => row.includes(") asks")),
+				line,
+			);
 		});
 	}
 

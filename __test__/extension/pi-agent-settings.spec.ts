@@ -5,14 +5,17 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import {
+	call,
 	delegate,
 	detailsOf,
 	lastEnd,
+	type ModelRequest,
 	onStage,
 	piVersions,
 	runJson,
 	runOf,
 	type Stage,
+	say,
 	textOf,
 } from "../support/pi.ts";
 
@@ -57,6 +60,26 @@ for (const version of piVersions) {
 				stage.configure({ agents: { explorer: { model: "scripted-thinkr" } } });
 				const unknown = textOf(await ended(stage));
 				assert.match(unknown, /not found.*did you mean `scripted-thinker`/s);
+			});
+		});
+
+		test("let the conversation name a model for a background run as pi does", async () => {
+			const spawned = { task: "say hello", model: "thinker", agentId: "Explore" };
+			const children = {
+				Spawn: ({ toolAnswers }: ModelRequest) =>
+					toolAnswers.length === 0 ? [call("sessions_spawn", spawned)] : [say(toolAnswers[0]?.text ?? "")],
+			};
+			await onStage({ version, children }, async (stage) => {
+				stage.configure({ allowAgents: ["Explore"] });
+				const { log } = await runJson(stage.world, "Spawn it");
+				const [end] = log.toolEnds("sessions_spawn");
+				assert.ok(end);
+				const { content } = end.result as { content: { text: string }[] };
+				const receipt = JSON.parse(content[0]?.text ?? "");
+				assert.deepEqual([receipt.status, receipt.warnings], ["accepted", undefined], JSON.stringify(receipt));
+				assert.match(receipt.childSessionKey, /^agent:explorer:/);
+				const child = stage.server.requests.find(({ isChild }) => isChild);
+				assert.equal(child?.model, "scripted-thinker");
 			});
 		});
 

@@ -44,6 +44,7 @@ describe("the tools", () => {
 				model: "fake/big",
 				modelFromExtension: false,
 				extensionProviders: [],
+				skills: [{ name: "review", path: "/skills/review/SKILL.md" }],
 				thinking: "high",
 				aborted: false,
 			},

@@ -65,12 +65,16 @@ struct Agents {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Agent {
     id: String,
     description: String,
     source: String,
     readonly: bool,
+    /// Absent in sessions of the first releases.
+    can_write: Option<bool>,
     model: Option<String>,
+    model_from: Option<String>,
 }
 
 /// What a tool about the runs of a session leaves: its answer for people, and the deliveries that the model has with it.
@@ -146,10 +150,12 @@ fn agents(card: &ToolCard) -> (Vec<Part>, Drawing) {
     (head, body)
 }
 
-fn agent(Agent { id, description, source, readonly, model }: &Agent) -> Row {
-    let mut traits = vec![source.as_str()];
-    traits.extend(readonly.then_some("readonly"));
-    traits.extend(model.as_deref().filter(|model| !model.is_empty()));
+fn agent(Agent { id, description, source, readonly, can_write, model, model_from }: &Agent) -> Row {
+    let mut traits = vec![source.clone()];
+    traits.extend(readonly.then(|| "readonly".to_owned()));
+    traits.extend((!readonly && *can_write == Some(false)).then(|| "cannot write here".to_owned()));
+    let from = model_from.as_deref().map(|from| format!(" from {from}")).unwrap_or_default();
+    traits.extend(model.as_deref().filter(|model| !model.is_empty()).map(|model| format!("{model}{from}")));
     Row::spans(vec![
         Span::new("accent", folded(id)),
         Span::new("dim", format!(" ({})  ", folded(&traits.join(", ")))),
