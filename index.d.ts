@@ -30,11 +30,28 @@ export declare class BackgroundSession {
   /** The conversation's live runs and its newest 100, newest first. `all`: the runs of every conversation. */
   runs(all?: boolean | undefined | null): Promise<BackgroundRun[]>
   /**
-   * Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `agents` or `doctor` with
-   * its arguments. Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed;
-   * `pi` is what is known of pi by now, for `agents` and `doctor`.
+   * Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `background`,
+   * `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed;
+   * `pi` is what is known of pi by now, for `agents`, `doctor` and `run`.
    */
   command(line: string, host?: HostCallbacks | undefined | null, pi?: SurfaceOptions | undefined | null): Promise<CommandReport>
+  /**
+   * Continues a run that has ended, in the session of its child; `message` is its next prompt, and a run under way reads
+   * it before its next turn. `run` is named by its session key, its id or the beginning of it, its label, or the id of
+   * its child's session; runs that a call has waited for are continued too. Resolves with a receipt as `spawnSession`
+   * does; the result comes through `openBackground`. `host` answers the questions of the run.
+   *
+   * @example
+   * ```ts
+   * import { openBackground } from "pi-subagent-native";
+   *
+   * const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, () => {});
+   * const { status, error } = await session.continueRun("1a2b3c4d", "Now fix it.");
+   * console.log(status, error);
+   * await session.close();
+   * ```
+   */
+  continueRun(run: string, message?: string | undefined | null, host?: HostCallbacks | undefined | null): Promise<SpawnReceipt>
   /** At most 20 ways to complete what follows `/subagents `; empty when it is complete. Answers from memory. */
   complete(prefix: string): Array<Completion>
   /**
@@ -252,6 +269,13 @@ export declare class RunHandle {
   result(): Promise<ToolResult>
   /** Ends the call; its result has the outcome `aborted` and names `reason`. Does nothing once the call has ended. */
   abort(reason?: string | undefined | null): void
+  /**
+   * Hands the call over: its runs that have not ended go on in the background of the conversation, with all they have,
+   * and `result` resolves at once, with the outcome `background` for each of them. Resolves with a receipt for each, once
+   * they are stored; a chain goes on as one run. The results of the runs come through `openBackground`. A call that
+   * waits on gives one receipt that says why. After that, `abort` does nothing.
+   */
+  background(): Promise<SpawnReceipt[]>
   /** Ends the call because its host is going: children get at most two seconds to leave. Resolves when they are gone. */
   close(): Promise<void>
   /**
@@ -494,7 +518,7 @@ export interface BackgroundRun {
   /** What the announcement says. Absent before the end; `unknown`: its host ended first. */
   status?: "success" | "error" | "timeout" | "unknown"
   /** How it ended; absent before the end. */
-  outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted"
+  outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
   /** Why it failed. */
   error?: string
   /** When it was accepted. */
@@ -784,6 +808,8 @@ export interface CommandReport {
   lines: Array<ReportLine>
   /** Title and lines as plain text. */
   text: string
+  /** `BackgroundRun.key` of a run to show at work, after `run --wait`. */
+  watch?: string
 }
 
 /** One way to complete a command. */
@@ -1891,7 +1917,7 @@ export interface SingleResult {
    * How the run ended. `killed`: its processes used more than `limits` allows; `skipped`: another run kept it from
    * starting; `interrupted`: its host ended.
    */
-  outcome: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted"
+  outcome: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
   /** How many children were started: 0 when none was, otherwise 1 to `retry.maxAttempts`. */
   attempts: number
   /** Milliseconds from the run's turn to its result; 0 when it never got one. */
@@ -2327,6 +2353,20 @@ export interface SurfaceOptions {
   hostScript?: string
   /** The session file of the conversation. */
   parentSessionFile?: string
+  /** The model of the conversation, `provider/id`, for runs that a command starts. */
+  model?: string
+  /**
+   * True when an extension provides that model.
+   * @default false
+   */
+  modelFromExtension?: boolean
+  /**
+   * The providers that extensions have registered.
+   * @default []
+   */
+  extensionProviders?: Array<string>
+  /** The thinking level of the conversation. */
+  thinking?: string
 }
 
 /** One of several tasks. */
@@ -2350,7 +2390,7 @@ export interface TaskProgress {
   /** The agent's name. */
   agent: string
   /** `waiting`: a step of a chain that has to wait for the one before; from `completed` on the task has ended. */
-  state: "waiting" | "queued" | "starting" | "running" | "retrying" | "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted"
+  state: "waiting" | "queued" | "starting" | "running" | "retrying" | "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
   /** The place in the queue of this process, from 1; absent once the task has its turn. */
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
@@ -2402,7 +2442,7 @@ export interface ToldRun {
   state: "queued" | "starting" | "running" | "retrying" | "ended"
   position?: number
   status?: "success" | "error" | "timeout" | "unknown"
-  outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted"
+  outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
   /** At most 500 characters. */
   error?: string
   model?: string
@@ -2519,6 +2559,8 @@ export interface ToolSurfaces {
   delegationPolicy?: string
   /** Mistakes in the configuration and in agent files; show them once. */
   notices: Array<string>
+  /** The key that moves what calls wait for to the background; absent when `background.key` is `none`. */
+  backgroundKey?: string
 }
 
 /** The newest part of a child's conversation. */

@@ -5,13 +5,14 @@
  */
 
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { KeyId } from "@earendil-works/pi-tui";
 import type { BackgroundEvent, DeliveryMessage, ToolSurfaces } from "../index.js";
 import { type Deliveries, openDeliveries } from "./background/deliveries.ts";
 import { Background } from "./background/registry.ts";
 import { registerAnnouncementRenderer } from "./cards/announcement.ts";
 import { stopClocks } from "./cards/render.ts";
 import childGuard from "./child-guard.cjs";
-import { registerCommands } from "./commands/commands.ts";
+import { registerBackgroundKey, registerCommands } from "./commands/commands.ts";
 import { staleNotice } from "./host/build.ts";
 import { findHostExtensions } from "./host/extensions.ts";
 import { contained, messageOf } from "./host/guard.ts";
@@ -54,7 +55,8 @@ function start(pi: ExtensionAPI): void {
 	tools.register(remembered);
 
 	const drain = async (context: ExtensionCommandContext) => await deliveries?.drain(() => context.waitForIdle());
-	registerCommands(pi, { background, questions, drain });
+	const session = { background, questions, drain };
+	registerCommands(pi, session);
 	registerAnnouncementRenderer(pi);
 
 	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
@@ -101,6 +103,7 @@ function start(pi: ExtensionAPI): void {
 		}
 		const stale = staleNotice();
 		notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
+		if (surfaces.backgroundKey) registerBackgroundKey(pi, session, surfaces.backgroundKey as KeyId);
 		openBackground(context);
 		hideWidget();
 		if (isTerminal) hideWidget = showWidget(context, background);

@@ -10,8 +10,8 @@ use pi_subagent_native::orchestrate::background::commands::{
 };
 use pi_subagent_native::orchestrate::background::{ActionOutcome, BackgroundRun, Cleanup, LiveSnapshot};
 use pi_subagent_native::present::{
-    Clock, Report, action_report, already_finished, info_report, list_report, log_report, refused_report,
-    stopped_report,
+    Clock, Report, action_report, already_finished, handed_over_report, info_report, list_report, log_report,
+    refused_report, started_report, stopped_report,
 };
 use pi_subagent_native::run::{RunOutcome, RunState};
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
@@ -104,12 +104,18 @@ fn section(text: &mut String, heading: &str, report: &Report) {
 #[test]
 fn a_line_is_understood_or_refused_with_what_is_wrong() {
     let one = |name: &str| Target::new(name);
+    let start = |agent: &str, task: &str, wait| Command::Run { agent: agent.into(), task: task.into(), wait };
     let log = |limit, tools| Command::On(one("2"), RunCommand::Log { limit, tools });
     let cases = [
         ("", Command::List { all: false }),
         ("  list ", Command::List { all: false }),
         ("list all", Command::List { all: true }),
         ("stop all", Command::StopAll),
+        ("background", Command::Background { run: None }),
+        ("background all", Command::Background { run: None }),
+        ("background \"find the code\"", Command::Background { run: Some(one("find the code")) }),
+        ("run explorer  find \"it\" ", start("explorer", "find \"it\"", false)),
+        ("run --wait explorer find it", start("explorer", "find it", true)),
         ("stop #3", Command::On(one("#3"), RunCommand::Stop)),
         ("stop \"find the code\"", Command::On(one("find the code"), RunCommand::Stop)),
         ("stop find the code", Command::On(one("find the code"), RunCommand::Stop)),
@@ -349,15 +355,29 @@ fn actions_report_their_result() {
     let run = runs().remove(1);
     let done = runs().remove(2);
     let mut text = String::new();
-    for what in
-        [ActionOutcome::Stopped, ActionOutcome::Stopping, ActionOutcome::Steered, ActionOutcome::Resumed]
-    {
+    for what in [
+        ActionOutcome::Stopped,
+        ActionOutcome::Stopping,
+        ActionOutcome::Steered,
+        ActionOutcome::Resumed,
+        ActionOutcome::HandedOver,
+    ] {
         section(&mut text, &format!("{what:?}"), &action_report(&run, what));
     }
     for (turn, foreground, background) in [(false, 0, 0), (false, 0, 1), (true, 1, 2)] {
         let label = format!("stop: {turn} {foreground} {background}");
         section(&mut text, &label, &stopped_report(turn, foreground, background));
     }
+    for (runs, refused) in [(0, 0), (1, 0), (2, 1), (0, 1)] {
+        let refused = vec!["the store of runs cannot be used".to_owned(); refused];
+        section(
+            &mut text,
+            &format!("background: {runs} {}", refused.len()),
+            &handed_over_report(&vec![run.clone(); runs], &refused),
+        );
+    }
+    let warnings = ["`model` was skipped".to_owned()];
+    section(&mut text, "started", &started_report(Some(&run), &run.run_id, &warnings));
     section(&mut text, "finished", &already_finished(&done, &clock()));
     let archived = BackgroundRun { archived_ms: Some(NOW), ..done };
     section(&mut text, "finished and archived", &already_finished(&archived, &clock()));
@@ -370,11 +390,18 @@ fn actions_report_their_result() {
 #[test]
 fn typed_commands_are_completed() {
     let runs = runs();
-    let values = |prefix: &str| complete(prefix, &runs).into_iter().map(|one| one.value).collect::<Vec<_>>();
+    let agents = ["explorer", "reviewer"].map(|name| (name.to_owned(), "looks".to_owned()));
+    let values =
+        |prefix: &str| complete(prefix, &runs, &agents).into_iter().map(|one| one.value).collect::<Vec<_>>();
     let all = ["5e5e5e5e", "1a2b3c4d", "1a2bffff", "77777777", "0badcafe"];
     let with =
         |command: &str, ids: &[&str]| ids.iter().map(|id| format!("{command} {id}")).collect::<Vec<_>>();
-    assert_eq!(values(""), ["list", "info", "log", "send", "stop", "resume", "answer", "agents", "doctor"]);
+    let every =
+        ["list", "info", "log", "send", "stop", "run", "background", "resume", "answer", "agents", "doctor"];
+    assert_eq!(values(""), every);
+    assert_eq!(values("run "), ["run explorer ", "run reviewer "], "the task follows");
+    assert_eq!(values("run --wait rev"), ["run --wait reviewer "]);
+    assert_eq!(values("background "), [""; 0], "no call waits for any of them");
     assert_eq!(values("s"), ["send", "stop"]);
     assert_eq!(values("list"), [""; 0], "Enter runs what is complete");
     assert_eq!(values("list "), ["list all"]);
@@ -394,7 +421,7 @@ fn typed_commands_are_completed() {
     assert_eq!(values("log 1a2b3c4d tools "), [""; 0]);
     assert_eq!(values("send 1a2b3c4d he"), [""; 0]);
     assert_eq!(values("nonsense 1"), [""; 0]);
-    let first = complete("stop 1a", &runs).remove(0);
+    let first = complete("stop 1a", &runs, &agents).remove(0);
     assert_eq!(
         (first.label.as_str(), first.description.as_str()),
         ("1a2b3c4d", "explorer \"find \"the\" code\" · running · Find where children start.")

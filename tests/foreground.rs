@@ -16,7 +16,7 @@ use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, BackgroundRun, BackgroundService, ConversationScope, KnownDeliveries, Listener,
     background, close_conversation, commands, open_conversation, send, stop, until_settled,
 };
-use pi_subagent_native::orchestrate::{Call, CallOrder, TaskSpec, TasksSpec, parallel};
+use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, TaskSpec, TasksSpec, parallel};
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Control, Host, HostContext, RunId, RunOutcome, RunState, ToolResult};
 use pids::eventually;
@@ -68,6 +68,8 @@ impl Scene {
             updates: watch::channel(None).0,
             host_id: None,
             order: CallOrder::now(),
+            hand_over: HandOver::default(),
+            ends_with: Cancel::new(),
         };
         tokio::spawn(parallel(spec, call))
     }

@@ -19,7 +19,7 @@ use pi_subagent_native::orchestrate::background::{
     Receipt, SessionAnswer, SpawnRequest, background, close_conversation, commands, mark_delivered,
     open_conversation, parse_call, spawn, until_settled, use_session_tool,
 };
-use pi_subagent_native::orchestrate::{Call, CallOrder, single};
+use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, single};
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, Host, HostContext, RunId, RunOverrides, RunSpec, ToolResult};
 use pids::eventually;
@@ -101,6 +101,8 @@ impl Scene {
             updates: watch::channel(None).0,
             host_id: None,
             order: CallOrder::now(),
+            hand_over: HandOver::default(),
+            ends_with: Cancel::new(),
         };
         timeout(PATIENCE, single(spec, call)).await.expect("it ends")
     }

@@ -13,7 +13,7 @@ use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, ConversationScope, KnownDeliveries, Listener, Receipt, SpawnRequest, background,
     close_conversation, open_conversation, spawn, until_settled,
 };
-use pi_subagent_native::orchestrate::{Call, CallOrder, TaskSpec, TasksSpec, chain, parallel};
+use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, TaskSpec, TasksSpec, chain, parallel};
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, Host, HostContext, RunId, RunOutcome};
 use serde_json::json;
@@ -87,6 +87,8 @@ async fn an_edit_while_a_person_is_asked_does_not_reach_the_runs_of_the_call() {
             updates: watch::channel(None).0,
             host_id: None,
             order: CallOrder::now(),
+            hand_over: HandOver::default(),
+            ends_with: Cancel::new(),
         };
         let result = timeout(PATIENCE, parallel(spec, call)).await.expect("the runs end");
         assert_eq!(given(root.path()), vec![BEFORE; tasks], "{}", result.text);
@@ -146,6 +148,8 @@ fn an_abort_does_not_wait_for_the_configuration() {
             updates: watch::channel(None).0,
             host_id: None,
             order: CallOrder::now(),
+            hand_over: HandOver::default(),
+            ends_with: Cancel::new(),
         };
         call.control.cancel.cancel(CancelReason::Shutdown);
         let result = runtime.block_on(async {

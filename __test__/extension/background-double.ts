@@ -68,6 +68,10 @@ export class BackgroundDouble implements BackgroundSession {
 		this.now(...runs);
 	}
 
+	continueRun(): ReturnType<BackgroundSession["continueRun"]> {
+		throw new Error("no test calls it");
+	}
+
 	useTool(): ReturnType<BackgroundSession["useTool"]> {
 		throw new Error("no test calls it");
 	}

@@ -155,6 +155,10 @@ export class ViewDouble implements BackgroundSession {
 		return this.report;
 	}
 
+	continueRun(): ReturnType<BackgroundSession["continueRun"]> {
+		throw new Error("no test calls it");
+	}
+
 	useTool(): ReturnType<BackgroundSession["useTool"]> {
 		throw new Error("no test calls it");
 	}
@@ -264,6 +268,7 @@ export class StubAddon implements Called {
 				await result.catch(() => {});
 			},
 			steer: () => false,
+			background: async () => [],
 		};
 	}
 

@@ -86,7 +86,8 @@ type Outcome =
 	| "budget"
 	| "killed"
 	| "skipped"
-	| "interrupted";
+	| "interrupted"
+	| "background";
 type Details = ToolResult["details"];
 holds<Same<NonNullable<Details["error"]>["code"], Code>>();
 holds<Same<SingleResult["outcome"], Outcome>>();
@@ -149,6 +150,7 @@ holds<Same<ReturnType<typeof bootEarly>, EarlyCall>>();
 holds<Same<ReturnType<RunHandle["result"]>, Promise<ToolResult>>>();
 holds<Same<ReturnType<RunHandle["steer"]>, boolean>>();
 holds<Same<ReturnType<RunHandle["abort"]>, void>>();
+holds<Same<ReturnType<RunHandle["background"]>, Promise<Awaited<ReturnType<typeof spawnSession>>[]>>>();
 holds<Same<ReturnType<typeof collectOutput>, Promise<CollectedOutput>>>();
 holds<Same<ReturnType<typeof collectOutputFile>, Promise<CollectedOutput>>>();
 holds<Same<ReturnType<typeof sanitizeOutput>, Promise<string>>>();

@@ -1,10 +1,12 @@
 /** `/subagents`, `/stop` and the key of questions. The addon answers the commands. */
 
-import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { KeyId } from "@earendil-works/pi-tui";
+import type { CommandReport } from "../../index.js";
 import type { Background } from "../background/registry.ts";
 import { messageOf } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
-import { doctorOptions } from "../host/options.ts";
+import { placeOptions } from "../host/options.ts";
 import { hostCallbacks } from "../host/refresh.ts";
 import { openPanel } from "../panel/screen.ts";
 import type { Questions } from "../questions/questions.ts";
@@ -27,7 +29,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 	const answer = (runId: string) => void questions.open(`answer ${runId}`);
 	registerReportRenderer(pi);
 	pi.registerCommand("subagents", {
-		description: "Sub-agents: list, stop, log, info, send, resume, answer, agents, doctor",
+		description: "Sub-agents: list, run, background, stop, log, info, send, resume, answer, agents, doctor",
 		getArgumentCompletions(prefix) {
 			const items = background.session?.complete(prefix) ?? [];
 			// One that is complete gets no list, so that Enter runs it at once.
@@ -41,9 +43,9 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			const opened = questions.open(line);
 			if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
 			if (opened) return;
-			const command = background.session?.command(line || WITHOUT_PANEL, callbacks, doctorOptions(pi, context));
-			const failed = (error: unknown) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
-			deliver(pi, context, (await command?.catch(failed)) ?? notOpen());
+			const report = await answerOf(pi, context, session, line || WITHOUT_PANEL);
+			deliver(pi, context, report);
+			if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, open, report.watch);
 			if (!context.hasUI) await drain(context);
 		},
 	});
@@ -65,6 +67,26 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			if (problem) context.ui.notify(problem, "info");
 		},
 	});
+}
+
+/** The key that lets go of the calls that wait, as `/subagents background` does. */
+export function registerBackgroundKey(pi: ExtensionAPI, session: Session, key: KeyId): void {
+	pi.registerShortcut(key, {
+		description: "Move waiting sub-agents to the background",
+		handler: async (context) => deliver(pi, context, await answerOf(pi, context, session, "background")),
+	});
+}
+
+/** What the addon answers to a command. */
+async function answerOf(
+	pi: ExtensionAPI,
+	context: ExtensionContext,
+	{ background, questions }: Session,
+	line: string,
+): Promise<Report & Pick<CommandReport, "watch">> {
+	const answer = background.session?.command(line, hostCallbacks(context, questions), placeOptions(pi, context));
+	const failed = (error: unknown) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
+	return (await answer?.catch(failed)) ?? notOpen();
 }
 
 function notOpen(): Report {

@@ -26,7 +26,6 @@ export async function refreshToken(
 	registryOf: () => ProviderRegistry,
 	provider: string,
 	validForMs: number,
-	signal?: AbortSignal,
 ): Promise<boolean> {
 	try {
 		const registry = registryOf();
@@ -39,23 +38,18 @@ export async function refreshToken(
 		const config = registry.getRegisteredProviderConfig(provider);
 		if (native) own.registerNativeProvider(native);
 		if (config) own.registerProvider(provider, config);
-		const overrides = { minOAuthValidityMs: validForMs, ...(signal && { signal }) };
-		return (await own.getAuth(provider, overrides)) !== undefined;
+		return (await own.getAuth(provider, { minOAuthValidityMs: validForMs })) !== undefined;
 	} catch {
 		return false;
 	}
 }
 
 /** What runs ask of their host. Those that no call waits for may outlive the session that they were started in. */
-export function hostCallbacks(
-	context: ExtensionContext,
-	questions: Questions,
-	call?: { id: string; signal: AbortSignal | undefined },
-): HostCallbacks {
+export function hostCallbacks(context: ExtensionContext, questions: Questions, callId?: string): HostCallbacks {
 	const refresh: HostCallbacks["refresh"] = async ({ provider, validForMs }) =>
 		// A context that is stale throws for its registry.
-		await refreshToken(() => context.modelRegistry, provider, validForMs, call?.signal);
+		await refreshToken(() => context.modelRegistry, provider, validForMs);
 	const session = context.sessionManager.getSessionId();
 	const model: HostCallbacks["model"] = async ({ model }) => await findModel(() => context.modelRegistry, model);
-	return { refresh, model, ...(context.hasUI && questions.callbacks(session, call?.id)) };
+	return { refresh, model, ...(context.hasUI && questions.callbacks(session, callId)) };
 }

@@ -58,6 +58,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 			if (isLive(run)) foot.askAgain("stop", question, () => unwaited("the panel", act(run, "stop")));
 			else foot.say(`${name} has ended already`, "warning");
 		},
+		background: (run) => act(run, "background"),
 		resume: (run, name) =>
 			isLive(run) ? foot.say(`${name} has not ended: a message reaches it`, "warning") : act(run, "resume"),
 		message: (run, name) =>
@@ -71,6 +72,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 		hints: (run: BackgroundRun): Hint[] => [
 			...(asks(run) ? [["answer", "question"] as const] : []),
 			isLive(run) ? ["stop", "stop"] : ["resume", "resume"],
+			...(isLive(run) && run.isForeground ? [["background", "background"] as const] : []),
 			["message", "message"],
 			["info", "info"],
 			["log", "log"],

@@ -29,6 +29,7 @@ const ACTIONS = {
 	tools: { pi: "app.tools.expand", own: ["t"], does: "in a transcript: with or without what tools did" },
 	answer: { own: ["o"], does: "open the question that a run waits with" },
 	stop: { own: ["s"], does: "stop the run and everything it started; asks once" },
+	background: { own: ["b"], does: "let it go on in the background, without the call that waits for it" },
 	message: { own: ["m"], does: "send a message: a run at work reads it next, one that has ended goes on with it" },
 	resume: { own: ["r"], does: "resume a run that has ended" },
 	log: { own: ["l"], does: "the conversation so far" },

@@ -16,6 +16,7 @@ import { listView } from "./list.ts";
 import { repeated } from "./repeated.ts";
 import { reportView } from "./report.ts";
 import { panelRuns } from "./runs.ts";
+import { transcriptView } from "./transcript.ts";
 import { type PanelHost, rule, type View } from "./view.ts";
 
 /** Over everything: pi's own lines come back as they were when it closes. */
@@ -34,12 +35,13 @@ const KEY_COLUMNS = 22;
 /** pi's own lines begin one column in. */
 const MARGIN = " ";
 
-/** Opens the panel. Resolves when it is closed: by the user, or because its session or pi goes. */
+/** Opens the panel, with the transcript of the run whose key is `opened`. Resolves when it is closed: by the user, or because its session or pi goes. */
 export async function openPanel(
 	context: ExtensionContext,
 	background: Background,
 	callbacks: HostCallbacks = {},
 	answer?: (runId: string) => void,
+	opened?: string,
 ): Promise<void> {
 	const { session } = background;
 	if (!session) {
@@ -47,7 +49,7 @@ export async function openPanel(
 		return;
 	}
 	const closed = Promise.withResolvers<void>();
-	const setting = { background, session, callbacks, answer, gone: closed.resolve };
+	const setting = { background, session, callbacks, answer, opened, gone: closed.resolve };
 	const shown = context.ui.custom(
 		(terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(undefined)),
 		{ overlay: true, overlayOptions: WHOLE_SCREEN },
@@ -62,13 +64,15 @@ interface Setting {
 	callbacks: HostCallbacks;
 	/** Opens the question of a run. */
 	answer: ((runId: string) => void) | undefined;
+	/** The key of a run whose transcript is wanted as soon as the run is known. */
+	opened: string | undefined;
 	/** Says that the panel is off the screen, whoever took it away. */
 	gone(): void;
 }
 
 /** The panel as pi holds it. `done` takes it off the screen. */
 function panel(
-	{ background, session, callbacks, answer, gone }: Setting,
+	{ background, session, callbacks, answer, opened, gone }: Setting,
 	terminal: TUI,
 	theme: AnyTheme,
 	keybindings: KeybindingsManager,
@@ -119,7 +123,14 @@ function panel(
 			return;
 		}
 		runs.join();
+		openWanted();
 		refresh();
+	};
+	const openWanted = () => {
+		const run = background.runs.find(({ key }) => key === wanted);
+		if (!run) return;
+		wanted = undefined;
+		open(transcriptView(host, actions, run));
 	};
 	const press = (action: Action | undefined) => {
 		if (foot.press(action) || action === undefined || views.at(-1)?.press(action)) return;
@@ -146,7 +157,10 @@ function panel(
 	const foot = panelFoot(keys, drawing.want);
 	const runs = panelRuns(background, session, drawing.want);
 	const host: PanelHost = { foot, session, runs, open, changed: drawing.want };
-	views.push(listView(host, runActions(host, callbacks, answer)));
+	const actions = runActions(host, callbacks, answer);
+	let wanted = opened;
+	views.push(listView(host, actions));
+	openWanted();
 	const unsubscribe = background.subscribe(told);
 	const ticked = () => {
 		refresh();

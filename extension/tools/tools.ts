@@ -75,13 +75,12 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 					async execute(id, params, signal, onUpdate, context) {
 						const { native, problem } = loadAddon();
 						shareCompiledCode();
-						const waits = mode && { id, signal };
 						let isOver = false;
 						const update: Call["update"] = ({ content, details }) => !isOver && onUpdate?.({ content, details });
 						const answer = async () => {
 							if (!native) return failure(problem);
 							const place = placeOptions(pi, context);
-							const host = hostCallbacks(context, questions, waits);
+							const host = hostCallbacks(context, questions, mode && id);
 							return await run({ native, id, params, signal, context, place, host, update });
 						};
 						// What is rejected is a programming error; the model still gets a result, and pi runs on.

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 18ed2936a8e6914f. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 0bd23f820bb62437. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6258,8 +6258,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 18ed2936a8e6914f"}.`)) return void 0;
-  const [version] = "0.1.0 18ed2936a8e6914f".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 0bd23f820bb62437"}.`)) return void 0;
+  const [version] = "0.1.0 0bd23f820bb62437".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7302,7 +7302,7 @@ async function keyVariables(registry, provider) {
 }
 
 // extension/host/refresh.ts
-async function refreshToken(registryOf, provider, validForMs, signal) {
+async function refreshToken(registryOf, provider, validForMs) {
   try {
     const registry = registryOf();
     const { ModelRuntime } = await library();
@@ -7312,20 +7312,19 @@ async function refreshToken(registryOf, provider, validForMs, signal) {
     const config = registry.getRegisteredProviderConfig(provider);
     if (native) own.registerNativeProvider(native);
     if (config) own.registerProvider(provider, config);
-    const overrides = { minOAuthValidityMs: validForMs, ...signal && { signal } };
-    return await own.getAuth(provider, overrides) !== void 0;
+    return await own.getAuth(provider, { minOAuthValidityMs: validForMs }) !== void 0;
   } catch {
     return false;
   }
 }
-function hostCallbacks(context, questions, call) {
+function hostCallbacks(context, questions, callId) {
   const refresh = async ({ provider, validForMs }) => (
     // A context that is stale throws for its registry.
-    await refreshToken(() => context.modelRegistry, provider, validForMs, call?.signal)
+    await refreshToken(() => context.modelRegistry, provider, validForMs)
   );
   const session2 = context.sessionManager.getSessionId();
   const model = async ({ model: model2 }) => await findModel(() => context.modelRegistry, model2);
-  return { refresh, model, ...context.hasUI && questions.callbacks(session2, call?.id) };
+  return { refresh, model, ...context.hasUI && questions.callbacks(session2, callId) };
 }
 
 // extension/commands/report.ts
@@ -7471,6 +7470,7 @@ function runActions(host, callbacks, answer2) {
       if (isLive(run)) foot.askAgain("stop", question, () => unwaited("the panel", act(run, "stop")));
       else foot.say(`${name} has ended already`, "warning");
     },
+    background: (run) => act(run, "background"),
     resume: (run, name) => isLive(run) ? foot.say(`${name} has not ended: a message reaches it`, "warning") : act(run, "resume"),
     message: (run, name) => foot.askText(
       `${isLive(run) ? "Message to" : "Continue"} ${name}`,
@@ -7483,6 +7483,7 @@ function runActions(host, callbacks, answer2) {
     hints: (run) => [
       ...asks(run) ? [["answer", "question"]] : [],
       isLive(run) ? ["stop", "stop"] : ["resume", "resume"],
+      ...isLive(run) && run.isForeground ? [["background", "background"]] : [],
       ["message", "message"],
       ["info", "info"],
       ["log", "log"]
@@ -7598,6 +7599,7 @@ var ACTIONS = {
   tools: { pi: "app.tools.expand", own: ["t"], does: "in a transcript: with or without what tools did" },
   answer: { own: ["o"], does: "open the question that a run waits with" },
   stop: { own: ["s"], does: "stop the run and everything it started; asks once" },
+  background: { own: ["b"], does: "let it go on in the background, without the call that waits for it" },
   message: { own: ["m"], does: "send a message: a run at work reads it next, one that has ended goes on with it" },
   resume: { own: ["r"], does: "resume a run that has ended" },
   log: { own: ["l"], does: "the conversation so far" },
@@ -8051,21 +8053,21 @@ var ROWS = 24;
 var WHEEL_LINES = 10;
 var KEY_COLUMNS = 22;
 var MARGIN = " ";
-async function openPanel(context, background, callbacks = {}, answer2) {
+async function openPanel(context, background, callbacks = {}, answer2, opened) {
   const { session: session2 } = background;
   if (!session2) {
     context.ui.notify("Background runs are not available in this session: /subagents doctor says why", "warning");
     return;
   }
   const closed = Promise.withResolvers();
-  const setting = { background, session: session2, callbacks, answer: answer2, gone: closed.resolve };
+  const setting = { background, session: session2, callbacks, answer: answer2, opened, gone: closed.resolve };
   const shown = context.ui.custom(
     (terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(void 0)),
     { overlay: true, overlayOptions: WHOLE_SCREEN }
   );
   await Promise.race([shown, closed.promise]);
 }
-function panel({ background, session: session2, callbacks, answer: answer2, gone }, terminal, theme, keybindings, done) {
+function panel({ background, session: session2, callbacks, answer: answer2, opened, gone }, terminal, theme, keybindings, done) {
   let changes = 0;
   let themes = 0;
   const penFor = cached((columns, _themes) => new Pen(theme, Math.max(1, columns - 2 * MARGIN.length)));
@@ -8077,7 +8079,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
     terminal.requestRender();
   };
   const drawing = repeated(draw, DRAW_EVERY_MS);
-  const open = (view) => {
+  const open2 = (view) => {
     if (isDisposed) {
       view.dispose?.();
       return;
@@ -8108,14 +8110,21 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
       return;
     }
     runs.join();
+    openWanted();
     refresh();
+  };
+  const openWanted = () => {
+    const run = background.runs.find(({ key }) => key === wanted);
+    if (!run) return;
+    wanted = void 0;
+    open2(transcriptView(host, actions, run));
   };
   const press = (action) => {
     if (foot.press(action) || action === void 0 || views.at(-1)?.press(action)) return;
     if (action === "back" || action === "left" && views.length > 1) {
       views.pop()?.dispose?.();
       if (views.length === 0) close();
-    } else if (action === "keys") open(reportView(host, { title: "Keys", draw: (pen) => keyLines(keys, pen) }));
+    } else if (action === "keys") open2(reportView(host, { title: "Keys", draw: (pen) => keyLines(keys, pen) }));
   };
   const layout = (pen, rows) => {
     const view = views.at(-1);
@@ -8132,8 +8141,11 @@ function panel({ background, session: session2, callbacks, answer: answer2, gone
   const keys = panelKeys(keybindings);
   const foot = panelFoot(keys, drawing.want);
   const runs = panelRuns(background, session2, drawing.want);
-  const host = { foot, session: session2, runs, open, changed: drawing.want };
-  views.push(listView(host, runActions(host, callbacks, answer2)));
+  const host = { foot, session: session2, runs, open: open2, changed: drawing.want };
+  const actions = runActions(host, callbacks, answer2);
+  let wanted = opened;
+  views.push(listView(host, actions));
+  openWanted();
   const unsubscribe = background.subscribe(told);
   const ticked = () => {
     refresh();
@@ -8323,7 +8335,7 @@ function terminalQuestions(ui) {
   function show2(asked, byHand) {
     const now = { asked };
     shown = now;
-    const open = (tui, theme, keybindings, close) => {
+    const open2 = (tui, theme, keybindings, close) => {
       now.close = () => close(void 0);
       const done = (answer2) => answered(asked, answer2);
       now.overlay = questionOverlay({ tui, theme, keybindings, asked, byHand, done });
@@ -8334,7 +8346,7 @@ function terminalQuestions(ui) {
       if (shown !== now) takeAway(now);
     };
     const overlayOptions = { anchor: "center", width: "100%" };
-    ui.custom(open, { overlay: true, overlayOptions, onHandle }).catch(() => {
+    ui.custom(open2, { overlay: true, overlayOptions, onHandle }).catch(() => {
       putOff.add(asked.id);
       if (shown === now) shown = void 0;
     });
@@ -8407,7 +8419,7 @@ function registerCommands(pi, session2) {
   const answer2 = (runId) => void questions.open(`answer ${runId}`);
   registerReportRenderer(pi);
   pi.registerCommand("subagents", {
-    description: "Sub-agents: list, stop, log, info, send, resume, answer, agents, doctor",
+    description: "Sub-agents: list, run, background, stop, log, info, send, resume, answer, agents, doctor",
     getArgumentCompletions(prefix) {
       const items = background.session?.complete(prefix) ?? [];
       return items.length > 0 ? items : null;
@@ -8419,9 +8431,9 @@ function registerCommands(pi, session2) {
       const opened = questions.open(line2);
       if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
       if (opened) return;
-      const command = background.session?.command(line2 || WITHOUT_PANEL, callbacks, doctorOptions(pi, context));
-      const failed2 = (error) => messageReport("error", `/subagents ${line2} failed: ${messageOf(error)}`);
-      deliver(pi, context, await command?.catch(failed2) ?? notOpen());
+      const report = await answerOf(pi, context, session2, line2 || WITHOUT_PANEL);
+      deliver(pi, context, report);
+      if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, open, report.watch);
       if (!context.hasUI) await drain(context);
     }
   });
@@ -8442,6 +8454,17 @@ function registerCommands(pi, session2) {
       if (problem) context.ui.notify(problem, "info");
     }
   });
+}
+function registerBackgroundKey(pi, session2, key) {
+  pi.registerShortcut(key, {
+    description: "Move waiting sub-agents to the background",
+    handler: async (context) => deliver(pi, context, await answerOf(pi, context, session2, "background"))
+  });
+}
+async function answerOf(pi, context, { background, questions }, line2) {
+  const answer2 = background.session?.command(line2, hostCallbacks(context, questions), placeOptions(pi, context));
+  const failed2 = (error) => messageReport("error", `/subagents ${line2} failed: ${messageOf(error)}`);
+  return await answer2?.catch(failed2) ?? notOpen();
 }
 function notOpen() {
   return messageReport("error", loadAddon().problem ?? "No session is open");
@@ -8800,13 +8823,12 @@ function ourTools(pi, questions, background) {
           async execute(id, params, signal, onUpdate, context) {
             const { native, problem } = loadAddon();
             shareCompiledCode();
-            const waits = mode && { id, signal };
             let isOver = false;
             const update = ({ content, details }) => !isOver && onUpdate?.({ content, details });
             const answer2 = async () => {
               if (!native) return failure2(problem);
               const place = placeOptions(pi, context);
-              const host = hostCallbacks(context, questions, waits);
+              const host = hostCallbacks(context, questions, mode && id);
               return await run({ native, id, params, signal, context, place, host, update });
             };
             const output = await answer2().catch(
@@ -9008,7 +9030,8 @@ function start(pi) {
   const remembered2 = rememberedTools();
   tools.register(remembered2);
   const drain = async (context) => await deliveries?.drain(() => context.waitForIdle());
-  registerCommands(pi, { background, questions, drain });
+  const session2 = { background, questions, drain };
+  registerCommands(pi, session2);
   registerAnnouncementRenderer(pi);
   const interrupted = () => {
     const end = (close) => contained("ending what runs", close);
@@ -9048,6 +9071,7 @@ function start(pi) {
     }
     const stale = staleNotice();
     notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
+    if (surfaces.backgroundKey) registerBackgroundKey(pi, session2, surfaces.backgroundKey);
     openBackground(context);
     hideWidget();
     if (isTerminal) hideWidget = showWidget(context, background);

@@ -187,6 +187,7 @@ pub(super) const KEYS: &[Key] = {
         works("announce.triggerTurn", Bool, "true", Never),
         works("background.onExit", Choice(OnExit::TEXTS), r#""end""#, Never),
         works("background.headlessWaitMs", MS, "900000", Never),
+        works("background.key", Text, r#""alt+g""#, Never),
         works("archiveAfterMinutes", Integer { min: 0, max: 525_600 }, "60", Never),
         works("quotaBytes", COUNT, "1073741824", Never),
         later("launchers", Launchers, "{}", Never),

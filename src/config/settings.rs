@@ -369,7 +369,7 @@ text_enum! {
 }
 
 /// What happens to background runs when pi exits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Background {
     /// What happens to them when pi exits.
@@ -377,6 +377,8 @@ pub struct Background {
     /// How long pi waits for them when it has no interface; `None` does not wait.
     #[serde(rename = "headlessWaitMs", with = "MillisLimit")]
     pub headless_wait: Option<Duration>,
+    /// The key that moves what calls wait for to the background, as pi spells keys; `none` is no key.
+    pub key: String,
 }
 
 text_enum! {

@@ -114,6 +114,8 @@ pub struct ToolSurfaces {
     pub delegation_policy: Option<String>,
     /// Mistakes in the configuration and in agent files; show them once.
     pub notices: Vec<String>,
+    /// The key that moves what calls wait for to the background; absent when `background.key` is `none`.
+    pub background_key: Option<String>,
 }
 
 /// A tool, as pi registers it.
@@ -189,6 +191,9 @@ pub fn describe_tools(env: Env, options: SurfaceOptions) -> napi::Result<Promise
     })
 }
 
+/// Switches the key off.
+const NO_KEY: &str = "none";
+
 fn surfaces_of(cwd: &Path, context: &run::HostContext, capabilities: &HostCapabilities) -> ToolSurfaces {
     let settings = run::CallSettings::read(cwd, context);
     let described = run::describe(cwd, context, &settings, capabilities);
@@ -199,6 +204,7 @@ fn surfaces_of(cwd: &Path, context: &run::HostContext, capabilities: &HostCapabi
         tools: surface.tools.into_js(),
         delegation_policy: described.inject_policy.then_some(surface.delegation_policy),
         notices: described.notices.into_iter().map(clean).collect(),
+        background_key: Some(settings.config().background.key).filter(|key| key != NO_KEY),
     }
 }
 

@@ -6,13 +6,15 @@ use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 use tokio::sync::watch;
 
+use super::background::spawn::SpawnReceipt;
 use super::callbacks::{HostCallbacks, UpdateSink, forward};
 use super::into_js::IntoJs;
 use super::options::{CallRequest, ChainOptions, ParallelOptions, RunOptions};
 use super::result::ToolResult;
 use super::runtime::promise;
-use super::teardown::{EndOnDrop, end_with_thread};
-use crate::orchestrate::{self, Call, CallOrder};
+use super::teardown::{EndOnDrop, cancel_of_thread, end_with_thread};
+use crate::orchestrate::background::receipts_of;
+use crate::orchestrate::{self, Call, CallOrder, HandOver};
 use crate::process::CancelReason;
 use crate::run::{self, Control, RunId, Steering, spawn_task};
 
@@ -33,6 +35,7 @@ use crate::run::{self, Control, RunId, Steering, spawn_task};
 pub struct RunHandle {
     run_id: RunId,
     steering: Steering,
+    hand_over: HandOver,
     guard: Arc<EndOnDrop>,
     outcome: watch::Receiver<Option<Ended>>,
 }
@@ -145,9 +148,12 @@ where
     let guard = Arc::new(EndOnDrop(control.cancel.clone()));
     end_with_thread(env, &guard)?;
     let (finish, outcome) = watch::channel(None);
-    let handle = RunHandle { run_id: id.clone(), steering: control.steering.clone(), guard, outcome };
+    let hand_over = HandOver::default();
+    let (run_id, steering) = (id.clone(), control.steering.clone());
+    let handle = RunHandle { run_id, steering, hand_over: hand_over.clone(), guard, outcome };
     let (updates, seen) = watch::channel(None);
-    let call = Call { id, callbacks: Arc::new(host.unwrap_or_default()), control, updates, host_id, order };
+    let (callbacks, ends_with) = (Arc::new(host.unwrap_or_default()), cancel_of_thread(env)?);
+    let call = Call { id, callbacks, control, updates, host_id, order, hand_over, ends_with };
     // Join both, so that the last update comes before the result.
     let both = spawn_task(async move { tokio::join!(run(spec, call), forward(seen, on_update)).0 });
     spawn_task(async move {
@@ -186,6 +192,16 @@ impl RunHandle {
     #[napi(catch_unwind)]
     pub fn abort(&self, reason: Option<String>) {
         self.guard.0.cancel(CancelReason::Caller(reason));
+    }
+
+    /// Hands the call over: its runs that have not ended go on in the background of the conversation, with all they have,
+    /// and `result` resolves at once, with the outcome `background` for each of them. Resolves with a receipt for each, once
+    /// they are stored; a chain goes on as one run. The results of the runs come through `openBackground`. A call that
+    /// waits on gives one receipt that says why. After that, `abort` does nothing.
+    #[napi(catch_unwind, ts_return_type = "Promise<SpawnReceipt[]>")]
+    pub fn background(&self, env: Env) -> napi::Result<PromiseRaw<'_, Vec<SpawnReceipt>>> {
+        let asked = self.hand_over.request();
+        promise(env, async move { Ok(receipts_of(asked.await).into_js()) })
     }
 
     /// Ends the call because its host is going: children get at most two seconds to leave. Resolves when they are gone.

@@ -222,6 +222,16 @@ pub struct SurfaceOptions {
     pub host_script: Option<String>,
     /// The session file of the conversation.
     pub parent_session_file: Option<String>,
+    /// The model of the conversation, `provider/id`, for runs that a command starts.
+    pub model: Option<String>,
+    /// True when an extension provides that model.
+    /// @default false
+    pub model_from_extension: Option<bool>,
+    /// The providers that extensions have registered.
+    /// @default []
+    pub extension_providers: Option<Vec<String>>,
+    /// The thinking level of the conversation.
+    pub thinking: Option<String>,
 }
 
 /// A call, the id its host gave it, and whether the host has aborted it already.
@@ -315,6 +325,10 @@ impl SurfaceOptions {
             tools: core_tools(self.tools),
             extensions: core_extensions(self.extensions),
             skills: core_skills(self.skills),
+            model: self.model,
+            model_from_extension: self.model_from_extension.unwrap_or_default(),
+            extension_providers: self.extension_providers.unwrap_or_default(),
+            thinking: self.thinking,
             ..Host::default()
         };
         (absolute(&self.cwd), context_now(self.agent_dir, self.env, self.config, self.pi_command, host))

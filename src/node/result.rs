@@ -116,7 +116,7 @@ pub struct TaskProgress {
     pub agent: String,
     /// `waiting`: a step of a chain that has to wait for the one before; from `completed` on the task has ended.
     #[napi(
-        ts_type = "\"waiting\" | \"queued\" | \"starting\" | \"running\" | \"retrying\" | \"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\""
+        ts_type = "\"waiting\" | \"queued\" | \"starting\" | \"running\" | \"retrying\" | \"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\" | \"background\""
     )]
     pub state: &'static str,
     /// The place in the queue of this process, from 1; absent once the task has its turn.
@@ -192,7 +192,7 @@ pub struct SingleResult {
     /// How the run ended. `killed`: its processes used more than `limits` allows; `skipped`: another run kept it from
     /// starting; `interrupted`: its host ended.
     #[napi(
-        ts_type = "\"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\""
+        ts_type = "\"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\" | \"background\""
     )]
     pub outcome: &'static str,
     /// How many children were started: 0 when none was, otherwise 1 to `retry.maxAttempts`.

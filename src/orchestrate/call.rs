@@ -7,6 +7,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::call_order::CallOrder;
+use super::hand_over::HandOver;
+use crate::process::Cancel;
 use crate::run::{
     Control, HostCallbacks, HostContext, Progress, RunId, RunOverrides, RunSpec, ToolResult, UPDATE_INTERVAL,
 };
@@ -28,6 +30,19 @@ pub struct Call {
     pub host_id: Option<String>,
     /// Its position among all calls of this process.
     pub order: CallOrder,
+    /// Ends its wait while its runs go on.
+    pub hand_over: HandOver,
+    /// Cancelled when its host ends, which ends the runs that were handed over.
+    pub ends_with: Cancel,
+}
+
+impl Call {
+    /// The call for what goes on without it, which must not keep its updates open, and where those go.
+    pub(super) fn without_updates(self) -> (Arc<Self>, UpdateSender) {
+        let nowhere = watch::Sender::new(None);
+        let updates = self.updates;
+        (Arc::new(Self { updates: nowhere, ..self }), updates)
+    }
 }
 
 /// One of several tasks.

@@ -7,7 +7,9 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::call::UpdateSender;
-use crate::run::{Mode, Progress, RunDetails, TaskProgress, TaskState, ToolResult, UPDATE_INTERVAL};
+use crate::run::{
+    Mode, Progress, RunDetails, SingleResult, TaskProgress, TaskState, ToolResult, UPDATE_INTERVAL,
+};
 use crate::text::figures::millis;
 
 /// The progress of all tasks of a call.
@@ -65,14 +67,18 @@ impl CallProgress {
     }
 
     pub(super) fn finish(&self, index: usize, result: &ToolResult) {
+        if let Some(single) = result.details.results.first() {
+            self.end(index, single);
+        }
+    }
+
+    pub(super) fn end(&self, index: usize, single: &SingleResult) {
         self.change(index, |task| {
-            if let Some(single) = result.details.results.first() {
-                task.state = TaskState::Ended(single.outcome);
-                task.error.clone_from(&single.error);
-                task.progress.usage = single.usage.clone();
-                task.progress.turn_count = single.usage.turns;
-                task.progress.elapsed_ms = single.duration_ms;
-            }
+            task.state = TaskState::Ended(single.outcome);
+            task.error.clone_from(&single.error);
+            task.progress.usage = single.usage.clone();
+            task.progress.turn_count = single.usage.turns;
+            task.progress.elapsed_ms = single.duration_ms;
         });
     }
 

@@ -1,14 +1,22 @@
 //! Several tasks one after the other, each with the answer of the one before.
 
+use std::sync::Arc;
+
+use tokio::select;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
 use super::admission::Admission;
-use super::background::run_listed;
+use super::background::{ForegroundRun, Heir, NO_SESSION, OVER};
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
 use super::prepare_all::{CallKind, prepare_all, refused};
-use super::summary::{is_success, one_after_the_other};
-use crate::run::{AdmittedRun, CallSettings, Mode, Refusal, RunOutcome, TaskState, ToolResult};
-use crate::text::fenced;
+use super::summary::{chain_in_background, end_of_chain, is_success, one_after_the_other};
+use crate::run::{
+    AdmittedRun, BackgroundRun, CallSettings, Mode, Refusal, RunOutcome, TaskState, ToolResult,
+};
 use crate::text::template::{Value, fill, first_place};
+use crate::text::{TruncateLimits, fenced};
 
 const KIND: CallKind = CallKind {
     mode: Mode::Chain,
@@ -19,6 +27,8 @@ const KIND: CallKind = CallKind {
     join: one_after_the_other,
 };
 
+/// Most bytes of the task of a step that is still to come in the result of a chain.
+const TASK_BYTES: usize = 4 * 1024;
 /// The placeholder for the answer of the step before.
 const PREVIOUS: &str = "previous";
 /// The placeholder for the task of the first step.
@@ -27,9 +37,10 @@ const TASK: &str = "task";
 /// Runs several steps one after the other. In a step's task `{previous}` is the answer of the step before, in a fence,
 /// `{task}` the task of the first. The first step that fails ends it.
 ///
-/// Dropping the future ends the step under way.
+/// Dropping the future ends the step under way, unless the chain was handed over.
 pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
     let id = call.id.get();
+    let _until_over = call.hand_over.until_over();
     let first_task = spec.tasks.first().map(|step| step.task.clone()).unwrap_or_default();
     if let Some(place) = first_place(&first_task, &[PREVIOUS, TASK]) {
         let cancel = &call.control.cancel;
@@ -40,46 +51,157 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         Ok(prepared) => prepared,
         Err(result) => return *result,
     };
-    let agents = steps.iter().map(|step| step.resolved.agent.name.clone());
+    let names: Vec<_> =
+        steps.iter().map(|step| (step.resolved.agent.name.clone(), step.shown_task(TASK_BYTES))).collect();
     // It has no placeholder, so this only turns escaped braces into plain ones.
     let first_task = filled(&first_task, "", "");
-    let progress = CallProgress::new(Mode::Chain, id.clone(), agents, TaskState::Waiting);
-    let results = tokio::select! {
-        biased;
-        results = run_all(steps, &first_task, &progress, &call) => results,
-        never = progress.forward(&call.updates) => match never {},
+    let agents = names.iter().map(|(agent, _)| agent.clone());
+    let progress = Arc::new(CallProgress::new(Mode::Chain, id.clone(), agents, TaskState::Waiting));
+    let has_session = spec.context.session().is_some();
+    let (call, updates) = call.without_updates();
+    let (under_way, current) = watch::channel(None);
+    let chain =
+        Chain { call: Arc::clone(&call), progress: Arc::clone(&progress), under_way, limits: config.output };
+    // A task of its own, so that it can go on alone.
+    let mut running = JoinSet::new();
+    running.spawn(chain.run(steps, first_task));
+    let wait = async {
+        loop {
+            select! {
+                biased;
+                Some(ended) = running.join_next() => match ended {
+                    Ok(results) => return one_after_the_other(&id, results, config.output),
+                    Err(error) => std::panic::resume_unwind(error.into_panic()),
+                },
+                answer = hand_over_when_asked(&call, has_session, current.clone()) => {
+                    call.hand_over.answer(&answer.as_ref().map(|(run, _)| vec![run.clone()]).map_err(Clone::clone));
+                    if let Ok((run, done)) = answer {
+                        running.detach_all();
+                        let left = names[done.len()..].to_vec();
+                        return chain_in_background(&id, &run, done, left);
+                    }
+                }
+            }
+        }
     };
-    progress.send(&call.updates);
-    one_after_the_other(&id, results, config.output)
+    let result = select! {
+        biased;
+        result = wait => result,
+        never = progress.forward(&updates) => match never {},
+    };
+    for (index, single) in result.details.results.iter().enumerate() {
+        if single.outcome == RunOutcome::Background {
+            progress.end(index, single);
+        }
+    }
+    progress.send(&updates);
+    result
 }
 
-async fn run_all(
-    steps: Vec<AdmittedRun>,
-    first_task: &str,
-    progress: &CallProgress,
+/// A step under way, and the results of those before it.
+type UnderWay = Option<(Arc<ForegroundRun>, String, Vec<ToolResult>)>;
+
+/// Hands over the step under way, and with it the chain, as soon as somebody asks for it. Between two steps it waits for
+/// the next one.
+async fn hand_over_when_asked(
     call: &Call,
-) -> Vec<ToolResult> {
-    let mut results: Vec<ToolResult> = Vec::with_capacity(steps.len());
-    for (index, mut step) in steps.into_iter().enumerate() {
-        let result = match stopped(&results) {
-            Some(Stop::Aborted(number)) => match call.control.cancel.reason() {
-                Some(reason) => step.aborted(&reason),
-                None => step.skipped(&format!("step {number} was aborted")),
-            },
-            Some(Stop::Failed(number)) => step.skipped(&format!("step {number} failed")),
-            None => {
-                let task = match results.last() {
-                    Some(before) => filled(&step.spec.task, answer(before), first_task),
-                    None => first_task.to_owned(),
-                };
-                step.set_task(task);
-                run(index, step, progress, call).await
-            }
-        };
-        progress.finish(index, &result);
-        results.push(result);
+    has_session: bool,
+    mut current: watch::Receiver<UnderWay>,
+) -> Result<(BackgroundRun, Vec<ToolResult>), String> {
+    call.hand_over.requested().await;
+    if !has_session {
+        return Err(NO_SESSION.to_owned());
     }
-    results
+    loop {
+        let under_way = current.wait_for(Option::is_some).await.map(|step| step.clone());
+        let Ok(Some((run, label, done))) = under_way else { return Err(OVER.to_owned()) };
+        if let Some(why) = run.refusal().await {
+            return Err(why);
+        }
+        match run.hand_over(Some(label)).await {
+            Err(why) if why == OVER && current.changed().await.is_ok() => {}
+            answer => return answer.map(|run| (run, done)),
+        }
+    }
+}
+
+/// What runs the steps of a chain, also without the call that has waited for it.
+struct Chain {
+    call: Arc<Call>,
+    progress: Arc<CallProgress>,
+    under_way: watch::Sender<UnderWay>,
+    limits: TruncateLimits,
+}
+
+impl Chain {
+    async fn run(self, steps: Vec<AdmittedRun>, first_task: String) -> Vec<ToolResult> {
+        let count = steps.len();
+        let mut results: Vec<ToolResult> = Vec::with_capacity(count);
+        let mut handed_over: Option<Arc<ForegroundRun>> = None;
+        for (index, mut step) in steps.into_iter().enumerate() {
+            let result = match stopped(&results) {
+                Some(Stop::Aborted(number)) => match self.call.control.cancel.reason() {
+                    Some(reason) if handed_over.is_none() => step.aborted(&reason),
+                    _ => step.skipped(&format!("step {number} was aborted")),
+                },
+                Some(Stop::Failed(number)) => step.skipped(&format!("step {number} failed")),
+                None => {
+                    let task = match results.last() {
+                        Some(before) => filled(&step.spec.task, answer(before), &first_task),
+                        None => first_task.clone(),
+                    };
+                    step.set_task(task);
+                    let label = format!("chain, step {} of {count}", index + 1);
+                    self.step(index, step, label, &results, &mut handed_over).await
+                }
+            };
+            self.progress.finish(index, &result);
+            results.push(result);
+        }
+        if let Some(run) = handed_over {
+            run.deliver(&end_of_chain(&self.call.id.get(), results.clone(), self.limits)).await;
+        }
+        results
+    }
+
+    async fn step(
+        &self,
+        index: usize,
+        step: AdmittedRun,
+        label: String,
+        done: &[ToolResult],
+        handed_over: &mut Option<Arc<ForegroundRun>>,
+    ) -> ToolResult {
+        let Call { host_id, order, control, callbacks, .. } = &*self.call;
+        // Only the first step's child can have been booted: the tasks of the others depend on the step before.
+        let host_id = host_id.as_deref().filter(|_| index == 0);
+        let admission = Admission { host_id, group: None, order };
+        let mut show = |now| self.progress.update(index, now);
+        let listed = match &handed_over {
+            Some(run) => {
+                run.go_on_with(&step, label.clone()).await;
+                Some(Arc::clone(run))
+            }
+            None => None,
+        };
+        let cancel = listed.as_ref().map_or(&control.cancel, |run| run.cancel());
+        let queued = admission.enter_one(&step, cancel).await;
+        let listed = if listed.is_some() {
+            listed
+        } else {
+            let run = ForegroundRun::list(&step, &self.call).await;
+            self.under_way.send_replace(run.clone().map(|run| (run, label, done.to_vec())));
+            run
+        };
+        let Some(run) = listed else { return queued.run(step, &**callbacks, control, &mut show).await };
+        let mut result = run.work(queued, step, &**callbacks, &mut show).await;
+        let heir = run.end(&mut result).await;
+        self.under_way.send_replace(None);
+        if heir == Heir::Conversation {
+            *handed_over = Some(run);
+        }
+        result
+    }
 }
 
 /// The step that ended the chain, from 1.
@@ -94,15 +216,6 @@ fn stopped(results: &[ToolResult]) -> Option<Stop> {
     let is_aborted =
         results[index].details.results.iter().any(|single| single.outcome == RunOutcome::Aborted);
     Some(if is_aborted { Stop::Aborted(index + 1) } else { Stop::Failed(index + 1) })
-}
-
-async fn run(index: usize, step: AdmittedRun, progress: &CallProgress, call: &Call) -> ToolResult {
-    // Only the first step's child can have been booted: the tasks of the others depend on the step before.
-    let host_id = call.host_id.as_deref().filter(|_| index == 0);
-    let admission = Admission { host_id, group: None, order: &call.order };
-    let mut show = |now| progress.update(index, now);
-    let queued = admission.enter_one(&step, &call.control.cancel).await;
-    run_listed(queued, step, &*call.callbacks, &call.control, &mut show).await
 }
 
 fn answer(result: &ToolResult) -> &str {

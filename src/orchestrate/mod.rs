@@ -13,6 +13,7 @@
 //! | `prepare_all` | checks all runs of a call before the first one starts |
 //! | `admission` | the way of a run to its permit |
 //! | `call_order` | calls enter the queue in the order in which they were made |
+//! | `hand_over` | asks a call to end its wait while its runs go on in the background |
 //! | `call_progress` | one update for several tasks |
 //! | `summary` | one result from several |
 //! | `early`, `arriving` | boots children ahead of their call; hands them to its runs |
@@ -31,6 +32,7 @@ mod call_progress;
 mod chain;
 mod early;
 mod early_calls;
+mod hand_over;
 mod parallel;
 mod prepare_all;
 pub mod queue;
@@ -43,5 +45,6 @@ pub use call_order::CallOrder;
 pub use chain::chain;
 pub use early::EarlyCall;
 pub use early_calls::{ArrivingCall, CallPiece, EarlyCalls, PieceKind};
+pub use hand_over::{HandOver, HandOverAnswer};
 pub use parallel::parallel;
 pub use single::single;

@@ -6,11 +6,12 @@ use tokio::task::JoinSet;
 
 use super::admission::Admission;
 use super::arriving::group_of;
-use super::background::run_listed;
+use super::background::{ForegroundRun, NO_SESSION, run_listed};
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
+use super::hand_over::HandOverAnswer;
 use super::prepare_all::{CallKind, prepare_all};
-use super::summary::side_by_side;
+use super::summary::{in_background, side_by_side};
 use crate::run::{Mode, RunState, TaskState, ToolResult};
 
 const KIND: CallKind = CallKind {
@@ -25,9 +26,10 @@ const KIND: CallKind = CallKind {
 /// Runs several tasks side by side, as many at once as the configuration allows. A task that fails does not affect the
 /// others; each may fill an equal share of the result's text.
 ///
-/// Dropping the future ends all of them.
+/// Dropping the future ends all of them, but for those that were handed over.
 pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     let id = call.id.get();
+    let _until_over = call.hand_over.until_over();
     let (runs, config) = match prepare_all(KIND, &spec, spec.tasks.len(), &call).await {
         Ok(prepared) => prepared,
         Err(result) => return *result,
@@ -39,25 +41,44 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     let group = Some((group_of(call.host_id.as_deref()), config.parallel_concurrency));
     let admission = Admission { host_id: call.host_id.as_deref(), group, order: &call.order };
     let queued = admission.enter(&runs, &call.control.cancel).await;
+    let mut listed = Vec::with_capacity(count);
+    for ready in &runs {
+        listed.push(ForegroundRun::list(ready, &call).await);
+    }
     let mut running = JoinSet::new();
     for (index, (ready, queued)) in runs.into_iter().zip(queued).enumerate() {
         let (progress, callbacks, control) =
             (Arc::clone(&progress), Arc::clone(&call.callbacks), call.control.clone());
+        let run = listed[index].clone();
         running.spawn(async move {
             let mut show = |now| progress.update(index, now);
-            let result = run_listed(queued, ready, &*callbacks, &control, &mut show).await;
+            let result = run_listed(run, queued, ready, &*callbacks, &control, &mut show).await;
             progress.finish(index, &result);
             (index, result)
         });
     }
     let collect = async {
         let mut results: Vec<Option<ToolResult>> = vec![None; count];
-        while let Some(ended) = running.join_next().await {
-            match ended {
-                Ok((index, result)) => results[index] = Some(result),
-                Err(error) => std::panic::resume_unwind(error.into_panic()),
+        while results.iter().any(Option::is_none) {
+            tokio::select! {
+                biased;
+                Some(ended) = running.join_next() => match ended {
+                    Ok((index, result)) => results[index] = results[index].take().or(Some(result)),
+                    Err(error) => std::panic::resume_unwind(error.into_panic()),
+                },
+                () = call.hand_over.requested() => {
+                    let answer = hand_over_rest(&listed, &mut results).await;
+                    for (index, result) in results.iter().enumerate() {
+                        if let Some(result) = result {
+                            progress.finish(index, result);
+                        }
+                    }
+                    call.hand_over.answer(&answer);
+                }
             }
         }
+        // What still runs was handed over.
+        running.detach_all();
         results.into_iter().flatten().collect()
     };
     let results = tokio::select! {
@@ -66,4 +87,32 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     };
     progress.send(&call.updates);
     side_by_side(&id, results, limits)
+}
+
+/// Hands over all runs that have no result yet, or none of them. One that ends meanwhile keeps its result for the call.
+async fn hand_over_rest(
+    listed: &[Option<Arc<ForegroundRun>>],
+    results: &mut [Option<ToolResult>],
+) -> HandOverAnswer {
+    for (run, _) in listed.iter().zip(results.iter()).filter(|(_, result)| result.is_none()) {
+        let refusal = match run {
+            None => Some(NO_SESSION.to_owned()),
+            Some(run) => run.refusal().await,
+        };
+        if let Some(why) = refusal {
+            return Err(why);
+        }
+    }
+    let (mut runs, mut kept) = (Vec::new(), String::new());
+    for (run, result) in listed.iter().zip(results).filter(|(_, result)| result.is_none()) {
+        let Some(run) = run else { continue };
+        match run.hand_over(None).await {
+            Ok(run) => {
+                *result = Some(in_background(&run));
+                runs.push(run);
+            }
+            Err(why) => kept = why,
+        }
+    }
+    if runs.is_empty() { Err(kept) } else { Ok(runs) }
 }

@@ -1,25 +1,71 @@
 //! One agent, one task.
 
+use std::sync::Arc;
+
+use tokio::select;
+use tokio::task::JoinSet;
+
 use super::admission::Admission;
-use super::background::run_listed;
+use super::background::{ForegroundRun, NO_SESSION, run_listed};
 use super::call::Call;
-use super::summary::named;
+use super::summary::{in_background, named};
 use crate::run::{Progress, RunDetails, RunSpec, ToolResult, prepare};
 
 /// The text of an update while the child has not said anything.
 const RUNNING: &str = "(running...)";
 
 /// Runs one agent on one task as soon as it is admitted. Whatever a user or a child can cause ends in a result.
+///
+/// Dropping the future ends the run, unless it was handed over.
 pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
-    let Call { id, callbacks, control, updates, host_id, order } = call;
-    let ready = match prepare(spec, id.clone(), &*callbacks, &control.cancel).await {
+    let Call { id, callbacks, control, host_id, order, hand_over, .. } = &call;
+    let _until_over = hand_over.until_over();
+    let ready = match prepare(spec, id.clone(), &**callbacks, &control.cancel).await {
         Ok(ready) => ready,
         Err(result) => return result,
     };
-    let admission = Admission { host_id: host_id.as_deref(), group: None, order: &order };
-    let mut show = |progress| drop(updates.send_replace(Some(update_of(&id.get(), progress))));
+    let admission = Admission { host_id: host_id.as_deref(), group: None, order };
     let queued = admission.enter_one(&ready, &control.cancel).await;
-    named(run_listed(queued, ready, &*callbacks, &control, &mut show).await)
+    let listed = ForegroundRun::list(&ready, &call).await;
+    // A task of its own, so that it can go on alone.
+    let mut running = JoinSet::new();
+    let (run, callbacks, own_control, id) =
+        (listed.clone(), Arc::clone(callbacks), control.clone(), id.clone());
+    // What goes on without the call must not keep its updates open.
+    let updates = Arc::new(call.updates.clone());
+    let shown = Arc::downgrade(&updates);
+    running.spawn(async move {
+        let call_id = id.get();
+        let mut show = |progress| {
+            if let Some(updates) = shown.upgrade() {
+                updates.send_replace(Some(update_of(&call_id, progress)));
+            }
+        };
+        run_listed(run, queued, ready, &*callbacks, &own_control, &mut show).await
+    });
+    loop {
+        select! {
+            biased;
+            Some(ended) = running.join_next() => match ended {
+                Ok(result) => return named(result),
+                Err(error) => std::panic::resume_unwind(error.into_panic()),
+            },
+            () = hand_over.requested() => {
+                let answer = match &listed {
+                    Some(run) => match run.refusal().await {
+                        Some(why) => Err(why),
+                        None => run.hand_over(None).await,
+                    },
+                    None => Err(NO_SESSION.to_owned()),
+                };
+                hand_over.answer(&answer.clone().map(|run| vec![run]));
+                if let Ok(run) = answer {
+                    running.detach_all();
+                    return in_background(&run);
+                }
+            }
+        }
+    }
 }
 
 /// The update of a call with one run.

@@ -1,8 +1,11 @@
 //! The names of runs in the text of a result, and one result from those of several runs. The words of each stand in a fence: otherwise one could pass for the heading and
 //! the words of another.
 
+use std::slice;
+
 use crate::event::Usage;
-use crate::run::{Mode, RunDetails, RunOutcome, ToolResult};
+use crate::present::handed_over_text;
+use crate::run::{BackgroundRun, Mode, RunDetails, RunOutcome, SingleResult, ToolResult};
 use crate::text::{FENCE_BYTES, TruncateLimits, fenced, one_line, truncate};
 
 /// How many bytes of a result are kept free for the headings of two steps and the fences around their words.
@@ -19,7 +22,11 @@ fn heading(result: &ToolResult, index: usize, count: usize) -> String {
     let single = result.details.results.first();
     let agent = single.map_or("", |single| single.agent.as_str());
     let mut line = format!("[{}/{count}] {agent} ", index + 1);
-    line.push(if is_success(result) { '✓' } else { '✗' });
+    line.push_str(match result {
+        result if is_success(result) => "✓",
+        result if goes_on(result) => "goes on in the background",
+        _ => "✗",
+    });
     if let Some(error) = result.details.error.as_ref().filter(|_| !is_success(result)) {
         line = format!("{line} {}", error.code.as_str());
     }
@@ -39,6 +46,66 @@ pub(super) fn named(mut result: ToolResult) -> ToolResult {
     result
 }
 
+/// The result of a run that goes on in the background.
+pub(super) fn in_background(run: &BackgroundRun) -> ToolResult {
+    let single = SingleResult::in_background(run);
+    let text = handed_over_text(slice::from_ref(&single));
+    let details = RunDetails { results: vec![single], ..RunDetails::single(&run.run_id) };
+    ToolResult { text, is_error: false, usage: None, details }
+}
+
+/// The result of a chain that goes on in the background: that of the steps before, then an entry for each of `steps`, the
+/// agents and tasks that are left.
+pub(super) fn chain_in_background(
+    id: &str,
+    run: &BackgroundRun,
+    mut results: Vec<ToolResult>,
+    steps: Vec<(String, String)>,
+) -> ToolResult {
+    let text = handed_over_text(&[SingleResult::in_background(run)]);
+    let left = steps.into_iter().enumerate().map(|(index, (agent, task))| {
+        let mut entry = in_background(run);
+        for single in entry.details.results.iter_mut().filter(|_| index > 0) {
+            single.agent.clone_from(&agent);
+            single.task.clone_from(&task);
+            (single.attempts, single.duration_ms) = (0, 0);
+            (single.model, single.session_file) = (None, None);
+        }
+        entry
+    });
+    results.extend(left);
+    join(Mode::Chain, id, results, text, false)
+}
+
+/// The end of a chain that was handed over, as that of one run: its last step, or the one that has failed.
+pub(super) fn end_of_chain(id: &str, results: Vec<ToolResult>, limits: TruncateLimits) -> ToolResult {
+    let count = results.len();
+    let failed = results.iter().position(|result| !is_success(result));
+    let mut end = match failed {
+        Some(index) => results[index].clone(),
+        None => {
+            return results
+                .into_iter()
+                .last()
+                .unwrap_or_else(|| join(Mode::Chain, id, Vec::new(), String::new(), true));
+        }
+    };
+    let all = one_after_the_other(id, results, limits);
+    for single in &mut end.details.results {
+        let error = single.error.take().unwrap_or_default();
+        single.error =
+            Some(format!("stopped at step {} of {count}: {error}", failed.unwrap_or_default() + 1));
+        // With the answer of the step before, which would be lost otherwise.
+        single.output = Some(all.text.clone());
+    }
+    end
+}
+
+/// Whether the run goes on in the background.
+fn goes_on(result: &ToolResult) -> bool {
+    result.details.results.first().is_some_and(|single| single.outcome == RunOutcome::Background)
+}
+
 /// Whether the run completed. An answer that was truncated counts.
 pub(super) fn is_success(result: &ToolResult) -> bool {
     result.details.results.first().is_some_and(|single| single.outcome == RunOutcome::Completed)
@@ -47,9 +114,17 @@ pub(super) fn is_success(result: &ToolResult) -> bool {
 /// The result of tasks that ran side by side. It is an error only if all of them failed.
 pub(super) fn side_by_side(id: &str, results: Vec<ToolResult>, limits: TruncateLimits) -> ToolResult {
     let count = results.len();
-    let part = |(index, result)| format!("{}\n\n{}", heading(result, index, count), fenced(&result.text));
-    let parts: Vec<String> = results.iter().enumerate().map(part).collect();
-    let is_error = !results.iter().any(is_success);
+    let part = |(index, result)| match heading(result, index, count) {
+        heading if goes_on(result) => heading,
+        heading => format!("{heading}\n\n{}", fenced(&result.text)),
+    };
+    let mut parts: Vec<String> = results.iter().enumerate().map(part).collect();
+    if results.iter().any(goes_on) {
+        let all: Vec<_> = results.iter().flat_map(|result| result.details.results.iter().cloned()).collect();
+        // First, because what is too long is cut at its end.
+        parts.insert(0, handed_over_text(&all));
+    }
+    let is_error = !results.iter().any(|result| is_success(result) || goes_on(result));
     // The texts keep to their shares already, but headings can exceed tiny shares.
     let text = truncate(&parts.join("\n\n"), limits, None).text;
     join(Mode::Parallel, id, results, text, is_error)
@@ -93,7 +168,7 @@ fn join(mode: Mode, id: &str, results: Vec<ToolResult>, text: String, is_error: 
         usage.add(spent);
     }
     // The error of the first run that failed; if none did, of the first whose answer was truncated.
-    let failure = results.iter().find(|result| !is_success(result));
+    let failure = results.iter().find(|result| !is_success(result) && !goes_on(result));
     let cut = || results.iter().find(|result| result.details.error.is_some());
     let error = failure.or_else(cut).and_then(|result| result.details.error.clone());
     let details = RunDetails {

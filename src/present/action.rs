@@ -1,10 +1,13 @@
 //! Reports the result of an action on a run, or why it was not done.
 
 use super::clock::Clock;
-use super::report::{Mark, Report, ReportLine};
+use super::report::{Mark, Report, ReportLine, TITLE};
 use super::run_words::{name, standing};
-use crate::run::{ActionOutcome, BackgroundRun};
+use crate::run::{ActionOutcome, BackgroundRun, RunOutcome, SingleResult};
 use crate::text::{figures, one_line};
+
+/// What the model reads when a run goes on without it.
+pub(crate) const RESULT_ARRIVES: &str = "The result will arrive as a message when it ends. Do not start it again, wait or poll for it; go on, or end your turn.";
 
 /// Longest reason.
 const MAX_WHY: usize = 400;
@@ -25,9 +28,51 @@ pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
                 "passed on to the process that {name} lives in, for its child to read before its next turn"
             ),
         ),
+        ActionOutcome::HandedOver => {
+            (Mark::Ok, format!("{name} goes on in the background: its result arrives as a message"))
+        }
         ActionOutcome::Resumed => (Mark::Ok, format!("resumed {name}: it goes on in its own session")),
     };
     Report::sentence(mark, text)
+}
+
+/// Reports that a run was started; `run` is absent when another process hosts it already.
+#[must_use]
+pub fn started_report(run: Option<&BackgroundRun>, run_id: &str, warnings: &[String]) -> Report {
+    let name = run.map_or_else(|| run_id.to_owned(), name);
+    let text = format!("started {name} in the background: its result arrives as a message");
+    let mut report = Report::sentence(Mark::Ok, text);
+    report.lines.extend(
+        warnings.iter().map(|warning| ReportLine::new(Mark::Warning, "", one_line(warning, MAX_WHY))),
+    );
+    report
+}
+
+/// Reports what was handed over, or why not.
+#[must_use]
+pub fn handed_over_report(runs: &[BackgroundRun], refused: &[String]) -> Report {
+    let mut report = Report { is_error: runs.is_empty() && !refused.is_empty(), ..Report::new(TITLE) };
+    let going_on = runs.iter().map(|run| action_report(run, ActionOutcome::HandedOver));
+    let waiting =
+        refused.iter().map(|why| Report::error(format!("a call waits on: {}", one_line(why, MAX_WHY))));
+    report.lines = going_on.chain(waiting).flat_map(|report| report.lines).collect();
+    if report.lines.is_empty() {
+        return Report::sentence(Mark::Info, "no call waits for a sub-agent in this session");
+    }
+    report
+}
+
+/// What the model reads of runs that its call does not wait for any more.
+pub(crate) fn handed_over_text(runs: &[SingleResult]) -> String {
+    let names: Vec<String> = runs
+        .iter()
+        .filter(|run| run.outcome == RunOutcome::Background)
+        .map(|run| format!("{} (run {})", run.agent, run.run_id.as_deref().unwrap_or_default()))
+        .collect();
+    format!(
+        "The user has moved this to the background, where it goes on: {}. {RESULT_ARRIVES}",
+        names.join(", ")
+    )
 }
 
 /// Reports what `/stop` or `stop all` has ended: the turn of the conversation, runs that a call waited for, background runs.

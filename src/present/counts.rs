@@ -3,8 +3,9 @@
 use super::drawing::{Color, Span};
 
 /// A word, its colour, and the states that it counts.
-const COUNTED: [(&str, Color, &[&str]); 10] = [
+const COUNTED: [(&str, Color, &[&str]); 11] = [
     ("done", "muted", &["completed"]),
+    ("in the background", "muted", &["background"]),
     ("failed", "error", &["failed", "idle_timeout", "hard_timeout", "killed"]),
     ("interrupted", "warning", &["interrupted"]),
     ("over budget", "warning", &["budget"]),

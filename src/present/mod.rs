@@ -36,8 +36,10 @@ pub mod runs;
 mod state_words;
 mod usage_words;
 
-pub(crate) use action::ended_with_host;
-pub use action::{action_report, already_finished, refused_report, stopped_report};
+pub(crate) use action::{RESULT_ARRIVES, ended_with_host, handed_over_text};
+pub use action::{
+    action_report, already_finished, handed_over_report, refused_report, started_report, stopped_report,
+};
 pub use agents::agents_report;
 pub use announcement::ANNOUNCEMENT;
 pub(crate) use announcement::{DeliveryBody, PARTIAL, announcement_details, message};

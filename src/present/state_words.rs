@@ -113,6 +113,7 @@ pub(super) fn outcome_word(outcome: RunOutcome) -> &'static str {
         RunOutcome::Budget => "over budget",
         RunOutcome::Skipped => "skipped",
         RunOutcome::Interrupted => "interrupted",
+        RunOutcome::Background => "in the background",
     }
 }
 
@@ -126,6 +127,7 @@ fn outcome_mark(outcome: RunOutcome) -> Mark {
         // What somebody asked for is no alarm.
         RunOutcome::Aborted | RunOutcome::Interrupted | RunOutcome::Budget => Mark::Warning,
         RunOutcome::Skipped => Mark::Skipped,
+        RunOutcome::Background => Mark::Info,
     }
 }
 

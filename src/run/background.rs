@@ -36,7 +36,8 @@ impl BackgroundStatus {
             | RunOutcome::Killed
             | RunOutcome::Budget
             | RunOutcome::Skipped => Self::Error,
-            RunOutcome::Interrupted => Self::Unknown,
+            // A run in the background has not ended; none is stored with this outcome.
+            RunOutcome::Interrupted | RunOutcome::Background => Self::Unknown,
         }
     }
 }
@@ -66,6 +67,8 @@ pub enum ActionOutcome {
     PassedOn,
     /// The run continues in its own session.
     Resumed,
+    /// The run goes on without the call that has waited for it.
+    HandedOver,
 }
 
 /// The part of a background run that changes while its child works. The keeper of a run that outlives its pi writes it

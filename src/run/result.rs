@@ -1,11 +1,14 @@
 //! The result of a run: the shape every caller sees, whatever happened.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
+use super::background::BackgroundRun;
 use super::progress::{Progress, Resources, TaskProgress};
 use super::state::RunOutcome;
 use crate::agent::Network;
 use crate::event::{DisplayItem, Usage};
+use crate::text::figures::epoch_ms;
 use crate::text::{RedactedValues, text_enum};
 
 text_enum! {
@@ -119,6 +122,40 @@ pub struct SingleResult {
     pub diagnostics: Vec<String>,
     /// The child's announcement, if it was asked for one and has replied.
     pub announcement: Option<Announcement>,
+}
+
+impl SingleResult {
+    /// The entry of a run that goes on in the background. What it has spent so far is counted at its end.
+    #[must_use]
+    pub fn in_background(run: &BackgroundRun) -> Self {
+        let lasted = run.started_ms.map(|started| epoch_ms(SystemTime::now()).saturating_sub(started));
+        Self {
+            agent: run.agent.clone(),
+            task: run.task.clone(),
+            run_id: Some(run.run_id.clone()),
+            exit_code: 0,
+            usage: Usage::default(),
+            error: None,
+            session_file: run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            output: None,
+            display_items: Vec::new(),
+            outcome: RunOutcome::Background,
+            attempts: u32::from(run.started_ms.is_some()),
+            duration_ms: lasted.and_then(|lasted| u64::try_from(lasted).ok()).unwrap_or_default(),
+            model: run.model.clone(),
+            stop_reason: None,
+            signal: None,
+            timeout_reason: None,
+            sandbox: None,
+            supervision: None,
+            resources: None,
+            full_output_file: None,
+            changes: None,
+            redacted: Vec::new(),
+            diagnostics: Vec::new(),
+            announcement: None,
+        }
+    }
 }
 
 /// The answer that announces nothing.

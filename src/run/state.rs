@@ -39,6 +39,8 @@ text_enum! {
         Skipped = "skipped",
         /// The host ended while it ran.
         Interrupted = "interrupted",
+        /// The call was handed over before the run ended: it goes on in the background.
+        Background = "background",
     }
 }
 

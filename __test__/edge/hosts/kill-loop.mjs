@@ -8,7 +8,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { endBackground, openBackground, spawnSession } from "../../../index.js";
+import { endBackground, openBackground, spawnSession, startRun } from "../../../index.js";
 
 /** Longer than whoever else is there needs to notice that a process is gone. */
 const patienceMs = 30_000;
@@ -64,9 +64,15 @@ async function take({ deliveryIds, runIds, text }) {
 	say(isKept ? { delivered: deliveryIds } : { notice: `${deliveryIds} could not be kept as delivered` });
 }
 
+/** Every other task is called, and handed over before its child can have ended. */
+let isHandedOver = false;
 for (const task of tasks) {
-	const receipt = await spawnSession({ ...options, task });
-	say(receipt.status === "accepted" ? { accepted: receipt.runId, task } : { notice: receipt.error });
+	isHandedOver = !isHandedOver;
+	const call = isHandedOver ? startRun({ ...options, agent: "explorer", task }) : undefined;
+	const receipt = call ? (await call.background())[0] : await spawnSession({ ...options, task });
+	// The call of one that was quicker has its result.
+	if (call && (await call.result()).details.results[0]?.outcome !== "background") continue;
+	say(receipt?.status === "accepted" ? { accepted: receipt.runId, task } : { notice: receipt?.error });
 }
 
 const closed = new Promise((resolve) => process.stdin.once("end", resolve).resume());

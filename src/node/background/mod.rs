@@ -15,5 +15,5 @@ mod report;
 mod run;
 mod session;
 mod session_tools;
-mod spawn;
+pub(super) mod spawn;
 mod transcript;

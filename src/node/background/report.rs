@@ -17,6 +17,8 @@ pub struct CommandReport {
     pub lines: Vec<ReportLine>,
     /// Title and lines as plain text.
     pub text: String,
+    /// `BackgroundRun.key` of a run to show at work, after `run --wait`.
+    pub watch: Option<String>,
 }
 
 /// One line of a report.
@@ -47,7 +49,9 @@ pub struct Completion {
     pub description: String,
 }
 
-object_into_js! { |report: present::Report| CommandReport { text: report.plain(), is_error, title, lines } }
+object_into_js! { |report: present::Report| CommandReport {
+    text: report.plain(), is_error, title, lines, watch,
+} }
 
 object_into_js! { |line: present::ReportLine| ReportLine {
     mark: (line.mark != Mark::None).then_some(line.mark),

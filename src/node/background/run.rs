@@ -45,7 +45,7 @@ pub struct BackgroundRun {
     pub status: Option<&'static str>,
     /// How it ended; absent before the end.
     #[napi(
-        ts_type = "\"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\""
+        ts_type = "\"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\" | \"background\""
     )]
     pub outcome: Option<&'static str>,
     /// Why it failed.

@@ -10,9 +10,11 @@ use napi_derive::napi;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use super::keeper::keeper;
 use super::news::{DeliveredNews, RunNews};
 use super::report::{CommandReport, Completion};
 use super::run::BackgroundRun;
+use super::spawn::SpawnReceipt;
 use super::transcript::{Transcript, TranscriptOptions};
 use crate::node::callbacks::{HostCallbacks, Returned, call};
 use crate::node::into_js::{IntoJs, object_into_js};
@@ -194,9 +196,9 @@ impl BackgroundSession {
         promise(env, async move { Ok(service.runs((all != Some(true)).then_some(session)).await.into_js()) })
     }
 
-    /// Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `agents` or `doctor` with
-    /// its arguments. Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed;
-    /// `pi` is what is known of pi by now, for `agents` and `doctor`.
+    /// Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `background`,
+    /// `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed;
+    /// `pi` is what is known of pi by now, for `agents`, `doctor` and `run`.
     #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
     pub fn command(
         &self,
@@ -206,7 +208,7 @@ impl BackgroundSession {
         pi: Option<SurfaceOptions>,
     ) -> napi::Result<PromiseRaw<'_, CommandReport>> {
         let opened = self.opened();
-        let pi = pi.map(|pi| pi.into_context().1);
+        let pi = pi.map(|pi| commands::CommandHost { context: pi.into_context().1, keeper: keeper() });
         promise(env, async move {
             let (service, view) = opened.await?;
             Ok(commands::answer(&service, &view, &line, pi, Arc::new(host.unwrap_or_default()))
@@ -215,11 +217,41 @@ impl BackgroundSession {
         })
     }
 
+    /// Continues a run that has ended, in the session of its child; `message` is its next prompt, and a run under way reads
+    /// it before its next turn. `run` is named by its session key, its id or the beginning of it, its label, or the id of
+    /// its child's session; runs that a call has waited for are continued too. Resolves with a receipt as `spawnSession`
+    /// does; the result comes through `openBackground`. `host` answers the questions of the run.
+    ///
+    /// @example
+    /// ```ts
+    /// import { openBackground } from "pi-subagent-native";
+    ///
+    /// const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, () => {});
+    /// const { status, error } = await session.continueRun("1a2b3c4d", "Now fix it.");
+    /// console.log(status, error);
+    /// await session.close();
+    /// ```
+    #[napi(catch_unwind, ts_return_type = "Promise<SpawnReceipt>")]
+    pub fn continue_run(
+        &self,
+        env: Env,
+        run: String,
+        message: Option<String>,
+        host: Option<HostCallbacks>,
+    ) -> napi::Result<PromiseRaw<'_, SpawnReceipt>> {
+        let opened = self.opened();
+        promise(env, async move {
+            let (service, view) = opened.await?;
+            let callbacks = Arc::new(host.unwrap_or_default());
+            Ok(background::continue_run(&service, &view, &run, message.as_deref(), callbacks).await.into_js())
+        })
+    }
+
     /// At most 20 ways to complete what follows `/subagents `; empty when it is complete. Answers from memory.
     #[napi(catch_unwind)]
     pub fn complete(&self, prefix: String) -> Vec<Completion> {
         let Some(view) = self.view.borrow().clone() else { return Vec::new() };
-        commands::complete(&prefix, &view.runs()).into_js()
+        commands::complete(&prefix, &view.runs(), &view.agents()).into_js()
     }
 
     /// The newest entries of a run's conversation. `key` is `BackgroundRun.key`. Rejects when there is no such run, or

@@ -11,7 +11,7 @@ use super::live_run::{EndReason, LiveRun};
 use super::repository::{SEND, STOP};
 use super::service::BackgroundService;
 use super::watch::watch_others;
-use crate::orchestrate::CallOrder;
+use crate::orchestrate::{CallOrder, HandOver};
 use crate::run::{
     ActionOutcome, BackgroundRun, CallSettings, HostCallbacks, LiveSnapshot, Resumption, RunId, RunOverrides,
     RunSpec, RunState, Timeout, prepare_with, spawn_task,
@@ -73,6 +73,49 @@ pub fn stop_all(
         let _ = timeout(STOPPING, service.registry.until_removed(&hosted)).await;
         StoppedRuns { foreground, background }
     }
+}
+
+/// Hands over the calls of a conversation that wait: that of a run, or all. Returns the runs that go on in the background,
+/// and why the others' calls wait on.
+///
+/// # Errors
+///
+/// When no call waits for the run; the text says why.
+pub async fn hand_over(
+    service: &Arc<BackgroundService>,
+    session: &str,
+    run: Option<&BackgroundRun>,
+) -> Result<(Vec<BackgroundRun>, Vec<String>), String> {
+    let calls: Vec<HandOver> = match run {
+        None => service
+            .registry
+            .listed(Some(session))
+            .iter()
+            .filter_map(|live| live.hand_over().cloned())
+            .collect(),
+        Some(run) if !run.is_live() => return Err("it is over already".to_owned()),
+        Some(run) if !run.is_foreground => return Err("it is in the background already".to_owned()),
+        Some(run) => {
+            let live = service.registry.get(&run.key);
+            live.as_ref().and_then(|live| live.hand_over().cloned()).into_iter().collect()
+        }
+    };
+    let (mut runs, mut refused) = (Vec::new(), Vec::new());
+    for answer in calls.iter().map(HandOver::request).collect::<Vec<_>>() {
+        match answer.await {
+            // A call is asked once for each of its runs.
+            Ok(handed_over) => {
+                for run in handed_over {
+                    if runs.iter().all(|known: &BackgroundRun| known.key != run.key) {
+                        runs.push(run);
+                    }
+                }
+            }
+            Err(why) => refused.push(why),
+        }
+    }
+    refused.dedup();
+    Ok((runs, refused))
 }
 
 /// Sends a message to a run: to its child while the child works, otherwise as the next prompt of its session.

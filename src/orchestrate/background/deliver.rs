@@ -16,9 +16,10 @@ use super::conversation::view::{ConversationScope, ConversationView};
 use super::live_run::EndReason;
 use super::restore::restore_if_replaced;
 use super::service::BackgroundService;
+use super::spawn::spawnable;
 use super::watch::{take_over_orphans, watch_others};
 use crate::present::{DeliveryBody, message};
-use crate::run::{BackgroundRun, blocking, load_config, spawn_task};
+use crate::run::{BackgroundRun, HostCapabilities, blocking, load_config, spawn_task};
 use crate::store::Delivery;
 
 /// Least time between two events.
@@ -64,9 +65,17 @@ pub async fn open_conversation(
     });
     prepare.await;
     view.outbox.expect();
+    spawn_task(learn_agents(Arc::clone(service), Arc::clone(&view)));
     spawn_task(serve(Arc::clone(service), Arc::clone(&view), listener));
     watch_others(service);
     view
+}
+
+async fn learn_agents(service: Arc<BackgroundService>, view: Arc<ConversationView>) {
+    let ConversationScope { cwd, context, .. } = view.scope.clone();
+    let capabilities = HostCapabilities::look(&context).await;
+    let (agents, _) = service.blocking(move |_| spawnable(&cwd, &context, &capabilities)).await;
+    view.set_agents(agents.into_iter().map(|agent| (agent.id, agent.description)).collect());
 }
 
 /// Closes a conversation. Its runs continue; undelivered results wait until it is opened again.

@@ -32,14 +32,26 @@ pub(super) async fn drive(
     callbacks: &dyn HostCallbacks,
 ) {
     let setup_notes = ready.as_ref().map(|ready| ready.notes().to_vec()).unwrap_or_default();
-    let registration = Registration { registry: &service.registry, key: live.key() };
+    // Removes the run even if this panics.
+    let _registration = Registration { registry: &service.registry, key: live.key() };
     let result = match ready {
         Err(result) => result,
         Ok(ready) => execute(service, live, ready, order, callbacks).await,
     };
+    finish(service, live, &result, config, &setup_notes).await;
+}
+
+/// Stores the end of a run, delivers it to its conversation, and removes the run from the registry.
+pub(super) async fn finish(
+    service: &Arc<BackgroundService>,
+    live: &LiveRun,
+    result: &ToolResult,
+    config: &Config,
+    setup_notes: &[String],
+) {
     let transcript = result.details.results.first().and_then(|single| single.session_file.clone());
     let child_session = blocking(move || session_id(Path::new(&transcript?)).ok().flatten()).await;
-    let Ending { run, delivery } = Ending::of_result(live, &result, config, child_session, &setup_notes);
+    let Ending { run, delivery } = Ending::of_result(live, result, config, child_session, setup_notes);
     let is_silent = delivery.is_none();
     let writing = Arc::clone(&live.writing).lock_owned().await;
     // Its own conversation takes precedence over other processes that have the same conversation open.
@@ -56,7 +68,7 @@ pub(super) async fn drive(
     let delivery = finish.await;
     // The order matters: a run that is neither live nor pending would count as delivered.
     let left = service.conversations.hand_over(&run.session, delivery.filter(|_| is_claimed));
-    drop(registration);
+    service.registry.remove(&run.key);
     if let Some(left) = left {
         // The conversation was closed meanwhile.
         service.blocking(move |service| service.repository.release(&[left.id])).await;
@@ -88,7 +100,10 @@ async fn execute(
 }
 
 /// Stores each state of a run that another process needs to know if this one crashes.
-async fn store_changes(service: &Arc<BackgroundService>, live: &LiveRun) -> std::convert::Infallible {
+pub(super) async fn store_changes(
+    service: &Arc<BackgroundService>,
+    live: &LiveRun,
+) -> std::convert::Infallible {
     let essence = |run: &BackgroundRun| (run.progress.state, run.transcript.clone(), run.model.clone());
     let mut changes = live.watch();
     let mut run = live.record();

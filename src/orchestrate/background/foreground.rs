@@ -1,76 +1,265 @@
 //! Runs that a call waits for, listed beside the background runs of their conversation while they last: people see them,
 //! read their transcripts, send them messages and stop them in the same way. They are stored when they have ended, so that
 //! the conversation can continue them; nothing is announced of them.
+//!
+//! A run that is handed over goes on as it is, and is a background run from then on: it is stored, ends with its host and
+//! not with its call, and its end is delivered. One lock decides whether the call or the conversation gets the end.
 
+use std::convert::Infallible;
+use std::path::Path;
 use std::sync::Arc;
 
-use std::path::Path;
-
+use tokio::sync::watch;
 use uuid::Uuid;
 
+use super::drive::{finish, store_changes};
 use super::ending::Ending;
 use super::live_run::LiveRun;
-use super::registry::Registration;
 use super::service::{BackgroundService, background};
+use super::spawn::{is_allowed, refusal};
+use super::watch::watch_others;
 use crate::config::Config;
 use crate::orchestrate::admission::Queued;
-use crate::run::{AdmittedRun, BackgroundRun, Control, HostCallbacks, Progress, ToolResult, blocking};
+use crate::orchestrate::call::Call;
+use crate::process::{Cancel, CancelReason};
+use crate::run::{
+    AdmittedRun, BackgroundRun, Control, HostCallbacks, Progress, RunSpec, RunState, ToolResult, blocking,
+    find_agents,
+};
 use crate::store::now_ms;
 use crate::transcript::session_id;
 
 /// Most bytes of a task that are shown.
 const TASK_BYTES: usize = 4 * 1024;
 
-/// Runs it as soon as it is admitted, listed meanwhile if its call belongs to a conversation; `show` gets its progress.
+/// Why a run that has ended is not handed over.
+pub(in crate::orchestrate) const OVER: &str = "it has ended already";
+const ENDING: &str = "it is being ended";
+const NO_STORE: &str =
+    "the store of runs cannot be used, as `/subagents doctor` says, and its result could be lost";
+/// Why runs without a session are not handed over.
+pub(in crate::orchestrate) const NO_SESSION: &str =
+    "a background run needs a conversation to tell its result to, and there is no session";
+
+/// Who gets the end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::orchestrate) enum Heir {
+    Call,
+    Conversation,
+    /// The call has it.
+    Nobody,
+}
+
+/// A run that a call waits for, until it is handed over. It leaves the list when it has ended, or is dropped.
+pub(in crate::orchestrate) struct ForegroundRun {
+    service: Arc<BackgroundService>,
+    live: Arc<LiveRun>,
+    config: Config,
+    /// Ends the run as long as its call waits.
+    call: Cancel,
+    setup_notes: Vec<String>,
+    spec: Arc<RunSpec>,
+    heir: tokio::sync::Mutex<Heir>,
+    handed_over: watch::Sender<bool>,
+}
+
+/// Runs it as soon as it is admitted; `show` gets its progress. Listed meanwhile if its call belongs to a conversation.
 pub(in crate::orchestrate) async fn run_listed(
+    listed: Option<Arc<ForegroundRun>>,
     queued: Queued,
     ready: AdmittedRun,
     callbacks: &dyn HostCallbacks,
     control: &Control,
     show: &mut (dyn FnMut(Progress) + Send),
 ) -> ToolResult {
-    let Some(record) = record(&ready) else { return queued.run(ready, callbacks, control, show).await };
-    let agent_dir = ready.spec.context.agent_dir.clone();
-    let service = blocking(move || background(&agent_dir)).await;
-    let live = Arc::new(LiveRun::of_call(record, control));
-    live.note_prepared(&ready);
-    let id = ready.id().clone();
-    let config = ready.resolved.config.clone();
-    let registration = register(&service, &live);
-    let mut listed = |progress: Progress| {
-        live.update(&progress);
-        live.change(|run| run.run_id = id.get());
-        service.registry.notify();
-        show(progress);
-    };
-    let mut result = queued.run(ready, callbacks, &live.control, &mut listed).await;
-    let run_id = keep(&service, &live, &result, &config).await;
-    if let Some(single) = result.details.results.first_mut() {
-        single.run_id = run_id;
+    let Some(run) = listed else { return queued.run(ready, callbacks, control, show).await };
+    let mut result = run.work(queued, ready, callbacks, show).await;
+    if run.end(&mut result).await == Heir::Conversation {
+        run.deliver(&result).await;
     }
-    drop(registration);
     result
 }
 
-/// Stores the run for those who want to continue it, if there is a session to continue. Returns its id then.
-async fn keep(
-    service: &Arc<BackgroundService>,
-    live: &LiveRun,
-    result: &ToolResult,
-    config: &Config,
-) -> Option<String> {
-    let session = result.details.results.first()?.session_file.clone()?;
-    let child_session = blocking(move || session_id(Path::new(&session)).ok().flatten()).await;
-    let Ending { run, .. } = Ending::of_result(live, result, config, child_session, &[]);
-    let run_id = run.run_id.clone();
-    service.blocking(move |service| service.repository.put(&run)).await;
-    Some(run_id)
+impl ForegroundRun {
+    /// Lists a run of a call that belongs to a conversation.
+    pub(in crate::orchestrate) async fn list(ready: &AdmittedRun, call: &Call) -> Option<Arc<Self>> {
+        let record = record(ready)?;
+        let agent_dir = ready.spec.context.agent_dir.clone();
+        let service = blocking(move || background(&agent_dir)).await;
+        let live = Arc::new(LiveRun::of_call(record, call));
+        live.note_prepared(ready);
+        service.registry.insert(&live, usize::MAX);
+        service.registry.notify();
+        Some(Arc::new(Self {
+            service,
+            live,
+            config: ready.resolved.config.clone(),
+            call: call.control.cancel.clone(),
+            setup_notes: ready.notes().to_vec(),
+            spec: Arc::clone(&ready.spec),
+            heir: tokio::sync::Mutex::new(Heir::Call),
+            handed_over: watch::Sender::new(false),
+        }))
+    }
+
+    /// Runs it as soon as it is admitted. What comes of it is decided by [`Self::end`].
+    pub(in crate::orchestrate) async fn work(
+        &self,
+        queued: Queued,
+        ready: AdmittedRun,
+        callbacks: &dyn HostCallbacks,
+        show: &mut (dyn FnMut(Progress) + Send),
+    ) -> ToolResult {
+        let id = ready.id().clone();
+        // One that goes on with the next step of a chain keeps the id that its receipt names.
+        let is_named = !self.live.is_foreground();
+        let mut listed = |progress: Progress| {
+            self.live.update(&progress);
+            if !is_named {
+                self.live.change(|run| run.run_id = id.get());
+            }
+            self.service.registry.notify();
+            show(progress);
+        };
+        tokio::select! {
+            biased;
+            result = queued.run(ready, callbacks, &self.live.control, &mut listed) => result,
+            never = self.obey_call() => match never {},
+            never = self.store_once_handed_over() => match never {},
+        }
+    }
+
+    /// Decides who gets the end of the run. The call gets it at once; for the conversation it has to be delivered, after
+    /// further steps if it is one of a chain.
+    pub(in crate::orchestrate) async fn end(&self, result: &mut ToolResult) -> Heir {
+        let mut heir = self.heir.lock().await;
+        if *heir == Heir::Call {
+            *heir = Heir::Nobody;
+            let run_id = self.keep(result).await;
+            for single in &mut result.details.results {
+                single.run_id.clone_from(&run_id);
+            }
+            self.service.registry.remove_this(&self.live);
+            return Heir::Call;
+        }
+        for single in &result.details.results {
+            self.live.change(|run| run.note_used(&single.usage, single.resources.as_ref()));
+        }
+        *heir
+    }
+
+    /// Delivers the end of a run that was handed over to its conversation.
+    pub(in crate::orchestrate) async fn deliver(&self, result: &ToolResult) {
+        finish(&self.service, &self.live, result, &self.config, &self.setup_notes).await;
+    }
+
+    /// Goes on with the next step of a chain that was handed over, under the same key.
+    pub(in crate::orchestrate) async fn go_on_with(&self, step: &AdmittedRun, label: String) {
+        self.live.note_prepared(step);
+        self.live.change(|run| {
+            run.agent.clone_from(&step.resolved.agent.name);
+            run.task = step.shown_task(TASK_BYTES);
+            run.cwd.clone_from(&step.spec.cwd);
+            run.label = Some(label);
+            run.spent_before = run.progress.usage.clone();
+            run.progress.state = RunState::default();
+            run.progress.clear_transient();
+            // Those of the step before belong to another agent.
+            (run.transcript, run.directory) = (None, None);
+        });
+        self.service.store(&self.live).await;
+        self.service.registry.notify();
+    }
+
+    /// What ends it: its call as long as that waits, then its conversation and its host.
+    pub(in crate::orchestrate) fn cancel(&self) -> &Cancel {
+        if self.live.is_foreground() { &self.call } else { &self.live.control.cancel }
+    }
+
+    /// Why it may not go on in the background.
+    pub(in crate::orchestrate) async fn refusal(&self) -> Option<String> {
+        let hosted = self.service.registry.len();
+        let (config, spec, agent) = (self.config.clone(), Arc::clone(&self.spec), self.live.record().agent);
+        let check = move || {
+            let catalog = find_agents(&spec.cwd, &spec.context, &config);
+            refusal(&config, &agent, is_allowed(&config, &catalog, &agent), hosted)
+        };
+        blocking(check).await
+    }
+
+    /// Makes it a background run, which is stored when this returns.
+    ///
+    /// # Errors
+    ///
+    /// Why its call waits on.
+    pub(in crate::orchestrate) async fn hand_over(
+        &self,
+        label: Option<String>,
+    ) -> Result<BackgroundRun, String> {
+        let mut heir = self.heir.lock().await;
+        match *heir {
+            Heir::Conversation => return Ok(self.live.record()),
+            Heir::Nobody => return Err(OVER.to_owned()),
+            Heir::Call if self.live.is_ending() => return Err(ENDING.to_owned()),
+            Heir::Call => {}
+        }
+        // From here on the end of the call does not end the run.
+        self.live.change(|run| {
+            run.is_foreground = false;
+            run.label = label;
+        });
+        self.service.store(&self.live).await;
+        let key = self.live.key();
+        if self.service.repository.is_in_memory(&key) {
+            self.service.repository.forget(&key);
+            self.live.change(|run| run.is_foreground = true);
+            return Err(NO_STORE.to_owned());
+        }
+        *heir = Heir::Conversation;
+        self.handed_over.send_replace(true);
+        self.service.invalidate(false);
+        watch_others(&self.service);
+        Ok(self.live.record())
+    }
+
+    /// Ends the run with its call, unless it was handed over before.
+    async fn obey_call(&self) -> Infallible {
+        let reason = self.call.cancelled().await;
+        self.while_waited_for().await;
+        self.live.control.cancel.cancel(reason);
+        self.call.shut_down().await;
+        self.while_waited_for().await;
+        self.live.control.cancel.cancel(CancelReason::Shutdown);
+        std::future::pending().await
+    }
+
+    /// Resolves when a call waits for it: at once, or never again once it was handed over.
+    async fn while_waited_for(&self) {
+        if self.live.watch().wait_for(|run| run.is_foreground).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    async fn store_once_handed_over(&self) -> Infallible {
+        let _ = self.handed_over.subscribe().wait_for(|is_so| *is_so).await;
+        store_changes(&self.service, &self.live).await
+    }
+
+    /// Stores the run for those who want to continue it, if there is a session to continue. Returns its id then.
+    async fn keep(&self, result: &ToolResult) -> Option<String> {
+        let session = result.details.results.first()?.session_file.clone()?;
+        let child_session = blocking(move || session_id(Path::new(&session)).ok().flatten()).await;
+        let Ending { run, .. } = Ending::of_result(&self.live, result, &self.config, child_session, &[]);
+        let run_id = run.run_id.clone();
+        self.service.blocking(move |service| service.repository.put(&run)).await;
+        Some(run_id)
+    }
 }
 
-fn register<'a>(service: &'a BackgroundService, live: &Arc<LiveRun>) -> Registration<'a> {
-    service.registry.insert(live, usize::MAX);
-    service.registry.notify();
-    Registration { registry: &service.registry, key: live.key() }
+impl Drop for ForegroundRun {
+    fn drop(&mut self) {
+        self.service.registry.remove_this(&self.live);
+    }
 }
 
 fn record(ready: &AdmittedRun) -> Option<BackgroundRun> {
@@ -81,6 +270,7 @@ fn record(ready: &AdmittedRun) -> Option<BackgroundRun> {
         key,
         run_id: ready.id().get(),
         session,
+        session_file: ready.spec.context.host.session_file.clone(),
         agent: ready.resolved.agent.name.clone(),
         task: ready.shown_task(TASK_BYTES),
         cwd: ready.spec.cwd.clone(),

@@ -8,6 +8,8 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::event::DisplayItem;
+use crate::orchestrate::call::Call;
+use crate::orchestrate::hand_over::HandOver;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{AdmittedRun, BackgroundRun, Control, Progress, RunState};
 use crate::store::now_ms;
@@ -44,6 +46,8 @@ pub(super) struct LiveRun {
     /// When it started, by a clock that nobody sets.
     started: OnceLock<Instant>,
     reason: Mutex<Option<EndReason>>,
+    /// Hands over the call that has started it.
+    hand_over: Option<HandOver>,
 }
 
 impl LiveRun {
@@ -55,12 +59,20 @@ impl LiveRun {
             record: watch::Sender::new(record),
             started: OnceLock::new(),
             reason: Mutex::default(),
+            hand_over: None,
         }
     }
 
-    /// Creates a run that a call waits for: it ends with the call, and gets what is sent to the call's children.
-    pub(super) fn of_call(record: BackgroundRun, call: &Control) -> Self {
-        Self { control: call.of_one(), ..Self::new(record, &call.cancel) }
+    /// Creates a run that a call waits for: it gets what is sent to the call's children. Whoever drives it ends it with the
+    /// call; by itself it ends with the call's host.
+    pub(super) fn of_call(record: BackgroundRun, call: &Call) -> Self {
+        let control = call.control.of_one(&call.ends_with);
+        Self { control, hand_over: Some(call.hand_over.clone()), ..Self::new(record, &call.ends_with) }
+    }
+
+    /// What hands over the call that waits for it, if one has started it.
+    pub(super) fn hand_over(&self) -> Option<&HandOver> {
+        self.hand_over.as_ref().filter(|_| self.is_foreground())
     }
 
     /// Whether a call waits for it.

@@ -55,6 +55,17 @@ impl RunRegistry {
         self.notify();
     }
 
+    /// Removes this run, unless it was resumed meanwhile, which is another one with its key.
+    pub(super) fn remove_this(&self, live: &Arc<LiveRun>) {
+        let mut runs = self.runs.lock();
+        let is_this = runs.get(&live.key()).is_some_and(|known| Arc::ptr_eq(known, live));
+        if is_this {
+            runs.remove(&live.key());
+            drop(runs);
+            self.notify();
+        }
+    }
+
     /// Changes whenever a list of runs would show something new.
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()

@@ -216,8 +216,14 @@ impl<'a> Card<'a> {
         if self.call.has_failed || is_refused {
             return Mark::Error;
         }
-        let is_whole = self.error().is_none() && shown.iter().all(TaskView::is_completed);
-        if is_whole { Mark::Ok } else { Mark::Warning }
+        let goes_on = shown.iter().any(TaskView::goes_on);
+        let is_whole =
+            self.error().is_none() && shown.iter().all(|view| view.is_completed() || view.goes_on());
+        match (is_whole, goes_on) {
+            (true, true) => Mark::Info,
+            (true, false) => Mark::Ok,
+            (false, _) => Mark::Warning,
+        }
     }
 
     /// How many tasks there are, and how many of them are done or which step is next.
@@ -233,6 +239,7 @@ impl<'a> Card<'a> {
             return if is_short { format!("{done} of {count} done") } else { counted(count, "task") };
         }
         match views.iter().position(|view| !view.is_completed()) {
+            Some(at) if views[at].goes_on() => format!("step {} of {count}", at + 1),
             Some(at) if self.call.phase != Phase::Pending => {
                 let word = if self.is_over() { "stopped at step" } else { "step" };
                 format!("{word} {} of {count}", at + 1)

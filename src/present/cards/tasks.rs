@@ -156,6 +156,11 @@ impl<'a> TaskView<'a> {
         self.state == RunOutcome::Completed.as_str()
     }
 
+    /// Whether it goes on in the background, without its call.
+    pub(super) fn goes_on(&self) -> bool {
+        self.state == RunOutcome::Background.as_str()
+    }
+
     /// How long nothing has been heard of its child: only where that may mean trouble, or `always`.
     pub(super) fn silence(&self, always: bool) -> Span {
         let silent = figures::ticking(duration_of(self.silent_ms));

@@ -27,10 +27,11 @@ pub struct Watchers<'a> {
 }
 
 impl Control {
-    /// Controls one run of the call, which ends with the call and gets the messages to it.
+    /// Controls one run of the call, which gets the messages to the call and ends with `host`. Whoever drives it ends it
+    /// with the call.
     #[must_use]
-    pub fn of_one(&self) -> Self {
-        Self { cancel: self.cancel.child(), steering: self.steering.of_one() }
+    pub fn of_one(&self, host: &Cancel) -> Self {
+        Self { cancel: host.child(), steering: self.steering.of_one() }
     }
 }
 

@@ -7,21 +7,32 @@ use std::time::SystemTime;
 
 use super::parse::{Command, RunCommand, Target, parse};
 use super::resolve::{named, resolve};
+use crate::config::OnExit;
 use crate::doctor::doctor;
-use crate::orchestrate::background::actions::{StoppedRuns, resume, send, stop, stop_all};
+use crate::orchestrate::background::actions::{StoppedRuns, hand_over, resume, send, stop, stop_all};
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
 use crate::orchestrate::background::service::BackgroundService;
+use crate::orchestrate::background::spawn::{Receipt, SpawnRequest, spawn};
 use crate::present::{
-    Clock, Report, action_report, agents_report, already_finished, doctor_report, info_report, list_report,
-    log_report, refused_report, stopped_report,
+    Clock, Report, action_report, agents_report, already_finished, doctor_report, handed_over_report,
+    info_report, list_report, log_report, refused_report, started_report, stopped_report,
 };
+use crate::process::Detached;
 use crate::run::{
-    BackgroundRun, CallSettings, HostCallbacks, HostCapabilities, HostContext, blocking, list_agents,
+    BackgroundRun, CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, blocking, list_agents,
 };
 use crate::transcript::{Transcript, Wanted, read_transcript};
 
 /// The error of a run without a transcript.
 pub(in super::super) const NO_TRANSCRIPT: &str = "it has no transcript";
+
+/// What is known of a host when it sends a command.
+pub struct CommandHost {
+    /// The host as it is now.
+    pub context: HostContext,
+    /// How to start a keeper for a run that outlives this process.
+    pub keeper: Option<Detached>,
+}
 
 /// Carries out the command in the line after `/subagents`, and reports the result. `host` is what is known of the host by
 /// now, if more than when the conversation was opened.
@@ -29,7 +40,7 @@ pub async fn answer(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,
     line: &str,
-    host: Option<HostContext>,
+    host: Option<CommandHost>,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Report {
     let command = match parse(line) {
@@ -44,6 +55,18 @@ pub async fn answer(
             view.set_listed(runs.iter().map(|run| run.key.clone()));
             let older = service.blocking(move |service| service.repository.count_older(session.as_deref()));
             list_report(&runs, older.await, all, &clock)
+        }
+        Command::Background { run: None } => moved(hand_over(service, view.session(), None).await),
+        Command::Background { run: Some(target) } => match find(service, view, &target, true).await {
+            Ok(run) => match hand_over(service, view.session(), Some(&run)).await {
+                Err(why) => refused_report(&run, "moved to the background", &why),
+                moved_runs => moved(moved_runs),
+            },
+            Err(report) => report,
+        },
+        Command::Run { agent, task, wait } => {
+            let run = NewRun { agent, task, wait };
+            start(service, view, run, host, callbacks).await
         }
         Command::StopAll => stop_everything(service, view.session(), false).await,
         Command::Agents => {
@@ -66,6 +89,11 @@ pub async fn answer(
             Err(report) => report,
         },
     }
+}
+
+fn moved(answer: Result<(Vec<BackgroundRun>, Vec<String>), String>) -> Report {
+    let (runs, refused) = answer.unwrap_or_else(|why| (Vec::new(), vec![why]));
+    handed_over_report(&runs, &refused)
 }
 
 async fn answer_on(
@@ -97,9 +125,57 @@ async fn answer_on(
     }
 }
 
-fn surroundings(view: &ConversationView, host: Option<HostContext>) -> (PathBuf, Arc<HostContext>) {
+fn surroundings(view: &ConversationView, host: Option<CommandHost>) -> (PathBuf, Arc<HostContext>) {
     let ConversationScope { cwd, context, .. } = &view.scope;
-    (cwd.clone(), host.map_or_else(|| Arc::clone(context), Arc::new))
+    (cwd.clone(), host.map_or_else(|| Arc::clone(context), |host| Arc::new(host.context)))
+}
+
+struct NewRun {
+    agent: String,
+    task: String,
+    wait: bool,
+}
+
+/// Starts an agent in the background, as a model does, without its turn.
+async fn start(
+    service: &Arc<BackgroundService>,
+    view: &ConversationView,
+    NewRun { agent, task, wait }: NewRun,
+    host: Option<CommandHost>,
+    callbacks: Arc<dyn HostCallbacks>,
+) -> Report {
+    let ConversationScope { cwd, context, ends_with } = view.scope.clone();
+    let keeper = host.as_ref().and_then(|host| host.keeper.clone());
+    let context = match host {
+        None => context,
+        Some(CommandHost { context: now, .. }) => {
+            // The conversation is the one that is open, whatever else has changed since.
+            let Host { cwd, session_file, session_id, .. } = context.host.clone();
+            Arc::new(HostContext { host: Host { cwd, session_file, session_id, ..now.host }, ..now })
+        }
+    };
+    let config = {
+        let (cwd, context) = (cwd.clone(), Arc::clone(&context));
+        blocking(move || CallSettings::read(&cwd, &context).config()).await
+    };
+    // A run that outlives its pi needs a hard limit, and nobody has named one.
+    let is_kept = config.background.on_exit == OnExit::Keep;
+    let request = SpawnRequest {
+        agent: Some(agent),
+        keeper,
+        run_timeout_seconds: config.timeout.filter(|_| is_kept).map(|limit| limit.as_secs_f64()),
+        ends_with: Some(ends_with),
+        ..SpawnRequest::new(task, cwd, context)
+    };
+    match spawn(service, request, callbacks).await {
+        Receipt::Accepted { run_id, session_key, warnings, .. } => {
+            let key = session_key.rsplit(':').next().unwrap_or_default();
+            let run = service.run(key).await;
+            let report = started_report(run.as_ref(), &run_id, &warnings);
+            Report { watch: run.map(|run| run.key).filter(|_| wait), ..report }
+        }
+        Receipt::Forbidden(why) | Receipt::Error(why) => Report::error(why),
+    }
 }
 
 /// Answers `/stop`: ends every run of a conversation, which begins at once. `turn`: its host ends the turn under way too.

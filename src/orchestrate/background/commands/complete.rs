@@ -1,6 +1,6 @@
 //! Completes what was typed.
 
-use super::parse::SUBCOMMANDS;
+use super::parse::{SUBCOMMANDS, WAIT};
 use crate::present::{state, who};
 use crate::run::BackgroundRun;
 use crate::text::one_line;
@@ -20,9 +20,9 @@ pub struct Completion {
 }
 
 /// Completions for `prefix`, everything typed after `/subagents `: subcommands, then the runs they apply to, newest
-/// first as given. A complete line gets no list, so that Enter runs it at once.
+/// first as given, or the agents, by name and purpose. A complete line gets no list, so that Enter runs it at once.
 #[must_use]
-pub fn complete(prefix: &str, runs: &[BackgroundRun]) -> Vec<Completion> {
+pub fn complete(prefix: &str, runs: &[BackgroundRun], agents: &[(String, String)]) -> Vec<Completion> {
     let typed = prefix.trim_start();
     let Some((name, rest)) = typed.split_once(char::is_whitespace) else {
         return subcommands(typed);
@@ -40,6 +40,11 @@ pub fn complete(prefix: &str, runs: &[BackgroundRun]) -> Vec<Completion> {
                 offered.extend(words(name, "", rest, &[("all", "every run of this session")]));
             }
             offered
+        }
+        ("run", None) => agents_of(name, rest, agents),
+        ("run", Some((WAIT, more))) => agents_of(&format!("{name} {WAIT}"), more.trim_start(), agents),
+        ("background", None) => {
+            runs_of(name, rest, runs.iter().filter(|run| run.is_live() && run.is_foreground))
         }
         ("resume", None) => runs_of(name, rest, runs.iter().filter(|run| !run.is_live())),
         ("info" | "log" | "send", None) => runs_of(name, rest, runs.iter()),
@@ -80,6 +85,19 @@ fn words(before: &str, given: &str, typed: &str, known: &[(&str, &str)]) -> Vec<
                 .join(" "),
             label: (*word).to_owned(),
             description: (*description).to_owned(),
+        })
+        .collect()
+}
+
+fn agents_of(before: &str, typed: &str, agents: &[(String, String)]) -> Vec<Completion> {
+    let fits = |(name, _): &&(String, String)| name.to_lowercase().starts_with(&typed.to_lowercase());
+    let agents = agents.iter().filter(fits).take(MAX_OFFERED);
+    agents
+        .map(|(agent, purpose)| Completion {
+            // The task follows.
+            value: format!("{before} {agent} "),
+            label: agent.clone(),
+            description: one_line(purpose, 100),
         })
         .collect()
 }

@@ -8,8 +8,8 @@ mod parse;
 mod question;
 mod resolve;
 
+pub use answer::{CommandHost, answer, stop_everything, transcript};
 pub(super) use answer::{NO_TRANSCRIPT, read};
-pub use answer::{answer, stop_everything, transcript};
 pub use complete::{Completion, complete};
 pub use parse::{Command, RunCommand, Target, parse, usage_report};
 pub use question::{AskingRun, question_to_answer};

@@ -17,6 +17,20 @@ pub enum Command {
     Agents,
     /// Checks whether delegation works.
     Doctor,
+    /// Moves what calls wait for to the background.
+    Background {
+        /// The run whose call is meant; without one, every call of the session.
+        run: Option<Target>,
+    },
+    /// Starts an agent in the background.
+    Run {
+        /// The agent's name.
+        agent: String,
+        /// Its task; not blank.
+        task: String,
+        /// Whether the person wants to see it work, and waits.
+        wait: bool,
+    },
     /// Does something with one run.
     On(Target, RunCommand),
 }
@@ -90,6 +104,11 @@ pub fn parse(line: &str) -> Result<Command, Report> {
             Target(name) if name == "all" => Ok(Command::StopAll),
             target => Ok(Command::On(target, RunCommand::Stop)),
         },
+        "background" => {
+            let run = words.rest().map(|name| Target(name.trim_matches('"').to_owned()));
+            Ok(Command::Background { run: run.filter(|Target(name)| name != "all") })
+        }
+        "run" => run(words),
         "info" => Ok(Command::On(words.whole_target("info")?, RunCommand::Info)),
         "log" => log(words),
         "send" => {
@@ -107,6 +126,18 @@ pub fn parse(line: &str) -> Result<Command, Report> {
         "doctor" => words.end("doctor", Command::Doctor),
         other => Err(usage_report(Some(other))),
     }
+}
+
+fn run(mut words: Words<'_>) -> Result<Command, Report> {
+    let mut agent = words.next();
+    let wait = agent.as_deref() == Some(WAIT);
+    if wait {
+        agent = words.next();
+    }
+    let agent = agent.ok_or_else(|| misuse("run", "the agent is missing: `/subagents agents` lists them"))?;
+    let task =
+        words.rest().ok_or_else(|| misuse("run", format!("the task for {} is missing", quoted(&agent))))?;
+    Ok(Command::Run { agent, task, wait })
 }
 
 fn log(mut words: Words<'_>) -> Result<Command, Report> {
@@ -200,8 +231,11 @@ const fn subcommand(name: &'static str, arguments: &'static str, description: &'
     Subcommand { name, arguments, description }
 }
 
+/// Shows the run as it works.
+pub(super) const WAIT: &str = "--wait";
+
 /// All subcommands.
-pub(super) const SUBCOMMANDS: [Subcommand; 9] = [
+pub(super) const SUBCOMMANDS: [Subcommand; 11] = [
     subcommand("list", " [all]", "this session's runs; all = those of every session"),
     subcommand("info", " <id|#>", "everything that is known of a run"),
     subcommand(
@@ -215,6 +249,16 @@ pub(super) const SUBCOMMANDS: [Subcommand; 9] = [
         "tells a running one something; a finished one is resumed with it",
     ),
     subcommand("stop", " <id|#|all>", "ends a run and everything it started"),
+    subcommand(
+        "run",
+        " [--wait] <agent> <task>",
+        "starts an agent in the background; its result arrives as a message; --wait shows it work",
+    ),
+    subcommand(
+        "background",
+        " [id|#]",
+        "goes on without the call that waits for it; its result arrives as a message",
+    ),
     subcommand("resume", " <id|#> [message]", "continues an interrupted or finished run"),
     subcommand("answer", " [#|run]", "opens a question that waits, the oldest unless told otherwise"),
     subcommand("agents", "", "the agents there are, their tools, what is wrong"),

@@ -36,6 +36,8 @@ pub struct ConversationView {
     ended: Mutex<Vec<BackgroundRun>>,
     /// The keys of the list shown last, to which numbers refer.
     listed: Mutex<Vec<String>>,
+    /// The names and purposes of the agents there were when it was opened, to complete them.
+    agents: Mutex<Vec<(String, String)>>,
     has_kept: AtomicBool,
     /// Runs handed over to a keeper that are not known to have ended. A pi that is about to end waits for them.
     handed_over: Mutex<HashSet<String>>,
@@ -61,6 +63,7 @@ impl ConversationView {
             runs: Mutex::default(),
             ended: Mutex::default(),
             listed: Mutex::default(),
+            agents: Mutex::default(),
             has_kept: AtomicBool::new(false),
             handed_over: Mutex::default(),
             contained: contained.iter().cloned().collect(),
@@ -88,6 +91,16 @@ impl ConversationView {
         let by_file = file.and_then(|file| contained_in(file).ok()).unwrap_or_default();
         let ids = deliveries.iter().map(|delivery| &delivery.id);
         ids.filter(|id| self.contained.contains(*id) || by_file.contains(*id)).cloned().collect()
+    }
+
+    /// The names and purposes of the agents that may run in the background, as far as they are known by now.
+    #[must_use]
+    pub fn agents(&self) -> Vec<(String, String)> {
+        self.agents.lock().clone()
+    }
+
+    pub(in super::super) fn set_agents(&self, agents: Vec<(String, String)>) {
+        *self.agents.lock() = agents;
     }
 
     pub(in super::super) fn set_runs(&self, runs: &[BackgroundRun]) {

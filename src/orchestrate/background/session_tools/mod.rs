@@ -2,9 +2,10 @@
 //! `sessions_send`, `sessions_stop`. Each answer is JSON for the model and a report for the person who watches.
 //!
 //! `call` is a parsed call, `find` finds the run that it names, `describe` lists runs and reads their conversations, and
-//! `send` passes messages on and waits for what comes of them. Runs of other conversations are out of reach.
+//! `send` passes messages on and waits for what comes of them. `continue_run` does so for programs. Runs of other conversations are out of reach.
 
 mod call;
+mod continue_run;
 mod describe;
 mod find;
 mod send;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 pub use call::{SessionCall, parse_call};
+pub use continue_run::continue_run;
 
 use super::actions::stop;
 use super::conversation::view::ConversationView;

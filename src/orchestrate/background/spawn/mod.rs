@@ -8,5 +8,7 @@ mod request;
 mod spawnable;
 
 pub use accept::spawn;
-pub use request::{Receipt, ReceiptStatus, SpawnRequest};
+pub(super) use plan::refusal;
+pub use request::{Receipt, ReceiptStatus, SpawnRequest, receipts_of};
+pub(super) use spawnable::is_allowed;
 pub use spawnable::{Spawnable, spawnable};

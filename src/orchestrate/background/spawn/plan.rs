@@ -54,22 +54,14 @@ pub(super) fn plan(
             "a background run needs a conversation to tell its result to, and there is no session".to_owned(),
         )
     })?;
-    if hosted >= most(&config) {
-        return Err(forbidden(too_many(&config)));
-    }
     let asked = request.agent.as_ref().filter(|name| !name.trim().is_empty());
     let agent = asked.unwrap_or(&config.default_agent);
     let catalog = find_agents(&request.cwd, &request.context, &config);
     // One that does not exist is refused with the others' names later.
     let agent = catalog.find(agent).map_or_else(|_| agent.clone(), |found| found.name.clone());
-    if !is_allowed(&config, &catalog, &agent) {
-        let allowed = config.allow_agents.join(", ");
-        return Err(forbidden(clean(&format!(
-            "agent `{}` may not run in the background: `subagents.allowAgents` allows {} ({})",
-            short(&sanitizer, &agent),
-            if allowed.is_empty() { "none" } else { &allowed },
-            config.allow_agents.len(),
-        ))));
+    let is_allowed = is_allowed(&config, &catalog, &agent);
+    if let Some(refusal) = refusal(&config, &short(&sanitizer, &agent), is_allowed, hosted) {
+        return Err(forbidden(clean(&refusal)));
     }
     let timeout = overrides::timeout(request.run_timeout_seconds).map_err(error)?;
     let cleanup = overrides::cleanup(request.cleanup.as_deref(), &sanitizer).map_err(error)?;
@@ -126,6 +118,27 @@ pub(super) fn plan(
     let keeper = request.keeper.clone().filter(|_| needs_keeper);
     let handoff = keeper.map(|keeper| Handoff { request, keeper });
     Ok(SpawnPlan { spec, settings, config, record, warnings, handoff })
+}
+
+/// Why an agent may not run in the background, or no further run. `hosted` is the number of runs that this process hosts.
+pub(in super::super) fn refusal(
+    config: &Config,
+    agent: &str,
+    is_allowed: bool,
+    hosted: usize,
+) -> Option<String> {
+    if hosted >= most(config) {
+        return Some(too_many(config));
+    }
+    if is_allowed {
+        return None;
+    }
+    let allowed = config.allow_agents.join(", ");
+    Some(format!(
+        "agent `{agent}` may not run in the background: `subagents.allowAgents` allows {} ({})",
+        if allowed.is_empty() { "none" } else { &allowed },
+        config.allow_agents.len(),
+    ))
 }
 
 /// How many runs one process may have, waiting or running.

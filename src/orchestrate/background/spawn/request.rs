@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::orchestrate::CallOrder;
+use crate::orchestrate::{CallOrder, HandOverAnswer};
+use crate::present::RESULT_ARRIVES;
 use crate::process::{Cancel, Detached};
-use crate::run::{HostContext, blocking};
+use crate::run::{BackgroundRun, HostContext, blocking};
 use crate::store::now_ms;
 use crate::text::text_enum;
 
@@ -135,6 +136,21 @@ pub enum Receipt {
     Forbidden(String),
     /// The request, or something that it needs, is invalid.
     Error(String),
+}
+
+/// The receipts for the runs of a call that was handed over.
+#[must_use]
+pub fn receipts_of(answer: HandOverAnswer) -> Vec<Receipt> {
+    let accepted = |run: BackgroundRun| Receipt::Accepted {
+        run_id: run.run_id,
+        session_key: run.session_key,
+        note: RESULT_ARRIVES.to_owned(),
+        warnings: Vec::new(),
+    };
+    match answer {
+        Ok(runs) => runs.into_iter().map(accepted).collect(),
+        Err(why) => vec![Receipt::Forbidden(format!("the call waits on: {why}"))],
+    }
 }
 
 impl Receipt {

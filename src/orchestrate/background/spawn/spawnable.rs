@@ -71,7 +71,7 @@ pub fn spawnable(
 }
 
 /// Whether the configuration allows an agent to run in the background. Both may have a name of Claude Code's.
-pub(super) fn is_allowed(config: &Config, catalog: &Catalog, agent: &str) -> bool {
+pub(in super::super) fn is_allowed(config: &Config, catalog: &Catalog, agent: &str) -> bool {
     let is_same = |allowed: &str| catalog.find(allowed).is_ok_and(|found| found.name == agent);
     config.allow_agents.iter().any(|allowed| allowed == ANY || allowed == agent || is_same(allowed))
 }

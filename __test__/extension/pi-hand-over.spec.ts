@@ -1,0 +1,136 @@
+/** Calls that are moved to the background while they wait, and runs that a person starts, in real pi. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+
+import {
+	announcementsIn,
+	backgroundStage,
+	delegate,
+	detailsOf,
+	eventually,
+	makeGate,
+	type PiEvent,
+	piVersions,
+	type RpcSession,
+	say,
+	says,
+	startRpc,
+	startTui,
+	textOf,
+	until,
+} from "../support/pi.ts";
+
+/** Asks with a command and returns what the user is told. */
+async function told(rpc: RpcSession, message: string): Promise<string> {
+	const from = rpc.uiRequests.length;
+	const { success } = await rpc.send({ type: "prompt", message });
+	assert.equal(success, true);
+	const notes = rpc.uiRequests.slice(from).filter(({ method }) => method === "notify");
+	return notes.map((note) => note.message).join("\n");
+}
+
+/** Asks until this is told. */
+async function tells(rpc: RpcSession, message: string, what: RegExp, limitMs = 15_000): Promise<string> {
+	for (const deadline = performance.now() + limitMs; ; await delay(100)) {
+		const text = await told(rpc, message);
+		if (what.test(text)) return text;
+		assert.ok(performance.now() < deadline, `${message} does not tell ${what}:\n${text}`);
+	}
+}
+
+async function sessionFile(rpc: RpcSession): Promise<string> {
+	const { data } = await rpc.send({ type: "get_state" });
+	return (data as { sessionFile: string }).sessionFile;
+}
+
+const waits = { agent: "explorer", task: "wait for it" };
+
+for (const version of piVersions) {
+	describe(`calls of pi ${version} that are moved to the background`, () => {
+		test("end at once, and what comes of them is told once, whatever becomes of the turn", async () => {
+			const gate = makeGate();
+			const stage = await backgroundStage({
+				version,
+				children: { wait: () => [until(gate.opened), say("It is done.")] },
+			});
+			try {
+				const rpc = startRpc(stage.world);
+				assert.match(await told(rpc, "/subagents background"), /no call waits for a sub-agent/);
+				await rpc.send({ type: "prompt", message: delegate(waits, waits) });
+				await tells(rpc, "/subagents list", /^● #1 .*running[\s\S]*^● #2 .*running/m);
+				const moved = await told(rpc, "/subagents background");
+				assert.equal(moved.match(/^✓ \w{8} \(explorer\) goes on in the background/gm)?.length, 2, moved);
+				await rpc.log.waitFor(({ type }: PiEvent) => type === "agent_settled");
+				const ends = rpc.log.toolEnds("subagent");
+				assert.deepEqual(
+					ends.map((end) => [end.isError, detailsOf(end).results[0]?.outcome]),
+					[
+						[false, "background"],
+						[false, "background"],
+					],
+				);
+				for (const end of ends) assert.match(textOf(end), /moved this to the background.*will arrive as a message/s);
+				// Nothing of a turn reaches them any more.
+				await rpc.send({ type: "abort" });
+				const list = await told(rpc, "/subagents list");
+				assert.match(list, /^● #1 .*running[\s\S]*^● #2 .*running/m);
+				assert.doesNotMatch(list, /a call waits for it/);
+				gate.open();
+				await rpc.log.waitFor(says("Heard success: It is done., success: It is done."));
+				const file = await sessionFile(rpc);
+				await eventually(() => announcementsIn(file).length === 1, "the announcement in the session");
+				assert.equal(new Set(announcementsIn(file).flatMap(({ deliveryIds }) => deliveryIds)).size, 2);
+				await rpc.close();
+			} finally {
+				await stage.close();
+			}
+		});
+
+		test("say so on their card, by a key", async () => {
+			const gate = makeGate();
+			const stage = await backgroundStage({
+				version,
+				children: { wait: () => [until(gate.opened), say("It is done.")] },
+			});
+			try {
+				const tui = await startTui(stage.world, { prompt: delegate(waits) });
+				await tui.waitFor(/subagent explorer[\s\S]*wait for it/);
+				await eventually(() => stage.childRequests().length > 0, "the child at work");
+				await tui.press("M-g");
+				const seen = await tui.waitFor(/subagent explorer.*in the background/);
+				assert.match(seen, /\(explorer\) goes on in the background: its result arrives as a message/);
+				gate.open();
+				await tui.waitFor("Heard success: It is done.");
+				await tui.close();
+			} finally {
+				await stage.close();
+			}
+		});
+
+		test("a person starts an agent without a turn, while pi is idle and while it works", async () => {
+			const gate = makeGate();
+			const stage = await backgroundStage({
+				version,
+				children: { wait: () => [until(gate.opened), say("It is done.")] },
+			});
+			try {
+				const rpc = startRpc(stage.world);
+				assert.match(await told(rpc, "/subagents run explorer"), /the task for `explorer` is missing/);
+				assert.match(await told(rpc, "/subagents run explorr look"), /Unknown agent: explorr.*explorer/s);
+				const started = await told(rpc, "/subagents run explorer say one");
+				assert.match(started, /^✓ started \w{8} \(explorer\) in the background: its result arrives as a message$/m);
+				await rpc.log.waitFor(says("Heard success: one"));
+				await rpc.send({ type: "prompt", message: delegate(waits) });
+				await tells(rpc, "/subagents list", /a call waits for it/);
+				assert.match(await told(rpc, "/subagents run explorer say two"), /^✓ started/m);
+				gate.open();
+				await rpc.log.waitFor(says("Heard success: two"), 30_000);
+				await rpc.close();
+			} finally {
+				await stage.close();
+			}
+		});
+	});
+}

@@ -1,0 +1,130 @@
+//! Asks a call to end its wait while its runs go on in the background.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, oneshot};
+
+use crate::run::BackgroundRun;
+
+/// What is said of a call that does not wait any more.
+const OVER: &str = "the call has ended already";
+
+/// The runs that go on, or why the call waits on.
+pub type HandOverAnswer = Result<Vec<BackgroundRun>, String>;
+
+/// Hands a call over. Clones serve the same call.
+#[derive(Clone, Debug, Default)]
+pub struct HandOver(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    asked: Notify,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The call waits, or will. Those who have asked wait for the answer.
+    Open(Vec<oneshot::Sender<HandOverAnswer>>),
+    /// The last answer.
+    Closed(HandOverAnswer),
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::Open(Vec::new())
+    }
+}
+
+impl HandOver {
+    /// Asks the call to hand over its runs. Resolves with those that go on in the background, once they are stored; asked
+    /// again, with the same. A call that is still being checked answers when it waits.
+    ///
+    /// # Errors
+    ///
+    /// Why the call waits on, or that it is over.
+    pub fn request(&self) -> impl Future<Output = HandOverAnswer> + Send + use<> {
+        let (sender, answer) = oneshot::channel();
+        match &mut *self.0.state.lock() {
+            State::Open(asking) => asking.push(sender),
+            State::Closed(answer) => drop(sender.send(answer.clone())),
+        }
+        self.0.asked.notify_one();
+        async move { answer.await.unwrap_or_else(|_| Err(OVER.to_owned())) }
+    }
+
+    /// Resolves when somebody waits for an answer. Cancel safe.
+    pub(super) async fn requested(&self) {
+        loop {
+            if matches!(&*self.0.state.lock(), State::Open(asking) if !asking.is_empty()) {
+                return;
+            }
+            self.0.asked.notified().await;
+        }
+    }
+
+    /// Answers all who have asked. After a refusal the call can be asked again.
+    pub(super) fn answer(&self, answer: &HandOverAnswer) {
+        let after = if answer.is_ok() { State::Closed(answer.clone()) } else { State::Open(Vec::new()) };
+        let mut state = self.0.state.lock();
+        if let State::Open(asking) = std::mem::replace(&mut *state, after) {
+            for sender in asking {
+                // Who has asked may be gone.
+                let _ = sender.send(answer.clone());
+            }
+        }
+    }
+
+    /// Refuses from the drop of the guard on: the call is over then.
+    pub(super) fn until_over(&self) -> OverOnDrop {
+        OverOnDrop(self.clone())
+    }
+}
+
+/// Closes a hand-over when the wait of its call ends.
+pub(super) struct OverOnDrop(HandOver);
+
+impl Drop for OverOnDrop {
+    fn drop(&mut self) {
+        let mut state = self.0.0.state.lock();
+        if matches!(&*state, State::Open(_)) {
+            // Dropping the senders answers those who have asked.
+            *state = State::Closed(Err(OVER.to_owned()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_is_handed_over_once_and_can_be_asked_again_after_a_refusal() {
+        let call = HandOver::default();
+        let guard = call.until_over();
+        let first = call.request();
+        call.requested().await;
+        call.answer(&Err("no".to_owned()));
+        assert_eq!(first.await, Err("no".to_owned()));
+        let (second, third) = (call.request(), call.clone().request());
+        call.requested().await;
+        call.answer(&Ok(vec![BackgroundRun::default()]));
+        assert_eq!(
+            (second.await, third.await.map(|runs| runs.len())),
+            (Ok(vec![BackgroundRun::default()]), Ok(1))
+        );
+        drop(guard);
+        assert_eq!(call.request().await.map(|runs| runs.len()), Ok(1), "what was handed over stays so");
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_over_says_so() {
+        let call = HandOver::default();
+        let guard = call.until_over();
+        let asked = call.request();
+        drop(guard);
+        assert_eq!(asked.await, Err(OVER.to_owned()));
+        assert_eq!(call.request().await, Err(OVER.to_owned()));
+    }
+}

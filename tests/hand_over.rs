@@ -1,0 +1,349 @@
+//! Calls that are handed over: their runs go on in the background. Their children are scripted.
+#![cfg(target_os = "linux")]
+
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "only the waiting is used here")]
+mod pids;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use pi_subagent_native::orchestrate::background::{
+    Ack, BackgroundEvent, BackgroundRun, BackgroundService, ConversationScope, ConversationView,
+    DeliveryMessage, KnownDeliveries, Listener, background, close_conversation, commands, mark_delivered,
+    open_conversation, until_settled,
+};
+use pi_subagent_native::orchestrate::{
+    Call, CallOrder, HandOver, TaskSpec, TasksSpec, chain, parallel, single,
+};
+use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::{
+    Control, Host, HostContext, RunId, RunOutcome, RunOverrides, RunSpec, ToolResult,
+};
+use pids::eventually;
+use serde_json::{Value, json};
+use stage::{PATIENCE, User, stage};
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+const SESSION: &str = "conversation";
+/// Ends when the gate of the first word of its task is open; a task with `quick` at once, one with `fails` by failing.
+const GATED: &str = r#"hear; begin; delta 'So far.'
+case "$line" in
+    *quick*) said 'Quick answer.' ;;
+    *second*) gate second; said 'Second answer.' ;;
+    *fails*) gate first; said 'Not this one.' error ',"errorMessage":"the model is out"' ;;
+    *) gate first; said 'First answer.' ;;
+esac
+settled; leave"#;
+
+struct Scene {
+    root: TempDir,
+    service: Arc<BackgroundService>,
+    config: Value,
+    heard: Ear,
+    hand_over: HandOver,
+    cancel: Cancel,
+    session: Option<String>,
+}
+
+/// Keeps what it hears.
+#[derive(Clone, Default)]
+struct Ear(Arc<Mutex<Vec<BackgroundEvent>>>);
+
+impl Listener for Ear {
+    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
+        self.0.lock().push(event);
+        Ack::Accepted
+    }
+}
+
+impl Ear {
+    fn messages(&self) -> Vec<DeliveryMessage> {
+        self.0.lock().iter().filter_map(|event| event.message.clone()).collect()
+    }
+}
+
+impl Scene {
+    fn new(config: Value) -> Self {
+        let root = stage(GATED);
+        let service = background(&root.path().join("agent"));
+        let session = Some(SESSION.to_owned());
+        let (heard, hand_over, cancel) = (Ear::default(), HandOver::default(), Cancel::new());
+        Self { root, service, config, heard, hand_over, cancel, session }
+    }
+
+    fn context(&self) -> Arc<HostContext> {
+        let mut config = self.config.clone();
+        config["graceMs"] = json!(200);
+        let host = Host { session_id: self.session.clone(), ..Host::default() };
+        Arc::new(HostContext { host, ..stage::context(self.root.path(), config) })
+    }
+
+    async fn open(&self) -> Arc<ConversationView> {
+        let scope = ConversationScope {
+            cwd: self.root.path().join("project"),
+            context: self.context(),
+            ends_with: Cancel::new(),
+        };
+        let known = KnownDeliveries::default();
+        open_conversation(&self.service, SESSION.into(), scope, known, self.heard.clone()).await
+    }
+
+    fn call(&self) -> Call {
+        Call {
+            id: RunId::draw(),
+            callbacks: Arc::new(User::default()),
+            control: Control { cancel: self.cancel.clone(), ..Control::default() },
+            updates: watch::channel(None).0,
+            host_id: None,
+            order: CallOrder::now(),
+            hand_over: self.hand_over.clone(),
+            ends_with: Cancel::new(),
+        }
+    }
+
+    fn single(&self, task: &str) -> JoinHandle<ToolResult> {
+        let spec = RunSpec {
+            agent: "explorer".into(),
+            task: task.into(),
+            cwd: self.root.path().join("project"),
+            context: self.context(),
+            label: None,
+            share: 1,
+            siblings: 1,
+            overrides: RunOverrides::default(),
+        };
+        tokio::spawn(single(spec, self.call()))
+    }
+
+    fn tasks(&self, tasks: &[&str]) -> TasksSpec {
+        let task = |task: &&str| TaskSpec { agent: "explorer".into(), cwd: None, task: (*task).into() };
+        let cwd = self.root.path().join("project");
+        TasksSpec { tasks: tasks.iter().map(task).collect(), cwd, context: self.context() }
+    }
+
+    fn open_gate(&self, name: &str) {
+        fs::write(self.root.path().join(name), "").expect("a file");
+    }
+
+    /// Waits until so many children have heard their task.
+    async fn working(&self, children: usize) {
+        let heard = self.root.path().join("heard");
+        eventually("the children", || {
+            fs::read_to_string(&heard).is_ok_and(|text| text.lines().count() >= children)
+        })
+        .await;
+    }
+
+    async fn handed_over(&self) -> Vec<BackgroundRun> {
+        let asked = timeout(PATIENCE, self.hand_over.request()).await.expect("an answer");
+        asked.expect("it is handed over")
+    }
+
+    /// The one message, once nothing is live any more.
+    async fn announced(&self, view: &Arc<ConversationView>) -> DeliveryMessage {
+        timeout(PATIENCE, until_settled(&self.service, view, None)).await.expect("all is over");
+        let heard = self.heard.clone();
+        eventually("a message", move || !heard.messages().is_empty()).await;
+        let messages = self.heard.messages();
+        let [message] = &messages[..] else { panic!("told more than once: {messages:?}") };
+        assert!(mark_delivered(&self.service, view, message.delivery_ids.clone()).await);
+        message.clone()
+    }
+}
+
+async fn result(call: JoinHandle<ToolResult>) -> ToolResult {
+    timeout(PATIENCE, call).await.expect("the call is over").expect("no panic")
+}
+
+fn outcomes(result: &ToolResult) -> Vec<RunOutcome> {
+    result.details.results.iter().map(|single| single.outcome).collect()
+}
+
+#[tokio::test]
+async fn a_run_goes_on_after_its_call_and_an_abort_of_the_call_and_is_told_once() {
+    let scene = Scene::new(json!({}));
+    let view = scene.open().await;
+    let call = scene.single("look around");
+    scene.working(1).await;
+    let runs = scene.handed_over().await;
+    let receipt = result(call).await;
+    assert!(!receipt.is_error && receipt.usage.is_none(), "{receipt:?}");
+    assert_eq!(outcomes(&receipt), [RunOutcome::Background]);
+    assert!(receipt.text.contains(&format!("explorer (run {})", runs[0].run_id)), "{}", receipt.text);
+    assert!(receipt.text.contains("The result will arrive as a message"), "{}", receipt.text);
+    // As Escape would, and as a handle does that nobody holds any more.
+    scene.cancel.cancel(CancelReason::Caller(None));
+    scene.cancel.cancel(CancelReason::Shutdown);
+    assert_eq!(scene.handed_over().await[0].key, runs[0].key, "it is handed over once");
+    let listed = scene.service.runs(Some(SESSION.into())).await;
+    assert!(!listed[0].is_foreground && listed[0].is_live(), "{listed:?}");
+    scene.open_gate("first");
+    let message = scene.announced(&view).await;
+    assert!(
+        message.text.contains("Status: success") && message.text.contains("First answer."),
+        "{message:?}"
+    );
+    let ended = scene.service.runs(Some(SESSION.into())).await;
+    assert_eq!((ended[0].outcome, ended[0].progress.usage.input), (Some(RunOutcome::Completed), 10));
+    assert!(ended[0].archive_at_ms.is_some(), "it is archived like any other");
+    close_conversation(&scene.service, &view).await;
+}
+
+#[tokio::test]
+async fn whoever_is_first_gets_the_end_and_nobody_gets_it_twice() {
+    for round in 0..12 {
+        let scene = Scene::new(json!({}));
+        let view = scene.open().await;
+        let call = scene.single("look around");
+        scene.working(1).await;
+        scene.open_gate("first");
+        tokio::time::sleep(Duration::from_millis(round * 6)).await;
+        let answer = timeout(PATIENCE, scene.hand_over.request()).await.expect("an answer");
+        let result = result(call).await;
+        if answer.is_ok() {
+            assert_eq!(outcomes(&result), [RunOutcome::Background]);
+            assert!(scene.announced(&view).await.text.contains("First answer."));
+        } else {
+            assert_eq!(outcomes(&result), [RunOutcome::Completed]);
+            timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("all is over");
+            assert!(scene.heard.messages().is_empty(), "the call has it");
+        }
+        close_conversation(&scene.service, &view).await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_several_keeps_what_is_finished_and_hands_over_the_rest() {
+    let scene = Scene::new(json!({}));
+    let view = scene.open().await;
+    let call =
+        tokio::spawn(parallel(scene.tasks(&["quick look", "first look", "second look"]), scene.call()));
+    scene.working(3).await;
+    let service = Arc::clone(&scene.service);
+    let is_quick_over = async move {
+        while service.runs(Some(SESSION.into())).await.len() != 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(PATIENCE, is_quick_over).await.expect("the quick one ends");
+    let said = commands::answer(&scene.service, &view, "background", None, Arc::new(User::default())).await;
+    let said = said.plain();
+    assert_eq!(said.matches("goes on in the background").count(), 2, "{said}");
+    let receipt = result(call).await;
+    assert_eq!(outcomes(&receipt), [RunOutcome::Completed, RunOutcome::Background, RunOutcome::Background]);
+    assert!(!receipt.is_error && receipt.details.error.is_none());
+    assert!(
+        receipt.text.contains("[1/3] explorer ✓") && receipt.text.contains("Quick answer."),
+        "{}",
+        receipt.text
+    );
+    assert!(receipt.text.contains("[3/3] explorer goes on in the background · run "), "{}", receipt.text);
+    scene.cancel.cancel(CancelReason::Caller(None));
+    scene.open_gate("first");
+    scene.open_gate("second");
+    let message = scene.announced(&view).await;
+    assert_eq!(message.delivery_ids.len(), 2, "{message:?}");
+    assert!(message.text.contains("First answer.") && message.text.contains("Second answer."));
+    assert!(!message.text.contains("Quick answer."), "the call has that: {}", message.text);
+    close_conversation(&scene.service, &view).await;
+}
+
+#[tokio::test]
+async fn a_chain_goes_on_with_its_steps_and_is_told_at_its_end() {
+    let scene = Scene::new(json!({}));
+    let view = scene.open().await;
+    let tasks = scene.tasks(&["quick look", "first look", "second look at {previous}"]);
+    let call = tokio::spawn(chain(tasks, scene.call()));
+    scene.working(2).await;
+    let runs = scene.handed_over().await;
+    let receipt = result(call).await;
+    assert_eq!(outcomes(&receipt), [RunOutcome::Completed, RunOutcome::Background, RunOutcome::Background]);
+    assert_eq!((runs.len(), runs[0].label.as_deref()), (1, Some("chain, step 2 of 3")));
+    scene.cancel.cancel(CancelReason::Caller(None));
+    scene.open_gate("first");
+    scene.working(3).await;
+    let run = scene.service.runs(Some(SESSION.into())).await;
+    assert_eq!(
+        (run.len(), &run[0].run_id, run[0].label.as_deref()),
+        (1, &runs[0].run_id, Some("chain, step 3 of 3"))
+    );
+    assert!(scene.heard.messages().is_empty(), "nothing is told before its end");
+    scene.open_gate("second");
+    let message = scene.announced(&view).await;
+    assert!(
+        message.text.contains("Status: success") && message.text.contains("Second answer."),
+        "{message:?}"
+    );
+    let ended = scene.service.runs(Some(SESSION.into())).await;
+    assert_eq!((ended.len(), ended[0].progress.usage.input), (1, 20), "of both steps in the background");
+    let tasks = fs::read_to_string(scene.root.path().join("heard")).expect("what they heard");
+    assert!(tasks.contains("First answer."), "the answer of the step before reaches the next: {tasks}");
+    close_conversation(&scene.service, &view).await;
+}
+
+#[tokio::test]
+async fn a_chain_that_fails_in_the_background_tells_its_step_and_the_answer_before() {
+    let scene = Scene::new(json!({ "retry": { "maxAttempts": 1 } }));
+    let view = scene.open().await;
+    let tasks = scene.tasks(&["quick look", "it fails", "second look"]);
+    let call = tokio::spawn(chain(tasks, scene.call()));
+    scene.working(2).await;
+    scene.handed_over().await;
+    result(call).await;
+    scene.open_gate("first");
+    let message = scene.announced(&view).await;
+    for part in ["Status: error", "stopped at step 2 of 3", "the model is out", "Quick answer."] {
+        assert!(message.text.contains(part), "{part}: {}", message.text);
+    }
+    assert_eq!(
+        fs::read_to_string(scene.root.path().join("heard")).map(|text| text.lines().count()).ok(),
+        Some(2)
+    );
+    close_conversation(&scene.service, &view).await;
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_its_turn_is_handed_over_too() {
+    let scene = Scene::new(json!({ "maxConcurrent": 1, "parallelConcurrency": 1 }));
+    let view = scene.open().await;
+    let call = tokio::spawn(parallel(scene.tasks(&["first look", "second look"]), scene.call()));
+    scene.working(1).await;
+    assert_eq!(scene.handed_over().await.len(), 2);
+    assert_eq!(outcomes(&result(call).await), [RunOutcome::Background; 2]);
+    scene.open_gate("first");
+    scene.open_gate("second");
+    timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("all is over");
+    let heard = scene.heard.clone();
+    let told = move || heard.messages().iter().map(|message| message.delivery_ids.len()).sum::<usize>();
+    eventually("both results", || told() == 2).await;
+    close_conversation(&scene.service, &view).await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_handed_over_says_why_and_its_call_waits_on() {
+    let refused = async |scene: &Scene| {
+        let call = scene.single("look around");
+        scene.working(1).await;
+        let why = timeout(PATIENCE, scene.hand_over.request()).await.expect("an answer");
+        scene.open_gate("first");
+        assert_eq!(outcomes(&result(call).await), [RunOutcome::Completed]);
+        why.expect_err("it is refused")
+    };
+    let without_session = Scene { session: None, ..Scene::new(json!({})) };
+    assert!(refused(&without_session).await.contains("there is no session"));
+    let not_allowed = Scene::new(json!({ "allowAgents": ["tester"] }));
+    assert!(refused(&not_allowed).await.contains("`subagents.allowAgents` allows tester"));
+    let without_store = Scene::new(json!({}));
+    fs::create_dir_all(without_store.root.path().join("agent/subagents/runs.db")).expect("in its place");
+    assert!(refused(&without_store).await.contains("the store of runs cannot be used"));
+    let over = without_store.hand_over.request().await.expect_err("nothing waits");
+    assert!(over.contains("has ended"), "{over}");
+}
