@@ -45,7 +45,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			if (opened) return;
 			const report = await answerOf(pi, context, session, line || WITHOUT_PANEL);
 			deliver(pi, context, report);
-			if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, open, report.watch);
+			if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, answer, report.watch);
 			if (!context.hasUI) await drain(context);
 		},
 	});

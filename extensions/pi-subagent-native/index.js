@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 0bd23f820bb62437. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 cd7d4437c6b5a40a. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6258,8 +6258,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 0bd23f820bb62437"}.`)) return void 0;
-  const [version] = "0.1.0 0bd23f820bb62437".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 cd7d4437c6b5a40a"}.`)) return void 0;
+  const [version] = "0.1.0 cd7d4437c6b5a40a".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8079,7 +8079,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
     terminal.requestRender();
   };
   const drawing = repeated(draw, DRAW_EVERY_MS);
-  const open2 = (view) => {
+  const open = (view) => {
     if (isDisposed) {
       view.dispose?.();
       return;
@@ -8117,14 +8117,14 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
     const run = background.runs.find(({ key }) => key === wanted);
     if (!run) return;
     wanted = void 0;
-    open2(transcriptView(host, actions, run));
+    open(transcriptView(host, actions, run));
   };
   const press = (action) => {
     if (foot.press(action) || action === void 0 || views.at(-1)?.press(action)) return;
     if (action === "back" || action === "left" && views.length > 1) {
       views.pop()?.dispose?.();
       if (views.length === 0) close();
-    } else if (action === "keys") open2(reportView(host, { title: "Keys", draw: (pen) => keyLines(keys, pen) }));
+    } else if (action === "keys") open(reportView(host, { title: "Keys", draw: (pen) => keyLines(keys, pen) }));
   };
   const layout = (pen, rows) => {
     const view = views.at(-1);
@@ -8141,7 +8141,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
   const keys = panelKeys(keybindings);
   const foot = panelFoot(keys, drawing.want);
   const runs = panelRuns(background, session2, drawing.want);
-  const host = { foot, session: session2, runs, open: open2, changed: drawing.want };
+  const host = { foot, session: session2, runs, open, changed: drawing.want };
   const actions = runActions(host, callbacks, answer2);
   let wanted = opened;
   views.push(listView(host, actions));
@@ -8335,7 +8335,7 @@ function terminalQuestions(ui) {
   function show2(asked, byHand) {
     const now = { asked };
     shown = now;
-    const open2 = (tui, theme, keybindings, close) => {
+    const open = (tui, theme, keybindings, close) => {
       now.close = () => close(void 0);
       const done = (answer2) => answered(asked, answer2);
       now.overlay = questionOverlay({ tui, theme, keybindings, asked, byHand, done });
@@ -8346,7 +8346,7 @@ function terminalQuestions(ui) {
       if (shown !== now) takeAway(now);
     };
     const overlayOptions = { anchor: "center", width: "100%" };
-    ui.custom(open2, { overlay: true, overlayOptions, onHandle }).catch(() => {
+    ui.custom(open, { overlay: true, overlayOptions, onHandle }).catch(() => {
       putOff.add(asked.id);
       if (shown === now) shown = void 0;
     });
@@ -8433,7 +8433,7 @@ function registerCommands(pi, session2) {
       if (opened) return;
       const report = await answerOf(pi, context, session2, line2 || WITHOUT_PANEL);
       deliver(pi, context, report);
-      if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, open, report.watch);
+      if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, answer2, report.watch);
       if (!context.hasUI) await drain(context);
     }
   });
