@@ -278,3 +278,33 @@ describe("a question", () => {
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
 	});
 });
+
+describe("model", () => {
+	const config = { agents: { explorer: { model: "sonnet" } } };
+
+	it("is asked for each model that is not the session's, and refuses one without a login before the start", async (t) => {
+		const asked: string[] = [];
+		const model = (found: object) => ({
+			model: ({ model }: { model: string }) => {
+				asked.push(model);
+				return { model: "anthropic/claude-sonnet", ...found };
+			},
+		});
+		const script = "begin; said 'Done.'; settled";
+		const refused = await new Scene(t, script).run({ config }, undefined, model({ variables: ["THE_KEY"] }));
+		assert.match(textOf(refused), /^model `anthropic\/claude-sonnet` .*`\/login anthropic`, or set THE_KEY/);
+		assert.equal(refused.details.error?.code, "INVALID_INPUT");
+		const fine = await new Scene(t, script).run({ config }, undefined, model({ hasLogin: true }));
+		assert.equal(textOf(fine), "Done.");
+		await new Scene(t, script).run({ model: "fake/m1" }, undefined, model({}));
+		assert.deepEqual(asked, ["sonnet", "sonnet"]);
+	});
+
+	it("that fails, or says nothing, leaves it to the child", async (t) => {
+		const model = () => {
+			throw new Error("no answer");
+		};
+		const result = await new Scene(t, "begin; said 'Done.'; settled").run({ config }, undefined, { model });
+		assert.equal(textOf(result), "Done.");
+	});
+});

@@ -46,7 +46,7 @@ for (const version of piVersions) {
 				stdout,
 				/· researcher .* unavailable · .*\n {4}cannot run +agent `researcher` needs one of web_search/,
 			);
-			assert.match(stdout, /✓ scout +\(user\) Scouts\n/);
+			assert.match(stdout, /✓ scout +\(user, cannot write here: `allowWrite` is off\) Scouts\n/);
 			assert.match(
 				stdout,
 				/hidden +by another agent of the same name\n· tester +\(builtin\): the user agent takes effect/,

@@ -112,7 +112,10 @@ for (const version of piVersions) {
 			await rpc.send({ type: "new_session" });
 			const from = stage.server.requests.length;
 			await rpc.prompt("Hello?");
-			assert.match(definitionIn(stage.server.requests[from]).description ?? "", /\n- late: Came later/);
+			assert.match(
+				definitionIn(stage.server.requests[from]).description ?? "",
+				/\n- late \(cannot write here\): Came later/,
+			);
 		});
 	});
 }

@@ -55,7 +55,7 @@ fn agent(report: &mut Report, Listed { agent, values, plan, may_write, notices, 
         report.lines.push(below("without", &format!("{}: {}", dropped.tool, dropped.reason)));
     }
     report.lines.extend(notices.iter().map(|notice| below("without", notice)));
-    report.lines.push(below("settings", &values.all().join("; ")));
+    report.lines.push(below("settings", &values.by_source()));
     if let Some(path) = path {
         report.lines.push(below("file", &path.to_string_lossy()));
     }

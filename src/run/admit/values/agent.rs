@@ -167,6 +167,20 @@ impl AgentValues {
         self.words().into_iter().map(|(words, source)| format!("{words} ({source})")).collect()
     }
 
+    /// The same on one line, where values that come from the same place stand together.
+    #[must_use]
+    pub fn by_source(&self) -> String {
+        let mut groups: Vec<(&ValueSource, Vec<String>)> = Vec::new();
+        for (words, source) in self.words() {
+            match groups.iter_mut().find(|(known, _)| *known == source) {
+                Some((_, group)) => group.push(words),
+                None => groups.push((source, vec![words])),
+            }
+        }
+        let groups = groups.into_iter().map(|(source, words)| format!("{source}: {}", words.join(", ")));
+        groups.collect::<Vec<_>>().join("; ")
+    }
+
     /// Those of them that somebody's settings for this agent gave.
     #[must_use]
     pub fn given(&self) -> Vec<String> {
@@ -204,7 +218,7 @@ impl AgentValues {
                 if within.is_empty() { "none".to_owned() } else { within.join(", ") }
             }
         };
-        let unset = || "pi's".to_owned();
+        let unset = || "as in the session".to_owned();
         vec![
             (format!("model {}", model.value.clone().unwrap_or_else(unset)), &model.source),
             (format!("thinking {}", thinking.value.clone().unwrap_or_else(unset)), &thinking.source),
