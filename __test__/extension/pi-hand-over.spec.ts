@@ -109,6 +109,35 @@ for (const version of piVersions) {
 			}
 		});
 
+		test("go there from the panel, and a run that a person waits for shows its transcript", async () => {
+			const gate = makeGate();
+			const wait = () => [say("I look."), until(gate.opened), say("It is done.")];
+			const stage = await backgroundStage({ version, children: { wait } });
+			try {
+				const tui = await startTui(stage.world, { prompt: delegate(waits) });
+				await eventually(() => stage.childRequests().length > 0, "the child at work");
+				await tui.type("/subagents");
+				await tui.press("Enter");
+				await tui.waitFor(/wait for it[\s\S]*b background/);
+				await tui.press("b");
+				await tui.waitFor("goes on in the background");
+				await tui.press("Escape");
+				await tui.waitFor(/subagent explorer.*in the background/);
+				await tui.type("/subagents run --wait explorer wait again");
+				await tui.press("Enter");
+				await tui.waitFor(/wait again[\s\S]*I look\.[\s\S]*(?:back|keys)/);
+				gate.open();
+				await tui.waitFor("It is done.");
+				await tui.press("q");
+				await tui.waitFor("Sub-agents");
+				await tui.press("q");
+				await tui.waitFor(/Heard success/);
+				await tui.close();
+			} finally {
+				await stage.close();
+			}
+		});
+
 		test("a person starts an agent without a turn, while pi is idle and while it works", async () => {
 			const gate = makeGate();
 			const stage = await backgroundStage({

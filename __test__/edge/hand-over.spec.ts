@@ -1,0 +1,90 @@
+/** Calls that a program hands over, and runs that it continues. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { startChain, startParallel, startRun } from "../../index.js";
+import { backgroundScene, Here } from "./conversation.ts";
+import { inTime } from "./scene.ts";
+import { gate } from "./stand-in.ts";
+
+/** A child that has begun, and ends when the gate is open. */
+const waits = [{ stream: "so far" }, gate(), { say: "You said: {task}" }];
+
+describe("handing a call over", () => {
+	it("gives a receipt, and what comes of it to the conversation, whatever becomes of the handle", async (t) => {
+		const scene = backgroundScene(t, waits);
+		const here = Here.open(scene);
+		const call = startRun({ ...here.options, agent: "explorer", task: "look" });
+		const [receipt, more] = await inTime(call.background(), "the receipt");
+		assert.deepEqual([receipt?.status, more], ["accepted", undefined], receipt?.error);
+		assert.match(receipt?.childSessionKey ?? "", /^agent:explorer:subagent:/);
+		const { isError = false, usage, details } = await inTime(call.result(), "the result");
+		const [single] = details.results;
+		assert.deepEqual(
+			[isError, usage, single?.outcome, single?.runId],
+			[false, undefined, "background", receipt?.runId],
+		);
+		assert.deepEqual(await call.background(), [receipt], "it is handed over once");
+		call.abort("too late");
+		await inTime(call.close(), "the end of the call");
+		scene.open();
+		const message = await here.heard();
+		assert.deepEqual(message.runIds, [receipt?.runId]);
+		assert.match(message.text, /^Status: success$[\s\S]*You said: look/m);
+		await here.settled();
+		assert.equal(here.messages.length, 1);
+	});
+
+	it("leaves those that have ended with their calls, and says what has no conversation", async (t) => {
+		const scene = backgroundScene(t, [{ say: "You said: {task}" }]);
+		const here = Here.open(scene);
+		const call = startRun({ ...here.options, agent: "explorer", task: "look" });
+		await inTime(call.result(), "the result");
+		const [late] = await call.background();
+		assert.deepEqual([late?.status, late?.runId], ["forbidden", undefined]);
+		assert.match(late?.error ?? "", /has ended already/);
+		const { sessionId: _sessionId, ...homeless } = here.options;
+		const other = startRun({ ...homeless, agent: "explorer", task: "look" });
+		const [refused] = await inTime(other.background(), "the refusal");
+		assert.equal(refused?.status, "forbidden");
+		await inTime(other.result(), "the result");
+		assert.equal(here.messages.length, 0);
+	});
+
+	it("gives a receipt for each of several, and one for a chain", async (t) => {
+		const scene = backgroundScene(t, waits);
+		const here = Here.open(scene);
+		const tasks = ["one", "two"].map((task) => ({ agent: "explorer", task }));
+		const many = startParallel({ ...here.options, tasks });
+		const chain = startChain({ ...here.options, steps: tasks });
+		const receipts = await inTime(many.background(), "the receipts");
+		assert.deepEqual(
+			receipts.map(({ status }) => status),
+			["accepted", "accepted"],
+		);
+		const [whole, more] = await inTime(chain.background(), "the receipt of the chain");
+		assert.deepEqual([whole?.status, more], ["accepted", undefined]);
+		const outcomes = (await chain.result()).details.results.map(({ outcome }) => outcome);
+		assert.deepEqual(outcomes, ["background", "background"]);
+		scene.open();
+		await here.settled(60_000);
+		const told = here.messages.flatMap(({ runIds }) => runIds).sort();
+		assert.deepEqual(told, [...receipts, whole].map((receipt) => receipt?.runId).sort());
+	});
+});
+
+describe("continuing a run", () => {
+	it("answers as to a request for one, and tells its result", async (t) => {
+		const scene = backgroundScene(t, [{ say: "You said: {task}" }]);
+		const here = Here.open(scene);
+		const call = startRun({ ...here.options, agent: "explorer", task: "look" });
+		const [single] = (await inTime(call.result(), "the result")).details.results;
+		const receipt = await inTime(here.session.continueRun(single?.runId ?? "", "And now?"), "the receipt");
+		assert.deepEqual([receipt.status, receipt.runId], ["accepted", single?.runId], receipt.error);
+		assert.match((await here.heard()).text, /You said: And now\?/);
+		const unknown = await here.session.continueRun("nobody");
+		assert.equal(unknown.status, "error");
+		assert.match(unknown.error ?? "", /there is no run `nobody`/);
+	});
+});
