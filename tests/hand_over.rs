@@ -341,6 +341,15 @@ async fn what_cannot_be_handed_over_says_why_and_its_call_waits_on() {
     assert!(refused(&without_session).await.contains("there is no session"));
     let not_allowed = Scene::new(json!({ "allowAgents": ["tester"] }));
     assert!(refused(&not_allowed).await.contains("`subagents.allowAgents` allows tester"));
+    let chain_of_both = Scene::new(json!({ "allowAgents": ["explorer"] }));
+    let mut steps = chain_of_both.tasks(&["first look", "quick look"]);
+    steps.tasks[1].agent = "reviewer".into();
+    let call = tokio::spawn(chain(steps, chain_of_both.call()));
+    chain_of_both.working(1).await;
+    let why = timeout(PATIENCE, chain_of_both.hand_over.request()).await.expect("an answer");
+    chain_of_both.open_gate("first");
+    assert_eq!(outcomes(&result(call).await), [RunOutcome::Completed; 2]);
+    assert!(why.expect_err("a later step may not").contains("agent `reviewer`"));
     let without_store = Scene::new(json!({}));
     fs::create_dir_all(without_store.root.path().join("agent/subagents/runs.db")).expect("in its place");
     assert!(refused(&without_store).await.contains("the store of runs cannot be used"));

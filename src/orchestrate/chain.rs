@@ -55,8 +55,8 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         steps.iter().map(|step| (step.resolved.agent.name.clone(), step.shown_task(TASK_BYTES))).collect();
     // It has no placeholder, so this only turns escaped braces into plain ones.
     let first_task = filled(&first_task, "", "");
-    let agents = names.iter().map(|(agent, _)| agent.clone());
-    let progress = Arc::new(CallProgress::new(Mode::Chain, id.clone(), agents, TaskState::Waiting));
+    let agents: Vec<String> = names.iter().map(|(agent, _)| agent.clone()).collect();
+    let progress = Arc::new(CallProgress::new(Mode::Chain, id.clone(), agents.clone(), TaskState::Waiting));
     let has_session = spec.context.session().is_some();
     let (call, updates) = call.without_updates();
     let (under_way, current) = watch::channel(None);
@@ -73,7 +73,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
                     Ok(results) => return one_after_the_other(&id, results, config.output),
                     Err(error) => std::panic::resume_unwind(error.into_panic()),
                 },
-                answer = hand_over_when_asked(&call, has_session, current.clone()) => {
+                answer = hand_over_when_asked(&call, has_session, &agents, current.clone()) => {
                     call.hand_over.answer(&answer.as_ref().map(|(run, _)| vec![run.clone()]).map_err(Clone::clone));
                     if let Ok((run, done)) = answer {
                         running.detach_all();
@@ -106,6 +106,7 @@ type UnderWay = Option<(Arc<ForegroundRun>, String, Vec<ToolResult>)>;
 async fn hand_over_when_asked(
     call: &Call,
     has_session: bool,
+    agents: &[String],
     mut current: watch::Receiver<UnderWay>,
 ) -> Result<(BackgroundRun, Vec<ToolResult>), String> {
     call.hand_over.requested().await;
@@ -115,7 +116,7 @@ async fn hand_over_when_asked(
     loop {
         let under_way = current.wait_for(Option::is_some).await.map(|step| step.clone());
         let Ok(Some((run, label, done))) = under_way else { return Err(OVER.to_owned()) };
-        if let Some(why) = run.refusal().await {
+        if let Some(why) = run.refusal(agents.get(done.len() + 1..).unwrap_or_default()).await {
             return Err(why);
         }
         match run.hand_over(Some(label)).await {

@@ -97,7 +97,7 @@ async fn hand_over_rest(
     for (run, _) in listed.iter().zip(results.iter()).filter(|(_, result)| result.is_none()) {
         let refusal = match run {
             None => Some(NO_SESSION.to_owned()),
-            Some(run) => run.refusal().await,
+            Some(run) => run.refusal(&[]).await,
         };
         if let Some(why) = refusal {
             return Err(why);

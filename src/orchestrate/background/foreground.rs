@@ -176,13 +176,16 @@ impl ForegroundRun {
         if self.live.is_foreground() { &self.call } else { &self.live.control.cancel }
     }
 
-    /// Why it may not go on in the background.
-    pub(in crate::orchestrate) async fn refusal(&self) -> Option<String> {
+    /// Why it may not go on in the background, or why `others` may not, the agents of the steps that follow it.
+    pub(in crate::orchestrate) async fn refusal(&self, others: &[String]) -> Option<String> {
         let hosted = self.service.registry.len();
-        let (config, spec, agent) = (self.config.clone(), Arc::clone(&self.spec), self.live.record().agent);
+        let (config, spec) = (self.config.clone(), Arc::clone(&self.spec));
+        let agents = [&[self.live.record().agent], others].concat();
         let check = move || {
             let catalog = find_agents(&spec.cwd, &spec.context, &config);
-            refusal(&config, &agent, is_allowed(&config, &catalog, &agent), hosted)
+            agents
+                .iter()
+                .find_map(|agent| refusal(&config, agent, is_allowed(&config, &catalog, agent), hosted))
         };
         blocking(check).await
     }
