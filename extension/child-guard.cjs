@@ -8,7 +8,7 @@
  * compiler, in every child anew, which makes its start slower by half and leaves a file in the temporary directory.
  */
 
-/** @import { ExtensionAPI, ToolCallEvent, ToolCallEventResult } from "@earendil-works/pi-coding-agent" */
+/** @import { ExtensionAPI, ToolDefinition, ToolCallEvent, ToolCallEventResult } from "@earendil-works/pi-coding-agent" */
 
 /** Language-server actions that change files or the server; no configuration allows them. */
 const NEVER_ALLOWED_LSP_ACTIONS = new Set(["rename", "codeaction", "restart"]);
@@ -25,6 +25,7 @@ const ANNOUNCING = "Your work on the task is done, and its result is kept.";
  * @property {ReadonlySet<string> | undefined} tools `undefined`: the parent said nothing, so nothing is allowed.
  * @property {boolean} lsp
  * @property {ReadonlySet<string>} lspActions
+ * @property {boolean} asks Whether the agent may ask the user.
  * @property {boolean} ownShell Only pi's own `bash` may run: nothing else starts its commands in a sandbox.
  */
 
@@ -37,6 +38,7 @@ function readPolicy(environment) {
 		tools: environment.PI_SUBAGENT_TOOLS === undefined ? undefined : names(environment.PI_SUBAGENT_TOOLS),
 		lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
 		lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
+		asks: environment.PI_SUBAGENT_ASK === "1",
 		ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1",
 	};
 }
@@ -114,13 +116,65 @@ function shellBlockReason(policy, pi, tool) {
 	return "Tool `bash` is blocked: an extension provides it, and the sandbox holds only pi's own shell.";
 }
 
+/** What the child is told when its question was declined, or nobody was there to answer it. */
+const DECLINED =
+	"Nobody answered. Do not ask this again: go on with the choice that is easiest to undo, or leave out what depends on " +
+	"it, and say in your final answer what you assumed.";
+
+/** The tool with which an agent asks. How long an answer is waited for is the parent's to say. */
+const ask = /** @type {ToolDefinition} */ (
+	/** @type {unknown} */ ({
+		name: "ask",
+		label: "Ask",
+		description:
+			"Ask the user one question and wait for the answer. Use it only for a decision that the task leaves open and that " +
+			"you cannot find out yourself. The user sees the question alone: make it complete. There may be nobody to answer.",
+		parameters: {
+			type: "object",
+			properties: {
+				question: {
+					type: "string",
+					minLength: 1,
+					maxLength: 2000,
+					description: "Short, with all that the answer depends on",
+				},
+				options: {
+					type: "array",
+					items: { type: "string", minLength: 1, maxLength: 200 },
+					maxItems: 16,
+					description: "The possible answers; leave out for an answer in the user's own words",
+				},
+			},
+			required: ["question"],
+			additionalProperties: false,
+		},
+		/**
+		 * @param {string} _id
+		 * @param {{ question: string; options?: string[] }} asked
+		 * @param {AbortSignal | undefined} signal
+		 * @param {unknown} _onUpdate
+		 * @param {{ ui: import("@earendil-works/pi-coding-agent").ExtensionUIContext }} context
+		 */
+		async execute(_id, { question, options = [] }, signal, _onUpdate, { ui }) {
+			const until = signal && { signal };
+			const answer = await (options.length > 0
+				? ui.select(question, options, until)
+				: ui.input(question, undefined, until));
+			return { content: [{ type: "text", text: answer ? `The user answers: ${answer}` : DECLINED }], details: {} };
+		},
+	})
+);
+
 /**
  * Registers the guard. The policy is read once, so that nothing in the child can loosen it later.
  *
- * @param {Pick<ExtensionAPI, "on" | "getAllTools">} pi
+ * @param {Pick<ExtensionAPI, "on" | "getAllTools" | "registerTool">} pi
+ * @param {readonly ToolDefinition[]} [tools] None where this is the guard's second copy in a child: pi refuses an extension
+ *   that registers another one's tool.
  */
-function childGuard(pi) {
+function childGuard(pi, tools = [ask]) {
 	const policy = readPolicy(process.env);
+	if (policy.asks) for (const tool of tools) pi.registerTool(tool);
 	let isAnnouncing = false;
 	pi.on("before_agent_start", (/** @type {{ prompt?: string }} */ { prompt }) => {
 		// An extension's message that starts a turn is no prompt, and allows nothing that was not allowed before.

@@ -32,7 +32,7 @@ import { showWidget } from "./ui/widget.ts";
 
 export default function subagentNative(api: ExtensionAPI): void {
 	if (process.env.PI_SUBAGENT_CHILD === "1") {
-		childGuard(api);
+		childGuard(api, []);
 		return;
 	}
 	// A pi that lacks what is registered here would end.

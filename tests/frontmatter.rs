@@ -80,6 +80,7 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
         ("unknown anchor", "---\nname: *a\n---\n".into()),
         ("two documents are body", "---\nname: a\n---\n---\nname: b\n---\n".into()),
         ("unknown fields", "---\nname: a\ncolor: red\ntool: read\n---\n".into()),
+        ("ask", "---\nname: a\nask: parent\n---\n".into()),
         ("skills by name", "---\nname: a\nskills: pdf, xlsx\n---\n".into()),
         (
             "several at once, CRLF and BOM",
@@ -121,7 +122,7 @@ fn every_field_is_read() {
     let agent = agent_of(
         "---\nname: a.B_c-1\ndescription: >\n  Does\n  things.\nreadonly: 1\ntools: [Read, grep, Read]\nmodel: x/y\n\
          thinking: high\ntimeoutMs: 1000\nidleTimeoutMs: 0\nmaxTurns: 3\nmaxCost: 0.5\nsandbox: required\n\
-         network: off\nlauncher: box\nextensions: ./a.ts, ./b.ts\ncontext: none\nskills: true\n---\n\nDo it.\n",
+         network: off\nlauncher: box\nextensions: ./a.ts, ./b.ts\ncontext: none\nskills: true\nask: true\n---\n\nDo it.\n",
     );
     assert_eq!((agent.name.as_str(), agent.description.as_str()), ("a.B_c-1", "Does things."));
     assert_eq!((agent.readonly, agent.prompt.as_str()), (true, "Do it."));
@@ -133,6 +134,7 @@ fn every_field_is_read() {
     assert_eq!(agent.network, Some(Network::Off));
     assert_eq!(agent.extensions.as_deref(), Some(&["./a.ts".to_owned(), "./b.ts".to_owned()][..]));
     assert_eq!((agent.context, agent.skills), (Some(Context::None), Some(Skills::All(true))));
+    assert!(agent.ask);
     assert_eq!(agent.content_hash.len(), 64);
 }
 

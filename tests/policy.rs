@@ -36,6 +36,7 @@ fn policy(words: &str) -> ToolPolicy {
         deny: marked('-').collect(),
         allow: (!allow.is_empty()).then_some(allow),
         bounds: Vec::new(),
+        takes_answers: !has("json"),
     }
 }
 
@@ -145,8 +146,8 @@ fn an_agent_without_tools_is_told_so() {
 #[test]
 fn every_reason_for_a_dropped_tool_has_its_words() {
     use DropReason::{
-        Denied, LspNotAllowed, NeverInChild, NoSandbox, NotAllowed, NotAvailable, NotInSnapshot, Readonly,
-        Unknown, WriteNotAllowed,
+        Denied, LspNotAllowed, NeverInChild, NoAnswers, NoSandbox, NotAllowed, NotAvailable, NotInSnapshot,
+        Readonly, Unknown, WriteNotAllowed,
     };
     let all = [
         Readonly,
@@ -159,6 +160,7 @@ fn every_reason_for_a_dropped_tool_has_its_words() {
         NotAllowed,
         NeverInChild,
         NotInSnapshot,
+        NoAnswers,
     ];
     insta::assert_snapshot!("drop_reasons", all.map(|reason| reason.to_string()).join("\n"));
 }
@@ -249,4 +251,22 @@ fn shadowed_and_broken_definitions_are_named_nowhere_and_long_lists_become_names
 fn the_same_agents_give_the_same_surface() {
     let bytes = || serde_json::to_vec(&surface_of(&builtins(), |_| true)).expect("plain data");
     assert_eq!(bytes(), bytes());
+}
+
+#[test]
+fn an_agent_that_may_ask_gets_the_tool_unless_settings_exclude_it_or_nothing_can_be_answered() {
+    for (label, declared, words, expected) in [
+        ("beside others", Some("read"), "", "read ask | "),
+        ("without others", Some(""), "", "ask | "),
+        ("declared as well", Some("ask read"), "", "read ask | "),
+        ("denied", Some("read"), "-ask", "read | ask:Denied"),
+        ("not among the allowed", Some("read"), "+read", "read | ask:NotAllowed"),
+        ("a child that reads no answers", Some("read"), "json", "read | ask:NoAnswers"),
+    ] {
+        let agent = AgentDefinition { ask: true, ..agent(true, declared) };
+        let plan = plan_tools(&agent, &policy(words), Some(&available("read"))).expect("it runs");
+        assert_eq!(shown(&plan), expected, "{label}");
+    }
+    let plan = plan_tools(&agent(true, Some("read ask")), &policy(""), None).expect("it runs");
+    assert!(!plan.tools.contains(&"ask".to_owned()), "only `ask: true` gives it: {plan:?}");
 }

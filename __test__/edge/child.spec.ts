@@ -98,6 +98,7 @@ describe("the child", () => {
 			"PI_SUBAGENT_MAX_DEPTH=1",
 			"PI_SUBAGENT_ALLOW_LSP=1",
 			"PI_SUBAGENT_LSP_ACTIONS=definition,references,hover,signature,symbols,diagnostics,workspace-diagnostics,servers",
+			"PI_SUBAGENT_ASK=0",
 			`PI_SUBAGENT_RUN_ID=${handle.runId}`,
 			"COLOUR=red",
 			`PATH=${process.env.PATH}`,

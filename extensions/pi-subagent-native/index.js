@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 cd7d4437c6b5a40a. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 ef1eef53c08dff13. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -40,6 +40,7 @@ var require_child_guard = __commonJS({
         tools: environment.PI_SUBAGENT_TOOLS === void 0 ? void 0 : names(environment.PI_SUBAGENT_TOOLS),
         lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
         lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
+        asks: environment.PI_SUBAGENT_ASK === "1",
         ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1"
       };
     }
@@ -76,8 +77,50 @@ var require_child_guard = __commonJS({
       if (source === "builtin") return void 0;
       return "Tool `bash` is blocked: an extension provides it, and the sandbox holds only pi's own shell.";
     }
-    function childGuard2(pi) {
+    var DECLINED = "Nobody answered. Do not ask this again: go on with the choice that is easiest to undo, or leave out what depends on it, and say in your final answer what you assumed.";
+    var ask = (
+      /** @type {ToolDefinition} */
+      /** @type {unknown} */
+      {
+        name: "ask",
+        label: "Ask",
+        description: "Ask the user one question and wait for the answer. Use it only for a decision that the task leaves open and that you cannot find out yourself. The user sees the question alone: make it complete. There may be nobody to answer.",
+        parameters: {
+          type: "object",
+          properties: {
+            question: {
+              type: "string",
+              minLength: 1,
+              maxLength: 2e3,
+              description: "Short, with all that the answer depends on"
+            },
+            options: {
+              type: "array",
+              items: { type: "string", minLength: 1, maxLength: 200 },
+              maxItems: 16,
+              description: "The possible answers; leave out for an answer in the user's own words"
+            }
+          },
+          required: ["question"],
+          additionalProperties: false
+        },
+        /**
+         * @param {string} _id
+         * @param {{ question: string; options?: string[] }} asked
+         * @param {AbortSignal | undefined} signal
+         * @param {unknown} _onUpdate
+         * @param {{ ui: import("@earendil-works/pi-coding-agent").ExtensionUIContext }} context
+         */
+        async execute(_id, { question, options = [] }, signal, _onUpdate, { ui }) {
+          const until = signal && { signal };
+          const answer2 = await (options.length > 0 ? ui.select(question, options, until) : ui.input(question, void 0, until));
+          return { content: [{ type: "text", text: answer2 ? `The user answers: ${answer2}` : DECLINED }], details: {} };
+        }
+      }
+    );
+    function childGuard2(pi, tools = [ask]) {
       const policy = readPolicy(process.env);
+      if (policy.asks) for (const tool of tools) pi.registerTool(tool);
       let isAnnouncing = false;
       pi.on("before_agent_start", ({ prompt }) => {
         if (prompt !== void 0) isAnnouncing = prompt.startsWith(ANNOUNCING);
@@ -6258,8 +6301,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 cd7d4437c6b5a40a"}.`)) return void 0;
-  const [version] = "0.1.0 cd7d4437c6b5a40a".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 ef1eef53c08dff13"}.`)) return void 0;
+  const [version] = "0.1.0 ef1eef53c08dff13".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -9011,7 +9054,7 @@ function widgetLines({ live: live2, unread }, rows, now, pen) {
 // extension/index.ts
 function subagentNative(api) {
   if (process.env.PI_SUBAGENT_CHILD === "1") {
-    (0, import_child_guard.default)(api);
+    (0, import_child_guard.default)(api, []);
     return;
   }
   contained("loading the extension", () => start(guarded(api)));

@@ -109,6 +109,8 @@ pub struct AgentDefinition {
     pub context: Option<Context>,
     /// Which skills the child sees; `None` uses the configuration.
     pub skills: Option<Skills>,
+    /// Whether the child gets the tool `ask`, with which it asks the user.
+    pub ask: bool,
     /// The system prompt: the file's body, or the description when the body is empty.
     pub prompt: String,
     /// SHA-256 of the file in lower-case hexadecimal. A confirmation is bound to it.

@@ -36,9 +36,9 @@ pub use discover::{AgentDirs, discover};
 pub(crate) use discover::{canonical, project_directories};
 pub(crate) use parse::is_agent_name;
 pub use parse::{Parsed, parse};
+pub(crate) use policy::{ASK, SHELL, tool_name};
 pub use policy::{
     DropReason, DroppedTool, NoToolsLeft, ShellPolicy, ToolPlan, ToolPolicy, is_free_of_side_effects,
     plan_tools,
 };
-pub(crate) use policy::{SHELL, tool_name};
 pub use surface::{DELEGATION_HEADING, Surface, TaskLimits, Tool, ToolSurface, surface};

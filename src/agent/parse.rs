@@ -32,7 +32,7 @@ const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// Reads one field into the definition.
 type Read = fn(&mut Reader<'_>, &Field, &mut AgentDefinition);
 
-const FIELDS: [(&str, Read); 17] = [
+const FIELDS: [(&str, Read); 18] = [
     ("name", |reader, field, agent| agent.name = reader.name(field).unwrap_or_default()),
     ("description", |reader, field, agent| reader.description(field, agent)),
     ("readonly", |reader, field, agent| agent.readonly = reader.readonly(field).unwrap_or_default()),
@@ -59,6 +59,7 @@ const FIELDS: [(&str, Read); 17] = [
     ("extensions", |reader, field, agent| agent.extensions = reader.list(field, SYNTAX)),
     ("context", |reader, field, agent| agent.context = reader.context(field)),
     ("skills", |reader, field, agent| agent.skills = reader.skills(field)),
+    ("ask", |reader, field, agent| agent.ask = reader.ask(field).unwrap_or_default()),
 ];
 
 const NAME_MISSING: Code = (Severity::Error, "FRONTMATTER_NAME_MISSING");
@@ -320,6 +321,13 @@ impl Reader<'_> {
             Yaml::Bool(value) => Some(Skills::All(*value)),
             Yaml::Text(_) | Yaml::List(_) => self.list(field, SYNTAX).map(Skills::Named),
             _ => self.wrong(field, SYNTAX, "`true`, `false` or names of skills"),
+        }
+    }
+
+    fn ask(&mut self, field: &Field) -> Option<bool> {
+        match &field.value {
+            Yaml::Bool(value) => Some(*value),
+            _ => self.wrong(field, SYNTAX, "`true` or `false`"),
         }
     }
 

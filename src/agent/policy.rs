@@ -15,6 +15,8 @@ const PI_DEFAULTS: [&str; 4] = ["read", "bash", "edit", "write"];
 const PACKAGES: [(&str, &[&str]); 1] =
     [("`npm:pi-web-access`", &["web_search", "fetch_content", "get_search_content"])];
 const LSP: &str = "lsp";
+/// The tool with which a child asks the user. Our guard in the child provides it.
+pub(crate) const ASK: &str = "ask";
 pub(crate) const SHELL: &str = "bash";
 /// Prefix of the names of MCP tools.
 const MCP: &str = "mcp__";
@@ -102,6 +104,24 @@ pub struct ToolPolicy {
     pub allow: Option<Vec<String>>,
     /// Settings for this agent that only take tools away: each list holds all that the child may have.
     pub bounds: Vec<Vec<String>>,
+    /// Whether the child reads answers after its task.
+    pub takes_answers: bool,
+}
+
+impl ToolPolicy {
+    /// Why the settings keep a tool from the child, whatever the tool does.
+    fn excludes(&self, tool: &str) -> Option<DropReason> {
+        let is_covered = |list: &Vec<String>| list.iter().any(|pattern| covers(pattern, tool));
+        if self.deny.iter().any(|pattern| overlaps(pattern, tool)) {
+            Some(DropReason::Denied)
+        } else if self.allow.as_ref().is_some_and(|allow| !is_covered(allow)) {
+            Some(DropReason::NotAllowed)
+        } else if !self.bounds.iter().all(is_covered) {
+            Some(DropReason::NotInSettings)
+        } else {
+            None
+        }
+    }
 }
 
 /// The tools of one child.
@@ -190,6 +210,9 @@ pub enum DropReason {
     /// The settings of this agent leave it out.
     #[error("the settings of this agent (`agents`) leave it out")]
     NotInSettings,
+    /// The agent may ask, and nothing can be answered to its child.
+    #[error("a child that is driven with `protocol: \"json\"` cannot ask")]
+    NoAnswers,
     /// It delegates, and a child must not delegate.
     #[error("a child never delegates")]
     NeverInChild,
@@ -235,22 +258,34 @@ pub fn plan_tools(
     policy: &ToolPolicy,
     available: Option<&BTreeSet<String>>,
 ) -> Result<ToolPlan, NoToolsLeft> {
+    let mut plan = plan_declared(agent, policy, available)?;
+    if agent.ask {
+        // Ours takes the place of a declared tool of that name.
+        plan.tools.retain(|tool| tool != ASK);
+        plan.dropped.retain(|dropped| dropped.tool != ASK);
+        let refusal = if policy.takes_answers { policy.excludes(ASK) } else { Some(DropReason::NoAnswers) };
+        match refusal {
+            Some(reason) => plan.dropped.push(DroppedTool { tool: ASK.to_owned(), reason }),
+            None => plan.tools.push(ASK.to_owned()),
+        }
+    }
+    Ok(plan)
+}
+
+/// The tools that the agent declares, or those of one that declares none.
+fn plan_declared(
+    agent: &AgentDefinition,
+    policy: &ToolPolicy,
+    available: Option<&BTreeSet<String>>,
+) -> Result<ToolPlan, NoToolsLeft> {
     let reading_only = agent.readonly || !policy.allow_write;
     let exists = |tool: &str| tool.starts_with(MCP) || available.is_none_or(|names| names.contains(tool));
     let refusal = |tool: &str| {
         let write_reason = if agent.readonly { DropReason::Readonly } else { DropReason::WriteNotAllowed };
         if is_never_in_child(tool) {
             Some(DropReason::NeverInChild)
-        } else if policy.deny.iter().any(|pattern| overlaps(pattern, tool)) {
-            Some(DropReason::Denied)
-        } else if policy
-            .allow
-            .as_ref()
-            .is_some_and(|allow| !allow.iter().any(|pattern| covers(pattern, tool)))
-        {
-            Some(DropReason::NotAllowed)
-        } else if policy.bounds.iter().any(|bound| !bound.iter().any(|pattern| covers(pattern, tool))) {
-            Some(DropReason::NotInSettings)
+        } else if let Some(reason) = policy.excludes(tool) {
+            Some(reason)
         } else if tool == LSP {
             (!policy.allow_lsp).then_some(DropReason::LspNotAllowed)
         } else if reading_only && tool == SHELL {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::resolve::ResolvedRun;
-use crate::agent::ToolPlan;
+use crate::agent::{ASK, ToolPlan};
 use crate::config::Config;
 use crate::process::CancelReason;
 use crate::run::blocking::blocking;
@@ -41,6 +41,11 @@ impl AdmittedRun {
     #[must_use]
     pub fn shown_task(&self, bytes: usize) -> String {
         self.builder.sanitizer.sanitize(&self.spec.task).clip(bytes).into_string()
+    }
+
+    /// Whether the child has the tool `ask`.
+    pub(in crate::run) fn asks(&self) -> bool {
+        self.resolved.agent.ask && self.tools().iter().any(|tool| tool == ASK)
     }
 
     /// The provider of the child's model, if known.

@@ -19,6 +19,7 @@ use crate::agent::{
 use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
 use crate::run::context::HostContext;
+use crate::run::drive::protocol::protocol_of;
 use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::spec::{RunSpec, Timeout};
 use crate::text::figures;
@@ -311,6 +312,7 @@ pub(in crate::run) fn tools_of(
         deny: config.tools.deny.clone(),
         allow: config.tools.allow.clone(),
         bounds: values.tool_bounds.clone(),
+        takes_answers: protocol_of(config.protocol).takes_commands(),
     };
     plan_tools(&values.declared(agent), &policy, available.as_ref())
 }

@@ -54,7 +54,9 @@ impl ActiveRun<'_> {
             silence,
             child_control: &child_control,
             questions,
-            may_ask: resolved.may_ask(&self.admitted.spec.context, self.admitted.tools()),
+            may_ask: resolved.may_ask(&self.admitted.spec.context, self.admitted.tools())
+                || self.admitted.asks(),
+            rests_while_asking: self.admitted.asks(),
             enforcer: &self.enforcer,
             loop_guard: LoopGuard::new(resolved.loops, self.sanitizer(), &self.cancel),
             rate_limited: &rate_limited,

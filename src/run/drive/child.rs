@@ -64,6 +64,8 @@ pub(super) struct DrivenChild<'a> {
     /// Whether one of its extensions can ask. What looks like a question of another child was written by something that it
     /// has started.
     pub may_ask: bool,
+    /// Whether no limit of silence counts while a question waits. It has a bound of its own.
+    pub rests_while_asking: bool,
     pub enforcer: &'a BudgetEnforcer,
     pub loop_guard: LoopGuard<'a>,
     /// Called when the provider asks for a pause.
@@ -204,7 +206,9 @@ impl Observer for DrivenChild<'_> {
         // A child that just got an answer needs time to act on it.
         let alive = has_event || self.child_control.take_answered();
         let stay = (self.announcing == Announcing::Requested).then_some(ANNOUNCE_TIMEOUT);
-        Activity { alive, silence: self.silence.in_force(busy), settled, stay }
+        let rests = self.rests_while_asking && self.child_control.is_asking();
+        let silence = if rests { None } else { self.silence.in_force(busy) };
+        Activity { alive, silence, settled, stay }
     }
 
     fn interrupt(&mut self) -> bool {
@@ -257,6 +261,7 @@ mod tests {
                 child_control: &child_control,
                 questions,
                 may_ask: true,
+                rests_while_asking: false,
                 enforcer: &enforcer,
                 loop_guard: LoopGuard::new(LoopLimits::default(), &sanitizer, &cancel),
                 rate_limited: &|_| {},

@@ -21,6 +21,8 @@ const ALLOW_LSP: &str = "PI_SUBAGENT_ALLOW_LSP";
 const LSP_ACTIONS: &str = "PI_SUBAGENT_LSP_ACTIONS";
 /// `1` keeps the child to pi's own shell, the only one that gets a sandbox of its own.
 const OWN_SHELL: &str = "PI_SUBAGENT_OWN_SHELL";
+/// `1` registers the tool `ask`.
+const ASKS: &str = "PI_SUBAGENT_ASK";
 const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 const TEMPORARY: &str = "TMPDIR";
@@ -164,6 +166,7 @@ impl Invocation<'_> {
             (ALLOW_LSP, if config.allow_lsp_tools { "1" } else { "0" }.to_owned()),
             (LSP_ACTIONS, config.allowed_lsp_actions.join(",")),
             (OWN_SHELL, if sandbox.is_held() { "1" } else { "0" }.to_owned()),
+            (ASKS, if self.run.asks() { "1" } else { "0" }.to_owned()),
             (RUN_ID, self.files.run_id.clone()),
         ];
         let mut env = self.run.spec.context.env.clone();

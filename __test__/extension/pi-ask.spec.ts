@@ -1,0 +1,115 @@
+/** An agent that may ask, in real pi: its question reaches the parent's user, and the answer its model. */
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import {
+	call,
+	delegate,
+	detailsOf,
+	lastEnd,
+	type ModelRequest,
+	piVersions,
+	type RpcSession,
+	runJson,
+	Stage,
+	say,
+	startRpc,
+	textOf,
+	type UiAnswer,
+	type UiRequest,
+} from "../support/pi.ts";
+
+const definition = (ask: boolean) =>
+	`---\nname: asks\ndescription: Asks.\nreadonly: true\ntools: read\nask: ${ask}\n---\nAsk what you cannot know.\n`;
+
+/** A child that asks once and says what it heard. */
+const asking =
+	(question: Record<string, unknown>) =>
+	({ toolAnswers }: ModelRequest) =>
+		toolAnswers.length === 0 ? [call("ask", question)] : [say(`I heard: ${toolAnswers.at(-1)?.text}`)];
+
+const children = {
+	which: asking({ question: "Which colour?", options: ["red", "green"] }),
+	what: asking({ question: "What name?" }),
+	wrong: asking({ question: "", options: "none" }),
+};
+
+for (const version of piVersions) {
+	describe(`an agent that may ask in pi ${version}`, () => {
+		let stage: Stage;
+		let rpc: RpcSession;
+		let user: (request: UiRequest) => UiAnswer | undefined;
+
+		before(async () => {
+			stage = await Stage.open({ version, children });
+			stage.world.writeAgentDir("agents/asks.md", definition(true));
+			rpc = startRpc(stage.world, { answer: (asked) => user(asked) });
+		});
+
+		after(() => stage.close());
+
+		async function heard(task: string): Promise<string> {
+			await rpc.prompt(delegate({ agent: "asks", task }));
+			return textOf(lastEnd(rpc.log));
+		}
+
+		test("hears the option that the user chooses, or the user's own words", async () => {
+			const seen: unknown[] = [];
+			user = (request) => {
+				seen.push([request.method, request.title, request.options]);
+				return { value: request.method === "select" ? "green" : "Ada" };
+			};
+			assert.match(await heard("which"), /^I heard: The user answers: green/);
+			assert.match(await heard("what"), /^I heard: The user answers: Ada/);
+			assert.deepEqual(seen, [
+				["select", "asks asks: Which colour?", ["red", "green"]],
+				["input", "asks asks: What name?", undefined],
+			]);
+		});
+
+		test("hears that nobody answered when the user declines", async () => {
+			user = () => ({ cancelled: true });
+			assert.match(await heard("which"), /Nobody answered\. Do not ask this again/);
+		});
+
+		test("is told by pi what a question needs", async () => {
+			user = () => assert.fail("nothing is asked");
+			assert.match(await heard("wrong"), /I heard: .*(?:question|options)/s);
+		});
+
+		test("asks once where its child loads this package, too", async () => {
+			stage.configure({ inheritExtensions: "all" });
+			const titles: unknown[] = [];
+			user = ({ title }) => {
+				titles.push(title);
+				return { value: "red" };
+			};
+			assert.match(await heard("which"), /^I heard: The user answers: red/);
+			assert.deepEqual(titles, ["asks asks: Which colour?"]);
+			stage.configure({});
+		});
+
+		test("hears that nobody answered where there is nobody", async () => {
+			const { log } = await runJson(stage.world, delegate({ agent: "asks", task: "which" }));
+			assert.match(textOf(lastEnd(log)), /Nobody answered\. Do not ask this again/);
+		});
+
+		test("has no such tool where answers cannot be sent, and the result says so", async () => {
+			stage.configure({ protocol: "json" });
+			await rpc.prompt(delegate({ agent: "asks", task: "say done" }));
+			const end = lastEnd(rpc.log);
+			assert.match(
+				String(detailsOf(end).results[0]?.diagnostics),
+				/`ask` was dropped: a child that is driven with `protocol: "json"` cannot ask/,
+			);
+			stage.configure({});
+		});
+
+		test("is the only one that gets the tool", async () => {
+			stage.world.writeAgentDir("agents/asks.md", definition(false));
+			user = () => assert.fail("nothing is asked");
+			assert.match(await heard("which"), /I heard: .*(?:not found|not allowed)/is);
+		});
+	});
+}

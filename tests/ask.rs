@@ -1,0 +1,109 @@
+//! An agent with `ask: true`: its child has the tool, its questions reach the user, and no limit of silence counts while
+//! they wait.
+#![cfg(unix)]
+
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::time::Duration;
+
+use pi_subagent_native::run::{Answer, ChildQuestion, Control, RunOutcome, ToolResult};
+use scene::Scene;
+use serde_json::{Value, json};
+use stage::User;
+
+/// What pi writes when the model calls the tool of our guard; the child ends once it is answered.
+const ASKS: &str = r#"
+hear; begin; env > "$home/env"; printf '%s\n' "$@" > "$home/argv"
+printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"ask","args":{}}\n'
+printf '{"type":"extension_ui_request","id":"q1","method":"select","title":"Which?","options":["red","green"]}\n'
+hear; printf '%s' "$line" > "$home/answer"
+printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"ask","result":{"content":[]},"isError":false}\n'
+said 'Done.'; settled; leave
+"#;
+
+/// A child that loads no extension but our guard, of an agent that may ask or not.
+fn scene(script: &str, ask: bool, config: &Value) -> Scene {
+    let mut all = json!({ "graceMs": 200, "inheritExtensions": "none", "retry": { "enabled": false } });
+    all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
+    let scene = Scene::new(script, all);
+    fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
+    let agent = format!(
+        "---\nname: explorer\nreadonly: true\ndescription: Asks.\ntools: read\nask: {ask}\n---\nAsk.\n"
+    );
+    fs::write(scene.path("agent/agents/explorer.md"), agent).expect("an agent");
+    scene
+}
+
+async fn run(scene: &Scene, user: &User<'_>) -> ToolResult {
+    scene.run_with(user, &Control::default()).await.0
+}
+
+fn read(scene: &Scene, name: &str) -> String {
+    fs::read_to_string(scene.path(name)).expect("the child wrote it")
+}
+
+#[tokio::test]
+async fn the_question_of_an_agent_that_may_ask_reaches_the_user_and_the_answer_the_child() {
+    let scene = scene(ASKS, true, &json!({}));
+    let answers = |ChildQuestion { question, agent, .. }: ChildQuestion| {
+        assert_eq!((question.title.as_str(), agent.as_str()), ("Which?", "explorer"));
+        Answer::Value(question.options[1].clone())
+    };
+    let user = User { answers: Some(Box::new(answers)), ..User::default() };
+    let result = run(&scene, &user).await;
+    assert_eq!(result.text, "Done.");
+    assert!(read(&scene, "answer").contains(r#""value":"green""#), "{}", read(&scene, "answer"));
+    assert!(read(&scene, "env").contains("PI_SUBAGENT_TOOLS=read,ask\n"));
+    assert!(read(&scene, "env").contains("PI_SUBAGENT_ASK=1\n"));
+    assert!(read(&scene, "argv").contains("--tools\nread,ask\n"));
+}
+
+#[tokio::test]
+async fn an_agent_that_may_not_ask_has_no_tool_for_it_and_what_looks_like_its_question_is_declined() {
+    let scene = scene(ASKS, false, &json!({}));
+    let answers = |_: ChildQuestion| -> Answer { panic!("nobody is asked") };
+    let user = User { answers: Some(Box::new(answers)), ..User::default() };
+    let result = run(&scene, &user).await;
+    assert_eq!(result.text, "Done.");
+    assert!(read(&scene, "answer").contains(r#""cancelled":true"#));
+    assert!(read(&scene, "env").contains("PI_SUBAGENT_TOOLS=read\n"));
+    assert!(read(&scene, "env").contains("PI_SUBAGENT_ASK=0\n"));
+}
+
+#[tokio::test]
+async fn where_nobody_is_the_question_is_declined_at_once() {
+    let scene = scene(ASKS, true, &json!({}));
+    let result = run(&scene, &User::default()).await;
+    assert_eq!(result.text, "Done.");
+    assert!(read(&scene, "answer").contains(r#""cancelled":true"#));
+}
+
+/// Nobody answers for longer than either limit, and the question is declined by its own bound.
+#[tokio::test]
+async fn no_limit_of_silence_counts_while_the_user_is_asked() {
+    let limits = json!({ "idleTimeoutMs": 2000, "toolTimeoutMs": 2000 });
+    let away = User { patience: Some(Duration::from_millis(3500)), ..User::default() };
+    let result = run(&scene(ASKS, true, &limits), &away).await;
+    assert_eq!(result.text, "Done.", "{:?}", result.details.results[0].error);
+
+    // Once it is answered, silence counts again.
+    let script = ASKS.replace("printf '%s' \"$line\" > \"$home/answer\"", "while hear; do :; done");
+    let soon = User { patience: Some(Duration::from_millis(10)), ..User::default() };
+    let result = run(&scene(&script, true, &limits), &soon).await;
+    assert_eq!(result.details.results[0].outcome, RunOutcome::IdleTimeout);
+}
+
+#[tokio::test]
+async fn a_child_that_reads_no_answers_has_no_such_tool_and_its_result_says_so() {
+    let script = r#"begin; env > "$home/env"; said 'Done.'; settled"#;
+    let scene = scene(script, true, &json!({ "protocol": "json" }));
+    let result = run(&scene, &User::default()).await;
+    assert!(read(&scene, "env").contains("PI_SUBAGENT_TOOLS=read\n"));
+    let notices = &result.details.results[0].diagnostics;
+    let expected = "`ask` was dropped: a child that is driven with `protocol: \"json\"` cannot ask";
+    assert!(notices.iter().any(|notice| notice.contains(expected)), "{notices:?}");
+}
