@@ -3,9 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::reader::Origin;
 use super::settings::{
-    AnnounceMode, Config, EarlyBoot, NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol,
+    AnnounceMode, Config, EarlyBoot, NonInteractivePolicy, OnExit, Origin, ProjectAgentPolicy, Protocol,
 };
 use crate::agent::{Context, Network, SandboxMode, THINKING_LEVELS};
 use crate::text::HomePaths;

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::keys::Values;
-use super::reader::{FOREIGN, NamedAgent, Origin, READ_FAILED, Reader};
-use super::settings::Config;
+use super::reader::{FOREIGN, NamedAgent, READ_FAILED, Reader};
+use super::settings::{Config, Origin};
 use crate::agent::{canonical, project_directories};
 use crate::files::open;
 use crate::text::{Diagnostic, Severity};

@@ -25,9 +25,9 @@ mod tighten;
 mod units;
 
 pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
-pub use reader::{ALL, NamedAgent, Origin};
+pub use reader::{ALL, NamedAgent};
 pub use settings::{
     AgentBounds, AgentSettings, Announce, AnnounceMode, Background, Budget, Config, EarlyBoot,
-    InheritExtensions, Launcher, Limits, LoopLimits, NonInteractivePolicy, OnExit, ProjectAgentPolicy,
-    Protocol, Retry, Sandbox, SessionBudget, Spare, Tools,
+    InheritExtensions, Launcher, Limits, LoopLimits, NonInteractivePolicy, OnExit, Origin,
+    ProjectAgentPolicy, Protocol, Retry, Sandbox, SessionBudget, Spare, Tools,
 };

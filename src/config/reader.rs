@@ -8,9 +8,10 @@ use serde_json::Value;
 use super::check::{check, check_of_agent, shown};
 use super::keys::{AGENT_KEYS, AGENTS, KEYS, Key, Tighten, Values, is_group, key};
 use super::located::{Json, Located, Member, parse};
+use super::settings::Origin;
 use super::tighten::{Tightened, tighten};
 use crate::agent::is_agent_name;
-use crate::text::{Code, Diagnostic, Position, Severity, nearest, quoted, suggestion, text_enum};
+use crate::text::{Code, Diagnostic, Position, Severity, nearest, quoted, suggestion};
 
 /// A file with more problems is probably not a configuration file.
 const MAX_DIAGNOSTICS: usize = 10;
@@ -29,16 +30,6 @@ const NOT_IN_FORCE: Code = (Severity::Info, "CONFIG_KEY_NOT_IN_FORCE");
 const TOO_MANY: Code = (Severity::Warning, "CONFIG_TOO_MANY_PROBLEMS");
 pub(super) const FOREIGN: Code = (Severity::Warning, "CONFIG_FILE_FOREIGN");
 const PROJECT_REFUSED: Code = (Severity::Warning, "CONFIG_PROJECT_REFUSED");
-
-text_enum! {
-    /// Whose configuration file it is.
-    pub enum Origin {
-        /// The user's own.
-        User = "user",
-        /// The project's.
-        Project = "project",
-    }
-}
 
 /// Merges the settings of one origin.
 pub(super) struct Reader<'a> {

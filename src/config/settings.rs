@@ -122,6 +122,16 @@ pub struct Config {
 }
 
 text_enum! {
+    /// Whose configuration file it is.
+    pub enum Origin {
+        /// The user's own.
+        User = "user",
+        /// The project's.
+        Project = "project",
+    }
+}
+
+text_enum! {
     /// How agents defined by a project are treated.
     pub enum ProjectAgentPolicy {
         /// They run.

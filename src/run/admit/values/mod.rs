@@ -15,5 +15,6 @@ mod skills;
 pub use agent::{AgentValues, Sourced, ValueSource, find_agents};
 pub(crate) use model::UnusableModel;
 pub use model::look_up;
+pub(in crate::run) use model::usable_model;
 pub(in crate::run) use notes::tool_notes;
 pub(crate) use skills::SkillFiles;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::agent::{Sourced, ValueSource};
-use crate::run::admit::resolve::ResolvedRun;
+use crate::config::Config;
 use crate::run::callbacks::{HostCallbacks, HostModel};
-use crate::run::context::HostContext;
+use crate::run::context::Host;
 use crate::text::{nearest, suggestion};
 
 /// How long pi may take to look a model up. It takes a millisecond; without an answer the child finds out.
@@ -38,39 +38,35 @@ pub enum UnusableModel {
     },
 }
 
-impl ResolvedRun {
-    /// Looks the model up in the hosting pi, unless it is the session's, or the child is started by another pi.
-    ///
-    /// # Errors
-    ///
-    /// When the child could not use it.
-    pub(in crate::run) async fn check_model(
-        &mut self,
-        callbacks: &dyn HostCallbacks,
-        context: &HostContext,
-    ) -> Result<(), UnusableModel> {
-        let Sourced { value: Some(asked), source } = &self.values.model else { return Ok(()) };
-        if self.config.pi_command.is_some() || context.host.model.as_ref() == Some(asked) {
-            return Ok(());
-        }
-        let Some(found) = look_up(asked, callbacks).await else { return Ok(()) };
-        let Some(model) = found.model.clone() else {
-            return Err(UnusableModel::Unknown { why: found.unknown(asked), from: source.clone() });
-        };
-        if !found.has_login && self.credentials.is_none() && !self.brings_login(&found) {
-            let provider = model.split_once('/').map_or(model.as_str(), |(provider, _)| provider).to_owned();
-            let remedy = remedy(&provider, &found.variables);
-            return Err(UnusableModel::NoLogin { model, provider, remedy, from: source.clone() });
-        }
-        self.model = Some(model);
-        Ok(())
+/// The model of a run as `provider/id`, if the hosting pi says which it is. It is not asked about the session's, nor where
+/// the child is started by another pi. `has_own_login` when the agent has credentials of its own.
+///
+/// # Errors
+///
+/// When the child could not use it.
+pub(in crate::run) async fn usable_model(
+    asked: &Sourced<Option<String>>,
+    config: &Config,
+    host: &Host,
+    has_own_login: bool,
+    callbacks: &dyn HostCallbacks,
+) -> Result<Option<String>, UnusableModel> {
+    let Sourced { value: Some(asked), source } = asked else { return Ok(None) };
+    if config.pi_command.is_some() || host.model.as_ref() == Some(asked) {
+        return Ok(None);
     }
-
-    /// Whether the configuration gives the child a key that the hosting pi does not have.
-    fn brings_login(&self, found: &HostModel) -> bool {
-        let is_key = |name: &String| found.variables.is_empty() || found.variables.contains(name);
-        self.config.env.keys().any(is_key)
+    let Some(found) = look_up(asked, callbacks).await else { return Ok(None) };
+    let Some(model) = found.model.clone() else {
+        return Err(UnusableModel::Unknown { why: found.unknown(asked), from: source.clone() });
+    };
+    // The configuration may give the child a key that the hosting pi does not have.
+    let is_key = |name: &String| found.variables.is_empty() || found.variables.contains(name);
+    if !found.has_login && !has_own_login && !config.env.keys().any(is_key) {
+        let provider = model.split_once('/').map_or(model.as_str(), |(provider, _)| provider).to_owned();
+        let remedy = remedy(&provider, &found.variables);
+        return Err(UnusableModel::NoLogin { model, provider, remedy, from: source.clone() });
     }
+    Ok(Some(model))
 }
 
 /// What the hosting pi says about a model, if it does.
