@@ -20,7 +20,8 @@ const quick = { idleTimeoutMs: 1_500, graceMs: 200 };
 const asking = (method: string, fields: object) => [{ ask: method, ...fields }, { say: "Answer: {answer}" }];
 
 describe("a question", () => {
-	const rows: Record<string, [ask: Record<string, unknown>, asked: object, answer: Answer, says: string]> = {
+	type Asked = Partial<Question> & { title: string };
+	const rows: Record<string, [ask: Record<string, unknown>, asked: Asked, answer: Answer, says: string]> = {
 		"confirm, yes": [
 			{ ask: "confirm", title: "Go on?", message: "It takes long." },
 			{ method: "confirm", title: "Go on?", message: "It takes long." },
@@ -71,9 +72,14 @@ describe("a question", () => {
 			});
 			const result = await inTime(handle.result(), "the result");
 			assert.deepEqual([shape(result), textOf(result)], [completed, `Answer: ${says}`]);
-			const [{ id, ...question } = assert.fail("nothing was asked"), ...more] = questions;
-			assert.deepEqual([question, more], [{ runId: handle.runId, agent: "explorer", ...asked }, []]);
+			const [first = assert.fail("nothing was asked"), ...more] = questions;
+			const { id, heading, sentence, choices, timeoutMs, ...question } = first;
+			const { timeoutMs: most = 600_000, ...words } = asked;
+			assert.deepEqual([question, more], [{ runId: handle.runId, agent: "explorer", ...words }, []]);
 			assert.equal(typeof id, "number");
+			assert.deepEqual([heading, sentence], ["explorer asks", `explorer asks: ${asked.title}`]);
+			assert.ok(timeoutMs > 0 && timeoutMs <= most, `${timeoutMs}`);
+			assert.ok(choices.length > 1);
 		});
 	}
 
