@@ -135,6 +135,15 @@ async fn each_value_says_where_it_comes_from() {
 }
 
 #[tokio::test]
+async fn values_that_nobody_set_are_listed_once_for_all_agents() {
+    let scene = scene(&json!({ "idleTimeoutMs": 60000 }));
+    let report = pi_subagent_native::present::agents_report(&listing(&scene).await).plain();
+    assert_eq!(report.matches("maxCost none").count(), 1, "{report}");
+    assert!(report.contains("otherwise"), "{report}");
+    assert!(report.contains("`idleTimeoutMs`: idleTimeoutMs 1m00s"), "{report}");
+}
+
+#[tokio::test]
 async fn a_project_s_settings_never_loosen_what_the_file_or_the_user_says() {
     let scene = scene(&json!({ "timeoutMs": 1000, "agents": { "*": { "maxCost": 2 } } }));
     let settings = json!({

@@ -15,6 +15,15 @@ pub fn agents_report(listing: &Listing) -> Report {
     for listed in &listing.agents {
         agent(&mut report, listed);
     }
+    let mut defaults: Vec<String> = Vec::new();
+    for value in listing.agents.iter().flat_map(|listed| listed.values.defaults()) {
+        if !defaults.contains(&value) {
+            defaults.push(value);
+        }
+    }
+    if !defaults.is_empty() {
+        report.lines.push(line(Mark::None, "otherwise", &defaults.join(", ")));
+    }
     if !listing.shadowed.is_empty() {
         report.lines.push(ReportLine::new(Mark::None, "hidden", "by another agent of the same name"));
     }
@@ -55,7 +64,10 @@ fn agent(report: &mut Report, Listed { agent, values, plan, may_write, notices, 
         report.lines.push(below("without", &format!("{}: {}", dropped.tool, dropped.reason)));
     }
     report.lines.extend(notices.iter().map(|notice| below("without", notice)));
-    report.lines.push(below("settings", &values.by_source()));
+    let settings = values.by_source();
+    if !settings.is_empty() {
+        report.lines.push(below("settings", &settings));
+    }
     if let Some(path) = path {
         report.lines.push(below("file", &path.to_string_lossy()));
     }

@@ -167,11 +167,12 @@ impl AgentValues {
         self.words().into_iter().map(|(words, source)| format!("{words} ({source})")).collect()
     }
 
-    /// The same on one line, where values that come from the same place stand together.
+    /// Those that are no defaults, on one line, where values that come from the same place stand together.
     #[must_use]
     pub fn by_source(&self) -> String {
         let mut groups: Vec<(&ValueSource, Vec<String>)> = Vec::new();
-        for (words, source) in self.words() {
+        for (words, source) in self.words().into_iter().filter(|(_, source)| **source != ValueSource::Default)
+        {
             match groups.iter_mut().find(|(known, _)| *known == source) {
                 Some((_, group)) => group.push(words),
                 None => groups.push((source, vec![words])),
@@ -179,6 +180,13 @@ impl AgentValues {
         }
         let groups = groups.into_iter().map(|(source, words)| format!("{source}: {}", words.join(", ")));
         groups.collect::<Vec<_>>().join("; ")
+    }
+
+    /// Those that nobody said anything about.
+    #[must_use]
+    pub fn defaults(&self) -> Vec<String> {
+        let words = self.words().into_iter().filter(|(_, source)| **source == ValueSource::Default);
+        words.map(|(words, _)| words).collect()
     }
 
     /// Those of them that somebody's settings for this agent gave.
