@@ -30,9 +30,9 @@ export async function sanitizer({ engine, folder, quick }) {
 	const length = quick ? 50_000 : 4_000_000;
 	/** @type {[name: string, text: string, least?: number][]} */
 	const texts = [
-		["prose", prose(length, { secrets: false }), 200],
+		["prose", prose(length, { secrets: false }), 400],
 		["prose with a secret every 20 KB", prose(length, { secrets: true })],
-		["code", code(root, length), 200],
+		["code", code(root, length), 250],
 		["JSON tool output with home directories", jsonOutput(length)],
 	];
 	/** @type {Row[]} */
