@@ -3,20 +3,11 @@
  * What is missing on disk is not installed for it.
  */
 
-import { realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
-import type { DefaultPackageManager, ExtensionContext, SettingsManager } from "@earendil-works/pi-coding-agent";
+import type { DefaultPackageManager, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { HostExtension } from "../../index.js";
+import { library } from "./library.ts";
 import { isOurs } from "./own.ts";
 import { defined } from "./stored.ts";
-
-/** Of pi's own module, which lies beside its program and is loaded already. */
-interface PiModule {
-	getAgentDir(): string;
-	DefaultPackageManager: typeof DefaultPackageManager;
-	SettingsManager: typeof SettingsManager;
-}
 
 type Resolved = Awaited<ReturnType<DefaultPackageManager["resolve"]>>["extensions"][number];
 
@@ -39,13 +30,13 @@ export async function findHostExtensions(context: ExtensionContext): Promise<voi
 }
 
 async function resolve(context: ExtensionContext): Promise<Resolved[]> {
-	const folder = dirname(realpathSync(process.argv[1] ?? ""));
-	const pi = (await import(pathToFileURL(join(folder, "index.js")).href)) as PiModule;
-	const agentDir = pi.getAgentDir();
-	const settingsManager = pi.SettingsManager.create(context.cwd, agentDir, {
+	const { getAgentDir, SettingsManager, DefaultPackageManager } = await library();
+	if (!getAgentDir || !SettingsManager || !DefaultPackageManager) throw new Error("this host is not pi");
+	const agentDir = getAgentDir();
+	const settingsManager = SettingsManager.create(context.cwd, agentDir, {
 		projectTrusted: context.isProjectTrusted(),
 	});
-	const manager = new pi.DefaultPackageManager({ cwd: context.cwd, agentDir, settingsManager });
+	const manager = new DefaultPackageManager({ cwd: context.cwd, agentDir, settingsManager });
 	// Packages that `-e` names would be fetched again.
 	Object.assign(manager, { installParsedSource: async () => {}, refreshTemporaryGitSource: async () => {} });
 	const { sources, isAlone } = named(process.argv.slice(2));

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 ef1eef53c08dff13. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 74447b831792c4b2. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6301,8 +6301,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 ef1eef53c08dff13"}.`)) return void 0;
-  const [version] = "0.1.0 ef1eef53c08dff13".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 74447b831792c4b2"}.`)) return void 0;
+  const [version] = "0.1.0 74447b831792c4b2".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7205,13 +7205,20 @@ function stopClocks() {
 // extension/index.ts
 var import_child_guard = __toESM(require_child_guard());
 
-// extension/host/extensions.ts
-import { realpathSync as realpathSync2 } from "node:fs";
-import { dirname, join } from "node:path";
+// extension/host/library.ts
+import { readFileSync as readFileSync2, realpathSync } from "node:fs";
+import { findPackageJSON } from "node:module";
 import { pathToFileURL } from "node:url";
+var PI = "@earendil-works/pi-coding-agent";
+async function library() {
+  const program = pathToFileURL(realpathSync(process.argv[1] ?? ""));
+  const description = findPackageJSON(program);
+  const isPi = description !== void 0 && JSON.parse(readFileSync2(description, "utf8")).name === PI;
+  return isPi ? await import(new URL("index.js", program).href) : {};
+}
 
 // extension/host/own.ts
-import { realpathSync } from "node:fs";
+import { realpathSync as realpathSync2 } from "node:fs";
 import { sep } from "node:path";
 import { fileURLToPath as fileURLToPath2 } from "node:url";
 var OWN_FOLDER = fileURLToPath2(new URL("extensions/", packageFolder));
@@ -7220,7 +7227,7 @@ function isOurs(file) {
 }
 function realPath(file) {
   try {
-    return realpathSync(file);
+    return realpathSync2(file);
   } catch {
     return file;
   }
@@ -7241,13 +7248,13 @@ async function findHostExtensions(context) {
   }
 }
 async function resolve(context) {
-  const folder = dirname(realpathSync2(process.argv[1] ?? ""));
-  const pi = await import(pathToFileURL(join(folder, "index.js")).href);
-  const agentDir = pi.getAgentDir();
-  const settingsManager = pi.SettingsManager.create(context.cwd, agentDir, {
+  const { getAgentDir, SettingsManager, DefaultPackageManager } = await library();
+  if (!getAgentDir || !SettingsManager || !DefaultPackageManager) throw new Error("this host is not pi");
+  const agentDir = getAgentDir();
+  const settingsManager = SettingsManager.create(context.cwd, agentDir, {
     projectTrusted: context.isProjectTrusted()
   });
-  const manager = new pi.DefaultPackageManager({ cwd: context.cwd, agentDir, settingsManager });
+  const manager = new DefaultPackageManager({ cwd: context.cwd, agentDir, settingsManager });
   Object.assign(manager, { installParsedSource: async () => {
   }, refreshTemporaryGitSource: async () => {
   } });
@@ -7299,18 +7306,6 @@ function placeOptions(pi, context) {
     extensionProviders: [...modelRegistry.getRegisteredProviderIds()],
     thinking: thinkingLevel ?? pi.getThinkingLevel()
   });
-}
-
-// extension/host/library.ts
-import { readFileSync as readFileSync2, realpathSync as realpathSync3 } from "node:fs";
-import { findPackageJSON } from "node:module";
-import { pathToFileURL as pathToFileURL2 } from "node:url";
-var PI = "@earendil-works/pi-coding-agent";
-async function library() {
-  const program = pathToFileURL2(realpathSync3(process.argv[1] ?? ""));
-  const description = findPackageJSON(program);
-  const isPi = description !== void 0 && JSON.parse(readFileSync2(description, "utf8")).name === PI;
-  return isPi ? await import(new URL("index.js", program).href) : {};
 }
 
 // extension/host/models.ts
@@ -8041,9 +8036,9 @@ function panelRuns(background, session2, changed) {
       runs.problem = messageOf(error);
     }
     askedAt = Date.now();
-    join2();
+    join();
   });
-  const join2 = () => {
+  const join = () => {
     const byKey = new Map(stored.map((run) => [run.key, run]));
     const told = background.runs.map((run) => completed(run, byKey.get(run.key)));
     for (const { key } of told) byKey.delete(key);
@@ -8064,13 +8059,13 @@ function panelRuns(background, session2, changed) {
     isComplete: false,
     problem: void 0,
     run: (key) => runs.list.find((run) => run.key === key),
-    join: join2,
+    join,
     /** Lists the runs of all sessions, or only this one's. */
     toggleAll() {
       runs.isAll = !runs.isAll;
       const [own] = background.runs;
       if (!runs.isAll) stored = stored.filter(({ session: session3 }) => session3 === own?.session);
-      join2();
+      join();
       reading.want();
     },
     /** Asks the store now, or when it is time to. */
@@ -8079,7 +8074,7 @@ function panelRuns(background, session2, changed) {
       if (now || !reading.isBusy() && age >= (runs.isAll ? ALL_EVERY_MS : OWN_EVERY_MS)) reading.want();
     }
   };
-  join2();
+  join();
   return runs;
 }
 function completed(told, stored) {
