@@ -78,7 +78,7 @@ pub struct Candidate<'a> {
 #[must_use]
 pub fn keep_within(limit: u64, runs: &[Candidate<'_>], mut goes: impl FnMut(usize) -> bool) -> Vec<usize> {
     let sizes: Vec<u64> = runs.iter().map(|run| size(&run.place)).collect();
-    let mut all = sizes.iter().copied().fold(0, u64::saturating_add);
+    let mut all = total(sizes.iter().copied());
     // Removing a run without files frees nothing.
     let mut order: Vec<usize> = (0..runs.len()).filter(|&at| runs[at].may_go && sizes[at] > 0).collect();
     // Without the one that leaves no room for any other, the others may stay.
@@ -101,12 +101,25 @@ pub fn keep_within(limit: u64, runs: &[Candidate<'_>], mut goes: impl FnMut(usiz
 /// The size of a run's files; 0 when they cannot be measured.
 fn size(place: &RunPlace<'_>) -> u64 {
     let files = place.open().ok().flatten().and_then(|directory| directory.files().ok());
-    files.unwrap_or_default().iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add)
+    total(files.unwrap_or_default().iter().map(|(_, bytes)| *bytes))
+}
+
+/// A file system may claim any size for its files; together they have no more than a number can say.
+fn total(sizes: impl Iterator<Item = u64>) -> u64 {
+    sizes.fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_that_no_disk_has_do_not_wrap() {
+        assert_eq!(total([u64::MAX, 1, u64::MAX].into_iter()), u64::MAX);
+        assert_eq!(total([1, 2].into_iter()), 3);
+        #[cfg(unix)]
+        assert_eq!(crate::archive::usage::blocks(u64::MAX), u64::MAX);
+    }
 
     #[test]
     fn a_time_is_utc_and_part_of_any_name() {
