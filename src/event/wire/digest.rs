@@ -30,8 +30,11 @@ struct Container {
 }
 
 impl Digest {
+    /// Forgets a value that was cut off. The text begins anew with each string; this runs for every record.
     pub(super) fn clear(&mut self) {
-        *self = Self::default();
+        self.open.clear();
+        self.held_back.clear();
+        self.done = None;
     }
 
     /// The hash of the value that has ended.
