@@ -1,6 +1,8 @@
 //! Runs that a call waits for, as their conversation shows and reaches them. Their children are scripted.
 #![cfg(target_os = "linux")]
 
+#[path = "support/ear.rs"]
+mod ear;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "only the waiting is used here")]
 mod pids;
@@ -11,10 +13,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use ear::Ear;
 use pi_subagent_native::orchestrate::background::{
-    Ack, BackgroundEvent, BackgroundRun, BackgroundService, ConversationScope, KnownDeliveries, Listener,
-    background, close_conversation, commands, open_conversation, send, stop, until_settled,
+    BackgroundEvent, BackgroundRun, BackgroundService, ConversationScope, KnownDeliveries, background,
+    close_conversation, commands, open_conversation, send, stop, until_settled,
 };
 use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, TaskSpec, TasksSpec, parallel};
 use pi_subagent_native::process::Cancel;
@@ -97,17 +99,6 @@ impl Scene {
             }
         };
         timeout(PATIENCE, look).await.expect("both are listed")
-    }
-}
-
-/// Keeps what it hears.
-#[derive(Clone, Default)]
-struct Ear(Arc<Mutex<Vec<BackgroundEvent>>>);
-
-impl Listener for Ear {
-    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
-        self.0.lock().push(event);
-        Ack::Accepted
     }
 }
 

@@ -1,6 +1,8 @@
 //! Calls that are handed over: their runs go on in the background. Their children are scripted.
 #![cfg(target_os = "linux")]
 
+#[path = "support/ear.rs"]
+mod ear;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "only the waiting is used here")]
 mod pids;
@@ -11,11 +13,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use ear::Ear;
 use pi_subagent_native::orchestrate::background::{
-    Ack, BackgroundEvent, BackgroundRun, BackgroundService, ConversationScope, ConversationView,
-    DeliveryMessage, KnownDeliveries, Listener, background, close_conversation, commands, mark_delivered,
-    open_conversation, until_settled,
+    BackgroundRun, BackgroundService, ConversationScope, ConversationView, DeliveryMessage, KnownDeliveries,
+    background, close_conversation, commands, mark_delivered, open_conversation, until_settled,
 };
 use pi_subagent_native::orchestrate::{
     Call, CallOrder, HandOver, TaskSpec, TasksSpec, chain, parallel, single,
@@ -51,17 +52,6 @@ struct Scene {
     hand_over: HandOver,
     cancel: Cancel,
     session: Option<String>,
-}
-
-/// Keeps what it hears.
-#[derive(Clone, Default)]
-struct Ear(Arc<Mutex<Vec<BackgroundEvent>>>);
-
-impl Listener for Ear {
-    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
-        self.0.lock().push(event);
-        Ack::Accepted
-    }
 }
 
 impl Ear {

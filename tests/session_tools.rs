@@ -1,6 +1,8 @@
 //! What the model of a conversation can ask about its runs, and do with them. Their children are scripted.
 #![cfg(target_os = "linux")]
 
+#[path = "support/ear.rs"]
+mod ear;
 #[path = "support/hidden.rs"]
 mod hidden;
 #[path = "support/pids.rs"]
@@ -12,12 +14,12 @@ mod stage;
 use std::fs;
 use std::sync::Arc;
 
+use ear::Ear;
 use hidden::{assert_all_seen, with_hidden};
-use parking_lot::Mutex;
 use pi_subagent_native::orchestrate::background::{
-    Ack, BackgroundEvent, BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Listener,
-    Receipt, SessionAnswer, SpawnRequest, background, close_conversation, commands, mark_delivered,
-    open_conversation, parse_call, spawn, until_settled, use_session_tool,
+    BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SessionAnswer,
+    SpawnRequest, background, close_conversation, commands, mark_delivered, open_conversation, parse_call,
+    spawn, until_settled, use_session_tool,
 };
 use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, single};
 use pi_subagent_native::process::{Cancel, CancelReason};
@@ -43,17 +45,6 @@ struct Scene {
     ear: Ear,
 }
 
-/// Keeps what it hears.
-#[derive(Clone, Default)]
-struct Ear(Arc<Mutex<Vec<BackgroundEvent>>>);
-
-impl Listener for Ear {
-    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
-        self.0.lock().push(event);
-        Ack::Accepted
-    }
-}
-
 impl Scene {
     async fn new(script: &str) -> Self {
         let root = stage(script);
@@ -67,6 +58,19 @@ impl Scene {
         let known = KnownDeliveries::default();
         let view = open_conversation(&service, SESSION.into(), scope, known, ear.clone()).await;
         Self { root, service, view, ear }
+    }
+
+    /// Writes messages into the transcript of the only run, one below the other.
+    async fn write_transcript(&self, messages: impl IntoIterator<Item = Value>) {
+        let run = self.service.runs(Some(SESSION.into())).await.remove(0);
+        let file = run.transcript.expect("a session file");
+        let mut lines = fs::read_to_string(&file).expect("a header");
+        for (number, message) in messages.into_iter().enumerate() {
+            let parent = number.checked_sub(1).map(|before| before.to_string());
+            let entry = json!({ "type": "message", "id": number.to_string(), "parentId": parent, "message": message });
+            lines.extend([entry.to_string(), "\n".to_owned()]);
+        }
+        fs::write(&file, lines).expect("a file of ours");
     }
 
     async fn spawn(&self, label: &str) -> String {
@@ -307,23 +311,16 @@ async fn history_tells_what_was_cut() {
     let scene = Scene::new(ANSWERS).await;
     let key = scene.spawn("map").await;
     scene.settled().await;
-    let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
-    let file = run.transcript.clone().expect("a session file");
-    let mut lines = fs::read_to_string(&file).expect("a header");
     let long = "word ".repeat(4_000);
-    for number in 0..30 {
-        let parent = (number > 0).then(|| (number - 1).to_string());
-        let (role, text) = if number % 2 == 0 {
+    let message = |number: usize| {
+        let (role, text) = if number.is_multiple_of(2) {
             ("user", format!("question {number}"))
         } else {
             ("assistant", long.clone())
         };
-        let message = json!({ "role": role, "content": [{ "type": "text", "text": text }] });
-        let entry =
-            json!({ "type": "message", "id": number.to_string(), "parentId": parent, "message": message });
-        lines.extend([entry.to_string(), "\n".to_owned()]);
-    }
-    fs::write(&file, lines).expect("a file of ours");
+        json!({ "role": role, "content": [{ "type": "text", "text": text }] })
+    };
+    scene.write_transcript((0..30).map(message)).await;
     let answer = scene.tool("sessions_history", json!({ "sessionKey": key, "limit": 200 })).await;
     let messages = answer.value["messages"].as_array().expect("messages");
     assert_eq!(messages.last().expect("the newest")["role"], "assistant");
@@ -342,19 +339,10 @@ async fn names_of_tools_that_a_child_makes_up_are_bounded_too() {
     let scene = Scene::new(ANSWERS).await;
     let key = scene.spawn("map").await;
     scene.settled().await;
-    let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
-    let file = run.transcript.clone().expect("a session file");
-    let mut lines = fs::read_to_string(&file).expect("a header");
     let name = "all is well ".repeat(80);
-    for number in 0..200 {
-        let parent = (number > 0).then(|| (number - 1).to_string());
-        let call = json!([{ "type": "toolCall", "id": "c", "name": name, "arguments": {} }]);
-        let message = json!({ "role": "assistant", "content": call });
-        let entry =
-            json!({ "type": "message", "id": number.to_string(), "parentId": parent, "message": message });
-        lines.extend([entry.to_string(), "\n".to_owned()]);
-    }
-    fs::write(&file, lines).expect("a file of ours");
+    let call = json!([{ "type": "toolCall", "id": "c", "name": name, "arguments": {} }]);
+    let message = json!({ "role": "assistant", "content": call });
+    scene.write_transcript(vec![message; 200]).await;
     let wanted = json!({ "sessionKey": key, "limit": 200, "includeTools": true });
     let answer = scene.tool("sessions_history", wanted).await.value;
     assert!(answer.to_string().len() < 64 * 1024, "{}", answer.to_string().len());
@@ -368,8 +356,6 @@ async fn what_a_model_reads_of_its_runs_has_nothing_hidden() {
     let scene = Scene::new(&says).await;
     let key = scene.spawn(&hidden).await;
     scene.settled().await;
-    let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
-    let file = run.transcript.clone().expect("a session file");
     let text = json!([{ "type": "text", "text": hidden }]);
     let call =
         json!([{ "type": "toolCall", "id": "c", "name": hidden, "arguments": { hidden.as_str(): hidden } }]);
@@ -384,14 +370,7 @@ async fn what_a_model_reads_of_its_runs_has_nothing_hidden() {
         json!({ "role": "toolResult", "toolName": hidden, "isError": true, "content": text }),
         failed,
     ];
-    let mut lines = fs::read_to_string(&file).expect("a header");
-    for (number, message) in messages.iter().enumerate() {
-        let parent = number.checked_sub(1).map(|before| before.to_string());
-        let entry =
-            json!({ "type": "message", "id": number.to_string(), "parentId": parent, "message": message });
-        lines.extend([entry.to_string(), "\n".to_owned()]);
-    }
-    fs::write(&file, lines).expect("a file of ours");
+    scene.write_transcript(messages).await;
     let wanted = json!({ "sessionKey": key, "limit": 200, "includeTools": true });
     let history = scene.tool("sessions_history", wanted).await;
     assert_eq!(texts(&history.value, "messages", "role").len(), 5, "{}", history.value);

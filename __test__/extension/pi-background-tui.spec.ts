@@ -11,7 +11,6 @@ import {
 	type PiEvent,
 	parent,
 	piVersions,
-	type RpcSession,
 	say,
 	spawn,
 	startRpc,
@@ -25,15 +24,6 @@ async function enter(tui: Tui, text: string): Promise<void> {
 	await tui.type(text);
 	await tui.waitFor(text);
 	await tui.press("Enter");
-}
-
-/** Asks with a command and returns what the user is told. */
-async function told(rpc: RpcSession, message: string): Promise<string> {
-	const from = rpc.uiRequests.length;
-	const { success } = await rpc.send({ type: "prompt", message });
-	assert.equal(success, true);
-	const notes = rpc.uiRequests.slice(from).filter(({ method }) => method === "notify");
-	return notes.map((note) => note.message).join("\n");
 }
 
 for (const version of piVersions) {
@@ -91,25 +81,25 @@ for (const version of piVersions) {
 			const stage = await backgroundStage({ version, children });
 			try {
 				const rpc = startRpc(stage.world);
-				assert.match(await told(rpc, "/stop"), /nothing is running/);
+				assert.match(await rpc.told("/stop"), /nothing is running/);
 				await rpc.prompt(spawn({ task: "wait", label: "a" }, { task: "wait", label: "b" }));
 				const atWork = () => stage.server.requests.filter(({ isParent }) => !isParent).length;
 				await eventually(() => atWork() === 2, "the work of both");
-				const list = await told(rpc, "/subagents list");
+				const list = await rpc.told("/subagents list");
 				assert.match(list, /^[●◐] #1 {2}\w{8} · explorer "b" · [\s\S]*^[●◐] #2 {2}\w{8} · explorer "a" · /m);
-				assert.equal((await told(rpc, "/subagents")).split("\n").length, list.split("\n").length, "bare lists");
-				assert.match(await told(rpc, "/subagents info nobody"), /^✗ there is no run `nobody`$/m);
-				const stopped = await told(rpc, "/subagents stop a");
+				assert.equal((await rpc.told("/subagents")).split("\n").length, list.split("\n").length, "bare lists");
+				assert.match(await rpc.told("/subagents info nobody"), /^✗ there is no run `nobody`$/m);
+				const stopped = await rpc.told("/subagents stop a");
 				assert.match(stopped, /^✓ stopped \w{8} \(explorer "a"\) and everything it had started$/m);
 				const from = rpc.log.events.length;
 				const turns = () => stage.server.requests.filter(({ isParent }) => isParent).length;
 				const before = turns();
-				assert.match(await told(rpc, "/stop"), /stopped 1 background run/);
+				assert.match(await rpc.told("/stop"), /stopped 1 background run/);
 				// What was stopped is told, and starts no turn.
 				const appended = ({ message }: PiEvent) => JSON.stringify(message ?? "").includes('"aborted"');
 				await rpc.log.waitFor(appended, 15_000, from);
 				assert.equal(turns(), before);
-				const over = await told(rpc, "/subagents list");
+				const over = await rpc.told("/subagents list");
 				assert.match(over, /^⚠ #1 {2}\w{8} · explorer "b" · stopped [\s\S]*^⚠ #2 {2}\w{8} · explorer "a" · stopped /m);
 				await rpc.close();
 			} finally {

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 
 import {
 	backgroundStage,
@@ -13,29 +12,10 @@ import {
 	makeGate,
 	type PiEvent,
 	piVersions,
-	type RpcSession,
 	say,
 	startRpc,
 	until,
 } from "../support/pi.ts";
-
-/** Asks with a command and returns what the user is told. */
-async function told(rpc: RpcSession, message: string): Promise<string> {
-	const from = rpc.uiRequests.length;
-	const { success } = await rpc.send({ type: "prompt", message });
-	assert.equal(success, true);
-	const notes = rpc.uiRequests.slice(from).filter(({ method }) => method === "notify");
-	return notes.map((note) => note.message).join("\n");
-}
-
-/** Asks until this is told. */
-async function tells(rpc: RpcSession, message: string, what: RegExp, limitMs = 15_000): Promise<string> {
-	for (const deadline = performance.now() + limitMs; ; await delay(100)) {
-		const text = await told(rpc, message);
-		if (what.test(text)) return text;
-		assert.ok(performance.now() < deadline, `${message} does not tell ${what}:\n${text}`);
-	}
-}
 
 for (const version of piVersions) {
 	describe(`runs that a call of pi ${version} waits for`, () => {
@@ -57,19 +37,19 @@ for (const version of piVersions) {
 				const rpc = startRpc(stage.world);
 				await rpc.send({ type: "prompt", message: "both of them" });
 				const listed = /^● #1 .* · running .*\n +a call waits for it\n● #2 .* · running /m;
-				const list = await tells(rpc, "/subagents list", listed);
+				const list = await rpc.tells("/subagents list", listed);
 				const idOf = (agent: string) =>
 					new RegExp(`^● #\\d {2}(\\w{8}) · ${agent} · [wh]\\w+ \\w+.* · running`, "m").exec(list)?.[1];
 				const [explorer, reviewer] = [idOf("explorer"), idOf("reviewer")];
 				assert.ok(explorer && reviewer, list);
-				assert.match(await told(rpc, `/subagents info ${explorer}`), /a call waits for it/);
-				await tells(rpc, `/subagents log ${explorer}`, /I look\./);
-				const sent = await told(rpc, `/subagents send ${explorer} Be brief.`);
+				assert.match(await rpc.told(`/subagents info ${explorer}`), /a call waits for it/);
+				await rpc.tells(`/subagents log ${explorer}`, /I look\./);
+				const sent = await rpc.told(`/subagents send ${explorer} Be brief.`);
 				assert.match(sent, /^✓ sent to \w{8} \(explorer\), which reads it before its next turn$/m);
-				const stopped = await told(rpc, `/subagents stop ${reviewer}`);
+				const stopped = await rpc.told(`/subagents stop ${reviewer}`);
 				assert.match(stopped, /^✓ stopped \w{8} \(reviewer\) and everything it had started$/m);
 				assert.equal(rpc.log.events.filter(({ type }) => type === "tool_execution_end").length, 0, "the call goes on");
-				assert.match(await told(rpc, "/subagents stop nobody"), /there is no run `nobody`/);
+				assert.match(await rpc.told("/subagents stop nobody"), /there is no run `nobody`/);
 
 				gate.open();
 				await rpc.log.waitFor(({ type }: PiEvent) => type === "agent_settled");
@@ -81,7 +61,7 @@ for (const version of piVersions) {
 				]);
 				const heard = stage.childRequests().some(({ userText }) => userText === "Be brief.");
 				assert.ok(heard, "it has read the message");
-				assert.doesNotMatch(await told(rpc, "/subagents list"), /a call waits for it/);
+				assert.doesNotMatch(await rpc.told("/subagents list"), /a call waits for it/);
 				assert.equal(stage.server.requests.filter(({ isParent }) => isParent).length, 2, "nothing was announced");
 				await rpc.close();
 			} finally {

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 
 import {
 	announcementsIn,
@@ -22,24 +21,6 @@ import {
 	until,
 } from "../support/pi.ts";
 
-/** Asks with a command and returns what the user is told. */
-async function told(rpc: RpcSession, message: string): Promise<string> {
-	const from = rpc.uiRequests.length;
-	const { success } = await rpc.send({ type: "prompt", message });
-	assert.equal(success, true);
-	const notes = rpc.uiRequests.slice(from).filter(({ method }) => method === "notify");
-	return notes.map((note) => note.message).join("\n");
-}
-
-/** Asks until this is told. */
-async function tells(rpc: RpcSession, message: string, what: RegExp, limitMs = 15_000): Promise<string> {
-	for (const deadline = performance.now() + limitMs; ; await delay(100)) {
-		const text = await told(rpc, message);
-		if (what.test(text)) return text;
-		assert.ok(performance.now() < deadline, `${message} does not tell ${what}:\n${text}`);
-	}
-}
-
 async function sessionFile(rpc: RpcSession): Promise<string> {
 	const { data } = await rpc.send({ type: "get_state" });
 	return (data as { sessionFile: string }).sessionFile;
@@ -57,10 +38,10 @@ for (const version of piVersions) {
 			});
 			try {
 				const rpc = startRpc(stage.world);
-				assert.match(await told(rpc, "/subagents background"), /no call waits for a sub-agent/);
+				assert.match(await rpc.told("/subagents background"), /no call waits for a sub-agent/);
 				await rpc.send({ type: "prompt", message: delegate(waits, waits) });
-				await tells(rpc, "/subagents list", /^● #1 .*running[\s\S]*^● #2 .*running/m);
-				const moved = await told(rpc, "/subagents background");
+				await rpc.tells("/subagents list", /^● #1 .*running[\s\S]*^● #2 .*running/m);
+				const moved = await rpc.told("/subagents background");
 				assert.equal(moved.match(/^✓ \w{8} \(explorer\) goes on in the background/gm)?.length, 2, moved);
 				await rpc.log.waitFor(({ type }: PiEvent) => type === "agent_settled");
 				const ends = rpc.log.toolEnds("subagent");
@@ -74,7 +55,7 @@ for (const version of piVersions) {
 				for (const end of ends) assert.match(textOf(end), /moved this to the background.*will arrive as a message/s);
 				// Nothing of a turn reaches them any more.
 				await rpc.send({ type: "abort" });
-				const list = await told(rpc, "/subagents list");
+				const list = await rpc.told("/subagents list");
 				assert.match(list, /^● #1 .*running[\s\S]*^● #2 .*running/m);
 				assert.doesNotMatch(list, /a call waits for it/);
 				gate.open();
@@ -146,14 +127,14 @@ for (const version of piVersions) {
 			});
 			try {
 				const rpc = startRpc(stage.world);
-				assert.match(await told(rpc, "/subagents run explorer"), /the task for `explorer` is missing/);
-				assert.match(await told(rpc, "/subagents run explorr look"), /Unknown agent: explorr.*explorer/s);
-				const started = await told(rpc, "/subagents run explorer say one");
+				assert.match(await rpc.told("/subagents run explorer"), /the task for `explorer` is missing/);
+				assert.match(await rpc.told("/subagents run explorr look"), /Unknown agent: explorr.*explorer/s);
+				const started = await rpc.told("/subagents run explorer say one");
 				assert.match(started, /^✓ started \w{8} \(explorer\) in the background: its result arrives as a message$/m);
 				await rpc.log.waitFor(says("Heard success: one"));
 				await rpc.send({ type: "prompt", message: delegate(waits) });
-				await tells(rpc, "/subagents list", /a call waits for it/);
-				assert.match(await told(rpc, "/subagents run explorer say two"), /^✓ started/m);
+				await rpc.tells("/subagents list", /a call waits for it/);
+				assert.match(await rpc.told("/subagents run explorer say two"), /^✓ started/m);
 				gate.open();
 				await rpc.log.waitFor(says("Heard success: two"), 30_000);
 				await rpc.close();

@@ -1,5 +1,6 @@
 /** pi driven over its RPC protocol: commands in, responses and events out, dialogs answered. */
 
+import { setTimeout as delay } from "node:timers/promises";
 import { EventLog, type PiEvent } from "./event-log.ts";
 import { type Finished, PiProcess, type StartOptions } from "./process.ts";
 import type { World } from "./world.ts";
@@ -65,6 +66,24 @@ export class RpcSession {
 		if (!response.success) throw new Error(`prompt was refused: ${response.error}`);
 		await this.log.waitFor(({ type }) => type === "agent_settled", limitMs, from);
 		return this.log.events.slice(from);
+	}
+
+	/** Runs a command and returns what the user is told meanwhile. */
+	async told(message: string): Promise<string> {
+		const from = this.uiRequests.length;
+		const { success, error } = await this.send({ type: "prompt", message });
+		if (!success) throw new Error(`${message} was refused: ${error}`);
+		const notes = this.uiRequests.slice(from).filter(({ method }) => method === "notify");
+		return notes.map((note) => note.message).join("\n");
+	}
+
+	/** Runs a command until this is told. */
+	async tells(message: string, what: RegExp, limitMs = 15_000): Promise<string> {
+		for (const deadline = performance.now() + limitMs; ; await delay(100)) {
+			const text = await this.told(message);
+			if (what.test(text)) return text;
+			if (performance.now() >= deadline) throw new Error(`${message} does not tell ${what}:\n${text}`);
+		}
 	}
 
 	/** Ends the session as a client does, by the end of its input. */

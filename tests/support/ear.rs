@@ -1,0 +1,17 @@
+//! A conversation that hears everything.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use pi_subagent_native::orchestrate::background::{Ack, BackgroundEvent, Listener};
+
+/// Keeps what it hears.
+#[derive(Clone, Default)]
+pub(crate) struct Ear(pub(crate) Arc<Mutex<Vec<BackgroundEvent>>>);
+
+impl Listener for Ear {
+    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
+        self.0.lock().push(event);
+        Ack::Accepted
+    }
+}
