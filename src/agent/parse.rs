@@ -278,7 +278,11 @@ impl Reader<'_> {
         match &field.value {
             Yaml::Integer(0) => None,
             Yaml::Integer(value @ 1..=MAX_TIMEOUT_MS) => Some(Duration::from_millis(value.unsigned_abs())),
-            _ => self.wrong(field, SYNTAX, &format!("whole milliseconds from 0 (none) to {MAX_TIMEOUT_MS}")),
+            _ => self.wrong(
+                field,
+                SYNTAX,
+                &format!("whole milliseconds from 0 (what is configured) to {MAX_TIMEOUT_MS}"),
+            ),
         }
     }
 
@@ -290,7 +294,7 @@ impl Reader<'_> {
         match count {
             Some(0) => None,
             Some(count) => Some(count),
-            None => self.wrong(field, SYNTAX, &format!("a whole number of {of}, 0 for no limit")),
+            None => self.wrong(field, SYNTAX, &format!("a whole number of {of}, 0 for what is configured")),
         }
     }
 
@@ -303,7 +307,7 @@ impl Reader<'_> {
         };
         match cost.filter(|cost| cost.is_finite() && *cost >= 0.0) {
             Some(cost) => (cost > 0.0).then_some(cost),
-            None => self.wrong(field, SYNTAX, "an amount in USD such as `0.5`, 0 for no limit"),
+            None => self.wrong(field, SYNTAX, "an amount in USD such as `0.5`, 0 for what is configured"),
         }
     }
 
