@@ -222,6 +222,20 @@ async fn a_child_is_told_once_before_it_is_ended() {
 }
 
 #[tokio::test]
+async fn a_child_that_runs_ahead_of_its_host_is_told_before_it_is_ended() {
+    let at_once = "repeat 9 ls > \"$home/calls\"; cat \"$home/calls\"; hear;";
+    let config = json!({ "graceMs": 200, "idleTimeoutMs": 20_000 });
+    let scene = rpc_scene(&format!("{at_once} repeat 3 ls; answer; leave"), config.clone());
+    let result = run(&scene).await;
+    assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
+    let heard = fs::read_to_string(scene.path("heard")).expect("it has heard");
+    assert!(heard.contains("repeated `$ ls -la` 9 times") && heard.contains("happened 13 times"), "{heard}");
+
+    let result = run(&rpc_scene(&format!("{at_once} repeat 4 ls; hang"), config)).await;
+    assert!(result.text.contains("the child repeated `$ ls -la` 13 times"), "{}", result.text);
+}
+
+#[tokio::test]
 async fn a_child_is_not_told_where_that_is_off() {
     let config = json!({ "graceMs": 200, "loop": { "warnAfter": 0, "stopAfter": 0 } });
     let scene = rpc_scene("repeat 30 ls; answer; while hear; do :; done", config);

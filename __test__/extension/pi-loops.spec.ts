@@ -31,17 +31,19 @@ for (const version of piVersions) {
 			const heard = lastEnd(rpc.log);
 			assert.equal(heard.isError, false, textOf(heard));
 			assert.match(textOf(heard), /I was told\./);
-			assert.match(String(detailsOf(heard).results[0]?.diagnostics), /repeated `read README\.md` 4 times/);
+			// A scripted model is faster than what the child is told: it may go on for a turn or two.
+			assert.match(String(detailsOf(heard).results[0]?.diagnostics), /repeated `read README\.md` \d+ times.* told so/);
 
 			await rpc.prompt(delegate({ agent: "explorer", task: "stuck" }));
 			const ended = lastEnd(rpc.log);
 			assert.equal(ended.isError, true);
 			assert.match(textOf(ended), /`loop\.stopAfter` reached: the child repeated `read README\.md` \d+ times/);
 			assert.match(textOf(ended), /partial output:\nI look again\./);
-			const requests = stage.server.requests.filter(
+			const asked = stage.server.requests.filter(
 				(request) => request.isChild && request.wholeUserText.includes("stuck"),
-			).length;
-			assert.ok(requests >= 8 && requests <= 10, `${requests} requests`);
+			);
+			assert.ok(asked.length >= 8, `${asked.length} requests`);
+			assert.ok(asked.some((request) => request.wholeUserText.includes("You have repeated")));
 		});
 	});
 }

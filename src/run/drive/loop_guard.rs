@@ -18,8 +18,15 @@ pub(super) struct LoopGuard<'a> {
     pub sanitizer: &'a Sanitizer,
     /// Cancels this run only, not its siblings.
     pub cancel: &'a Cancel,
-    /// The repetition that the child was last told of.
-    told: Option<u64>,
+    told: Option<Told>,
+}
+
+/// The repetition that the child was last told of.
+#[derive(Clone, Copy)]
+struct Told {
+    began: u64,
+    /// How often it may happen. A child that runs ahead of us has made more calls when it is told, and as many are left to it.
+    stop_after: Option<u64>,
 }
 
 impl<'a> LoopGuard<'a> {
@@ -30,10 +37,25 @@ impl<'a> LoopGuard<'a> {
     /// Tells a child that repeats itself, once for each repetition, and ends its run when that did not help. Returns what is
     /// repeated if the child was told now.
     pub(super) fn check(&mut self, live: &Live<'_>, steer: impl FnOnce(&str) -> bool) -> Option<String> {
-        let reached = |limit: Option<u64>, times| limit.is_some_and(|limit| times >= limit.max(FEWEST));
-        let repeats = live.repeats.filter(|repeats| reached(self.limits.warn_after, repeats.times));
-        let stuck = live.repeats.filter(|repeats| reached(self.limits.stop_after, repeats.times));
-        if let Some(repeats) = stuck {
+        let repeats = live.repeats?;
+        let [warn_after, stop_after] = [self.limits.warn_after, self.limits.stop_after]
+            .map(|limit| limit.map(|times| times.max(FEWEST)));
+        let is_told = |told: &Told| told.began == repeats.began;
+        let warn_after = warn_after
+            .filter(|times| {
+                *times <= repeats.times && stop_after.is_none_or(|stop_after| *times < stop_after)
+            })
+            .filter(|_| !self.told.as_ref().is_some_and(is_told));
+        let told_now = warn_after.and_then(|warn_after| {
+            let repeated = self.repeated(live, repeats);
+            let left = stop_after.map(|times| times.max(repeats.times + times - warn_after));
+            let is_heard = steer(&message(&repeated, left));
+            self.told =
+                Some(Told { began: repeats.began, stop_after: if is_heard { left } else { stop_after } });
+            is_heard.then_some(repeated)
+        });
+        let stop_after = self.told.filter(is_told).map_or(stop_after, |told| told.stop_after);
+        if stop_after.is_some_and(|times| repeats.times >= times) {
             let repeated = self.repeated(live, repeats);
             let words = format!(
                 "`loop.stopAfter` reached: the child repeated {repeated}; where such waiting is the task, raise that setting or \
@@ -41,10 +63,7 @@ impl<'a> LoopGuard<'a> {
             );
             self.cancel.cancel(CancelReason::Stuck(words));
         }
-        let repeats = repeats.filter(|repeats| stuck.is_none() && self.told != Some(repeats.began))?;
-        self.told = Some(repeats.began);
-        let repeated = self.repeated(live, repeats);
-        steer(&told(&repeated, self.limits.stop_after)).then_some(repeated)
+        told_now
     }
 
     /// The calls of a round, the newest it has made, and how often it has repeated.
@@ -71,8 +90,8 @@ fn name(item: &DisplayItem) -> Option<String> {
     }
 }
 
-/// The message to the child.
-fn told(repeated: &str, stop_after: Option<u64>) -> String {
+/// What the child is told.
+fn message(repeated: &str, stop_after: Option<u64>) -> String {
     let end = stop_after.map_or_else(String::new, |limit| {
         format!(" Your run ends without a result when it has happened {limit} times.")
     });
