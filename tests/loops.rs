@@ -78,7 +78,7 @@ async fn the_same_calls_with_the_same_results_end_the_run_and_nothing_else_does(
         ),
         (
             "keys in another order",
-            r#"both() { ls; turn bash '{ "timeout": 5, "command": "ls\u0020-la" }' 'total 0'; }; repeat 4 both; hang"#.into(),
+            r#"both() { ls; turn bash '{ "timeout": 5, "command": "ls -la" }' 'total 0'; }; repeat 4 both; hang"#.into(),
             Some("`$ ls -la` 8 times"),
         ),
         (

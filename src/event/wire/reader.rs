@@ -196,15 +196,16 @@ impl Sink for Reader {
         if let Some(arguments) = self.arguments() {
             return arguments.text(part);
         }
-        if let Some(digest) = self.digest() {
-            return digest.text(part);
-        }
         match self.field {
             Some(Field::PartText | Field::Content) => self.record.message().text(part),
             Some(Field::Delta) => self.record.delta.push(part),
             Some(Field::Message | Field::Option | Field::Long(_)) => self.long.push(part),
             _ => self.short.push(part),
         }
+    }
+
+    fn raw(&mut self, part: &[u8]) {
+        self.digest.text(part);
     }
 
     fn text_end(&mut self) -> Verdict {

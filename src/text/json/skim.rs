@@ -33,6 +33,8 @@ pub enum Kind {
 pub enum Verdict {
     /// Enter the container, hand out the string or word.
     Take,
+    /// Of a string: hand out its bytes as they are written, escapes and all, unchecked. Of anything else: take it.
+    Raw,
     /// Pass over it.
     Skip,
     /// Nothing more of this document is needed.
@@ -58,6 +60,8 @@ pub trait Sink {
     fn value(&mut self, kind: Kind) -> Verdict;
     /// Part of a string that was taken.
     fn text(&mut self, part: &str);
+    /// Part of a string that was taken raw.
+    fn raw(&mut self, _part: &[u8]) {}
     /// The end of a string that was taken.
     fn text_end(&mut self) -> Verdict;
     /// A word that was taken.
@@ -174,6 +178,7 @@ enum State {
     KeyText,
     Colon,
     Text,
+    Raw,
     Word,
     Span,
     After,
@@ -227,11 +232,18 @@ impl Skimmer {
                 State::Text => match self.text.feed(&bytes[at..], &mut |part| sink.text(part)) {
                     Step::More => return Status::More,
                     Step::Broken => Err(Status::Broken),
-                    Step::End(used) => {
-                        self.value_ended();
-                        if sink.text_end() == Verdict::Finish { Err(Status::Finished) } else { Ok(used) }
-                    }
+                    Step::End(used) => self.text_ended(used, sink),
                 },
+                State::Raw => {
+                    let rest = &bytes[at..];
+                    let end = self.span.advance(rest);
+                    // The closing quote is no part of it.
+                    sink.raw(end.map_or(rest, |used| &rest[..used - 1]));
+                    match end {
+                        Some(used) => self.text_ended(used, sink),
+                        None => return Status::More,
+                    }
+                }
                 State::KeyText => self.key_text(&bytes[at..], sink),
                 State::Word => self.word(&bytes[at..], sink),
                 _ => match bytes[at] {
@@ -249,6 +261,11 @@ impl Skimmer {
 
     fn value_ended(&mut self) {
         self.state = if self.depth == 0 { State::End } else { State::After };
+    }
+
+    fn text_ended(&mut self, used: usize, sink: &mut impl Sink) -> Result<usize, Status> {
+        self.value_ended();
+        if sink.text_end() == Verdict::Finish { Err(Status::Finished) } else { Ok(used) }
     }
 
     fn in_object(&self) -> bool {
@@ -306,7 +323,11 @@ impl Skimmer {
                 self.text = Unescape::default();
                 self.state = State::Text;
             }
-            (Verdict::Take, _) => {
+            (Verdict::Raw, Kind::String) => {
+                self.span = Span::string();
+                self.state = State::Raw;
+            }
+            (Verdict::Take | Verdict::Raw, _) => {
                 let is_object = kind == Kind::Object;
                 self.objects = self.objects << 1 | u64::from(is_object);
                 self.depth += 1;
@@ -392,7 +413,8 @@ fn classify(bytes: &[u8], is_cut: bool) -> Option<Word<'_>> {
 mod tests {
     use super::*;
 
-    /// Writes down what it gets; skips values of keys named `skip`, finishes at a key named `finish`.
+    /// Writes down what it gets; skips values of keys named `skip`, takes those named `raw` raw, finishes at a key named
+    /// `finish`.
     #[derive(Default)]
     struct Log(String);
 
@@ -413,10 +435,13 @@ mod tests {
                 Kind::String => self.0.push('\''),
                 Kind::Word => {}
             }
-            Verdict::Take
+            if self.0.ends_with("raw='") || self.0.ends_with("raw=") { Verdict::Raw } else { Verdict::Take }
         }
         fn text(&mut self, part: &str) {
             self.0.push_str(part);
+        }
+        fn raw(&mut self, part: &[u8]) {
+            self.0.push_str(&String::from_utf8_lossy(part));
         }
         fn text_end(&mut self) -> Verdict {
             self.0.push('\'');
@@ -466,6 +491,12 @@ mod tests {
                 r#"{"skip":-1.5e3,"skip":"a\\","c":true}"#,
                 (more, true),
                 "{skip=skip=c=true )",
+            ),
+            (
+                "raw",
+                r#"{"raw":"a\"\\","b":"\"\\","raw":["c"],"raw":1,"raw":""}"#,
+                (more, true),
+                r#"{raw='a\"\\'b='"\'raw=['c')raw=1 raw='')"#,
             ),
             ("finished", r#"{"a":1,"finish": nonsense"#, (Status::Finished, false), "{a=1 finish="),
             ("escaped key", r#"{"s\u006bip":1,"b":2}"#, (more, true), "{skip=b=2 )"),
