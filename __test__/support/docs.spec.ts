@@ -1,0 +1,51 @@
+/** The pages that people read: every link leads somewhere, and each page is short enough to be read. */
+
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const docs = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...docs.map((name) => join("docs", name))];
+
+const read = (page: string) => readFileSync(join(root, page), "utf8");
+
+/** A page without its code, where nothing is a link or a heading. */
+const prose = (page: string) => read(page).replace(/^(`{3,}).*?^\1`*$/gms, "");
+
+/** The anchors of a page, as GitHub makes them of headings. */
+function anchors(page: string): Set<string> {
+	const headings = prose(page).matchAll(/^#+ (.*)$/gm);
+	return new Set(
+		[...headings].map(([, heading = ""]) =>
+			heading
+				.toLowerCase()
+				.replace(/[^\p{L}\p{N}\- ]/gu, "")
+				.replaceAll(" ", "-"),
+		),
+	);
+}
+
+test("every link of a page leads to a file, and to a heading in it", () => {
+	for (const page of pages) {
+		const links = [...prose(page).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(
+			([, a, b]) => a ?? b ?? "",
+		);
+		for (const link of links.filter((link) => !/^[a-z]+:/.test(link))) {
+			const [path = "", anchor] = link.split("#");
+			const target = path ? relative(root, join(root, dirname(page), path)) : page;
+			assert.ok(existsSync(join(root, target)), `${page} links to ${link}, which does not exist`);
+			if (anchor) assert.ok(anchors(target).has(anchor), `${page} links to ${link}, a heading that does not exist`);
+		}
+	}
+});
+
+test("a newcomer reads the README in a few minutes, and each page beside it", () => {
+	const lines = (page: string) => read(page).split("\n").length - 1;
+	assert.ok(lines("README.md") <= 170, `README.md has ${lines("README.md")} lines`);
+	for (const page of pages) assert.ok(lines(page) <= 250, `${page} has ${lines(page)} lines`);
+	for (const page of docs)
+		assert.ok(read("README.md").includes(`docs/${page}`), `the README does not name docs/${page}`);
+});
