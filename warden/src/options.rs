@@ -9,7 +9,7 @@ use std::time::Duration;
 pub struct Options {
     /// From the request to exit to the kill, when the warden ends the tree because its host has died.
     pub grace: Duration,
-    /// The read-only sandbox of the child; `None` leaves it unrestricted.
+    /// The sandbox of the child; `None` leaves it unrestricted.
     pub sandbox: Option<Sandbox>,
     /// What the whole tree may use.
     pub limits: Limits,
@@ -31,6 +31,9 @@ pub struct Options {
 pub struct Sandbox {
     /// Writable files and directories; a directory includes everything below it. They must exist.
     pub writable: Vec<PathBuf>,
+    /// Files and directories below a writable one that stay read-only, where the child gets a mount namespace; missing
+    /// ones are skipped. What is writable below one of them stays writable.
+    pub protected: Vec<PathBuf>,
     /// Whether modes, owners, times and attributes are protected too, where the kernel allows it.
     pub metadata: bool,
     /// Files and directories that the child cannot see, where it gets a mount namespace; missing ones are skipped.
@@ -59,6 +62,7 @@ const GRACE: &str = "--grace-ms";
 const READ_ONLY: &str = "--read-only";
 const METADATA: &str = "--metadata";
 const WRITABLE: &str = "--writable";
+const PROTECTED: &str = "--protected";
 const HIDDEN: &str = "--hidden";
 const SHOWN: &str = "--shown";
 const FILE_BYTES: &str = "--file-bytes";
@@ -91,6 +95,7 @@ impl Options {
             (UNLESS_KEPT, &self.unless_kept),
             (DIRECTORY, self.directory.as_slice()),
             (WRITABLE, &sandbox.writable),
+            (PROTECTED, &sandbox.protected),
             (HIDDEN, &sandbox.hidden),
             (SHOWN, &sandbox.shown),
         ];
@@ -133,6 +138,7 @@ impl Options {
                 UNLESS_KEPT => options.unless_kept.push(value()?.into()),
                 DIRECTORY => options.directory = Some(value()?.into()),
                 WRITABLE => sandbox.writable.push(value()?.into()),
+                PROTECTED => sandbox.protected.push(value()?.into()),
                 HIDDEN => sandbox.hidden.push(value()?.into()),
                 SHOWN => sandbox.shown.push(value()?.into()),
                 FILE_BYTES => sandbox.file_bytes = Some(number(name, &value()?)?),
@@ -169,6 +175,7 @@ mod tests {
             grace: Duration::from_millis(1500),
             sandbox: Some(Sandbox {
                 writable: vec!["/a b".into(), "--".into()],
+                protected: vec!["/a b/.git".into()],
                 metadata: true,
                 hidden: vec!["/home/.ssh".into()],
                 shown: vec!["/c".into(), "--hidden".into()],

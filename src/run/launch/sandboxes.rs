@@ -27,6 +27,7 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
     let shown = hidden.iter().any(|place| files.directory.starts_with(place));
     Some(Sandbox {
         writable: files.writable(),
+        protected: Vec::new(),
         metadata: held.metadata,
         shown: if shown { vec![files.directory.clone()] } else { Vec::new() },
         hidden,

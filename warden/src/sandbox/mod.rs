@@ -1,4 +1,4 @@
-//! The read-only sandbox of a child, and the one inside it for what the child's tools start.
+//! The sandbox of a child, and the one inside it for what the child's tools start.
 //!
 //! A child can read everything but terminals and what is hidden, and write only what it was given. There are three
 //! layers. Landlock refuses to write, create, remove, rename, link and truncate, and to signal processes outside;

@@ -41,29 +41,30 @@ impl Layer {
     }
 }
 
-/// Gives this process a view of the file system in which only `places` can be changed, and what is masked is empty.
+/// Gives this process a view of the file system in which only `places` can be changed, but for what is `protected` inside
+/// of them, and what is masked is empty.
 ///
 /// # Errors
 ///
 /// When it failed after a step that cannot be undone, or for want of a resource. This process must not go on then.
-pub(super) fn enter(places: &[Place], masks: &Masks) -> io::Result<Layer> {
+pub(super) fn enter(places: &[Place], protected: &[Place], masks: &Masks) -> io::Result<Layer> {
     // With a mount namespace alone, a failure before it is read-only changes nothing that a program could notice.
     match unshare(UnshareFlags::NEWNS) {
-        Ok(()) => return arrange(places, masks).map_or_else(Layer::left_out, Arranged::close),
+        Ok(()) => return arrange(places, protected, masks).map_or_else(Layer::left_out, Arranged::close),
         Err(error) if is_transient(&error) => return Err(error),
         Err(_) => {}
     }
     // A user namespace cannot be left again, and some systems grant one that can do nothing. So a fork tries first.
-    match in_a_fork(|| alone(places, masks).map(drop)) {
-        Ok(()) => alone(places, masks),
+    match in_a_fork(|| alone(places, protected, masks).map(drop)) {
+        Ok(()) => alone(places, protected, masks),
         Err(error) => Layer::left_out(error),
     }
 }
 
 /// Sets the layer up for a process without rights over mounts.
-fn alone(places: &[Place], masks: &Masks) -> io::Result<Layer> {
+fn alone(places: &[Place], protected: &[Place], masks: &Masks) -> io::Result<Layer> {
     unshare_with_user(UnshareFlags::NEWNS)?;
-    arrange(places, masks)?.close()
+    arrange(places, protected, masks)?.close()
 }
 
 /// A namespace in which every mount is in place, and still as writable as before.
@@ -75,7 +76,7 @@ struct Arranged {
     own_terminals: bool,
 }
 
-fn arrange(places: &[Place], masks: &Masks) -> io::Result<Arranged> {
+fn arrange(places: &[Place], protected: &[Place], masks: &Masks) -> io::Result<Arranged> {
     let here = std::env::current_dir();
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let (mut devices, own_terminals) = match own_terminals() {
@@ -92,7 +93,15 @@ fn arrange(places: &[Place], masks: &Masks) -> io::Result<Arranged> {
         }
     }
     masks.put_on()?;
-    let writable = outermost(places).map(attach).collect::<io::Result<_>>()?;
+    let mut writable = Vec::new();
+    for (place, is_writable) in own_mounts(places, protected)? {
+        match attach(place) {
+            Ok(mount) => writable.extend(is_writable.then_some(mount)),
+            // It lies under a mask, so the child does not see it.
+            Err(error) if !is_writable && !is_transient(&error) && masks.cover(place.path()) => {}
+            Err(error) => return Err(error),
+        }
+    }
     // The old working directory lies below the new mount, on the one that becomes read-only or under a mask, so it is
     // entered again.
     let is_covered =
@@ -112,13 +121,27 @@ fn attach(place: &Place) -> io::Result<OwnedFd> {
     Ok(mount)
 }
 
-/// The places that do not lie inside another one.
-fn outermost(places: &[Place]) -> impl Iterator<Item = &Place> {
-    let inside = |inner: &Place| {
-        let path = inner.path();
-        places.iter().any(|outer| path != outer.path() && path.starts_with(outer.path()))
-    };
-    places.iter().filter(move |place| !inside(place))
+/// What becomes a mount of its own, outer ones before inner ones, and whether it may be written: all that is protected,
+/// and each place that does not get its rights from the mount around it. Fewer mounts are better: nothing can be
+/// renamed or linked from one to another, and none can be removed.
+fn own_mounts<'a>(places: &'a [Place], protected: &'a [Place]) -> io::Result<Vec<(&'a Place, bool)>> {
+    let protected = protected.iter().map(|place| (place, false));
+    let mut all: Vec<_> = protected.chain(places.iter().map(|place| (place, true))).collect();
+    all.sort_by_key(|(place, is_writable)| (place.path(), *is_writable));
+    let mut mounts: Vec<(&Place, bool)> = Vec::new();
+    for (place, is_writable) in all {
+        let around = mounts.iter().rfind(|(outer, _)| place.path().starts_with(outer.path()));
+        let is_inherited = match around {
+            // Only the mount itself becomes writable, not another file system that is mounted below it.
+            Some((outer, true)) => is_writable && place.is_beside(outer)?,
+            // Nothing can be written there anyway.
+            Some((_, false)) | None => !is_writable,
+        };
+        if !is_inherited {
+            mounts.push((place, is_writable));
+        }
+    }
+    Ok(mounts)
 }
 
 /// Mounts an empty `devpts`, which hides the pseudoterminals of others, and its multiplexer. Returns both mounts.

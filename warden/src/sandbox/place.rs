@@ -1,4 +1,4 @@
-//! A file or directory that may be written.
+//! A file or directory that may be written, or is protected inside one.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -8,7 +8,7 @@ use pi_subagent_warden::is_transient;
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
-/// A file or directory that may be written. It is held open, so that the path cannot be made to mean something else
+/// A file or directory that may be written, or is protected inside one. It is held open, so that the path cannot be made to mean something else
 /// unnoticed.
 #[derive(Debug)]
 pub(super) struct Place {
@@ -34,6 +34,27 @@ impl Place {
         };
         let path = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
         Ok(Self { fd, path, is_directory })
+    }
+
+    /// Opens a file or directory; `None` where nothing is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open`].
+    pub(super) fn if_there(path: &Path) -> io::Result<Option<Self>> {
+        match Self::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
+    /// Whether both lie on the same file system.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not say.
+    pub(super) fn is_beside(&self, other: &Self) -> io::Result<bool> {
+        Ok(fstat(&self.fd)?.st_dev == fstat(&other.fd)?.st_dev)
     }
 
     /// Whether it is a directory, so that everything below may be written too.

@@ -17,6 +17,7 @@ use crate::sys::sandbox::{close_others_on_exec, landlock_abi};
 #[derive(Debug)]
 pub(crate) struct Prepared {
     places: Vec<Place>,
+    protected: Vec<Place>,
     metadata: bool,
     masks: Masks,
     file_bytes: Option<u64>,
@@ -28,14 +29,16 @@ impl Prepared {
     /// # Errors
     ///
     /// `ENOSYS` or `EOPNOTSUPP` when the kernel has no Landlock, or one that is too old; an error for a writable path
-    /// that is missing, a symbolic link, or neither a file nor a directory.
+    /// that is missing, and for one, writable or protected, that is a symbolic link, or neither a file nor a directory.
     pub(crate) fn new(sandbox: &Sandbox) -> io::Result<Self> {
         if landlock_abi()? < OLDEST {
             return Err(Errno::OPNOTSUPP.into());
         }
         let places = sandbox.writable.iter().map(|path| Place::open(path)).collect::<io::Result<Vec<_>>>()?;
+        let protected = sandbox.protected.iter().filter_map(|path| Place::if_there(path).transpose());
+        let protected = protected.collect::<io::Result<Vec<_>>>()?;
         let masks = Masks::new(&sandbox.hidden, &sandbox.shown, &places, &own_servers::paths()?)?;
-        Ok(Self { places, metadata: sandbox.metadata, masks, file_bytes: sandbox.file_bytes })
+        Ok(Self { places, protected, metadata: sandbox.metadata, masks, file_bytes: sandbox.file_bytes })
     }
 
     /// The largest file that the child may write.
@@ -52,7 +55,11 @@ impl Prepared {
     /// be executed then. A machine that does not allow the mount layer at all is no error:
     /// [`Mechanism::MountNamespace`] is missing from the result then.
     pub(crate) fn enter(self) -> io::Result<Vec<Mechanism>> {
-        let layer = if self.metadata { Some(mounts::enter(&self.places, &self.masks)?) } else { None };
+        let layer = if self.metadata {
+            Some(mounts::enter(&self.places, &self.protected, &self.masks)?)
+        } else {
+            None
+        };
         close_others_on_exec()?;
         capabilities::give_up()?;
         let own_terminals = matches!(layer, Some(Layer::Entered { own_terminals: true }));

@@ -40,7 +40,7 @@ pub(crate) fn mount_namespace() -> io::Result<Result<(), String>> {
     let attempt = || {
         let place = Place::open(&std::env::temp_dir().canonicalize()?)?;
         let masks = Masks::new(&[MASKED.into()], &[], &[], &[])?;
-        match mounts::enter(&[place], &masks)? {
+        match mounts::enter(&[place], &[], &masks)? {
             Layer::Entered { .. } => Ok(()),
             Layer::LeftOut(error) => Err(error),
         }

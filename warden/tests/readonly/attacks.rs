@@ -408,6 +408,7 @@ fn options(scene: &Scene, metadata: bool) -> Options {
     writable.push(hidden.join("own/written"));
     let sandbox = Sandbox {
         writable,
+        protected: Vec::new(),
         metadata,
         hidden: vec![hidden.clone(), scene.path("private/auth.json"), "/no/such/file".into()],
         shown: vec![hidden.join("own")],

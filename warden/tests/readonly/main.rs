@@ -10,6 +10,7 @@ mod outside;
 mod sandboxed;
 mod scene;
 mod snapshot;
+mod writer;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -259,10 +260,15 @@ fn matrix(user: User, metadata: bool, by: By) {
 
 /// The shell of a child's tools, which may write in the temporary directory.
 fn tool_shell(scene: &Scene) -> PathBuf {
+    tool_shell_in(scene, vec![scene.path("tmp")])
+}
+
+/// The shell of a child's tools, which may write in these places.
+fn tool_shell_in(scene: &Scene, writable: Vec<PathBuf>) -> PathBuf {
     let (shell, options) = attacks::install(scene);
     let tools = ToolShell {
         shell: "/bin/sh".into(),
-        writable: vec![scene.path("tmp")],
+        writable,
         network: true,
         unix_sockets: true,
         file_bytes: Some(FILE_BYTES),
@@ -274,7 +280,12 @@ fn tool_shell(scene: &Scene) -> PathBuf {
 
 /// The names and kinds that a script lists.
 fn rows(scene: &Scene, script: &str) -> Vec<(String, String)> {
-    let (status, text) = finish(scene.command("/bin/sh").arg(scene.path(script)).arg("--list"));
+    listed(scene, script, "--list")
+}
+
+/// The names and kinds that a script lists when it is asked in this way.
+fn listed(scene: &Scene, script: &str, list: &str) -> Vec<(String, String)> {
+    let (status, text) = finish(scene.command("/bin/sh").arg(scene.path(script)).arg(list));
     assert_eq!(status, Some(0), "{text}");
     let pair = |line: &str| line.split_once(' ').map(|(name, kind)| (name.to_owned(), kind.to_owned()));
     text.lines().filter_map(pair).collect()

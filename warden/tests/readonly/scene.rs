@@ -19,6 +19,16 @@ const INPUTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/inputs");
 /// A user that no system has, and not the one that stands for unknown users in namespaces.
 const STRANGER: u32 = 54_321;
 
+/// What stays read-only in the project, and what a `.git` in it names.
+const PROTECTED: [&str; 6] = [
+    "project/work/.git",
+    "project/work/.pi",
+    "project/work/.mcp.json",
+    "project/work/sub/deep/.pi",
+    "project/work/module/.git",
+    "project/gitdirs/module",
+];
+
 /// Who makes the attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum User {
@@ -48,6 +58,8 @@ pub(crate) struct Scene {
     directory: TempDir,
     user: User,
     target: Target,
+    /// Whether there is a project in which the child may write.
+    has_project: bool,
     _listener: UnixListener,
 }
 
@@ -61,13 +73,22 @@ struct Target {
 
 impl Scene {
     pub(crate) fn new(user: User) -> Self {
+        Self::with(user, false)
+    }
+
+    /// A scene that has a project, too, in which the child may write.
+    pub(crate) fn with_project(user: User) -> Self {
+        Self::with(user, true)
+    }
+
+    fn with(user: User, has_project: bool) -> Self {
         let directory = tempfile::tempdir().expect("a directory for the scene");
         let root = directory.path();
         fs::set_permissions(root, Permissions::from_mode(0o755)).expect("it is ours");
         for name in ["home", "original"] {
             fs::create_dir(root.join(name)).expect("a directory of the scene");
         }
-        for name in ["mutations.sh", "works.sh"] {
+        for name in ["mutations.sh", "works.sh", "writer.sh"] {
             fs::copy(Path::new(INPUTS).join(name), root.join(name)).expect("a copy that everybody can read");
         }
         if user == User::Stranger {
@@ -84,17 +105,22 @@ impl Scene {
             original.join("agent"),
         ]);
         run(&mut fixture);
+        if has_project {
+            let script = root.join("writer.sh");
+            run(plain_command(root, user, "/bin/sh").arg(script).arg("--fixture").arg(&original));
+        }
         let name = SocketAddr::from_abstract_name(abstract_name(root)).expect("a short name");
         let listener = UnixListener::bind_addr(&name).expect("a socket without a file");
         let target = Target::new(root, user);
-        Self { directory, user, target, _listener: listener }
+        Self { directory, user, target, has_project, _listener: listener }
     }
 
     /// Makes everything as it was.
     pub(crate) fn renew(&mut self) {
         let root = self.directory.path();
-        let old =
-            ["tree", "agent", "agent.old", "tmp", "private", "session.jsonl"].map(|name| root.join(name));
+        let old = ["tree", "agent", "agent.old", "tmp", "private", "session.jsonl", "project", "others"];
+        // The home directory is made again with the project.
+        let old = old.into_iter().chain(self.has_project.then_some("home")).map(|name| root.join(name));
         run(plain_command(root, User::Myself, "rm").arg("-rf").args(old));
         self.target = Target::new(root, self.user);
     }
@@ -113,6 +139,13 @@ impl Scene {
         ["tmp", "private", "session.jsonl"].map(|name| self.path(name)).to_vec()
     }
 
+    /// What a child in the sandbox may write that works on the project, and what stays read-only in that.
+    pub(crate) fn writable_with_project(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let mut writable = self.writable();
+        writable.extend(["project/work", "home/.npm"].map(|name| self.path(name)));
+        (writable, PROTECTED.map(|name| self.path(name)).to_vec())
+    }
+
     /// A command of the user, with everything in the environment that the scripts want.
     pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
         let root = self.directory.path();
@@ -121,6 +154,7 @@ impl Scene {
             .current_dir(root.join("tree"))
             .env("TREE", root.join("tree"))
             .env("AGENT", root.join("agent"))
+            .env("OTHERS", root.join("others"))
             .env("PRIVATE", root.join("private"))
             .env("SESSION", root.join("session.jsonl"))
             .env("VICTIM", self.target.victim.id().to_string())
@@ -170,7 +204,15 @@ fn run(command: &mut Command) {
 }
 
 fn look(root: &Path) -> Snapshot {
-    Snapshot::of(&[&root.join("tree"), &root.join("agent")])
+    let work = root.join("project/work");
+    let attacked = ["tree", "agent", "others", "home", "project"].map(|name| root.join(name));
+    let protected = PROTECTED.map(|name| root.join(name));
+    // What may be written is no business of the tests.
+    let is_free = |path: &Path| {
+        (path.starts_with(&work) && !protected.iter().any(|place| path.starts_with(place)))
+            || path.starts_with(root.join("home/.npm"))
+    };
+    Snapshot::of(&attacked.each_ref().map(PathBuf::as_path)).without(is_free)
 }
 
 fn abstract_name(root: &Path) -> String {
@@ -182,10 +224,17 @@ fn plain_command(root: &Path, user: User, program: impl AsRef<Path>) -> Command 
     command
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()))
+        .env("RUSTUP_HOME", rustup())
         .env("HOME", root.join("home"))
         .env("TMPDIR", root.join("tmp"));
     if user == User::Stranger {
         command.uid(STRANGER).gid(STRANGER);
     }
     command
+}
+
+/// Where the programs are that build Rust, whatever the home directory is.
+fn rustup() -> PathBuf {
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".rustup");
+    std::env::var_os("RUSTUP_HOME").map_or_else(home, PathBuf::from)
 }

@@ -32,6 +32,12 @@ impl Snapshot {
         Self(entries)
     }
 
+    /// The same without some paths.
+    pub(crate) fn without(mut self, is_left_out: impl Fn(&Path) -> bool) -> Self {
+        self.0.retain(|path, _| !is_left_out(path));
+        self
+    }
+
     /// What is different, one line each.
     pub(crate) fn differences(&self, later: &Self) -> Vec<String> {
         let mut found = Vec::new();
