@@ -17,6 +17,9 @@ use crate::sys;
 /// The exit code of a command that was found and could not be executed.
 const NOT_EXECUTED: i32 = 126;
 
+/// The least room that the standard library reads into without asking for more.
+const AT_LEAST: usize = 32;
+
 /// Whether the program was started by this path to be a shell.
 pub(crate) fn is_asked_for(program: &OsStr) -> bool {
     Path::new(program).file_name() == Some(OsStr::new(ToolShell::NAME))
@@ -40,6 +43,7 @@ fn try_become(program: &OsStr, args: impl Iterator<Item = OsString>) -> Result<I
     if let Some(bytes) = options.file_bytes {
         sys::limit_files(bytes).map_err(|error| error.to_string())?;
     }
+    sys::heed_broken_pipes();
     let mut command = vec![options.shell.clone().into_os_string()];
     command.extend(args);
     let error = sys::exec(&command, &options.unset);
@@ -50,10 +54,13 @@ fn try_become(program: &OsStr, args: impl Iterator<Item = OsString>) -> Result<I
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = open(path.as_os_str().as_bytes(), flags, Mode::empty())?;
-    if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
+    let found = fstat(&file)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
         return Err(Errno::INVAL.into());
     }
-    let mut bytes = Vec::new();
+    let size = usize::try_from(found.st_size).unwrap_or(0).min(ToolShell::MAX_BYTES);
+    // With room for more, reading needs one call, and one to see the end.
+    let mut bytes = Vec::with_capacity(size + AT_LEAST);
     std::fs::File::from(file).take(ToolShell::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > ToolShell::MAX_BYTES { Err(Errno::FBIG.into()) } else { Ok(bytes) }
 }

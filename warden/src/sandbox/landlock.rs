@@ -1,18 +1,21 @@
 //! The Landlock layer, which refuses writes, and to read devices and what is hidden.
 
 use std::io;
-use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 
 use landlock::{
-    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Errno, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, make_bitflags,
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Errno, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
 };
 use pi_subagent_warden::is_transient;
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno as Number;
+use rustix::thread::set_no_new_privs;
 
 use super::place::Place;
 use super::readable;
+use crate::sys::sandbox::{allow_beneath, enter_ruleset};
 
 /// The first ABI version that covers truncating a file.
 pub(super) const OLDEST: u32 = 3;
@@ -49,31 +52,30 @@ pub(super) struct Rules<'a> {
 /// Everything can be executed, and be read but for what the rules hide. A directory on the way to something
 /// hidden can be listed, and what appears in it later cannot be read.
 pub(super) fn restrict(rules: &Rules<'_>) -> io::Result<()> {
-    let status = enforce(rules)?;
-    if status == RulesetStatus::NotEnforced { Err(Number::OPNOTSUPP.into()) } else { Ok(()) }
-}
-
-fn enforce(rules: &Rules<'_>) -> io::Result<RulesetStatus> {
     let reading = if rules.hidden.is_some() { AccessFs::ReadFile.into() } else { BitFlags::empty() };
     let mut ruleset = handled(reading).map_err(refused)?;
     for place in rules.places {
         let access = if place.is_directory() { in_a_directory() } else { of_a_file() };
         allow(&mut ruleset, place, access | reading)?;
     }
-    for device in devices(&DEVICES)? {
-        allow(&mut ruleset, device, of_a_file() | reading)?;
+    for device in DEVICES.iter().filter_map(|path| device(path).transpose()) {
+        allow(&mut ruleset, device?, of_a_file() | reading)?;
     }
     if rules.own_terminals {
-        for terminal in devices(&TERMINALS)? {
+        for terminal in TERMINALS.iter().filter_map(|path| device(path).transpose()) {
             // A terminal needs `ioctl` to work as one.
             let access = make_bitflags!(AccessFs::{WriteFile | IoctlDev});
-            allow(&mut ruleset, terminal, access | reading)?;
+            allow(&mut ruleset, terminal?, access | reading)?;
         }
     }
+    // There is none on a kernel without Landlock.
+    let ruleset = Option::<OwnedFd>::from(ruleset).ok_or(Number::OPNOTSUPP)?;
     if let Some(hidden) = rules.hidden {
-        readable::each(hidden, |readable| allow(&mut ruleset, readable, reading))?;
+        let reading = reading.bits();
+        readable::each(hidden, |readable| allow_beneath(ruleset.as_fd(), readable, reading))?;
     }
-    Ok(ruleset.restrict_self().map_err(refused)?.ruleset)
+    set_no_new_privs(true)?;
+    enter_ruleset(ruleset.as_fd())
 }
 
 fn handled(reading: BitFlags<AccessFs>) -> Result<RulesetCreated, RulesetError> {
@@ -103,11 +105,11 @@ fn of_a_file() -> BitFlags<AccessFs> {
     make_bitflags!(AccessFs::{WriteFile | Truncate})
 }
 
-/// Opens devices, except those that this system lacks or denies.
-fn devices(paths: &[&str]) -> io::Result<Vec<PathFd>> {
-    let open = |path: &&str| {
-        PathFd::new(Path::new(path)).map_err(|error| io::Error::from_raw_os_error(*Errno::from(error)))
-    };
-    let opened = paths.iter().map(open);
-    opened.filter(|opened| opened.as_ref().map_or_else(is_transient, |_| true)).collect()
+/// A device; `None` when this system lacks it or denies it.
+fn device(path: &str) -> io::Result<Option<OwnedFd>> {
+    match openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(device) => Ok(Some(device)),
+        Err(error) if is_transient(&error.into()) => Err(error.into()),
+        Err(_) => Ok(None),
+    }
 }

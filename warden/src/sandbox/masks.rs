@@ -2,11 +2,12 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use pi_subagent_warden::is_transient;
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, mkdirat, openat};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, StatxAttributes, StatxFlags, fstat, mkdirat, openat, statx,
+};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, UnmountFlags, fsconfig_create, fsmount,
@@ -163,16 +164,21 @@ impl Masks {
 ///
 /// For want of a resource, which leaves unknown what is there.
 pub(super) fn is_open(path: &Path) -> io::Result<bool> {
-    let look = |path: &Path| match std::fs::metadata(path) {
-        Err(error) if is_transient(&error) => Err(error),
-        found => Ok(found.ok()),
+    let wanted = StatxFlags::TYPE | StatxFlags::MODE | StatxFlags::SIZE;
+    let found = match statx(CWD, path, AtFlags::empty(), wanted) {
+        Ok(found) => found,
+        Err(error) if is_transient(&error.into()) => return Err(error.into()),
+        Err(_) => return Ok(false),
     };
-    let Some(found) = look(path)? else { return Ok(false) };
-    let parent = path.parent().map(look).transpose()?.flatten();
     // A mask is a mount of its own, which nobody may write; a masked file is empty.
-    let is_mount = parent.is_some_and(|parent| parent.dev() != found.dev());
-    let is_empty = found.is_dir() || (found.is_file() && found.len() == 0);
-    Ok(!(is_mount && is_empty && found.mode() & WRITABLE == 0))
+    let is_mount = found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT);
+    let mode = found.stx_mode.into();
+    let is_empty = match FileType::from_raw_mode(mode) {
+        FileType::Directory => true,
+        FileType::RegularFile => found.stx_size == 0,
+        _ => false,
+    };
+    Ok(!(is_mount && is_empty && mode & WRITABLE == 0))
 }
 
 /// Makes a file or directory, and the directories it lies in.

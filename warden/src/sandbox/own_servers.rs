@@ -1,6 +1,7 @@
 //! The sockets of servers of the user that run commands for whoever connects: terminal multiplexers, containers, the
 //! session bus, agents with keys, editors.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::FileTypeExt as _;
@@ -69,14 +70,17 @@ pub(super) fn known() -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = WELL_KNOWN.iter().map(PathBuf::from).collect();
     paths.push(format!("/tmp/tmux-{}", rustix::process::geteuid().as_raw()).into());
     // `SSH_AUTH_SOCK`, `DOCKER_HOST`, `DBUS_SESSION_BUS_ADDRESS`, `TMUX`, `VSCODE_IPC_HOOK`, …
-    for (_, value) in std::env::vars_os() {
-        let words = value.to_str().unwrap_or_default().split(SEPARATORS);
-        let paths_in = words.map(|word| word.strip_prefix("//").unwrap_or(word));
-        paths.extend(paths_in.filter(|word| word.starts_with('/')).map(PathBuf::from).filter(is_socket));
-    }
+    let values: Vec<OsString> = std::env::vars_os().map(|(_, value)| value).collect();
+    let words = values.iter().flat_map(|value| value.to_str().unwrap_or_default().split(SEPARATORS));
+    let mut words: Vec<&str> = words.map(|word| word.strip_prefix("//").unwrap_or(word)).collect();
+    words.retain(|word| word.starts_with('/'));
+    // Many name the same files and directories.
+    words.sort_unstable();
+    words.dedup();
+    paths.extend(words.into_iter().filter(|word| is_socket(word)).map(PathBuf::from));
     paths
 }
 
-fn is_socket(path: &PathBuf) -> bool {
+fn is_socket(path: &str) -> bool {
     fs::metadata(path).is_ok_and(|found| found.file_type().is_socket())
 }

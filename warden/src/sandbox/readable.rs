@@ -1,13 +1,13 @@
 //! What can be read, for a mechanism that knows only what is allowed: everything beside the paths to what is hidden.
 
-use std::collections::HashSet;
 use std::ffi::{CStr, OsStr};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, openat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, RawDir, openat};
 use rustix::io::Errno;
 
 /// Where the devices are. They show what a person types and sees, and as root the disks with all that is hidden.
@@ -16,37 +16,50 @@ const DEVICES: &str = "/dev";
 const NO_DEVICES: [&CStr; 2] = [c"shm", c"mqueue"];
 /// The most entries that are looked at. A sandbox that takes longer than that to set up is refused.
 const MAX_ENTRIES: usize = 20_000;
+/// How much of a directory is read at once, in bytes.
+const AT_ONCE: usize = 2 * 1024;
 
 /// Calls `allow` for files and directories that together contain everything but the devices and `hidden`, which has paths
 /// without links. Each is opened only for the duration of the call.
+///
+/// This runs before each shell command, and home directories have many entries: nothing is allocated for those that
+/// are allowed.
 pub(super) fn each(
     hidden: &[PathBuf],
     mut allow: impl FnMut(BorrowedFd<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let devices = Path::new(DEVICES);
-    let hidden: HashSet<&Path> = hidden.iter().map(PathBuf::as_path).collect();
-    let ways = hidden.iter().flat_map(|hidden| hidden.ancestors().skip(1)).chain([Path::new("/"), devices]);
-    let ways = ways.collect();
-    let mut walk = Walk { hidden, ways, entries: 0, allow: &mut allow };
-    let root = open(CWD, Path::new("/"), OFlags::DIRECTORY)?;
-    walk.each_in(Path::new("/"), &root)
+    let root = Path::new("/");
+    let hidden: Vec<&Path> = hidden.iter().filter_map(|path| path.strip_prefix(root).ok()).collect();
+    let mut walk = Walk { entries: 0, allow: &mut allow };
+    walk.each_in(root, &open(CWD, root, OFlags::DIRECTORY)?, &hidden)
+}
+
+/// The first name in a path to something hidden, and the rest, which is empty where that is the hidden one itself.
+type Way<'a> = (&'a OsStr, &'a Path);
+
+fn first_steps<'a>(hidden: &[&'a Path]) -> Vec<Way<'a>> {
+    let step = |path: &&'a Path| {
+        let mut names = path.components();
+        Some((names.next()?.as_os_str(), names.as_path()))
+    };
+    hidden.iter().filter_map(step).collect()
 }
 
 struct Walk<'a> {
-    hidden: HashSet<&'a Path>,
-    /// The directories on the way to something hidden.
-    ways: HashSet<&'a Path>,
     entries: usize,
     allow: &'a mut dyn FnMut(BorrowedFd<'_>) -> io::Result<()>,
 }
 
 impl Walk<'_> {
-    /// Allows the entries of a directory on the way to something hidden.
-    fn each_in(&mut self, path: &Path, directory: &OwnedFd) -> io::Result<()> {
+    /// Allows the entries of a directory on the way to something hidden, whose paths are relative to it.
+    fn each_in(&mut self, path: &Path, directory: &OwnedFd, hidden: &[&Path]) -> io::Result<()> {
+        let ways = &first_steps(hidden)[..];
         if path == Path::new(DEVICES) {
-            return NO_DEVICES.iter().try_for_each(|name| self.entry(path, directory, name));
+            return NO_DEVICES.iter().try_for_each(|name| self.entry(path, directory, name, ways));
         }
-        for entry in Dir::read_from(directory)? {
+        let mut buffer = [MaybeUninit::uninit(); AT_ONCE];
+        let mut entries = RawDir::new(directory, &mut buffer);
+        while let Some(entry) = entries.next() {
             let entry = entry?;
             let name = entry.file_name();
             // What a link leads to is allowed where it lies.
@@ -60,20 +73,21 @@ impl Walk<'_> {
                     path.display()
                 )));
             }
-            self.entry(path, directory, name)?;
+            self.entry(path, directory, name, ways)?;
         }
         Ok(())
     }
 
-    fn entry(&mut self, path: &Path, directory: &OwnedFd, name: &CStr) -> io::Result<()> {
-        let here = path.join(OsStr::from_bytes(name.to_bytes()));
-        if self.hidden.contains(&*here) {
+    fn entry(&mut self, path: &Path, directory: &OwnedFd, name: &CStr, ways: &[Way<'_>]) -> io::Result<()> {
+        let own = OsStr::from_bytes(name.to_bytes());
+        let below: Vec<&Path> = ways.iter().filter(|(name, _)| *name == own).map(|(_, rest)| *rest).collect();
+        if below.iter().any(|rest| rest.as_os_str().is_empty()) {
             return Ok(());
         }
-        let leads_on = self.ways.contains(&*here);
+        let leads_on = !below.is_empty() || (path.parent().is_none() && own == &DEVICES[1..]);
         let flags = if leads_on { OFlags::DIRECTORY } else { OFlags::PATH };
         match open(directory, name, flags) {
-            Ok(opened) if leads_on => self.each_in(&here, &opened),
+            Ok(opened) if leads_on => self.each_in(&path.join(own), &opened, &below),
             Ok(opened) => (self.allow)(opened.as_fd()),
             // It has gone, or this user cannot get there anyway.
             Err(Errno::NOENT | Errno::ACCESS | Errno::NOTDIR | Errno::LOOP | Errno::NXIO) => Ok(()),

@@ -130,6 +130,13 @@ pub(crate) fn unblock_signals() {
     }
 }
 
+/// Has a write to a pipe that nobody reads end the program, as programs expect. The runtime of this one ignores the
+/// signal, and programs are executed with ignored signals ignored.
+pub(crate) fn heed_broken_pipes() {
+    // SAFETY: takes no pointers but a constant that stands for the default.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}
+
 /// Limits the files that this process and what it starts can write. A write beyond then fails instead of ending the
 /// program, because the signal is ignored, and programs are executed with ignored signals ignored.
 pub(crate) fn limit_files(bytes: u64) -> io::Result<()> {

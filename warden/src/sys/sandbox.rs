@@ -1,7 +1,7 @@
 //! System calls for the sandbox that neither rustix nor the `landlock` crate wraps.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// The Landlock ABI version of the running kernel, which the `landlock` crate does not tell.
 ///
@@ -65,18 +65,10 @@ pub(crate) fn refuse_foreign_sockets(root: BorrowedFd<'_>) -> io::Result<()> {
     const RESOLVE_UNIX: u64 = 1 << 16;
     /// `LANDLOCK_ACCESS_FS_REFER`, which every ruleset denies unless a rule allows it.
     const REFER: u64 = 1 << 13;
-    /// `LANDLOCK_RULE_PATH_BENEATH`.
-    const BENEATH: libc::c_int = 1;
-    /// The kernel's `struct landlock_path_beneath_attr`.
-    #[repr(C, packed)]
-    struct PathBeneath {
-        allowed: u64,
-        parent: i32,
-    }
     // The first field of the kernel's structure, which may be given without the others.
     let handled = RESOLVE_UNIX | REFER;
     // SAFETY: the number is alive during the call, and its size is passed with it. A descriptor is new and ours.
-    let rules = unsafe {
+    let ruleset = unsafe {
         let fd = libc::syscall(
             libc::SYS_landlock_create_ruleset,
             std::ptr::from_ref(&handled),
@@ -86,20 +78,39 @@ pub(crate) fn refuse_foreign_sockets(root: BorrowedFd<'_>) -> io::Result<()> {
         let fd = i32::try_from(fd).ok().filter(|fd| *fd >= 0).ok_or_else(io::Error::last_os_error)?;
         OwnedFd::from_raw_fd(fd)
     };
-    let rule = PathBeneath { allowed: REFER, parent: root.as_raw_fd() };
+    allow_beneath(ruleset.as_fd(), root, REFER)?;
+    enter_ruleset(ruleset.as_fd())
+}
+
+/// Adds a rule to a ruleset: what it allows for a file, or for a directory and all below it. The `landlock` crate would
+/// ask first whether it is a file, which takes as long again, and there are many of them.
+pub(crate) fn allow_beneath(ruleset: BorrowedFd<'_>, at: BorrowedFd<'_>, allowed: u64) -> io::Result<()> {
+    /// `LANDLOCK_RULE_PATH_BENEATH`.
+    const BENEATH: libc::c_int = 1;
+    /// The kernel's `struct landlock_path_beneath_attr`.
+    #[repr(C, packed)]
+    struct PathBeneath {
+        allowed: u64,
+        parent: i32,
+    }
+    let rule = PathBeneath { allowed, parent: at.as_raw_fd() };
     // SAFETY: the structure is laid out as the kernel's, and alive during the call.
     let added = unsafe {
         libc::syscall(
             libc::SYS_landlock_add_rule,
-            rules.as_raw_fd(),
+            ruleset.as_raw_fd(),
             BENEATH,
             std::ptr::from_ref(&rule),
             0_u32,
         )
     };
-    done(added)?;
+    done(added)
+}
+
+/// Restricts this process, and everything it starts, by a ruleset. The process must have given up gaining privileges.
+pub(crate) fn enter_ruleset(ruleset: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: takes no pointers.
-    done(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0_u32) })
+    done(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0_u32) })
 }
 
 fn done(answer: libc::c_long) -> io::Result<()> {

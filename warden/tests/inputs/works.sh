@@ -57,6 +57,11 @@ temporary_files() {
 	: >"$directory/b/moved"
 	rm -r "$directory"
 }
+# work broken_pipe any
+broken_pipe() {
+	ended=$( { { yes || echo "$?" >&3; } | sed 1q >/dev/null; } 3>&1)
+	[ "$ended" -gt 128 ]
+}
 # work working_directory any
 working_directory() { cd "$TMPDIR" && echo text >here && [ "$(cat "$TMPDIR/here")" = text ] && rm here; }
 # work program_in_tmp any
