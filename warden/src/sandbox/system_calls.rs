@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use seccompiler::SeccompCmpOp::{Eq, MaskedEq, Ne};
 use seccompiler::{
     BpfProgram, Error, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, apply_filter,
+    SeccompRule, apply_filter, sock_filter,
 };
 
 /// A call that is refused, always or with these arguments.
@@ -37,6 +37,9 @@ const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
 /// `open_tree_attr`, which the `libc` crate does not know. It has this number on every architecture.
 const OPEN_TREE_ATTR: libc::c_long = 467;
+
+/// `BPF_JMP | BPF_JA`, in the type of an instruction.
+const JUMP: u16 = 0x05;
 
 /// Calls that no program in the sandbox may make, and that fail with `EPERM`.
 fn forbidden() -> Vec<Refused> {
@@ -82,8 +85,10 @@ fn missing() -> Vec<Refused> {
 
 /// Restricts this process and everything it starts. It gives up gaining privileges, if it has not yet.
 pub(super) fn refuse_dangerous() -> io::Result<()> {
-    refuse(forbidden(), Errno::PERM)?;
-    refuse(missing(), Errno::NOSYS)
+    // One program, because the kernel compiles each, and runs each at every call.
+    let forbidden = compile(forbidden(), Errno::PERM).map_err(io::Error::other)?;
+    let missing = compile(missing(), Errno::NOSYS).map_err(io::Error::other)?;
+    apply(&chain(forbidden, missing))
 }
 
 /// Refuses new sockets: without `network` all but Unix sockets, without `unix` these. Pairs of connected Unix sockets
@@ -97,7 +102,10 @@ pub(super) fn refuse_sockets(network: bool, unix: bool) -> io::Result<()> {
     if !unix {
         refused.push(when(libc::SYS_socket, vec![number(0, Eq, unix_family)]));
     }
-    if refused.is_empty() { Ok(()) } else { refuse(refused, Errno::ACCESS) }
+    if refused.is_empty() {
+        return Ok(());
+    }
+    apply(&compile(refused, Errno::ACCESS).map_err(io::Error::other)?)
 }
 
 fn always(call: libc::c_long) -> Refused {
@@ -112,12 +120,25 @@ fn number(index: u8, is: SeccompCmpOp, value: u64) -> Argument {
     Argument { index, length: SeccompCmpArgLen::Dword, is, value }
 }
 
-fn refuse(refused: Vec<Refused>, errno: Errno) -> io::Result<()> {
-    let program = compile(refused, errno).map_err(io::Error::other)?;
-    apply_filter(&program).map_err(|error| match error {
+fn apply(program: &BpfProgram) -> io::Result<()> {
+    apply_filter(program).map_err(|error| match error {
         Error::Prctl(error) | Error::Seccomp(error) => error,
         other => io::Error::other(other),
     })
+}
+
+/// Joins two programs: where the first allows a call, the second decides.
+fn chain(mut first: BpfProgram, second: BpfProgram) -> BpfProgram {
+    let length = first.len();
+    for (at, instruction) in first.iter_mut().enumerate() {
+        if u32::from(instruction.code) == libc::BPF_RET && instruction.k == libc::SECCOMP_RET_ALLOW {
+            // The kernel takes no program that is longer than 4096, and counts from the next instruction.
+            let ahead = u32::try_from(length - at - 1).unwrap_or(u32::MAX);
+            *instruction = sock_filter { code: JUMP, jt: 0, jf: 0, k: ahead };
+        }
+    }
+    first.extend(second);
+    first
 }
 
 fn compile(refused: Vec<Refused>, errno: Errno) -> Result<BpfProgram, seccompiler::BackendError> {
