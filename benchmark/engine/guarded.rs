@@ -188,8 +188,8 @@ impl Host {
             writable: vec![self.folder.clone()],
             metadata: true,
             hidden: vec!["/etc/shadow".into(), "/var/log".into()],
-            shown: Vec::new(),
             file_bytes: Some(1 << 30),
+            ..Sandbox::default()
         };
         let options = match way {
             Way::Plain => return None,
