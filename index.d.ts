@@ -76,6 +76,25 @@ export declare class BackgroundSession {
    */
   settled(timeoutMs?: number | undefined | null): Promise<void>
   /**
+   * As `settled`, but resolves with true as soon as a run has asked the conversation (`deliveries.questions`): once for
+   * what was asked since the last time. Whoever has answered waits again. Without a question resolves with false.
+   *
+   * @example
+   * ```ts
+   * import { openBackground } from "pi-subagent-native";
+   *
+   * const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, ({ deliveries }) => {
+   * 	for (const { runId, question } of deliveries?.questions ?? []) {
+   * 		console.log(question);
+   * 		session.continueRun(runId, "The newer one.");
+   * 	}
+   * });
+   * while (await session.settledOrAsked()) console.log("a run has asked");
+   * await session.close();
+   * ```
+   */
+  settledOrAsked(timeoutMs?: number | undefined | null): Promise<boolean>
+  /**
    * Closes the conversation: no event follows, unconfirmed deliveries wait until it is opened again, and its runs go
    * on.
    */
@@ -411,7 +430,7 @@ export interface BackgroundEvent {
    * opened.
    */
   news?: Array<RunNews>
-  /** Results for the conversation, as one message. Call `delivered` once they are in it. */
+  /** Results for the conversation, or questions of its runs, as one message. Call `delivered` once they are in it. */
   deliveries?: DeliveryMessage
   /** Sentences the user must see, such as that the store cannot be used. */
   notices?: Array<string>
@@ -866,7 +885,7 @@ export interface DeliveredNews {
   runs: Array<ToldRun>
 }
 
-/** The results of up to 256 runs, for the conversation that asked for them. */
+/** The results of up to 256 runs, for the conversation that asked for them, or the questions of some. */
 export interface DeliveryMessage {
   /**
    * One id per result. pi offers each until `delivered` confirms it: again after a failed `onEvent`, and after a
@@ -875,8 +894,13 @@ export interface DeliveryMessage {
   deliveryIds: Array<string>
   /** The ids of the runs, in the order of `deliveryIds`. */
   runIds: Array<string>
-  /** The runs, with their results. */
+  /** The runs, with their results; empty where runs ask. */
   runs: Array<BackgroundRun>
+  /**
+   * What runs ask the conversation whose agents say `ask: parent`; a message has results or questions. `continueRun`
+   * and the tool `sessions_send` answer.
+   */
+  questions: Array<RunQuestion>
   /** What other extensions are to hear once the message is in the conversation, as `subagent:delivered`. */
   news: DeliveredNews
   /**
@@ -1465,6 +1489,11 @@ export interface Question {
   agent: string
   /** The name of the run, if it has one. */
   label?: string
+  /**
+   * True for a question of an agent with `ask: parent` in the background, which its conversation is asked, too
+   * (`DeliveryMessage.questions`). The first answer counts; a rejection leaves it to the conversation. Absent for others.
+   */
+  forConversation?: boolean
   /** `confirm` wants `confirmed`; the others want `value`. */
   method: "select" | "confirm" | "input" | "editor"
   /** At most 16 KiB. */
@@ -1747,6 +1776,26 @@ export interface RunOptions {
   hostScript?: string
 }
 
+/** A question of a run. All strings are sanitized. */
+export interface RunQuestion {
+  /** The run that asks; eight hexadecimal characters. */
+  runId: string
+  /** Its key as a session. */
+  sessionKey: string
+  /** The agent's name. */
+  agent: string
+  /** The name of the run, if it has one. */
+  label?: string
+  /** The first line of its task. */
+  task: string
+  /** The words of the child's model. */
+  question: string
+  /** The answers that it names; empty for one in other words. */
+  options: Array<string>
+  /** When it goes on without an answer, in milliseconds since 1970. */
+  endsMs: number
+}
+
 /** What is known of a run's state. */
 export interface RunStanding {
   /**
@@ -1984,6 +2033,8 @@ export interface SpawnableAgent {
   modelFrom?: string
   /** The thinking level it would get; absent when unknown. */
   thinking?: string
+  /** Whom it may ask while it works: the user, or the conversation that started it. Absent for one that asks nobody. */
+  asks?: "user" | "parent"
 }
 
 /** The agents that may run in the background with this configuration on this machine. */

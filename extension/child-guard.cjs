@@ -25,7 +25,7 @@ const ANNOUNCING = "Your work on the task is done, and its result is kept.";
  * @property {ReadonlySet<string> | undefined} tools `undefined`: the parent said nothing, so nothing is allowed.
  * @property {boolean} lsp
  * @property {ReadonlySet<string>} lspActions
- * @property {boolean} asks Whether the agent may ask the user.
+ * @property {"1" | "parent" | undefined} asks Whom the agent may ask: the user, or the conversation that started the run.
  * @property {boolean} ownShell Only pi's own `bash` may run: nothing else starts its commands in a sandbox.
  */
 
@@ -34,11 +34,12 @@ const ANNOUNCING = "Your work on the task is done, and its result is kept.";
  * @returns {ChildPolicy}
  */
 function readPolicy(environment) {
+	const asked = environment.PI_SUBAGENT_ASK;
 	return {
 		tools: environment.PI_SUBAGENT_TOOLS === undefined ? undefined : names(environment.PI_SUBAGENT_TOOLS),
 		lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
 		lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
-		asks: environment.PI_SUBAGENT_ASK === "1",
+		asks: asked === "1" || asked === "parent" ? asked : undefined,
 		ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1",
 	};
 }
@@ -121,14 +122,40 @@ const DECLINED =
 	"Nobody answered. Do not ask this again: go on with the choice that is easiest to undo, or leave out what depends on " +
 	"it, and say in your final answer what you assumed.";
 
-/** The tool with which an agent asks. How long an answer is waited for is the parent's to say. */
-const ask = /** @type {ToolDefinition} */ (
-	/** @type {unknown} */ ({
+/** Begins the key by which the parent tells questions of `ask` from all others; the parent spells it, too. */
+const KEY_PREFIX = "pi-subagent-ask:";
+
+/** Who is asked, in words for the model. */
+const ASKED = {
+	1: {
+		whom: "the user",
+		who: "The user sees",
+		none: "There may be nobody to answer.",
+		answer: "The user answers",
+	},
+	parent: {
+		whom: "the agent that gave you this task",
+		who: "It sees",
+		none: "It may not know, or not answer in time.",
+		answer: "The answer",
+	},
+};
+
+/**
+ * The tool with which an agent asks. How long an answer is waited for is the parent's to say.
+ *
+ * @param {"1" | "parent"} asks
+ * @param {string} key
+ * @returns {ToolDefinition}
+ */
+function askTool(asks, key) {
+	const { whom, who, none, answer: heard } = ASKED[asks];
+	const tool = {
 		name: "ask",
 		label: "Ask",
 		description:
-			"Ask the user one question and wait for the answer. Use it only for a decision that the task leaves open and that " +
-			"you cannot find out yourself. The user sees the question alone: make it complete. There may be nobody to answer.",
+			`Ask ${whom} one question and wait for the answer. Use it only for a decision that the task leaves open and that ` +
+			`you cannot find out yourself. ${who} the question alone: make it complete. ${none}`,
 		parameters: {
 			type: "object",
 			properties: {
@@ -142,7 +169,7 @@ const ask = /** @type {ToolDefinition} */ (
 					type: "array",
 					items: { type: "string", minLength: 1, maxLength: 200 },
 					maxItems: 16,
-					description: "The possible answers; leave out for an answer in the user's own words",
+					description: "The possible answers; leave out for an answer in words of its own",
 				},
 			},
 			required: ["question"],
@@ -157,24 +184,40 @@ const ask = /** @type {ToolDefinition} */ (
 		 */
 		async execute(_id, { question, options = [] }, signal, _onUpdate, { ui }) {
 			const until = signal && { signal };
-			const answer = await (options.length > 0
-				? ui.select(question, options, until)
-				: ui.input(question, undefined, until));
-			return { content: [{ type: "text", text: answer ? `The user answers: ${answer}` : DECLINED }], details: {} };
+			const title = `${key} ${question}`;
+			const answer = await (options.length > 0 ? ui.select(title, options, until) : ui.input(title, undefined, until));
+			return { content: [{ type: "text", text: answer ? `${heard}: ${answer}` : DECLINED }], details: {} };
 		},
-	})
-);
+	};
+	return /** @type {ToolDefinition} */ (/** @type {unknown} */ (tool));
+}
+
+/**
+ * Registers the tool, and tells the parent its key before the model works: no tool has run by then that could say another
+ * one. The key stays in this process, because whoever knew it could have a gate's question answered by a model.
+ *
+ * @param {Pick<ExtensionAPI, "on" | "registerTool">} pi
+ * @param {"1" | "parent"} asks
+ */
+function registerAsk(pi, asks) {
+	const key = `${KEY_PREFIX}${crypto.randomUUID()}`;
+	pi.registerTool(askTool(asks, key));
+	// The parent answers with nothing. Waiting for that would keep an early child, whose output nobody reads yet, from booting.
+	pi.on("session_start", (_event, { ui }) => {
+		ui.input(key).catch(() => undefined);
+	});
+}
 
 /**
  * Registers the guard. The policy is read once, so that nothing in the child can loosen it later.
  *
  * @param {Pick<ExtensionAPI, "on" | "getAllTools" | "registerTool">} pi
- * @param {readonly ToolDefinition[]} [tools] None where this is the guard's second copy in a child: pi refuses an extension
- *   that registers another one's tool.
+ * @param {{ isSecond?: boolean }} [copy] Whether this is the guard's second copy in a child: pi refuses an extension that
+ *   registers another one's tool.
  */
-function childGuard(pi, tools = [ask]) {
+function childGuard(pi, { isSecond = false } = {}) {
 	const policy = readPolicy(process.env);
-	if (policy.asks) for (const tool of tools) pi.registerTool(tool);
+	if (policy.asks && !isSecond) registerAsk(pi, policy.asks);
 	let isAnnouncing = false;
 	pi.on("before_agent_start", (/** @type {{ prompt?: string }} */ { prompt }) => {
 		// An extension's message that starts a turn is no prompt, and allows nothing that was not allowed before.

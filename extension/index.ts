@@ -32,7 +32,7 @@ import { showWidget } from "./ui/widget.ts";
 
 export default function subagentNative(api: ExtensionAPI): void {
 	if (process.env.PI_SUBAGENT_CHILD === "1") {
-		childGuard(api, []);
+		childGuard(api, { isSecond: true });
 		return;
 	}
 	// A pi that lacks what is registered here would end.
@@ -80,7 +80,9 @@ function start(pi: ExtensionAPI): void {
 		const { native } = loadAddon();
 		if (!native) return;
 		try {
-			const arrived = ({ news }: DeliveryMessage) => tell("subagent:delivered", news);
+			const arrived = ({ news, questions }: DeliveryMessage) => {
+				if (questions.length === 0) tell("subagent:delivered", news);
+			};
 			deliveries = openDeliveries({ pi, context, background, native, arrived });
 			const options = { ...placeOptions(pi, context), delivered: deliveries.delivered };
 			background.open(native, options, (event) => heard(event, context));

@@ -15,11 +15,15 @@ use scene::Scene;
 use serde_json::{Value, json};
 use stage::User;
 
-/// What pi writes when the model calls the tool of our guard; the child ends once it is answered.
+/// What pi writes when the model calls the tool of our guard, which says its key at the start; the child ends once it is
+/// answered.
 const ASKS: &str = r#"
+key=pi-subagent-ask:0b7e3c1a-8f1d-4f0e-9d5e-2f6a1c3b4d5e
+printf '{"type":"extension_ui_request","id":"key","method":"input","title":"%s"}\n' "$key"
 hear; begin; env > "$home/env"; printf '%s\n' "$@" > "$home/argv"
 printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"ask","args":{}}\n'
-printf '{"type":"extension_ui_request","id":"q1","method":"select","title":"Which?","options":["red","green"]}\n'
+hear
+printf '{"type":"extension_ui_request","id":"q1","method":"select","title":"%s Which?","options":["red","green"]}\n' "$key"
 hear; printf '%s' "$line" > "$home/answer"
 printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"ask","result":{"content":[]},"isError":false}\n'
 said 'Done.'; settled; leave
@@ -27,6 +31,10 @@ said 'Done.'; settled; leave
 
 /// A child that loads no extension but our guard, of an agent that may ask or not.
 fn scene(script: &str, ask: bool, config: &Value) -> Scene {
+    scene_of(script, if ask { "true" } else { "false" }, config)
+}
+
+fn scene_of(script: &str, ask: &str, config: &Value) -> Scene {
     let mut all = json!({ "graceMs": 200, "inheritExtensions": "none", "retry": { "enabled": false } });
     all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
     let scene = Scene::new(script, all);
@@ -48,18 +56,21 @@ fn read(scene: &Scene, name: &str) -> String {
 
 #[tokio::test]
 async fn the_question_of_an_agent_that_may_ask_reaches_the_user_and_the_answer_the_child() {
-    let scene = scene(ASKS, true, &json!({}));
-    let answers = |ChildQuestion { question, agent, .. }: ChildQuestion| {
-        assert_eq!((question.title.as_str(), agent.as_str()), ("Which?", "explorer"));
-        Answer::Value(question.options[1].clone())
-    };
-    let user = User { answers: Some(Box::new(answers)), ..User::default() };
-    let result = run(&scene, &user).await;
-    assert_eq!(result.text, "Done.");
-    assert!(read(&scene, "answer").contains(r#""value":"green""#), "{}", read(&scene, "answer"));
-    assert!(read(&scene, "env").contains("PI_SUBAGENT_TOOLS=read,ask\n"));
-    assert!(read(&scene, "env").contains("PI_SUBAGENT_ASK=1\n"));
-    assert!(read(&scene, "argv").contains("--tools\nread,ask\n"));
+    for (ask, variable) in [("true", "1"), ("parent", "parent")] {
+        let scene = scene_of(ASKS, ask, &json!({}));
+        let answers = |ChildQuestion { question, agent, is_for_conversation, .. }: ChildQuestion| {
+            assert_eq!((question.title.as_str(), agent.as_str()), ("Which?", "explorer"));
+            assert!(!is_for_conversation, "a call waits for it");
+            Answer::Value(question.options[1].clone())
+        };
+        let user = User { answers: Some(Box::new(answers)), ..User::default() };
+        let result = run(&scene, &user).await;
+        assert_eq!(result.text, "Done.");
+        assert!(read(&scene, "answer").contains(r#""value":"green""#), "{}", read(&scene, "answer"));
+        assert!(read(&scene, "env").contains("PI_SUBAGENT_TOOLS=read,ask\n"));
+        assert!(read(&scene, "env").contains(&format!("PI_SUBAGENT_ASK={variable}\n")));
+        assert!(read(&scene, "argv").contains("--tools\nread,ask\n"));
+    }
 }
 
 #[tokio::test]
@@ -72,6 +83,24 @@ async fn an_agent_that_may_not_ask_has_no_tool_for_it_and_what_looks_like_its_qu
     assert!(read(&scene, "answer").contains(r#""cancelled":true"#));
     assert!(read(&scene, "env").contains("PI_SUBAGENT_TOOLS=read\n"));
     assert!(read(&scene, "env").contains("PI_SUBAGENT_ASK=0\n"));
+}
+
+/// No extension is there that could ask, so it was written by what a tool has started.
+#[tokio::test]
+async fn what_looks_like_a_question_of_the_agent_without_its_key_is_declined() {
+    let forged = "pi-subagent-ask:00000000-0000-0000-0000-000000000000";
+    for title in ["Which?".to_owned(), format!("{forged} Which?"), forged.to_owned()] {
+        let scene = scene(
+            &ASKS.replace("\"title\":\"%s Which?\"", &format!("\"title\":\"{title}\"")),
+            true,
+            &json!({}),
+        );
+        let answers = |_: ChildQuestion| -> Answer { panic!("nobody is asked") };
+        let user = User { answers: Some(Box::new(answers)), ..User::default() };
+        let result = run(&scene, &user).await;
+        assert_eq!(result.text, "Done.");
+        assert!(read(&scene, "answer").contains(r#""cancelled":true"#), "{title}");
+    }
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use hidden::{assert_all_seen, with_hidden};
 use pi_subagent_native::agent::{
-    AgentDefinition, AgentDirs, Catalog, Context, Network, SandboxMode, Skills, Source, discover,
+    AgentDefinition, AgentDirs, Asks, Catalog, Context, Network, SandboxMode, Skills, Source, discover,
 };
 use tempfile::TempDir;
 
@@ -80,7 +80,8 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
         ("unknown anchor", "---\nname: *a\n---\n".into()),
         ("two documents are body", "---\nname: a\n---\n---\nname: b\n---\n".into()),
         ("unknown fields", "---\nname: a\ncolor: red\ntool: read\n---\n".into()),
-        ("ask", "---\nname: a\nask: parent\n---\n".into()),
+        ("ask", "---\nname: a\nask: everybody\n---\n".into()),
+        ("ask the parent", "---\nname: a\nask: parent\n---\n".into()),
         ("skills by name", "---\nname: a\nskills: pdf, xlsx\n---\n".into()),
         (
             "several at once, CRLF and BOM",
@@ -134,7 +135,7 @@ fn every_field_is_read() {
     assert_eq!(agent.network, Some(Network::Off));
     assert_eq!(agent.extensions.as_deref(), Some(&["./a.ts".to_owned(), "./b.ts".to_owned()][..]));
     assert_eq!((agent.context, agent.skills), (Some(Context::None), Some(Skills::All(true))));
-    assert!(agent.ask);
+    assert_eq!(agent.ask, Asks::User);
     assert_eq!(agent.content_hash.len(), 64);
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pi_subagent_native::agent::{Network, Source, Tool};
+use pi_subagent_native::agent::{Asks, Network, Source, Tool};
 use pi_subagent_native::config::Origin;
 use pi_subagent_native::doctor::Status as CheckStatus;
 use pi_subagent_native::event::QuestionMethod;
@@ -77,6 +77,7 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("SingleResult.timeoutReason", texts(TimeoutReason::TEXTS)),
         ("Span.action", Literals::from(["app.tools.expand"])),
         ("SpawnReceipt.status", texts(ReceiptStatus::TEXTS)),
+        ("SpawnableAgent.asks", [Asks::User, Asks::Parent].into_iter().map(Asks::as_str).collect()),
         ("SpawnableAgent.source", texts(Source::TEXTS)),
         ("StateWords.mark", texts(Mark::TEXTS)),
         ("Streaming.state", texts(RunState::TEXTS)),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use pi_subagent_native::agent::{
-    AgentDefinition, AgentDirs, Catalog, DELEGATION_HEADING, DropReason, ShellPolicy, Source, Surface,
+    AgentDefinition, AgentDirs, Asks, Catalog, DELEGATION_HEADING, DropReason, ShellPolicy, Source, Surface,
     TaskLimits, ToolPlan, ToolPolicy, discover, plan_tools, surface,
 };
 
@@ -263,7 +263,7 @@ fn an_agent_that_may_ask_gets_the_tool_unless_settings_exclude_it_or_nothing_can
         ("not among the allowed", Some("read"), "+read", "read | ask:NotAllowed"),
         ("a child that reads no answers", Some("read"), "json", "read | ask:NoAnswers"),
     ] {
-        let agent = AgentDefinition { ask: true, ..agent(true, declared) };
+        let agent = AgentDefinition { ask: Asks::User, ..agent(true, declared) };
         let plan = plan_tools(&agent, &policy(words), Some(&available("read"))).expect("it runs");
         assert_eq!(shown(&plan), expected, "{label}");
     }

@@ -65,6 +65,7 @@ function message(id: string, more: Partial<DeliveryMessage> = {}): DeliveryMessa
 	return announced({
 		...{ deliveryIds: [id], runIds: [run.runId], text: `Status: success\n${id}`, triggerTurn: true, runs: [run] },
 		news: newsOf([id], [run]),
+		questions: [],
 		...more,
 	});
 }

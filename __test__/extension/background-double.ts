@@ -115,6 +115,10 @@ export class BackgroundDouble implements BackgroundSession {
 
 	async settled(): Promise<void> {}
 
+	async settledOrAsked(): Promise<boolean> {
+		return false;
+	}
+
 	async close(): Promise<void> {}
 }
 

@@ -236,7 +236,7 @@ describe("events", () => {
 		view.send({ news });
 		const ids = { deliveryIds: ["a"], runIds: [run.runId] };
 		const delivered = { ...ids, runs: [run] };
-		const message = { ...ids, text: "Status: error", triggerTurn: false, runs: [run], news: delivered };
+		const message = { ...ids, text: "Status: error", triggerTurn: false, runs: [run], questions: [], news: delivered };
 		view.send({ deliveries: announced(message) });
 		await host.emit("agent_settled");
 		assert.deepEqual(host.emitted, [

@@ -162,6 +162,7 @@ const message = {
 	...{ deliveryIds: ["d1", "d2"], runIds: ["run-a", "run-b"], text: "Background run has ended", triggerTurn: true },
 	runs: [ended, failedRun],
 	news: newsOf(["d1", "d2"], [ended, failedRun]),
+	questions: [],
 };
 const report: CommandReport = {
 	...{ isError: false, title: "Background runs", text: "Background runs\n\n● a  b" },

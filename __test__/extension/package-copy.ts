@@ -185,6 +185,11 @@ export class ViewDouble implements BackgroundSession {
 		await this.over();
 	}
 
+	async settledOrAsked(): Promise<boolean> {
+		await this.over();
+		return false;
+	}
+
 	async close(): Promise<void> {
 		this.closed = true;
 	}

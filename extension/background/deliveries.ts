@@ -9,7 +9,7 @@ import type {
 	ExtensionAPI,
 	ExtensionContext,
 } from "@earendil-works/pi-coding-agent";
-import type { DeliveryMessage } from "../../index.js";
+import type { DeliveryMessage, JoiningMessages } from "../../index.js";
 import { guardedInterval } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
 import { isObject, isText } from "../host/stored.ts";
@@ -136,9 +136,12 @@ export function openDeliveries({ pi, context, background, native, arrived }: Pla
 
 		/** The run would come to rest: what is held joins the session, and the model goes on with it. */
 		async beforeSettle(event: AgentBeforeSettleEvent): Promise<AgentBeforeSettleEventResult | undefined> {
-			if (!context.hasUI) await background.settled();
-			grew();
-			const joining = dispatcher.join();
+			let joining: JoiningMessages | undefined;
+			for (let isMore = true; isMore && !joining; ) {
+				isMore = !context.hasUI && (await background.settledOrAsked());
+				grew();
+				joining = dispatcher.join() ?? undefined;
+			}
 			if (!joining) return undefined;
 			const joined = joining.messages.flatMap((id) => messages.get(id)?.announcement ?? []);
 			const drafts = joined.map((message) => ({ type: "custom_message" as const, ...message }));
@@ -154,10 +157,12 @@ export function openDeliveries({ pi, context, background, native, arrived }: Pla
 
 		/** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
 		async drain(waitForIdle: () => Promise<void>): Promise<void> {
-			await background.settled();
-			dispatcher.drain();
-			advance();
-			await waitForIdle();
+			for (let isMore = true; isMore; ) {
+				isMore = await background.settledOrAsked();
+				dispatcher.drain();
+				advance();
+				await waitForIdle();
+			}
 		},
 
 		/** Ends with the session: what does not stand in it is the addon's again. */

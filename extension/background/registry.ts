@@ -86,20 +86,24 @@ export class Background {
 		this.publish(this.given);
 	}
 
-	/** Waits for the session's runs. A signal to pi ends the wait, because pi waits for its handlers first. */
-	async settled(): Promise<void> {
+	/**
+	 * Waits for the session's runs, or until one asks the conversation: that is true. A signal to pi ends the wait, because
+	 * pi waits for its handlers first.
+	 */
+	async settledOrAsked(): Promise<boolean> {
 		const { session } = this;
-		if (!session) return;
-		const { promise, resolve } = Promise.withResolvers<void>();
+		if (!session) return false;
+		const { promise, resolve } = Promise.withResolvers<false>();
 		const signals = ["SIGTERM", "SIGHUP"] as const;
-		for (const signal of signals) process.once(signal, resolve);
+		const leave = () => resolve(false);
+		for (const signal of signals) process.once(signal, leave);
 		try {
-			await Promise.race([session.settled(), promise]);
+			return await Promise.race([session.settledOrAsked(), promise]);
 		} finally {
-			for (const signal of signals) process.off(signal, resolve);
+			for (const signal of signals) process.off(signal, leave);
+			// Events take another way than promises, and may be behind them.
+			await new Promise((behind) => setImmediate(behind));
 		}
-		// Events take another way than promises, and may be behind them.
-		await new Promise((behind) => setImmediate(behind));
 	}
 
 	private publish(given: readonly BackgroundRun[]): void {

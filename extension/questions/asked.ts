@@ -13,6 +13,11 @@ export type Asked = (Question | (Omit<ConfirmRequest, "path"> & ConsentFields)) 
 /** Whether the project's agent may run at all. */
 type ConsentFields = { method: "consent" } & Partial<Pick<Question, "label" | "options" | "placeholder" | "prefill">>;
 
+/** Whether its conversation is asked, too: a person may answer it, and is not bothered with it. */
+export function isForConversation(asked: Asked): boolean {
+	return asked.method !== "consent" && asked.forConversation === true;
+}
+
 const MARK = "? ";
 /** A question that gets fewer columns is no question: the hint goes first. */
 const FEWEST_COLUMNS = 24;

@@ -2,26 +2,35 @@
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Answer } from "../../index.js";
+import { isForConversation } from "./asked.ts";
 import type { Presenter, Waiting } from "./questions.ts";
 
 export function dialogs(context: ExtensionContext): Presenter {
+	let all: readonly Waiting[] = [];
 	let shown: { id: number; over: AbortController } | undefined;
+	/** Questions for the conversation that the person wants to answer. */
+	const wanted = new Set<number>();
 	const close = () => {
 		shown?.over.abort();
 		shown = undefined;
 	};
+	function update(waiting: readonly Waiting[]): void {
+		all = waiting;
+		if (shown && waiting.some(({ id }) => id === shown?.id)) return;
+		close();
+		const next = waiting.find((asked) => !isForConversation(asked) || wanted.has(asked.id));
+		if (!next) return;
+		const over = new AbortController();
+		shown = { id: next.id, over };
+		show(context, next, over.signal).then(next.settle, () => next.settle());
+	}
 	return {
-		update(waiting) {
-			if (shown && waiting.some(({ id }) => id === shown?.id)) return;
-			close();
-			const [next] = waiting;
-			if (!next) return;
-			const over = new AbortController();
-			shown = { id: next.id, over };
-			show(context, next, over.signal).then(next.settle, () => next.settle());
+		update,
+		/** The client shows it already, or will, unless it is one that only a person who asks for it sees. */
+		open(id) {
+			wanted.add(id);
+			update(all);
 		},
-		/** The client shows it already, or will. */
-		open() {},
 		close,
 	};
 }

@@ -103,7 +103,12 @@ export class Questions {
 				if (answer?.confirmed === undefined) throw new Error("nobody has answered");
 				return answer.confirmed;
 			},
-			ask: async (question) => (await this.ask(session, { ...question, ...of })) ?? {},
+			ask: async (question) => {
+				const answer = await this.ask(session, { ...question, ...of });
+				// Where no person has said anything, the conversation may.
+				if (!answer && question.forConversation) throw new Error("nobody has answered");
+				return answer ?? {};
+			},
 			withdraw: (id) => {
 				const waiting = queues.get(session)?.waiting.find((asked) => asked.id === id);
 				if (waiting) waiting.settle();

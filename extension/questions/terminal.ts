@@ -7,7 +7,7 @@ import { guardedInterval, unwaited } from "../host/guard.ts";
 import { component } from "../ui/component.ts";
 import { keyName } from "../ui/key-text.ts";
 import type { Pen } from "../ui/pen.ts";
-import { questionLine } from "./asked.ts";
+import { isForConversation, questionLine } from "./asked.ts";
 import { type QuestionOverlay, questionOverlay } from "./overlay.ts";
 import type { Presenter, Waiting } from "./questions.ts";
 
@@ -51,7 +51,7 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 	}
 
 	function look(): void {
-		const next = waiting.find(({ id }) => !putOff.has(id));
+		const next = waiting.find((asked) => !isForConversation(asked) && !putOff.has(asked.id));
 		if (!next || shown || !isEditorFree()) return;
 		if (performance.now() - Math.max(lastKey, next.since) >= QUIET_MS) show(next, false);
 	}

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 74447b831792c4b2. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 ec287c03e859f20d. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -36,11 +36,12 @@ var require_child_guard = __commonJS({
     var NEVER_ALLOWED_LSP_ACTIONS = /* @__PURE__ */ new Set(["rename", "codeaction", "restart"]);
     var ANNOUNCING = "Your work on the task is done, and its result is kept.";
     function readPolicy(environment) {
+      const asked = environment.PI_SUBAGENT_ASK;
       return {
         tools: environment.PI_SUBAGENT_TOOLS === void 0 ? void 0 : names(environment.PI_SUBAGENT_TOOLS),
         lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
         lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
-        asks: environment.PI_SUBAGENT_ASK === "1",
+        asks: asked === "1" || asked === "parent" ? asked : void 0,
         ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1"
       };
     }
@@ -78,13 +79,27 @@ var require_child_guard = __commonJS({
       return "Tool `bash` is blocked: an extension provides it, and the sandbox holds only pi's own shell.";
     }
     var DECLINED = "Nobody answered. Do not ask this again: go on with the choice that is easiest to undo, or leave out what depends on it, and say in your final answer what you assumed.";
-    var ask = (
-      /** @type {ToolDefinition} */
-      /** @type {unknown} */
-      {
+    var KEY_PREFIX = "pi-subagent-ask:";
+    var ASKED = {
+      1: {
+        whom: "the user",
+        who: "The user sees",
+        none: "There may be nobody to answer.",
+        answer: "The user answers"
+      },
+      parent: {
+        whom: "the agent that gave you this task",
+        who: "It sees",
+        none: "It may not know, or not answer in time.",
+        answer: "The answer"
+      }
+    };
+    function askTool(asks, key) {
+      const { whom, who, none, answer: heard } = ASKED[asks];
+      const tool = {
         name: "ask",
         label: "Ask",
-        description: "Ask the user one question and wait for the answer. Use it only for a decision that the task leaves open and that you cannot find out yourself. The user sees the question alone: make it complete. There may be nobody to answer.",
+        description: `Ask ${whom} one question and wait for the answer. Use it only for a decision that the task leaves open and that you cannot find out yourself. ${who} the question alone: make it complete. ${none}`,
         parameters: {
           type: "object",
           properties: {
@@ -98,7 +113,7 @@ var require_child_guard = __commonJS({
               type: "array",
               items: { type: "string", minLength: 1, maxLength: 200 },
               maxItems: 16,
-              description: "The possible answers; leave out for an answer in the user's own words"
+              description: "The possible answers; leave out for an answer in words of its own"
             }
           },
           required: ["question"],
@@ -113,14 +128,27 @@ var require_child_guard = __commonJS({
          */
         async execute(_id, { question, options = [] }, signal, _onUpdate, { ui }) {
           const until = signal && { signal };
-          const answer2 = await (options.length > 0 ? ui.select(question, options, until) : ui.input(question, void 0, until));
-          return { content: [{ type: "text", text: answer2 ? `The user answers: ${answer2}` : DECLINED }], details: {} };
+          const title = `${key} ${question}`;
+          const answer2 = await (options.length > 0 ? ui.select(title, options, until) : ui.input(title, void 0, until));
+          return { content: [{ type: "text", text: answer2 ? `${heard}: ${answer2}` : DECLINED }], details: {} };
         }
-      }
-    );
-    function childGuard2(pi, tools = [ask]) {
+      };
+      return (
+        /** @type {ToolDefinition} */
+        /** @type {unknown} */
+        tool
+      );
+    }
+    function registerAsk(pi, asks) {
+      const key = `${KEY_PREFIX}${crypto.randomUUID()}`;
+      pi.registerTool(askTool(asks, key));
+      pi.on("session_start", (_event, { ui }) => {
+        ui.input(key).catch(() => void 0);
+      });
+    }
+    function childGuard2(pi, { isSecond = false } = {}) {
       const policy = readPolicy(process.env);
-      if (policy.asks) for (const tool of tools) pi.registerTool(tool);
+      if (policy.asks && !isSecond) registerAsk(pi, policy.asks);
       let isAnnouncing = false;
       pi.on("before_agent_start", ({ prompt }) => {
         if (prompt !== void 0) isAnnouncing = prompt.startsWith(ANNOUNCING);
@@ -6301,8 +6329,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 74447b831792c4b2"}.`)) return void 0;
-  const [version] = "0.1.0 74447b831792c4b2".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 ec287c03e859f20d"}.`)) return void 0;
+  const [version] = "0.1.0 ec287c03e859f20d".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6540,9 +6568,12 @@ function openDeliveries({ pi, context, background, native, arrived }) {
     },
     /** The run would come to rest: what is held joins the session, and the model goes on with it. */
     async beforeSettle(event) {
-      if (!context.hasUI) await background.settled();
-      grew();
-      const joining = dispatcher.join();
+      let joining;
+      for (let isMore = true; isMore && !joining; ) {
+        isMore = !context.hasUI && await background.settledOrAsked();
+        grew();
+        joining = dispatcher.join() ?? void 0;
+      }
       if (!joining) return void 0;
       const joined = joining.messages.flatMap((id) => messages.get(id)?.announcement ?? []);
       const drafts = joined.map((message) => ({ type: "custom_message", ...message }));
@@ -6556,10 +6587,12 @@ function openDeliveries({ pi, context, background, native, arrived }) {
     },
     /** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
     async drain(waitForIdle) {
-      await background.settled();
-      dispatcher.drain();
-      advance();
-      await waitForIdle();
+      for (let isMore = true; isMore; ) {
+        isMore = await background.settledOrAsked();
+        dispatcher.drain();
+        advance();
+        await waitForIdle();
+      }
     },
     /** Ends with the session: what does not stand in it is the addon's again. */
     close() {
@@ -6672,19 +6705,23 @@ var Background = class {
     this.asking = new Map(questions.map(({ runId, title }) => [runId, title]));
     this.publish(this.given);
   }
-  /** Waits for the session's runs. A signal to pi ends the wait, because pi waits for its handlers first. */
-  async settled() {
+  /**
+   * Waits for the session's runs, or until one asks the conversation: that is true. A signal to pi ends the wait, because
+   * pi waits for its handlers first.
+   */
+  async settledOrAsked() {
     const { session: session2 } = this;
-    if (!session2) return;
+    if (!session2) return false;
     const { promise, resolve: resolve2 } = Promise.withResolvers();
     const signals = ["SIGTERM", "SIGHUP"];
-    for (const signal of signals) process.once(signal, resolve2);
+    const leave = () => resolve2(false);
+    for (const signal of signals) process.once(signal, leave);
     try {
-      await Promise.race([session2.settled(), promise]);
+      return await Promise.race([session2.settledOrAsked(), promise]);
     } finally {
-      for (const signal of signals) process.off(signal, resolve2);
+      for (const signal of signals) process.off(signal, leave);
+      await new Promise((behind) => setImmediate(behind));
     }
-    await new Promise((behind) => setImmediate(behind));
   }
   publish(given) {
     this.runs = given.map((run) => {
@@ -7114,6 +7151,9 @@ function announcementLines(message, isExpanded, pen) {
 }
 
 // extension/questions/asked.ts
+function isForConversation(asked) {
+  return asked.method !== "consent" && asked.forConversation === true;
+}
 var MARK = "? ";
 var FEWEST_COLUMNS2 = 24;
 function questionLine({ sentence }, pen, hint = "") {
@@ -8360,7 +8400,7 @@ function terminalQuestions(ui) {
     hide();
   }
   function look() {
-    const next = waiting.find(({ id }) => !putOff.has(id));
+    const next = waiting.find((asked) => !isForConversation(asked) && !putOff.has(asked.id));
     if (!next || shown || !isEditorFree()) return;
     if (performance.now() - Math.max(lastKey, next.since) >= QUIET_MS) show2(next, false);
   }
@@ -8681,23 +8721,29 @@ async function closeRuns(session2) {
 
 // extension/questions/dialogs.ts
 function dialogs(context) {
+  let all = [];
   let shown;
+  const wanted = /* @__PURE__ */ new Set();
   const close = () => {
     shown?.over.abort();
     shown = void 0;
   };
+  function update(waiting) {
+    all = waiting;
+    if (shown && waiting.some(({ id }) => id === shown?.id)) return;
+    close();
+    const next = waiting.find((asked) => !isForConversation(asked) || wanted.has(asked.id));
+    if (!next) return;
+    const over = new AbortController();
+    shown = { id: next.id, over };
+    show(context, next, over.signal).then(next.settle, () => next.settle());
+  }
   return {
-    update(waiting) {
-      if (shown && waiting.some(({ id }) => id === shown?.id)) return;
-      close();
-      const [next] = waiting;
-      if (!next) return;
-      const over = new AbortController();
-      shown = { id: next.id, over };
-      show(context, next, over.signal).then(next.settle, () => next.settle());
-    },
-    /** The client shows it already, or will. */
-    open() {
+    update,
+    /** The client shows it already, or will, unless it is one that only a person who asks for it sees. */
+    open(id) {
+      wanted.add(id);
+      update(all);
     },
     close
   };
@@ -8779,7 +8825,11 @@ var Questions = class {
         if (answer2?.confirmed === void 0) throw new Error("nobody has answered");
         return answer2.confirmed;
       },
-      ask: async (question) => await this.ask(session2, { ...question, ...of }) ?? {},
+      ask: async (question) => {
+        const answer2 = await this.ask(session2, { ...question, ...of });
+        if (!answer2 && question.forConversation) throw new Error("nobody has answered");
+        return answer2 ?? {};
+      },
       withdraw: (id) => {
         const waiting = queues.get(session2)?.waiting.find((asked) => asked.id === id);
         if (waiting) waiting.settle();
@@ -9049,7 +9099,7 @@ function widgetLines({ live: live2, unread }, rows, now, pen) {
 // extension/index.ts
 function subagentNative(api) {
   if (process.env.PI_SUBAGENT_CHILD === "1") {
-    (0, import_child_guard.default)(api, []);
+    (0, import_child_guard.default)(api, { isSecond: true });
     return;
   }
   contained("loading the extension", () => start(guarded(api)));
@@ -9087,7 +9137,9 @@ function start(pi) {
     const { native } = loadAddon();
     if (!native) return;
     try {
-      const arrived = ({ news }) => tell3("subagent:delivered", news);
+      const arrived = ({ news, questions: questions2 }) => {
+        if (questions2.length === 0) tell3("subagent:delivered", news);
+      };
       deliveries = openDeliveries({ pi, context, background, native, arrived });
       const options = { ...placeOptions(pi, context), delivered: deliveries.delivered };
       background.open(native, options, (event) => heard(event, context));

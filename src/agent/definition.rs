@@ -55,6 +55,20 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// Whom a child may ask with the tool `ask`.
+    #[derive(Default)]
+    pub enum Asks {
+        /// It has no such tool.
+        #[default]
+        Nobody = "nobody",
+        /// The user.
+        User = "user",
+        /// The conversation that started the run; the user where a call waits for it.
+        Parent = "parent",
+    }
+}
+
 /// Which of pi's skills a child sees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -109,8 +123,8 @@ pub struct AgentDefinition {
     pub context: Option<Context>,
     /// Which skills the child sees; `None` uses the configuration.
     pub skills: Option<Skills>,
-    /// Whether the child gets the tool `ask`, with which it asks the user.
-    pub ask: bool,
+    /// Whom the child may ask with the tool `ask`.
+    pub ask: Asks,
     /// The system prompt: the file's body, or the description when the body is empty.
     pub prompt: String,
     /// SHA-256 of the file in lower-case hexadecimal. A confirmation is bound to it.

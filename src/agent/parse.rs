@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::definition::{AgentDefinition, Context, Network, SandboxMode, Skills, Source, THINKING_LEVELS};
+use super::definition::{
+    AgentDefinition, Asks, Context, Network, SandboxMode, Skills, Source, THINKING_LEVELS,
+};
 use super::frontmatter::{self, Document, Field, SyntaxError, Yaml};
 use super::policy::{is_tool_name, pi_tool_name};
 use crate::text::{
@@ -328,10 +330,12 @@ impl Reader<'_> {
         }
     }
 
-    fn ask(&mut self, field: &Field) -> Option<bool> {
+    fn ask(&mut self, field: &Field) -> Option<Asks> {
         match &field.value {
-            Yaml::Bool(value) => Some(*value),
-            _ => self.wrong(field, SYNTAX, "`true` or `false`"),
+            Yaml::Bool(true) => Some(Asks::User),
+            Yaml::Bool(false) => Some(Asks::Nobody),
+            Yaml::Text(text) if text == Asks::Parent.as_str() => Some(Asks::Parent),
+            _ => self.wrong(field, SYNTAX, "`true`, `false` or `parent`"),
         }
     }
 

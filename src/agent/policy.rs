@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::definition::AgentDefinition;
+use super::definition::{AgentDefinition, Asks};
 use crate::text::{covers, overlaps};
 
 /// Tools that change nothing, in the order in which a child gets them.
@@ -15,7 +15,7 @@ const PI_DEFAULTS: [&str; 4] = ["read", "bash", "edit", "write"];
 const PACKAGES: [(&str, &[&str]); 1] =
     [("`npm:pi-web-access`", &["web_search", "fetch_content", "get_search_content"])];
 const LSP: &str = "lsp";
-/// The tool with which a child asks the user. Our guard in the child provides it.
+/// The tool with which a child asks. Our guard in the child provides it.
 pub(crate) const ASK: &str = "ask";
 pub(crate) const SHELL: &str = "bash";
 /// Prefix of the names of MCP tools.
@@ -259,7 +259,7 @@ pub fn plan_tools(
     available: Option<&BTreeSet<String>>,
 ) -> Result<ToolPlan, NoToolsLeft> {
     let mut plan = plan_declared(agent, policy, available)?;
-    if agent.ask {
+    if agent.ask != Asks::Nobody {
         // Ours takes the place of a declared tool of that name.
         plan.tools.retain(|tool| tool != ASK);
         plan.dropped.retain(|dropped| dropped.tool != ASK);

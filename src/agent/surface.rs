@@ -261,8 +261,8 @@ fn sessions_send() -> ToolSurface {
         name: Tool::SessionsSend.as_str(),
         label: "Message to subagent",
         description: String::from(
-            "Send a message to a `subagent` run: one at work reads it before its next turn, one that has ended goes on in \
-             its own context. The result arrives as a message, or is returned if it comes within `timeoutSeconds`.",
+            "Send a message to a `subagent` run, the answer if it asked you; one at work reads it before its \
+             next turn, one that has ended goes on in its own context. The result arrives as a message, or is returned if it comes within `timeoutSeconds`.",
         ),
         prompt_snippet: "Steer or continue a sub-agent",
         prompt_guidelines: vec![],

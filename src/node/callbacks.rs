@@ -15,7 +15,9 @@ use tokio::sync::watch;
 use super::into_js::{IntoJs, object_into_js};
 use super::result::ToolResult;
 use crate::event::QuestionMethod;
-use crate::present::{self, AnswerKind, ChosenAnswer, QuestionWords, consent_words, question_words};
+use crate::present::{
+    self, AnswerKind, ChosenAnswer, QuestionWords, consent_words, conversation_question_words, question_words,
+};
 use crate::run::{self, BoxFuture};
 use crate::text::figures::millis;
 
@@ -56,6 +58,9 @@ pub struct Question {
     pub agent: String,
     /// The name of the run, if it has one.
     pub label: Option<String>,
+    /// True for a question of an agent with `ask: parent` in the background, which its conversation is asked, too
+    /// (`DeliveryMessage.questions`). The first answer counts; a rejection leaves it to the conversation. Absent for others.
+    pub for_conversation: Option<bool>,
     /// `confirm` wants `confirmed`; the others want `value`.
     #[napi(ts_type = "\"select\" | \"confirm\" | \"input\" | \"editor\"")]
     pub method: &'static str,
@@ -247,7 +252,8 @@ impl run::HostCallbacks for HostCallbacks {
             match answer {
                 Some(Answer { confirmed: Some(confirmed), .. }) => run::Answer::Confirmed(confirmed),
                 Some(Answer { value: Some(value), .. }) => run::Answer::Value(value),
-                _ => run::Answer::Cancelled,
+                Some(_) => run::Answer::Cancelled,
+                None => run::Answer::Nobody,
             }
         })
     }
@@ -285,19 +291,21 @@ impl IntoJs<ConfirmRequest> for (u32, run::ConfirmRequest, Duration) {
 
 impl IntoJs<Question> for (u32, run::ChildQuestion) {
     fn into_js(self) -> Question {
-        let (id, run::ChildQuestion { run_id, agent, label, question }) = self;
+        let (id, run::ChildQuestion { run_id, agent, label, is_for_conversation, question }) = self;
         let kind = match question.method {
             QuestionMethod::Confirm => AnswerKind::Confirm,
             QuestionMethod::Select => AnswerKind::Select(&question.options),
             QuestionMethod::Input | QuestionMethod::Editor => AnswerKind::Written,
         };
-        let words = question_words(label.as_deref(), &agent, &question.title, kind);
-        let QuestionWords { heading, sentence, choices } = words;
+        let words = if is_for_conversation { conversation_question_words } else { question_words };
+        let QuestionWords { heading, sentence, choices } =
+            words(label.as_deref(), &agent, &question.title, kind);
         Question {
             id,
             run_id,
             agent,
             label,
+            for_conversation: is_for_conversation.then_some(true),
             method: question.method.into_js(),
             title: question.title,
             message: question.message,

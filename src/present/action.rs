@@ -22,6 +22,7 @@ pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
         ActionOutcome::Stopped => (Mark::Ok, format!("stopped {name} and everything it had started")),
         ActionOutcome::Stopping => (Mark::Warning, format!("{name} was asked to end and has not ended yet")),
         ActionOutcome::Steered => (Mark::Ok, format!("sent to {name}, which reads it before its next turn")),
+        ActionOutcome::Answered => (Mark::Ok, format!("answered the question of {name}, which goes on")),
         ActionOutcome::PassedOn => (
             Mark::Ok,
             format!(

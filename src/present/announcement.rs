@@ -12,7 +12,7 @@ use crate::text::{TruncateLimits, fenced, figures, floor_char_boundary, one_line
 /// The type of the message in a session of pi, and what its details are. Sessions keep it: it must not change.
 pub const ANNOUNCEMENT: &str = "subagent-announcement";
 /// Changes with the meaning of a field of the details.
-const DETAILS_VERSION: u32 = 1;
+pub(super) const DETAILS_VERSION: u32 = 1;
 /// Bytes of a task in the details: its first line names a run without a label.
 const KEPT_TASK_BYTES: usize = 200;
 /// Bytes of results in the details, beside the text for the model: for drawing, in every session for good.

@@ -16,7 +16,7 @@
 //! | What do `list`, `info`, `log`, `agents` and `doctor` show? | the file of that name |
 //! | What do `stop`, `send` and `resume` answer? | `action` |
 //! | What stands around a question, and how can it be answered? | `question_words`: [`QuestionWords`] |
-//! | What does the model read when a run has ended? | `announcement`: `DeliveryBody` |
+//! | What does the model read when a run has ended, or asks it? | `announcement`: `DeliveryBody`; `run_question`: [`RunQuestion`] |
 
 mod action;
 mod agents;
@@ -31,6 +31,7 @@ mod list;
 mod log;
 mod question_words;
 mod report;
+mod run_question;
 mod run_words;
 pub mod runs;
 mod state_words;
@@ -49,8 +50,13 @@ pub use drawing::{Apart, Cell, Color, Drawing, Fit, Part, Row, Span};
 pub use info::info_report;
 pub use list::list_report;
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};
-pub use question_words::{AnswerKind, Choice, ChosenAnswer, QuestionWords, consent_words, question_words};
+pub use question_words::{
+    AnswerKind, Choice, ChosenAnswer, QuestionWords, consent_words, conversation_question_words,
+    question_words,
+};
 pub use report::{Mark, Report, ReportLine};
+pub use run_question::RunQuestion;
+pub(crate) use run_question::{questions_details, questions_text};
 pub(crate) use run_words::{mark, state, who};
 pub use state_words::{Standing, StateWords, now_ms, state_words};
 pub use usage_words::{UsageWords, usage_words};

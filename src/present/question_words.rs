@@ -44,10 +44,24 @@ pub enum AnswerKind<'a> {
     Written,
 }
 
-/// The words around a question of an extension in a child. `label` is the name of its run.
+/// The words around a question of a child. `label` is the name of its run.
 #[must_use]
 pub fn question_words(label: Option<&str>, agent: &str, title: &str, kind: AnswerKind<'_>) -> QuestionWords {
-    let heading = format!("{} asks", asker(label, agent));
+    words(&format!("{} asks", asker(label, agent)), title, kind)
+}
+
+/// The words around a question that its conversation is asked, too.
+#[must_use]
+pub fn conversation_question_words(
+    label: Option<&str>,
+    agent: &str,
+    title: &str,
+    kind: AnswerKind<'_>,
+) -> QuestionWords {
+    words(&format!("{} asks the conversation", asker(label, agent)), title, kind)
+}
+
+fn words(heading: &str, title: &str, kind: AnswerKind<'_>) -> QuestionWords {
     let none = Choice { label: "No answer".to_owned(), answer: Some(ChosenAnswer::None) };
     let choices = match kind {
         AnswerKind::Confirm => yes_or_no("No", "Yes"),
@@ -60,7 +74,7 @@ pub fn question_words(label: Option<&str>, agent: &str, title: &str, kind: Answe
         }
         AnswerKind::Written => vec![none, Choice { label: "Write an answer".to_owned(), answer: None }],
     };
-    QuestionWords { sentence: format!("{heading}: {}", folded(title)), heading, choices }
+    QuestionWords { sentence: format!("{heading}: {}", folded(title)), heading: heading.to_owned(), choices }
 }
 
 /// The words around our own question, whether a project's agent may run.

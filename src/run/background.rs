@@ -63,6 +63,8 @@ pub enum ActionOutcome {
     Stopping,
     /// The child reads the message before its next turn.
     Steered,
+    /// The message is the answer to what its child has asked.
+    Answered,
     /// The process that hosts the run was asked to pass the message on.
     PassedOn,
     /// The run continues in its own session.

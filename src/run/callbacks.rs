@@ -30,6 +30,8 @@ pub struct ChildQuestion {
     pub agent: String,
     /// The name of the run, if it has one.
     pub label: Option<String>,
+    /// Whether the conversation that started the run is asked, too. The user may answer, and need not.
+    pub is_for_conversation: bool,
     /// The question, with every text sanitized.
     pub question: Question,
 }
@@ -56,8 +58,10 @@ pub enum Answer {
     Confirmed(bool),
     /// The chosen option, or the text that was entered.
     Value(String),
-    /// No answer: nobody can be asked, the user dismissed the question, or time ran out.
+    /// No answer: the user dismissed the question, or time ran out.
     Cancelled,
+    /// No answer: nobody can be asked.
+    Nobody,
 }
 
 /// How long a person's answer is waited for; then it is the harmless one.
@@ -90,7 +94,13 @@ pub trait HostCallbacks: Send + Sync {
 
     /// Asks the user a child's question.
     fn ask(&self, _question: ChildQuestion) -> BoxFuture<'_, Answer> {
-        Box::pin(ready(Answer::Cancelled))
+        Box::pin(ready(Answer::Nobody))
+    }
+
+    /// Asks what an agent with `ask: parent` wants to know. Whether there is a conversation that can be asked in the user's
+    /// place is known only to those who host background runs.
+    fn ask_parent(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
+        self.ask(question)
     }
 
     /// Looks up a model as pi does: by `provider/id`, id, or part of its name. `None` when that cannot be said.

@@ -82,7 +82,7 @@ impl HostCallbacks for User<'_> {
         if self.patience.is_some() {
             return Box::pin(pending());
         }
-        Box::pin(ready(self.answers.as_ref().map_or(Answer::Cancelled, |answers| answers(question))))
+        Box::pin(ready(self.answers.as_ref().map_or(Answer::Nobody, |answers| answers(question))))
     }
 
     fn confirm(&self, request: ConfirmRequest) -> BoxFuture<'_, Option<bool>> {

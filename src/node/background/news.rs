@@ -74,7 +74,7 @@ object_into_js! { |run: background::BackgroundRun| ToldRun {
 impl IntoJs<DeliveredNews> for &background::DeliveryMessage {
     fn into_js(self) -> DeliveredNews {
         DeliveredNews {
-            run_ids: self.runs.iter().map(|run| run.run_id.clone()).collect(),
+            run_ids: self.run_ids(),
             delivery_ids: self.delivery_ids.clone(),
             runs: self.runs.iter().map(background::told).map(IntoJs::into_js).collect(),
         }

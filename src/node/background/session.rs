@@ -23,9 +23,9 @@ use crate::node::runtime::promise;
 use crate::node::teardown::cancel_of_thread;
 use crate::orchestrate::background::{
     self, Ack, BackgroundService, ConversationView, Listener, background, close_conversation, commands,
-    mark_delivered, open_conversation, until_settled,
+    mark_delivered, open_conversation, until_settled, until_settled_or_asked,
 };
-use crate::present::ANNOUNCEMENT;
+use crate::present::{self, ANNOUNCEMENT};
 use crate::run::spawn_task;
 
 /// Receives events. Weak: an event does not keep the process alive.
@@ -40,13 +40,13 @@ pub struct BackgroundEvent {
     /// What other extensions are to hear of runs, oldest first; none of those that had ended before the conversation was
     /// opened.
     pub news: Option<Vec<RunNews>>,
-    /// Results for the conversation, as one message. Call `delivered` once they are in it.
+    /// Results for the conversation, or questions of its runs, as one message. Call `delivered` once they are in it.
     pub deliveries: Option<DeliveryMessage>,
     /// Sentences the user must see, such as that the store cannot be used.
     pub notices: Option<Vec<String>>,
 }
 
-/// The results of up to 256 runs, for the conversation that asked for them.
+/// The results of up to 256 runs, for the conversation that asked for them, or the questions of some.
 #[napi(object, object_from_js = false)]
 pub struct DeliveryMessage {
     /// One id per result. pi offers each until `delivered` confirms it: again after a failed `onEvent`, and after a
@@ -54,8 +54,11 @@ pub struct DeliveryMessage {
     pub delivery_ids: Vec<String>,
     /// The ids of the runs, in the order of `deliveryIds`.
     pub run_ids: Vec<String>,
-    /// The runs, with their results.
+    /// The runs, with their results; empty where runs ask.
     pub runs: Vec<BackgroundRun>,
+    /// What runs ask the conversation whose agents say `ask: parent`; a message has results or questions. `continueRun`
+    /// and the tool `sessions_send` answer.
+    pub questions: Vec<RunQuestion>,
     /// What other extensions are to hear once the message is in the conversation, as `subagent:delivered`.
     pub news: DeliveredNews,
     /// The whole message for the model. Sixteen results stand in it in full, further ones on a line each; the
@@ -65,6 +68,27 @@ pub struct DeliveryMessage {
     pub trigger_turn: bool,
     /// The same as pi's `sendMessage` takes it.
     pub announcement: Announcement,
+}
+
+/// A question of a run. All strings are sanitized.
+#[napi(object, object_from_js = false)]
+pub struct RunQuestion {
+    /// The run that asks; eight hexadecimal characters.
+    pub run_id: String,
+    /// Its key as a session.
+    pub session_key: String,
+    /// The agent's name.
+    pub agent: String,
+    /// The name of the run, if it has one.
+    pub label: Option<String>,
+    /// The first line of its task.
+    pub task: String,
+    /// The words of the child's model.
+    pub question: String,
+    /// The answers that it names; empty for one in other words.
+    pub options: Vec<String>,
+    /// When it goes on without an answer, in milliseconds since 1970.
+    pub ends_ms: i64,
 }
 
 /// A message of pi's.
@@ -306,6 +330,32 @@ impl BackgroundSession {
         })
     }
 
+    /// As `settled`, but resolves with true as soon as a run has asked the conversation (`deliveries.questions`): once for
+    /// what was asked since the last time. Whoever has answered waits again. Without a question resolves with false.
+    ///
+    /// @example
+    /// ```ts
+    /// import { openBackground } from "pi-subagent-native";
+    ///
+    /// const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, ({ deliveries }) => {
+    /// 	for (const { runId, question } of deliveries?.questions ?? []) {
+    /// 		console.log(question);
+    /// 		session.continueRun(runId, "The newer one.");
+    /// 	}
+    /// });
+    /// while (await session.settledOrAsked()) console.log("a run has asked");
+    /// await session.close();
+    /// ```
+    #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
+    pub fn settled_or_asked(&self, env: Env, timeout_ms: Option<f64>) -> napi::Result<PromiseRaw<'_, bool>> {
+        let limit = timeout_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok());
+        let opened = self.opened();
+        promise(env, async move {
+            let Ok((service, view)) = opened.await else { return Ok(false) };
+            Ok(until_settled_or_asked(&service, &view, limit).await)
+        })
+    }
+
     /// Closes the conversation: no event follows, unconfirmed deliveries wait until it is opened again, and its runs go
     /// on.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
@@ -325,7 +375,7 @@ object_into_js! { |event: background::BackgroundEvent| BackgroundEvent {
 } }
 
 object_into_js! { |message: background::DeliveryMessage| DeliveryMessage {
-    run_ids: message.runs.iter().map(|run| run.run_id.clone()).collect::<Vec<_>>(),
+    run_ids: message.run_ids(),
     news: &message,
     trigger_turn: message.triggers_turn,
     announcement: Announcement {
@@ -334,7 +384,11 @@ object_into_js! { |message: background::DeliveryMessage| DeliveryMessage {
         display: true,
         details: message.details(),
     },
-    delivery_ids, runs, text,
+    delivery_ids, runs, questions, text,
+} }
+
+object_into_js! { |question: present::RunQuestion| RunQuestion {
+    run_id, session_key, agent, label, task, question, options, ends_ms,
 } }
 
 impl IntoJs<Self> for Announcement {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
+use crate::agent::Asks;
 use crate::node::callbacks::HostCallbacks;
 use crate::node::into_js::{IntoJs, object_into_js};
 use crate::node::options::{SpawnOptions, SpawnableOptions};
@@ -98,6 +99,9 @@ pub struct SpawnableAgent {
     pub model_from: Option<String>,
     /// The thinking level it would get; absent when unknown.
     pub thinking: Option<String>,
+    /// Whom it may ask while it works: the user, or the conversation that started it. Absent for one that asks nobody.
+    #[napi(ts_type = "\"user\" | \"parent\"")]
+    pub asks: Option<&'static str>,
 }
 
 /// Lists the agents that `spawnSession` accepts.
@@ -124,6 +128,7 @@ pub fn list_spawnable(
 }
 
 object_into_js! { |agent: Spawnable| SpawnableAgent {
+    asks: (agent.asks != Asks::Nobody).then(|| agent.asks.as_str()),
     id, description, source, readonly, can_write: agent.may_write, model, model_from, thinking,
 } }
 

@@ -118,7 +118,8 @@ pub async fn hand_over(
     Ok((runs, refused))
 }
 
-/// Sends a message to a run: to its child while the child works, otherwise as the next prompt of its session.
+/// Sends a message to a run: as the answer to what it asks its conversation, to its child while the child works, otherwise
+/// as the next prompt of its session.
 ///
 /// # Errors
 ///
@@ -137,6 +138,9 @@ pub async fn send(
         request(service, run, SEND, message).await?;
         return Ok(ActionOutcome::PassedOn);
     };
+    if live.question.answer(message) {
+        return Ok(ActionOutcome::Answered);
+    }
     if live.control.steering.steer(message) {
         return Ok(ActionOutcome::Steered);
     }

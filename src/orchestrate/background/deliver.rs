@@ -14,13 +14,14 @@ use super::conversation::news::Newsroom;
 use super::conversation::outbox::Pending;
 use super::conversation::view::{ConversationScope, ConversationView};
 use super::live_run::EndReason;
+use super::question::{is_question, is_question_id, is_stale};
 use super::restore::restore_if_replaced;
 use super::service::BackgroundService;
 use super::spawn::spawnable;
 use super::watch::{take_over_orphans, watch_others};
-use crate::present::{DeliveryBody, message};
+use crate::present::{DeliveryBody, RunQuestion, message, questions_text};
 use crate::run::{BackgroundRun, HostCapabilities, blocking, load_config, spawn_task};
-use crate::store::Delivery;
+use crate::store::{Delivery, now_ms};
 
 /// Least time between two events.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -101,18 +102,39 @@ fn mark(service: &BackgroundService, view: &ConversationView, ids: &[String]) ->
     if ids.is_empty() {
         return true;
     }
-    let (runs, is_kept) = service.repository.mark_delivered(ids);
+    // A question says nothing about whether the end of its run was delivered.
+    let (questions, ends): (Vec<_>, Vec<_>) = ids.iter().cloned().partition(|id| is_question_id(id));
+    let (_, is_question_kept) = service.repository.mark_delivered(&questions);
+    let (runs, is_kept) = service.repository.mark_delivered(&ends);
     for run in runs {
         service.retention.after_delivery(run, &view.scope.context);
     }
     service.registry.notify();
-    is_kept
+    is_kept && is_question_kept
 }
 
 /// Waits, for a pi that is about to end, until no run of the conversation is live and its listener has received every
 /// end. Runs still live after `limit` (default: `background.headlessWaitMs`) are ended, except those that continue
 /// without this pi.
 pub async fn until_settled(service: &BackgroundService, view: &ConversationView, limit: Option<Duration>) {
+    until(service, view, limit, false).await;
+}
+
+/// As [`until_settled`], but also ends, with true, once a run has asked the conversation since the last time that it did.
+pub async fn until_settled_or_asked(
+    service: &BackgroundService,
+    view: &ConversationView,
+    limit: Option<Duration>,
+) -> bool {
+    until(service, view, limit, true).await
+}
+
+async fn until(
+    service: &BackgroundService,
+    view: &ConversationView,
+    limit: Option<Duration>,
+    or_asked: bool,
+) -> bool {
     let limit = if limit.is_some() {
         limit
     } else {
@@ -123,6 +145,9 @@ pub async fn until_settled(service: &BackgroundService, view: &ConversationView,
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     let (mut runs_changed, mut view_changed) = (service.registry.changes(), view.changes());
     loop {
+        if or_asked && view.take_asked() {
+            return true;
+        }
         let is_overdue = deadline.is_some_and(|deadline| deadline <= Instant::now());
         let live = service.registry.of_session(Some(view.session()));
         if is_overdue {
@@ -134,7 +159,7 @@ pub async fn until_settled(service: &BackgroundService, view: &ConversationView,
         let is_waiting = view.waits_for_keepers();
         let is_settled = live.is_empty() && view.outbox.is_settled(UNANSWERED);
         if view.outbox.is_closed() || (is_settled && (is_overdue || !is_waiting)) {
-            return;
+            return false;
         }
         let next = match deadline {
             Some(deadline) if is_overdue => Some(deadline + LEAVING),
@@ -142,9 +167,9 @@ pub async fn until_settled(service: &BackgroundService, view: &ConversationView,
         };
         select! {
             biased;
-            changed = runs_changed.changed() => if changed.is_err() { return },
-            changed = view_changed.changed() => if changed.is_err() { return },
-            () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => if is_overdue { return },
+            changed = runs_changed.changed() => if changed.is_err() { return false },
+            changed = view_changed.changed() => if changed.is_err() { return false },
+            () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => if is_overdue { return false },
         }
     }
 }
@@ -188,6 +213,9 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         }
         if ack == Ack::Accepted {
             notices.told();
+            if batch.deliveries.iter().any(is_question) {
+                view.note_asked();
+            }
         }
         // Only now, because `until_settled` waits for what the listener has received.
         if ack == Ack::Rejected {
@@ -253,7 +281,7 @@ async fn next_message(
 ) -> (Option<DeliveryMessage>, Batch) {
     let Some(Pending { since, .. }) = pending else { return (None, Batch::default()) };
     let others_run = view.has_kept() || !service.registry.of_session(Some(view.session())).is_empty();
-    if others_run && since.elapsed() < TOGETHER {
+    if others_run && since.elapsed() < TOGETHER && !view.outbox.has_question() {
         return (None, Batch::default());
     }
     let asking = Arc::clone(view);
@@ -263,6 +291,9 @@ async fn next_message(
         let contained = asking.contained(&claimed);
         claimed.retain(|delivery| !contained.contains(&delivery.id));
         mark(service, &asking, &contained);
+        let stale: Vec<_> =
+            claimed.extract_if(.., |delivery| is_question(delivery) && is_stale(service, delivery)).collect();
+        mark(service, &asking, &stale.into_iter().map(|question| question.id).collect::<Vec<_>>());
         (claimed, is_all)
     });
     let (mut claimed, is_all) = claim.await;
@@ -277,6 +308,20 @@ async fn next_message(
     if batch.deliveries.is_empty() {
         return (None, batch);
     }
+    let delivery_ids = batch.deliveries.iter().map(|delivery| delivery.id.clone()).collect();
+    // Questions come alone.
+    let questions: Vec<_> = batch
+        .deliveries
+        .iter()
+        .filter(|delivery| is_question(delivery))
+        .filter_map(RunQuestion::read)
+        .collect();
+    if !questions.is_empty() {
+        let text = questions_text(&questions, now_ms());
+        let triggers_turn = questions.iter().any(|question| question.triggers_turn);
+        let message = DeliveryMessage { delivery_ids, runs: Vec::new(), questions, text, triggers_turn };
+        return (Some(message), batch);
+    }
     let keys: Vec<_> = batch.deliveries.iter().map(|delivery| delivery.key.clone()).collect();
     let runs = service.blocking(move |service| {
         keys.iter().filter_map(|key| service.repository.run(key)).collect::<Vec<_>>()
@@ -285,8 +330,9 @@ async fn next_message(
     let bodies: Vec<_> =
         batch.deliveries.iter().map(|delivery| DeliveryBody::read(delivery).near_home(home)).collect();
     let message = DeliveryMessage {
-        delivery_ids: batch.deliveries.iter().map(|delivery| delivery.id.clone()).collect(),
+        delivery_ids,
         runs: runs.await,
+        questions,
         text: message(&bodies),
         triggers_turn: bodies.iter().any(|body| body.triggers_turn),
     };

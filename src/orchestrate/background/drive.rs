@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep};
 
 use super::ending::Ending;
 use super::live_run::LiveRun;
+use super::question::AsksConversation;
 use super::registry::Registration;
 use super::service::BackgroundService;
 use crate::config::Config;
@@ -25,7 +26,7 @@ const SNAPSHOTS: Duration = Duration::from_millis(500);
 /// registry only after its end is stored and, if its conversation is open here, pending there.
 pub(super) async fn drive(
     service: &Arc<BackgroundService>,
-    live: &LiveRun,
+    live: &Arc<LiveRun>,
     ready: Result<AdmittedRun, ToolResult>,
     config: &Config,
     order: &CallOrder,
@@ -36,7 +37,11 @@ pub(super) async fn drive(
     let _registration = Registration { registry: &service.registry, key: live.key() };
     let result = match ready {
         Err(result) => result,
-        Ok(ready) => execute(service, live, ready, order, callbacks).await,
+        Ok(ready) => {
+            let triggers_turn = config.announce.trigger_turn;
+            let callbacks = AsksConversation { service, live, host: callbacks, triggers_turn };
+            execute(service, live, ready, order, &callbacks).await
+        }
     };
     finish(service, live, &result, config, &setup_notes).await;
 }

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::drive::{finish, store_changes};
 use super::ending::Ending;
 use super::live_run::LiveRun;
+use super::question::AsksConversation;
 use super::service::{BackgroundService, background};
 use super::spawn::{is_allowed, refusal};
 use super::watch::watch_others;
@@ -120,6 +121,13 @@ impl ForegroundRun {
             }
             self.service.registry.notify();
             show(progress);
+        };
+        // Once it is handed over, its conversation is asked.
+        let callbacks = &AsksConversation {
+            service: &self.service,
+            live: &self.live,
+            host: callbacks,
+            triggers_turn: self.config.announce.trigger_turn,
         };
         tokio::select! {
             biased;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use super::question::OpenQuestion;
 use crate::event::DisplayItem;
 use crate::orchestrate::call::Call;
 use crate::orchestrate::hand_over::HandOver;
@@ -42,6 +43,8 @@ pub(super) struct LiveRun {
     pub control: Control,
     /// Held during each write to the store, so that older data never replace newer.
     pub writing: Arc<tokio::sync::Mutex<()>>,
+    /// What its child asks the conversation.
+    pub question: OpenQuestion,
     record: watch::Sender<BackgroundRun>,
     /// When it started, by a clock that nobody sets.
     started: OnceLock<Instant>,
@@ -56,6 +59,7 @@ impl LiveRun {
         Self {
             control: Control { cancel: host.child(), ..Control::default() },
             writing: Arc::default(),
+            question: OpenQuestion::default(),
             record: watch::Sender::new(record),
             started: OnceLock::new(),
             reason: Mutex::default(),

@@ -21,6 +21,7 @@
 //! | What claims, delivers and releases deliveries? | `deliver` |
 //! | When does a host that owns its session get a message, how often, and when has it arrived? | `conversation`: [`Dispatcher`] |
 //! | How are runs shown that a call waits for? | `foreground` |
+//! | How does a run ask its conversation? | `question`: `AsksConversation` |
 //! | When are transcripts archived and directories removed? | `retention`: `Retention` |
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `keeper`, `live_snapshot` |
 //! | What can a user do with a run, and type? | `actions`, [`commands`] |
@@ -36,6 +37,7 @@ mod foreground;
 mod keeper;
 mod live_run;
 mod live_snapshot;
+mod question;
 mod registry;
 mod repository;
 mod restore;
@@ -52,7 +54,10 @@ pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener};
 pub use conversation::event::{Happened, News};
 pub use conversation::news::told;
 pub use conversation::view::{ConversationScope, ConversationView};
-pub use deliver::{KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled};
+pub use deliver::{
+    KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled,
+    until_settled_or_asked,
+};
 pub(super) use foreground::{ForegroundRun, Heir, NO_SESSION, OVER, run_listed};
 pub use keeper::keep;
 pub use service::{BackgroundService, background, close_all, ended};

@@ -122,7 +122,7 @@ fn obey(service: &BackgroundService, Request { key, action, text }: &Request) {
     match action.as_str() {
         STOP => live.end(EndReason::Stopped),
         // The transcript shows whether the child has read it.
-        SEND => drop(live.control.steering.steer(text)),
+        SEND => drop(live.question.answer(text) || live.control.steering.steer(text)),
         _ => {}
     }
 }

@@ -20,6 +20,19 @@ struct Announcement {
     #[serde(rename = "runIds")]
     _run_ids: Vec<String>,
     runs: Vec<AnnouncedRun>,
+    #[serde(default)]
+    questions: Vec<AskedQuestion>,
+}
+
+/// What a run asks the conversation.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AskedQuestion {
+    agent: String,
+    label: Option<String>,
+    task: Option<String>,
+    question: String,
+    options: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -47,7 +60,7 @@ struct AnnouncedRun {
 #[must_use]
 pub fn announcement_drawing(details: &str, is_expanded: bool) -> Option<Drawing> {
     let announcement: Announcement = read(details, KIND)?;
-    let runs = announcement.runs;
+    let (runs, questions) = (announcement.runs, announcement.questions);
     // A message that announces several runs has less of each.
     let limit = if runs.len() > 1 { PARTIAL_LINES } else { ANSWER_LINES };
     let mut rows = Drawing::new();
@@ -58,20 +71,50 @@ pub fn announcement_drawing(details: &str, is_expanded: bool) -> Option<Drawing>
         rows.push(run.head());
         rows.extend(indented(run.body(limit, is_expanded), INDENT));
     }
-    (!runs.is_empty()).then_some(rows)
+    for question in &questions {
+        if !rows.is_empty() {
+            rows.push(Row::blank());
+        }
+        rows.push(question.head());
+        rows.extend(indented(question.body(limit, is_expanded), INDENT));
+    }
+    (!rows.is_empty()).then_some(rows)
+}
+
+/// What people know a run by that nobody has named: its task.
+fn name_of(label: Option<&str>, task: Option<&str>) -> String {
+    let names =
+        [folded(label.unwrap_or_default()), first_line(task.unwrap_or_default()), "subagent".to_owned()];
+    names.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+}
+
+impl AskedQuestion {
+    fn head(&self) -> Row {
+        let name = name_of(self.label.as_deref(), self.task.as_deref());
+        let run = Part {
+            fewest: Some(FEWEST_NAME_COLUMNS),
+            ..Part::new(vec![Span::new("warning", "?"), Span::new("toolTitle", format!(" {name}")).bold()])
+        };
+        let asks = Span::new("warning", "asks the conversation");
+        Row::line([run, Span::new("accent", folded(&self.agent)).into(), asks.into()])
+    }
+
+    fn body(&self, limit: u32, all: bool) -> Drawing {
+        let mut rows = answer(&self.question, limit, all);
+        rows.extend(
+            self.options
+                .iter()
+                .map(|option| Row::line([Span::new("muted", format!("- {}", folded(option)))])),
+        );
+        rows
+    }
 }
 
 impl AnnouncedRun {
     fn head(&self) -> Row {
         let words =
             state_words(&Standing { state: self.state().to_owned(), ..Standing::default() }, now_ms());
-        // Where nobody has named the run, it is its task that people know it by.
-        let names = [
-            folded(self.label.as_deref().unwrap_or_default()),
-            first_line(self.task.as_deref().unwrap_or_default()),
-            "subagent".to_owned(),
-        ];
-        let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+        let name = name_of(self.label.as_deref(), self.task.as_deref());
         let mark = words.mark;
         let run = Part {
             fewest: Some(FEWEST_NAME_COLUMNS),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::resolve::ResolvedRun;
-use crate::agent::{ASK, ToolPlan};
+use crate::agent::{ASK, Asks, ToolPlan};
 use crate::config::Config;
 use crate::process::CancelReason;
 use crate::run::blocking::blocking;
@@ -43,9 +43,9 @@ impl AdmittedRun {
         self.builder.sanitizer.sanitize(&self.spec.task).clip(bytes).into_string()
     }
 
-    /// Whether the child has the tool `ask`.
-    pub(in crate::run) fn asks(&self) -> bool {
-        self.resolved.agent.ask && self.tools().iter().any(|tool| tool == ASK)
+    /// Whom the child may ask with the tool `ask`.
+    pub(in crate::run) fn asks(&self) -> Asks {
+        if self.tools().iter().any(|tool| tool == ASK) { self.resolved.agent.ask } else { Asks::Nobody }
     }
 
     /// The provider of the child's model, if known.

@@ -5,12 +5,14 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::active_run::ActiveRun;
+use super::ask_key::AskKey;
 use super::child::{Announcing, DrivenChild, SilenceLimits};
 use super::child_control::ChildControl;
 use super::loop_guard::LoopGuard;
 use super::protocol::protocol_of;
 use super::shared_collector::SharedCollector;
 use super::updates::Updates;
+use crate::agent::Asks;
 use crate::config::AnnounceMode;
 use crate::process::{Outcome, SuperviseLimits};
 use crate::run::launch::boot::{Booted, Made};
@@ -48,15 +50,16 @@ impl ActiveRun<'_> {
             self.limited.note(delay);
             (self.watchers.rate_limited)(delay);
         };
+        let asks = self.admitted.asks() != Asks::Nobody;
         let (questions, pending) = mpsc::unbounded_channel();
         let mut observer = DrivenChild {
             collector: &collector,
             silence,
             child_control: &child_control,
             questions,
-            may_ask: resolved.may_ask(&self.admitted.spec.context, self.admitted.tools())
-                || self.admitted.asks(),
-            rests_while_asking: self.admitted.asks(),
+            may_ask: resolved.may_ask(&self.admitted.spec.context, self.admitted.tools()),
+            ask_key: if asks { AskKey::Expected } else { AskKey::Never },
+            rests_while_asking: asks,
             enforcer: &self.enforcer,
             loop_guard: LoopGuard::new(resolved.loops, self.sanitizer(), &self.cancel),
             rate_limited: &rate_limited,

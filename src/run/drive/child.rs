@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, mpsc};
 
+use super::ask_key::{AskKey, Asker};
 use super::child_control::{ANNOUNCE_TIMEOUT, ChildControl};
 use super::loop_guard::LoopGuard;
 use super::protocol::{ANNOUNCE_ID, Command, PROMPT_ID};
@@ -49,6 +50,8 @@ pub(super) enum Announcing {
 /// A question of the child that waits for its answer.
 pub(super) struct PendingQuestion {
     pub question: Question,
+    /// Whether its agent asks, with the tool `ask`.
+    pub is_agents: bool,
     /// When it came.
     pub since: Instant,
 }
@@ -64,6 +67,8 @@ pub(super) struct DrivenChild<'a> {
     /// Whether one of its extensions can ask. What looks like a question of another child was written by something that it
     /// has started.
     pub may_ask: bool,
+    /// Tells the questions of its agent from all others.
+    pub ask_key: AskKey,
     /// Whether no limit of silence counts while a question waits. It has a bound of its own.
     pub rests_while_asking: bool,
     pub enforcer: &'a BudgetEnforcer,
@@ -94,6 +99,7 @@ impl DrivenChild<'_> {
             *rejected = rejected.take().or_else(|| rejection(response));
         }
         for id in collector.take_dropped_questions() {
+            self.ask_key.missed_some();
             self.child_control.send(Command::Answer(&id, &Answer::Cancelled));
         }
         for question in collector.take_questions() {
@@ -159,22 +165,35 @@ impl DrivenChild<'_> {
 
     /// Forwards a question, or cancels it: when no extension of the child can ask, when the work is done, when too many
     /// wait already, or when texts were cut that the answer would have to match.
-    fn ask(&mut self, question: Question) {
+    fn ask(&mut self, mut question: Question) {
         let is_answerable =
             question.is_whole || matches!(question.method, QuestionMethod::Confirm | QuestionMethod::Input);
         if !self.child_control.takes_commands() {
             return;
         }
         let is_done = self.announcing == Announcing::Requested;
-        if !self.may_ask {
+        let is_agents = match self.ask_key.asker(&question.title) {
+            Asker::Agent(words) => {
+                question.title = words;
+                true
+            }
+            Asker::Other => false,
+            Asker::Key => return self.cancel(&question.id),
+        };
+        let is_forged = !is_agents && !self.may_ask;
+        if is_forged {
             self.report.forged_questions = self.report.forged_questions.saturating_add(1);
         }
-        if !self.may_ask || is_done || !is_answerable || !self.child_control.begin_question() {
-            self.child_control.send(Command::Answer(&question.id, &Answer::Cancelled));
+        if is_forged || is_done || !is_answerable || !self.child_control.begin_question() {
+            self.cancel(&question.id);
         } else {
             // Nobody receives once the run is ending; the child's question ends with it.
-            let _ = self.questions.send(PendingQuestion { question, since: Instant::now() });
+            let _ = self.questions.send(PendingQuestion { question, is_agents, since: Instant::now() });
         }
+    }
+
+    fn cancel(&self, question: &str) {
+        self.child_control.send(Command::Answer(question, &Answer::Cancelled));
     }
 }
 
@@ -261,6 +280,7 @@ mod tests {
                 child_control: &child_control,
                 questions,
                 may_ask: true,
+                ask_key: AskKey::Never,
                 rests_while_asking: false,
                 enforcer: &enforcer,
                 loop_guard: LoopGuard::new(LoopLimits::default(), &sanitizer, &cancel),

@@ -16,10 +16,11 @@
 //! | `protocol/` | how it is encoded, by the setting `protocol` |
 //! | `loop_guard` | what becomes of a child that repeats itself |
 //! | `shared_collector`, `updates` | what watchers see of a child while it works |
-//! | `questions` | what the child asks |
+//! | `questions`, `ask_key` | what the child asks, and which of it its agent asks |
 //! | `control` | what the holder of a call's handle can do |
 
 mod active_run;
+mod ask_key;
 mod attempt;
 mod child;
 mod child_control;

@@ -8,6 +8,7 @@ use super::active_run::ActiveRun;
 use super::child::PendingQuestion;
 use super::child_control::ChildControl;
 use super::protocol::Command;
+use crate::agent::Asks;
 use crate::event::Question;
 use crate::run::callbacks::{Answer, ChildQuestion};
 
@@ -18,7 +19,7 @@ impl ActiveRun<'_> {
         mut pending: UnboundedReceiver<PendingQuestion>,
         child_control: &ChildControl,
     ) {
-        while let Some(PendingQuestion { question, since }) = pending.recv().await {
+        while let Some(PendingQuestion { question, is_agents, since }) = pending.recv().await {
             let (id, originals) = (question.id.clone(), texts(&question));
             let now = Instant::now();
             // The child counts from when it asked, however long another question was being answered.
@@ -28,7 +29,11 @@ impl ActiveRun<'_> {
             let left = deadline.saturating_duration_since(now);
             let question = self.shown(Question { timeout: Some(left), ..question });
             let shown = texts(&question.question);
-            let asked = self.callbacks.ask(question);
+            let asked = if is_agents && self.admitted.asks() == Asks::Parent {
+                self.callbacks.ask_parent(question)
+            } else {
+                self.callbacks.ask(question)
+            };
             let answer = match left {
                 Duration::ZERO => Answer::Cancelled,
                 _ => tokio::time::timeout_at(deadline.into(), asked).await.unwrap_or(Answer::Cancelled),
@@ -54,6 +59,7 @@ impl ActiveRun<'_> {
             run_id: self.admitted.builder.run_id.get(),
             agent: self.admitted.resolved.agent.name.clone(),
             label: self.admitted.spec.label.clone(),
+            is_for_conversation: false,
             question,
         }
     }

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 
 use super::files::RunFiles;
 use super::sandboxes;
-use crate::agent::{DEPTH, MAX_DEPTH};
+use crate::agent::{Asks, DEPTH, MAX_DEPTH};
 use crate::config;
 use crate::process::{ChildCommand, Guardian, Limits, Options, Supervision};
 use crate::run::admit::admitted::AdmittedRun;
@@ -21,7 +21,7 @@ const ALLOW_LSP: &str = "PI_SUBAGENT_ALLOW_LSP";
 const LSP_ACTIONS: &str = "PI_SUBAGENT_LSP_ACTIONS";
 /// `1` keeps the child to pi's own shell, the only one that gets a sandbox of its own.
 const OWN_SHELL: &str = "PI_SUBAGENT_OWN_SHELL";
-/// `1` registers the tool `ask`.
+/// `1` registers the tool `ask`, `parent` in the words of one that asks the conversation.
 const ASKS: &str = "PI_SUBAGENT_ASK";
 const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
@@ -158,6 +158,11 @@ impl Invocation<'_> {
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
         let ResolvedRun { config, depth, sandbox, .. } = &*self.run.resolved;
+        let asks = match self.run.asks() {
+            Asks::Nobody => "0",
+            Asks::User => "1",
+            Asks::Parent => Asks::Parent.as_str(),
+        };
         let own = [
             (CHILD_MARKER, "1".to_owned()),
             (DEPTH, (depth.current + 1).to_string()),
@@ -166,7 +171,7 @@ impl Invocation<'_> {
             (ALLOW_LSP, if config.allow_lsp_tools { "1" } else { "0" }.to_owned()),
             (LSP_ACTIONS, config.allowed_lsp_actions.join(",")),
             (OWN_SHELL, if sandbox.is_held() { "1" } else { "0" }.to_owned()),
-            (ASKS, if self.run.asks() { "1" } else { "0" }.to_owned()),
+            (ASKS, asks.to_owned()),
             (RUN_ID, self.files.run_id.clone()),
         ];
         let mut env = self.run.spec.context.env.clone();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::present::announcement_details;
+use crate::present::{RunQuestion, announcement_details, questions_details};
 use crate::run::BackgroundRun;
 use crate::text::{floor_char_boundary, text_enum};
 
@@ -21,7 +21,7 @@ pub struct BackgroundEvent {
     pub started: Vec<BackgroundRun>,
     /// Runs that have ended.
     pub ended: Vec<BackgroundRun>,
-    /// Results for the conversation.
+    /// Results or questions for the conversation.
     pub message: Option<DeliveryMessage>,
     /// What other extensions are told.
     pub news: Vec<News>,
@@ -50,13 +50,15 @@ pub struct News {
     pub run: BackgroundRun,
 }
 
-/// Results of runs, combined into one message for the conversation.
+/// Results of runs, or their questions, combined into one message for the conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeliveryMessage {
     /// The ids of the deliveries in the message.
     pub delivery_ids: Vec<String>,
     /// The runs, with their long texts.
     pub runs: Vec<BackgroundRun>,
+    /// What runs ask instead: a message has results or questions.
+    pub questions: Vec<RunQuestion>,
     /// The message text for the model.
     pub text: String,
     /// Whether it starts a turn of an idle conversation.
@@ -64,10 +66,21 @@ pub struct DeliveryMessage {
 }
 
 impl DeliveryMessage {
+    /// The ids of the runs, one for each delivery.
+    #[must_use]
+    pub fn run_ids(&self) -> Vec<String> {
+        let asking = self.questions.iter().map(|question| &question.run_id);
+        self.runs.iter().map(|run| &run.run_id).chain(asking).cloned().collect()
+    }
+
     /// What a session keeps beside the text.
     #[must_use]
     pub fn details(&self) -> Value {
-        announcement_details(&self.delivery_ids, &self.runs)
+        if self.questions.is_empty() {
+            announcement_details(&self.delivery_ids, &self.runs)
+        } else {
+            questions_details(&self.delivery_ids, &self.questions)
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use crate::orchestrate::background::question::is_question;
 use crate::store::Delivery;
 
 /// The deliveries of an open conversation that this process has claimed, until the conversation is known to contain
@@ -85,7 +86,12 @@ impl Outbox {
         None
     }
 
-    /// Keeps the next delivery of a run out of the queue.
+    /// Whether a question waits here, whose run does nothing meanwhile.
+    pub(in super::super) fn has_question(&self) -> bool {
+        self.0.lock().queue.iter().any(is_question)
+    }
+
+    /// Keeps the end of a run out of the queue.
     pub(in super::super) fn reserve(&self, key: &str) {
         self.0.lock().reserved.entry(key.to_owned()).or_default();
     }
@@ -107,8 +113,8 @@ impl Outbox {
         }
     }
 
-    /// Queues `more` and hands out at most `most` deliveries, oldest first. `None`: the conversation is closed, and the
-    /// caller keeps `more`.
+    /// Queues `more` and hands out at most `most` deliveries, oldest first: questions alone, before all ends. `None`: the
+    /// conversation is closed, and the caller keeps `more`.
     pub(in super::super) fn hand_out(&self, more: &mut Vec<Delivery>, most: usize) -> Option<Vec<Delivery>> {
         let mut state = self.0.lock();
         if state.is_closed {
@@ -118,8 +124,16 @@ impl Outbox {
             let delivery = state.unless_reserved(delivery);
             state.queue.extend(delivery);
         }
-        let count = state.queue.len().min(most);
-        let out: Vec<_> = state.queue.drain(..count).collect();
+        let asks = state.queue.iter().any(is_question);
+        let mut room = most;
+        let out: Vec<_> = state
+            .queue
+            .extract_if(.., |delivery| {
+                let goes = room > 0 && is_question(delivery) == asks;
+                room -= usize::from(goes);
+                goes
+            })
+            .collect();
         state.offered.extend(out.iter().map(|delivery| delivery.id.clone()));
         Some(out)
     }
@@ -176,7 +190,7 @@ impl State {
     /// The delivery, unless somebody waits for it.
     fn unless_reserved(&mut self, delivery: Delivery) -> Option<Delivery> {
         match self.reserved.get_mut(&delivery.key) {
-            Some(slot @ None) => {
+            Some(slot @ None) if !is_question(&delivery) => {
                 *slot = Some(delivery);
                 None
             }
@@ -288,6 +302,23 @@ mod tests {
         assert!(outbox.pending().is_some());
         assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open")[0].id, "one");
         assert!(outbox.take_reserved("k").is_none());
+    }
+
+    #[test]
+    fn questions_are_handed_out_first_and_alone_and_are_never_a_reply() {
+        let outbox = Outbox::default();
+        outbox.reserve("k");
+        for id in ["k-0-q1", "k-0"] {
+            assert!(outbox.take_in(delivery(id)).is_none());
+        }
+        assert!(outbox.has_question());
+        outbox.give_back("k");
+        let next = || {
+            let out = outbox.hand_out(&mut Vec::new(), 8).expect("open");
+            out.into_iter().map(|delivery| delivery.id).collect::<Vec<_>>()
+        };
+        assert_eq!((next(), next()), (vec!["k-0-q1".to_owned()], vec!["k-0".to_owned()]));
+        assert!(!outbox.has_question());
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub struct ConversationView {
     contained: HashSet<String>,
     /// Whether the store must be read again.
     is_stale: AtomicBool,
+    /// Whether the listener was given a question that nobody has noticed who waits for the runs.
+    was_asked: AtomicBool,
     /// Changes when the listener has handled an event, and when the view is closed.
     changes: watch::Sender<u64>,
 }
@@ -68,6 +70,7 @@ impl ConversationView {
             handed_over: Mutex::default(),
             contained: contained.iter().cloned().collect(),
             is_stale: AtomicBool::new(true),
+            was_asked: AtomicBool::new(false),
             changes: watch::Sender::new(0),
         }
     }
@@ -147,6 +150,16 @@ impl ConversationView {
     pub(in super::super) fn note_handed_over(&self, key: String) {
         self.has_kept.store(true, Ordering::Relaxed);
         self.handed_over.lock().insert(key);
+    }
+
+    /// Records that the listener was given a question.
+    pub(in super::super) fn note_asked(&self) {
+        self.was_asked.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was given one since the last call.
+    pub(in super::super) fn take_asked(&self) -> bool {
+        self.was_asked.swap(false, Ordering::Relaxed)
     }
 
     pub(in super::super) fn waits_for_keepers(&self) -> bool {

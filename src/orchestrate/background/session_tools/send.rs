@@ -10,14 +10,17 @@ use super::SessionAnswer;
 use super::call::Message;
 use crate::orchestrate::background::actions;
 use crate::orchestrate::background::conversation::view::ConversationView;
+use crate::orchestrate::background::live_run::LiveRun;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::{DeliveryBody, action_report, refused_report};
 use crate::process::Cancel;
-use crate::run::{BackgroundRun, BackgroundStatus, HostCallbacks};
+use crate::run::{ActionOutcome, BackgroundRun, BackgroundStatus, HostCallbacks};
 use crate::store::Delivery;
 
 /// What is said when the result comes as a message.
 const ANNOUNCED: &str = "its result arrives as a message";
+/// The same where the message was the answer to a question.
+const ANSWERED: &str = "its question is answered; its result arrives as a message";
 /// What is said of a run whose call is still waited for.
 const WAITED_FOR: &str = "its result is that of the call that waits for it";
 
@@ -31,6 +34,7 @@ pub(super) async fn send(
     callbacks: Arc<dyn HostCallbacks>,
     cancel: &Cancel,
 ) -> SessionAnswer {
+    let note = |done| if done == ActionOutcome::Answered { ANSWERED } else { ANNOUNCED };
     // Before it is sent: the run may end at once.
     let reply = (!wait.is_zero()).then(|| Reply::of(view, &run.key));
     let done = match actions::send(service, &run, &text, &view.scope, callbacks).await {
@@ -46,10 +50,15 @@ pub(super) async fn send(
         return accepted(WAITED_FOR);
     }
     // What another process hosts is announced as ever.
-    let Some((reply, live)) = reply.zip(service.registry.get(&run.key)) else { return accepted(ANNOUNCED) };
+    let Some((reply, live)) = reply.zip(service.registry.get(&run.key)) else { return accepted(note(done)) };
     let hosted = [live];
     select! {
         () = service.registry.until_removed(&hosted) => {}
+        () = until_asking(service, &hosted[0]) => {
+            let note = "it asks you a question, which arrives as a message now";
+            let value = json!({ "runId": run.run_id, "status": "question", "note": note });
+            return SessionAnswer::new(value, action_report(&run, done));
+        }
         _ = cancel.cancelled() => return accepted(ANNOUNCED),
         () = sleep(wait) => {
             let note = format!("it goes on; {ANNOUNCED}");
@@ -62,6 +71,12 @@ pub(super) async fn send(
     let value = replied(&live.record(), delivery.as_ref());
     let delivery_ids = delivery.into_iter().map(|delivery| delivery.id).collect();
     SessionAnswer { delivery_ids, ..SessionAnswer::new(value, action_report(&live.record(), done)) }
+}
+
+/// Resolves when the run asks its conversation.
+async fn until_asking(service: &BackgroundService, live: &LiveRun) {
+    let mut changes = service.registry.changes();
+    while !live.question.is_any() && changes.changed().await.is_ok() {}
 }
 
 /// The end of a run as a reply; without a delivery its child has asked for no announcement.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::agent::{Catalog, Source};
+use crate::agent::{Asks, Catalog, Source};
 use crate::config::Config;
 use crate::run::{CallSettings, HostCapabilities, HostContext, find_agents, list_agents};
 use crate::text::one_line;
@@ -31,6 +31,8 @@ pub struct Spawnable {
     pub thinking: Option<String>,
     /// Whether its child could change files.
     pub may_write: bool,
+    /// Whom its child may ask.
+    pub asks: Asks,
 }
 
 impl Spawnable {
@@ -65,6 +67,7 @@ pub fn spawnable(
             model_from: listed.values.model.value.as_ref().map(|_| listed.values.model.source.to_string()),
             thinking: listed.values.thinking.value.clone(),
             may_write: listed.may_write,
+            asks: agent.ask,
         }
     });
     (agents.collect(), config.default_agent)

@@ -62,7 +62,7 @@ fn response(id: &str, answer: &Answer) -> Value {
     match answer {
         Answer::Confirmed(confirmed) => response["confirmed"] = (*confirmed).into(),
         Answer::Value(value) => response["value"] = value.as_str().into(),
-        Answer::Cancelled => response["cancelled"] = true.into(),
+        Answer::Cancelled | Answer::Nobody => response["cancelled"] = true.into(),
     }
     response
 }

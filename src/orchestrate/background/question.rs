@@ -1,0 +1,227 @@
+//! Questions of agents with `ask: parent`: a background run asks the conversation that started it.
+//!
+//! The question is a delivery like the end of a run, stored, claimed and told in the same way, so it reaches the
+//! conversation once. It is withdrawn when it is answered or time is up. The user can answer it as any other question; the
+//! first answer counts. Questions of extensions never come this way: those are for a person alone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::select;
+use tokio::sync::oneshot;
+
+use super::live_run::LiveRun;
+use super::service::BackgroundService;
+use crate::present::RunQuestion;
+use crate::run::{
+    Answer, BackgroundRun, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, spawn_task,
+};
+use crate::store::{Delivery, now_ms};
+use crate::text::figures::millis;
+
+/// Most questions of one run. Each costs the conversation a turn.
+const MAX_QUESTIONS: u32 = 32;
+/// Between the id of a run's end and the number of its question.
+const NUMBERED: &str = "-q";
+
+/// Whether a delivery is a question.
+pub(super) fn is_question(delivery: &Delivery) -> bool {
+    is_question_id(&delivery.id)
+}
+
+/// Whether this is the id of a question and not of an end.
+pub(super) fn is_question_id(id: &str) -> bool {
+    id.contains(NUMBERED)
+}
+
+/// Whether nobody waits for an answer any more: time is up, the run has ended, or this process hosts it and knows.
+pub(super) fn is_stale(service: &BackgroundService, delivery: &Delivery) -> bool {
+    let is_over = RunQuestion::read(delivery).is_none_or(|question| question.ends_ms <= now_ms());
+    is_over
+        || match service.registry.get(&delivery.key) {
+            Some(live) => !live.question.is(&delivery.id),
+            None => service.repository.run(&delivery.key).is_none_or(|run| !run.is_live()),
+        }
+}
+
+/// The question of a run that waits for its conversation's answer, if there is one.
+#[derive(Debug, Default)]
+pub(super) struct OpenQuestion(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    asked: u32,
+    open: Option<(String, oneshot::Sender<String>)>,
+}
+
+impl OpenQuestion {
+    /// Answers the question. `false`: there is none.
+    pub(super) fn answer(&self, words: &str) -> bool {
+        let open = self.0.lock().open.take();
+        open.is_some_and(|(_, answer)| answer.send(words.to_owned()).is_ok())
+    }
+
+    /// Whether there is one.
+    pub(super) fn is_any(&self) -> bool {
+        self.0.lock().open.is_some()
+    }
+
+    fn is(&self, id: &str) -> bool {
+        self.0.lock().open.as_ref().is_some_and(|(open, _)| open == id)
+    }
+
+    /// Opens one for a run. `None`: it has asked often enough.
+    fn open(&self, run: &BackgroundRun) -> Option<(String, oneshot::Receiver<String>)> {
+        let mut state = self.0.lock();
+        state.asked = state.asked.checked_add(1).filter(|asked| *asked <= MAX_QUESTIONS)?;
+        let (answer, answered) = oneshot::channel();
+        let id = format!("{}-{}{NUMBERED}{}", run.key, run.times_resumed, state.asked);
+        state.open = Some((id.clone(), answer));
+        Some((id, answered))
+    }
+
+    fn close(&self, id: &str) {
+        let mut state = self.0.lock();
+        if state.open.as_ref().is_some_and(|(open, _)| open == id) {
+            state.open = None;
+        }
+    }
+}
+
+/// What a background run asks of its host, and of its conversation.
+pub(super) struct AsksConversation<'a> {
+    pub service: &'a Arc<BackgroundService>,
+    pub live: &'a Arc<LiveRun>,
+    pub host: &'a dyn HostCallbacks,
+    /// Whether a question starts a turn of an idle conversation.
+    pub triggers_turn: bool,
+}
+
+impl HostCallbacks for AsksConversation<'_> {
+    fn is_interactive(&self) -> bool {
+        self.host.is_interactive()
+    }
+
+    fn is_reachable(&self) -> bool {
+        self.host.is_reachable()
+    }
+
+    fn patience(&self) -> Duration {
+        self.host.patience()
+    }
+
+    fn confirm(&self, request: ConfirmRequest) -> BoxFuture<'_, Option<bool>> {
+        self.host.confirm(request)
+    }
+
+    fn ask(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
+        self.host.ask(question)
+    }
+
+    fn ask_parent(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
+        if self.live.is_foreground() {
+            return self.host.ask(question);
+        }
+        Box::pin(self.ask_conversation(question))
+    }
+
+    fn model<'a>(&'a self, asked: &'a str) -> BoxFuture<'a, Option<HostModel>> {
+        self.host.model(asked)
+    }
+
+    fn refresh<'a>(&'a self, provider: &'a str, valid_for: Duration) -> BoxFuture<'a, bool> {
+        self.host.refresh(provider, valid_for)
+    }
+}
+
+impl AsksConversation<'_> {
+    async fn ask_conversation(&self, question: ChildQuestion) -> Answer {
+        let run = self.live.record();
+        let Some((id, answered)) = self.live.question.open(&run) else { return Answer::Cancelled };
+        let _asked = Asked { service: self.service, live: self.live, id: id.clone() };
+        let delivery = Delivery {
+            id,
+            session: run.session.clone(),
+            key: run.key.clone(),
+            body: self.body(&run, &question).to_json(),
+            created_ms: now_ms(),
+        };
+        let person = async {
+            match self.host.ask(ChildQuestion { is_for_conversation: true, ..question }).await {
+                Answer::Nobody => std::future::pending().await,
+                answer => answer,
+            }
+        };
+        let conversation = async {
+            self.offer(run, delivery).await;
+            match answered.await {
+                Ok(words) => Answer::Value(words),
+                Err(_) => std::future::pending().await,
+            }
+        };
+        select! {
+            biased;
+            answer = conversation => answer,
+            answer = person => answer,
+        }
+    }
+
+    fn body(&self, run: &BackgroundRun, ChildQuestion { question, .. }: &ChildQuestion) -> RunQuestion {
+        let wait = question.timeout.unwrap_or_else(|| self.patience());
+        RunQuestion {
+            question: question.title.clone(),
+            options: question.options.clone(),
+            ends_ms: now_ms().saturating_add_unsigned(millis(wait)),
+            triggers_turn: self.triggers_turn,
+            ..RunQuestion::of(run)
+        }
+    }
+
+    /// Stores the question with the state of its run, and hands it to its conversation if that is open here.
+    async fn offer(&self, run: BackgroundRun, delivery: Delivery) {
+        let service = self.service;
+        let session = run.session.clone();
+        let is_claimed = service.conversations.is_open(&session);
+        let writing = Arc::clone(&self.live.writing).lock_owned().await;
+        let stored = service.blocking(move |service| {
+            service.repository.finish(&run, Some(&delivery), is_claimed);
+            drop(writing);
+            delivery
+        });
+        let delivery = stored.await;
+        let left = service.conversations.hand_over(&session, is_claimed.then_some(delivery));
+        if let Some(left) = left {
+            // The conversation was closed meanwhile.
+            service.blocking(move |service| service.repository.release(&[left.id])).await;
+        }
+        service.invalidate(!is_claimed);
+    }
+}
+
+/// Withdraws its question when dropped.
+struct Asked<'a> {
+    service: &'a Arc<BackgroundService>,
+    live: &'a Arc<LiveRun>,
+    id: String,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.live.question.close(&self.id);
+        let (service, live, id) = (Arc::clone(self.service), Arc::clone(self.live), self.id.clone());
+        spawn_task(async move {
+            // The question may still be on its way into the store.
+            let writing = Arc::clone(&live.writing).lock_owned().await;
+            if let Some(view) = service.conversations.get(&live.record().session) {
+                view.outbox.delivered(std::slice::from_ref(&id));
+            }
+            let withdraw = service.blocking(move |service| {
+                service.repository.mark_delivered(&[id]);
+                drop(writing);
+            });
+            withdraw.await;
+            service.registry.notify();
+        });
+    }
+}

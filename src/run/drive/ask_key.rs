@@ -1,0 +1,96 @@
+//! Tells the questions of the tool `ask` from all others that a child's standard output shows.
+//!
+//! A permission gate asks in the same records, in words that may repeat what the child's model has written, and what a tool
+//! has started may write such records, too. So our guard in the child makes a key before the first turn, says it, and
+//! begins each of its questions with it. It is in no file and no variable: only that process and we know it.
+
+/// Begins the key: `pi-subagent-ask:` and 36 characters. Our guard spells it too (`extension/child-guard.cjs`).
+const PREFIX: &str = "pi-subagent-ask:";
+/// Length of a UUID.
+const DRAWN: usize = 36;
+
+/// The key of one child.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum AskKey {
+    /// The child has no tool `ask`, or the beginning of its output is not known.
+    #[default]
+    Never,
+    /// The child has not said it yet. The first that is said counts: nothing else has run in the child by then.
+    Expected,
+    Known(String),
+}
+
+/// Who asks a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Asker {
+    /// The child's agent, with the tool `ask`; the words of its question.
+    Agent(String),
+    /// An extension of the child, or what one of its tools has started.
+    Other,
+    /// It is no question but says the key, or pretends to.
+    Key,
+}
+
+impl AskKey {
+    /// Who asks a question with this title.
+    pub(super) fn asker(&mut self, title: &str) -> Asker {
+        let Some(drawn) = title.strip_prefix(PREFIX) else { return Asker::Other };
+        match self {
+            Self::Expected if drawn.len() == DRAWN && !drawn.contains(char::is_whitespace) => {
+                *self = Self::Known(format!("{title} "));
+            }
+            Self::Known(key) => {
+                if let Some(question) = title.strip_prefix(key.as_str()) {
+                    return Asker::Agent(question.to_owned());
+                }
+            }
+            Self::Never | Self::Expected => {}
+        }
+        Asker::Key
+    }
+
+    /// Questions were lost. If the key was among them, the next one to say a key need not be our guard.
+    pub(super) fn missed_some(&mut self) {
+        if *self == Self::Expected {
+            *self = Self::Never;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "pi-subagent-ask:00000000-0000-0000-0000-000000000000";
+    const FORGED: &str = "pi-subagent-ask:11111111-1111-1111-1111-111111111111";
+
+    #[test]
+    fn only_what_begins_with_the_first_key_is_asked_by_the_agent() {
+        let mut key = AskKey::Expected;
+        for (title, expected) in [
+            ("Allow `rm`?".to_owned(), Asker::Other),
+            (KEY.to_owned(), Asker::Key),
+            (format!("{KEY} Which?"), Asker::Agent("Which?".to_owned())),
+            (FORGED.to_owned(), Asker::Key),
+            (format!("{FORGED} Which?"), Asker::Key),
+            (format!("Allow `{KEY} Which?`"), Asker::Other),
+            ("Which?".to_owned(), Asker::Other),
+        ] {
+            assert_eq!(key.asker(&title), expected, "{title}");
+        }
+    }
+
+    #[test]
+    fn there_is_no_key_where_none_is_expected_or_where_it_may_have_been_missed() {
+        let mut missed = AskKey::Expected;
+        missed.missed_some();
+        for mut key in [AskKey::Never, missed] {
+            assert_eq!(key.asker(KEY), Asker::Key);
+            assert_eq!(key.asker(&format!("{KEY} Which?")), Asker::Key);
+        }
+        let mut known = AskKey::Expected;
+        known.asker(KEY);
+        known.missed_some();
+        assert_eq!(known.asker(&format!("{KEY} Which?")), Asker::Agent("Which?".to_owned()));
+    }
+}

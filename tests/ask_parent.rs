@@ -1,0 +1,288 @@
+//! A background run of an agent with `ask: parent` asks the conversation that started it: once, as a message, and the
+//! answer is sent like any other message. Its child is scripted.
+#![cfg(target_os = "linux")]
+
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "only the waiting is used here")]
+mod pids;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::collections::VecDeque;
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use pi_subagent_native::orchestrate::background::{
+    Ack, BackgroundEvent, BackgroundService, ConversationScope, ConversationView, DeliveryMessage,
+    KnownDeliveries, Listener, Receipt, SessionAnswer, SpawnRequest, background, close_conversation,
+    mark_delivered, open_conversation, parse_call, spawn, until_settled_or_asked, use_session_tool,
+};
+use pi_subagent_native::process::Cancel;
+use pi_subagent_native::run::{Answer, BoxFuture, ChildQuestion, Host, HostCallbacks, HostContext};
+use pids::eventually;
+use serde_json::{Value, json};
+use stage::{PATIENCE, User, stage};
+use tempfile::TempDir;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::timeout;
+
+const SESSION: &str = "conversation";
+
+/// `key` says the key of our guard, `ask` asks as the tool does, `question` asks as anything else in the child does.
+const WORDS: &str = r#"
+key() {
+    key=pi-subagent-ask:0b7e3c1a-8f1d-4f0e-9d5e-2f6a1c3b4d5e
+    printf '{"type":"extension_ui_request","id":"key","method":"input","title":"%s"}\n' "$key"
+    hear; begin; hear
+}
+question() { printf '{"type":"extension_ui_request","id":"%s","method":"select","title":"%s","options":["red","green"]}\n' "$1" "$2"; }
+ask() { question "$1" "$key $2"; }
+"#;
+/// Asks, and says what it heard.
+const ASKS: &str = r#"
+key; ask q1 'Which ghp_0123456789abcdefghijABCDEFGHIJ012345 colour?'; hear; printf '%s' "$line" > "$home/answer"
+said 'Done.'; settled; leave
+"#;
+
+/// Keeps the messages that it hears, after it has failed so often.
+#[derive(Clone, Default)]
+struct Ear(Arc<Mutex<Vec<DeliveryMessage>>>, VecDeque<Ack>);
+
+impl Listener for Ear {
+    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
+        let Some(message) = event.message else { return Ack::Accepted };
+        if let Some(answer) = self.1.pop_front() {
+            return answer;
+        }
+        self.0.lock().push(message);
+        Ack::Accepted
+    }
+}
+
+struct Scene {
+    root: TempDir,
+    service: Arc<BackgroundService>,
+    ear: Ear,
+}
+
+impl Scene {
+    fn new(script: &str) -> Self {
+        let root = stage(&format!("{WORDS}{script}"));
+        fs::create_dir_all(root.path().join("agent/agents")).expect("a directory");
+        let agent = "---\nname: asks\nreadonly: true\ntools: read\nask: parent\n---\nAsk.\n";
+        fs::write(root.path().join("agent/agents/asks.md"), agent).expect("an agent");
+        let service = background(&root.path().join("agent"));
+        Self { root, service, ear: Ear::default() }
+    }
+
+    fn context(&self) -> Arc<HostContext> {
+        let session_file = Some(self.root.path().join("sessions/conversation.jsonl"));
+        let host = Host { session_id: Some(SESSION.into()), session_file, ..Host::default() };
+        let config = json!({ "graceMs": 200, "sandbox": "off", "inheritExtensions": "all" });
+        Arc::new(HostContext { host, ..stage::context(self.root.path(), config) })
+    }
+
+    async fn open(&self, delivered: Vec<String>) -> Arc<ConversationView> {
+        self.open_to(self.ear.clone(), delivered).await
+    }
+
+    async fn open_to(&self, ear: Ear, delivered: Vec<String>) -> Arc<ConversationView> {
+        let cwd = self.root.path().join("project");
+        let scope = ConversationScope { cwd, context: self.context(), ends_with: Cancel::new() };
+        let known = KnownDeliveries { delivered, ..KnownDeliveries::default() };
+        open_conversation(&self.service, SESSION.into(), scope, known, ear).await
+    }
+
+    async fn spawn(&self, user: impl HostCallbacks + 'static) -> String {
+        let project = self.root.path().join("project");
+        let request = SpawnRequest::new("paint it".into(), project, self.context());
+        let request = SpawnRequest { agent: Some("asks".into()), label: Some("colours".into()), ..request };
+        match spawn(&self.service, request, Arc::new(user)).await {
+            Receipt::Accepted { session_key, .. } => session_key,
+            receipt => panic!("{receipt:?}"),
+        }
+    }
+
+    async fn send(&self, view: &Arc<ConversationView>, params: Value) -> SessionAnswer {
+        let call = parse_call("sessions_send", params).expect("a session tool").expect("it is well formed");
+        let (user, cancel) = (Arc::new(User::default()), Cancel::new());
+        timeout(PATIENCE, use_session_tool(&self.service, view, call, user, &cancel))
+            .await
+            .expect("it answers")
+    }
+
+    fn heard(&self) -> Vec<DeliveryMessage> {
+        self.ear.0.lock().clone()
+    }
+
+    async fn until_told(&self, count: usize) -> DeliveryMessage {
+        eventually(&format!("message {count}"), || self.heard().len() >= count).await;
+        self.heard().swap_remove(count - 1)
+    }
+
+    async fn until_file(&self, name: &str) -> String {
+        let path = self.root.path().join(name);
+        eventually(name, || fs::read_to_string(&path).is_ok_and(|text| !text.is_empty())).await;
+        fs::read_to_string(path).expect("it is there")
+    }
+}
+
+#[tokio::test]
+async fn the_conversation_is_asked_once_and_a_message_to_the_run_is_the_answer() {
+    let scene = Scene::new(ASKS);
+    let view = scene.open(Vec::new()).await;
+    let key = scene.spawn(User::default()).await;
+    let asked = scene.until_told(1).await;
+    let [question] = &asked.questions[..] else { panic!("{asked:?}") };
+    assert!(asked.runs.is_empty() && asked.triggers_turn);
+    assert_eq!(
+        (&question.session_key, &question.options),
+        (&key, &vec!["red".to_owned(), "green".to_owned()])
+    );
+    assert!(asked.text.contains("colour?") && asked.text.contains(&key), "{}", asked.text);
+    assert!(!asked.text.contains("ghp_0123456789"), "a secret is nobody's: {}", asked.text);
+    assert_eq!(asked.details()["deliveryIds"], json!(asked.delivery_ids));
+
+    let answer = scene.send(&view, json!({ "sessionKey": key, "message": "green" })).await;
+    assert!(!answer.is_error, "{}", answer.value);
+    assert_eq!(answer.value["note"], "its question is answered; its result arrives as a message");
+    assert!(scene.until_file("answer").await.contains(r#""value":"green""#));
+    let end = scene.until_told(2).await;
+    assert!(end.questions.is_empty() && end.text.contains("Done."), "{}", end.text);
+    assert_eq!(scene.heard().len(), 2);
+}
+
+/// A person who answers when the test says so.
+struct Person {
+    asked: mpsc::UnboundedSender<ChildQuestion>,
+    answers: Arc<Notify>,
+}
+
+impl HostCallbacks for Person {
+    fn ask(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
+        self.asked.send(question).expect("the test listens");
+        Box::pin(async {
+            self.answers.notified().await;
+            Answer::Value("red".into())
+        })
+    }
+}
+
+/// A gate may repeat what the child's model has written; an answer by the model would be the model's permission.
+#[tokio::test]
+async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers_it() {
+    let script = r"
+        key; question q1 'Which colour?'; hear; hear
+        question q2 'pi-subagent-ask:00000000-0000-0000-0000-000000000000 Which?'; hear
+        said 'Done.'; settled; leave
+    ";
+    let scene = Scene::new(script);
+    let view = scene.open(Vec::new()).await;
+    let (tell, mut asked) = mpsc::unbounded_channel();
+    let answers = Arc::new(Notify::new());
+    let key = scene.spawn(Person { asked: tell, answers: Arc::clone(&answers) }).await;
+    let question = timeout(PATIENCE, asked.recv()).await.expect("a person is asked").expect("by its run");
+    assert_eq!((question.question.title.as_str(), question.is_for_conversation), ("Which colour?", false));
+
+    let sent = scene.send(&view, json!({ "sessionKey": key, "message": "green" })).await;
+    assert_eq!(sent.value["note"], "its result arrives as a message");
+    answers.notify_one();
+    let end = scene.until_told(1).await;
+    assert!(end.questions.is_empty() && end.text.contains("Done."), "{end:?}");
+    let heard = scene.until_file("heard").await;
+    let answer = |id: &str| {
+        let lines = heard.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        lines.filter(|line| line["id"] == id).collect::<Vec<_>>()
+    };
+    assert_eq!(answer("q1")[0]["value"], "red", "{heard}");
+    assert_eq!(answer("q2")[0]["cancelled"], true, "{heard}");
+    assert!(heard.contains(r#""type":"steer""#), "the message is read before the next turn: {heard}");
+    assert!(asked.try_recv().is_err(), "nobody is shown a key");
+}
+
+#[tokio::test]
+async fn a_question_that_the_listener_did_not_take_is_offered_again() {
+    let scene = Scene::new(ASKS);
+    let failing = Ear(Arc::clone(&scene.ear.0), [Ack::Rejected, Ack::Rejected].into());
+    let view = scene.open_to(failing, Vec::new()).await;
+    let key = scene.spawn(User::default()).await;
+    assert_eq!(scene.until_told(1).await.questions.len(), 1);
+    scene.send(&view, json!({ "sessionKey": key, "message": "red" })).await;
+    assert!(scene.until_told(2).await.text.contains("Done."));
+}
+
+/// As `/reload` does, or another session in between.
+#[tokio::test]
+async fn a_question_waits_for_a_conversation_that_is_closed_and_is_not_told_twice() {
+    let scene = Scene::new(ASKS);
+    let key = scene.spawn(User::default()).await;
+    let view = scene.open(Vec::new()).await;
+    let asked = scene.until_told(1).await;
+    close_conversation(&scene.service, &view).await;
+
+    let view = scene.open(Vec::new()).await;
+    assert_eq!(scene.until_told(2).await.delivery_ids, asked.delivery_ids, "nobody has confirmed it");
+    assert!(mark_delivered(&scene.service, &view, asked.delivery_ids.clone()).await);
+    close_conversation(&scene.service, &view).await;
+
+    let view = scene.open(asked.delivery_ids).await;
+    scene.send(&view, json!({ "sessionKey": key, "message": "green" })).await;
+    assert!(scene.until_told(3).await.text.contains("Done."));
+    assert_eq!(scene.heard().len(), 3);
+}
+
+#[tokio::test]
+async fn a_question_nobody_answers_is_declined_and_no_longer_told() {
+    let scene = Scene::new(ASKS);
+    let away = User { patience: Some(Duration::from_millis(200)), ..User::default() };
+    scene.spawn(away).await;
+    assert!(scene.until_file("answer").await.contains(r#""cancelled":true"#));
+    let _view = scene.open(Vec::new()).await;
+    let told = scene.until_told(1).await;
+    assert!(told.questions.is_empty() && told.text.contains("Done."), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_person_may_answer_first() {
+    let scene = Scene::new(ASKS);
+    let _view = scene.open(Vec::new()).await;
+    let answers = |ChildQuestion { is_for_conversation, question, .. }: ChildQuestion| {
+        assert!(is_for_conversation);
+        Answer::Value(question.options[0].clone())
+    };
+    scene.spawn(User { answers: Some(Box::new(answers)), ..User::default() }).await;
+    assert!(scene.until_file("answer").await.contains(r#""value":"red""#));
+    eventually("the end is told", || scene.heard().iter().any(|told| told.text.contains("Done."))).await;
+}
+
+#[tokio::test]
+async fn who_waits_for_a_reply_hears_that_the_run_asks_again() {
+    let twice = ASKS.replace("said 'Done.'", "ask q2 'And now?'; hear; said 'Done.'");
+    let scene = Scene::new(&twice);
+    let view = scene.open(Vec::new()).await;
+    let key = scene.spawn(User::default()).await;
+    scene.until_told(1).await;
+    let waits = json!({ "sessionKey": key, "message": "red", "timeoutSeconds": 60 });
+    assert_eq!(scene.send(&view, waits.clone()).await.value["status"], "question");
+    let asked = scene.until_told(2).await;
+    assert!(asked.text.contains("And now?"), "{}", asked.text);
+    let reply = scene.send(&view, waits).await.value;
+    assert_eq!((&reply["status"], &reply["reply"]), (&json!("ok"), &json!("Done.")));
+}
+
+/// A pi that would end otherwise waits for its runs, and one of them waits for its model.
+#[tokio::test]
+async fn waiting_for_the_runs_is_interrupted_once_for_each_question() {
+    let scene = Scene::new(ASKS);
+    let view = scene.open(Vec::new()).await;
+    let key = scene.spawn(User::default()).await;
+    let wait = || timeout(PATIENCE, until_settled_or_asked(&scene.service, &view, Some(PATIENCE)));
+    assert_eq!(wait().await, Ok(true));
+    assert_eq!(scene.heard().len(), 1);
+    let waiting = wait();
+    scene.send(&view, json!({ "sessionKey": key, "message": "green" })).await;
+    assert_eq!(waiting.await, Ok(false));
+    assert_eq!(scene.heard().len(), 2);
+}
