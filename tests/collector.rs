@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use pi_subagent_native::event::{
-    Collected, Collector, Counts, DisplayItem, Progress, Question, QuestionMethod, RateLimit, Response,
-    Retry, StopReason, Usage,
+    Collected, Collector, Counts, DisplayItem, Progress, Question, QuestionMethod, RateLimit, Refusal,
+    Response, Retry, StopReason, Usage,
 };
 use pi_subagent_native::text::settled_length;
 use proptest::prelude::*;
@@ -449,6 +449,44 @@ fn tools_run_between_their_start_and_their_end() {
     let collected = collector.into_collected();
     assert_eq!((collected.tools_started, collected.tools_completed), (1002, 3));
     assert_eq!(collected.tool_names.into_iter().collect::<Vec<_>>(), ["bash"]);
+}
+
+/// Cut into single bytes, too, and behind any amount of output.
+#[test]
+fn a_shell_command_that_failed_tells_what_it_was_refused_with() {
+    // In the order in which pi writes it.
+    let end = |tool: &str, is_error: bool, text: &str| {
+        let result =
+            json!({ "content": [{ "type": "text", "text": text }], "details": "Read-only file system" });
+        format!(
+            "{{\"type\":\"tool_execution_end\",\"toolCallId\":\"a\",\"toolName\":\"{tool}\",\"result\":{result},\"isError\":{is_error}}}\n"
+        )
+    };
+    let read_only = "bash: line 1: x: Read-only file system\n\nCommand exited with code 1";
+    let denied = "mkdir: 'é': Permission denied\n\nCommand exited with code 1";
+    let long = format!("{}{denied}", "é\n".repeat(40_000));
+    for (label, streams, expected) in [
+        ("read-only", vec![end("bash", true, read_only)], Some(Refusal::ReadOnly)),
+        ("denied", vec![end("bash", true, denied)], Some(Refusal::Denied)),
+        ("after much output", vec![end("bash", true, &long)], Some(Refusal::Denied)),
+        (
+            "the greater one",
+            vec![end("bash", true, read_only), end("bash", true, denied)],
+            Some(Refusal::ReadOnly),
+        ),
+        ("it went on", vec![end("bash", false, read_only)], None),
+        ("another tool", vec![end("read", true, denied)], None),
+        ("far from the end", vec![end("bash", true, &format!("{denied}{}", "x".repeat(4_000)))], None),
+        ("only beside it", vec![end("bash", true, "Command exited with code 1")], None),
+    ] {
+        let bytes = streams.concat();
+        assert_eq!(collect(&bytes).refusal, expected, "{label}");
+        let mut collector = Collector::new();
+        for byte in bytes.as_bytes() {
+            collector.push(std::slice::from_ref(byte));
+        }
+        assert_eq!(collector.into_collected().refusal, expected, "{label}, byte by byte");
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ import {
 	type Stage,
 	type StageOptions,
 	say,
+	textOf,
 } from "../support/pi.ts";
 import { allows, keepsNamespaces, withoutNamespaces } from "../support/warden.ts";
 
@@ -102,6 +103,29 @@ for (const version of piVersions) {
 				assert.equal(run.sandbox?.network, "off");
 				assert.ok(run.sandbox?.mechanism.includes("tool-sandbox"));
 			});
+		});
+
+		test("says in its result what the kernel has refused it", async () => {
+			const rows: [string, RegExp | undefined][] = [
+				[
+					"echo new > README.md",
+					/^\[A shell command failed with "(?:Read-only file system|Permission denied)": the sandbox/,
+				],
+				["mkdir made", /^\[A shell command failed with "(?:Read-only file system|Permission denied)": the sandbox/],
+				["cat missing", undefined],
+				["echo 'Permission denied'", undefined],
+			];
+			for (const [command, expected] of rows) {
+				const script = ({ toolAnswers }: ModelRequest) =>
+					toolAnswers.length === 0 ? [call("bash", { command })] : [say("Done.")];
+				await onStage({ version, children: { shell: script } }, async (stage) => {
+					const { log } = await runJson(stage.world, delegate({ agent: "explorer", task: "shell" }));
+					const [said, note] = textOf(lastEnd(log)).split("\n\n");
+					assert.equal(said, "Done.");
+					if (expected) assert.match(note ?? "", expected, command);
+					else assert.equal(note, undefined, command);
+				});
+			}
 		});
 
 		test("reaches it by default, and its work works", async () => {

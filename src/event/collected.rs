@@ -35,6 +35,9 @@ pub struct Collected {
     pub tools_completed: u64,
     /// Names of the tools that began, the first 64 of them.
     pub tool_names: BTreeSet<String>,
+    /// A command of the shell has failed, and the end of what it wrote, or what it was made to write, names this. Of several
+    /// the one that says more.
+    pub refusal: Option<Refusal>,
     /// Tool executions that began under a name that is not among them, or under none.
     pub tools_unnamed: u64,
     /// The work is done: `agent_settled`, or on pi before 0.84 `agent_end` with no retry announced after it.
@@ -48,6 +51,15 @@ pub struct Collected {
     /// The stream after [`Collector::begin_epilogue`](super::Collector::begin_epilogue). All other fields describe the stream
     /// before that, except `usage`, `counts` and `noise`, which cover the whole.
     pub epilogue: Option<Box<Self>>,
+}
+
+/// What the kernel refuses a command with, in the words of the C library; the one that says more is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Refusal {
+    /// `Permission denied`: writing, reading or executing.
+    Denied,
+    /// `Read-only file system`: writing.
+    ReadOnly,
 }
 
 /// Pi's retries of a failed request.

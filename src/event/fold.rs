@@ -17,6 +17,9 @@ use super::wire::names::{EventKind, UpdateKind};
 use super::wire::record::Record;
 use crate::text::HeadTail;
 
+/// The tool that runs commands.
+const SHELL: &str = "bash";
+
 /// Running tools that are tracked; far more than a model starts.
 const MAX_RUNNING: usize = 256;
 /// Different tool names that are kept.
@@ -114,6 +117,9 @@ impl State {
             EventKind::ToolEnd => {
                 self.collected.tools_completed += 1;
                 let call = record.tool_call_id.as_ref().and_then(|id| self.running.remove(id));
+                if record.is_error == Some(true) && record.tool_name.as_deref() == Some(SHELL) {
+                    self.collected.refusal = self.collected.refusal.max(record.refusal);
+                }
                 if let Some(call) = call {
                     self.loops.call_ended(call, hash_of(&(record.tool_result, record.is_error)));
                 }

@@ -4,12 +4,19 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use memchr::memmem;
+
+use crate::event::collected::Refusal;
 use crate::text::json::skim::{Kind, Verdict, Word};
 
 /// What pi's `bash` writes before the path of a long output, which differs each time.
 const OUTPUT_FILE: &[u8] = b"Full output: ";
-/// Bytes at the end of a text in which that path is looked for.
+/// Bytes at the end of a text in which that path is looked for, and why a command failed.
 const HELD_BACK: usize = 512;
+
+/// What the kernel's refusals are called in the output of a command, the one that says more last.
+const REFUSALS: [(&[u8], Refusal); 2] =
+    [(b"Permission denied", Refusal::Denied), (b"Read-only file system", Refusal::ReadOnly)];
 
 /// Hashes one value from the calls of the skimmer. The order of keys and white space do not matter.
 #[derive(Debug, Default)]
@@ -42,6 +49,12 @@ impl Digest {
     /// The hash of the value that has ended.
     pub(super) fn take(&mut self) -> Option<u64> {
         self.done.take()
+    }
+
+    /// What the end of the text at hand says of a refusal. Call before [`Self::text_end`].
+    pub(super) fn refusal(&self) -> Option<Refusal> {
+        let is_named = |(words, _): &&(&[u8], Refusal)| memmem::find(&self.held_back, words).is_some();
+        REFUSALS.iter().rev().find(is_named).map(|(_, refusal)| *refusal)
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -83,7 +96,7 @@ impl Digest {
     }
 
     pub(super) fn text_end(&mut self) {
-        let path = memchr::memmem::rfind(&self.held_back, OUTPUT_FILE).map(|at| at + OUTPUT_FILE.len());
+        let path = memmem::rfind(&self.held_back, OUTPUT_FILE).map(|at| at + OUTPUT_FILE.len());
         self.text.write(&self.held_back[..path.unwrap_or(self.held_back.len())]);
         self.held_back.clear();
         self.place(self.text.finish());

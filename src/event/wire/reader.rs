@@ -213,8 +213,11 @@ impl Sink for Reader {
             arguments.text_end();
             return Verdict::Take;
         }
+        let is_result = self.record.kind == Some(EventKind::ToolEnd);
         if let Some(digest) = self.digest() {
+            let refusal = if is_result { digest.refusal() } else { None };
             digest.text_end();
+            self.record.refusal = self.record.refusal.max(refusal);
             self.end_digest();
             return Verdict::Take;
         }

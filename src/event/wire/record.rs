@@ -3,6 +3,7 @@
 use super::control::Control;
 use super::message::Message;
 use super::names::{EventKind, UpdateKind};
+use crate::event::collected::Refusal;
 use crate::text::Tail;
 
 /// Bytes kept of one delta, and of the live text that it goes into.
@@ -26,6 +27,8 @@ pub(in crate::event) struct Record {
     pub(in crate::event) tool_args: Option<u64>,
     /// A hash of what the model reads of its result.
     pub(in crate::event) tool_result: Option<u64>,
+    /// What a text of the result says of a refusal.
+    pub(in crate::event) refusal: Option<Refusal>,
     pub(in crate::event) is_error: Option<bool>,
     pub(in crate::event) will_retry: Option<bool>,
     control: Option<Control>,
@@ -48,6 +51,7 @@ impl Default for Record {
             tool_name: None,
             tool_args: None,
             tool_result: None,
+            refusal: None,
             is_error: None,
             will_retry: None,
             control: None,
@@ -68,7 +72,7 @@ impl Record {
         self.has_delta = false;
         self.tool_call_id = None;
         self.tool_name = None;
-        (self.tool_args, self.tool_result, self.is_error) = (None, None, None);
+        (self.tool_args, self.tool_result, self.refusal, self.is_error) = (None, None, None, None);
         self.will_retry = None;
         self.control = None;
     }

@@ -8,7 +8,7 @@ use super::announcement::announced;
 use super::clean::clean;
 use super::retry::EarlierAttempts;
 use super::verdict::{AttemptReport, RunReport, Verdict};
-use crate::event::{StopReason, Usage};
+use crate::event::{Refusal, StopReason, Usage};
 use crate::process::{Outcome, Supervision};
 use crate::run::admit::resolve::Withheld;
 use crate::run::admit::sandbox::SandboxPlan;
@@ -60,6 +60,19 @@ pub(in crate::run) struct ResultBuilder {
     pub earlier: EarlierAttempts,
     /// Tools that write, which the child does not have.
     pub withheld: Withheld,
+}
+
+/// What is said of a command that failed in the read-only sandbox. Its own words decide which, so they are only quoted.
+fn refused_in_shell(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::ReadOnly => {
+            "[A shell command failed with \"Read-only file system\": the sandbox lets this sub-agent change no files.]"
+        }
+        Refusal::Denied => {
+            "[A shell command failed with \"Permission denied\": the sandbox lets this sub-agent change no files, and hides \
+             some.]"
+        }
+    }
 }
 
 impl ResultBuilder {
@@ -124,6 +137,11 @@ impl ResultBuilder {
             let told = format!("[It tried to change files ({tools}) and could not: {why}.]");
             text.push_str("\n\n");
             text.push_str(&told);
+        }
+        let is_held = single.sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced);
+        if let Some(refusal) = collected.refusal.filter(|_| is_held) {
+            text.push_str("\n\n");
+            text.push_str(refused_in_shell(refusal));
         }
         if let Some(changes) = single.changes.as_deref().filter(|changes| !changes.is_empty()) {
             text.push_str("\n\nFiles changed: ");
