@@ -1,6 +1,7 @@
 /** An agent that may ask, in real pi: its question reaches the parent's user, and the answer its model. */
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import {
@@ -9,6 +10,7 @@ import {
 	detailsOf,
 	lastEnd,
 	type ModelRequest,
+	packageDir,
 	piVersions,
 	type RpcSession,
 	runJson,
@@ -79,7 +81,7 @@ for (const version of piVersions) {
 		});
 
 		test("asks once where its child loads this package, too", async () => {
-			stage.configure({ inheritExtensions: "all" });
+			stage.configure({ inheritExtensions: [join(packageDir, "extensions/pi-subagent-native/index.js")] });
 			const titles: unknown[] = [];
 			user = ({ title }) => {
 				titles.push(title);
