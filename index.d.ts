@@ -1994,6 +1994,12 @@ export interface SingleResult {
    */
   changes?: Array<string>
   /**
+   * The files that the run created or changed and that run code later without being asked, or tell agents what to do: `.pi`,
+   * hooks, `.mcp.json`, tasks of editors. Sorted, relative to the root of its tree, also those that git ignores; at most 50,
+   * then one entry `and n more`. Absent when there are none.
+   */
+  flagged?: Array<string>
+  /**
    * How many secrets were replaced in the texts of this result, by rule, the most frequent first; absent when there
    * were none. A value counts once, wherever it stood.
    */

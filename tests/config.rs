@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pi_subagent_native::agent::SandboxMode;
 use pi_subagent_native::config::{
-    Config, ConfigPaths, LoadedConfig, ProjectAgentPolicy, Protocol, load, overlay,
+    AllowWrite, Config, ConfigPaths, LoadedConfig, ProjectAgentPolicy, Protocol, load, overlay,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -162,7 +162,7 @@ fn a_project_may_tighten() {
     );
     let loaded = scene.load();
     let config = &loaded.config;
-    assert!(!config.allow_write && !config.enabled);
+    assert!(!config.allow_write.is_on() && !config.enabled);
     assert_eq!((config.timeout, config.max_depth), (Some(Duration::from_secs(5)), 0));
     assert_eq!(config.project_agent_policy, ProjectAgentPolicy::Deny);
     assert_eq!((config.output.max_lines, config.output.max_bytes), (100, 51200));
@@ -180,7 +180,7 @@ fn a_project_may_tighten() {
 #[test]
 fn one_wrong_value_does_not_cost_the_others() {
     let loaded = Scene::new().user(r#"{ "subagents": { "maxDepth": "x", "allowWrite": true } }"#).load();
-    assert!(loaded.config.allow_write && loaded.broken.is_none());
+    assert!(loaded.config.allow_write == AllowWrite::Tree && loaded.broken.is_none());
     assert_eq!(loaded.config.max_depth, 1);
 }
 
@@ -361,7 +361,7 @@ fn the_users_own_file_is_never_the_projects() {
     fs::write(root.join(".pi/subagents.json"), r#"{ "subagents": { "allowWrite": true } }"#).expect("a file");
     let paths = ConfigPaths::locate(&root.join("work"), &root.join(".pi"), Some(&root));
     assert_eq!(paths.projects, Vec::<std::path::PathBuf>::new());
-    assert!(load(&paths).config.allow_write);
+    assert!(load(&paths).config.allow_write.is_on());
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn an_in_process_caller_may_loosen_and_gets_the_first_mistake_as_an_error() {
         "piCommand": ["node", "cli.js"], "sandbox": { "mode": "off" }, "protocol": "rpc" }),
     );
     let changed = changed.expect("every value is right");
-    assert!(changed.allow_write && changed.timeout.is_none());
+    assert!(changed.allow_write.is_on() && changed.timeout.is_none());
     assert_eq!((changed.sandbox.mode, changed.protocol), (SandboxMode::Off, Protocol::Rpc));
     assert_eq!(changed.idle_timeout, config.idle_timeout);
     assert_eq!(overlay(&config, &json!({})).expect("nothing to change"), config);
@@ -382,6 +382,7 @@ fn an_in_process_caller_may_loosen_and_gets_the_first_mistake_as_an_error() {
         overlay(&config, &json!({ "subagents": { "allowWrite": true } }))
             .expect("a file's content")
             .allow_write
+            .is_on()
     );
 
     let told = |object: Value| overlay(&config, &object).expect_err("a mistake").to_string();

@@ -131,6 +131,7 @@ holds<
 		| "resources"
 		| "fullOutputFile"
 		| "changes"
+		| "flagged"
 		| "redacted"
 		| "diagnostics"
 	>

@@ -47,7 +47,7 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn value(&self, kind: Kind, value: &Located) -> Result<Value, Mistake> {
         let checked = match (kind, &value.json) {
-            (Kind::Bool | Kind::BoolOrList, Json::Bool(found)) => Some(json!(found)),
+            (Kind::Bool | Kind::BoolOr(_) | Kind::BoolOrList, Json::Bool(found)) => Some(json!(found)),
             (Kind::Integer { min, max }, Json::Number(number)) => {
                 let found = number.as_u64().or_else(|| number.as_f64().and_then(whole));
                 found.filter(|found| (min..=max).contains(found)).map(|found| json!(found))
@@ -59,6 +59,7 @@ impl Checker<'_> {
             (Kind::Choice(choices) | Kind::ChoiceOrList(choices), Json::Text(text)) => {
                 choices.contains(&text.as_str()).then(|| json!(text))
             }
+            (Kind::BoolOr(word), Json::Text(text)) => (text == word).then(|| json!(text)),
             (Kind::Text, Json::Text(text)) => (is_line(text) && !text.starts_with('-')).then(|| json!(text)),
             (Kind::TextList | Kind::ChoiceOrList(_) | Kind::BoolOrList, Json::List(items)) => {
                 return self.list(kind, value, items, is_line);
@@ -217,6 +218,7 @@ impl Checker<'_> {
 fn expected(kind: Kind) -> String {
     let expected = match kind {
         Kind::Bool => "`true` or `false`",
+        Kind::BoolOr(word) => return format!("`true`, `false` or `\"{word}\"`"),
         Kind::Integer { min, max } => return format!("a whole number from {min} to {max}"),
         Kind::Amount => "an amount in USD such as 0.5, 0 for no limit",
         Kind::Choice(choices) => return format!("one of {}", listed(choices)),

@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use super::settings::{
-    AnnounceMode, Config, EarlyBoot, NonInteractivePolicy, OnExit, Origin, ProjectAgentPolicy, Protocol,
+    AllowWrite, AnnounceMode, Config, EarlyBoot, NonInteractivePolicy, OnExit, Origin, ProjectAgentPolicy,
+    Protocol,
 };
 use crate::agent::{Context, Network, SandboxMode, THINKING_LEVELS};
 use crate::text::HomePaths;
@@ -14,6 +15,8 @@ use crate::text::HomePaths;
 pub(super) enum Kind {
     /// `true` or `false`.
     Bool,
+    /// `true`, `false`, or this word.
+    BoolOr(&'static str),
     /// A whole number within these bounds, inclusive.
     Integer { min: u64, max: u64 },
     /// An amount, zero or more.
@@ -57,7 +60,7 @@ pub(super) enum Tighten {
     Smaller,
     /// Make it smaller, where 0 means no limit.
     SmallerLimit,
-    /// Move it towards the end of its list of choices.
+    /// Move it towards the end of its list of choices, or from the word to `true` to `false`.
     Later,
     /// Add entries.
     More,
@@ -108,8 +111,8 @@ const fn later(path: &'static str, kind: Kind, default: &'static str, project: T
 /// All keys, also those without an effect yet: a file written for a later release is still checked.
 pub(super) const KEYS: &[Key] = {
     use Kind::{
-        AllowedList, Amount, Bool, Choice, ChoiceOrList, Command, Environment, InnerPlaceList, Integer,
-        Launchers, LspActions, PlaceList, Text, TextList,
+        AllowedList, Amount, Bool, BoolOr, Choice, ChoiceOrList, Command, Environment, InnerPlaceList,
+        Integer, Launchers, LspActions, PlaceList, Text, TextList,
     };
     use Tighten::{Fewer, Later, More, Never, Only, Smaller, SmallerLimit};
     &[
@@ -119,7 +122,7 @@ pub(super) const KEYS: &[Key] = {
         works("idleTimeoutMs", MS, "180000", SmallerLimit),
         works("toolTimeoutMs", MS, "0", SmallerLimit),
         works("graceMs", Integer { min: 0, max: 600_000 }, "5000", Never),
-        works("allowWrite", Bool, "false", Only(false)),
+        works("allowWrite", BoolOr(AllowWrite::EVERYWHERE), "false", Later),
         works("allowLspTools", Bool, "true", Only(false)),
         works(
             "allowedLspActions",
@@ -157,6 +160,7 @@ pub(super) const KEYS: &[Key] = {
             r#"["~/.ssh","~/.aws","~/.gnupg","~/.config/gh","~/.netrc"]"#,
             More,
         ),
+        works("sandbox.writable", PlaceList, "[]", Never),
         works("sandbox.env", TextList, "[]", Fewer),
         works("sanitize.homePaths", Choice(HomePaths::TEXTS), r#""own""#, Never),
         works("sanitize.allow", AllowedList, "[]", Never),

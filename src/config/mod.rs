@@ -27,7 +27,7 @@ mod units;
 pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
 pub use reader::{ALL, NamedAgent};
 pub use settings::{
-    AgentBounds, AgentSettings, Announce, AnnounceMode, Background, Budget, Config, EarlyBoot,
+    AgentBounds, AgentSettings, AllowWrite, Announce, AnnounceMode, Background, Budget, Config, EarlyBoot,
     InheritExtensions, Launcher, Limits, LoopLimits, NonInteractivePolicy, OnExit, Origin,
     ProjectAgentPolicy, Protocol, Retry, Sandbox, SessionBudget, Spare, Tools,
 };

@@ -31,8 +31,8 @@ pub struct Config {
     /// Grace period between the polite signal and the kill.
     #[serde(rename = "graceMs", with = "Millis")]
     pub grace: Duration,
-    /// Agents that are not readonly keep their write tools.
-    pub allow_write: bool,
+    /// Where agents that are not readonly may write.
+    pub allow_write: AllowWrite,
     /// Children may use the tool `lsp`.
     pub allow_lsp_tools: bool,
     /// The actions that they may use with it.
@@ -73,7 +73,7 @@ pub struct Config {
     pub persist_session: bool,
     /// Limits on every child's tools.
     pub tools: Tools,
-    /// The read-only sandbox.
+    /// The sandbox of a child.
     pub sandbox: Sandbox,
     /// What is taken out of texts.
     pub sanitize: Sanitize,
@@ -119,6 +119,49 @@ pub struct Config {
     pub launchers: BTreeMap<String, Launcher>,
     /// The launcher of agents that name none; `None` starts children on this machine.
     pub launcher: Option<String>,
+}
+
+/// Where agents that are not readonly may write. In a file `true`, `false` or `"all"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AllowWrite {
+    /// Nowhere: they lose their write tools.
+    #[default]
+    Nowhere,
+    /// In the work tree of their directory, as far as the kernel can hold them there.
+    Tree,
+    /// Wherever the user can.
+    Everywhere,
+}
+
+impl AllowWrite {
+    /// The word for [`Self::Everywhere`].
+    pub const EVERYWHERE: &str = "all";
+
+    /// Whether they keep their write tools.
+    #[must_use]
+    pub fn is_on(self) -> bool {
+        self != Self::Nowhere
+    }
+}
+
+impl Serialize for AllowWrite {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Everywhere => serializer.serialize_str(Self::EVERYWHERE),
+            _ => serializer.serialize_bool(self.is_on()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for AllowWrite {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::Bool(false) => Ok(Self::Nowhere),
+            serde_json::Value::Bool(true) => Ok(Self::Tree),
+            serde_json::Value::String(word) if word == Self::EVERYWHERE => Ok(Self::Everywhere),
+            _ => Err(serde::de::Error::custom("expected true, false or \"all\"")),
+        }
+    }
 }
 
 text_enum! {
@@ -265,6 +308,8 @@ pub struct Sandbox {
     pub network: Network,
     /// Files and directories that a child does not see; `~/` is the home directory.
     pub hidden: Vec<String>,
+    /// What a child may write beside its tree, where its agent may write; `~/` is the home directory.
+    pub writable: Vec<String>,
     /// Environment variables that its shell keeps although their names say that they hold a secret. `*` matches any
     /// characters.
     pub env: Vec<String>,

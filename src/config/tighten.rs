@@ -51,6 +51,7 @@ fn number(value: &Value) -> f64 {
 
 fn rank(kind: Kind, value: &Value) -> Option<usize> {
     match kind {
+        Kind::BoolOr(_) => Some(value.as_bool().map_or(0, |is_on| if is_on { 1 } else { 2 })),
         Kind::Choice(choices) => choices.iter().position(|choice| Some(*choice) == value.as_str()),
         _ => None,
     }
@@ -113,6 +114,10 @@ mod tests {
         for (path, current, wanted) in [
             ("enabled", json!(false), json!(true)),
             ("allowWrite", json!(false), json!(true)),
+            ("allowWrite", json!(false), json!("all")),
+            ("allowWrite", json!(true), json!("all")),
+            ("sandbox.writable", json!([]), json!(["~/.npm"])),
+            ("sandbox.writable", json!(["~/.npm"]), json!([])),
             ("allowLspTools", json!(false), json!(true)),
             ("sandbox.metadata", json!(true), json!(false)),
             ("maxDepth", json!(0), json!(1)),
@@ -155,6 +160,9 @@ mod tests {
                 json!(["AWS_SECRET_ACCESS_KEY"]),
             ),
             ("allowWrite", json!(false), json!(false), json!(false)),
+            ("allowWrite", json!("all"), json!(true), json!(true)),
+            ("allowWrite", json!("all"), json!(false), json!(false)),
+            ("allowWrite", json!(true), json!(false), json!(false)),
             ("tools.deny", json!(["a"]), json!(["b", "a"]), json!(["a", "b"])),
             ("tools.allow", json!(null), json!(["a"]), json!(["a"])),
             ("tools.allow", json!(["a", "b"]), json!(["b"]), json!(["b"])),

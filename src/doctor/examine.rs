@@ -11,6 +11,7 @@ use super::check::{Check, Status};
 use super::disk::{directories, disk};
 use super::guards::{sandbox, supervision};
 use super::store::store;
+use super::writing::writing;
 use crate::agent::Source;
 use crate::config::{Config, InheritExtensions};
 use crate::process::{ChildCommand, Guardian, Options, capture};
@@ -87,6 +88,7 @@ async fn examine(cwd: &Path, context: &HostContext, settings: &CallSettings) -> 
     checks.push(child_command(cwd, context, &config, &capabilities).await);
     checks.push(supervision(&config, &capabilities));
     checks.push(sandbox(&config, &capabilities));
+    checks.extend(writing(cwd, &config, context, &capabilities));
     checks.push(permission_gates(&config, context));
     checks.extend(directories(context));
     checks.extend(store(context));

@@ -2,7 +2,7 @@
 
 use super::check::{Check, Status};
 use crate::agent::{Network, SandboxMode};
-use crate::config::Config;
+use crate::config::{AllowWrite, Config};
 use crate::process::{Abilities, Mechanism, Supervision};
 use crate::run::HostCapabilities;
 use crate::run::admit::sandbox::Held;
@@ -40,7 +40,7 @@ pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> C
     }
 }
 
-/// Whether the kernel keeps readonly children from writing.
+/// Whether the kernel keeps readonly children from writing, and others in their tree.
 pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check {
     const AREA: &str = "sandbox";
     if config.sandbox.mode == SandboxMode::Off {
@@ -56,8 +56,9 @@ pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check
         Err(reason) => missing(reason),
         Ok(Abilities { landlock: Err(reason), .. }) => missing(reason),
         Ok(abilities @ Abilities { landlock: Ok(version), pid_namespace, .. }) => {
+            let writes = config.allow_write == AllowWrite::Tree;
             let Held { metadata, shell, lacks, .. } =
-                Held::with(config, abilities, *version, config.sandbox.network);
+                Held::with(config, abilities, *version, config.sandbox.network, writes);
             let layers = [
                 (Mechanism::MountNamespace, metadata),
                 (Mechanism::PidNamespace, pid_namespace.is_ok()),
@@ -68,7 +69,10 @@ pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check
             let network = if shell == Some(Network::Off) { ", their shell without network" } else { "" };
             let names = format!("{} (Landlock ABI {version}){network}", names.join(", "));
             if lacks.is_empty() {
-                let message = format!("{names}: the kernel refuses readonly agents to change anything");
+                let others =
+                    if writes { ", and others to change anything outside of their tree" } else { "" };
+                let message =
+                    format!("{names}: the kernel refuses readonly agents to change anything{others}");
                 return Check::new(AREA, Status::Ok, message);
             }
             Check::new(AREA, Status::Info, format!("{names}; {}", lacks.join("; ")))

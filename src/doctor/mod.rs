@@ -5,6 +5,7 @@ mod disk;
 mod examine;
 mod guards;
 mod store;
+mod writing;
 
 pub use check::{Check, Status};
 pub use examine::doctor;

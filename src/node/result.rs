@@ -221,6 +221,10 @@ pub struct SingleResult {
     /// are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may
     /// not write.
     pub changes: Option<Vec<String>>,
+    /// The files that the run created or changed and that run code later without being asked, or tell agents what to do: `.pi`,
+    /// hooks, `.mcp.json`, tasks of editors. Sorted, relative to the root of its tree, also those that git ignores; at most 50,
+    /// then one entry `and n more`. Absent when there are none.
+    pub flagged: Option<Vec<String>>,
     /// How many secrets were replaced in the texts of this result, by rule, the most frequent first; absent when there
     /// were none. A value counts once, wherever it stood.
     pub redacted: Option<Vec<RedactedValues>>,
@@ -359,6 +363,7 @@ impl IntoJs<DisplayItem> for event::DisplayItem {
 object_into_js! { |single: run::SingleResult| SingleResult {
     agent, task, run_id, exit_code, usage, error, session_file, output, outcome, attempts, duration_ms, model, stop_reason,
     signal, timeout_reason, sandbox, supervision, resources, full_output_file, changes, redacted, diagnostics,
+    flagged: Some(single.flagged).filter(|flagged| !flagged.is_empty()),
     display_items: Some(single.display_items),
 } }
 

@@ -36,12 +36,16 @@ pub fn agents_report(listing: &Listing) -> Report {
     report
 }
 
-fn agent(report: &mut Report, Listed { agent, values, plan, may_write, notices, gates }: &Listed) {
+fn agent(
+    report: &mut Report,
+    Listed { agent, values, plan, may_write, is_confined, notices, gates }: &Listed,
+) {
     let AgentDefinition { name, description, source, readonly, path, .. } = &**agent;
     let traits = match (readonly, may_write) {
         (true, _) => format!("{source}, readonly"),
         (false, false) => format!("{source}, cannot write here: `allowWrite` is off"),
-        (false, true) => source.to_string(),
+        (false, true) if *is_confined => format!("{source}, writes in its tree"),
+        (false, true) => format!("{source}, writes anywhere"),
     };
     let mark = match plan {
         Ok(_) => Mark::Ok,

@@ -115,6 +115,8 @@ pub struct SingleResult {
     pub full_output_file: Option<String>,
     /// The files the run changed, when the agent was allowed to write and works in a git work tree.
     pub changes: Option<Vec<String>>,
+    /// The files of the tree that the run created or changed and that run code later, or tell agents what to do.
+    pub flagged: Vec<String>,
     /// How many secrets went from the texts of this result, by rule, the most frequent first. A value counts once,
     /// wherever it stood.
     pub redacted: Vec<RedactedValues>,
@@ -151,6 +153,7 @@ impl SingleResult {
             resources: None,
             full_output_file: None,
             changes: None,
+            flagged: Vec::new(),
             redacted: Vec::new(),
             diagnostics: Vec::new(),
             announcement: None,

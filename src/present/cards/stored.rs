@@ -101,6 +101,7 @@ pub(super) struct EndedTask {
     pub signal: Option<String>,
     pub full_output_file: Option<String>,
     pub changes: Option<Vec<String>>,
+    pub flagged: Option<Vec<String>>,
     pub redacted: Option<Vec<RedactedByRule>>,
     pub diagnostics: Option<Vec<String>>,
     pub display_items: Option<Vec<Item>>,

@@ -42,6 +42,7 @@ pub(super) fn ended(
         rows.extend(failure.map(|failure| Row::text("warning", failure.message)));
     }
     rows.extend(changes(result.changes.as_deref().unwrap_or_default(), all));
+    rows.extend(flagged(result.flagged.as_deref().unwrap_or_default(), all));
     rows.push(Row::parts(figures(&result.usage.usage(), result.model.as_deref())));
     if all || result.outcome == "interrupted" {
         rows.extend(whereabouts(result));
@@ -96,6 +97,20 @@ pub(super) fn changes<S: AsRef<str>>(paths: &[S], all: bool) -> Drawing {
     }
     let each = paths.iter().map(|path| Row::line([Span::path("accent", path)]).indented(INDENT));
     [Row::line([Span::new("muted", "changed")])].into_iter().chain(each).collect()
+}
+
+/// The changed files that a person should look at first.
+fn flagged(paths: &[String], all: bool) -> Drawing {
+    if paths.is_empty() {
+        return Drawing::new();
+    }
+    let lead = vec![Span::new("warning", "look at first ")];
+    let paths: Vec<String> = paths.iter().map(|path| folded(path)).collect();
+    if !all {
+        return vec![Fit::Paths { lead, paths }.into()];
+    }
+    let each = paths.iter().map(|path| Row::line([Span::path("warning", path)]).indented(INDENT));
+    [Row::line(lead)].into_iter().chain(each).collect()
 }
 
 /// Turns, tokens, cost and model, each only when there is something to say.

@@ -61,10 +61,10 @@ impl ResolvedRun {
         let AgentDefinition { name, description, readonly, .. } = &*self.agent;
         let line = |text: &str| sanitizer.sanitize(&one_line(text, QUESTION_CHARS)).into_string();
         let path = line(&self.path());
-        let rights = if *readonly || !self.config.allow_write {
-            "It can only read."
-        } else {
-            "It may change files and run programs."
+        let rights = match &self.scope {
+            _ if *readonly || !self.config.allow_write.is_on() => "It can only read.",
+            Some(_) => "It may change files of this project and run programs.",
+            None => "It may change files and run programs.",
         };
         let changed = self.change(context, sanitizer).map(|change| format!("\n\n{change}"));
         ConfirmRequest {

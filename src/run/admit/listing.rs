@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::capabilities::HostCapabilities;
 use super::gates::gates;
 use super::resolve::{loads_gates, tools_of};
-use super::sandbox::SandboxPlan;
+use super::sandbox::{SandboxPlan, may_write};
 use super::settings::CallSettings;
 use super::shell::shell_policy;
 use super::values::{AgentValues, SkillFiles, ValueSource, find_agents};
@@ -44,6 +44,8 @@ pub struct Listed {
     pub gates: Vec<String>,
     /// Whether its child could change files, if one of its tools does.
     pub may_write: bool,
+    /// Whether the kernel keeps it in its tree then.
+    pub is_confined: bool,
     /// What its settings ask for and the host does not have.
     pub notices: Vec<String>,
 }
@@ -97,7 +99,8 @@ pub fn list_agents(
         Listed {
             plan: plan_for(&agent, &values, cwd, &config, context, capabilities),
             gates: if loads_gates(&sandbox, &config) { all.clone() } else { Vec::new() },
-            may_write: !agent.readonly && config.allow_write,
+            may_write: may_write(&agent, &config),
+            is_confined: sandbox.is_confined(),
             notices,
             values,
             agent,
@@ -152,7 +155,7 @@ pub fn describe(
     let limits = TaskLimits { parallel: config.max_parallel_tasks, chain: config.max_chain_steps };
     Described {
         register: config.enabled,
-        surface: surface(&catalog, limits, config.allow_write, |agent| {
+        surface: surface(&catalog, limits, config.allow_write.is_on(), |agent| {
             let values = AgentValues::of(agent, &config, &context.host, &RunOverrides::default());
             plan_for(agent, &values, cwd, &config, context, capabilities).is_ok()
         }),

@@ -10,7 +10,8 @@
 //! | `capabilities` | what this machine can restrain a child with |
 //! | `resolve` | which agent, model, limits and tools the run has |
 //! | `values` | what its agent has in the end, and who said so |
-//! | `sandbox` | whether the kernel keeps its child from writing, and what the caller is told about it |
+//! | `sandbox` | whether the kernel keeps its child from writing, or in its tree, and what the caller is told about it |
+//! | `scope` | where its child may write, if its agent may |
 //! | `hidden` | what a sandboxed child does not see |
 //! | `shell` | whether a child that may not write gets a shell |
 //! | `gates/` | which extensions of the user watch tool calls, and so are loaded by every child that may write |
@@ -33,6 +34,7 @@ mod prepare;
 mod refusal;
 pub(crate) mod resolve;
 pub(crate) mod sandbox;
+pub(crate) mod scope;
 pub(crate) mod settings;
 pub(crate) mod shell;
 pub(crate) mod values;

@@ -75,6 +75,27 @@ pub enum Refusal {
         /// What hides them, or some of them.
         place: PathBuf,
     },
+    /// The tree in which the child may write would contain more than a project.
+    #[error(
+        "the agent may write, and `{}` contains `{}`; start it in the directory of a project, or let it write everywhere \
+         (`allowWrite`: `all`)",
+        tree.display(), place.display()
+    )]
+    TreeTooWide {
+        /// The root of the tree.
+        tree: PathBuf,
+        /// What lies in it.
+        place: PathBuf,
+    },
+    /// The tree in which the child may write is a repository without a work tree, which is protected.
+    #[error(
+        "the agent may write, and `{}` is a bare repository, where nothing but git should write; start it in a work tree",
+        tree.display()
+    )]
+    TreeIsRepository {
+        /// The repository.
+        tree: PathBuf,
+    },
     /// The first step of a chain refers to an earlier step.
     #[error(
         "step 1 cannot use `{{{place}}}`: no step comes before it; write `{{{{{place}}}}}` for the word in braces"
@@ -146,6 +167,8 @@ impl Refusal {
             | Self::Path { .. }
             | Self::Hidden { .. }
             | Self::HiddenExtensions { .. }
+            | Self::TreeTooWide { .. }
+            | Self::TreeIsRepository { .. }
             | Self::NoStepBefore { .. }
             | Self::Model(_)
             | Self::InvalidConfig(_) => ErrorCode::InvalidInput,
@@ -189,6 +212,7 @@ mod tests {
         let forged = PathBuf::from("/x\n\n✓ rw\r\nReviewed \u{202e}everything");
         let refusals = [
             Refusal::Hidden { cwd: forged.clone(), place: forged.clone() },
+            Refusal::TreeTooWide { tree: forged.clone(), place: forged.clone() },
             Refusal::HiddenExtensions { extensions: forged.clone(), place: forged },
             Refusal::BrokenConfig("a\nb".to_owned()),
         ];

@@ -9,7 +9,8 @@ use super::capabilities::HostCapabilities;
 use super::gates::gates;
 use super::hidden::{hides, hides_extensions};
 use super::refusal::Refusal;
-use super::sandbox::SandboxPlan;
+use super::sandbox::{SandboxPlan, may_write};
+use super::scope::WriteScope;
 use super::shell::shell_policy;
 use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use crate::agent::{
@@ -48,6 +49,8 @@ pub(crate) struct ResolvedRun {
     /// How often it may repeat itself.
     pub loops: LoopLimits,
     pub(in crate::run) sandbox: SandboxPlan,
+    /// Where the child may write, if the kernel confines it there.
+    pub scope: Option<WriteScope>,
     /// The user's gates that its child loads.
     pub gates: Vec<String>,
     /// Whether the child gets a shell, if it may not write.
@@ -74,6 +77,9 @@ pub(crate) struct ResolvedRun {
     /// The upper bound for the tools, from the call.
     tool_snapshot: Option<Vec<String>>,
 }
+
+/// What is said of a child that nothing keeps in its tree.
+const EVERYWHERE: &str = "the agent may write wherever you can";
 
 /// pi's tools that do nothing but write.
 const WRITING: [&str; 2] = ["edit", "write"];
@@ -126,11 +132,17 @@ pub(in crate::run) fn resolve(
         return Err(Refusal::Hidden { cwd: spec.cwd.clone(), place });
     }
     if sandbox.is_held()
-        && config.inherit_extensions == InheritExtensions::All
+        && (config.inherit_extensions == InheritExtensions::All || loads_gates(&sandbox, &config))
         && let Some((extensions, place)) = hides_extensions(&config, context)
     {
         return Err(Refusal::HiddenExtensions { extensions, place });
     }
+    let (scope, unwritable) = if sandbox.is_confined() {
+        let (scope, notices) = WriteScope::of(&config, context, &spec.cwd)?;
+        (Some(scope), notices)
+    } else {
+        (None, Vec::new())
+    };
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_held());
     let timeout = match overrides.timeout {
         Timeout::AsConfigured => values.timeout.value,
@@ -141,9 +153,13 @@ pub(in crate::run) fn resolve(
     let credentials = credentials_of(&context.agent_dir, &agent.name);
     let is_withheld = credentials.is_some() && agent.source == Source::Project;
     let mut notices = degraded(&config, capabilities, supervision);
+    notices.extend(unwritable);
     if is_withheld {
         let name = &agent.name;
         notices.push(format!("`subagents/auth/{name}.json` is not used: the project wrote this agent"));
+    }
+    if may_write(&agent, &config) && !sandbox.is_held() {
+        notices.push(EVERYWHERE.to_owned());
     }
     let (skills, missing) = SkillFiles::of(&values.skills.value, &context.host);
     notices.extend(missing);
@@ -174,6 +190,7 @@ pub(in crate::run) fn resolve(
         config,
         depth,
         sandbox,
+        scope,
         supervision,
         notices,
     })
@@ -183,6 +200,11 @@ impl ResolvedRun {
     /// The provider of the child's model, if known.
     pub(in crate::run) fn provider(&self) -> Option<&str> {
         self.model.as_deref()?.split_once('/').map(|(provider, _)| provider)
+    }
+
+    /// Whether the child may write files of the user's.
+    pub(in crate::run) fn may_write(&self) -> bool {
+        may_write(&self.agent, &self.config)
     }
 
     /// Whether the child gets private directories: it is sandboxed, or its agent has credentials of its own.
@@ -212,9 +234,16 @@ impl ResolvedRun {
         parts.join("\n\n") + "\n"
     }
 
-    /// What a child has to know whose agent could write elsewhere.
+    /// What a child has to know that may not write, or not everywhere.
     fn write_note(&self) -> Option<String> {
-        (!self.agent.readonly && !self.config.allow_write).then(|| {
+        if let Some(WriteScope { root, .. }) = &self.scope {
+            return Some(format!(
+                "You can change files in `{}` and in the temporary directory only. The repository (`.git`), `.pi` and other \
+                 configuration of agents are read-only, so you cannot commit: leave your changes in the files.",
+                root.display()
+            ));
+        }
+        (!self.agent.readonly && !self.config.allow_write.is_on()).then(|| {
             "You cannot change files in this run: nothing that writes is allowed here, whatever is said above. Do not try; \
              where the task asks for a change, say exactly what should be changed, and that you did not change it."
                 .to_owned()
@@ -223,7 +252,7 @@ impl ResolvedRun {
 
     /// Tools that write, which the child does not have, and why.
     pub(in crate::run) fn withheld(&self, plan: &ToolPlan) -> Withheld {
-        let why = match (self.agent.readonly, self.config.allow_write) {
+        let why = match (self.agent.readonly, self.config.allow_write.is_on()) {
             (true, _) => "this agent is readonly",
             (false, false) => "`allowWrite` is off",
             (false, true) => return Withheld::default(),
@@ -248,11 +277,11 @@ impl ResolvedRun {
     }
 }
 
-/// Whether a child with this sandbox loads the user's gates: not where the kernel keeps it from writing, nor where the user
+/// Whether a child with this sandbox loads the user's gates: not where the kernel keeps it from writing at all, nor where the user
 /// says which extensions children load.
 pub(in crate::run) fn loads_gates(sandbox: &SandboxPlan, config: &Config) -> bool {
     let chooses = matches!(config.inherit_extensions, InheritExtensions::None | InheritExtensions::Only(_));
-    !chooses && !sandbox.is_held()
+    !chooses && !sandbox.is_read_only()
 }
 
 /// Refuses paths that pi would read as others. Everything of the run would end up elsewhere, or nowhere.
@@ -306,7 +335,7 @@ pub(in crate::run) fn tools_of(
     let available: Option<BTreeSet<String>> =
         context.host.tools.as_ref().map(|tools| tools.iter().map(|tool| tool.name.clone()).collect());
     let policy = ToolPolicy {
-        allow_write: config.allow_write,
+        allow_write: config.allow_write.is_on(),
         allow_lsp: config.allow_lsp_tools,
         shell,
         deny: config.tools.deny.clone(),

@@ -1,19 +1,19 @@
 //! Decides how the kernel holds a child: the sandbox around all of it, and the one around what its shell starts.
 
 use crate::agent::{AgentDefinition, Network, SandboxMode, Source};
-use crate::config::Config;
+use crate::config::{AllowWrite, Config};
 use crate::process::{Abilities, Mechanism};
 use crate::run::result::SandboxReport;
 
 /// The version of Landlock's ABI that keeps a child from signalling what is outside its sandbox: Linux 6.12.
 const HOLDS_SIGNALS: u32 = 6;
 
-/// How a child is kept from writing.
+/// How a child is kept from writing, or from writing elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::run) enum SandboxPlan {
-    /// The kernel refuses it to write.
+    /// The kernel refuses it to write, or to write outside of its tree.
     Held(Held),
-    /// Only its choice of tools keeps it from writing, or nothing does.
+    /// Only its choice of tools keeps it from that, or nothing does.
     Loose {
         /// The reason, for people.
         reason: String,
@@ -28,12 +28,16 @@ pub(crate) struct Held {
     /// Whether the child gets a view of the file system of its own, which covers modes, owners and times too, and hides
     /// files and sockets.
     pub metadata: bool,
+    /// Whether the child may write in its tree.
+    pub writes: bool,
     /// Whether the child must not run with less than this.
     pub required: bool,
     /// What its shell reaches, if what the shell starts gets a sandbox of its own. Without that there is no shell.
     pub shell: Option<Network>,
     /// What stays open, and why.
     pub lacks: Vec<String>,
+    /// What in its tree is not protected although it should be, and why.
+    pub unprotected: Option<String>,
 }
 
 impl SandboxPlan {
@@ -51,20 +55,26 @@ impl SandboxPlan {
             let open = if network == Network::Off { "; so the network is not switched off" } else { "" };
             Self::Loose { reason: format!("{reason}{open}"), forbidden }
         };
-        if !agent.readonly && config.allow_write {
-            return loose("the agent may write (`allowWrite`)", false);
+        let writes = may_write(agent, config);
+        if writes && config.allow_write == AllowWrite::Everywhere {
+            return loose("the agent may write wherever you can (`allowWrite` is `all`)", false);
         }
+        let anywhere = if writes { ", so the agent may write wherever you can" } else { "" };
         if mode == SandboxMode::Off {
-            return loose("it is switched off (`sandbox`)", false);
+            return loose(&format!("it is switched off (`sandbox`){anywhere}"), false);
         }
-        let missing = |reason: &str| loose(reason, mode == SandboxMode::Required);
+        let required = mode == SandboxMode::Required;
+        let missing = |reason: &str| loose(&format!("{reason}{anywhere}"), required);
         match abilities.map(|abilities| (abilities, &abilities.landlock)) {
             Err(reason) => missing(reason),
             Ok((_, Err(reason))) => missing(reason),
-            Ok((abilities, Ok(version))) => Self::Held(Held {
-                required: mode == SandboxMode::Required,
-                ..Held::with(config, abilities, *version, network)
-            }),
+            Ok((abilities, Ok(version))) => {
+                let held = Held::with(config, abilities, *version, network, writes);
+                match &held.unprotected {
+                    Some(reason) if required => loose(reason, true),
+                    _ => Self::Held(Held { required, ..held }),
+                }
+            }
         }
     }
 
@@ -76,9 +86,19 @@ impl SandboxPlan {
         }
     }
 
-    /// Whether the kernel refuses writes.
+    /// Whether the kernel refuses writes, but for those in its tree where the agent may write.
     pub(in crate::run) fn is_held(&self) -> bool {
         self.held().is_some()
+    }
+
+    /// Whether the kernel refuses to write anything of the user's.
+    pub(in crate::run) fn is_read_only(&self) -> bool {
+        self.held().is_some_and(|held| !held.writes)
+    }
+
+    /// Whether the child may write, and only in its tree.
+    pub(in crate::run) fn is_confined(&self) -> bool {
+        self.held().is_some_and(|held| held.writes)
     }
 
     /// Why the child must not start, if so.
@@ -112,15 +132,25 @@ impl SandboxPlan {
 }
 
 impl Held {
-    /// The sandbox of a machine with Landlock of this version, for a shell with such a network.
-    pub(crate) fn with(config: &Config, abilities: &Abilities, version: u32, network: Network) -> Self {
+    /// The sandbox of a machine with Landlock of this version, for a shell with such a network and a child that `writes` in
+    /// its tree or does not.
+    pub(crate) fn with(
+        config: &Config,
+        abilities: &Abilities,
+        version: u32,
+        network: Network,
+        writes: bool,
+    ) -> Self {
         let Abilities { mount_namespace, pid_namespace, tools, .. } = abilities;
         let mut lacks = Vec::new();
-        match mount_namespace {
-            _ if !config.sandbox.metadata => lacks.push(format!("{VIEW} (`sandbox.metadata` is off)")),
-            Err(reason) => lacks.push(format!("{VIEW}: {reason}")),
-            Ok(()) => {}
-        }
+        let no_view = match mount_namespace {
+            _ if !config.sandbox.metadata => Some(" (`sandbox.metadata` is off)".to_owned()),
+            Err(reason) => Some(format!(": {reason}")),
+            Ok(()) => None,
+        };
+        lacks.extend(no_view.iter().map(|why| format!("{VIEW}{why}")));
+        let unprotected = no_view.filter(|_| writes).map(|why| format!("{PROTECTION}{why}"));
+        lacks.extend(unprotected.clone());
         if version < HOLDS_SIGNALS {
             lacks.push(format!(
                 "signals to your other processes are not held (Landlock ABI {version}, {HOLDS_SIGNALS} does)"
@@ -136,6 +166,8 @@ impl Held {
         }
         Self {
             metadata: config.sandbox.metadata && mount_namespace.is_ok(),
+            writes,
+            unprotected,
             required: false,
             shell: tools.is_ok().then_some(network),
             lacks,
@@ -145,7 +177,8 @@ impl Held {
     /// What the child was to get and did not, by the mechanisms that are in force.
     pub(in crate::run) fn missing(&self, mechanisms: &[Mechanism]) -> Option<String> {
         let is_missing = self.metadata && !mechanisms.contains(&Mechanism::MountNamespace);
-        is_missing.then(|| format!("{VIEW}: the mount namespace was refused"))
+        let also = if self.writes { format!("; {PROTECTION}") } else { String::new() };
+        is_missing.then(|| format!("{VIEW}{also}: the mount namespace was refused"))
     }
 
     /// What stays open with the mechanisms that were in force after all.
@@ -159,9 +192,16 @@ impl Held {
 /// What is open without a view of the file system of the child's own.
 const VIEW: &str = "modes, owners and times are not covered, and files (`sandbox.hidden`) and sockets of your programs \
                     are not hidden";
+/// What a child that may write can write as well, without a view of its own.
+const PROTECTION: &str = "`.git` and `.pi` are writable";
 /// What is open without a pid namespace.
 const PROCESSES: &str =
     "limits of your other processes can be changed, and what the child leaves behind may outlive it";
+
+/// Whether the child of an agent may write files of the user's.
+pub(in crate::run) fn may_write(agent: &AgentDefinition, config: &Config) -> bool {
+    !agent.readonly && config.allow_write.is_on()
+}
 
 /// Whether an agent's shell reaches the network. A project's agent can only switch it off.
 fn network_of(agent: &AgentDefinition, config: &Config) -> Network {

@@ -10,6 +10,7 @@ use crate::agent::is_free_of_side_effects;
 use crate::process::{CancelReason, Outcome};
 use crate::run::admit::HostCapabilities;
 use crate::run::admit::admitted::AdmittedRun;
+use crate::run::admit::scope::WriteScope;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
@@ -17,6 +18,7 @@ use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::launch::boot::{Booted, NoChild};
 use crate::run::outcome::changes::WorkTree;
+use crate::run::outcome::flagged::Watched;
 use crate::run::outcome::git::read_only;
 use crate::run::outcome::retry::{Limited, backoff, may_retry};
 use crate::run::outcome::verdict::{RunReport, Verdict};
@@ -92,6 +94,8 @@ impl ActiveRun<'_> {
             return self.without_child(&Verdict::cancelled(&reason), None);
         }
         let before = unless_cancelled(&self.cancel, self.work_tree()).await.ok().flatten();
+        let watched = unless_cancelled(&self.cancel, self.watched()).await.ok().flatten();
+        self.admitted.builder.diagnostics.extend(watched.iter().flat_map(Watched::gaps));
         loop {
             let attempt = self.admitted.builder.earlier.count + 1;
             let child = match self.child(booted.take(), attempt).await {
@@ -137,6 +141,7 @@ impl ActiveRun<'_> {
                 }
             }
             report.changes = changes(before, &report.last.supervised.outcome).await;
+            report.flagged = flagged(watched, &report.last.supervised.outcome).await;
             let builder = self.admitted.builder.clone();
             // Blocks: writes a long answer.
             let (result, files) = blocking(move || (builder.finish(report, &files), files)).await;
@@ -187,12 +192,25 @@ impl ActiveRun<'_> {
 
     async fn work_tree(&self) -> Option<WorkTree> {
         let AdmittedRun { spec, resolved, .. } = &self.admitted;
-        let may_write = resolved.config.allow_write && !resolved.agent.readonly;
-        if !may_write {
+        if !resolved.may_write() {
             return None;
         }
         let guardian = read_only(&HostCapabilities::look(&spec.context).await);
         WorkTree::look(&spec.cwd, &spec.context.env, guardian).await
+    }
+
+    async fn watched(&self) -> Option<Watched> {
+        let AdmittedRun { spec, resolved, .. } = self.admitted.clone();
+        if !resolved.may_write() {
+            return None;
+        }
+        // A child that may write everywhere is watched in its tree, too, unless that is more than a project.
+        let around = move || {
+            let scope =
+                WriteScope::of(&resolved.config, &spec.context, &spec.cwd).ok().map(|(scope, _)| scope);
+            resolved.scope.clone().or(scope)
+        };
+        Some(Watched::look(blocking(around).await?).await)
     }
 
     fn notice_of(&self, attempt: u32, pause: Duration, report: &RunReport) -> RetryNotice {
@@ -206,7 +224,7 @@ impl ActiveRun<'_> {
     /// when there is no further attempt.
     fn pause_after(&self, attempt: u32, report: &RunReport) -> Option<Duration> {
         let policy = &self.admitted.config().retry;
-        let sandboxed = self.admitted.resolved.sandbox.is_held();
+        let sandboxed = self.admitted.resolved.sandbox.is_read_only();
         let is_harmless = |tool: &str| is_free_of_side_effects(tool, sandboxed);
         let limited = self.limited.left();
         if !policy.enabled
@@ -221,6 +239,15 @@ impl ActiveRun<'_> {
         let left = self.admitted.resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
         left.is_none_or(|left| left > pause).then_some(pause)
     }
+}
+
+/// The files that a run has changed and that a person should look at.
+async fn flagged(watched: Option<Watched>, outcome: &Outcome) -> Vec<String> {
+    let Some(watched) = watched else { return Vec::new() };
+    if matches!(outcome, Outcome::Cancelled(_)) {
+        return tokio::time::timeout(CHANGES_AFTER_ABORT, watched.changes()).await.unwrap_or_default();
+    }
+    watched.changes().await
 }
 
 /// The files that a run has changed.

@@ -15,6 +15,7 @@ use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::drive::protocol::protocol_of;
 use crate::run::launch::private_files::PrivateDirsSpec;
 use crate::text::chain;
+use crate::workspace::PARTIAL;
 
 /// How long a cancelled start waits for files that are still being created. They take milliseconds.
 const MAKING: Duration = Duration::from_millis(500);
@@ -122,6 +123,12 @@ impl AdmittedRun {
         let (config, context) = (&resolved.config, &spec.context);
         if let Some(unmet) = &resolved.unmet {
             return Err(unmet.clone());
+        }
+        if let Some(scope) = &resolved.scope
+            && resolved.sandbox.held().is_some_and(|held| held.required)
+            && scope.look().is_partial
+        {
+            return Err(format!("sandbox: required, but unavailable: {PARTIAL}"));
         }
         check_cwd(&spec.cwd).map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
         let pi = self.pi()?;

@@ -9,10 +9,12 @@ use crate::files::layout;
 use crate::process::{Sandbox, ToolShell, resolve_program, search_path};
 use crate::run::admit::hidden::{CREDENTIALS, below_home, configured, hidden};
 use crate::run::admit::resolve::ResolvedRun;
+use crate::run::admit::sandbox::Held;
+use crate::run::admit::scope::WriteScope;
 use crate::run::spec::RunSpec;
 use crate::text::{covers, names_secret};
 
-/// The largest file that a sandboxed child may write, in bytes: a child must not fill the disk with its session alone.
+/// The largest file that a child may write whose agent may not, in bytes: a child must not fill the disk with its session alone.
 const FILE_BYTES: u64 = 1 << 30;
 /// What pi in the child reads where it is, and its tools do not: the keys of servers.
 const SERVERS: &str = "mcp.json";
@@ -25,14 +27,25 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
     let held = resolved.sandbox.held()?;
     let hidden = hidden(&resolved.config, &spec.context);
     let shown = hidden.iter().any(|place| files.directory.starts_with(place));
+    let scope = resolved.scope.as_ref();
+    let protected = scope.filter(|_| held.metadata).map(|scope| scope.look().protected);
     Some(Sandbox {
-        writable: files.writable(),
-        protected: Vec::new(),
+        writable: files
+            .writable()
+            .into_iter()
+            .chain(scope.into_iter().flat_map(WriteScope::writable))
+            .collect(),
+        protected: protected.unwrap_or_default(),
         metadata: held.metadata,
         shown: if shown { vec![files.directory.clone()] } else { Vec::new() },
         hidden,
-        file_bytes: Some(FILE_BYTES),
+        file_bytes: file_bytes(held),
     })
+}
+
+/// What a child builds may be large.
+fn file_bytes(held: &Held) -> Option<u64> {
+    (!held.writes).then_some(FILE_BYTES)
 }
 
 /// What the sandbox around the shell of a child is told; `None` if it gets no shell of that kind. `env` is the child's
@@ -60,16 +73,17 @@ pub(super) fn tool_shell(
     let mut unset = unset(env, &resolved.config.sandbox.env);
     // It is for pi alone; what tools compile they keep in their own directory.
     unset.extend(own.compile_cache().map(|(name, _)| OsString::from(name)));
+    let scope = resolved.scope.iter().flat_map(WriteScope::writable);
     Some(ToolShell {
         shell: shell(own.shell(), spec, env),
-        writable: own.temporary().into_iter().map(Path::to_path_buf).collect(),
+        writable: own.temporary().into_iter().map(Path::to_path_buf).chain(scope).collect(),
         hidden,
         masked,
         network: network == Network::On,
         // Servers are reached by paths, so where these are hidden, sockets do no harm.
         unix_sockets: has_view,
         unset,
-        file_bytes: Some(FILE_BYTES),
+        file_bytes: file_bytes(held),
     })
 }
 

@@ -11,11 +11,13 @@
 //! | `report` | what the result of a run says |
 //! | `clean` | what of a child's words leaves the process |
 //! | `announcement` | what a child announces with its last words |
+//! | `flagged` | which of them run code later |
 //! | `changes`, `git` | which files a run changed, asked of a git that a hostile work tree cannot use |
 
 pub(crate) mod announcement;
 pub(crate) mod changes;
 pub(crate) mod clean;
+pub(in crate::run) mod flagged;
 pub(in crate::run) mod git;
 pub(crate) mod report;
 pub(crate) mod retry;

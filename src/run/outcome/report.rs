@@ -62,6 +62,13 @@ pub(in crate::run) struct ResultBuilder {
     pub withheld: Withheld,
 }
 
+/// Said before the paths of what should be looked at.
+const FLAGGED: &str = "Look at these first, they run code later or tell agents what to do: ";
+
+/// What is said of a command that failed in the sandbox of a child that may write in its tree.
+const REFUSED_OUTSIDE: &str = "[A shell command failed with \"Read-only file system\": the sandbox lets this sub-agent change files in its tree only, and \
+                               neither its repository nor `.pi`.]";
+
 /// What is said of a command that failed in the read-only sandbox. Its own words decide which, so they are only quoted.
 fn refused_in_shell(refusal: Refusal) -> &'static str {
     match refusal {
@@ -81,7 +88,7 @@ impl ResultBuilder {
     pub(in crate::run) fn finish(mut self, report: RunReport, files: &RunFiles) -> ToolResult {
         self.sanitizer = Arc::new(self.sanitizer.counting());
         self.diagnostics.extend(self.give_back(files, &report.last));
-        let RunReport { last, verdict, duration, changes } = report;
+        let RunReport { last, verdict, duration, changes, flagged } = report;
         let AttemptReport { supervised, collected, protocol_report, .. } = last;
         let mut collected = clean(collected, &self.sanitizer);
         let epilogue = collected.epilogue.take();
@@ -125,6 +132,7 @@ impl ResultBuilder {
         single.stop_reason = collected.stop_reason.map(|reason| self.value(reason.as_str()));
         single.announcement = announcement.map(|announcement| self.announcement(announcement));
         single.changes = changes.map(|paths| paths.iter().map(|path| self.path(path)).collect());
+        single.flagged = flagged.iter().map(|path| self.path(path)).collect();
 
         let tried: Vec<&str> =
             collected.tool_names.intersection(&self.withheld.tools).map(String::as_str).collect();
@@ -139,13 +147,25 @@ impl ResultBuilder {
             text.push_str(&told);
         }
         let is_held = single.sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced);
-        if let Some(refusal) = collected.refusal.filter(|_| is_held) {
+        let is_confined = self.sandbox.as_ref().is_some_and(SandboxPlan::is_confined);
+        let refused = match collected.refusal.filter(|_| is_held) {
+            Some(Refusal::ReadOnly) if is_confined => Some(REFUSED_OUTSIDE),
+            // It may be a file of the tree that may not be executed.
+            Some(Refusal::Denied) if is_confined => None,
+            refusal => refusal.map(refused_in_shell),
+        };
+        if let Some(refused) = refused {
             text.push_str("\n\n");
-            text.push_str(refused_in_shell(refusal));
+            text.push_str(refused);
         }
         if let Some(changes) = single.changes.as_deref().filter(|changes| !changes.is_empty()) {
             text.push_str("\n\nFiles changed: ");
             text.push_str(&changes.join(", "));
+        }
+        if !single.flagged.is_empty() {
+            text.push_str("\n\n");
+            text.push_str(FLAGGED);
+            text.push_str(&single.flagged.join(", "));
         }
         if !is_completed {
             text = failure_text(&single, &text);
@@ -222,6 +242,7 @@ impl ResultBuilder {
             resources: None,
             full_output_file: None,
             changes: None,
+            flagged: Vec::new(),
             redacted: Vec::new(),
             diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),
             announcement: None,

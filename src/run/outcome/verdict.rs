@@ -67,12 +67,14 @@ pub(in crate::run) struct RunReport {
     pub duration: Duration,
     /// The files that the run changed.
     pub changes: Option<Vec<String>>,
+    /// Those that run code later, or tell agents what to do.
+    pub flagged: Vec<String>,
 }
 
 impl RunReport {
     /// Reports on a run after its last attempt. Judges it here, once.
     pub(in crate::run) fn new(last: AttemptReport, duration: Duration) -> Self {
-        Self { verdict: Verdict::of(&last), last, duration, changes: None }
+        Self { verdict: Verdict::of(&last), last, duration, changes: None, flagged: Vec::new() }
     }
 
     /// Cancels a run that waits for another attempt.

@@ -7,7 +7,8 @@ fn agent(readonly: bool, sandbox: Option<SandboxMode>) -> AgentDefinition {
     AgentDefinition { name: "own".into(), readonly, sandbox, ..AgentDefinition::default() }
 }
 
-fn config(mode: SandboxMode, allow_write: bool) -> Config {
+fn config(mode: SandboxMode, writes: bool) -> Config {
+    let allow_write = if writes { AllowWrite::Tree } else { AllowWrite::Nowhere };
     let defaults = Config::default();
     Config { allow_write, sandbox: Sandbox { mode, ..defaults.sandbox }, ..defaults }
 }
@@ -28,6 +29,17 @@ fn able() -> Abilities {
     capabilities(Ok(HOLDS_SIGNALS), Ok(()))
 }
 
+fn nothing() -> Held {
+    Held {
+        metadata: false,
+        writes: false,
+        required: false,
+        shell: None,
+        lacks: Vec::new(),
+        unprotected: None,
+    }
+}
+
 fn word(plan: &SandboxPlan) -> &'static str {
     match plan {
         SandboxPlan::Held(_) => "held",
@@ -36,10 +48,10 @@ fn word(plan: &SandboxPlan) -> &'static str {
     }
 }
 
-/// Each row: what the agent asks for, what is configured, and the plan for a child that must not write: with
-/// Landlock, without it, and without a warden.
+/// Each row: what the agent asks for, what is configured, and the plan for a child, whether it may write in its tree or
+/// not at all: with Landlock, without it, and without a warden.
 #[test]
-fn the_stricter_of_two_modes_decides_whether_a_readonly_child_is_held_or_refused() {
+fn the_stricter_of_two_modes_decides_whether_a_child_is_held_or_refused() {
     use SandboxMode::{Auto, Off, Required};
     const NEVER: [&str; 3] = ["loose", "loose", "loose"];
     const IF_ABLE: [&str; 3] = ["held", "loose", "loose"];
@@ -64,18 +76,64 @@ fn the_stricter_of_two_modes_decides_whether_a_readonly_child_is_held_or_refused
             let (agent, config) = (agent(readonly, own), config(configured, allow_write));
             let plans = [Ok(&able), Ok(&unable), Err("no warden")]
                 .map(|abilities| SandboxPlan::of(&agent, &config, abilities));
-            let may_write = !readonly && allow_write;
             assert_eq!(
                 plans.each_ref().map(word),
-                if may_write { NEVER } else { expected },
+                expected,
                 "readonly: {readonly}, allowWrite: {allow_write}, agent: {own:?}, configured: {configured:?}"
             );
             for plan in plans {
                 assert_eq!(plan.is_held(), word(&plan) == "held");
+                assert_eq!(plan.is_confined(), plan.is_held() && !readonly && allow_write);
+                assert_eq!(plan.is_read_only(), plan.is_held() && (readonly || !allow_write));
                 assert_eq!(plan.forbids().is_some(), word(&plan) == "refused");
             }
         }
     }
+}
+
+#[test]
+fn nothing_holds_a_child_that_may_write_everywhere() {
+    for mode in [SandboxMode::Off, SandboxMode::Auto, SandboxMode::Required] {
+        for readonly in [true, false] {
+            let config = Config { allow_write: AllowWrite::Everywhere, ..config(mode, true) };
+            let plan = SandboxPlan::of(&agent(readonly, None), &config, Ok(&able()));
+            let expected = if readonly && mode != SandboxMode::Off { "held" } else { "loose" };
+            assert_eq!(word(&plan), expected, "{mode} {readonly}");
+            assert!(!plan.is_confined());
+        }
+    }
+}
+
+/// Landlock cannot take the repository out of the tree. Each row: whether there are mount namespaces, whether they are
+/// wanted, the mode, and the plan for a child that may write.
+#[test]
+fn a_child_whose_repository_is_not_protected_says_so_or_does_not_run() {
+    let no_mounts = Abilities { mount_namespace: Err("no mounts".into()), ..able() };
+    let unprotected = |why: &str| format!("`.git` and `.pi` are writable{why}");
+    let (none, off) = (unprotected(": no mounts"), unprotected(" (`sandbox.metadata` is off)"));
+    for (abilities, wanted, mode, expected, reason) in [
+        (&able(), true, SandboxMode::Required, "held", None),
+        (&able(), false, SandboxMode::Auto, "held", Some(&off)),
+        (&able(), false, SandboxMode::Required, "refused", Some(&off)),
+        (&no_mounts, true, SandboxMode::Auto, "held", Some(&none)),
+        (&no_mounts, true, SandboxMode::Required, "refused", Some(&none)),
+    ] {
+        let mut config = config(mode, true);
+        config.sandbox.metadata = wanted;
+        let plan = SandboxPlan::of(&agent(false, None), &config, Ok(abilities));
+        assert_eq!(word(&plan), expected, "{wanted} {mode}");
+        let said = plan.report(Some(&[Mechanism::Landlock, Mechanism::MountNamespace])).reason;
+        assert_eq!(reason.is_some(), said.is_some(), "{said:?}");
+        assert!(reason.is_none_or(|reason| said.is_some_and(|said| said.contains(reason))));
+        // A child that may write nothing has nothing to protect.
+        let reads = SandboxPlan::of(&agent(true, None), &config, Ok(abilities));
+        assert_eq!(word(&reads), "held");
+        assert!(!format!("{reads:?}").contains(".git"));
+    }
+    let held = SandboxPlan::of(&agent(false, None), &config(SandboxMode::Auto, true), Ok(&able()));
+    let refused =
+        held.held().and_then(|held| held.missing(&[Mechanism::Landlock])).expect("something is missing");
+    assert!(refused.contains(&unprotected(": the mount namespace was refused")), "{refused}");
 }
 
 #[test]
@@ -84,8 +142,14 @@ fn a_report_without_a_sandbox_says_why() {
     let unable = capabilities(Err("no Landlock".into()), Ok(()));
     let able = able();
     let table = [
-        (false, Auto, true, Ok(&able), "the agent may write (`allowWrite`)"),
-        (false, Off, true, Ok(&able), "the agent may write (`allowWrite`)"),
+        (
+            false,
+            Off,
+            true,
+            Ok(&able),
+            "it is switched off (`sandbox`), so the agent may write wherever you can",
+        ),
+        (false, Auto, true, Ok(&unable), "no Landlock, so the agent may write wherever you can"),
         (true, Off, true, Ok(&able), "it is switched off (`sandbox`)"),
         (true, Auto, false, Ok(&unable), "no Landlock"),
         (true, Required, false, Err("no warden"), "no warden"),
@@ -138,7 +202,7 @@ fn a_report_with_a_sandbox_says_what_stays_open() {
         config.sandbox.metadata = wanted;
         let plan = SandboxPlan::of(&agent(true, None), &config, Ok(abilities));
         let lacks: Vec<String> = lacks.iter().map(ToString::to_string).collect();
-        assert_eq!(plan, SandboxPlan::Held(Held { metadata, required: false, shell, lacks }), "{label}");
+        assert_eq!(plan, SandboxPlan::Held(Held { metadata, shell, lacks, ..nothing() }), "{label}");
     }
 }
 
@@ -147,7 +211,7 @@ fn a_report_lists_the_mechanisms_in_force() {
     use Mechanism::{Cgroup, Landlock, MountNamespace, PidNamespace, Seccomp};
     let held = |metadata, lack: Option<&str>| {
         let lacks = lack.into_iter().map(str::to_owned).collect();
-        SandboxPlan::Held(Held { metadata, required: false, shell: Some(Network::On), lacks })
+        SandboxPlan::Held(Held { metadata, shell: Some(Network::On), lacks, ..nothing() })
     };
     let refused = "modes, owners and times are not covered, and files (`sandbox.hidden`) and sockets of your programs \
                    are not hidden: the mount namespace was refused";
@@ -193,7 +257,7 @@ fn what_a_child_was_to_get_and_did_not_is_missing() {
         (true, &[], true),
         (false, &[Landlock], false),
     ] {
-        let held = Held { metadata, required: true, shell: None, lacks: Vec::new() };
+        let held = Held { metadata, required: true, ..nothing() };
         assert_eq!(held.missing(got).is_some(), is_missing, "{metadata} {got:?}");
     }
     for (mode, required) in [(SandboxMode::Auto, false), (SandboxMode::Required, true)] {
@@ -227,10 +291,11 @@ fn a_project_can_only_switch_the_network_off() {
 }
 
 #[test]
-fn a_child_that_may_write_says_that_its_network_stays_on() {
-    let mut config = config(SandboxMode::Auto, true);
+fn a_child_that_may_write_everywhere_says_that_its_network_stays_on() {
+    let mut config = Config { allow_write: AllowWrite::Everywhere, ..config(SandboxMode::Auto, true) };
     config.sandbox.network = Network::Off;
     let report = SandboxPlan::of(&agent(false, None), &config, Ok(&able())).report(Some(&[]));
-    let reason = "the agent may write (`allowWrite`); so the network is not switched off";
+    let reason =
+        "the agent may write wherever you can (`allowWrite` is `all`); so the network is not switched off";
     assert_eq!((report.network, report.reason.as_deref()), (Network::On, Some(reason)));
 }

@@ -1,0 +1,138 @@
+/** Where a child may write whose agent may, and what is said of what it leaves behind. */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { describe, it, type TestContext } from "node:test";
+
+import { doctor } from "../../index.js";
+import { allows, sandboxOf } from "../support/warden.ts";
+import { Scene, single, textOf } from "./scene.ts";
+
+/** Says which of its attempts worked. */
+const tries = `
+can() { if ( eval "$1" ) >/dev/null 2>&1; then printf '%s ' "$2"; fi; }
+begin
+said "$(
+	can ': > new' tree; can 'mkdir -p deep/down && : > deep/down/file' below; can 'cd .. && : > beside' parent
+	can ': > "$here/outside"' outside; can ': > "$HOME/.planted"' home; can ': > "$TMPDIR/x"' temporary
+	can ': > "$PI_CODING_AGENT_DIR/x"' agent; can ': > .git/hooks/pre-commit' hook; can 'echo x >> .git/config' config
+	can ': > .pi/settings.json' pi; can 'mv .pi old' renamed; can 'chmod 777 .git' mode; can ': > "$here/cache/x"' cache
+	can ': > link/x' link; can 'git -c user.name=a -c user.email=b commit -q --allow-empty -m x' commit
+	can 'git status && git diff && git log' read
+)" stop
+settled`;
+
+const needsBoth = (!allows("landlock") && "no Landlock here") || (!allows("mount-ns") && "no mount namespaces here");
+
+function sceneOf(t: TestContext, script = tries): Scene {
+	const scene = new Scene(t, script);
+	scene.options.agent = "writer";
+	scene.options.env = { ...scene.options.env, HOME: scene.path("home") };
+	scene.write("agent/agents/writer.md", "---\nname: writer\ntools: read, write, bash\n---\nWrite.");
+	const git = ["-c", "user.name=a", "-c", "user.email=b", "-c", "commit.gpgsign=false"];
+	execFileSync("git", ["init", "-q", scene.project]);
+	scene.write("project/kept.txt", "kept");
+	scene.write("project/.pi/agents/x.md", "---\nname: x\n---\n");
+	execFileSync("git", [...git, "-C", scene.project, "add", "-A"]);
+	execFileSync("git", [...git, "-C", scene.project, "commit", "-qm", "first"]);
+	for (const name of ["home", "cache", "elsewhere"]) mkdirSync(scene.path(name));
+	symlinkSync(scene.path("elsewhere"), scene.path("project/link"));
+	return scene;
+}
+
+const inTree = "tree below temporary agent";
+
+describe("a child that may write", { skip: needsBoth }, () => {
+	it("writes in its tree, its own directories and nowhere else", async (t) => {
+		const scene = sceneOf(t);
+		for (const sandbox of ["auto", "required"]) {
+			const result = await scene.run({ config: { sandbox, allowWrite: true } });
+			assert.equal(single(result).output?.trim(), `${inTree} read`, textOf(result));
+			const { enforced, mechanism, reason } = single(result).sandbox ?? {};
+			assert.deepEqual([enforced, mechanism?.toSorted()], [true, sandboxOf()]);
+			assert.ok(!reason?.includes(".git"), reason);
+		}
+		assert.equal(existsSync(scene.path("home/.planted")), false);
+	});
+
+	it("has the tree of its repository, wherever in it it works", async (t) => {
+		const scene = sceneOf(t, "(: > ../../above) && (: > ../../../beside) 2>/dev/null; begin; said Done.; settled");
+		mkdirSync(scene.path("project/a/b"), { recursive: true });
+		await scene.run({ cwd: scene.path("project/a/b"), config: { sandbox: "auto", allowWrite: true } });
+		assert.deepEqual([existsSync(scene.path("project/above")), existsSync(scene.path("beside"))], [true, false]);
+	});
+
+	it("writes what the user lists, and hears of what cannot be", async (t) => {
+		const scene = sceneOf(t);
+		const listed = [scene.path("cache"), scene.path("missing"), "~/"];
+		const config = { allowWrite: true, sandbox: { mode: "auto", writable: listed } };
+		const result = await scene.run({ config });
+		assert.equal(single(result).output?.trim(), `${inTree} cache read`);
+		const notes = single(result).diagnostics?.join("\n") ?? "";
+		assert.match(notes, /`[^`]*missing` \(`sandbox.writable`\): it does not exist; create it first/);
+		assert.match(notes, /`~\/` \(`sandbox.writable`\): it holds more than the child may change/);
+	});
+
+	it("writes wherever the user can with `all`, and the result says so", async (t) => {
+		const scene = sceneOf(t);
+		const result = await scene.run({ config: { sandbox: "required", allowWrite: "all" } });
+		assert.match(single(result).output ?? "", /parent outside home .*hook config .*commit/);
+		assert.deepEqual([single(result).sandbox?.enforced, single(result).sandbox?.mechanism], [false, []]);
+		assert.match(single(result).sandbox?.reason ?? "", /may write wherever you can \(`allowWrite` is `all`\)/);
+		assert.ok(single(result).diagnostics?.includes("the agent may write wherever you can"));
+		assert.ok(single(result).flagged?.includes(".git/hooks/pre-commit"), textOf(result));
+	});
+
+	it("says what is open without a mount namespace, and does not run where that is required", async (t) => {
+		const scene = sceneOf(t);
+		const run = (mode: string) => scene.run({ config: { allowWrite: true, sandbox: { mode, metadata: false } } });
+		const result = await run("auto");
+		assert.equal(single(result).output?.trim(), `${inTree} hook config pi renamed mode commit read`);
+		assert.match(single(result).sandbox?.reason ?? "", /`\.git` and `\.pi` are writable/);
+		const said = ".git/config, .git/hooks/pre-commit";
+		assert.ok(textOf(result).includes(`Look at these first`) && textOf(result).includes(said), textOf(result));
+		const refused = await run("required");
+		assert.match(textOf(refused), /sandbox: required, but unavailable: `\.git` and `\.pi` are writable/);
+	});
+
+	it("is not started where its tree would be more than a project", async (t) => {
+		const scene = sceneOf(t);
+		for (const cwd of [scene.agentDir, scene.root]) {
+			const refused = await scene.run({ cwd, config: { sandbox: "auto", allowWrite: true } });
+			assert.match(textOf(refused), /the agent may write, and `.*` contains `.*`/, cwd);
+			assert.equal(scene.wasStarted, false);
+		}
+	});
+
+	it("is flagged for what runs code later, also where git sees nothing", async (t) => {
+		const files = "sub/.pi/settings.json .mcp.new .vscode/tasks.json .envrc ignored/.husky/pre-push plain.txt";
+		const make = `for f in ${files}; do mkdir -p $(dirname $f); echo x > $f; done`;
+		const scene = sceneOf(t, `${make}; begin; said Done.; settled`);
+		scene.write("project/.gitignore", "ignored\n.envrc\n");
+		const result = await scene.run({ config: { sandbox: "auto", allowWrite: true } });
+		const expected = [".envrc", ".vscode/tasks.json", "ignored/.husky/pre-push", "sub/.pi", "sub/.pi/settings.json"];
+		assert.deepEqual(single(result).flagged, expected);
+		assert.match(textOf(result), /Look at these first, .*: \.envrc, \.vscode\/tasks\.json, /);
+		const again = await scene.run({
+			config: { sandbox: "auto", allowWrite: true },
+			piCommand: scene.pi("no.sh", "begin; said Done.; settled"),
+		});
+		assert.equal(single(again).flagged, undefined);
+	});
+
+	it("cannot be let out by a project", async (t) => {
+		const scene = sceneOf(t);
+		scene.write("agent/subagents.json", JSON.stringify({ subagents: { allowWrite: true } }));
+		const writable = [scene.path("cache")];
+		scene.write(
+			"project/.pi/subagents.json",
+			JSON.stringify({ subagents: { allowWrite: "all", sandbox: { writable } } }),
+		);
+		const { checks } = await doctor({ cwd: scene.project, agentDir: scene.agentDir });
+		const said = checks.map(({ message }) => message).join("\n");
+		assert.match(said, /`allowWrite` is `"all"` and is ignored: a project file may only make it stricter than `true`/);
+		assert.match(said, /`sandbox\.writable` is ignored: a project file may not set it/);
+		assert.match(said, /agents that are not readonly may write in .*project/);
+	});
+});

@@ -1,0 +1,179 @@
+//! Where a child may write whose agent may: the tree of its directory, and what the user lists.
+
+use std::path::{Path, PathBuf};
+
+use super::hidden::below_home;
+use super::refusal::Refusal;
+use crate::agent::canonical;
+use crate::config::Config;
+use crate::files::layout;
+use crate::run::context::HostContext;
+use crate::workspace::{Found, is_bare, root_of, scan};
+
+/// Where all programs put temporary files, also those of other users.
+const TEMPORARIES: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// Where a child may write, beside its own directories. All paths are without links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WriteScope {
+    /// The root of the git work tree around the working directory, or that directory.
+    pub root: PathBuf,
+    /// What else the user lets it write (`sandbox.writable`). Nothing is protected there.
+    pub also: Vec<PathBuf>,
+    /// Directories that may hold a project's agents, relative to the root.
+    agents: Vec<PathBuf>,
+}
+
+impl WriteScope {
+    /// The scope of a child, and notices about what of it cannot be had. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// Where the tree would contain more than a project: the home directory, pi's directory or the temporary one; and where
+    /// it is nothing but a repository.
+    pub(crate) fn of(
+        config: &Config,
+        context: &HostContext,
+        cwd: &Path,
+    ) -> Result<(Self, Vec<String>), Refusal> {
+        let cwd = canonical(cwd);
+        let wide = [context.home.as_deref(), Some(&*context.agent_dir)].into_iter().flatten();
+        let wide: Vec<PathBuf> = wide.chain(TEMPORARIES.map(Path::new)).map(canonical).collect();
+        let temporaries = canonical(&context.temporaries());
+        let contained = |tree: &Path| {
+            let inside = wide.iter().find(|place| place.starts_with(tree));
+            inside.or_else(|| Some(&temporaries).filter(|place| *place == tree)).cloned()
+        };
+        let mut root = root_of(&cwd);
+        if contained(&root).is_some() {
+            // A repository of the home directory, for example.
+            root.clone_from(&cwd);
+        }
+        if let Some(place) = contained(&root) {
+            return Err(Refusal::TreeTooWide { tree: root, place });
+        }
+        if is_bare(&root) {
+            return Err(Refusal::TreeIsRepository { tree: root });
+        }
+        let ours = canonical(&context.agent_dir.join(layout::SUBAGENTS));
+        let (mut also, mut notices) = (Vec::new(), Vec::new());
+        for listed in &config.sandbox.writable {
+            let without =
+                |why: &str| format!("the child cannot write in `{listed}` (`sandbox.writable`): {why}");
+            let Some(path) = below_home(listed, context.home.as_deref()) else { continue };
+            match path.canonicalize() {
+                Ok(path) if contained(&path).is_some() || path.starts_with(&ours) => {
+                    notices.push(without("it holds more than the child may change"));
+                }
+                Ok(path) if path.is_dir() || path.is_file() => also.push(path),
+                Ok(_) => notices.push(without("it is neither a file nor a directory")),
+                Err(_) => notices.push(without("it does not exist; create it first")),
+            }
+        }
+        let inner = cwd.strip_prefix(&root).unwrap_or(Path::new(""));
+        let agents = config.project_agent_dirs.iter();
+        let agents = agents.flat_map(|place| inner.ancestors().map(move |above| above.join(place))).collect();
+        Ok((Self { root, also, agents }, notices))
+    }
+
+    /// What in the tree is protected, and what runs code later. Blocks.
+    pub(crate) fn look(&self) -> Found {
+        scan(&self.root, &self.agents)
+    }
+
+    /// Everything that may be written.
+    pub(crate) fn writable(&self) -> impl Iterator<Item = PathBuf> {
+        std::iter::once(self.root.clone()).chain(self.also.iter().cloned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    struct Scene {
+        _root: tempfile::TempDir,
+        context: HostContext,
+        at: PathBuf,
+    }
+
+    fn scene() -> Scene {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let at = root.path().canonicalize().expect("it is there");
+        for name in ["home/.pi/agent/subagents/runs", "home/src/one/.git/refs", "home/src/one/.git/objects"] {
+            fs::create_dir_all(at.join(name)).expect("made");
+        }
+        for name in ["home/src/one/deep", "home/.npm", "bare/objects", "bare/refs"] {
+            fs::create_dir_all(at.join(name)).expect("made");
+        }
+        for name in ["home/src/one/.git/HEAD", "bare/HEAD"] {
+            fs::write(at.join(name), "ref: refs/heads/main\n").expect("written");
+        }
+        let context = HostContext {
+            agent_dir: at.join("home/.pi/agent"),
+            home: Some(at.join("home")),
+            env: Vec::new(),
+            config: None,
+            pi_command: None,
+            warden: None,
+            host: crate::run::Host::default(),
+        };
+        Scene { _root: root, context, at }
+    }
+
+    #[test]
+    fn the_tree_is_that_of_the_repository_and_never_more_than_a_project() {
+        let Scene { context, at, _root } = &scene();
+        let root = |cwd: &str| {
+            WriteScope::of(&Config::default(), context, &at.join(cwd)).map(|(scope, _)| scope.root)
+        };
+        assert_eq!(root("home/src/one/deep").ok(), Some(at.join("home/src/one")));
+        assert_eq!(root("home/src").ok(), Some(at.join("home/src")));
+        // Whoever keeps the home directory in git works in a part of it.
+        fs::create_dir_all(at.join("home/.git/objects")).expect("made");
+        fs::create_dir_all(at.join("home/.git/refs")).expect("made");
+        fs::write(at.join("home/.git/HEAD"), "").expect("written");
+        assert_eq!(root("home/src").ok(), Some(at.join("home/src")));
+        for cwd in ["home", ".", "home/.pi", "home/.pi/agent"] {
+            assert!(matches!(root(cwd), Err(Refusal::TreeTooWide { .. })), "{cwd}");
+        }
+        assert!(matches!(root("bare"), Err(Refusal::TreeIsRepository { .. })));
+    }
+
+    #[test]
+    fn what_the_user_lists_is_writable_where_it_is_there_and_not_too_much() {
+        let Scene { context, at, _root } = &scene();
+        let mut config = Config::default();
+        let elsewhere = at.join("bare").display().to_string();
+        config.sandbox.writable =
+            ["~/.npm", "~/.missing", "~/", "~/.pi/agent/subagents/runs", &elsewhere, "/dev/null"]
+                .map(str::to_owned)
+                .to_vec();
+        let (scope, notices) = WriteScope::of(&config, context, &at.join("home/src/one")).expect("a project");
+        assert_eq!(scope.also, [at.join("home/.npm"), at.join("bare")]);
+        let cannot = |place: &str, why: &str| {
+            format!("the child cannot write in `{place}` (`sandbox.writable`): {why}")
+        };
+        assert_eq!(
+            notices,
+            [
+                cannot("~/.missing", "it does not exist; create it first"),
+                cannot("~/", "it holds more than the child may change"),
+                cannot("~/.pi/agent/subagents/runs", "it holds more than the child may change"),
+                cannot("/dev/null", "it is neither a file nor a directory"),
+            ]
+        );
+    }
+
+    #[test]
+    fn directories_with_agents_of_the_project_are_protected() {
+        let Scene { context, at, _root } = &scene();
+        fs::create_dir_all(at.join("home/src/one/deep/team")).expect("made");
+        let config = Config { project_agent_dirs: vec!["team".into()], ..Config::default() };
+        let (scope, _) = WriteScope::of(&config, context, &at.join("home/src/one/deep")).expect("a project");
+        let protected = scope.look().protected;
+        assert_eq!(protected, [at.join("home/src/one/.git"), at.join("home/src/one/deep/team")]);
+    }
+}

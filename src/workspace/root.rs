@@ -1,0 +1,103 @@
+//! Where the tree begins that a directory belongs to.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What git keeps a repository in.
+pub(super) const REPOSITORY: &str = ".git";
+
+/// The root of the git work tree around a directory without links in its path; the directory itself if there is none.
+///
+/// git itself is not asked: what it says depends on variables and on files that a child may write. Blocks.
+pub(crate) fn root_of(directory: &Path) -> PathBuf {
+    let is_root = |path: &&Path| is_repository(&path.join(REPOSITORY));
+    directory.ancestors().find(is_root).unwrap_or(directory).to_path_buf()
+}
+
+/// Whether a directory is itself a repository, without a work tree. Blocks.
+pub(crate) fn is_bare(directory: &Path) -> bool {
+    directory.join("HEAD").is_file() && directory.join("objects").is_dir() && directory.join("refs").is_dir()
+}
+
+/// A directory, or a file that names one. A file with other content is somebody's own.
+fn is_repository(path: &Path) -> bool {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => named_by(path).is_some(),
+        Ok(_) => is_bare(path) || path.join("commondir").is_file(),
+        Err(_) => false,
+    }
+}
+
+/// The directories with the metadata of a repository outside of its `.git`: the one that a file of this name names, and
+/// the one that this shares with other work trees. Blocks.
+pub(super) fn elsewhere(git: &Path) -> Vec<PathBuf> {
+    let own = named_by(git);
+    let base = own.as_deref().unwrap_or(git);
+    let shared = first_line(&base.join("commondir")).map(|shared| base.join(shared));
+    let found = own.clone().into_iter().chain(shared);
+    found.filter_map(|path| path.canonicalize().ok()).collect()
+}
+
+fn named_by(git: &Path) -> Option<PathBuf> {
+    if !git.is_file() {
+        return None;
+    }
+    let line = first_line(git)?;
+    Some(git.parent()?.join(line.strip_prefix("gitdir:")?.trim()))
+}
+
+/// The first line of a small file.
+fn first_line(path: &Path) -> Option<String> {
+    use std::io::Read as _;
+    /// More than a path may be long.
+    const MOST: u64 = 8 * 1024;
+    let mut text = String::new();
+    let file = crate::files::open::regular(path).ok()?;
+    file.take(MOST).read_to_string(&mut text).ok()?;
+    text.lines().next().map(|line| line.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_begins_at_its_repository_or_is_the_directory_itself() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = root.path().canonicalize().expect("it is there");
+        for directory in ["a/.git/objects", "a/.git/refs", "a/b/c", "w/x", "shared/objects", "shared/refs"] {
+            fs::create_dir_all(root.join(directory)).expect("made");
+        }
+        for (file, text) in [
+            ("a/.git/HEAD", "ref: refs/heads/main\n"),
+            ("shared/HEAD", ""),
+            ("own", "gitdir: x"),
+            ("w/.git", "gitdir: ../own-dir\n"),
+        ] {
+            fs::write(root.join(file), text).expect("written");
+        }
+        for (directory, expected) in [("a/b/c", "a"), ("a", "a"), ("w/x", "w"), ("shared", "shared")] {
+            assert_eq!(root_of(&root.join(directory)), root.join(expected), "{directory}");
+        }
+        assert!(is_bare(&root.join("shared")) && !is_bare(&root.join("a")));
+        // A file of this name that names nothing, and an empty directory, are no repository.
+        fs::create_dir_all(root.join("n/.git")).expect("made");
+        fs::create_dir_all(root.join("m/below")).expect("made");
+        fs::write(root.join("m/.git"), "text").expect("written");
+        assert_eq!(root_of(&root.join("n")), root.join("n"));
+        assert_eq!(root_of(&root.join("m/below")), root.join("m/below"));
+    }
+
+    #[test]
+    fn what_a_linked_work_tree_names_is_found() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = root.path().canonicalize().expect("it is there");
+        fs::create_dir_all(root.join("main/.git/worktrees/w")).expect("made");
+        fs::create_dir_all(root.join("w")).expect("made");
+        fs::write(root.join("w/.git"), "gitdir: ../main/.git/worktrees/w\n").expect("written");
+        fs::write(root.join("main/.git/worktrees/w/commondir"), "../..\n").expect("written");
+        let expected = [root.join("main/.git/worktrees/w"), root.join("main/.git")];
+        assert_eq!(elsewhere(&root.join("w/.git")), expected);
+        assert_eq!(elsewhere(&root.join("main/.git")), Vec::<PathBuf>::new());
+    }
+}
