@@ -145,6 +145,15 @@ fn a_value_is_found_whatever_sign_or_word_follows_its_name() {
 }
 
 #[test]
+fn a_token_with_signs_of_base64_goes_whole() {
+    let body = "lJPE+CAAAA/AAAAdKxxBCn8ZlWq0kP3xw8bN4cR7tY6uJ5hG2fD1sA0zX9vBcE+mQ3nL5k==";
+    for (prefix, marker) in [("fm2_", "FLY_TOKEN"), ("glc_", "GRAFANA_TOKEN"), ("sntrys_", "SENTRY_TOKEN")] {
+        let text = format!("use {prefix}{body} now");
+        assert_eq!(&*plain().sanitize(&text), format!("use [{marker}_REDACTED] now"));
+    }
+}
+
+#[test]
 fn a_value_goes_on_behind_a_semicolon_and_a_statement_does_not() {
     for (input, expected) in [
         ("password=k9x2;m4p7q1", "password=[REDACTED]"),
@@ -252,6 +261,16 @@ fn code_and_what_stands_for_a_secret_stay() {
         "exports.getSecretToken=getSecretToken;",
         "this.apiKey=options.apiKey,",
         "    PrivateKey: testECDSAP256Key,",
+        "    PrivateKey: testRSA2048Key",
+        "privateKey: Ed25519PrivateKey",
+        "password = args[1:3]",
+        "let secret = &buf[4..36];",
+        r#"url := fmt.Sprintf("%s?token=%s", base, token)"#,
+        "fetch(`/api?api_key=${key}&x=1`)",
+        r#""LockToken": "3f2504e0-4f89-11d3-9a0c-0305e82c3301","#,
+        "Lock-Token: <opaquelocktoken:e71d4fae-5dec-22d6-fea5-00a0c91e6be4>",
+        r#""passwordHash": "5f4dcc3b5aa765d61d8327deb882cf99","#,
+        "secretstorage==3.3.3 --hash=sha256:9f4a1f2c3b4d5e6f708192a3b4c5d6e7",
         r#""@octokit/auth-token": "^6.0.0","#,
         r#"<a href="x.html" accesskey="p" rel="prev">"#,
         r#"for (const name of ["authorization", "www-authenticate", "cookie"])"#,

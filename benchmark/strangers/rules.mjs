@@ -21,34 +21,17 @@ const namedOnly = /\[\\w\.-\]\{0,50\}\?/;
 const others =
 	/client-id$|public-key$|^(curl-auth|generic-api-key|kubernetes-secret|nuget-config|hashicorp-tf-password|private-key|sidekiq-sens)/;
 
-/**
- * `entropy` is what a secret has at least, and one of the `keywords` stands in its text; `isWhole` says that no list of
- * exceptions goes with the rule.
- * @typedef {{ id: string, source: string, entropy: number, keywords: string[], isWhole: boolean }} Rule
- */
-
 /** @param {string} folder of gitleaks @returns {Shape[]} */
 export function gitleaksShapes(folder) {
-	// An expression can have both: a name with any value, or a token.
-	const shapes = (/** @type {Rule} */ { id, source }) =>
-		topAlternatives(source).map((part) => shape(id, part, namedOnly.test(part)));
-	return gitleaksRules(folder).flatMap(shapes);
-}
-
-/** Rules about kinds of secrets. @param {string} folder of gitleaks @returns {Rule[]} */
-function gitleaksRules(folder) {
 	const toml = readFileSync(join(folder, "config/gitleaks.toml"), "utf8");
 	const blocks = toml.split("[[rules]]").slice(1);
 	return blocks.flatMap((block) => {
 		const [rule = ""] = block.split("[[rules.allowlists]]");
 		const id = /^id = "(.*)"$/m.exec(rule)?.[1] ?? "";
 		const source = /^regex = '''(.*?)'''/ms.exec(rule)?.[1];
-		const entropy = Number(/^entropy = (.*)$/m.exec(rule)?.[1] ?? 0);
-		const isWhole = !block.includes("[[rules.allowlists]]");
-		const keywords = [...(/^keywords = \[(.*?)\]/ms.exec(rule)?.[1] ?? "").matchAll(/"(.*?)"/g)].map(
-			([, word = ""]) => word,
-		);
-		return !source || others.test(id) ? [] : [{ id, source, entropy, keywords, isWhole }];
+		if (!source || others.test(id)) return [];
+		// An expression can have both: a name with any value, or a token.
+		return topAlternatives(source).map((part) => shape(id, part, namedOnly.test(part)));
 	});
 }
 
@@ -119,52 +102,15 @@ function topAlternatives(source) {
 	return parts;
 }
 
-/**
- * The texts that gitleaks itself must pass over, but for those that one of its rules passes over and another one finds by the
- * shape of a token.
- *
- * @param {string} folder of gitleaks
- * @returns {string[]}
- */
+/** The texts that a rule of gitleaks must pass over. @param {string} folder of gitleaks @returns {string[]} */
 export function gitleaksInnocent(folder) {
 	const rules = join(folder, "cmd/generate/config/rules");
 	const files = readdirSync(rules).filter((name) => name.endsWith(".go"));
-	const finders = gitleaksRules(folder).flatMap(tokenFinder);
-	return files
-		.flatMap((name) => {
-			const source = readFileSync(join(rules, name), "utf8");
-			const lists = source.matchAll(/\bfps\s*:?=\s*(?:\[\]string\{|append\(fps,)/g);
-			return [...lists].flatMap((found) => literals(source, found.index + found[0].length));
-		})
-		.filter((text) => !finders.some((finds) => finds(text)));
-}
-
-/** What finds the tokens of a rule, if their shape is all of it and JavaScript reads its expression. @param {Rule} rule */
-function tokenFinder({ source, entropy, keywords, isWhole }) {
-	if (namedOnly.test(source) || !isWhole) return [];
-	try {
-		const expression = new RegExp(
-			source.replace(/^\(\?i\)/, "").replaceAll("\\z", "$"),
-			/^\(\?i\)/.test(source) ? "i" : "",
-		);
-		return [
-			(/** @type {string} */ text) => {
-				if (!keywords.some((word) => text.toLowerCase().includes(word))) return false;
-				const found = expression.exec(text);
-				return found !== null && entropyOf(found[1] ?? found[0]) >= entropy;
-			},
-		];
-	} catch {
-		return [];
-	}
-}
-
-/** Bits of information per character. @param {string} text */
-function entropyOf(text) {
-	/** @type {Map<string, number>} */
-	const counts = new Map();
-	for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1);
-	return [...counts.values()].reduce((sum, count) => sum - (count / text.length) * Math.log2(count / text.length), 0);
+	return files.flatMap((name) => {
+		const source = readFileSync(join(rules, name), "utf8");
+		const lists = source.matchAll(/\bfps\s*:?=\s*(?:\[\]string\{|append\(fps,)/g);
+		return [...lists].flatMap((found) => literals(source, found.index + found[0].length));
+	});
 }
 
 /** The strings of a Go list from `at` to its end; those that are computed are left out. @param {string} source @param {number} from */

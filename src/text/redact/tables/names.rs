@@ -51,16 +51,17 @@ pub(crate) const KEY_NOT: &[&str] = words!(
 pub(crate) const TOKEN_OF: &[&str] = words!(
     "access auth refresh id bearer api session secret personal bot github gitlab gh gl npm slack discord
      telegram oauth jwt login user admin deploy service vault webhook pypi hf huggingface cloudflare
-     digitalocean heroku vercel netlify sentry account app csrf xsrf private job ci codecov sonar security
+     digitalocean heroku vercel netlify sentry account app private job ci codecov sonar security
      registration verification reset device do fly railway influx influxdb mapbox notion linear jira circleci
      travis twilio replicate databricks doppler consul nomad terraform snyk rubygems cargo docker registry"
 );
 
-/// Before `token`: lexers, models and pages.
+/// Before `token`: lexers, models and pages, and what a page gives to whoever loads it, so that a form comes from there:
+/// without the cookie that goes with it, nobody gets in by it, and with a marker in its place no form can be sent.
 pub(crate) const TOKEN_NOT: &[&str] = words!(
     "next prev previous page continuation cancel cancellation abort start end eos bos pad unk sep cls mask
      stop current peek lookahead design color syntax max min per first last eof open close operator input
-     output prompt completion special sync change public"
+     output prompt completion special sync change public lock csrf xsrf authenticity antiforgery"
 );
 
 /// Words of an environment variable that holds a secret.

@@ -16,7 +16,7 @@ pub(crate) const PLAIN: &[&str] = words!(
 pub(crate) const ABBREVIATIONS: &[&str] = words!(
     "http https html xml css sql json yaml tls ssl ssh ecdsa ecdsap dsa pkcs der pem crt csr dns tcp udp rpc grpc ctx cfg
      mgr svc str ptr buf len num src dst req res resp params args sts iam aws gcp mfa otp jwks jwt pkce smtp ftp sdk
-     cli db px tmp std utf x86 x509 sigv4 sigv4a sha p256 ed25519"
+     cli db px tmp std utf x86 x509 sigv4 sigv4a sha rsa aes p256 ed25519"
 );
 
 /// Words that make an identifier a placeholder.

@@ -150,7 +150,7 @@ fn is_wordy(segment: &[u8]) -> bool {
         return digits <= 4;
     }
     let is_known = |part: &[u8]| std::str::from_utf8(part).is_ok_and(|part| is_one_of(part, ABBREVIATIONS));
-    if is_known(segment) || (is_known(word) && digits <= 3) {
+    if is_known(segment) || (is_known(word) && digits <= 4) {
         return true;
     }
     let is_word = word.iter().all(u8::is_ascii_alphabetic) && is_pronounceable(word) && word.len() <= 20;
