@@ -38,6 +38,11 @@ pub(crate) fn is_secret_rule(rule: &str) -> bool {
     !OTHERS.iter().any(|(other, _)| *other == rule) && secret_rules().any(|known| known == rule)
 }
 
+/// Whether there is a rule of that name. Whatever a text loses, it loses by one of them.
+pub(super) fn is_rule(rule: &str) -> bool {
+    is_secret_rule(rule) || OTHERS.iter().any(|(other, _)| *other == rule)
+}
+
 /// What a rule finds, in plain words.
 pub(crate) fn what_rule_finds(rule: &str) -> String {
     let known = PLACES.iter().chain(&OTHERS).find(|(known, _)| *known == rule);
@@ -45,4 +50,27 @@ pub(crate) fn what_rule_finds(rule: &str) -> String {
         || format!("{}, known by its shape", rule.replace('_', " ")),
         |(_, what)| (*what).to_owned(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{OTHERS, secret_rules};
+
+    /// A person reads the name of a rule in a result, and looks there what it is and how to switch it off.
+    #[test]
+    fn the_docs_name_every_rule_and_no_other() {
+        let page = include_str!("../../../docs/redaction.md");
+        let (_, section) = page.split_once("\n## Rules\n").expect("a section about rules");
+        let section = section.split("\n## ").next().unwrap_or(section);
+        let is_name = |word: &&str| {
+            word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+        };
+        let named: BTreeSet<&str> = section.split('`').skip(1).step_by(2).filter(is_name).collect();
+        let known: BTreeSet<&str> = secret_rules().chain(OTHERS.iter().map(|(rule, _)| *rule)).collect();
+        let (missing, unknown): (Vec<_>, Vec<_>) =
+            (known.difference(&named).collect(), named.difference(&known).collect());
+        assert!(missing.is_empty() && unknown.is_empty(), "missing: {missing:?}, unknown: {unknown:?}");
+    }
 }

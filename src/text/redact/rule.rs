@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::cursor::Cursor;
+use super::kinds::is_rule;
 use super::triggers::Trigger;
 
 /// The marker for a value whose kind is not known.
@@ -40,6 +41,7 @@ pub(crate) struct Edit {
 
 impl Edit {
     pub(crate) fn new(range: Range<usize>, with: impl Into<Cow<'static, str>>, rule: &'static str) -> Self {
+        debug_assert!(is_rule(rule), "{rule} is on no list of rules");
         Self { range, with: with.into(), rule }
     }
 }
