@@ -6,14 +6,16 @@
  * places them bare and under names, and says how many go, how many of their own false positives stay, and how many
  * texts show a part of a secret while they arrive. `--texts FILE` keeps the texts, `--failed FILE` what went wrong.
  *
- * `--changes DIR…`: prints every change in the text files of these folders, one a line, for judging.
+ * `--changes DIR…`: prints every change in the text files of these folders, one a line, for judging. Manual pages are
+ * unpacked for it.
  */
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { gunzipSync } from "node:zlib";
 
 import { gitleaksInnocent, gitleaksShapes, yamlShapes } from "../benchmark/strangers/rules.mjs";
 import { texts } from "../benchmark/strangers/texts.mjs";
@@ -29,7 +31,14 @@ await runMain(async () => {
 		},
 	});
 	if (values.changes) {
-		process.stdout.write(engine(values.engine, ["changes", ...positionals]));
+		const folder = mkdtempSync(join(tmpdir(), "strangers-"));
+		try {
+			for (const path of positionals) unpackPages(path, folder);
+			const changes = engine(values.engine, ["changes", ...positionals.map((path) => resolve(path)), folder]);
+			process.stdout.write(changes.replaceAll(folder, ""));
+		} finally {
+			rmSync(folder, { recursive: true, force: true });
+		}
 		return;
 	}
 	if (!values.gitleaks && !values.yaml) {
@@ -52,6 +61,17 @@ await runMain(async () => {
 		rmSync(folder, { recursive: true, force: true });
 	}
 });
+
+/** Puts the packed manual pages below a path into a folder, each as a text at the same path. @param {string} path @param {string} folder */
+function unpackPages(path, folder) {
+	for (const entry of readdirSync(path, { withFileTypes: true, recursive: true })) {
+		const page = join(resolve(entry.parentPath), entry.name);
+		if (!entry.isFile() || !/\/man\d\w*\/[^/]+\.gz$/.test(page)) continue;
+		const target = join(folder, page.replace(/\.gz$/, ""));
+		mkdirSync(dirname(target), { recursive: true });
+		writeFileSync(target, gunzipSync(readFileSync(page)));
+	}
+}
 
 /** Runs the native side. @param {string | undefined} program @param {string[]} args */
 function engine(program, args) {
