@@ -9,6 +9,7 @@ mod stage;
 use std::fs;
 use std::sync::Arc;
 
+use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::run::{
     CallSettings, Control, HostCapabilities, HostContext, HostModel, HostSkill, Listing, ToolResult,
     list_agents,
@@ -228,6 +229,23 @@ async fn a_model_that_pi_does_not_know_or_has_no_login_for_starts_no_child() {
          `/login anthropic`, or set ANTHROPIC_API_KEY, or name another model"
     );
 
+    // `agents` and `doctor` say so beforehand, in the same words.
+    let problem = async |scene: &Scene, model: HostModel| {
+        let mut listing = listing(scene).await;
+        let config = CallSettings::read(&scene.spec.cwd, &scene.spec.context).config();
+        listing.check_models(&config, &scene.spec.context, &models(model.clone())).await;
+        let own = listing.agents.iter().find(|listed| listed.agent.name == "own").expect("it is listed");
+        let problem = own.plan.as_ref().err().map(ToString::to_string);
+        let (context, user) = (Arc::clone(&scene.spec.context), Arc::new(models(model)));
+        let checks = doctor(scene.spec.cwd.clone(), context, user).await;
+        let is_said = checks
+            .iter()
+            .any(|check| problem.as_ref().is_some_and(|problem| check.message == format!("own: {problem}")));
+        assert_eq!(is_said, problem.is_some(), "{checks:?}");
+        problem
+    };
+    assert_eq!(problem(&asks("sonnet"), no_login.clone()).await, Some(result.text));
+
     // The child has what the host lacks, or is not the host's pi.
     let login = HostModel { has_login: true, ..no_login.clone() };
     let env = json!({ "env": { "ANTHROPIC_API_KEY": "k" }, "agents": { "own": { "model": "sonnet" } } });
@@ -236,6 +254,7 @@ async fn a_model_that_pi_does_not_know_or_has_no_login_for_starts_no_child() {
     for (scene, model) in
         [(asks("sonnet"), login), (scene(&env), no_login.clone()), (with_file, no_login.clone())]
     {
+        assert_eq!(problem(&scene, model.clone()).await, None);
         let (args, result) = run(&scene, &models(model)).await;
         assert!(args.contains("--model sonnet "), "{args}{}", result.text);
     }

@@ -14,6 +14,7 @@ import {
 	piVersions,
 	runJson,
 	runOf,
+	runPrint,
 	type Stage,
 	say,
 	textOf,
@@ -56,6 +57,10 @@ for (const version of piVersions) {
 				const end = await ended(stage, "tester");
 				assert.match(textOf(end), /`\/login anthropic`, or set .*ANTHROPIC_API_KEY/);
 				assert.equal(stage.childRequests().length, 0);
+				for (const command of ["agents", "doctor"]) {
+					const { stdout } = await runPrint(stage.world, `/subagents ${command}`);
+					assert.match(stdout, /agents\.tester.* needs a login for `anthropic`, .*ANTHROPIC_API_KEY/, command);
+				}
 				// One that the child is given its key for is tried.
 				stage.configure({ agents: { explorer: { model: "scripted-thinkr" } } });
 				const unknown = textOf(await ended(stage));

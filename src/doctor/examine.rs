@@ -16,9 +16,9 @@ use crate::agent::Source;
 use crate::config::{Config, InheritExtensions};
 use crate::process::{ChildCommand, Guardian, Options, capture};
 use crate::run::admit::gates::gates;
-use crate::run::admit::listing::{Listed, list_agents};
+use crate::run::admit::listing::{Listed, Listing, list_agents};
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
-use crate::run::{CallSettings, CannotRun, HostCapabilities, HostContext, off_thread};
+use crate::run::{CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, off_thread};
 use crate::text::figures::counted;
 use crate::text::{Allowed, Diagnostic, Severity};
 
@@ -34,13 +34,17 @@ const NEUTRAL: &str = "/";
 const OLDEST: PiVersion = PiVersion { parts: [0, 87, 1] };
 
 /// Checks everything that a delegation from `cwd` needs. Starts pi once, for its version, and writes only to probe
-/// whether directories are writable. What it says is sanitized.
-pub async fn doctor(cwd: PathBuf, context: Arc<HostContext>) -> Vec<Check> {
+/// whether directories are writable. What it says is sanitized. `callbacks` is asked about models.
+pub async fn doctor(
+    cwd: PathBuf,
+    context: Arc<HostContext>,
+    callbacks: Arc<dyn HostCallbacks>,
+) -> Vec<Check> {
     // It reads files throughout, and a file system may hang: keep it off the threads that serve children.
     let examine = move || {
         let settings = CallSettings::read(&cwd, &context);
         let clean = |text: String| settings.sanitizer().sanitize(&text).clip(MAX_MESSAGE).into_string();
-        let checks = Handle::current().block_on(examine(&cwd, &context, &settings));
+        let checks = Handle::current().block_on(examine(&cwd, &context, &settings, &*callbacks));
         let cleaned =
             |check: Check| Check { message: clean(check.message), hint: check.hint.map(&clean), ..check };
         checks.into_iter().map(cleaned).collect()
@@ -51,7 +55,12 @@ pub async fn doctor(cwd: PathBuf, context: Arc<HostContext>) -> Vec<Check> {
     }
 }
 
-async fn examine(cwd: &Path, context: &HostContext, settings: &CallSettings) -> Vec<Check> {
+async fn examine(
+    cwd: &Path,
+    context: &HostContext,
+    settings: &CallSettings,
+    callbacks: &dyn HostCallbacks,
+) -> Vec<Check> {
     let mut checks = vec![addon()];
     let config = match settings.loaded() {
         Ok(loaded) => {
@@ -84,7 +93,9 @@ async fn examine(cwd: &Path, context: &HostContext, settings: &CallSettings) -> 
         }
     };
     let capabilities = HostCapabilities::look(context).await;
-    checks.extend(agents(cwd, context, settings, &capabilities));
+    let mut listing = list_agents(cwd, context, settings, &capabilities);
+    listing.check_models(&config, context, callbacks).await;
+    checks.extend(agents(&listing));
     checks.push(child_command(cwd, context, &config, &capabilities).await);
     checks.push(supervision(&config, &capabilities));
     checks.push(sandbox(&config, &capabilities));
@@ -121,13 +132,7 @@ fn noted(area: &'static str, diagnostic: &Diagnostic) -> Check {
     Check::new(area, status, diagnostic.to_string())
 }
 
-fn agents(
-    cwd: &Path,
-    context: &HostContext,
-    settings: &CallSettings,
-    capabilities: &HostCapabilities,
-) -> Vec<Check> {
-    let listing = list_agents(cwd, context, settings, capabilities);
+fn agents(listing: &Listing) -> Vec<Check> {
     let names: Vec<&str> = listing.agents.iter().map(|listed| listed.agent.name.as_str()).collect();
     let mut checks = vec![Check::new("agents", Status::Ok, names.join(", "))];
     for Listed { agent, plan, values, notices, .. } in &listing.agents {
@@ -150,6 +155,9 @@ fn agents(
             }
             Err(off @ CannotRun::Off(_)) => {
                 checks.push(Check::new("agents", Status::Info, format!("{}: {off}", agent.name)));
+            }
+            Err(unusable @ CannotRun::Model(_)) => {
+                checks.push(Check::new("agents", Status::Warning, format!("{}: {unusable}", agent.name)));
             }
             Err(error) => {
                 // A builtin waits for its package; another agent was written to run here.
@@ -241,6 +249,10 @@ mod tests {
     use super::*;
     use crate::run::Host;
 
+    struct Nobody;
+
+    impl HostCallbacks for Nobody {}
+
     fn context(agent_dir: PathBuf, pi: &Path) -> HostContext {
         HostContext {
             agent_dir,
@@ -260,7 +272,12 @@ mod tests {
         fs::create_dir(&agent_dir).expect("made");
         fs::write(&script, "echo 1.5.2").expect("written");
         let said = async || {
-            let checks = doctor(root.path().to_owned(), Arc::new(context(agent_dir.clone(), &script))).await;
+            let checks = doctor(
+                root.path().to_owned(),
+                Arc::new(context(agent_dir.clone(), &script)),
+                Arc::new(Nobody),
+            )
+            .await;
             let said = checks.iter().filter(|check| check.message.contains("sanitize.allow"));
             said.map(|check| (check.status, check.message.clone())).collect::<Vec<_>>()
         };
@@ -291,7 +308,7 @@ mod tests {
         .expect("a FIFO");
         fs::write(&script, "pwd > \"${0%/*}/cwd\"; echo 1.5.2").expect("written");
         let context = context(root.path().join("agent"), &script);
-        let checks = doctor(project, Arc::new(context)).await;
+        let checks = doctor(project, Arc::new(context), Arc::new(Nobody)).await;
         assert!(checks.iter().any(|check| check.message.starts_with("pi 1.5.2")), "{checks:?}");
         assert_eq!(fs::read_to_string(root.path().join("cwd")).expect("it was started"), "/\n");
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
+use super::callbacks::HostCallbacks;
 use super::into_js::{IntoJs, object_into_js};
 use super::options::SurfaceOptions;
 use super::runtime::promise;
@@ -48,7 +49,7 @@ pub struct DoctorCheck {
 pub fn doctor(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'static, DoctorReport>> {
     let (cwd, context) = options.into_context();
     promise(env, async move {
-        let checks = doctor::doctor(cwd, Arc::new(context)).await;
+        let checks = doctor::doctor(cwd, Arc::new(context), Arc::new(HostCallbacks::default())).await;
         let ok = checks.iter().all(|check| check.status != doctor::Status::Error);
         Ok(DoctorReport { ok, checks: checks.into_js() })
     })

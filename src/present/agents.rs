@@ -49,6 +49,7 @@ fn agent(
     };
     let mark = match plan {
         Ok(_) => Mark::Ok,
+        Err(CannotRun::Model(_)) => Mark::Error,
         // It needs a package that is not there, which is no mistake of anybody's.
         Err(CannotRun::Off(_)) => Mark::Info,
         Err(_) if *source == Source::Builtin => Mark::Info,

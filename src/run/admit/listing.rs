@@ -3,16 +3,18 @@
 use std::cell::LazyCell;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::capabilities::HostCapabilities;
 use super::gates::gates;
-use super::resolve::{loads_gates, tools_of};
+use super::resolve::{loads_gates, own_credentials, tools_of};
 use super::sandbox::{SandboxPlan, may_write};
 use super::settings::CallSettings;
 use super::shell::shell_policy;
-use super::values::{AgentValues, SkillFiles, ValueSource, find_agents};
+use super::values::{AgentValues, SkillFiles, UnusableModel, ValueSource, find_agents, usable_model};
 use crate::agent::{AgentDefinition, Catalog, NoToolsLeft, Shadowed, Surface, TaskLimits, ToolPlan, surface};
 use crate::config::{ALL, Config, NamedAgent};
+use crate::run::callbacks::HostCallbacks;
 use crate::run::context::HostContext;
 use crate::run::spec::RunOverrides;
 use crate::text::{Code, Diagnostic, Severity};
@@ -56,11 +58,16 @@ pub enum CannotRun {
     /// This pi has none of its tools.
     #[error(transparent)]
     Tools(#[from] NoToolsLeft),
+    /// Its model cannot be used.
+    #[error(transparent)]
+    Model(#[from] UnusableModel),
     /// It was switched off.
     #[error("it is switched off: {0} sets `enabled` to `false`")]
     Off(ValueSource),
 }
 
+/// How long the host is asked about models. It takes a millisecond for each.
+const CHECKING_MODELS: Duration = Duration::from_secs(5);
 /// A file has settings for an agent that does not exist here, perhaps by a mistake.
 const SETTINGS_UNKNOWN: Code = (Severity::Warning, "AGENT_SETTINGS_UNKNOWN");
 /// The same where no name is similar: another project may have it.
@@ -77,6 +84,30 @@ pub struct Described {
     pub inject_policy: bool,
     /// Mistakes to show the user once.
     pub notices: Vec<String>,
+}
+
+impl Listing {
+    /// Asks the host about the agents' models. An agent whose model it does not know, or has no login for, cannot run, as its
+    /// start would say.
+    pub async fn check_models(
+        &mut self,
+        config: &Config,
+        context: &HostContext,
+        callbacks: &dyn HostCallbacks,
+    ) {
+        let check = async {
+            for listed in self.agents.iter_mut().filter(|listed| listed.plan.is_ok()) {
+                let has_own_login = own_credentials(context, &listed.agent).is_some();
+                let model = &listed.values.model;
+                let usable = usable_model(model, config, &context.host, has_own_login, callbacks).await;
+                if let Err(unusable) = usable {
+                    listed.plan = Err(unusable.into());
+                }
+            }
+        };
+        // What a host that does not answer would have said, nobody misses.
+        let _ = tokio::time::timeout(CHECKING_MODELS, check).await;
+    }
 }
 
 /// Finds the agents of a directory under the settings of a call.

@@ -346,6 +346,11 @@ pub(in crate::run) fn tools_of(
     plan_tools(&values.declared(agent), &policy, available.as_ref())
 }
 
+/// The path of the credentials that the children of an agent use instead of the user's, if there are some. Blocks.
+pub(super) fn own_credentials(context: &HostContext, agent: &AgentDefinition) -> Option<PathBuf> {
+    credentials_of(&context.agent_dir, &agent.name).filter(|_| agent.source != Source::Project)
+}
+
 /// The path of an agent's own credentials, if anything exists there. Blocks.
 #[cfg(unix)]
 fn credentials_of(agent_dir: &Path, agent: &str) -> Option<PathBuf> {

@@ -72,16 +72,21 @@ pub async fn answer(
         Command::Agents => {
             let (cwd, context) = surroundings(view, host);
             let capabilities = HostCapabilities::look(&context).await;
-            let list = move || {
-                let settings = CallSettings::read(&cwd, &context);
-                let listing = list_agents(&cwd, &context, &settings, &capabilities);
-                agents_report(&listing).sanitized(settings.sanitizer())
+            let list = {
+                let context = Arc::clone(&context);
+                move || {
+                    let settings = CallSettings::read(&cwd, &context);
+                    let listing = list_agents(&cwd, &context, &settings, &capabilities);
+                    (settings, listing)
+                }
             };
-            blocking(list).await
+            let (settings, mut listing) = blocking(list).await;
+            listing.check_models(&settings.config(), &context, &*callbacks).await;
+            agents_report(&listing).sanitized(settings.sanitizer())
         }
         Command::Doctor => {
             let (cwd, context) = surroundings(view, host);
-            doctor_report(&doctor(cwd, context).await)
+            doctor_report(&doctor(cwd, context, callbacks).await)
         }
         Command::On(target, command) => match find(service, view, &target, command == RunCommand::Stop).await
         {
