@@ -361,6 +361,8 @@ export interface AgentInfo {
   thinking?: string
   /** Whether a child could change files with one of its tools: the agent is not readonly, and `allowWrite` is on. */
   canWrite: boolean
+  /** Where: in its tree, where the kernel keeps it, or wherever the user can. Absent when it could not. */
+  writes?: "tree" | "anywhere"
   /** What a run would have in the end, and who said so, in words for people: `model haiku (agents.explorer)`. */
   settings: Array<string>
   /** What the agent asks for and this pi does not have, in words for people. */
@@ -2033,6 +2035,8 @@ export interface SpawnableAgent {
   readonly: boolean
   /** Whether its child could change files, if one of its tools does: it is not readonly, and `allowWrite` is on. */
   canWrite: boolean
+  /** Where: in its tree, where the kernel keeps it, or wherever the user can. Absent when it could not. */
+  writes?: "tree" | "anywhere"
   /** The model it would get, as it is named; absent when unknown. */
   model?: string
   /** Who named that model, for people: `agents.NAME`, the agent file, the session. Absent without `model`. */

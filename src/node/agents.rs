@@ -53,6 +53,9 @@ pub struct AgentInfo {
     pub thinking: Option<String>,
     /// Whether a child could change files with one of its tools: the agent is not readonly, and `allowWrite` is on.
     pub can_write: bool,
+    /// Where: in its tree, where the kernel keeps it, or wherever the user can. Absent when it could not.
+    #[napi(ts_type = "\"tree\" | \"anywhere\"")]
+    pub writes: Option<&'static str>,
     /// What a run would have in the end, and who said so, in words for people: `model haiku (agents.explorer)`.
     pub settings: Vec<String>,
     /// What the agent asks for and this pi does not have, in words for people.
@@ -212,6 +215,7 @@ object_into_js! { |listing: Listing| AgentCatalog { agents, shadowed, diagnostic
 
 impl IntoJs<AgentInfo> for Listed {
     fn into_js(self) -> AgentInfo {
+        let writes = self.writes();
         let AgentDefinition { name, description, source, path, readonly, model, thinking, .. } =
             Arc::unwrap_or_clone(self.agent);
         let (plan, problem) = match self.plan {
@@ -231,6 +235,7 @@ impl IntoJs<AgentInfo> for Listed {
             model,
             thinking,
             can_write: self.may_write,
+            writes,
             settings: self.values.all(),
             notices: self.notices,
         }

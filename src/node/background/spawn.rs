@@ -93,6 +93,9 @@ pub struct SpawnableAgent {
     pub readonly: bool,
     /// Whether its child could change files, if one of its tools does: it is not readonly, and `allowWrite` is on.
     pub can_write: bool,
+    /// Where: in its tree, where the kernel keeps it, or wherever the user can. Absent when it could not.
+    #[napi(ts_type = "\"tree\" | \"anywhere\"")]
+    pub writes: Option<&'static str>,
     /// The model it would get, as it is named; absent when unknown.
     pub model: Option<String>,
     /// Who named that model, for people: `agents.NAME`, the agent file, the session. Absent without `model`.
@@ -129,7 +132,7 @@ pub fn list_spawnable(
 
 object_into_js! { |agent: Spawnable| SpawnableAgent {
     asks: (agent.asks != Asks::Nobody).then(|| agent.asks.as_str()),
-    id, description, source, readonly, can_write: agent.may_write, model, model_from, thinking,
+    id, description, source, readonly, can_write: agent.may_write, writes, model, model_from, thinking,
 } }
 
 impl IntoJs<SpawnReceipt> for Receipt {

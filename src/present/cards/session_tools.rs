@@ -73,6 +73,7 @@ struct Agent {
     readonly: bool,
     /// Absent in sessions of the first releases.
     can_write: Option<bool>,
+    writes: Option<String>,
     model: Option<String>,
     model_from: Option<String>,
 }
@@ -150,10 +151,13 @@ fn agents(card: &ToolCard) -> (Vec<Part>, Drawing) {
     (head, body)
 }
 
-fn agent(Agent { id, description, source, readonly, can_write, model, model_from }: &Agent) -> Row {
+fn agent(Agent { id, description, source, readonly, can_write, writes, model, model_from }: &Agent) -> Row {
     let mut traits = vec![source.clone()];
     traits.extend(readonly.then(|| "readonly".to_owned()));
     traits.extend((!readonly && *can_write == Some(false)).then(|| "cannot write here".to_owned()));
+    traits.extend(
+        writes.as_deref().filter(|writes| *writes == "anywhere").map(|_| "writes anywhere".to_owned()),
+    );
     let from = model_from.as_deref().map(|from| format!(" from {from}")).unwrap_or_default();
     traits.extend(model.as_deref().filter(|model| !model.is_empty()).map(|model| format!("{model}{from}")));
     Row::spans(vec![

@@ -52,6 +52,14 @@ pub struct Listed {
     pub notices: Vec<String>,
 }
 
+impl Listed {
+    /// Where its child could change files: `tree` where the kernel keeps it in its tree, else `anywhere`.
+    #[must_use]
+    pub fn writes(&self) -> Option<&'static str> {
+        self.may_write.then_some(if self.is_confined { "tree" } else { "anywhere" })
+    }
+}
+
 /// Why an agent cannot run here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotRun {

@@ -31,6 +31,8 @@ pub struct Spawnable {
     pub thinking: Option<String>,
     /// Whether its child could change files.
     pub may_write: bool,
+    /// Where it could: `tree` or `anywhere`.
+    pub writes: Option<&'static str>,
     /// Whom its child may ask.
     pub asks: Asks,
 }
@@ -67,6 +69,7 @@ pub fn spawnable(
             model_from: listed.values.model.value.as_ref().map(|_| listed.values.model.source.to_string()),
             thinking: listed.values.thinking.value.clone(),
             may_write: listed.may_write,
+            writes: listed.writes(),
             asks: agent.ask,
         }
     });
