@@ -16,7 +16,8 @@ use std::time::Duration;
 use ear::Ear;
 use pi_subagent_native::orchestrate::background::{
     BackgroundRun, BackgroundService, ConversationScope, ConversationView, DeliveryMessage, KnownDeliveries,
-    background, close_conversation, commands, mark_delivered, open_conversation, until_settled,
+    Receipt, background, close_conversation, commands, mark_delivered, open_conversation, receipts_of,
+    until_settled,
 };
 use pi_subagent_native::orchestrate::{
     Call, CallOrder, HandOver, TaskSpec, TasksSpec, chain, parallel, single,
@@ -345,4 +346,23 @@ async fn what_cannot_be_handed_over_says_why_and_its_call_waits_on() {
     assert!(refused(&without_store).await.contains("the store of runs cannot be used"));
     let over = without_store.hand_over.request().await.expect_err("nothing waits");
     assert!(over.contains("has ended"), "{over}");
+}
+
+/// A keeper cannot take over a child of this process.
+#[tokio::test]
+async fn a_run_that_ends_with_its_pi_where_others_do_not_says_so() {
+    for (on_exit, expected) in [("keep", 1), ("end", 0)] {
+        let scene = Scene::new(json!({ "background": { "onExit": on_exit } }));
+        let view = scene.open().await;
+        let call = scene.single("first");
+        scene.working(1).await;
+        let receipts = receipts_of(Ok(scene.handed_over().await));
+        let [Receipt::Accepted { warnings, .. }] = &receipts[..] else { panic!("{receipts:?}") };
+        assert_eq!(warnings.len(), expected, "{warnings:?}");
+        assert!(warnings.iter().all(|warning| warning.contains("it ends with this pi")), "{warnings:?}");
+        scene.open_gate("first");
+        timeout(PATIENCE, call).await.expect("the call ends").expect("no panic");
+        let told = scene.announced(&view).await;
+        assert!(!told.text.contains("it ends with this pi"), "{}", told.text);
+    }
 }

@@ -53,7 +53,12 @@ pub fn started_report(run: Option<&BackgroundRun>, run_id: &str, warnings: &[Str
 #[must_use]
 pub fn handed_over_report(runs: &[BackgroundRun], refused: &[String]) -> Report {
     let mut report = Report { is_error: runs.is_empty() && !refused.is_empty(), ..Report::new(TITLE) };
-    let going_on = runs.iter().map(|run| action_report(run, ActionOutcome::HandedOver));
+    let going_on = runs.iter().map(|run| {
+        let notes = run.notes.iter().map(|note| ReportLine::new(Mark::Warning, "", one_line(note, MAX_WHY)));
+        let mut report = action_report(run, ActionOutcome::HandedOver);
+        report.lines.extend(notes);
+        report
+    });
     let waiting =
         refused.iter().map(|why| Report::error(format!("a call waits on: {}", one_line(why, MAX_WHY))));
     report.lines = going_on.chain(waiting).flat_map(|report| report.lines).collect();

@@ -19,7 +19,7 @@ use super::question::AsksConversation;
 use super::service::{BackgroundService, background};
 use super::spawn::{is_allowed, refusal};
 use super::watch::watch_others;
-use crate::config::Config;
+use crate::config::{Config, OnExit};
 use crate::orchestrate::admission::Queued;
 use crate::orchestrate::call::Call;
 use crate::process::{Cancel, CancelReason};
@@ -38,6 +38,9 @@ pub(in crate::orchestrate) const OVER: &str = "it has ended already";
 const ENDING: &str = "it is being ended";
 const NO_STORE: &str =
     "the store of runs cannot be used, as `/subagents doctor` says, and its result could be lost";
+/// What is said of a run where others outlive their pi.
+const NOT_KEPT: &str =
+    "it ends with this pi all the same: `background.onExit` is for runs that begin in the background";
 /// Why runs without a session are not handed over.
 pub(in crate::orchestrate) const NO_SESSION: &str =
     "a background run needs a conversation to tell its result to, and there is no session";
@@ -218,6 +221,9 @@ impl ForegroundRun {
         self.live.change(|run| {
             run.is_foreground = false;
             run.label = label;
+            if self.config.background.on_exit == OnExit::Keep {
+                run.notes = vec![NOT_KEPT.to_owned()];
+            }
         });
         self.service.store(&self.live).await;
         let key = self.live.key();

@@ -145,7 +145,7 @@ pub fn receipts_of(answer: HandOverAnswer) -> Vec<Receipt> {
         run_id: run.run_id,
         session_key: run.session_key,
         note: RESULT_ARRIVES.to_owned(),
-        warnings: Vec::new(),
+        warnings: run.notes,
     };
     match answer {
         Ok(runs) => runs.into_iter().map(accepted).collect(),
