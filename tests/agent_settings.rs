@@ -352,8 +352,9 @@ said 'Done.'; settled"#;
     );
     assert!(!prompt.contains("Not for children") && prompt.len() < 18_000);
     let listed = listing(&scene).await;
-    let of =
-        |name: &str| listed.agents.iter().find(|listed| listed.agent.name == name).expect("listed").may_write;
+    let of = |name: &str| {
+        listed.agents.iter().find(|listed| listed.agent.name == name).expect("listed").writes.is_some()
+    };
     assert!(!of("own"));
     let report = format!("{:?}", pi_subagent_native::present::agents_report(&listed));
     assert!(report.contains("cannot write here: `allowWrite` is off"), "{report}");

@@ -12,7 +12,9 @@ use pi_subagent_native::orchestrate::background::{
 };
 use pi_subagent_native::present::Mark;
 use pi_subagent_native::process::Supervision;
-use pi_subagent_native::run::{ErrorCode, Mode, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason};
+use pi_subagent_native::run::{
+    ErrorCode, Mode, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason, WriteReach,
+};
 use pi_subagent_native::text::{HomePaths, Severity};
 use pi_subagent_native::transcript::TranscriptRole;
 
@@ -50,6 +52,7 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
     let delegating = [Tool::Subagent, Tool::Parallel, Tool::Chain];
     let expected = [
         ("AgentInfo.source", texts(Source::TEXTS)),
+        ("AgentInfo.writes", texts(WriteReach::TEXTS)),
         ("BackgroundRun.cleanup", texts(Cleanup::TEXTS)),
         ("BackgroundRun.outcome", texts(RunOutcome::TEXTS)),
         ("BackgroundRun.state", RunState::TEXTS.iter().copied().chain([BackgroundRun::ENDED]).collect()),
@@ -77,6 +80,7 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("SingleResult.timeoutReason", texts(TimeoutReason::TEXTS)),
         ("Span.action", Literals::from(["app.tools.expand"])),
         ("SpawnReceipt.status", texts(ReceiptStatus::TEXTS)),
+        ("SpawnableAgent.writes", texts(WriteReach::TEXTS)),
         ("SpawnableAgent.asks", [Asks::User, Asks::Parent].into_iter().map(Asks::as_str).collect()),
         ("SpawnableAgent.source", texts(Source::TEXTS)),
         ("StateWords.mark", texts(Mark::TEXTS)),

@@ -11,7 +11,7 @@ use super::into_js::{IntoJs, object_into_js};
 use super::options::SurfaceOptions;
 use super::runtime::{off_thread, promise};
 use crate::agent::{self, AgentDefinition, Shadowed, Tool, ToolPlan};
-use crate::run::{self, CallSettings, HostCapabilities, Listed, Listing};
+use crate::run::{self, CallSettings, HostCapabilities, Listed, Listing, WriteReach};
 use crate::text;
 
 /// The agents of a directory.
@@ -215,7 +215,6 @@ object_into_js! { |listing: Listing| AgentCatalog { agents, shadowed, diagnostic
 
 impl IntoJs<AgentInfo> for Listed {
     fn into_js(self) -> AgentInfo {
-        let writes = self.writes();
         let AgentDefinition { name, description, source, path, readonly, model, thinking, .. } =
             Arc::unwrap_or_clone(self.agent);
         let (plan, problem) = match self.plan {
@@ -234,8 +233,8 @@ impl IntoJs<AgentInfo> for Listed {
             problem,
             model,
             thinking,
-            can_write: self.may_write,
-            writes,
+            can_write: self.writes.is_some(),
+            writes: self.writes.map(WriteReach::as_str),
             settings: self.values.all(),
             notices: self.notices,
         }

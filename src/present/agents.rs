@@ -2,7 +2,7 @@
 
 use super::report::{Mark, Report, ReportLine};
 use crate::agent::{AgentDefinition, Source};
-use crate::run::{CannotRun, Listed, Listing};
+use crate::run::{CannotRun, Listed, Listing, WriteReach};
 use crate::text::{Diagnostic, Severity, figures, one_line};
 
 /// Longest description, reason or list of tools.
@@ -36,16 +36,13 @@ pub fn agents_report(listing: &Listing) -> Report {
     report
 }
 
-fn agent(
-    report: &mut Report,
-    Listed { agent, values, plan, may_write, is_confined, notices, gates }: &Listed,
-) {
+fn agent(report: &mut Report, Listed { agent, values, plan, writes, notices, gates }: &Listed) {
     let AgentDefinition { name, description, source, readonly, path, .. } = &**agent;
-    let traits = match (readonly, may_write) {
+    let traits = match (readonly, writes) {
         (true, _) => format!("{source}, readonly"),
-        (false, false) => format!("{source}, cannot write here: `allowWrite` is off"),
-        (false, true) if *is_confined => format!("{source}, writes in its tree"),
-        (false, true) => format!("{source}, writes anywhere"),
+        (false, None) => format!("{source}, cannot write here: `allowWrite` is off"),
+        (false, Some(WriteReach::Tree)) => format!("{source}, writes in its tree"),
+        (false, Some(WriteReach::Anywhere)) => format!("{source}, writes anywhere"),
     };
     let mark = match plan {
         Ok(_) => Mark::Ok,

@@ -37,7 +37,7 @@ mod state;
 pub use admit::{
     AdmittedRun, AgentValues, CallSettings, CannotRun, Described, Extensions, HostCapabilities,
     InvalidConfig, Listed, Listing, Origin, PiError, PiProgram, PiVersion, Refusal, Sourced, ValueSource,
-    describe, find_agents, list_agents, load_config, look_up, prepare, prepare_with,
+    WriteReach, describe, find_agents, list_agents, load_config, look_up, prepare, prepare_with,
 };
 pub use background::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};

@@ -12,7 +12,7 @@ use crate::node::options::{SpawnOptions, SpawnableOptions};
 use crate::node::runtime::{off_thread, promise};
 use crate::node::teardown::cancel_of_thread;
 use crate::orchestrate::background::{Receipt, ReceiptStatus, Spawnable, background, spawn, spawnable};
-use crate::run::HostCapabilities;
+use crate::run::{HostCapabilities, WriteReach};
 
 /// The answer to a request for a background run.
 #[napi(object, object_from_js = false)]
@@ -131,8 +131,9 @@ pub fn list_spawnable(
 }
 
 object_into_js! { |agent: Spawnable| SpawnableAgent {
+    writes: agent.writes.map(WriteReach::as_str),
     asks: (agent.asks != Asks::Nobody).then(|| agent.asks.as_str()),
-    id, description, source, readonly, can_write: agent.may_write, writes, model, model_from, thinking,
+    id, description, source, readonly, can_write: agent.writes.is_some(), model, model_from, thinking,
 } }
 
 impl IntoJs<SpawnReceipt> for Receipt {

@@ -17,7 +17,7 @@ use crate::config::{ALL, Config, NamedAgent};
 use crate::run::callbacks::HostCallbacks;
 use crate::run::context::HostContext;
 use crate::run::spec::RunOverrides;
-use crate::text::{Code, Diagnostic, Severity};
+use crate::text::{Code, Diagnostic, Severity, text_enum};
 
 /// Notices about agent files. A directory that has more of them is not meant for this package.
 const MAX_NOTICES: usize = 10;
@@ -44,19 +44,19 @@ pub struct Listed {
     pub plan: Result<ToolPlan, CannotRun>,
     /// The user's permission gates that its child loads.
     pub gates: Vec<String>,
-    /// Whether its child could change files, if one of its tools does.
-    pub may_write: bool,
-    /// Whether the kernel keeps it in its tree then.
-    pub is_confined: bool,
+    /// Where its child could change files, if one of its tools does.
+    pub writes: Option<WriteReach>,
     /// What its settings ask for and the host does not have.
     pub notices: Vec<String>,
 }
 
-impl Listed {
-    /// Where its child could change files: `tree` where the kernel keeps it in its tree, else `anywhere`.
-    #[must_use]
-    pub fn writes(&self) -> Option<&'static str> {
-        self.may_write.then_some(if self.is_confined { "tree" } else { "anywhere" })
+text_enum! {
+    /// Where a child may write.
+    pub enum WriteReach {
+        /// In its tree, where the kernel keeps it.
+        Tree = "tree",
+        /// Wherever the user can.
+        Anywhere = "anywhere",
     }
 }
 
@@ -135,11 +135,11 @@ pub fn list_agents(
         let values = AgentValues::of(&agent, &config, &context.host, &RunOverrides::default());
         let (_, notices) = SkillFiles::of(&values.skills.value, &context.host);
         let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
+        let reach = if sandbox.is_confined() { WriteReach::Tree } else { WriteReach::Anywhere };
         Listed {
             plan: plan_for(&agent, &values, cwd, &config, context, capabilities),
             gates: if loads_gates(&sandbox, &config) { all.clone() } else { Vec::new() },
-            may_write: may_write(&agent, &config),
-            is_confined: sandbox.is_confined(),
+            writes: may_write(&agent, &config).then_some(reach),
             notices,
             values,
             agent,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::agent::{Asks, Catalog, Source};
 use crate::config::Config;
-use crate::run::{CallSettings, HostCapabilities, HostContext, find_agents, list_agents};
+use crate::run::{CallSettings, HostCapabilities, HostContext, WriteReach, find_agents, list_agents};
 use crate::text::one_line;
 
 /// Means every agent in `allowAgents`.
@@ -29,10 +29,8 @@ pub struct Spawnable {
     pub model_from: Option<String>,
     /// The thinking level that it would get, if known.
     pub thinking: Option<String>,
-    /// Whether its child could change files.
-    pub may_write: bool,
-    /// Where it could: `tree` or `anywhere`.
-    pub writes: Option<&'static str>,
+    /// Where its child could change files.
+    pub writes: Option<WriteReach>,
     /// Whom its child may ask.
     pub asks: Asks,
 }
@@ -68,8 +66,7 @@ pub fn spawnable(
             model: listed.values.model.value.as_deref().map(clean),
             model_from: listed.values.model.value.as_ref().map(|_| listed.values.model.source.to_string()),
             thinking: listed.values.thinking.value.clone(),
-            may_write: listed.may_write,
-            writes: listed.writes(),
+            writes: listed.writes,
             asks: agent.ask,
         }
     });
