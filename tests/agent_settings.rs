@@ -105,7 +105,7 @@ async fn the_settings_of_an_agent_win_over_those_of_all_and_both_over_its_file()
 async fn each_value_says_where_it_comes_from() {
     let scene = scene(&json!({
         "model": "config/model", "idleTimeoutMs": 60000,
-        "agents": { "own": { "model": "a/b:high", "timeoutMs": 5000, "maxTurns": 0 }, "*": { "maxCost": 2 } },
+        "agents": { "own": { "model": "a/b:high", "timeoutMs": 5000, "maxTurns": 0, "loopStopAfter": 5 }, "*": { "maxCost": 2 } },
     }));
     project(
         &scene,
@@ -119,6 +119,7 @@ async fn each_value_says_where_it_comes_from() {
     idleTimeoutMs 1m00s (`idleTimeoutMs`)
     maxTurns none (default)
     maxCost $2 (`agents.*`)
+    loopStopAfter 5 (`agents.own`)
     skills none (default)
     context none (the project)
     "#);
@@ -130,6 +131,7 @@ async fn each_value_says_where_it_comes_from() {
     idleTimeoutMs 1m00s (`idleTimeoutMs`)
     maxTurns none (default)
     maxCost $2 (`agents.*`)
+    loopStopAfter 8 (default)
     skills none (default)
     context project (default)
     "#);

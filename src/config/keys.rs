@@ -215,6 +215,7 @@ pub(super) const AGENT_KEYS: &[Key] = {
         works("idleTimeoutMs", MS, "null", SmallerLimit),
         works("maxTurns", Integer { min: 0, max: 1_000_000 }, "null", SmallerLimit),
         works("maxCost", Amount, "null", SmallerLimit),
+        works("loopStopAfter", Integer { min: 0, max: 10_000 }, "null", SmallerLimit),
         works("skills", BoolOrList, "null", Fewer),
         works("context", Choice(Context::TEXTS), "null", Later),
         works("enabled", Bool, "null", Only(false)),

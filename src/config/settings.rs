@@ -233,6 +233,9 @@ pub struct AgentBounds {
     /// In USD.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<f64>,
+    /// After how many equal calls of a tool the run ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loop_stop_after: Option<u64>,
     /// Which skills the child sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skills: Option<Skills>,

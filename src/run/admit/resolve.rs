@@ -174,7 +174,7 @@ pub(in crate::run) fn resolve(
             max_turns: values.max_turns.value,
             ..config.budget
         },
-        loops: LoopLimits { stop_after: values.loop_stop_after, ..config.loops },
+        loops: LoopLimits { stop_after: values.loop_stop_after.value, ..config.loops },
         unmet: capabilities.forbids().or_else(|| sandbox.forbids()).or_else(|| elsewhere(&agent, &config)),
         reads_context: values.reads_context.value,
         tool_notes: if values.reads_context.value { tool_notes(&spec.cwd, context) } else { Vec::new() },

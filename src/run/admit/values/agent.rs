@@ -85,7 +85,7 @@ pub struct AgentValues {
     /// In USD.
     pub max_cost: Sourced<Option<f64>>,
     /// After how many equal calls of a tool the run ends.
-    pub loop_stop_after: Option<u64>,
+    pub loop_stop_after: Sourced<Option<u64>>,
     /// Whether context files are read.
     pub reads_context: Sourced<bool>,
     /// Which skills are seen.
@@ -126,7 +126,7 @@ impl AgentValues {
             (config.budget.max_cost, "budget.maxCost", None),
         );
         let (loop_stop_after, _) = layers.limit(
-            |_| None,
+            |bounds| bounds.loop_stop_after,
             agent.loop_stop_after.map(u64::from),
             (config.loops.stop_after, "loop.stopAfter", DEFAULTS.loops.stop_after),
         );
@@ -152,7 +152,7 @@ impl AgentValues {
             idle_timeout,
             max_turns,
             max_cost,
-            loop_stop_after: loop_stop_after.value,
+            loop_stop_after,
             reads_context: layers.reads_context(agent, config),
             skills: layers.skills(agent, config),
             tools,
@@ -206,6 +206,7 @@ impl AgentValues {
             idle_timeout,
             max_turns,
             max_cost,
+            loop_stop_after,
             reads_context,
             skills,
             tools,
@@ -238,6 +239,10 @@ impl AgentValues {
                 &max_turns.source,
             ),
             (format!("maxCost {}", or_none(max_cost.value.map(|cost| format!("${cost}")))), &max_cost.source),
+            (
+                format!("loopStopAfter {}", or_none(loop_stop_after.value.map(|times| times.to_string()))),
+                &loop_stop_after.source,
+            ),
             (format!("skills {seen}"), &skills.source),
             (
                 format!("context {}", if reads_context.value { Context::Project } else { Context::None }),
