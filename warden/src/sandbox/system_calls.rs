@@ -28,9 +28,7 @@ struct Argument {
 }
 
 /// The bit that marks the second set of call numbers on x86-64 (x32).
-const X32: libc::c_long = 0x4000_0000;
-/// The number of `ioctl` in the second set, one of the few that differ there.
-const X32_IOCTL: libc::c_long = X32 | 0x202;
+const X32: u32 = 0x4000_0000;
 /// Typing into a terminal. The C libraries give it different types.
 const TIOCSTI: u64 = 0x5412;
 /// `TIOCLINUX`, with which the selection of a console is pasted into it.
@@ -38,8 +36,11 @@ const TIOCLINUX: u64 = 0x541c;
 /// `open_tree_attr`, which the `libc` crate does not know. It has this number on every architecture.
 const OPEN_TREE_ATTR: libc::c_long = 467;
 
-/// `BPF_JMP | BPF_JA`, in the type of an instruction.
+/// Instructions: `BPF_JMP | BPF_JA`, `BPF_LD | BPF_W | BPF_ABS`, `BPF_JMP | BPF_JSET | BPF_K`, and `BPF_RET | BPF_K`.
 const JUMP: u16 = 0x05;
+const LOAD: u16 = 0x20;
+const UNLESS_SET: u16 = 0x45;
+const RETURN: u16 = 0x06;
 
 /// Calls that no program in the sandbox may make, and that fail with `EPERM`.
 fn forbidden() -> Vec<Refused> {
@@ -85,10 +86,12 @@ fn missing() -> Vec<Refused> {
 
 /// Restricts this process and everything it starts. It gives up gaining privileges, if it has not yet.
 pub(super) fn refuse_dangerous() -> io::Result<()> {
-    // One program, because the kernel compiles each, and runs each at every call.
-    let forbidden = compile(forbidden(), Errno::PERM).map_err(io::Error::other)?;
-    let missing = compile(missing(), Errno::NOSYS).map_err(io::Error::other)?;
-    apply(&chain(forbidden, missing))
+    apply(&dangerous().map_err(io::Error::other)?)
+}
+
+/// One program, because the kernel compiles each, and runs each at every call.
+fn dangerous() -> Result<BpfProgram, seccompiler::BackendError> {
+    Ok(chain(compile(forbidden(), Errno::PERM)?, compile(missing(), Errno::NOSYS)?))
 }
 
 /// Refuses new sockets: without `network` all but Unix sockets, without `unix` these. Pairs of connected Unix sockets
@@ -121,17 +124,30 @@ fn number(index: u8, is: SeccompCmpOp, value: u64) -> Argument {
 }
 
 fn apply(program: &BpfProgram) -> io::Result<()> {
-    apply_filter(program).map_err(|error| match error {
+    apply_filter(&whole(program)).map_err(|error| match error {
         Error::Prctl(error) | Error::Seccomp(error) => error,
         other => io::Error::other(other),
     })
+}
+
+/// A program with its beginning: of the second set of x86-64, which few kernels have, all calls are missing. Otherwise
+/// each call that is refused would have to be listed with two numbers.
+fn whole(program: &BpfProgram) -> BpfProgram {
+    if !cfg!(target_arch = "x86_64") {
+        return program.clone();
+    }
+    let missing = libc::SECCOMP_RET_ERRNO | Errno::NOSYS.raw_os_error().unsigned_abs();
+    // The number of the call is what the kernel shows first.
+    let beginning = [(LOAD, 0, 0), (UNLESS_SET, 1, X32), (RETURN, 0, missing)];
+    let beginning = beginning.map(|(code, jf, k)| sock_filter { code, jt: 0, jf, k });
+    [&beginning, &program[..]].concat()
 }
 
 /// Joins two programs: where the first allows a call, the second decides.
 fn chain(mut first: BpfProgram, second: BpfProgram) -> BpfProgram {
     let length = first.len();
     for (at, instruction) in first.iter_mut().enumerate() {
-        if u32::from(instruction.code) == libc::BPF_RET && instruction.k == libc::SECCOMP_RET_ALLOW {
+        if instruction.code == RETURN && instruction.k == libc::SECCOMP_RET_ALLOW {
             // The kernel takes no program that is longer than 4096, and counts from the next instruction.
             let ahead = u32::try_from(length - at - 1).unwrap_or(u32::MAX);
             *instruction = sock_filter { code: JUMP, jt: 0, jf: 0, k: ahead };
@@ -148,21 +164,72 @@ fn compile(refused: Vec<Refused>, errno: Errno) -> Result<BpfProgram, seccompile
             .into_iter()
             .map(|Argument { index, length, is, value }| SeccompCondition::new(index, length, is, value));
         let conditions: Vec<_> = conditions.collect::<Result<_, _>>()?;
-        for number in numbers(call) {
-            // An empty list of rules refuses every such call.
-            let rules = rules.entry(number).or_default();
-            if !conditions.is_empty() {
-                rules.push(SeccompRule::new(conditions.clone())?);
-            }
+        // An empty list of rules refuses every such call.
+        let rules = rules.entry(call).or_default();
+        if !conditions.is_empty() {
+            rules.push(SeccompRule::new(conditions)?);
         }
     }
     let errno = SeccompAction::Errno(errno.raw_os_error().unsigned_abs());
     SeccompFilter::new(rules, SeccompAction::Allow, errno, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-/// The numbers of a call. The `seccompiler` crate compares the whole number, so the second set is listed too.
-fn numbers(call: libc::c_long) -> Vec<i64> {
-    let second = if call == libc::SYS_ioctl { vec![X32 | call, X32_IOCTL] } else { vec![X32 | call] };
-    let second = if cfg!(target_arch = "x86_64") { second } else { Vec::new() };
-    [call].into_iter().chain(second).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a program answers to a call: the steps of the kernel that such programs need.
+    fn answer(program: &[sock_filter], call: u32, arguments: [u64; 3]) -> u32 {
+        let arch = match std::env::consts::ARCH {
+            "x86_64" => 0xc000_003e_u32,
+            "aarch64" => 0xc000_00b7,
+            other => panic!("no number for {other}"),
+        };
+        let mut data = [call, arch, 0, 0].map(u32::to_ne_bytes).concat();
+        data.extend(arguments.into_iter().flat_map(u64::to_ne_bytes));
+        let (mut at, mut value) = (0, 0);
+        loop {
+            let sock_filter { code, jt, jf, k } = program[at];
+            let jump = |holds: bool| usize::from(if holds { jt } else { jf });
+            at += 1;
+            match code {
+                0x20 => {
+                    let word = data[k as usize..].first_chunk().expect("within the call");
+                    value = u32::from_ne_bytes(*word);
+                }
+                0x54 => value &= k,
+                0x05 => at += k as usize,
+                0x15 => at += jump(value == k),
+                0x25 => at += jump(value > k),
+                0x35 => at += jump(value >= k),
+                0x45 => at += jump(value & k != 0),
+                0x06 => return k,
+                other => panic!("unknown instruction {other:#x}"),
+            }
+        }
+    }
+
+    #[test]
+    fn each_call_gets_its_answer() {
+        let program = whole(&dangerous().expect("it can be compiled"));
+        let error = |errno: Errno| libc::SECCOMP_RET_ERRNO | errno.raw_os_error().unsigned_abs();
+        let (allowed, refused, missing) = (libc::SECCOMP_RET_ALLOW, error(Errno::PERM), error(Errno::NOSYS));
+        let second = u64::from(X32);
+        for (label, call, arguments, expected) in [
+            ("read", libc::SYS_read, [0; 3], allowed),
+            ("keyctl", libc::SYS_keyctl, [0; 3], refused),
+            ("clone3", libc::SYS_clone3, [0; 3], missing),
+            ("an own limit", libc::SYS_prlimit64, [0, 7, second << 8], allowed),
+            ("another's limit, asked", libc::SYS_prlimit64, [7, 7, 0], allowed),
+            ("another's limit", libc::SYS_prlimit64, [7, 7, second << 8], refused),
+            ("typing", libc::SYS_ioctl, [0, TIOCSTI | (1 << 40), 0], refused),
+            ("a size", libc::SYS_ioctl, [0, 0x5413, 0], allowed),
+        ] {
+            let number = u32::try_from(call).expect("a small number");
+            assert_eq!(answer(&program, number, arguments), expected, "{label}");
+            if cfg!(target_arch = "x86_64") {
+                assert_eq!(answer(&program, X32 | number, arguments), missing, "{label}, second set");
+            }
+        }
+    }
 }
