@@ -24,16 +24,17 @@ pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
     let hidden = options.hidden.iter().map(Ok).chain(uncovered(&options.masked));
     let hidden: Vec<PathBuf> =
         hidden.filter_map(|path| path.and_then(|path| real(path)).transpose()).collect::<io::Result<_>>()?;
-    let unix_sockets = options.unix_sockets && !reaches_servers(&places)?;
+    let confines_sockets = landlock_abi()? >= SOCKETS;
+    // A look for servers is needed only where they could be reached.
+    let unix_sockets = confines_sockets || (options.unix_sockets && !reaches_servers(&places)?);
     close_others_on_exec()?;
     // The child's own sandbox grants no terminals but the child's own, and this one cannot grant more.
     restrict(&Rules { places: &places, own_terminals: true, hidden: Some(&hidden) })?;
-    let confines_sockets = landlock_abi()? >= SOCKETS;
     if confines_sockets {
         let root = openat(CWD, "/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
         refuse_foreign_sockets(std::os::fd::AsFd::as_fd(&root))?;
     }
-    refuse_sockets(options.network, unix_sockets || confines_sockets)
+    refuse_sockets(options.network, unix_sockets)
 }
 
 /// Those of the paths that the child's own sandbox does not mask, or not any more.
