@@ -218,6 +218,17 @@ describe("the message", () => {
 		assert.deepEqual(heads, [`✗ ${bare} · failed`, `✗ ${bare} · timed out`, `⚠ ${bare} · unknown`]);
 	});
 
+	it("says who asks the conversation what, with the answers there are", () => {
+		const asked = {
+			...{ runId: "1a2b3c4d", sessionKey: "agent:asks:subagent:x", agent: "asks", label: "colours\u001b[2J" },
+			...{ task: "paint", question: "Which **colour**?", options: ["red", "green\u0007"] },
+		};
+		const details = { kind: "subagent-announcement", version: 1, deliveryIds: ["d"], runIds: ["1a2b3c4d"], runs: [] };
+		const message = { content: "text", details: { ...details, questions: [asked] } };
+		const drawn = announcementLines(message, false, new Pen(theme, 60)).map((line) => line.trimEnd());
+		assert.deepEqual(drawn, ["? colours · asks · asks the conversation", "  Which colour?", "  - red", "  - green"]);
+	});
+
 	it("draws nothing that a terminal would obey, and survives what is foreign", () => {
 		const huge = { ...good, result: `\u001b]0;title\u0007${"word ".repeat(40_000)}`, label: "\u001b[2J\nlabel" };
 		// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters

@@ -304,6 +304,26 @@ describe("questions in pi's terminal", () => {
 		assert.equal(terminal.typed, "");
 	});
 
+	it("stay lines where the conversation is asked, too, until somebody opens one", async () => {
+		const forConversation = question("select", { title: "Colour?", options: ["red"], forConversation: true });
+		const answer = ask.ask(forConversation);
+		await pass(10_000);
+		assert.deepEqual([terminal.overlay, terminal.lines.length], ["", 1]);
+		const other = ask.confirm(consent());
+		await pass(2_200);
+		assert.match(await seen(), /Run scout/, "it holds up no other one");
+		terminal.press(KEYS.down, KEYS.enter);
+		assert.equal(await sofar(other), true);
+		questions.open("answer");
+		await soon();
+		terminal.press(KEYS.down, KEYS.enter);
+		assert.deepEqual(await sofar(answer), { value: "red" });
+		const left = ask.ask({ ...forConversation, id: forConversation.id + 1_000 });
+		await soon();
+		questions.detach(false);
+		assert.equal(await sofar(left), "rejected", "the conversation is still asked");
+	});
+
 	it("are written only after somebody has chosen to, where they opened by themselves", async () => {
 		const answer = ask.ask(question("input"));
 		await pass(2_200);
@@ -565,6 +585,20 @@ describe("questions where there is no terminal", () => {
 		assert.match(last.title, /Run scout/);
 		last.answer("yes");
 		assert.deepEqual(await Promise.all(answers), [{}, {}, true]);
+	});
+
+	it("are no dialogs where the conversation is asked, too, unless somebody wants to answer", async () => {
+		const answer = ask.ask(question("select", { title: "Colour?", options: ["red"], forConversation: true }));
+		const other = ask.ask(question("input", { title: "Name?" }));
+		const open = await client.sees();
+		assert.match(open.title, /Name\?/);
+		open.answer("Ada");
+		assert.deepEqual(await other, { value: "Ada" });
+		assert.equal(questions.open("answer")?.problem, undefined);
+		const wanted = await client.sees();
+		assert.match(wanted.title, /Colour\?/);
+		wanted.answer("red");
+		assert.deepEqual(await answer, { value: "red" });
 	});
 
 	it("are closed by the client when the child has stopped waiting", async () => {
