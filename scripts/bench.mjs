@@ -22,7 +22,7 @@ import { scale } from "./lib/bench-scale.mjs";
 import { page, renewed } from "./lib/bench-table.mjs";
 import { hostileTexts, sanitizer, truncator } from "./lib/bench-text.mjs";
 import { tree } from "./lib/bench-tree.mjs";
-import { rings, warden } from "./lib/bench-warden.mjs";
+import { builds, rings, warden } from "./lib/bench-warden.mjs";
 import { newestPi, root, setupDir } from "./lib/places.mjs";
 import { runMain, SetupProblem } from "./lib/problem.mjs";
 import { coreFeatures, endRunning, runQuietly } from "./lib/programs.mjs";
@@ -31,11 +31,24 @@ import { setUp } from "./setup.mjs";
 
 /** @type {Record<string, (setting: import("./lib/bench-run.mjs").Setting) => Promise<import("./lib/bench-table.mjs").Section>>} */
 const sections = {
-	...{ collector, sanitizer, hostile: hostileTexts, truncator, addon, start, memory, loop, warden, rings, tree },
+	...{
+		collector,
+		sanitizer,
+		hostile: hostileTexts,
+		truncator,
+		addon,
+		start,
+		memory,
+		loop,
+		warden,
+		rings,
+		builds,
+		tree,
+	},
 	...{ scale, early, lean, import: importing },
 };
 
-const withAddon = ["addon", "start", "loop", "warden", "rings", "tree", "scale", "early", "lean"];
+const withAddon = ["addon", "start", "loop", "warden", "rings", "builds", "tree", "scale", "early", "lean"];
 const withPi = ["early", "lean", "import"];
 
 await runMain(async () => {

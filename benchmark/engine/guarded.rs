@@ -8,12 +8,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pi_subagent_native::process::{
-    Activity, Cancel, ChildCommand, Guardian, Input, Mechanism, Observer, Options, Sandbox, SuperviseLimits,
-    Supervised, supervise,
+    Activity, Cancel, ChildCommand, Guardian, Input, Mechanism, Observer, Options, Outcome, Sandbox,
+    SuperviseLimits, Supervised, supervise,
 };
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
+use super::builds::Tree;
 use super::pipe::child;
 use super::shells;
 
@@ -62,6 +63,29 @@ pub(crate) fn rings(warden: &str, folder: &str, count: &str) -> Result<Value, Bo
     let host = Host::new(warden, folder)?;
     let ways = [WAYS[1], WAYS[5]];
     Ok(json!({ "ways": host.ways(&ways, count.parse()?, false)?, "shells": host.shells(count)? }))
+}
+
+/// Builds a tree through a warden without a sandbox and in those of a child that may write there, in turn, `count` times,
+/// and reports how many milliseconds each took.
+pub(crate) fn builds(warden: &str, folder: &str, count: &str) -> Result<Value, Box<dyn Error>> {
+    let host = Host::new(warden, folder)?;
+    let tree = Tree::new(&host.warden, &host.folder)?;
+    let shell = tree.shell.to_str().ok_or("a path is not UTF-8")?;
+    let (free, confined) = (host.guardian(Way::Warden), host.guardian(Way::Warden));
+    let options = Options { sandbox: Some(tree.sandbox()), pid_namespace: true, ..Options::default() };
+    let confined = confined.map(|guardian| Guardian { options, ..guardian });
+    let (mut freely, mut confinedly) = (Vec::new(), Vec::new());
+    for _ in 0..count.parse::<usize>()? {
+        for (guardian, shell, times) in [(&free, "/bin/sh", &mut freely), (&confined, shell, &mut confinedly)]
+        {
+            let run = host.run_in(guardian.clone(), &[shell, "-c", &tree.build()])?;
+            if !matches!(run.supervised.outcome, Outcome::Exited(status) if status.success()) {
+                return Err(format!("the build failed: {:?}", run.supervised).into());
+            }
+            times.push(milliseconds(run.supervised.duration));
+        }
+    }
+    Ok(json!({ "freeMs": freely, "confinedMs": confinedly }))
 }
 
 /// Opens a file repeatedly, and reports how many nanoseconds one open takes.
@@ -164,7 +188,11 @@ impl Host {
     }
 
     fn run(&self, way: Way, words: &[&str]) -> Result<Run, Box<dyn Error>> {
-        let command = ChildCommand { guardian: self.guardian(way), ..child(words[0], &words[1..])? };
+        self.run_in(self.guardian(way), words)
+    }
+
+    fn run_in(&self, guardian: Option<Guardian>, words: &[&str]) -> Result<Run, Box<dyn Error>> {
+        let command = ChildCommand { guardian, ..child(words[0], &words[1..])? };
         let mut watch = Watch { first: None, output: Vec::new() };
         let cancel = Cancel::new();
         let started = Instant::now();

@@ -5,6 +5,8 @@
 //! does not know what the numbers are compared with.
 
 mod buffer;
+#[cfg(target_os = "linux")]
+mod builds;
 mod child;
 mod flood;
 #[cfg(target_os = "linux")]
@@ -22,7 +24,7 @@ use std::io::Write;
 
 const USAGE: &str = "usage: engine drain | collect | supervise <drain|collect> <program> <argument>… | \
     pour <file> <chunks|lines|sent> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file> | \
-    figures <texts> | changes <folder>… | guarded <warden> <folder> <count> | opens <file> | rings <warden> <folder> <count> | shells <count> <shell>… | child <gate> <deltas> <pause in ms> <argument of pi>…";
+    figures <texts> | changes <folder>… | guarded <warden> <folder> <count> | opens <file> | rings <warden> <folder> <count> | shells <count> <shell>… | builds <warden> <folder> <count> | child <gate> <deltas> <pause in ms> <argument of pi>…";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // cargo adds `--bench` when it runs a benchmark itself.
@@ -49,6 +51,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["guarded", warden, folder, count] => guarded::measure(warden, folder, count)?,
         #[cfg(target_os = "linux")]
         ["rings", warden, folder, count] => guarded::rings(warden, folder, count)?,
+        #[cfg(target_os = "linux")]
+        ["builds", warden, folder, count] => guarded::builds(warden, folder, count)?,
         #[cfg(target_os = "linux")]
         ["opens", file] => guarded::opens(file)?,
         // `cargo bench` alone measures nothing, because the writer and the baselines are missing.

@@ -114,6 +114,29 @@ export async function rings({ engine, folder, quick }) {
 	return { title, about, rows };
 }
 
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function builds({ engine, folder, quick }) {
+	const times = quick ? 1 : 40;
+	const title = "A build by a child that may write";
+	const about =
+		`${times} builds of 24 C files by \`make -j2\`, from nothing, through a warden without a sandbox (baseline) and in the two of a\n` +
+		"child that may write in the tree (its `.git` and `.pi` read-only), in turn; until nobody is left. Linux only, with a C compiler.";
+	const program = join(root, wardenName);
+	const isThere = process.platform === "linux" && ["make", "cc"].every((name) => isOnPath(name));
+	if (!isThere) return { title, about, rows: [] };
+	const place = mkdtempSync(join(existsSync(memory) ? memory : folder, "builds-"));
+	const command = [engine, "builds", program, place, String(times)];
+	const found = await step("building in a sandbox", () => report(command)).finally(() =>
+		rmSync(place, { recursive: true, force: true }),
+	);
+	return { title, about, rows: spreadRows("a build", found.confinedMs, found.freeMs) };
+}
+
+/** @param {string} name */
+function isOnPath(name) {
+	return (process.env.PATH ?? "").split(":").some((directory) => existsSync(join(directory, name)));
+}
+
 /**
  * @param {string} what
  * @param {number[]} ours
