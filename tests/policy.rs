@@ -22,7 +22,7 @@ fn agent(readonly: bool, tools: Option<&str>) -> AgentDefinition {
     agent
 }
 
-/// Words: `write`, `lsp`, `sandbox`; `-name` denies, `+name` allows.
+/// Words: `write`, `lsp`, `sandbox`, `foreign` for a project that names a shell; `-name` denies, `+name` allows.
 fn policy(words: &str) -> ToolPolicy {
     let marked = |mark: char| {
         words.split_whitespace().filter_map(move |word| word.strip_prefix(mark)).map(str::to_owned)
@@ -32,7 +32,11 @@ fn policy(words: &str) -> ToolPolicy {
     ToolPolicy {
         allow_write: has("write"),
         allow_lsp: has("lsp"),
-        shell: if has("sandbox") { ShellPolicy::Held } else { ShellPolicy::NoSandbox },
+        shell: match (has("sandbox"), has("foreign")) {
+            (true, true) => ShellPolicy::FromProject,
+            (true, false) => ShellPolicy::Held,
+            (false, _) => ShellPolicy::NoSandbox,
+        },
         deny: marked('-').collect(),
         allow: (!allow.is_empty()).then_some(allow),
         bounds: Vec::new(),
@@ -60,6 +64,9 @@ fn tools_are_granted_by_agent_configuration_and_sandbox() {
         ("readonly, sandboxed", true, Some(all), "lsp sandbox", format!("read bash lsp grep | edit:{Readonly:?} write:{Readonly:?} custom:{Readonly:?}")),
         ("not readonly", false, Some(all), "lsp", format!("read lsp grep | bash:{NoSandbox:?} edit:{WriteNotAllowed:?} write:{WriteNotAllowed:?} custom:{WriteNotAllowed:?}")),
         ("not readonly, writing allowed", false, Some(all), "lsp write", format!("{all} | ")),
+        ("writing allowed, in the sandbox", false, Some("read bash edit"), "write sandbox", "read bash edit | ".into()),
+        ("the same, with a shell that it would not hold", false, Some("read bash edit"), "write sandbox foreign", "read edit | bash:ShellFromProject".into()),
+        ("the same, none declared", false, None, "write sandbox foreign", "read edit write | ".into()),
         ("no language server", false, Some("lsp read"), "write", "read | lsp:LspNotAllowed".into()),
         ("none declared, readonly", true, None, "", format!("{R} | ")),
         ("none declared, readonly, sandboxed", true, None, "lsp sandbox", format!("{R} lsp bash | ")),

@@ -121,6 +121,15 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		assert.equal(single(again).flagged, undefined);
 	});
 
+	it("has no shell that its sandbox would not hold", async (t) => {
+		const scene = sceneOf(t, "begin; said Done.; settled");
+		scene.write("project/.pi/settings.json", '{ "shellPath": "/bin/zsh" }');
+		const dropped = async (config: object) =>
+			single(await scene.run({ config })).diagnostics?.find((text) => text.includes("`bash` was dropped"));
+		assert.match((await dropped({ sandbox: "auto", allowWrite: true })) ?? "", /shellPath/);
+		assert.equal(await dropped({ sandbox: "auto", allowWrite: "all" }), undefined);
+	});
+
 	it("cannot be let out by a project", async (t) => {
 		const scene = sceneOf(t);
 		scene.write("agent/subagents.json", JSON.stringify({ subagents: { allowWrite: true } }));

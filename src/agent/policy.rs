@@ -61,7 +61,7 @@ pub fn is_free_of_side_effects(tool: &str, sandboxed: bool) -> bool {
     READING.contains(&tool) || tool == LSP || (tool == SHELL && sandboxed)
 }
 
-/// Whether a child that may not write gets a shell.
+/// Whether a child in the sandbox gets a shell, and one that may not write without a sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShellPolicy {
     /// It does: the kernel keeps what the shell starts from writing.
@@ -288,7 +288,8 @@ fn plan_declared(
             Some(reason)
         } else if tool == LSP {
             (!policy.allow_lsp).then_some(DropReason::LspNotAllowed)
-        } else if reading_only && tool == SHELL {
+        } else if tool == SHELL && (reading_only || policy.shell != ShellPolicy::NoSandbox) {
+            // One that may write and has no sandbox has its user's word.
             policy.shell.refusal()
         } else if CLAUDE_ONLY.contains(&tool) || reading_only && !READING.contains(&tool) && !exists(tool) {
             Some(DropReason::Unknown)
