@@ -19,13 +19,16 @@ use pi_subagent_native::orchestrate::background::{
     KnownDeliveries, Listener, Receipt, SessionAnswer, SpawnRequest, background, close_conversation,
     mark_delivered, open_conversation, parse_call, spawn, until_settled_or_asked, use_session_tool,
 };
+use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, single};
 use pi_subagent_native::process::Cancel;
-use pi_subagent_native::run::{Answer, BoxFuture, ChildQuestion, Host, HostCallbacks, HostContext};
+use pi_subagent_native::run::{
+    Answer, BoxFuture, ChildQuestion, Control, Host, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec,
+};
 use pids::eventually;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
@@ -285,4 +288,42 @@ async fn waiting_for_the_runs_is_interrupted_once_for_each_question() {
     scene.send(&view, json!({ "sessionKey": key, "message": "green" })).await;
     assert_eq!(waiting.await, Ok(false));
     assert_eq!(scene.heard().len(), 2);
+}
+
+/// Before, the question would have been a person's.
+#[tokio::test]
+async fn a_call_that_is_moved_to_the_background_asks_the_conversation_from_then_on() {
+    let scene = Scene::new(&ASKS.replacen("key; ", "key; gate moved; ", 1));
+    let view = scene.open(Vec::new()).await;
+    let spec = RunSpec {
+        agent: "asks".into(),
+        label: None,
+        task: "paint it".into(),
+        cwd: scene.root.path().join("project"),
+        context: scene.context(),
+        share: 1,
+        siblings: 1,
+        overrides: RunOverrides::default(),
+    };
+    let hand_over = HandOver::default();
+    let call = Call {
+        id: RunId::draw(),
+        callbacks: Arc::new(User::default()),
+        control: Control::default(),
+        updates: watch::channel(None).0,
+        host_id: None,
+        order: CallOrder::now(),
+        hand_over: hand_over.clone(),
+        ends_with: Cancel::new(),
+    };
+    let call = tokio::spawn(single(spec, call));
+    scene.until_file("heard").await;
+    let moved = timeout(PATIENCE, hand_over.request()).await.expect("an answer").expect("it is handed over");
+    timeout(PATIENCE, call).await.expect("the call ends").expect("no panic");
+    fs::write(scene.root.path().join("moved"), "").expect("a file");
+    let asked = scene.until_told(1).await;
+    assert_eq!(asked.questions.len(), 1, "{asked:?}");
+    scene.send(&view, json!({ "sessionKey": moved[0].session_key, "message": "green" })).await;
+    assert!(scene.until_file("answer").await.contains(r#""value":"green""#));
+    assert!(scene.until_told(2).await.text.contains("Done."));
 }
