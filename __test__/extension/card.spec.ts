@@ -390,6 +390,20 @@ describe("the card of a run that is over", () => {
 		);
 	});
 
+	it("shows apart which of them run code later", () => {
+		const card = new Card().finish(ended({ changes: ["a.ts", ".envrc"], flagged: [".envrc", ".pi/extensions/x.ts"] }));
+		assert.deepEqual(card.lines(80).slice(-3, -1), [
+			"  changed a.ts, .envrc",
+			"  look at first .envrc, .pi/extensions/x.ts",
+		]);
+		card.expanded = true;
+		const lines = card.lines(60);
+		assert.deepEqual(lines.slice(lines.indexOf("  look at first")).slice(1, 3), [
+			"    .envrc",
+			"    .pi/extensions/x.ts",
+		]);
+	});
+
 	it("names the session of a run that was interrupted", () => {
 		const sessionFile = `${homedir()}/.pi/agent/sessions/--project--/1/1a2b3c4d/session.jsonl`;
 		const interrupted = ended({ outcome: "interrupted", exitCode: 1, error: "its pi ended", sessionFile });

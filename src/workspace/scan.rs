@@ -91,16 +91,15 @@ impl Scan<'_> {
             return self.repository(directory);
         }
         for entry in self.list(directory) {
-            let (path, name) = (entry.path(), entry.file_name());
-            let Ok(kind) = entry.file_type() else { continue };
+            let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             let name = name.to_str().unwrap_or_default();
             // Some file systems do not tell capitals from small letters.
             if PROTECTED.iter().any(|known| name.eq_ignore_ascii_case(known)) {
-                self.protected(&path, kind.is_symlink());
-            } else if !is_installed && self.runs_later(&path) {
-                self.watch_all(&path);
+                self.protected(&entry.path(), kind.is_symlink());
+            } else if !is_installed && runs_later(directory, name) {
+                self.watch_all(&entry.path());
             } else if kind.is_dir() {
-                self.waiting.push_back((path, is_installed || INSTALLED.contains(&name)));
+                self.waiting.push_back((entry.path(), is_installed || INSTALLED.contains(&name)));
             }
         }
     }
@@ -149,11 +148,6 @@ impl Scan<'_> {
         }
     }
 
-    fn runs_later(&self, path: &Path) -> bool {
-        let Ok(inner) = path.strip_prefix(self.root) else { return false };
-        RUNS_LATER.iter().any(|name| inner.ends_with(name))
-    }
-
     /// Watches a file, or all files below a directory.
     fn watch_all(&mut self, path: &Path) {
         let mut waiting = vec![path.to_owned()];
@@ -178,6 +172,14 @@ impl Scan<'_> {
             self.found.watched.insert(inner.to_owned(), mark(&found));
         }
     }
+}
+
+/// Compares names before paths: most entries are none of these.
+fn runs_later(directory: &Path, name: &str) -> bool {
+    RUNS_LATER.iter().any(|known| match known.rsplit_once('/') {
+        Some((above, last)) => last == name && directory.ends_with(above),
+        None => *known == name,
+    })
 }
 
 #[cfg(unix)]
