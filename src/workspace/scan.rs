@@ -107,7 +107,7 @@ impl Scan<'_> {
     /// The entries of a directory, if it can be read and there is room for them.
     fn list(&mut self, directory: &Path) -> Vec<DirEntry> {
         let Ok(entries) = fs::read_dir(directory) else {
-            self.found.is_partial = true;
+            self.found.is_partial |= could_be_opened(directory);
             return Vec::new();
         };
         let room = MAX_ENTRIES.saturating_sub(self.entries);
@@ -172,6 +172,22 @@ impl Scan<'_> {
             self.found.watched.insert(inner.to_owned(), mark(&found));
         }
     }
+}
+
+/// Whether a child could write in a directory that cannot be read, now or after a change of its mode. Not where another
+/// user's database lies, for example.
+#[cfg(unix)]
+fn could_be_opened(directory: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    use std::os::unix::fs::MetadataExt as _;
+    let is_ours = |found: fs::Metadata| found.uid() == rustix::process::geteuid().as_raw();
+    fs::symlink_metadata(directory).is_ok_and(is_ours)
+        || access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+#[cfg(not(unix))]
+fn could_be_opened(directory: &Path) -> bool {
+    directory.exists()
 }
 
 /// Compares names before paths: most entries are none of these.
@@ -308,6 +324,20 @@ mod tests {
         fs::rename(root.join("new"), root.join(".envrc")).expect("moved");
         fs::remove_file(root.join(".mcp.json")).expect("removed");
         assert_eq!(names(&root, &before.changes(&scan(&root, &[]))), [".envrc"]);
+    }
+
+    /// Root can read everything, so nothing is missing then.
+    #[cfg(unix)]
+    #[test]
+    fn a_directory_that_cannot_be_read_is_a_gap_only_where_something_could_be_written() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (_root, root) = tree(&["closed/.pi/x"]);
+        let closed = root.join("closed");
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o300)).expect("set");
+        let (is_readable, found) = (fs::read_dir(&closed).is_ok(), scan(&root, &[]));
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).expect("set");
+        assert_eq!(found.is_partial, !is_readable);
+        assert!(!could_be_opened(&root.join("missing")));
     }
 
     #[test]
