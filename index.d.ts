@@ -1715,7 +1715,15 @@ export interface RunOptions {
    * for a command. A line end then comes before it, in the `json` protocol the word `Task:`.
    */
   task: string
-  /** The host's id of the call; the run claims the child that `bootEarly` booted under it. */
+  /**
+   * A JSON Schema of the result: the child submits one of this shape, and `structured` of the result has it. Wins
+   * over the agent's. At most 16 KiB.
+   */
+  outputSchema?: Record<string, unknown>
+  /**
+   * The host's id of the call; the run claims the child that `bootEarly` booted under it, unless it has an
+   * `outputSchema`.
+   */
   callId?: string
   /**
    * True when the caller's signal has fired already: nothing is started, and the outcome is `aborted`.
@@ -1990,6 +1998,13 @@ export interface SingleResult {
   /** The file with the whole sanitized text; absent unless `content` was truncated. */
   fullOutputFile?: string
   /**
+   * What the child has submitted, where its agent or the call has an `outputSchema`: sanitized, and of that shape as far
+   * as pi's check of it goes. Absent when it has more than 64 KiB as JSON; `structuredFile` names it then.
+   */
+  structured?: unknown
+  /** The file with all of it as JSON; absent when the text holds it. */
+  structuredFile?: string
+  /**
    * The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
    * are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may
    * not write.
@@ -2149,6 +2164,8 @@ export interface SpawnOptions {
    * @default "keep"
    */
   cleanup?: string
+  /** A JSON Schema of the result, as in `RunOptions`. */
+  outputSchema?: Record<string, unknown>
   /** Every model of the hosting pi, `provider/id`. Absent: unknown, and any `provider/id` is accepted. */
   models?: Array<string>
   /** The directory of the conversation. Absolute, or relative to the process's own. */

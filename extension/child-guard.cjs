@@ -26,6 +26,7 @@ const ANNOUNCING = "Your work on the task is done, and its result is kept.";
  * @property {boolean} lsp
  * @property {ReadonlySet<string>} lspActions
  * @property {"1" | "parent" | undefined} asks Whom the agent may ask: the user, or the conversation that started the run.
+ * @property {object | undefined} submits The parameters of `submit_result`, if the agent has to submit its result.
  * @property {boolean} ownShell Only pi's own `bash` may run: nothing else starts its commands in a sandbox.
  */
 
@@ -40,6 +41,7 @@ function readPolicy(environment) {
 		lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
 		lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
 		asks: asked === "1" || asked === "parent" ? asked : undefined,
+		submits: environment.PI_SUBAGENT_SUBMIT ? JSON.parse(environment.PI_SUBAGENT_SUBMIT) : undefined,
 		ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1",
 	};
 }
@@ -209,6 +211,29 @@ function registerAsk(pi, asks) {
 }
 
 /**
+ * The tool that ends the work with a result. pi checks it against the parameters, and what is wrong goes back to the model.
+ *
+ * @param {object} parameters
+ */
+const submit = (parameters) =>
+	/** @type {ToolDefinition} */ (
+		/** @type {unknown} */ ({
+			name: "submit_result",
+			label: "Submit result",
+			description: "Submit the result of your task and end your work. Call it once, alone, when nothing is left to do.",
+			parameters,
+			/**
+			 * @param {string} _id
+			 * @param {object} submitted
+			 */
+			async execute(_id, submitted) {
+				// The host reads the details; they are not shown to the model.
+				return { content: [{ type: "text", text: "Submitted." }], details: { submitted }, terminate: true };
+			},
+		})
+	);
+
+/**
  * Registers the guard. The policy is read once, so that nothing in the child can loosen it later.
  *
  * @param {Pick<ExtensionAPI, "on" | "getAllTools" | "registerTool">} pi
@@ -218,6 +243,7 @@ function registerAsk(pi, asks) {
 function childGuard(pi, { isSecond = false } = {}) {
 	const policy = readPolicy(process.env);
 	if (policy.asks && !isSecond) registerAsk(pi, policy.asks);
+	if (policy.submits && !isSecond) pi.registerTool(submit(policy.submits));
 	let isAnnouncing = false;
 	pi.on("before_agent_start", (/** @type {{ prompt?: string }} */ { prompt }) => {
 		// An extension's message that starts a turn is no prompt, and allows nothing that was not allowed before.

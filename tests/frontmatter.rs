@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use hidden::{assert_all_seen, with_hidden};
 use pi_subagent_native::agent::{
-    AgentDefinition, AgentDirs, Asks, Catalog, Context, Network, SandboxMode, Skills, Source, discover,
+    AgentDefinition, AgentDirs, Asks, Catalog, Context, Network, OutputSchema, SandboxMode, Skills, Source,
+    discover,
 };
 use tempfile::TempDir;
 
@@ -82,6 +83,8 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
         ("unknown fields", "---\nname: a\ncolor: red\ntool: read\n---\n".into()),
         ("ask", "---\nname: a\nask: everybody\n---\n".into()),
         ("ask the parent", "---\nname: a\nask: parent\n---\n".into()),
+        ("a schema that is none", "---\nname: a\noutputSchema: [files]\n---\n".into()),
+        ("a schema that JSON cannot say", "---\nname: a\noutputSchema: { 1: .nan }\n---\n".into()),
         ("skills by name", "---\nname: a\nskills: pdf, xlsx\n---\n".into()),
         (
             "several at once, CRLF and BOM",
@@ -123,7 +126,7 @@ fn every_field_is_read() {
     let agent = agent_of(
         "---\nname: a.B_c-1\ndescription: >\n  Does\n  things.\nreadonly: 1\ntools: [Read, grep, Read]\nmodel: x/y\n\
          thinking: high\ntimeoutMs: 1000\nidleTimeoutMs: 0\nmaxTurns: 3\nmaxCost: 0.5\nsandbox: required\n\
-         network: off\nlauncher: box\nextensions: ./a.ts, ./b.ts\ncontext: none\nskills: true\nask: true\n---\n\nDo it.\n",
+         network: off\nlauncher: box\nextensions: ./a.ts, ./b.ts\ncontext: none\nskills: true\nask: true\noutputSchema:\n  type: array\n---\n\nDo it.\n",
     );
     assert_eq!((agent.name.as_str(), agent.description.as_str()), ("a.B_c-1", "Does things."));
     assert_eq!((agent.readonly, agent.prompt.as_str()), (true, "Do it."));
@@ -136,6 +139,8 @@ fn every_field_is_read() {
     assert_eq!(agent.extensions.as_deref(), Some(&["./a.ts".to_owned(), "./b.ts".to_owned()][..]));
     assert_eq!((agent.context, agent.skills), (Some(Context::None), Some(Skills::All(true))));
     assert_eq!(agent.ask, Asks::User);
+    let parameters = agent.output_schema.as_ref().map(OutputSchema::parameters);
+    assert_eq!(parameters.map(|schema| schema["properties"]["value"]["type"].clone()), Some("array".into()));
     assert_eq!(agent.content_hash.len(), 64);
 }
 

@@ -130,6 +130,8 @@ holds<
 		| "supervision"
 		| "resources"
 		| "fullOutputFile"
+		| "structured"
+		| "structuredFile"
 		| "changes"
 		| "flagged"
 		| "redacted"

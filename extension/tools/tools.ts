@@ -131,16 +131,14 @@ async function useSessionTool(name: string, { session }: Background, call: Call)
 	return await withAbort(call.signal, use, use.result());
 }
 
-type SpawnParams = Pick<SpawnOptions, "task" | "label" | "runTimeoutSeconds" | "cleanup"> &
+type SpawnParams = Pick<SpawnOptions, "task" | "label" | "runTimeoutSeconds" | "cleanup" | "outputSchema"> &
 	Partial<Record<"agentId" | "model" | "thinking", string>>;
 
 /** Neither this nor the list waits for a run. */
 async function spawn({ native, params, place, host, signal }: Call): Promise<ToolOutput> {
 	if (signal?.aborted) return failure("aborted before anything was started");
 	const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params as SpawnParams;
-	const { task, label, runTimeoutSeconds, cleanup } = named;
-	const asked = { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup };
-	const options = defined<SpawnOptions>({ ...place, ...asked });
+	const options = defined<SpawnOptions>({ ...place, ...named, agent, childModel, childThinking });
 	return answer(await native.spawnSession(options, host));
 }
 

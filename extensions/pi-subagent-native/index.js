@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 // pi-subagent-native 0.1.0 ec287c03e859f20d. Generated from extension/ by `npm run build:extension`.
+=======
+// pi-subagent-native 0.1.0 710c414a6d41999e. Generated from extension/ by `npm run build:extension`.
+>>>>>>> 673b96e (run: results in a shape of their caller's choice, submitted by the child and checked by pi)
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -41,7 +45,12 @@ var require_child_guard = __commonJS({
         tools: environment.PI_SUBAGENT_TOOLS === void 0 ? void 0 : names(environment.PI_SUBAGENT_TOOLS),
         lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
         lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
+<<<<<<< HEAD
         asks: asked === "1" || asked === "parent" ? asked : void 0,
+=======
+        asks: environment.PI_SUBAGENT_ASK === "1",
+        submits: environment.PI_SUBAGENT_SUBMIT ? JSON.parse(environment.PI_SUBAGENT_SUBMIT) : void 0,
+>>>>>>> 673b96e (run: results in a shape of their caller's choice, submitted by the child and checked by pi)
         ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1"
       };
     }
@@ -132,6 +141,7 @@ var require_child_guard = __commonJS({
           const answer2 = await (options.length > 0 ? ui.select(title, options, until) : ui.input(title, void 0, until));
           return { content: [{ type: "text", text: answer2 ? `${heard}: ${answer2}` : DECLINED }], details: {} };
         }
+<<<<<<< HEAD
       };
       return (
         /** @type {ToolDefinition} */
@@ -149,6 +159,31 @@ var require_child_guard = __commonJS({
     function childGuard2(pi, { isSecond = false } = {}) {
       const policy = readPolicy(process.env);
       if (policy.asks && !isSecond) registerAsk(pi, policy.asks);
+=======
+      }
+    );
+    var submit = (parameters) => (
+      /** @type {ToolDefinition} */
+      /** @type {unknown} */
+      {
+        name: "submit_result",
+        label: "Submit result",
+        description: "Submit the result of your task and end your work. Call it once, alone, when nothing is left to do.",
+        parameters,
+        /**
+         * @param {string} _id
+         * @param {object} submitted
+         */
+        async execute(_id, submitted) {
+          return { content: [{ type: "text", text: "Submitted." }], details: { submitted }, terminate: true };
+        }
+      }
+    );
+    function childGuard2(pi, isFirst = true) {
+      const policy = readPolicy(process.env);
+      if (isFirst && policy.asks) pi.registerTool(ask);
+      if (isFirst && policy.submits) pi.registerTool(submit(policy.submits));
+>>>>>>> 673b96e (run: results in a shape of their caller's choice, submitted by the child and checked by pi)
       let isAnnouncing = false;
       pi.on("before_agent_start", ({ prompt }) => {
         if (prompt !== void 0) isAnnouncing = prompt.startsWith(ANNOUNCING);
@@ -6329,8 +6364,13 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
+<<<<<<< HEAD
   if (!onDisk || onDisk[0].includes(` ${"0.1.0 ec287c03e859f20d"}.`)) return void 0;
   const [version] = "0.1.0 ec287c03e859f20d".split(" ");
+=======
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 710c414a6d41999e"}.`)) return void 0;
+  const [version] = "0.1.0 710c414a6d41999e".split(" ");
+>>>>>>> 673b96e (run: results in a shape of their caller's choice, submitted by the child and checked by pi)
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8962,9 +9002,7 @@ async function useSessionTool(name, { session: session2 }, call) {
 async function spawn({ native, params, place, host, signal }) {
   if (signal?.aborted) return failure2("aborted before anything was started");
   const { agentId: agent, model: childModel, thinking: childThinking, ...named2 } = params;
-  const { task, label, runTimeoutSeconds, cleanup } = named2;
-  const asked = { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup };
-  const options = defined({ ...place, ...asked });
+  const options = defined({ ...place, ...named2, agent, childModel, childThinking });
   return answer(await native.spawnSession(options, host));
 }
 async function list({ native, place }) {
@@ -9099,7 +9137,11 @@ function widgetLines({ live: live2, unread }, rows, now, pen) {
 // extension/index.ts
 function subagentNative(api) {
   if (process.env.PI_SUBAGENT_CHILD === "1") {
+<<<<<<< HEAD
     (0, import_child_guard.default)(api, { isSecond: true });
+=======
+    (0, import_child_guard.default)(api, false);
+>>>>>>> 673b96e (run: results in a shape of their caller's choice, submitted by the child and checked by pi)
     return;
   }
   contained("loading the extension", () => start(guarded(api)));

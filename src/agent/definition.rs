@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::output_schema::OutputSchema;
 use crate::text::text_enum;
 
 text_enum! {
@@ -125,6 +126,8 @@ pub struct AgentDefinition {
     pub skills: Option<Skills>,
     /// Whom the child may ask with the tool `ask`.
     pub ask: Asks,
+    /// The shape of the result that the child has to submit.
+    pub output_schema: Option<OutputSchema>,
     /// The system prompt: the file's body, or the description when the body is empty.
     pub prompt: String,
     /// SHA-256 of the file in lower-case hexadecimal. A confirmation is bound to it.

@@ -49,6 +49,27 @@ pub(super) enum Yaml {
     Map(Vec<(Yaml, Yaml)>),
 }
 
+impl Yaml {
+    /// The value as JSON; `None` if a key is no text or a number is none that JSON has.
+    pub(super) fn to_json(&self) -> Option<serde_json::Value> {
+        Some(match self {
+            Self::Null => serde_json::Value::Null,
+            Self::Bool(value) => (*value).into(),
+            Self::Integer(value) => (*value).into(),
+            Self::Float(value) => serde_json::Number::from_f64(*value)?.into(),
+            Self::Text(text) => text.as_str().into(),
+            Self::List(items) => items.iter().map(Self::to_json).collect::<Option<Vec<_>>>()?.into(),
+            Self::Map(entries) => {
+                let entry = |(key, value): &(Self, Self)| match key {
+                    Self::Text(key) => Some((key.clone(), value.to_json()?)),
+                    _ => None,
+                };
+                serde_json::Value::Object(entries.iter().map(entry).collect::<Option<_>>()?)
+            }
+        })
+    }
+}
+
 /// Formats the value for messages.
 impl fmt::Display for Yaml {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

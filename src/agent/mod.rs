@@ -16,6 +16,7 @@
 //! | `consent` | whether the user has confirmed a project's agent |
 //! | `depth` | whether this process may delegate at all |
 //! | `policy` | which declared tools a child gets, and why not the others |
+//! | `output_schema` | the shape of the result that a run has to submit |
 //! | `surface` | the tools' descriptions and schemas, and the delegation policy |
 
 mod catalog;
@@ -24,6 +25,7 @@ mod definition;
 mod depth;
 mod discover;
 mod frontmatter;
+mod output_schema;
 mod parse;
 mod policy;
 mod surface;
@@ -34,6 +36,7 @@ pub use definition::{AgentDefinition, Asks, Context, Network, SandboxMode, Skill
 pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
 pub use discover::{AgentDirs, discover};
 pub(crate) use discover::{canonical, project_directories};
+pub use output_schema::{OutputSchema, SUBMIT};
 pub(crate) use parse::is_agent_name;
 pub use parse::{Parsed, parse};
 pub(crate) use policy::{ASK, SHELL, tool_name};

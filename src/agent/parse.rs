@@ -10,6 +10,7 @@ use super::definition::{
     AgentDefinition, Asks, Context, Network, SandboxMode, Skills, Source, THINKING_LEVELS,
 };
 use super::frontmatter::{self, Document, Field, SyntaxError, Yaml};
+use super::output_schema::OutputSchema;
 use super::policy::{is_tool_name, pi_tool_name};
 use crate::text::{
     Code, Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted, suggestion, without_controls,
@@ -34,7 +35,7 @@ const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// Reads one field into the definition.
 type Read = fn(&mut Reader<'_>, &Field, &mut AgentDefinition);
 
-const FIELDS: [(&str, Read); 18] = [
+const FIELDS: [(&str, Read); 19] = [
     ("name", |reader, field, agent| agent.name = reader.name(field).unwrap_or_default()),
     ("description", |reader, field, agent| reader.description(field, agent)),
     ("readonly", |reader, field, agent| agent.readonly = reader.readonly(field).unwrap_or_default()),
@@ -62,6 +63,7 @@ const FIELDS: [(&str, Read); 18] = [
     ("context", |reader, field, agent| agent.context = reader.context(field)),
     ("skills", |reader, field, agent| agent.skills = reader.skills(field)),
     ("ask", |reader, field, agent| agent.ask = reader.ask(field).unwrap_or_default()),
+    ("outputSchema", |reader, field, agent| agent.output_schema = reader.schema(field)),
 ];
 
 const NAME_MISSING: Code = (Severity::Error, "FRONTMATTER_NAME_MISSING");
@@ -336,6 +338,17 @@ impl Reader<'_> {
             Yaml::Bool(false) => Some(Asks::Nobody),
             Yaml::Text(text) if text == Asks::Parent.as_str() => Some(Asks::Parent),
             _ => self.wrong(field, SYNTAX, "`true`, `false` or `parent`"),
+        }
+    }
+
+    fn schema(&mut self, field: &Field) -> Option<OutputSchema> {
+        let schema = field.value.to_json().ok_or_else(|| "expected what JSON can say".to_owned());
+        match schema.and_then(OutputSchema::new) {
+            Ok(schema) => Some(schema),
+            Err(why) => {
+                self.report(SYNTAX, field.value_at, format!("`{}` is no schema: {why}", field.name));
+                None
+            }
         }
     }
 

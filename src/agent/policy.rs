@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::definition::{AgentDefinition, Asks};
+use super::output_schema::SUBMIT;
 use crate::text::{covers, overlaps};
 
 /// Tools that change nothing, in the order in which a child gets them.
@@ -58,7 +59,7 @@ fn package_with(tool: &str) -> Option<&'static str> {
 /// Whether a tool changes nothing, so that its call can be repeated. A shell meets this only inside a sandbox.
 #[must_use]
 pub fn is_free_of_side_effects(tool: &str, sandboxed: bool) -> bool {
-    READING.contains(&tool) || tool == LSP || (tool == SHELL && sandboxed)
+    READING.contains(&tool) || [LSP, ASK, SUBMIT].contains(&tool) || (tool == SHELL && sandboxed)
 }
 
 /// Whether a child in the sandbox gets a shell, and one that may not write without a sandbox.
@@ -138,7 +139,8 @@ impl ToolPlan {
     /// widens it.
     #[must_use]
     pub fn at_most(mut self, snapshot: &[String]) -> Self {
-        let (kept, dropped) = self.tools.into_iter().partition(|tool| snapshot.contains(tool));
+        let (kept, dropped) =
+            self.tools.into_iter().partition(|tool| snapshot.contains(tool) || tool == SUBMIT);
         self.tools = kept;
         let dropped: Vec<String> = dropped;
         let reason = DropReason::NotInSnapshot;
@@ -149,7 +151,7 @@ impl ToolPlan {
     /// What to tell the agent about its tools in its prompt, if anything.
     #[must_use]
     pub fn note(&self) -> Option<&'static str> {
-        self.tools.is_empty().then_some(
+        self.tools.iter().all(|tool| tool == SUBMIT).then_some(
             "You have no tools in this run. Work from the task's text alone, do not pretend to have looked anything \
              up, and say what could not be checked.",
         )
@@ -268,6 +270,12 @@ pub fn plan_tools(
             Some(reason) => plan.dropped.push(DroppedTool { tool: ASK.to_owned(), reason }),
             None => plan.tools.push(ASK.to_owned()),
         }
+    }
+    if agent.output_schema.is_some() {
+        // Without it the run could only fail, and it does nothing but submit.
+        plan.tools.retain(|tool| tool != SUBMIT);
+        plan.dropped.retain(|dropped| dropped.tool != SUBMIT);
+        plan.tools.push(SUBMIT.to_owned());
     }
     Ok(plan)
 }

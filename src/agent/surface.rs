@@ -200,6 +200,7 @@ fn sessions_spawn() -> ToolSurface {
                 "cleanup": { "type": "string", "enum": ["keep", "delete"] },
                 "label": { "type": "string" },
                 "model": { "type": "string", "description": "provider/id" },
+                "outputSchema": { "type": "object", "description": "JSON Schema of the result" },
                 "runTimeoutSeconds": { "type": "integer", "minimum": 0 },
                 "task": { "type": "string", "minLength": 1 },
                 "thinking": { "type": "string" },

@@ -5,9 +5,11 @@ use crate::files::layout::{GUARD, LOCK, PROMPT};
 /// Stands between the name and the time in the name of an archived file.
 const ASIDE: &str = ".deleted.";
 
-/// Whether archiving a run renames this file: a session or an output, which hold what its child said.
+/// Whether archiving a run renames this file: a session, an output or a result, which hold what its child said.
 pub(super) fn is_said(name: &str) -> bool {
-    is_numbered(name, "session", ".jsonl") || is_numbered(name, "output", ".md")
+    [("session", ".jsonl"), ("output", ".md"), ("result", ".json")]
+        .iter()
+        .any(|(before, after)| is_numbered(name, before, after))
 }
 
 /// Whether this is `<before><after>` or `<before>-<number><after>`.
@@ -45,6 +47,7 @@ mod tests {
     fn only_names_that_a_run_gives_are_ours() {
         for (attempt, number) in [(1, 1), (2, 2), (17, 64)] {
             assert!(is_said(&layout::session(attempt)) && is_said(&layout::output(number)));
+            assert!(is_said(&layout::submitted(number)));
         }
         for said in ["session.jsonl", "session-2.jsonl", "session-17.jsonl", "output.md", "output-2.md"] {
             assert!(is_said(said) && is_ours(said), "{said}");
@@ -58,6 +61,7 @@ mod tests {
             "",
             "notes.md",
             "session",
+            "result.md",
             "session.jsonl.bak",
             "session-.jsonl",
             "session-x.jsonl",

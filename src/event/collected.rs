@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::display::DisplayItem;
 use super::stop_reason::StopReason;
 use super::usage::Usage;
+use super::wire::submitted::Submitted;
 
 /// What is kept of a stream. Not sanitized; every part is bounded.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -42,6 +43,8 @@ pub struct Collected {
     pub tools_unnamed: u64,
     /// The work is done: `agent_settled`, or on pi before 0.84 `agent_end` with no retry announced after it.
     pub settled: bool,
+    /// The newest result that the child has submitted, where one is awaited.
+    pub submitted: Option<Submitted>,
     /// Pi's own retries of the last failed request.
     pub retry: Option<Retry>,
     /// Counts of bytes, lines and events.

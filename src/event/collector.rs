@@ -15,7 +15,7 @@ use crate::text::lines::{Lines, Piece};
 /// Folds the event stream of a child, in chunks of any size, into a small state.
 ///
 /// Any chunking of the same bytes gives the same state. No line is too long: memory stays below 3 MiB whatever the
-/// stream holds, and at about 100 KiB while messages are short. An event counts when its line is complete; a line
+/// stream holds, 7 MiB where a result is awaited, and at about 100 KiB while messages are short. An event counts when its line is complete; a line
 /// that breaks off or is not JSON changes nothing and does not disturb the next.
 #[derive(Debug, Default)]
 pub struct Collector {
@@ -64,6 +64,13 @@ impl Collector {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Keeps the newest result that the child submits by this tool: the object `submitted` in the details of its result.
+    #[must_use]
+    pub fn awaiting(mut self, tool: &'static str) -> Self {
+        self.reader.record.submits = Some(tool);
+        self
     }
 
     /// Takes the next bytes of the stream, cut anywhere.

@@ -94,7 +94,7 @@ impl State {
             model: self.collected.model.as_deref(),
             stop_reason: self.collected.stop_reason.as_ref(),
             streaming: self.is_streaming,
-            has_answer: self.answer.is_some(),
+            has_answer: self.answer.is_some() || self.collected.submitted.is_some(),
             retry: self.retry.as_ref(),
         }
     }
@@ -119,6 +119,9 @@ impl State {
                 let call = record.tool_call_id.as_ref().and_then(|id| self.running.remove(id));
                 if record.is_error == Some(true) && record.tool_name.as_deref() == Some(SHELL) {
                     self.collected.refusal = self.collected.refusal.max(record.refusal);
+                }
+                if let Some(submitted) = record.submitted.take().filter(|_| record.is_error != Some(true)) {
+                    self.collected.submitted = Some(submitted);
                 }
                 if let Some(call) = call {
                     self.loops.call_ended(call, hash_of(&(record.tool_result, record.is_error)));

@@ -36,7 +36,7 @@ pub struct Live<'a> {
     pub stop_reason: Option<&'a StopReason>,
     /// An assistant message is under way.
     pub streaming: bool,
-    /// There is an answer.
+    /// There is an answer, or a submitted result.
     pub has_answer: bool,
     /// The request that pi is about to repeat.
     pub retry: Option<&'a PendingRetry>,

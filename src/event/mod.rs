@@ -49,3 +49,4 @@ pub use short_form::short_form;
 pub use stop_reason::StopReason;
 pub use usage::{Cost, Usage};
 pub(crate) use wire::arguments::Arguments;
+pub use wire::submitted::{MAX_SUBMITTED, Submitted};

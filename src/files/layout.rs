@@ -81,6 +81,12 @@ pub fn output(number: u32) -> String {
     numbered("output", number, "md")
 }
 
+/// The file of a submitted result that was too long to return, counted from 1.
+#[must_use]
+pub fn submitted(number: u32) -> String {
+    numbered("result", number, "json")
+}
+
 fn numbered(name: &str, number: u32, extension: &str) -> String {
     if number > 1 { format!("{name}-{number}.{extension}") } else { format!("{name}.{extension}") }
 }

@@ -103,7 +103,12 @@ call_options! {
         #[doc = " The task; not blank. The child reads it unchanged, unless it begins with a slash: pi would take that"]
         #[doc = " for a command. A line end then comes before it, in the `json` protocol the word `Task:`."]
         pub task: String,
-        #[doc = " The host's id of the call; the run claims the child that `bootEarly` booted under it."]
+        #[doc = " A JSON Schema of the result: the child submits one of this shape, and `structured` of the result has it. Wins"]
+        #[doc = " over the agent's. At most 16 KiB."]
+        #[napi(ts_type = "Record<string, unknown>")]
+        pub output_schema: Option<Value>,
+        #[doc = " The host's id of the call; the run claims the child that `bootEarly` booted under it, unless it has an"]
+        #[doc = " `outputSchema`."]
         pub call_id: Option<String>,
         #[doc = " True when the caller's signal has fired already: nothing is started, and the outcome is `aborted`."]
         #[doc = " @default false"]
@@ -154,6 +159,9 @@ call_options! {
         #[doc = " delivered."]
         #[doc = " @default \"keep\""]
         pub cleanup: Option<String>,
+        #[doc = " A JSON Schema of the result, as in `RunOptions`."]
+        #[napi(ts_type = "Record<string, unknown>")]
+        pub output_schema: Option<Value>,
         #[doc = " Every model of the hosting pi, `provider/id`. Absent: unknown, and any `provider/id` is accepted."]
         pub models: Option<Vec<String>>,
     }
@@ -244,8 +252,11 @@ pub(super) struct CallRequest<T> {
 impl RunOptions {
     pub(super) fn into_request(mut self) -> CallRequest<RunSpec> {
         let (cwd, context) = self.take_context();
-        let Self { agent, task, call_id: host_id, aborted, .. } = self;
-        let (context, overrides) = (Arc::new(context), RunOverrides::default());
+        let Self { agent, task, call_id, output_schema, aborted, .. } = self;
+        // A child that was booted early has no such tool.
+        let host_id = call_id.filter(|_| output_schema.is_none());
+        let (context, overrides) =
+            (Arc::new(context), RunOverrides { output_schema, ..RunOverrides::default() });
         let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
         CallRequest { spec, host_id, is_aborted: aborted == Some(true) }
     }
@@ -281,6 +292,7 @@ impl SpawnOptions {
             thinking: self.child_thinking,
             run_timeout_seconds: self.run_timeout_seconds,
             cleanup: self.cleanup,
+            output_schema: self.output_schema,
             models: self.models,
             ends_with: Some(ends_with),
             keeper: keeper(),

@@ -217,6 +217,12 @@ pub struct SingleResult {
     pub resources: Option<Resources>,
     /// The file with the whole sanitized text; absent unless `content` was truncated.
     pub full_output_file: Option<String>,
+    /// What the child has submitted, where its agent or the call has an `outputSchema`: sanitized, and of that shape as far
+    /// as pi's check of it goes. Absent when it has more than 64 KiB as JSON; `structuredFile` names it then.
+    #[napi(ts_type = "unknown")]
+    pub structured: Option<Value>,
+    /// The file with all of it as JSON; absent when the text holds it.
+    pub structured_file: Option<String>,
     /// The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
     /// are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may
     /// not write.
@@ -362,7 +368,7 @@ impl IntoJs<DisplayItem> for event::DisplayItem {
 
 object_into_js! { |single: run::SingleResult| SingleResult {
     agent, task, run_id, exit_code, usage, error, session_file, output, outcome, attempts, duration_ms, model, stop_reason,
-    signal, timeout_reason, sandbox, supervision, resources, full_output_file, changes, redacted, diagnostics,
+    signal, timeout_reason, sandbox, supervision, resources, full_output_file, structured, structured_file, changes, redacted, diagnostics,
     flagged: Some(single.flagged).filter(|flagged| !flagged.is_empty()),
     display_items: Some(single.display_items),
 } }

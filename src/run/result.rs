@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use serde_json::Value;
+
 use super::background::BackgroundRun;
 use super::progress::{Progress, Resources, TaskProgress};
 use super::state::RunOutcome;
@@ -113,6 +115,10 @@ pub struct SingleResult {
     pub resources: Option<Resources>,
     /// The file with the whole text, when `content` was truncated.
     pub full_output_file: Option<String>,
+    /// The submitted result, if the agent had to submit one and it is not large.
+    pub structured: Option<Value>,
+    /// The file with it as JSON, if it is large.
+    pub structured_file: Option<String>,
     /// The files the run changed, when the agent was allowed to write and works in a git work tree.
     pub changes: Option<Vec<String>>,
     /// The files of the tree that the run created or changed and that run code later, or tell agents what to do.
@@ -152,6 +158,8 @@ impl SingleResult {
             supervision: None,
             resources: None,
             full_output_file: None,
+            structured: None,
+            structured_file: None,
             changes: None,
             flagged: Vec::new(),
             redacted: Vec::new(),

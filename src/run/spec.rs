@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::context::HostContext;
@@ -82,6 +83,8 @@ pub struct RunOverrides {
     pub tools: Option<Vec<String>>,
     /// Whether to ask the child for an announcement once its work is done, if its protocol allows that.
     pub announces: bool,
+    /// The JSON Schema of the result that the child has to submit; wins over the agent's.
+    pub output_schema: Option<Value>,
     /// The run that this one continues.
     pub resumes: Option<Resumption>,
 }

@@ -11,11 +11,16 @@ pub(crate) const FENCE_BYTES: usize = 2 * (LONGEST_RUN + 1) + "text\n\n".len();
 
 /// Puts text into a fence longer than any inside it, so that nothing inside can end it.
 pub(crate) fn fenced(words: &str) -> String {
+    fenced_as("text", words)
+}
+
+/// The same, for words in this language.
+pub(crate) fn fenced_as(language: &str, words: &str) -> String {
     let longest = |words: &str| words.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let words =
         if longest(words) > LONGEST_RUN { Cow::Owned(shortened(words)) } else { Cow::Borrowed(words) };
     let fence = "`".repeat(SHORTEST.max(longest(&words) + 1));
-    format!("{fence}text\n{}\n{fence}", words.trim_end_matches('\n'))
+    format!("{fence}{language}\n{}\n{fence}", words.trim_end_matches('\n'))
 }
 
 /// The text with no more than [`LONGEST_RUN`] backticks in a row.

@@ -39,7 +39,7 @@ pub(crate) use code::Fences;
 pub(crate) use diagnostic::{Code, chain, nearest, one_line, quoted, suggestion};
 pub use diagnostic::{Diagnostic, Severity};
 pub use diff::{ChangedLine, changed_lines};
-pub(crate) use fence::{FENCE_BYTES, fenced};
+pub(crate) use fence::{FENCE_BYTES, fenced, fenced_as};
 pub(crate) use head_tail::{HeadTail, Tail};
 pub(crate) use json::STRICT;
 pub(crate) use pattern::{covers, overlaps};

@@ -75,10 +75,11 @@ impl Digest {
             Kind::String => {
                 self.text = DefaultHasher::new();
                 self.held_back.clear();
+                return Verdict::Raw;
             }
             Kind::Word => {}
         }
-        Verdict::Raw
+        Verdict::Take
     }
 
     pub(super) fn text(&mut self, part: &[u8]) {

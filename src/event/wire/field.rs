@@ -15,6 +15,8 @@ pub(super) enum Container {
     Data,
     Options,
     Result,
+    /// The details of a tool result.
+    Details,
 }
 
 /// Finds the place of a value.
@@ -41,6 +43,9 @@ pub(super) enum Field {
     Options,
     Option,
     Result,
+    Details,
+    /// The result that a child submits, as JSON.
+    Submitted,
     /// Any value, of which only a hash is kept.
     Digest(Slot<Option<u64>>),
     /// A text, or a number that is kept as written.
@@ -59,7 +64,7 @@ pub(super) enum Field {
 
 impl Field {
     pub(super) fn of(container: Container, key: &str) -> Option<Self> {
-        use Container::{Cost, Data, Message, Part, Result, Root, Update, Usage};
+        use Container::{Cost, Data, Details, Message, Part, Result, Root, Update, Usage};
         Some(match (container, key) {
             (Root, "type") => Self::Type,
             (Root, "message") => Self::Message,
@@ -70,6 +75,8 @@ impl Field {
             (Root, "result") => Self::Result,
             // What the model reads of it. The details beside it may hold times and paths.
             (Result, "content") => Self::Digest(|record| &mut record.tool_result),
+            (Result, "details") => Self::Details,
+            (Details, "submitted") => Self::Submitted,
             (Root, "isError") => Self::Flag(|record| &mut record.is_error),
             (Root, "willRetry") => Self::Flag(|record| &mut record.will_retry),
             (Root, "attempt") => Self::Number(|record| &mut record.control().attempt),

@@ -13,6 +13,7 @@
 //! | What is kept of a message and its content? | `message` |
 //! | What is kept of a tool call's arguments? | `arguments` |
 //! | How are the arguments and the result of a call compared with others? | `digest` |
+//! | What is kept of a result that a child submits? | `submitted` |
 //! | What is kept of responses, questions and retries? | `control` |
 //! | How is a text delta read without the tokenizer? | `fast` |
 
@@ -25,3 +26,4 @@ mod message;
 pub(super) mod names;
 pub(super) mod reader;
 pub(super) mod record;
+pub(super) mod submitted;

@@ -5,6 +5,7 @@ use super::digest::Digest;
 use super::field::{Container, Field};
 use super::names::{EventKind, PartKind, UpdateKind};
 use super::record::{MAX_NAME, Record};
+use super::submitted::Submitted;
 use crate::event::usage::{Usage, amount, count};
 use crate::text::json::skim::{Kind, Sink, Verdict, Word};
 use crate::text::{HeadTail, floor_char_boundary};
@@ -163,6 +164,13 @@ impl Sink for Reader {
             (Field::Cost, Kind::Object) => return self.enter(Container::Cost),
             (Field::Data, Kind::Object) => return self.enter(Container::Data),
             (Field::Result, Kind::Object) => return self.enter(Container::Result),
+            (Field::Details, Kind::Object) if record.is_submission() => {
+                return self.enter(Container::Details);
+            }
+            (Field::Submitted, Kind::Object) => {
+                record.submitted = Some(Submitted::default());
+                return Verdict::Raw;
+            }
             (Field::Options, Kind::Array) => {
                 record.control().begin_options();
                 return self.enter(Container::Options);
@@ -177,7 +185,8 @@ impl Sink for Reader {
                 self.digest.clear();
                 return self.digest.value(kind);
             }
-            (Field::Data | Field::Result, _) | (_, Kind::Object | Kind::Array) => return Verdict::Skip,
+            (Field::Data | Field::Result | Field::Details | Field::Submitted, _)
+            | (_, Kind::Object | Kind::Array) => return Verdict::Skip,
             (Field::Content, Kind::String) => {
                 record.message().begin_content();
                 record.message().part.kind = Some(PartKind::Text);
@@ -205,7 +214,10 @@ impl Sink for Reader {
     }
 
     fn raw(&mut self, part: &[u8]) {
-        self.digest.text(part);
+        match &mut self.record.submitted {
+            Some(submitted) if matches!(self.field, Some(Field::Submitted)) => submitted.push(part),
+            _ => self.digest.text(part),
+        }
     }
 
     fn text_end(&mut self) -> Verdict {

@@ -3,6 +3,7 @@
 use super::control::Control;
 use super::message::Message;
 use super::names::{EventKind, UpdateKind};
+use super::submitted::Submitted;
 use crate::event::collected::Refusal;
 use crate::text::Tail;
 
@@ -29,9 +30,13 @@ pub(in crate::event) struct Record {
     pub(in crate::event) tool_result: Option<u64>,
     /// What a text of the result says of a refusal.
     pub(in crate::event) refusal: Option<Refusal>,
+    /// The result that the child submits by a tool call, if one is awaited.
+    pub(in crate::event) submitted: Option<Submitted>,
     pub(in crate::event) is_error: Option<bool>,
     pub(in crate::event) will_retry: Option<bool>,
     control: Option<Control>,
+    /// A result is awaited from this tool. Kept over records.
+    pub(in crate::event) submits: Option<&'static str>,
     /// The model is known already, so only the role of a `message_start` matters. Kept over records.
     pub(in crate::event) knows_model: bool,
     /// This pi ends its work with `agent_settled`. Set by the fold, kept over records.
@@ -52,9 +57,11 @@ impl Default for Record {
             tool_args: None,
             tool_result: None,
             refusal: None,
+            submitted: None,
             is_error: None,
             will_retry: None,
             control: None,
+            submits: None,
             knows_model: false,
             announces_end: false,
         }
@@ -73,8 +80,16 @@ impl Record {
         self.tool_call_id = None;
         self.tool_name = None;
         (self.tool_args, self.tool_result, self.refusal, self.is_error) = (None, None, None, None);
+        self.submitted = None;
         self.will_retry = None;
         self.control = None;
+    }
+
+    /// Whether the details of the current tool result hold what is awaited.
+    pub(super) fn is_submission(&self) -> bool {
+        self.kind == Some(EventKind::ToolEnd)
+            && self.submits.is_some()
+            && self.tool_name.as_deref() == self.submits
     }
 
     pub(in crate::event) fn message(&mut self) -> &mut Message {

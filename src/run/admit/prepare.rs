@@ -99,6 +99,7 @@ impl<'a> Call<'a> {
             sandbox: None,
             diagnostics: Vec::new(),
             earlier: EarlierAttempts::default(),
+            output_schema: None,
             withheld: Withheld::default(),
         };
         Self { spec: Arc::new(spec), builder, cancel, started }
@@ -122,6 +123,7 @@ impl<'a> Call<'a> {
         resolved.model = model.or(resolved.model);
         let resolved = Arc::new(resolved);
         self.builder.agent.clone_from(&resolved.agent.name);
+        self.builder.output_schema.clone_from(&resolved.agent.output_schema);
         self.builder.model.clone_from(&resolved.model);
         self.builder.limits = self.limits(&resolved);
         let notice = self.ask(&resolved, callbacks, asks).await?;

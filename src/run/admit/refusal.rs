@@ -96,6 +96,9 @@ pub enum Refusal {
         /// The repository.
         tree: PathBuf,
     },
+    /// The schema of the result is none.
+    #[error("`outputSchema` is no schema: {0}")]
+    Schema(String),
     /// The first step of a chain refers to an earlier step.
     #[error(
         "step 1 cannot use `{{{place}}}`: no step comes before it; write `{{{{{place}}}}}` for the word in braces"
@@ -169,6 +172,7 @@ impl Refusal {
             | Self::HiddenExtensions { .. }
             | Self::TreeTooWide { .. }
             | Self::TreeIsRepository { .. }
+            | Self::Schema(_)
             | Self::NoStepBefore { .. }
             | Self::Model(_)
             | Self::InvalidConfig(_) => ErrorCode::InvalidInput,

@@ -14,8 +14,8 @@ use super::scope::WriteScope;
 use super::shell::shell_policy;
 use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use crate::agent::{
-    AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, MAX_DEPTH, NoToolsLeft, ShellPolicy, Source,
-    ToolPlan, ToolPolicy, depth_from_env, plan_tools,
+    AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, MAX_DEPTH, NoToolsLeft, OutputSchema, SUBMIT,
+    ShellPolicy, Source, ToolPlan, ToolPolicy, depth_from_env, plan_tools,
 };
 use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
@@ -121,6 +121,13 @@ pub(in crate::run) fn resolve(
     }
     check_paths(spec)?;
     let agent = find_agents(&spec.cwd, context, &config).find(&spec.agent)?;
+    let agent = match &overrides.output_schema {
+        Some(schema) => {
+            let output_schema = Some(OutputSchema::new(schema.clone()).map_err(Refusal::Schema)?);
+            Arc::new(AgentDefinition { output_schema, ..AgentDefinition::clone(&agent) })
+        }
+        None => agent,
+    };
     let values = AgentValues::of(&agent, &config, &context.host, overrides);
     if let Some(by) = values.disabled {
         return Err(Refusal::AgentDisabled { agent: agent.name.clone(), by });
@@ -228,7 +235,11 @@ impl ResolvedRun {
     /// The child's system prompt: that of its agent, and facts about this run.
     pub(in crate::run) fn prompt(&self, plan: &ToolPlan) -> String {
         let own = self.agent.prompt.trim_end().to_owned();
-        let notes = [plan.note().map(str::to_owned), self.write_note(), self.report_note()];
+        let notes = [
+            plan.note().map(str::to_owned),
+            self.write_note(),
+            self.submit_note().or_else(|| self.report_note()),
+        ];
         let given = self.tool_notes.iter().cloned();
         let parts: Vec<String> = [own].into_iter().chain(given).chain(notes.into_iter().flatten()).collect();
         parts.join("\n\n") + "\n"
@@ -263,6 +274,16 @@ impl ResolvedRun {
         let dropped = plan.dropped.iter().filter(is_write).map(|dropped| dropped.tool.clone());
         let tools = WRITING.iter().map(|tool| (*tool).to_owned()).chain(dropped).collect();
         Withheld { tools, why }
+    }
+
+    /// What a child has to know that submits its result.
+    fn submit_note(&self) -> Option<String> {
+        self.agent.output_schema.as_ref().map(|_| {
+            format!(
+                "Whoever gave you this task reads the result that you submit, and nothing else: when you have it, call \
+                 `{SUBMIT}` once, and your work is over. If that is refused, correct what it names and call it again."
+            )
+        })
     }
 
     /// What a child has to know whose final answer is announced.

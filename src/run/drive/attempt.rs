@@ -12,8 +12,9 @@ use super::loop_guard::LoopGuard;
 use super::protocol::protocol_of;
 use super::shared_collector::SharedCollector;
 use super::updates::Updates;
-use crate::agent::Asks;
+use crate::agent::{Asks, SUBMIT};
 use crate::config::AnnounceMode;
+use crate::event::Collector;
 use crate::process::{Outcome, SuperviseLimits};
 use crate::run::launch::boot::{Booted, Made};
 use crate::run::launch::files::RunFiles;
@@ -45,7 +46,9 @@ impl ActiveRun<'_> {
         let limits = SuperviseLimits { hard: left, grace: config.grace, linger: LINGER, drain: DRAIN };
         let child_control = ChildControl::new(protocol_of(config.protocol), &self.admitted.spec.task);
         self.steering.register(&child_control);
-        let collector = SharedCollector::new();
+        let submits = resolved.agent.output_schema.is_some();
+        let collector = Collector::new();
+        let collector = SharedCollector::new(if submits { collector.awaiting(SUBMIT) } else { collector });
         let rate_limited = |delay| {
             self.limited.note(delay);
             (self.watchers.rate_limited)(delay);
@@ -95,7 +98,7 @@ impl ActiveRun<'_> {
         let protocol_report = observer.report;
         let collected = collector.finish().into_collected();
         let (limited_by, gates) = (resolved.limited_by, resolved.gates.clone());
-        (files, Ok(AttemptReport { supervised, collected, protocol_report, limited_by, gates }))
+        (files, Ok(AttemptReport { supervised, collected, protocol_report, limited_by, gates, submits }))
     }
 
     /// Checks the budget whenever another run of the session has spent from it. Runs until it is dropped.

@@ -275,7 +275,7 @@ mod tests {
             let task = child_control.input.unwritten();
             let (questions, mut asked) = mpsc::unbounded_channel();
             let mut child = DrivenChild {
-                collector: &SharedCollector::new(),
+                collector: &SharedCollector::new(Collector::new()),
                 silence,
                 child_control: &child_control,
                 questions,

@@ -22,10 +22,10 @@ pub(super) struct State {
 }
 
 impl SharedCollector {
-    /// Creates an empty collector.
+    /// Shares a collector.
     #[must_use]
-    pub(super) fn new() -> Self {
-        let state = State { collector: Collector::new(), last_event: Instant::now(), changed: false };
+    pub(super) fn new(collector: Collector) -> Self {
+        let state = State { collector, last_event: Instant::now(), changed: false };
         Self { state: Mutex::new(state), wake: Notify::new() }
     }
 

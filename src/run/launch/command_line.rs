@@ -23,6 +23,8 @@ const LSP_ACTIONS: &str = "PI_SUBAGENT_LSP_ACTIONS";
 const OWN_SHELL: &str = "PI_SUBAGENT_OWN_SHELL";
 /// `1` registers the tool `ask`, `parent` in the words of one that asks the conversation.
 const ASKS: &str = "PI_SUBAGENT_ASK";
+/// The parameters of the tool with which the child submits its result; registers that tool.
+const SUBMITS: &str = "PI_SUBAGENT_SUBMIT";
 const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 const TEMPORARY: &str = "TMPDIR";
@@ -157,7 +159,7 @@ impl Invocation<'_> {
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
-        let ResolvedRun { config, depth, sandbox, .. } = &*self.run.resolved;
+        let ResolvedRun { agent, config, depth, sandbox, .. } = &*self.run.resolved;
         let asks = match self.run.asks() {
             Asks::Nobody => "0",
             Asks::User => "1",
@@ -172,6 +174,13 @@ impl Invocation<'_> {
             (LSP_ACTIONS, config.allowed_lsp_actions.join(",")),
             (OWN_SHELL, if sandbox.is_held() { "1" } else { "0" }.to_owned()),
             (ASKS, asks.to_owned()),
+            (
+                SUBMITS,
+                agent
+                    .output_schema
+                    .as_ref()
+                    .map_or_else(String::new, |schema| schema.parameters().to_string()),
+            ),
             (RUN_ID, self.files.run_id.clone()),
         ];
         let mut env = self.run.spec.context.env.clone();

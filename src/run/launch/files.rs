@@ -226,12 +226,12 @@ impl RunFiles {
         is_clear
     }
 
-    /// A path for a long text. Never that of a text from before the run was continued, because its path has been
+    /// A path for a long text or result. Never that of a text from before the run was continued, because its path has been
     /// reported.
-    fn free_output(&self) -> PathBuf {
-        let mut paths = (1..=MAX_OUTPUTS).map(|number| self.directory.join(layout::output(number)));
+    fn free(&self, name: impl Fn(u32) -> String) -> PathBuf {
+        let mut paths = (1..=MAX_OUTPUTS).map(|number| self.directory.join(name(number)));
         let is_free = |path: &PathBuf| !self.is_resumed || fs::symlink_metadata(path).is_err();
-        paths.find(is_free).unwrap_or_else(|| self.directory.join(layout::output(MAX_OUTPUTS)))
+        paths.find(is_free).unwrap_or_else(|| self.directory.join(name(MAX_OUTPUTS)))
     }
 
     /// Writes a text that was too long to return, and returns its path.
@@ -240,14 +240,26 @@ impl RunFiles {
     ///
     /// When it cannot be written, for instance on a full disk.
     pub(in crate::run) fn keep_output(&self, text: &str) -> Result<PathBuf, FileError> {
-        let path = self.free_output();
-        match write_private(&path, text.as_bytes()) {
-            Ok(()) => Ok(path),
-            Err(error) => {
-                // Half a text would look like the whole one.
-                let _ = fs::remove_file(&path);
-                Err(error)
-            }
+        keep(self.free(layout::output), text)
+    }
+
+    /// Writes a submitted result that was too long to return, and returns its path.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written, for instance on a full disk.
+    pub(in crate::run) fn keep_submitted(&self, json: &str) -> Result<PathBuf, FileError> {
+        keep(self.free(layout::submitted), json)
+    }
+}
+
+fn keep(path: PathBuf, text: &str) -> Result<PathBuf, FileError> {
+    match write_private(&path, text.as_bytes()) {
+        Ok(()) => Ok(path),
+        Err(error) => {
+            // Half a text would look like the whole one.
+            let _ = fs::remove_file(&path);
+            Err(error)
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Sanitizes what a child said, before it leaves the process.
 
-use crate::event::{Collected, DisplayItem, Retry, StopReason};
+use serde_json::Value;
+
+use crate::event::{Collected, DisplayItem, Retry, StopReason, Submitted};
 use crate::text::Sanitizer;
 
 /// Sanitizes every string of a collected stream. Where a text may have been cut, also removes the beginning of a known
@@ -25,10 +27,18 @@ pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
         last_event: collected.last_event.map(text),
         tool_names: collected.tool_names.into_iter().map(text).collect(),
         retry: collected.retry.map(retry),
+        submitted: collected.submitted.map(|submitted| clean_submitted(submitted, sanitizer)),
         noise: text(collected.noise),
         epilogue: collected.epilogue.map(|epilogue| Box::new(clean(*epilogue, sanitizer))),
         ..collected
     }
+}
+
+/// Sanitizes every string of a result; what is not JSON is nothing.
+fn clean_submitted(submitted: Submitted, sanitizer: &Sanitizer) -> Submitted {
+    let value = serde_json::from_slice(&submitted.json).map(|value: Value| sanitizer.sanitize_json(&value));
+    let json = value.and_then(|value| serde_json::to_vec(&value)).unwrap_or_default();
+    Submitted { json, ..submitted }
 }
 
 /// Sanitizes every string of the items; texts are treated as possibly cut.
@@ -72,6 +82,10 @@ mod tests {
             display_items: calls(&said()),
             last_event: Some(said()),
             tool_names: [said()].into(),
+            submitted: Some(Submitted {
+                json: json!({ "key": said() }).to_string().into(),
+                is_too_long: false,
+            }),
             retry: Some(Retry { final_error: Some(said()), ..Retry::default() }),
             noise: said(),
             ..Collected::default()

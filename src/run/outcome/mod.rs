@@ -21,6 +21,7 @@ pub(in crate::run) mod flagged;
 pub(in crate::run) mod git;
 pub(crate) mod report;
 pub(crate) mod retry;
+mod structured;
 pub(crate) mod verdict;
 
 pub use clean::clean;

@@ -7,7 +7,9 @@ use std::time::Duration;
 use super::announcement::announced;
 use super::clean::clean;
 use super::retry::EarlierAttempts;
+use super::structured::Structured;
 use super::verdict::{AttemptReport, RunReport, Verdict};
+use crate::agent::OutputSchema;
 use crate::event::{Refusal, StopReason, Usage};
 use crate::process::{Outcome, Supervision};
 use crate::run::admit::resolve::Withheld;
@@ -58,6 +60,8 @@ pub(in crate::run) struct ResultBuilder {
     pub diagnostics: Vec<String>,
     /// The attempts before the last.
     pub earlier: EarlierAttempts,
+    /// The shape of the result that the child has to submit.
+    pub output_schema: Option<OutputSchema>,
     /// Tools that write, which the child does not have.
     pub withheld: Withheld,
 }
@@ -111,14 +115,28 @@ impl ResultBuilder {
             self.diagnostics.push(format!("the child repeated {repeated}, and was told so"));
         }
         let is_completed = verdict.outcome == RunOutcome::Completed;
-        let answer = if is_completed { collected.text } else { collected.partial.or(collected.text) };
-        let answer = answer.filter(|text| !text.trim().is_empty());
+        let answer = if is_completed && self.output_schema.is_none() {
+            collected.text
+        } else {
+            collected.partial.or(collected.text)
+        };
+        let mut answer = answer.filter(|text| !text.trim().is_empty());
+        let submitted = collected.submitted.as_ref().zip(self.output_schema.as_ref());
+        let structured =
+            submitted.and_then(|(submitted, schema)| Structured::of(submitted, schema, self.limits, files));
+        if let Some(structured) = &structured {
+            self.diagnostics.extend(structured.lost.clone());
+            let words = answer.take().map_or_else(String::new, |words| words + "\n\n");
+            answer = Some(words + &structured.text);
+        }
         self.diagnostics.extend(files.private_dirs.iter().flat_map(PrivateDirs::left_out));
         if !supervised.gone {
             self.diagnostics.push("not everything that the child has started could be ended".to_owned());
         }
         let mut single = self.single(&verdict, duration, files.session());
         let held = supervised.supervision.map(|_| supervised.mechanisms.as_slice());
+        (single.structured, single.structured_file) =
+            structured.map_or((None, None), |structured| (structured.value, structured.file));
         single.sandbox = self.sandbox.as_ref().map(|plan| plan.report(held));
         single.supervision = supervised.supervision.map(Supervision::as_str);
         single.resources = supervised.tally.map(Into::into);
@@ -241,6 +259,8 @@ impl ResultBuilder {
             supervision: None,
             resources: None,
             full_output_file: None,
+            structured: None,
+            structured_file: None,
             changes: None,
             flagged: Vec::new(),
             redacted: Vec::new(),

@@ -3,7 +3,8 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crate::event::{Collected, StopReason, provider_message};
+use crate::agent::SUBMIT;
+use crate::event::{Collected, MAX_SUBMITTED, StopReason, Submitted, provider_message};
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::admit::gates::failed_gate;
 use crate::run::result::{ErrorCode, TimeoutReason};
@@ -55,6 +56,8 @@ pub(in crate::run) struct AttemptReport {
     pub limited_by: &'static str,
     /// The gates without which it must not run.
     pub gates: Vec<String>,
+    /// Whether the child has to submit its result.
+    pub submits: bool,
 }
 
 /// The state of a run after an attempt.
@@ -213,7 +216,7 @@ impl Verdict {
 
     /// Judges a child that did not exit with an error: its last assistant message decides, because pi exits with 0
     /// after a provider error too.
-    fn by_message(AttemptReport { collected, protocol_report, .. }: &AttemptReport) -> Self {
+    fn by_message(AttemptReport { collected, protocol_report, submits, .. }: &AttemptReport) -> Self {
         if let Some(rejected) = &protocol_report.prompt_rejected {
             return Self::failed(
                 1,
@@ -229,6 +232,16 @@ impl Verdict {
                 ..Self::failed(1, format!("the model's provider reported an error{reason}"))
             },
             Some(StopReason::Aborted) => Self::failed(1, format!("the child stopped its own turn{reason}")),
+            _ if *submits => match &collected.submitted {
+                Some(Submitted { is_too_long: false, .. }) => Self::completed(),
+                Some(_) => {
+                    Self::failed(1, format!("the submitted result has more than {MAX_SUBMITTED} bytes"))
+                }
+                None => Self::failed(
+                    1,
+                    format!("the child has not submitted a result: it never called `{SUBMIT}` with success"),
+                ),
+            },
             _ if has_text(collected) => Self::completed(),
             _ => Self::failed(1, no_text(collected)),
         }

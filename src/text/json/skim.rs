@@ -33,7 +33,8 @@ pub enum Kind {
 pub enum Verdict {
     /// Enter the container, hand out the string or word.
     Take,
-    /// Of a string: hand out its bytes as they are written, escapes and all, unchecked. Of anything else: take it.
+    /// Hand out its bytes as they are written, unchecked: of a string what is between the quotes, of a container all of
+    /// it. A word is taken.
     Raw,
     /// Pass over it.
     Skip,
@@ -60,9 +61,9 @@ pub trait Sink {
     fn value(&mut self, kind: Kind) -> Verdict;
     /// Part of a string that was taken.
     fn text(&mut self, part: &str);
-    /// Part of a string that was taken raw.
+    /// Part of a value that was taken raw.
     fn raw(&mut self, _part: &[u8]) {}
-    /// The end of a string that was taken.
+    /// The end of a string that was taken, or of a value that was taken raw.
     fn text_end(&mut self) -> Verdict;
     /// A word that was taken.
     fn word(&mut self, word: Word<'_>);
@@ -237,8 +238,12 @@ impl Skimmer {
                 State::Raw => {
                     let rest = &bytes[at..];
                     let end = self.span.advance(rest);
-                    // The closing quote is no part of it.
-                    sink.raw(end.map_or(rest, |used| &rest[..used - 1]));
+                    sink.raw(match end {
+                        // The closing quote is no part of it.
+                        Some(used) if rest[used - 1] == b'"' => &rest[..used - 1],
+                        Some(used) => &rest[..used],
+                        None => rest,
+                    });
                     match end {
                         Some(used) => self.text_ended(used, sink),
                         None => return Status::More,
@@ -327,7 +332,12 @@ impl Skimmer {
                 self.span = Span::string();
                 self.state = State::Raw;
             }
-            (Verdict::Take | Verdict::Raw, _) => {
+            (Verdict::Raw, _) => {
+                sink.raw(&[byte]);
+                self.span = Span::container();
+                self.state = State::Raw;
+            }
+            (Verdict::Take, _) => {
                 let is_object = kind == Kind::Object;
                 self.objects = self.objects << 1 | u64::from(is_object);
                 self.depth += 1;
@@ -435,7 +445,11 @@ mod tests {
                 Kind::String => self.0.push('\''),
                 Kind::Word => {}
             }
-            if self.0.ends_with("raw='") || self.0.ends_with("raw=") { Verdict::Raw } else { Verdict::Take }
+            if ["raw='", "raw={", "raw=[", "raw="].iter().any(|end| self.0.ends_with(end)) {
+                Verdict::Raw
+            } else {
+                Verdict::Take
+            }
         }
         fn text(&mut self, part: &str) {
             self.0.push_str(part);
@@ -494,9 +508,15 @@ mod tests {
             ),
             (
                 "raw",
-                r#"{"raw":"a\"\\","b":"\"\\","raw":["c"],"raw":1,"raw":""}"#,
+                r#"{"raw":"a\"\\","b":"\"\\","raw":1,"raw":""}"#,
                 (more, true),
-                r#"{raw='a\"\\'b='"\'raw=['c')raw=1 raw='')"#,
+                r#"{raw='a\"\\'b='"\'raw=1 raw='')"#,
+            ),
+            (
+                "raw containers",
+                r#"{"raw":[{"a":"]"}],"raw":{}}"#,
+                (more, true),
+                r#"{raw=[[{"a":"]"}]'raw={{}')"#,
             ),
             ("finished", r#"{"a":1,"finish": nonsense"#, (Status::Finished, false), "{a=1 finish="),
             ("escaped key", r#"{"s\u006bip":1,"b":2}"#, (more, true), "{skip=b=2 )"),

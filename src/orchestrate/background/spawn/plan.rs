@@ -104,7 +104,14 @@ pub(super) fn plan(
         is_ours: true,
         ..BackgroundRun::default()
     };
-    let overrides = RunOverrides { model, thinking, timeout, announces: true, ..RunOverrides::default() };
+    let overrides = RunOverrides {
+        model,
+        thinking,
+        timeout,
+        output_schema: request.output_schema.clone(),
+        announces: true,
+        ..RunOverrides::default()
+    };
     let spec = RunSpec {
         agent,
         label: record.label.clone(),

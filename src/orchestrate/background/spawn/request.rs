@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::orchestrate::{CallOrder, HandOverAnswer};
 use crate::present::RESULT_ARRIVES;
@@ -37,6 +38,9 @@ pub struct SpawnRequest {
     pub run_timeout_seconds: Option<f64>,
     /// `keep` or `delete`.
     pub cleanup: Option<String>,
+    /// The JSON Schema of the result that the child has to submit; wins over the agent's.
+    #[serde(default)]
+    pub output_schema: Option<Value>,
     /// All available models as `provider/id`, if the host knows them.
     pub models: Option<Vec<String>>,
     /// The working directory of the conversation.
@@ -70,6 +74,7 @@ impl SpawnRequest {
             thinking: None,
             run_timeout_seconds: None,
             cleanup: None,
+            output_schema: None,
             models: None,
             cwd,
             context,

@@ -1,0 +1,115 @@
+/** Results in a shape of their caller's choice, in real pi: its own check of them counts, and a checked one ends the work. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+
+import { backgroundStage, spawn } from "../support/background.ts";
+import {
+	call,
+	delegate,
+	detailsOf,
+	lastEnd,
+	type ModelRequest,
+	piVersions,
+	runJson,
+	type Stage,
+	say,
+	startRpc,
+	textOf,
+} from "../support/pi.ts";
+
+const definition = `---
+name: counter
+description: Counts.
+readonly: true
+tools: read
+outputSchema:
+  type: object
+  properties:
+    files: { type: array, items: { type: string } }
+    count: { type: integer, minimum: 0 }
+  required: [files, count]
+  additionalProperties: false
+---
+Count files.
+`;
+
+const whole = { files: ["a.ts", "b.ts"], count: 2 };
+
+/** Submits these, one after the other, as long as it is asked to go on. */
+const submits =
+	(...values: unknown[]) =>
+	({ toolAnswers }: ModelRequest) => [
+		say("I have counted."),
+		call("submit_result", (values[toolAnswers.length] ?? values.at(-1)) as Record<string, unknown>),
+	];
+
+const children = {
+	right: submits(whole),
+	corrected: submits({ files: "a.ts" }, { files: [], count: -1, more: true }, whole),
+	talks: () => [say("There are two.")],
+	many: submits({ files: Array.from({ length: 20_000 }, (_, at) => `src/some/where/file-${at}.ts`), count: 20_000 }),
+	list: submits({ value: ["a", "b"] }),
+};
+
+for (const version of piVersions) {
+	describe(`structured results in pi ${version}`, () => {
+		let stage: Stage;
+
+		before(async () => {
+			stage = await backgroundStage({ version, children });
+			stage.world.writeAgentDir("agents/counter.md", definition);
+		});
+
+		after(() => stage.close());
+
+		async function heard(task: string) {
+			const rpc = startRpc(stage.world);
+			const from = stage.server.requests.length;
+			await rpc.prompt(delegate({ agent: "counter", task }));
+			return { end: lastEnd(rpc.log), requests: stage.childRequests(from) };
+		}
+
+		test("what pi finds right ends the work, without a further request", async () => {
+			const { end, requests } = await heard("right");
+			assert.equal(end.isError, false, textOf(end));
+			assert.deepEqual(detailsOf(end).results[0]?.structured, whole);
+			assert.match(textOf(end), /^I have counted\.\n\n```json\n\{\n {2}"count": 2,/);
+			assert.equal(requests.length, 1);
+			const tool = requests[0]?.tools.find(({ function: { name } }) => name === "submit_result");
+			assert.match(JSON.stringify(tool), /"count":\{"minimum":0,"type":"integer"\}/);
+		});
+
+		test("what pi finds wrong goes back to the model", async () => {
+			const { end, requests } = await heard("corrected");
+			assert.deepEqual(detailsOf(end).results[0]?.structured, whole, textOf(end));
+			assert.equal(requests.length, 3);
+			assert.match(JSON.stringify(requests.at(-1)?.toolAnswers), /count/);
+		});
+
+		test("words alone are a failure, and are kept", async () => {
+			const { end } = await heard("talks");
+			assert.equal(end.isError, true);
+			assert.match(textOf(end), /has not submitted a result[\s\S]*partial output:\nThere are two\./);
+		});
+
+		test("a large one lies whole in a file", async () => {
+			const { end } = await heard("many");
+			const [single] = detailsOf(end).results;
+			assert.equal(single?.structured, undefined);
+			const value = JSON.parse(readFileSync(single?.structuredFile ?? "", "utf8")) as typeof whole;
+			assert.equal(value.files.length, 20_000);
+			assert.match(textOf(end), /\[The result is [\d.]+ [KM]i?B of JSON: /);
+		});
+
+		test("a background run has the shape that its call gives, with the json protocol too", async () => {
+			stage.configure({ protocol: "json" });
+			const outputSchema = { type: "array", items: { type: "string" } };
+			const { log } = await runJson(stage.world, spawn({ agentId: "explorer", task: "list", outputSchema }));
+			const told = log.events.map((event) => JSON.stringify(event)).find((event) => event.includes("Status: success"));
+			assert.match(told ?? log.answer, /\[\\+n {2}\\+"a\\+",\\+n {2}\\+"b\\+"\\+n\]/);
+			stage.configure({});
+		});
+	});
+}

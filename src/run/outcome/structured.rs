@@ -1,0 +1,57 @@
+//! The result that a child has submitted: a value for programs, words for models, and a file where it is large.
+
+use serde_json::Value;
+
+use crate::agent::OutputSchema;
+use crate::event::Submitted;
+use crate::run::launch::files::RunFiles;
+use crate::text::figures::bytes;
+use crate::text::{TruncateLimits, chain, fenced_as};
+
+/// Most bytes of a value, as JSON, in `details`, which a session file keeps.
+const IN_DETAILS: usize = 64 * 1024;
+/// Most bytes of a value in the text: as much as the store keeps of a background run's.
+const IN_TEXT: usize = 12 * 1024;
+
+/// A submitted result, cut nowhere: half a value is none.
+pub(super) struct Structured {
+    /// The value, unless it is large.
+    pub value: Option<Value>,
+    /// The file that holds it, if it is large.
+    pub file: Option<String>,
+    /// What models and people read.
+    pub text: String,
+    /// Why the file could not be written.
+    pub lost: Option<String>,
+}
+
+impl Structured {
+    /// The sanitized result of a run. `None` if it is not JSON.
+    pub(super) fn of(
+        submitted: &Submitted,
+        schema: &OutputSchema,
+        limits: TruncateLimits,
+        files: &RunFiles,
+    ) -> Option<Self> {
+        let value = schema.result(serde_json::from_slice(&submitted.json).ok()?);
+        let json = serde_json::to_string_pretty(&value).ok()?;
+        let fits =
+            json.len() <= IN_TEXT.min(limits.max_bytes / 2) && json.lines().count() <= limits.max_lines / 2;
+        if fits {
+            let text = fenced_as("json", &json);
+            return Some(Self { value: Some(value), file: None, text, lost: None });
+        }
+        let size = bytes(json.len() as u64);
+        let (file, lost) = match files.keep_submitted(&json) {
+            Ok(path) => (Some(path.to_string_lossy().into_owned()), None),
+            Err(error) => {
+                (None, Some(format!("the submitted result could not be written: {}", chain(&error))))
+            }
+        };
+        let text = match &file {
+            Some(path) => format!("[The result is {size} of JSON: {path}]"),
+            None => format!("[The result is {size} of JSON and could not be written to a file.]"),
+        };
+        Some(Self { value: (json.len() <= IN_DETAILS || file.is_none()).then_some(value), file, text, lost })
+    }
+}

@@ -1,0 +1,171 @@
+//! Results that a child has to submit in a shape of its caller's choice.
+#![cfg(unix)]
+
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+
+use pi_subagent_native::run::{Control, ErrorCode, RunOutcome, SingleResult, ToolResult};
+use scene::Scene;
+use serde_json::{Value, json};
+use stage::User;
+
+/// `call` has the model say something and call a tool, `submit` ends such a call with what the guard keeps of it.
+const SUBMITS: &str = r#"
+call() { # words tool
+    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"},{"type":"toolCall","id":"c1","name":"%s","arguments":{}}],"provider":"fake","model":"m1","usage":{"input":1,"output":1,"cost":{"total":0}},"stopReason":"toolUse"}}\n' "$1" "$2"
+    printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"%s","args":{}}\n' "$2"
+}
+end() { # tool details [isError]
+    printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"%s","result":{"content":[{"type":"text","text":"Submitted."}],"details":%s},"isError":%s}\n{"type":"turn_end","message":{},"toolResults":[]}\n' "$1" "$2" "${3:-false}"
+}
+submit() { call "$1" submit_result; end submit_result "{\"submitted\":$2}" "$3"; }
+begin
+cat > /dev/null
+"#;
+
+fn scene(script: &str, schema: &Value) -> Scene {
+    let config = json!({ "protocol": "json", "output": { "maxBytes": 51_200, "maxLines": 2_000 } });
+    let mut scene = Scene::new(&format!("{SUBMITS}\n{script}"), config);
+    scene.spec.overrides.output_schema = Some(schema.clone());
+    scene
+}
+
+async fn run(scene: &Scene) -> ToolResult {
+    scene.run_with(&User::default(), &Control::default()).await.0
+}
+
+fn single(result: &ToolResult) -> &SingleResult {
+    &result.details.results[0]
+}
+
+fn object() -> Value {
+    json!({ "type": "object", "properties": { "files": { "type": "array" } } })
+}
+
+#[tokio::test]
+async fn what_is_submitted_is_the_result_and_stands_in_the_text() {
+    let table: &[(&str, &str, Value, Value)] = &[
+        (
+            "an object",
+            r#"submit 'Found them.' '{"files":["a","b\n"]}'"#,
+            object(),
+            json!({ "files": ["a", "b\n"] }),
+        ),
+        (
+            "the last of two",
+            r#"submit '' '{"files":[]}'; submit '' '{"files":["c"]}'"#,
+            object(),
+            json!({ "files": ["c"] }),
+        ),
+        (
+            "after one that pi refused",
+            r#"submit '' '{"files":1}' true; submit '' '{"files":["c"]}'"#,
+            object(),
+            json!({ "files": ["c"] }),
+        ),
+        (
+            "one before one that pi refused",
+            r#"submit '' '{"files":["c"]}'; submit '' '{"files":1}' true"#,
+            object(),
+            json!({ "files": ["c"] }),
+        ),
+        ("what is no object", r#"submit '' '{"value":[1,2]}'"#, json!({ "type": "array" }), json!([1, 2])),
+        ("nothing", r#"submit '' '{"value":null}'"#, json!({ "type": "null" }), json!(null)),
+        (
+            "braces in texts, and keys of other objects",
+            r#"submit '' '{"files":["}]{","\"}"],"submitted":{"files":[]}}'"#,
+            object(),
+            json!({ "files": ["}]{", "\"}"], "submitted": { "files": [] } }),
+        ),
+    ];
+    for (label, script, schema, expected) in table {
+        let scene = scene(&format!("{script}; settled"), schema);
+        let result = run(&scene).await;
+        assert_eq!(single(&result).outcome, RunOutcome::Completed, "{label}: {}", result.text);
+        assert_eq!(single(&result).structured.as_ref(), Some(expected), "{label}");
+        let json = serde_json::to_string_pretty(expected).expect("JSON");
+        assert!(result.text.contains(&format!("```json\n{json}\n```")), "{label}: {}", result.text);
+        assert_eq!(single(&result).structured_file, None, "{label}");
+    }
+}
+
+#[tokio::test]
+async fn a_child_that_submits_nothing_fails_and_its_words_are_kept() {
+    let never = "the child has not submitted a result: it never called `submit_result` with success";
+    for (label, script) in [
+        ("an answer alone", "said 'I found a and b.'"),
+        ("a refused one", r#"submit 'I found a and b.' '{"files":1}' true"#),
+        (
+            "another tool with such details",
+            r#"call 'I found a and b.' read; end read '{"submitted":{"files":[]}}'"#,
+        ),
+        ("text that looks like it", r#"said 'I found a and b. {\"submitted\":{\"files\":[]}}'"#),
+    ] {
+        let result = run(&scene(&format!("{script}; settled"), &object())).await;
+        assert_eq!(single(&result).error.as_deref(), Some(never), "{label}: {}", result.text);
+        assert_eq!(result.details.error.as_ref().map(|error| error.code), Some(ErrorCode::SubagentFailed));
+        assert!(result.text.contains("partial output:\nI found a and b."), "{label}: {}", result.text);
+        assert_eq!(single(&result).structured, None, "{label}");
+    }
+}
+
+#[tokio::test]
+async fn a_large_result_lies_whole_in_a_file() {
+    let filler = "x".repeat(50_000);
+    for (count, is_inline) in [(1, true), (20, false)] {
+        let items = vec![filler.as_str(); count].join("\",\"");
+        let mut scene = scene("submit 'Many.' \"$(cat \"$home/value\")\"; settled", &object());
+        fs::write(scene.path("value"), format!("{{\"files\":[\"{items}\"]}}")).expect("written");
+        scene.spec.task = "look".into();
+        let result = run(&scene).await;
+        assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
+        let file = single(&result).structured_file.as_deref().expect("a file");
+        assert!(
+            result.text.starts_with("Many.\n\n[The result is ") && result.text.contains(file),
+            "{}",
+            result.text
+        );
+        let value: Value = serde_json::from_slice(&fs::read(file).expect("readable")).expect("whole");
+        assert_eq!(value["files"].as_array().map(Vec::len), Some(count));
+        assert_eq!(single(&result).structured.is_some(), is_inline);
+        assert_eq!(result.details.error, None, "it was not cut");
+    }
+    // More than is kept is a failure, not half a value.
+    let scene = scene(
+        "submit '' \"{\\\"files\\\":[\\\"$(head -c 3000000 /dev/zero | tr '\\0' x)\\\"]}\"; settled",
+        &object(),
+    );
+    let result = run(&scene).await;
+    let error = single(&result).error.as_deref().unwrap_or_default();
+    assert!(error.contains("has more than 2097152 bytes"), "{error}");
+}
+
+#[tokio::test]
+async fn secrets_go_from_a_result_too() {
+    let key = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
+    let script = format!(r#"submit '' '{{"files":["{key}"],"password":"hunter2hunter2"}}'; settled"#);
+    let result = run(&scene(&script, &object())).await;
+    let whole = format!("{result:?}");
+    assert!(
+        single(&result).structured.is_some() && !whole.contains(key) && !whole.contains("hunter2"),
+        "{whole}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_schema_is_refused_before_anything_starts() {
+    for (schema, why) in [
+        (json!([]), "expected a JSON Schema"),
+        (json!({}), "it is empty"),
+        (json!({ "type": "object", "description": "x".repeat(20_000) }), "at most 16384"),
+    ] {
+        let result = run(&scene("touch \"$home/started\"", &schema)).await;
+        let error = result.details.error.expect("refused");
+        assert_eq!(error.code, ErrorCode::InvalidInput);
+        assert!(error.message.contains("`outputSchema`") && error.message.contains(why), "{}", error.message);
+    }
+}
