@@ -124,7 +124,7 @@ describe("a child that may write", { skip: needsBoth }, () => {
 	it("has no shell that its sandbox would not hold", async (t) => {
 		const scene = sceneOf(t, "begin; said Done.; settled");
 		scene.write("project/.pi/settings.json", '{ "shellPath": "/bin/zsh" }');
-		const dropped = async (config: object) =>
+		const dropped = async (config: Record<string, unknown>) =>
 			single(await scene.run({ config })).diagnostics?.find((text) => text.includes("`bash` was dropped"));
 		assert.match((await dropped({ sandbox: "auto", allowWrite: true })) ?? "", /shellPath/);
 		assert.equal(await dropped({ sandbox: "auto", allowWrite: "all" }), undefined);

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-// pi-subagent-native 0.1.0 ec287c03e859f20d. Generated from extension/ by `npm run build:extension`.
-=======
-// pi-subagent-native 0.1.0 710c414a6d41999e. Generated from extension/ by `npm run build:extension`.
->>>>>>> 673b96e (run: results in a shape of their caller's choice, submitted by the child and checked by pi)
+// pi-subagent-native 0.1.0 23254511addec873. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -45,12 +41,8 @@ var require_child_guard = __commonJS({
         tools: environment.PI_SUBAGENT_TOOLS === void 0 ? void 0 : names(environment.PI_SUBAGENT_TOOLS),
         lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
         lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
-<<<<<<< HEAD
         asks: asked === "1" || asked === "parent" ? asked : void 0,
-=======
-        asks: environment.PI_SUBAGENT_ASK === "1",
         submits: environment.PI_SUBAGENT_SUBMIT ? JSON.parse(environment.PI_SUBAGENT_SUBMIT) : void 0,
->>>>>>> 673b96e (run: results in a shape of their caller's choice, submitted by the child and checked by pi)
         ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1"
       };
     }
@@ -141,7 +133,6 @@ var require_child_guard = __commonJS({
           const answer2 = await (options.length > 0 ? ui.select(title, options, until) : ui.input(title, void 0, until));
           return { content: [{ type: "text", text: answer2 ? `${heard}: ${answer2}` : DECLINED }], details: {} };
         }
-<<<<<<< HEAD
       };
       return (
         /** @type {ToolDefinition} */
@@ -156,12 +147,6 @@ var require_child_guard = __commonJS({
         ui.input(key).catch(() => void 0);
       });
     }
-    function childGuard2(pi, { isSecond = false } = {}) {
-      const policy = readPolicy(process.env);
-      if (policy.asks && !isSecond) registerAsk(pi, policy.asks);
-=======
-      }
-    );
     var submit = (parameters) => (
       /** @type {ToolDefinition} */
       /** @type {unknown} */
@@ -179,11 +164,10 @@ var require_child_guard = __commonJS({
         }
       }
     );
-    function childGuard2(pi, isFirst = true) {
+    function childGuard2(pi, { isSecond = false } = {}) {
       const policy = readPolicy(process.env);
-      if (isFirst && policy.asks) pi.registerTool(ask);
-      if (isFirst && policy.submits) pi.registerTool(submit(policy.submits));
->>>>>>> 673b96e (run: results in a shape of their caller's choice, submitted by the child and checked by pi)
+      if (policy.asks && !isSecond) registerAsk(pi, policy.asks);
+      if (policy.submits && !isSecond) pi.registerTool(submit(policy.submits));
       let isAnnouncing = false;
       pi.on("before_agent_start", ({ prompt }) => {
         if (prompt !== void 0) isAnnouncing = prompt.startsWith(ANNOUNCING);
@@ -6364,13 +6348,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-<<<<<<< HEAD
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 ec287c03e859f20d"}.`)) return void 0;
-  const [version] = "0.1.0 ec287c03e859f20d".split(" ");
-=======
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 710c414a6d41999e"}.`)) return void 0;
-  const [version] = "0.1.0 710c414a6d41999e".split(" ");
->>>>>>> 673b96e (run: results in a shape of their caller's choice, submitted by the child and checked by pi)
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 23254511addec873"}.`)) return void 0;
+  const [version] = "0.1.0 23254511addec873".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -9137,11 +9116,7 @@ function widgetLines({ live: live2, unread }, rows, now, pen) {
 // extension/index.ts
 function subagentNative(api) {
   if (process.env.PI_SUBAGENT_CHILD === "1") {
-<<<<<<< HEAD
     (0, import_child_guard.default)(api, { isSecond: true });
-=======
-    (0, import_child_guard.default)(api, false);
->>>>>>> 673b96e (run: results in a shape of their caller's choice, submitted by the child and checked by pi)
     return;
   }
   contained("loading the extension", () => start(guarded(api)));
