@@ -248,6 +248,7 @@ describe("the tools to register", () => {
 						cleanup: { type: "string", enum: ["keep", "delete"] },
 						label: { type: "string" },
 						model: { type: "string", description: "provider/id" },
+						outputSchema: { type: "object", description: "JSON Schema" },
 						runTimeoutSeconds: { type: "integer", minimum: 0 },
 						task: text,
 						thinking: { type: "string" },

@@ -200,7 +200,7 @@ fn sessions_spawn() -> ToolSurface {
                 "cleanup": { "type": "string", "enum": ["keep", "delete"] },
                 "label": { "type": "string" },
                 "model": { "type": "string", "description": "provider/id" },
-                "outputSchema": { "type": "object", "description": "JSON Schema of the result" },
+                "outputSchema": { "type": "object", "description": "JSON Schema" },
                 "runTimeoutSeconds": { "type": "integer", "minimum": 0 },
                 "task": { "type": "string", "minLength": 1 },
                 "thinking": { "type": "string" },
@@ -213,7 +213,7 @@ fn agents_list() -> ToolSurface {
     ToolSurface {
         name: Tool::AgentsList.as_str(),
         label: "Background agents",
-        description: String::from("List the agents that `sessions_spawn` can start now, with their models."),
+        description: String::from("List the agents for `sessions_spawn`, with their models."),
         prompt_snippet: "List agents for background work",
         prompt_guidelines: vec![],
         parameters: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
@@ -224,9 +224,7 @@ fn sessions_list() -> ToolSurface {
     ToolSurface {
         name: Tool::SessionsList.as_str(),
         label: "Subagent sessions",
-        description: String::from(
-            "List the runs of `subagent` and `sessions_spawn` in this conversation: state, keys, transcripts.",
-        ),
+        description: String::from("List this conversation's sub-agent runs: state, keys, transcripts."),
         prompt_snippet: "List sub-agent runs",
         prompt_guidelines: vec![],
         parameters: object(
@@ -262,8 +260,8 @@ fn sessions_send() -> ToolSurface {
         name: Tool::SessionsSend.as_str(),
         label: "Message to subagent",
         description: String::from(
-            "Send a message to a `subagent` run, the answer if it asked you; one at work reads it before its \
-             next turn, one that has ended goes on in its own context. The result arrives as a message, or is returned if it comes within `timeoutSeconds`.",
+            "Send a message to a `subagent` run, or your answer if it asked: one at work reads it before its next turn, one \
+             that has ended goes on with it. The result arrives as a message, or is returned within `timeoutSeconds`.",
         ),
         prompt_snippet: "Steer or continue a sub-agent",
         prompt_guidelines: vec![],

@@ -27,7 +27,7 @@ pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
         last_event: collected.last_event.map(text),
         tool_names: collected.tool_names.into_iter().map(text).collect(),
         retry: collected.retry.map(retry),
-        submitted: collected.submitted.map(|submitted| clean_submitted(submitted, sanitizer)),
+        submitted: collected.submitted.map(|submitted| clean_submitted(&submitted, sanitizer)),
         noise: text(collected.noise),
         epilogue: collected.epilogue.map(|epilogue| Box::new(clean(*epilogue, sanitizer))),
         ..collected
@@ -35,10 +35,10 @@ pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
 }
 
 /// Sanitizes every string of a result; what is not JSON is nothing.
-fn clean_submitted(submitted: Submitted, sanitizer: &Sanitizer) -> Submitted {
+fn clean_submitted(submitted: &Submitted, sanitizer: &Sanitizer) -> Submitted {
     let value = serde_json::from_slice(&submitted.json).map(|value: Value| sanitizer.sanitize_json(&value));
     let json = value.and_then(|value| serde_json::to_vec(&value)).unwrap_or_default();
-    Submitted { json, ..submitted }
+    Submitted { json, is_too_long: submitted.is_too_long }
 }
 
 /// Sanitizes every string of the items; texts are treated as possibly cut.
