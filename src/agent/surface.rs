@@ -224,7 +224,7 @@ fn sessions_list() -> ToolSurface {
     ToolSurface {
         name: Tool::SessionsList.as_str(),
         label: "Subagent sessions",
-        description: String::from("List this conversation's sub-agent runs: state, keys, transcripts."),
+        description: String::from("List the `subagent` runs of this conversation: state, keys, transcripts."),
         prompt_snippet: "List sub-agent runs",
         prompt_guidelines: vec![],
         parameters: object(
