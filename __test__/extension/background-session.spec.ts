@@ -86,6 +86,30 @@ describe("sessions_spawn", () => {
 		assert.match(await refused("c"), /a bug/);
 	});
 
+	it("does not hold an aborted call, and stops a run that is accepted all the same", async () => {
+		const { addon, call } = await start();
+		const receipt = Promise.withResolvers<typeof addon.receipt>();
+		const asked = Promise.withResolvers<void>();
+		addon.spawnSession = async () => {
+			asked.resolve();
+			return await receipt.promise;
+		};
+		addon.listSpawnable = addon.spawnSession as never;
+		const turn = new AbortController();
+		const calls = ["sessions_spawn", "agents_list"].map((tool) =>
+			call({ task: "look" }, { tool, signal: turn.signal }),
+		);
+		await asked.promise;
+		turn.abort();
+		for (const { content } of await Promise.all(calls)) assert.match(content[0]?.text ?? "", /^aborted/);
+		const [view] = addon.views;
+		assert.deepEqual(view?.used, []);
+		receipt.resolve(addon.receipt);
+		await receipt.promise;
+		await new Promise(setImmediate);
+		assert.deepEqual(view?.used, [["sessions_stop", { sessionKey: addon.receipt.childSessionKey }]]);
+	});
+
 	it("is drawn as one line, with what is wrong below", async () => {
 		const extension = await start();
 		const args = {

@@ -136,6 +136,8 @@ export class ViewDouble implements BackgroundSession {
 	/** Deliveries that are said to stand in the session. */
 	told: string[] = [];
 	commands: string[] = [];
+	/** The session tools that were used, with what they were given. */
+	readonly used: [tool: string, params: object][] = [];
 	closed = false;
 	/** What headless sessions wait for. */
 	over: () => Promise<void> = async () => {};
@@ -159,8 +161,9 @@ export class ViewDouble implements BackgroundSession {
 		throw new Error("no test calls it");
 	}
 
-	useTool(): ReturnType<BackgroundSession["useTool"]> {
-		throw new Error("no test calls it");
+	useTool(tool: string, params: object): ReturnType<BackgroundSession["useTool"]> {
+		this.used.push([tool, params]);
+		return { abort: () => {}, result: async () => ({ content: [], isError: false, details: undefined }) as never };
 	}
 
 	complete(prefix: string): ReturnType<BackgroundSession["complete"]> {

@@ -57,7 +57,7 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 	function runOf(name: string): Run | undefined {
 		const mode = modeOf(name);
 		if (mode) return (call) => runToEnd(mode, call);
-		if (name === "sessions_spawn") return spawn;
+		if (name === "sessions_spawn") return (call) => spawn(background, call);
 		if (name === "agents_list") return list;
 		return SESSION_TOOLS.includes(name) ? (call) => useSessionTool(name, background, call) : undefined;
 	}
@@ -134,16 +134,40 @@ async function useSessionTool(name: string, { session }: Background, call: Call)
 type SpawnParams = Pick<SpawnOptions, "task" | "label" | "runTimeoutSeconds" | "cleanup" | "outputSchema"> &
 	Partial<Record<"agentId" | "model" | "thinking", string>>;
 
+/** What comes of it, or nothing once the signal has fired: a file system that hangs does not hold an aborted call. */
+async function unlessAborted<T>(signal: AbortSignal | undefined, result: Promise<T>): Promise<T | undefined> {
+	let abort = () => {};
+	const aborted = new Promise<undefined>((resolve) => {
+		abort = () => resolve(undefined);
+	});
+	signal?.addEventListener("abort", abort, { once: true });
+	try {
+		return await Promise.race([result, aborted]);
+	} finally {
+		signal?.removeEventListener("abort", abort);
+	}
+}
+
 /** Neither this nor the list waits for a run. */
-async function spawn({ native, params, place, host, signal }: Call): Promise<ToolOutput> {
+async function spawn({ session }: Background, { native, params, place, host, signal }: Call): Promise<ToolOutput> {
 	if (signal?.aborted) return failure("aborted before anything was started");
 	const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params as SpawnParams;
 	const options = defined<SpawnOptions>({ ...place, ...named, agent, childModel, childThinking });
-	return answer(await native.spawnSession(options, host));
+	const accepting = native.spawnSession(options, host);
+	const receipt = await unlessAborted(signal, accepting);
+	if (receipt) return answer(receipt);
+	accepting.then(
+		({ childSessionKey: sessionKey }) => {
+			if (sessionKey) contained("an abort", () => session?.useTool("sessions_stop", { sessionKey }, host));
+		},
+		() => undefined,
+	);
+	return failure("aborted before the run was accepted; if it is accepted all the same, it is stopped");
 }
 
-async function list({ native, place }: Call): Promise<ToolOutput> {
-	return answer(await native.listSpawnable(place));
+async function list({ native, place, signal }: Call): Promise<ToolOutput> {
+	const agents = signal?.aborted ? undefined : await unlessAborted(signal, native.listSpawnable(place));
+	return agents ? answer(agents) : failure("aborted");
 }
 
 /** The session keeps what it is; the model reads the rest. */

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 23254511addec873. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 7734a47022ceebfc. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6348,8 +6348,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 23254511addec873"}.`)) return void 0;
-  const [version] = "0.1.0 23254511addec873".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7734a47022ceebfc"}.`)) return void 0;
+  const [version] = "0.1.0 7734a47022ceebfc".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8913,7 +8913,7 @@ function ourTools(pi, questions, background) {
   function runOf(name) {
     const mode = modeOf(name);
     if (mode) return (call) => runToEnd(mode, call);
-    if (name === "sessions_spawn") return spawn;
+    if (name === "sessions_spawn") return (call) => spawn(background, call);
     if (name === "agents_list") return list;
     return SESSION_TOOLS.includes(name) ? (call) => useSessionTool(name, background, call) : void 0;
   }
@@ -8978,14 +8978,37 @@ async function useSessionTool(name, { session: session2 }, call) {
   const use = session2.useTool(name, call.params, call.host);
   return await withAbort(call.signal, use, use.result());
 }
-async function spawn({ native, params, place, host, signal }) {
+async function unlessAborted(signal, result) {
+  let abort = () => {
+  };
+  const aborted = new Promise((resolve2) => {
+    abort = () => resolve2(void 0);
+  });
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([result, aborted]);
+  } finally {
+    signal?.removeEventListener("abort", abort);
+  }
+}
+async function spawn({ session: session2 }, { native, params, place, host, signal }) {
   if (signal?.aborted) return failure2("aborted before anything was started");
   const { agentId: agent, model: childModel, thinking: childThinking, ...named2 } = params;
   const options = defined({ ...place, ...named2, agent, childModel, childThinking });
-  return answer(await native.spawnSession(options, host));
+  const accepting = native.spawnSession(options, host);
+  const receipt = await unlessAborted(signal, accepting);
+  if (receipt) return answer(receipt);
+  accepting.then(
+    ({ childSessionKey: sessionKey }) => {
+      if (sessionKey) contained("an abort", () => session2?.useTool("sessions_stop", { sessionKey }, host));
+    },
+    () => void 0
+  );
+  return failure2("aborted before the run was accepted; if it is accepted all the same, it is stopped");
 }
-async function list({ native, place }) {
-  return answer(await native.listSpawnable(place));
+async function list({ native, place, signal }) {
+  const agents = signal?.aborted ? void 0 : await unlessAborted(signal, native.listSpawnable(place));
+  return agents ? answer(agents) : failure2("aborted");
 }
 function answer(details) {
   const { kind: _kind, version: _version, ...said } = details;

@@ -131,7 +131,7 @@ mod tests {
         };
         assert_eq!(root("home/src/one/deep").ok(), Some(at.join("home/src/one")));
         assert_eq!(root("home/src").ok(), Some(at.join("home/src")));
-        // Whoever keeps the home directory in git works in a part of it.
+        // Where the home directory is a repository, the child gets the part of it that it works in.
         fs::create_dir_all(at.join("home/.git/objects")).expect("made");
         fs::create_dir_all(at.join("home/.git/refs")).expect("made");
         fs::write(at.join("home/.git/HEAD"), "").expect("written");
