@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use super::question::OpenQuestion;
+use super::question::open::OpenQuestion;
 use crate::event::DisplayItem;
 use crate::orchestrate::call::Call;
 use crate::orchestrate::hand_over::HandOver;

@@ -21,7 +21,7 @@
 //! | What claims, delivers and releases deliveries? | `deliver` |
 //! | When does a host that owns its session get a message, how often, and when has it arrived? | `conversation`: [`Dispatcher`] |
 //! | How are runs shown that a call waits for? | `foreground` |
-//! | How does a run ask its conversation? | `question`: `AsksConversation` |
+//! | How does a run ask its conversation? | `question`: `AsksConversation`, `OpenQuestion` |
 //! | When are transcripts archived and directories removed? | `retention`: `Retention` |
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `keeper`, `live_snapshot` |
 //! | What can a user do with a run, and type? | `actions`, [`commands`] |

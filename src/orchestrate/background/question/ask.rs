@@ -1,18 +1,12 @@
-//! Questions of agents with `ask: parent`: a background run asks the conversation that started it.
-//!
-//! The question is a delivery like the end of a run, stored, claimed and told in the same way, so it reaches the
-//! conversation once. It is withdrawn when it is answered or time is up. The user can answer it as any other question; the
-//! first answer counts. Questions of extensions never come this way: those are for a person alone.
+//! Asks the conversation for a run, and the user beside it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use tokio::select;
-use tokio::sync::oneshot;
 
-use super::live_run::LiveRun;
-use super::service::BackgroundService;
+use crate::orchestrate::background::live_run::LiveRun;
+use crate::orchestrate::background::service::BackgroundService;
 use crate::present::RunQuestion;
 use crate::run::{
     Answer, BackgroundRun, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, spawn_task,
@@ -20,23 +14,8 @@ use crate::run::{
 use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
 
-/// Most questions of one run. Each costs the conversation a turn.
-const MAX_QUESTIONS: u32 = 32;
-/// Between the id of a run's end and the number of its question.
-const NUMBERED: &str = "-q";
-
-/// Whether a delivery is a question.
-pub(super) fn is_question(delivery: &Delivery) -> bool {
-    is_question_id(&delivery.id)
-}
-
-/// Whether this is the id of a question and not of an end.
-pub(super) fn is_question_id(id: &str) -> bool {
-    id.contains(NUMBERED)
-}
-
 /// Whether nobody waits for an answer any more: time is up, the run has ended, or this process hosts it and knows.
-pub(super) fn is_stale(service: &BackgroundService, delivery: &Delivery) -> bool {
+pub(in super::super) fn is_stale(service: &BackgroundService, delivery: &Delivery) -> bool {
     let is_over = RunQuestion::read(delivery).is_none_or(|question| question.ends_ms <= now_ms());
     is_over
         || match service.registry.get(&delivery.key) {
@@ -45,52 +24,8 @@ pub(super) fn is_stale(service: &BackgroundService, delivery: &Delivery) -> bool
         }
 }
 
-/// The question of a run that waits for its conversation's answer, if there is one.
-#[derive(Debug, Default)]
-pub(super) struct OpenQuestion(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    asked: u32,
-    open: Option<(String, oneshot::Sender<String>)>,
-}
-
-impl OpenQuestion {
-    /// Answers the question. `false`: there is none.
-    pub(super) fn answer(&self, words: &str) -> bool {
-        let open = self.0.lock().open.take();
-        open.is_some_and(|(_, answer)| answer.send(words.to_owned()).is_ok())
-    }
-
-    /// Whether there is one.
-    pub(super) fn is_any(&self) -> bool {
-        self.0.lock().open.is_some()
-    }
-
-    fn is(&self, id: &str) -> bool {
-        self.0.lock().open.as_ref().is_some_and(|(open, _)| open == id)
-    }
-
-    /// Opens one for a run. `None`: it has asked often enough.
-    fn open(&self, run: &BackgroundRun) -> Option<(String, oneshot::Receiver<String>)> {
-        let mut state = self.0.lock();
-        state.asked = state.asked.checked_add(1).filter(|asked| *asked <= MAX_QUESTIONS)?;
-        let (answer, answered) = oneshot::channel();
-        let id = format!("{}-{}{NUMBERED}{}", run.key, run.times_resumed, state.asked);
-        state.open = Some((id.clone(), answer));
-        Some((id, answered))
-    }
-
-    fn close(&self, id: &str) {
-        let mut state = self.0.lock();
-        if state.open.as_ref().is_some_and(|(open, _)| open == id) {
-            state.open = None;
-        }
-    }
-}
-
 /// What a background run asks of its host, and of its conversation.
-pub(super) struct AsksConversation<'a> {
+pub(in super::super) struct AsksConversation<'a> {
     pub service: &'a Arc<BackgroundService>,
     pub live: &'a Arc<LiveRun>,
     pub host: &'a dyn HostCallbacks,

@@ -1,0 +1,66 @@
+//! The open question of a run, and the ids by which deliveries of questions are known.
+
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+
+use crate::run::BackgroundRun;
+use crate::store::Delivery;
+
+/// Most questions of one run. Each costs the conversation a turn.
+const MAX_QUESTIONS: u32 = 32;
+/// Between the id of a run's end and the number of its question.
+const NUMBERED: &str = "-q";
+
+/// Whether a delivery is a question.
+pub(in super::super) fn is_question(delivery: &Delivery) -> bool {
+    is_question_id(&delivery.id)
+}
+
+/// Whether this is the id of a question and not of an end.
+pub(in super::super) fn is_question_id(id: &str) -> bool {
+    id.contains(NUMBERED)
+}
+
+/// The question of a run that waits for its conversation's answer, if there is one.
+#[derive(Debug, Default)]
+pub(in super::super) struct OpenQuestion(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    asked: u32,
+    open: Option<(String, oneshot::Sender<String>)>,
+}
+
+impl OpenQuestion {
+    /// Answers the question. `false`: there is none.
+    pub(in super::super) fn answer(&self, words: &str) -> bool {
+        let open = self.0.lock().open.take();
+        open.is_some_and(|(_, answer)| answer.send(words.to_owned()).is_ok())
+    }
+
+    /// Whether there is one.
+    pub(in super::super) fn is_any(&self) -> bool {
+        self.0.lock().open.is_some()
+    }
+
+    pub(super) fn is(&self, id: &str) -> bool {
+        self.0.lock().open.as_ref().is_some_and(|(open, _)| open == id)
+    }
+
+    /// Opens one for a run. `None`: it has asked often enough.
+    pub(super) fn open(&self, run: &BackgroundRun) -> Option<(String, oneshot::Receiver<String>)> {
+        let mut state = self.0.lock();
+        state.asked = state.asked.checked_add(1).filter(|asked| *asked <= MAX_QUESTIONS)?;
+        let (answer, answered) = oneshot::channel();
+        let id = format!("{}-{}{NUMBERED}{}", run.key, run.times_resumed, state.asked);
+        state.open = Some((id.clone(), answer));
+        Some((id, answered))
+    }
+
+    pub(super) fn close(&self, id: &str) {
+        let mut state = self.0.lock();
+        if state.open.as_ref().is_some_and(|(open, _)| open == id) {
+            state.open = None;
+        }
+    }
+}
