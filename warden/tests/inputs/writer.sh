@@ -68,12 +68,14 @@ fixture() {
 	printf 'pub fn two() -> u32 { 2 }\n#[test]\nfn works() { assert_eq!(two(), 2); }\n' >crate/src/lib.rs
 	printf '{"name":"given","version":"1.0.0","main":"index.js"}\n' >package/package.json
 	printf 'module.exports = 1;\n' >package/index.js
-	git init -q -b main .
+	# Without the samples of hooks, which would be copied for every attempt.
+	git init -q -b main --template= .
+	mkdir .git/hooks .git/info
 	git_as_nobody add -A >/dev/null 2>&1
 	git_as_nobody commit -q -m first
 	printf 'untracked\n' >notes.txt
 	# As a submodule or a linked worktree has it: a file that names a directory.
-	git init -q --separate-git-dir ../gitdirs/module module
+	git init -q --template= --separate-git-dir ../gitdirs/module module
 	echo 'gitdir: ../../gitdirs/module' >module/.git
 }
 

@@ -29,6 +29,12 @@ const PROTECTED: [&str; 6] = [
     "project/gitdirs/module",
 ];
 
+/// What a scene is made of, below its directory.
+const PLACES: [&str; 8] = ["tree", "agent", "others", "home", "project", "tmp", "private", "session.jsonl"];
+
+/// What is no matter of the tests, apart from what is protected in it.
+const FREE: [&str; 5] = ["project/work", "home/.npm", "tmp", "private", "session.jsonl"];
+
 /// Who makes the attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum User {
@@ -60,6 +66,8 @@ pub(crate) struct Scene {
     target: Target,
     /// Whether there is a project in which the child may write.
     has_project: bool,
+    /// How often it was made anew.
+    renewed: u32,
     _listener: UnixListener,
 }
 
@@ -111,18 +119,27 @@ impl Scene {
         }
         let name = SocketAddr::from_abstract_name(abstract_name(root)).expect("a short name");
         let listener = UnixListener::bind_addr(&name).expect("a socket without a file");
-        let target = Target::new(root, user);
-        Self { directory, user, target, has_project, _listener: listener }
+        let target = Target::new(root, user, &PLACES);
+        Self { directory, user, target, has_project, renewed: 0, _listener: listener }
     }
 
-    /// Makes everything as it was.
+    /// Makes everything as it was, where anything has changed.
+    ///
+    /// What is old is put aside and not removed: ext4 looks for a while before it gives the inode of a removed file away,
+    /// which made this the most expensive part of all.
     pub(crate) fn renew(&mut self) {
         let root = self.directory.path();
-        let old = ["tree", "agent", "agent.old", "tmp", "private", "session.jsonl", "project", "others"];
-        // The home directory is made again with the project.
-        let old = old.into_iter().chain(self.has_project.then_some("home")).map(|name| root.join(name));
-        run(plain_command(root, User::Myself, "rm").arg("-rf").args(old));
-        self.target = Target::new(root, self.user);
+        let now = look(root);
+        let mut used = PLACES.to_vec();
+        // The home directory is one of the fixture's with a project only.
+        used.retain(|name| self.has_project || *name != "home");
+        used.retain(|name| self.target.before.differs(&now, &root.join(name)));
+        self.renewed += 1;
+        for name in used.iter().copied().chain(["agent.old"]) {
+            let aside = fs::rename(root.join(name), root.join(format!("old-{}-{name}", self.renewed)));
+            assert!(aside.is_ok() || !root.join(name).exists(), "{name} cannot be put aside: {aside:?}");
+        }
+        self.target = Target::new(root, self.user, &used);
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -163,9 +180,10 @@ impl Scene {
         command
     }
 
-    /// What has changed since the scene was made.
+    /// What has changed since the scene was made, where nothing may change.
     pub(crate) fn changes(&mut self) -> io::Result<Vec<String>> {
-        let mut changes = self.target.before.differences(&look(self.directory.path()));
+        let root = self.directory.path();
+        let mut changes = self.target.before.differences(&look(root), |path| is_free(root, path));
         if self.target.victim.try_wait()?.is_some() {
             changes.push("the process outside was ended".into());
         }
@@ -174,11 +192,19 @@ impl Scene {
 }
 
 impl Target {
-    fn new(root: &Path, user: User) -> Self {
-        let made = ["tmp", "private"].map(|name| root.join(name));
-        run(plain_command(root, user, "mkdir").args(made));
-        run(plain_command(root, user, "touch").arg(root.join("session.jsonl")));
-        run(plain_command(root, user, "cp").arg("-a").arg(root.join("original/.")).arg(root));
+    /// Makes some places, and starts somebody who uses them.
+    fn new(root: &Path, user: User, places: &[&str]) -> Self {
+        for &place in places {
+            let (path, original) = (root.join(place), root.join("original").join(place));
+            match place {
+                "tmp" | "private" => run(plain_command(root, user, "mkdir").arg(path)),
+                "session.jsonl" => run(plain_command(root, user, "touch").arg(path)),
+                _ if original.exists() => {
+                    run(plain_command(root, user, "cp").arg("-aT").args([original, path]))
+                }
+                _ => {}
+            }
+        }
         let log = || File::options().append(true).open(root.join("tree/victim.log")).expect("the log");
         let leak = log();
         rustix::io::fcntl_setfd(&leak, FdFlags::empty()).expect("the descriptor is open");
@@ -203,16 +229,15 @@ fn run(command: &mut Command) {
     assert_eq!(code, Some(0), "{command:?}: {text}");
 }
 
+/// Everything that an attempt or a piece of work could change.
 fn look(root: &Path) -> Snapshot {
-    let work = root.join("project/work");
-    let attacked = ["tree", "agent", "others", "home", "project"].map(|name| root.join(name));
-    let protected = PROTECTED.map(|name| root.join(name));
-    // What may be written is no business of the tests.
-    let is_free = |path: &Path| {
-        (path.starts_with(&work) && !protected.iter().any(|place| path.starts_with(place)))
-            || path.starts_with(root.join("home/.npm"))
-    };
-    Snapshot::of(&attacked.each_ref().map(PathBuf::as_path)).without(is_free)
+    Snapshot::of(&PLACES.map(|name| root.join(name)))
+}
+
+/// Whether a path may be written: what happens there is no business of the tests.
+fn is_free(root: &Path, path: &Path) -> bool {
+    let is_below = |name: &&str| path.starts_with(root.join(name));
+    FREE.iter().any(|name| is_below(name)) && !PROTECTED.iter().any(|name| is_below(name))
 }
 
 fn abstract_name(root: &Path) -> String {

@@ -24,7 +24,7 @@ struct Entry {
 }
 
 impl Snapshot {
-    pub(crate) fn of(roots: &[&Path]) -> Self {
+    pub(crate) fn of(roots: &[PathBuf]) -> Self {
         let mut entries = BTreeMap::new();
         for root in roots {
             add(root, &mut entries);
@@ -32,23 +32,29 @@ impl Snapshot {
         Self(entries)
     }
 
-    /// The same without some paths.
-    pub(crate) fn without(mut self, is_left_out: impl Fn(&Path) -> bool) -> Self {
-        self.0.retain(|path, _| !is_left_out(path));
-        self
+    /// Whether anything is different at a path or below.
+    pub(crate) fn differs(&self, later: &Self, path: &Path) -> bool {
+        let of = |snapshot: &Self| -> BTreeMap<_, _> {
+            let entries = snapshot.0.range(path.to_owned()..);
+            entries
+                .take_while(|(entry, _)| entry.starts_with(path))
+                .map(|(path, entry)| (path.clone(), entry.clone()))
+                .collect()
+        };
+        of(self) != of(later)
     }
 
-    /// What is different, one line each.
-    pub(crate) fn differences(&self, later: &Self) -> Vec<String> {
+    /// What is different, one line each, apart from some paths.
+    pub(crate) fn differences(&self, later: &Self, is_left_out: impl Fn(&Path) -> bool) -> Vec<String> {
         let mut found = Vec::new();
-        for (path, entry) in &self.0 {
+        for (path, entry) in self.0.iter().filter(|(path, _)| !is_left_out(path)) {
             match later.0.get(path) {
                 None => found.push(format!("{} is gone", path.display())),
                 Some(now) if now == entry => {}
                 Some(now) => found.push(format!("{} is {}", path.display(), entry.difference(now))),
             }
         }
-        let new = later.0.keys().filter(|path| !self.0.contains_key(*path));
+        let new = later.0.keys().filter(|path| !self.0.contains_key(*path) && !is_left_out(path));
         found.extend(new.map(|path| format!("{} is new", path.display())));
         found
     }
