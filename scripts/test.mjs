@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm test`: sets up, then runs every check, in two lanes side by side: what cargo does, and what Node does. The output of
- * a step is printed when it has ended, as one block.
+ * `npm test`: sets up, then runs every check, in three lanes side by side: what cargo does, what Node does alone, and what
+ * starts pi. Each waits often, so three keep two cores busy. The output of a step is printed when it has ended, as one block.
  *
  * `npm test -- rust` (or `lint`, `edge`, `extension`, `bench`) runs one part, `--keep-going` does not stop at the first
  * failure.
@@ -73,10 +73,14 @@ const nodeSteps = [
 	tests("edge", `on Node ${process.version}`, () => nodeTests(process.execPath, "edge", ".spec.mjs")),
 	tests("edge", "edge tests", () => nodeTests(nodeForPi(), "edge", ".spec.ts")),
 	tests("extension", "support tests", () => nodeTests(nodeForPi(), "support", ".spec.ts")),
-	tests("extension", "extension tests", () => nodeTests(nodeForPi(), "extension", ".spec.ts")),
 ];
 
-const steps = [...cargoSteps, ...nodeSteps];
+/** The longest of all. @type {Step[]} */
+const piSteps = [
+	{ ...tests("extension", "extension tests", () => nodeTests(nodeForPi(), "extension", ".spec.ts")), lane: "pi" },
+];
+
+const steps = [...cargoSteps, ...nodeSteps, ...piSteps];
 
 await runMain(async () => {
 	const words = process.argv.slice(2);

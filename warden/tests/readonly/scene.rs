@@ -200,7 +200,7 @@ impl Target {
                 "tmp" | "private" => run(plain_command(root, user, "mkdir").arg(path)),
                 "session.jsonl" => run(plain_command(root, user, "touch").arg(path)),
                 _ if original.exists() => {
-                    run(plain_command(root, user, "cp").arg("-aT").args([original, path]))
+                    run(plain_command(root, user, "cp").arg("-aT").args([original, path]));
                 }
                 _ => {}
             }
@@ -237,7 +237,7 @@ fn look(root: &Path) -> Snapshot {
 /// Whether a path may be written: what happens there is no business of the tests.
 fn is_free(root: &Path, path: &Path) -> bool {
     let is_below = |name: &&str| path.starts_with(root.join(name));
-    FREE.iter().any(|name| is_below(name)) && !PROTECTED.iter().any(|name| is_below(name))
+    FREE.iter().any(is_below) && !PROTECTED.iter().any(is_below)
 }
 
 fn abstract_name(root: &Path) -> String {
