@@ -7,7 +7,8 @@
 //! - [`orchestrate`]: many runs: which may start, when, and which go on in the background.
 //! - [`present`]: what a person reads about background runs.
 //! - [`run`]: one agent, one task, one child.
-//! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`process`], [`store`], [`transcript`], `workspace`:
+//! - [`workspace`]: the tree in which a child may write; it starts git with [`process`].
+//! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`process`], [`store`], [`transcript`]:
 //!   siblings that know nothing of each other, except that [`config`] names values of [`agent`] and [`transcript`] those of
 //!   [`event`].
 //! - [`files`]: where this package keeps its files, and who may read them.
@@ -33,4 +34,4 @@ pub mod run;
 pub mod store;
 pub mod text;
 pub mod transcript;
-mod workspace;
+pub mod workspace;

@@ -39,6 +39,12 @@ pub fn live_snapshot(agent_dir: &Path, key: &str) -> PathBuf {
     live(agent_dir).join(key).with_extension("json")
 }
 
+/// The directory of the snapshots of trees, one below it for each run.
+#[must_use]
+pub fn snapshots(agent_dir: &Path) -> PathBuf {
+    agent_dir.join(SUBAGENTS).join("snapshots")
+}
+
 /// The list of project agents that the user has confirmed.
 #[must_use]
 pub fn confirmed_agents(agent_dir: &Path) -> PathBuf {

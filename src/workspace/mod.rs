@@ -5,10 +5,17 @@
 //! | where does it begin | `root` |
 //! | which names in it are protected, and which run code later | `names` |
 //! | where are they, and which have changed | `scan` |
+//! | how does git read it without running what it names | `git`, `index` |
+//! | what was in it at one moment | `snapshot/` |
 
+mod git;
+mod index;
 mod names;
 mod root;
 mod scan;
+mod snapshot;
 
+pub use git::{Git, GitError};
 pub(crate) use root::{is_bare, root_of};
 pub(crate) use scan::{Found, PARTIAL, scan};
+pub use snapshot::{Change, ChangeKind, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};

@@ -38,6 +38,28 @@ pub(super) fn elsewhere(git: &Path) -> Vec<PathBuf> {
     found.filter_map(|path| path.canonicalize().ok()).collect()
 }
 
+/// Where git keeps a repository: what belongs to one work tree, and what all of its work trees share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RepositoryDirs {
+    /// `.git`, or the directory that it names.
+    pub own: PathBuf,
+    /// The same, but for a linked work tree.
+    pub shared: PathBuf,
+}
+
+impl RepositoryDirs {
+    /// Those of the work tree that begins at `root`, without links. Blocks.
+    pub(super) fn of(root: &Path) -> Option<Self> {
+        let git = root.join(REPOSITORY);
+        let own = named_by(&git).unwrap_or(git).canonicalize().ok()?;
+        let shared = match first_line(&own.join("commondir")) {
+            Some(shared) => own.join(shared).canonicalize().ok()?,
+            None => own.clone(),
+        };
+        is_bare(&shared).then_some(Self { own, shared })
+    }
+}
+
 fn named_by(git: &Path) -> Option<PathBuf> {
     if !git.is_file() {
         return None;

@@ -51,10 +51,24 @@ pub async fn capture(
     timeout: Duration,
     max_bytes: usize,
 ) -> Result<Captured, SpawnError> {
+    capture_fed(command, Vec::new(), timeout, max_bytes).await
+}
+
+/// As [`capture`], with `input` as the program's standard input.
+///
+/// # Errors
+///
+/// Only when the program could not be started.
+pub async fn capture_fed(
+    command: ChildCommand,
+    input: Vec<u8>,
+    timeout: Duration,
+    max_bytes: usize,
+) -> Result<Captured, SpawnError> {
     let limits =
         SuperviseLimits { hard: Some(timeout), grace: GRACE, drain: DRAIN, ..SuperviseLimits::default() };
     let mut kept = Kept { bytes: Vec::new(), room: max_bytes, truncated: false };
-    let ended = supervise(command, Input::once(Vec::new()), limits, None, &Cancel::new(), &mut kept).await?;
+    let ended = supervise(command, Input::once(input), limits, None, &Cancel::new(), &mut kept).await?;
     Ok(Captured {
         outcome: ended.outcome,
         stdout: kept.bytes,

@@ -3,5 +3,5 @@
 mod capture;
 mod detached;
 
-pub use capture::{Captured, capture};
+pub use capture::{Captured, capture, capture_fed};
 pub use detached::Detached;

@@ -1,0 +1,249 @@
+//! Runs git so that nothing in a tree or its repository decides what is executed.
+//!
+//! git reads its configuration from a directory of ours, never from the repository whose tree it looks at, nor from the
+//! user's. So there are no filters, hooks, monitors, transports or drivers to switch off: none are configured. Where
+//! the machine has a sandbox, git can write in our directory alone, and cannot even change the times of other files.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::process::{
+    Captured, ChildCommand, Guardian, Options, Outcome, Sandbox, SpawnError, capture_fed, resolve_program,
+    search_path,
+};
+
+/// How long one git command may take. Hashing what a snapshot may hold takes seconds; a file system that hangs must
+/// not hold up a run for ever.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Bytes that one command may print: the names of as many files as a snapshot may have.
+const MAX_BYTES: usize = 256 * 1024 * 1024;
+/// The oldest git that ignores the user's configuration when told so, and links in the place of `.gitignore`.
+const OLDEST: (u32, u32) = (2, 32);
+/// The end of an error that is shown.
+const MAX_ERROR: usize = 400;
+/// Nothing of the user's environment but the search path is passed on.
+const VARIABLES: [(&str, &str); 12] = [
+    ("LC_ALL", "C"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_LITERAL_PATHSPECS", "1"),
+    ("GIT_PAGER", "cat"),
+];
+/// Settings that come before any file, should one be read all the same.
+const SETTINGS: [&str; 14] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    "core.autocrlf=false",
+    "core.safecrlf=false",
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
+    "index.sparse=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+    "submodule.recurse=false",
+];
+
+/// Why git did not do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// There is none.
+    #[error("`git` is in no directory of PATH")]
+    Missing,
+    /// It is too old.
+    #[error("git {found} is too old: {}.{} or newer is needed", OLDEST.0, OLDEST.1)]
+    TooOld {
+        /// What it says of itself.
+        found: String,
+    },
+    /// It could not be started.
+    #[error("git could not be started")]
+    Spawn(#[source] SpawnError),
+    /// It took too long.
+    #[error("`git {command}` did not end within {} s", TIMEOUT.as_secs())]
+    TimedOut {
+        /// The command, without its options.
+        command: String,
+    },
+    /// It failed, or printed more than is read.
+    #[error("`git {command}` failed: {why}")]
+    Failed {
+        /// The command, without its options.
+        command: String,
+        /// The end of what it said.
+        why: String,
+    },
+}
+
+/// A git program, and what holds it.
+#[derive(Clone, Debug)]
+pub struct Git {
+    program: PathBuf,
+    path: OsString,
+    /// The warden's program and whether it can make a mount namespace, where there is a sandbox.
+    sandbox: Option<(PathBuf, bool)>,
+}
+
+/// What a command is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope<'a> {
+    /// The repository that git takes its configuration from. Ours, but where nothing but its configuration is read.
+    pub git_dir: &'a Path,
+    /// The directory that may be written, where there is a sandbox.
+    pub writable: &'a Path,
+    /// The working directory.
+    pub cwd: &'a Path,
+    /// Further variables.
+    pub env: &'a [(&'static str, &'a OsStr)],
+}
+
+impl Git {
+    /// Looks for git in the search path of `env` and asks for its version. `sandbox` is the warden's program, and
+    /// whether it can make a mount namespace, where the machine has Landlock.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or one that is too old.
+    pub async fn find(
+        env: &[(OsString, OsString)],
+        sandbox: Option<(PathBuf, bool)>,
+    ) -> Result<Self, GitError> {
+        let path = search_path(env).unwrap_or_default().to_owned();
+        let program = resolve_program("git".as_ref(), Some(&path)).ok_or(GitError::Missing)?;
+        let git = Self { program, path, sandbox };
+        let command = git.command(vec!["--version".into()], Path::new("/"), None, &[]);
+        let said = capture_fed(command, Vec::new(), TIMEOUT, MAX_ERROR).await.map_err(GitError::Spawn)?;
+        let said = String::from_utf8_lossy(&said.stdout).trim().to_owned();
+        match version(&said) {
+            Some(found) if found >= OLDEST => Ok(git),
+            _ => Err(GitError::TooOld { found: said.trim_start_matches("git version ").to_owned() }),
+        }
+    }
+
+    /// Whether git cannot even change the times of files outside of our directory.
+    pub(super) fn keeps_times(&self) -> bool {
+        self.sandbox.as_ref().is_some_and(|(_, metadata)| *metadata)
+    }
+
+    /// What a command prints.
+    pub(super) async fn run<A: AsRef<OsStr>>(
+        &self,
+        scope: Scope<'_>,
+        args: &[A],
+        input: Vec<u8>,
+    ) -> Result<Vec<u8>, GitError> {
+        let captured = self.try_run(scope, args, input).await?;
+        if captured.is_success() {
+            return Ok(captured.stdout);
+        }
+        let command = named(args);
+        if captured.outcome == (Outcome::HardTimeout { limit: TIMEOUT }) {
+            return Err(GitError::TimedOut { command });
+        }
+        let why = match captured.stderr.trim() {
+            "" => format!("{:?}", captured.outcome),
+            said => last(said, MAX_ERROR).to_owned(),
+        };
+        Err(GitError::Failed { command, why })
+    }
+
+    /// How a command ended, and what it printed, all of it.
+    pub(super) async fn try_run<A: AsRef<OsStr>>(
+        &self,
+        scope: Scope<'_>,
+        args: &[A],
+        input: Vec<u8>,
+    ) -> Result<Captured, GitError> {
+        let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]).map(OsString::from);
+        let args_of = settings.chain(args.iter().map(|arg| arg.as_ref().to_owned())).collect();
+        let mut env = vec![("GIT_DIR", scope.git_dir.as_os_str())];
+        env.extend(scope.env);
+        let command = self.command(args_of, scope.cwd, Some(scope.writable), &env);
+        let captured = capture_fed(command, input, TIMEOUT, MAX_BYTES).await.map_err(GitError::Spawn)?;
+        if captured.truncated {
+            let why = format!("it printed more than {MAX_BYTES} bytes");
+            return Err(GitError::Failed { command: named(args), why });
+        }
+        Ok(captured)
+    }
+
+    fn command(
+        &self,
+        args: Vec<OsString>,
+        cwd: &Path,
+        writable: Option<&Path>,
+        env: &[(&'static str, &OsStr)],
+    ) -> ChildCommand {
+        let fixed = VARIABLES.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        // Where no configuration lies, should an option not be known.
+        let home = writable.unwrap_or(Path::new("/dev/null"));
+        let home = ["HOME", "XDG_CONFIG_HOME"].map(|name| (name.into(), home.into()));
+        let own = env.iter().map(|(name, value)| (OsString::from(name), (*value).to_owned()));
+        let guardian = self.sandbox.as_ref().map(|(warden, metadata)| {
+            let writable = writable.into_iter().map(Path::to_path_buf).collect();
+            let sandbox = Sandbox { metadata: *metadata, writable, ..Sandbox::default() };
+            let options = Options { sandbox: Some(sandbox), ..Options::default() };
+            Guardian { program: warden.clone(), options }
+        });
+        ChildCommand {
+            program: self.program.clone(),
+            args,
+            cwd: cwd.to_path_buf(),
+            env: [("PATH".into(), self.path.clone())]
+                .into_iter()
+                .chain(fixed)
+                .chain(home)
+                .chain(own)
+                .collect(),
+            guardian,
+        }
+    }
+}
+
+/// The name of a command: its first argument that is no option.
+fn named<A: AsRef<OsStr>>(args: &[A]) -> String {
+    let words = args.iter().map(|arg| arg.as_ref().to_string_lossy());
+    words.filter(|word| !word.starts_with('-')).map(std::borrow::Cow::into_owned).next().unwrap_or_default()
+}
+
+/// The end of a text, of at most so many bytes.
+fn last(text: &str, bytes: usize) -> &str {
+    let from = text.len().saturating_sub(bytes);
+    let from = (from..text.len()).find(|&at| text.is_char_boundary(at));
+    from.map_or("", |from| &text[from..])
+}
+
+/// The two leading numbers in `git version 2.47.3 (vendor's words)`.
+fn version(said: &str) -> Option<(u32, u32)> {
+    let mut numbers = said.strip_prefix("git version ")?.split('.');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_two_numbers_whatever_follows() {
+        for (said, expected) in [
+            ("git version 2.47.3", Some((2, 47))),
+            ("git version 2.39.5 (Apple Git-154)", Some((2, 39))),
+            ("git version 2.49.0.windows.1", Some((2, 49))),
+            ("git version 3.0-rc1", None),
+            ("fake", None),
+        ] {
+            assert_eq!(version(said), expected, "{said}");
+        }
+    }
+}

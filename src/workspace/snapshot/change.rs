@@ -1,0 +1,92 @@
+//! What differs between two trees.
+
+use std::path::PathBuf;
+
+use crate::text::text_enum;
+
+text_enum! {
+    /// What became of a file.
+    pub enum ChangeKind {
+        /// It is only in the second tree.
+        Added = "added",
+        /// Its content, its mode or its type differs.
+        Modified = "modified",
+        /// It is only in the first tree.
+        Deleted = "deleted",
+    }
+}
+
+/// A file that differs between two trees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Relative to the root.
+    pub path: PathBuf,
+    /// What became of it.
+    pub kind: ChangeKind,
+    /// Mode and object in the first tree; `None` if it is not there.
+    pub old: Option<File>,
+    /// The same in the second tree.
+    pub new: Option<File>,
+}
+
+/// A file as a tree has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// `0o100644`, `0o100755`, `0o120000` for a symbolic link, `0o160000` for a submodule.
+    pub mode: u32,
+    /// The name of the object with its content.
+    pub object: String,
+}
+
+/// Reads what `git diff-tree -r -z --raw` prints: `:mode mode object object status`, then the path.
+pub(super) fn parse(printed: &[u8]) -> Option<Vec<Change>> {
+    let mut parts = printed.split(|byte| *byte == 0);
+    let mut changes = Vec::new();
+    while let Some(line) = parts.next().filter(|line| !line.is_empty()) {
+        let line = std::str::from_utf8(line).ok()?.strip_prefix(':')?;
+        let mut words = line.split(' ');
+        let modes = [words.next()?, words.next()?].map(|mode| u32::from_str_radix(mode, 8).ok());
+        let [old, new] = [(modes[0]?, words.next()?), (modes[1]?, words.next()?)]
+            .map(|(mode, object)| (mode != 0).then(|| File { mode, object: object.to_owned() }));
+        let kind = match (&old, &new) {
+            (None, _) => ChangeKind::Added,
+            (_, None) => ChangeKind::Deleted,
+            _ => ChangeKind::Modified,
+        };
+        changes.push(Change { path: path_of(parts.next()?), kind, old, new });
+    }
+    Some(changes)
+}
+
+/// A path as git names it.
+pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+    #[cfg(unix)]
+    return PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
+    #[cfg(not(unix))]
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_has_what_the_file_was_and_is() {
+        let (a, b, none) = ("a".repeat(40), "b".repeat(40), "0".repeat(40));
+        let printed = format!(
+            ":100644 100755 {a} {b} M\0run me\0:000000 120000 {none} {b} A\0link\0:100644 000000 {a} {none} D\0gone\0"
+        );
+        let changes = parse(printed.as_bytes()).expect("readable");
+        let kinds: Vec<_> =
+            changes.iter().map(|change| (change.path.to_str().unwrap_or_default(), change.kind)).collect();
+        assert_eq!(
+            kinds,
+            [("run me", ChangeKind::Modified), ("link", ChangeKind::Added), ("gone", ChangeKind::Deleted)]
+        );
+        assert_eq!(changes[0].old.as_ref().map(|file| file.mode), Some(0o100_644));
+        assert_eq!(changes[1].new.as_ref().map(|file| file.object.as_str()), Some(&*b));
+        assert_eq!((&changes[1].old, &changes[2].new), (&None, &None));
+        assert_eq!(parse(b""), Some(vec![]));
+        assert_eq!(parse(b"M\tname"), None);
+    }
+}

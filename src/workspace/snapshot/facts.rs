@@ -1,0 +1,159 @@
+//! What has to be known of a repository to read its tree as it does. Nothing of it can name a program.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::error::SnapshotError;
+use crate::files::open;
+use crate::workspace::git::{Git, Scope};
+use crate::workspace::root::RepositoryDirs;
+
+/// The settings that are asked for. How files are compared on this file system, and how objects are named.
+const ASKED: &str =
+    r"^(core\.(filemode|ignorecase|symlinks|precomposeunicode|excludesfile)|extensions\.objectformat)$";
+/// Those of them that are taken over, if they are `true` or `false`.
+const TAKEN: [&str; 4] = ["core.filemode", "core.ignorecase", "core.symlinks", "core.precomposeunicode"];
+/// The largest file with names to ignore that is read.
+const MAX_EXCLUDES: u64 = 1024 * 1024;
+
+/// What a repository says about how its tree is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Facts {
+    /// The commit that is checked out, if there is one.
+    pub head: Option<String>,
+    /// Whether objects are named by SHA-256 instead of SHA-1.
+    pub is_sha256: bool,
+    /// Settings as lines of a configuration file.
+    settings: Vec<(&'static str, bool)>,
+    /// What is ignored beside what `.gitignore` files say, the weakest first.
+    pub excludes: Vec<u8>,
+}
+
+impl Facts {
+    /// Reads them. `ours` is a directory that git may write.
+    pub(super) async fn of(
+        git: &Git,
+        dirs: &RepositoryDirs,
+        ours: &Path,
+        env: &[(OsString, OsString)],
+    ) -> Result<Self, SnapshotError> {
+        let scope = Scope { git_dir: &dirs.own, writable: ours, cwd: ours, env: &[] };
+        let head = git.try_run(scope, &["rev-parse", "--verify", "--quiet", "HEAD"], Vec::new()).await?;
+        let head = Some(head).filter(crate::process::Captured::is_success);
+        let head = head.map(|head| String::from_utf8_lossy(&head.stdout).trim().to_owned());
+        // Of the repository's files only: what is set by options is the same for all.
+        let config = dirs.shared.join("config");
+        let args = [OsStr::new("config"), "--file".as_ref(), config.as_ref(), "--null".as_ref()];
+        let args = args.into_iter().chain(["--get-regexp".as_ref(), OsStr::new(ASKED)]).collect::<Vec<_>>();
+        let said = git.try_run(scope, &args, Vec::new()).await?;
+        let mut facts = Self { head: head.filter(|head| !head.is_empty()), ..Self::default() };
+        let mut of_repository = None;
+        // In `git config --null` a line break separates name and value.
+        for setting in String::from_utf8_lossy(&said.stdout).split('\0') {
+            let (name, value) = setting.split_once('\n').unwrap_or((setting, "true"));
+            if let Some(taken) = TAKEN.iter().find(|taken| **taken == name) {
+                facts.settings.retain(|(known, _)| known != taken);
+                facts.settings.push((taken, !matches!(value, "false" | "no" | "off" | "0" | "")));
+            } else if name == "core.excludesfile" {
+                of_repository = Some(value.to_owned());
+            } else if name == "extensions.objectformat" {
+                facts.is_sha256 = value == "sha256";
+            }
+        }
+        let user = User::of(env);
+        let named = match of_repository {
+            Some(named) => Some(user.expand(&named)),
+            None => user.excludes_file(git, scope).await?,
+        };
+        let files = named.into_iter().chain([dirs.shared.join("info/exclude")]).collect::<Vec<_>>();
+        facts.excludes = off_thread(move || files.iter().flat_map(|file| lines_of(file)).collect()).await;
+        Ok(facts)
+    }
+
+    /// The configuration of a directory of ours for such a tree.
+    pub(super) fn config(&self) -> String {
+        let (version, format) =
+            if self.is_sha256 { (1, "[extensions]\n\tobjectFormat = sha256\n") } else { (0, "") };
+        let settings = self
+            .settings
+            .iter()
+            .map(|(name, value)| format!("\t{} = {value}\n", name.strip_prefix("core.").unwrap_or(name)));
+        let settings: String = settings.collect();
+        format!("[core]\n\trepositoryformatversion = {version}\n\tbare = false\n{settings}{format}")
+    }
+}
+
+/// Where the user's own configuration lies.
+struct User {
+    home: Option<PathBuf>,
+    xdg: Option<PathBuf>,
+    named: Option<PathBuf>,
+}
+
+impl User {
+    fn of(env: &[(OsString, OsString)]) -> Self {
+        let variable = |name: &str| {
+            let found = env.iter().rev().find(|(known, _)| known == name);
+            found.map(|(_, value)| PathBuf::from(value)).filter(|path| path.is_absolute())
+        };
+        let home = variable("HOME");
+        let xdg = variable("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+        Self { home, xdg, named: variable("GIT_CONFIG_GLOBAL") }
+    }
+
+    fn expand(&self, path: &str) -> PathBuf {
+        match (path.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(path),
+        }
+    }
+
+    /// The file that the user's or the system's configuration names for what is ignored everywhere, or git's usual one.
+    async fn excludes_file(&self, git: &Git, scope: Scope<'_>) -> Result<Option<PathBuf>, SnapshotError> {
+        let xdg = self.xdg.as_ref().map(|xdg| xdg.join("git"));
+        let own = [
+            self.home.as_ref().map(|home| home.join(".gitconfig")),
+            xdg.as_ref().map(|xdg| xdg.join("config")),
+        ];
+        let own = match &self.named {
+            Some(named) => vec![named.clone()],
+            None => own.into_iter().flatten().collect(),
+        };
+        for file in own.into_iter().chain([PathBuf::from("/etc/gitconfig")]) {
+            let looked = file.clone();
+            if !off_thread(move || may_name_excludes(&looked)).await {
+                continue;
+            }
+            let args = [OsStr::new("config"), "--file".as_ref(), file.as_ref(), "--includes".as_ref()];
+            let args =
+                args.into_iter().chain(["--get", "core.excludesFile"].map(OsStr::new)).collect::<Vec<_>>();
+            let said = git.try_run(scope, &args, Vec::new()).await?;
+            if said.is_success() {
+                return Ok(Some(self.expand(String::from_utf8_lossy(&said.stdout).trim())));
+            }
+        }
+        Ok(xdg.map(|xdg| xdg.join("ignore")))
+    }
+}
+
+/// Whether it is worth asking git: most files name none.
+fn may_name_excludes(file: &Path) -> bool {
+    let text = String::from_utf8_lossy(&lines_of(file)).to_ascii_lowercase();
+    text.contains("excludesfile") || text.contains("[include")
+}
+
+/// The content of a file, ended by a line break; nothing if it cannot be read or is too large.
+fn lines_of(file: &Path) -> Vec<u8> {
+    let read = open::regular(file).and_then(|file| open::read(file, MAX_EXCLUDES));
+    let mut bytes = read.unwrap_or_default();
+    bytes.push(b'\n');
+    bytes
+}
+
+/// Runs what blocks beside the tasks of the runtime.
+pub(super) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}

@@ -1,0 +1,24 @@
+//! The state of a work tree at one moment, kept as git objects in a directory of ours.
+//!
+//! A snapshot holds what is tracked and what is untracked, as the files are on the disk, without what is ignored. It is
+//! made with an index, an object directory and a configuration of its own; the repository is only read. What is
+//! unchanged since the last commit stays where it is, in the repository's objects.
+//!
+//! | Question | File |
+//! |---|---|
+//! | take one, compare, read, open again, release | `store` |
+//! | what of a repository has to be known to read its tree | `facts` |
+//! | which tree do the files make now | `record` |
+//! | what differs between two trees | `change` |
+//! | what can go wrong | `error` |
+
+mod change;
+mod error;
+mod facts;
+mod record;
+mod store;
+
+pub use change::{Change, ChangeKind};
+pub use error::SnapshotError;
+pub use record::SnapshotLimits;
+pub use store::{Snapshot, SnapshotStore};

@@ -1,0 +1,310 @@
+//! Finds the tree that the files make now.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::change::path_of;
+use super::error::SnapshotError;
+use super::facts::off_thread;
+use crate::files::FileError;
+use crate::workspace::git::{Git, Scope};
+use crate::workspace::index::{Entry, parse};
+
+/// The most bytes of an index that are read: four million entries.
+const MAX_INDEX: u64 = 512 * 1024 * 1024;
+
+/// What a snapshot may take up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SnapshotLimits {
+    /// All files that differ from the last commit together.
+    pub bytes: u64,
+    /// Their number.
+    pub files: usize,
+}
+
+/// A tree, and what is not in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Recorded {
+    pub tree: String,
+    /// Repositories of their own in the tree.
+    pub submodules: Vec<PathBuf>,
+    /// Files that cannot be read.
+    pub left_out: Vec<PathBuf>,
+}
+
+/// A work tree, and the directory of ours that takes it in.
+pub(super) struct Recorder<'a> {
+    pub git: &'a Git,
+    /// Our directory.
+    pub ours: &'a Path,
+    /// The root of the work tree.
+    pub root: &'a Path,
+    /// The objects of its repository.
+    pub objects: &'a Path,
+    pub object_bytes: usize,
+    pub limits: SnapshotLimits,
+}
+
+/// Whose objects a command sees.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Objects {
+    /// Ours: whoever writes an object that lies in the repository, too, changes the time of that.
+    Ours,
+    /// Ours and the repository's.
+    Both,
+}
+
+impl Recorder<'_> {
+    /// Records the tree in the index at `index`, which is a copy of the repository's or our own of before. `is_ours` if
+    /// all of its entries are known to be what lies on the disk when their times agree.
+    pub(super) async fn record(&self, index: &Path, is_ours: bool) -> Result<Recorded, SnapshotError> {
+        let entries = self.entries(index).await?;
+        if !is_ours {
+            self.distrust(index, &entries).await?;
+        }
+        let refresh =
+            ["update-index", "-q", "--unmerged", "--ignore-missing", "--ignore-submodules", "--refresh"];
+        // It fails where files differ, which is no failure here.
+        self.try_run(index, Objects::Both, &refresh).await?;
+        let differ = ["diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"];
+        let differ = self.run(index, Objects::Both, &differ, Vec::new()).await?;
+        let untracked = ["ls-files", "-z", "--others", "--exclude-standard"];
+        let untracked = self.run(index, Objects::Both, &untracked, Vec::new()).await?;
+        let submodules: BTreeSet<Vec<u8>> =
+            entries.iter().filter(|entry| entry.is_submodule()).map(|entry| entry.path.clone()).collect();
+        let unmerged = entries.into_iter().filter(|entry| entry.is_unmerged || entry.is_intended);
+        let mut paths: BTreeSet<Vec<u8>> = unmerged.map(|entry| entry.path).collect();
+        let listed = [differ, untracked];
+        let listed = listed.iter().flat_map(|list| list.split(|byte| *byte == 0));
+        paths.extend(listed.filter(|path| !path.is_empty()).map(<[u8]>::to_vec));
+        paths.retain(|path| !submodules.contains(path));
+        let files = paths.len();
+        if files > self.limits.files {
+            return Err(SnapshotError::TooMany {
+                root: self.root.to_owned(),
+                files,
+                limit: self.limits.files,
+            });
+        }
+        let root = self.root.to_owned();
+        let looked = off_thread(move || Looked::at(&root, paths)).await;
+        if looked.bytes > self.limits.bytes {
+            let (root, limit) = (self.root.to_owned(), self.limits.bytes);
+            return Err(SnapshotError::TooLarge { root, bytes: looked.bytes, limit });
+        }
+        if !looked.gone.is_empty() {
+            let none = "0".repeat(self.object_bytes * 2);
+            let lines = looked.gone.iter().flat_map(|path| line("0", &none, path)).collect();
+            self.run(index, Objects::Ours, &["update-index", "-z", "--index-info"], lines).await?;
+        }
+        if !looked.there.is_empty() {
+            let lines = looked.there.iter().flat_map(|path| [path.as_slice(), b"\0"].concat()).collect();
+            let take = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+            self.run(index, Objects::Ours, &take, lines).await?;
+        }
+        // What a repository of which only a part was fetched lacks, it lacks here, too.
+        let seen = if self.git.keeps_times() { Objects::Both } else { Objects::Ours };
+        let tree = self.run(index, seen, &["write-tree", "--missing-ok"], Vec::new()).await?;
+        let tree = String::from_utf8_lossy(&tree).trim().to_owned();
+        let nested = looked.nested.into_iter().chain(submodules).map(|path| path_of(&path));
+        Ok(Recorded { tree, submodules: nested.collect(), left_out: looked.left_out })
+    }
+
+    /// The entries of the index. git rewrites one of another form first.
+    async fn entries(&self, index: &Path) -> Result<Vec<Entry>, SnapshotError> {
+        if let Some(entries) = self.read(index).await? {
+            return Ok(entries);
+        }
+        let plain = ["--index-version", "2", "--no-split-index", "--no-untracked-cache", "--no-fsmonitor"];
+        let args = [&["update-index"], &plain[..], &["--force-write-index"]].concat();
+        self.run(index, Objects::Both, &args, Vec::new()).await?;
+        self.read(index).await?.ok_or(SnapshotError::Unreadable { command: "update-index" })
+    }
+
+    async fn read(&self, index: &Path) -> Result<Option<Vec<Entry>>, SnapshotError> {
+        let (path, object_bytes) = (index.to_owned(), self.object_bytes);
+        off_thread(move || {
+            let file = match fs::File::open(&path) {
+                Ok(file) => file,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Some(Vec::new())),
+                Err(error) => return Err(FileError::at(&path)(error).into()),
+            };
+            let bytes = crate::files::open::read(file, MAX_INDEX).map_err(FileError::at(&path))?;
+            Ok(parse(&bytes, object_bytes))
+        })
+        .await
+    }
+
+    /// Makes git look again at the files that it may take for unchanged although what lies on the disk is not what the
+    /// repository has: those that were converted when they were checked out, by filters or for their line ends, and
+    /// those that git was told not to look at.
+    ///
+    /// Conversions show in the size. One that keeps the size of a file, by a filter that replaces letters, for example,
+    /// is not noticed.
+    async fn distrust(&self, index: &Path, entries: &[Entry]) -> Result<(), SnapshotError> {
+        let looks_for = |entry: &&Entry| !entry.is_submodule() && !entry.is_sparse && !entry.is_unmerged;
+        let objects: BTreeSet<&str> =
+            entries.iter().filter(looks_for).map(|entry| entry.object.as_str()).collect();
+        if objects.is_empty() {
+            return Ok(());
+        }
+        let input = objects.iter().flat_map(|object| [object.as_bytes(), b"\n"].concat()).collect();
+        let ask = ["cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer"];
+        let said = self.run(index, Objects::Both, &ask, input).await?;
+        let said = String::from_utf8_lossy(&said);
+        // A missing one says so instead of its size.
+        let sizes: HashMap<&str, u64> = said
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .filter_map(|(object, size)| Some((object, size.parse().ok()?)))
+            .collect();
+        #[expect(clippy::cast_possible_truncation, reason = "the index has the lower 32 bits")]
+        let is_doubtful = |entry: &&Entry| {
+            let size = sizes.get(entry.object.as_str()).map(|size| *size as u32);
+            entry.is_assumed || size != Some(entry.size)
+        };
+        let doubtful: Vec<u8> = entries
+            .iter()
+            .filter(looks_for)
+            .filter(is_doubtful)
+            .flat_map(|entry| line(&format!("{:o}", entry.mode), &entry.object, &entry.path))
+            .collect();
+        if !doubtful.is_empty() {
+            self.run(index, Objects::Both, &["update-index", "-z", "--index-info"], doubtful).await?;
+        }
+        Ok(())
+    }
+
+    /// What a command prints.
+    pub(super) async fn run(
+        &self,
+        index: &Path,
+        objects: Objects,
+        args: &[&str],
+        input: Vec<u8>,
+    ) -> Result<Vec<u8>, SnapshotError> {
+        let others = alternate(self.objects);
+        let env = self.env(index, objects, &others);
+        Ok(self.git.run(self.scope(&env), args, input).await?)
+    }
+
+    async fn try_run(&self, index: &Path, objects: Objects, args: &[&str]) -> Result<(), SnapshotError> {
+        let others = alternate(self.objects);
+        let env = self.env(index, objects, &others);
+        self.git.try_run(self.scope(&env), args, Vec::new()).await?;
+        Ok(())
+    }
+
+    fn scope<'a>(&'a self, env: &'a [(&'static str, &'a OsStr)]) -> Scope<'a> {
+        Scope { git_dir: self.ours, writable: self.ours, cwd: self.root, env }
+    }
+
+    fn env<'a>(
+        &'a self,
+        index: &'a Path,
+        objects: Objects,
+        others: &'a OsStr,
+    ) -> Vec<(&'static str, &'a OsStr)> {
+        let mut env = vec![("GIT_WORK_TREE", self.root.as_os_str()), ("GIT_INDEX_FILE", index.as_os_str())];
+        if objects == Objects::Both {
+            env.push(("GIT_ALTERNATE_OBJECT_DIRECTORIES", others));
+        }
+        env
+    }
+}
+
+/// A directory in the list of further directories with objects: quoted, since a colon would separate two.
+fn alternate(directory: &Path) -> std::ffi::OsString {
+    let mut quoted = vec![b'"'];
+    for byte in directory.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'"' | b'\\' => quoted.extend([b'\\', *byte]),
+            b' '..=b'~' => quoted.push(*byte),
+            _ => write!(quoted, "\\{byte:03o}").expect("a vector takes everything"),
+        }
+    }
+    quoted.push(b'"');
+    String::from_utf8(quoted).expect("it is ASCII").into()
+}
+
+/// A line for `git update-index --index-info`.
+fn line(mode: &str, object: &str, path: &[u8]) -> Vec<u8> {
+    [format!("{mode} {object} 0\t").as_bytes(), path, b"\0"].concat()
+}
+
+/// What lies where git says that something differs.
+#[derive(Default)]
+struct Looked {
+    /// Regular files and links.
+    there: Vec<Vec<u8>>,
+    /// What was tracked, and is no such file any more.
+    gone: Vec<Vec<u8>>,
+    /// Repositories of their own.
+    nested: Vec<Vec<u8>>,
+    left_out: Vec<PathBuf>,
+    bytes: u64,
+}
+
+impl Looked {
+    fn at(root: &Path, paths: BTreeSet<Vec<u8>>) -> Self {
+        let mut looked = Self::default();
+        let mut directories = Directories { root, known: HashMap::new() };
+        for path in paths {
+            let relative = path_of(&path);
+            if path.ends_with(b"/") {
+                looked.nested.push(path);
+                continue;
+            }
+            if !directories.hold(&relative) {
+                looked.gone.push(path);
+                continue;
+            }
+            match fs::symlink_metadata(root.join(&relative)) {
+                Ok(found) if found.is_symlink() => looked.there.push(path),
+                Ok(found) if found.is_file() && is_readable(&root.join(&relative)) => {
+                    looked.bytes = looked.bytes.saturating_add(found.len());
+                    looked.there.push(path);
+                }
+                Ok(found) if found.is_file() => {
+                    looked.left_out.push(relative);
+                    looked.gone.push(path);
+                }
+                _ => looked.gone.push(path),
+            }
+        }
+        looked
+    }
+}
+
+/// Which paths below a root are directories, and no links to some.
+struct Directories<'a> {
+    root: &'a Path,
+    known: HashMap<PathBuf, bool>,
+}
+
+impl Directories<'_> {
+    /// Whether a path lies in directories only. What lies behind a link is not part of the tree.
+    fn hold(&mut self, path: &Path) -> bool {
+        let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return true };
+        if let Some(known) = self.known.get(parent) {
+            return *known;
+        }
+        let holds = self.hold(parent)
+            && fs::symlink_metadata(self.root.join(parent)).is_ok_and(|found| found.is_dir());
+        self.known.insert(parent.to_owned(), holds);
+        holds
+    }
+}
+
+#[cfg(unix)]
+fn is_readable(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok()
+}
+
+#[cfg(not(unix))]
+fn is_readable(path: &Path) -> bool {
+    fs::File::open(path).is_ok()
+}

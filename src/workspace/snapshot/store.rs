@@ -1,0 +1,276 @@
+//! Where snapshots are kept: a directory for each run.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[cfg(unix)]
+use pi_subagent_warden::remove_tree;
+use serde::{Deserialize, Serialize};
+#[cfg(not(unix))]
+use std::fs::remove_dir_all as remove_tree;
+
+use super::change::{Change, parse};
+use super::error::SnapshotError;
+use super::facts::{Facts, off_thread};
+use super::record::{Objects, Recorded, Recorder, SnapshotLimits};
+use crate::files::layout::{self, is_run_id};
+use crate::files::{FileError, private};
+use crate::workspace::git::Git;
+use crate::workspace::root::RepositoryDirs;
+
+/// What is known of a snapshot, beside its objects.
+const RECORD: &str = "snapshot.json";
+/// The index that the snapshot was made with.
+const INDEX: &str = "index";
+/// That of a later state.
+const INDEX_NOW: &str = "index.now";
+/// The largest record that is read.
+const MAX_RECORD: u64 = 16 * 1024 * 1024;
+/// Files are taken as they are. Strongest of all attributes.
+const ATTRIBUTES: &str = "* -text !eol !crlf -ident !filter !working-tree-encoding\n";
+
+/// The state of a work tree at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Snapshot {
+    /// The id of its run.
+    pub id: String,
+    /// The root of the work tree.
+    pub root: PathBuf,
+    /// The name of the tree.
+    pub tree: String,
+    /// The commit that was checked out, if there was one.
+    pub base: Option<String>,
+    /// The objects of the repository.
+    pub objects: PathBuf,
+    /// Whether objects are named by SHA-256.
+    pub is_sha256: bool,
+    /// Submodules and other repositories in the tree: nothing in them is part of the snapshot.
+    pub submodules: Vec<PathBuf>,
+    /// Files that are not in it because they cannot be read.
+    pub left_out: Vec<PathBuf>,
+}
+
+/// The snapshots of one user.
+#[derive(Clone, Debug)]
+pub struct SnapshotStore {
+    git: Git,
+    directory: PathBuf,
+    env: Vec<(OsString, OsString)>,
+    limits: SnapshotLimits,
+}
+
+impl SnapshotStore {
+    /// Those in pi's directory `agent_dir`. `env` says where the user's configuration of git lies: what is ignored
+    /// everywhere.
+    #[must_use]
+    pub fn new(git: Git, agent_dir: &Path, env: &[(OsString, OsString)], limits: SnapshotLimits) -> Self {
+        Self { git, directory: layout::snapshots(agent_dir), env: env.to_vec(), limits }
+    }
+
+    /// The directory of one snapshot.
+    #[must_use]
+    pub fn directory(&self, id: &str) -> PathBuf {
+        self.directory.join(id)
+    }
+
+    /// Takes a snapshot of the work tree that begins at `root`, for the run `id`. One of the same run is replaced. The
+    /// repository and the tree stay as they are, down to the times of their files.
+    ///
+    /// # Errors
+    ///
+    /// When there is no repository, when too much differs from the last commit, when git fails. Nothing is left then.
+    pub async fn take(&self, id: &str, root: &Path) -> Result<Snapshot, SnapshotError> {
+        if !is_run_id(id) {
+            return Err(SnapshotError::Unknown { id: id.to_owned() });
+        }
+        let ours = self.directory(id);
+        self.release(id).await?;
+        let taken = self.take_in(&ours, id, root).await;
+        if taken.is_err() {
+            self.release(id).await?;
+        }
+        taken
+    }
+
+    async fn take_in(&self, ours: &Path, id: &str, root: &Path) -> Result<Snapshot, SnapshotError> {
+        let missing = || SnapshotError::NoRepository { root: root.to_owned() };
+        let (tree_root, at) = (root.to_owned(), ours.to_owned());
+        let prepared = off_thread(move || {
+            let dirs = RepositoryDirs::of(&tree_root)?;
+            let made = ["objects/info", "objects/pack", "refs", "info"]
+                .iter()
+                .try_for_each(|name| private::create_dir_all(&at.join(name)));
+            Some(made.map_err(FileError::at(&at)).map(|()| dirs))
+        });
+        let dirs = prepared.await.ok_or_else(missing)??;
+        let facts = Facts::of(&self.git, &dirs, ours, &self.env).await?;
+        let (at, written, from) = (ours.to_owned(), facts.clone(), dirs.clone());
+        off_thread(move || lay_out(&at, &written, &from)).await?;
+        let (root, objects) = (root.to_owned(), dirs.shared.join("objects"));
+        let (base, is_sha256) = (facts.head, facts.is_sha256);
+        let snapshot = Snapshot {
+            id: id.to_owned(),
+            root,
+            tree: String::new(),
+            base,
+            objects,
+            is_sha256,
+            submodules: Vec::new(),
+            left_out: Vec::new(),
+        };
+        let Recorded { tree, submodules, left_out } =
+            self.recorder(&snapshot, ours).record(&ours.join(INDEX), false).await?;
+        let snapshot = Snapshot { tree, submodules, left_out, ..snapshot };
+        let (record, kept) = (ours.join(RECORD), snapshot.clone());
+        off_thread(move || {
+            let text = serde_json::to_vec(&kept).map_err(std::io::Error::other);
+            text.and_then(|text| private::write(&record, &text)).map_err(FileError::at(&record))
+        })
+        .await?;
+        Ok(snapshot)
+    }
+
+    /// The snapshot of a run, after this process or another has taken it.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub async fn open(&self, id: &str) -> Result<Snapshot, SnapshotError> {
+        let unknown = || SnapshotError::Unknown { id: id.to_owned() };
+        if !is_run_id(id) {
+            return Err(unknown());
+        }
+        let path = self.directory(id).join(RECORD);
+        let read = off_thread(move || {
+            let file = crate::files::open::regular_no_follow(&path)?;
+            crate::files::open::read(file, MAX_RECORD)
+        });
+        let text = read.await.map_err(|_| unknown())?;
+        let found: Option<Snapshot> = serde_json::from_slice(&text).ok();
+        found.filter(|found| found.id == id).ok_or_else(unknown)
+    }
+
+    /// The name of the tree that the files make now. What has changed since is kept with the snapshot.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::take`].
+    pub async fn tree_of_now(&self, snapshot: &Snapshot) -> Result<String, SnapshotError> {
+        let ours = self.directory(&snapshot.id);
+        let (from, now) = (ours.join(INDEX), ours.join(INDEX_NOW));
+        let (copied, to) = (from, now.clone());
+        off_thread(move || copy_with_time(&copied, &to)).await?;
+        Ok(self.recorder(snapshot, &ours).record(&now, true).await?.tree)
+    }
+
+    /// What differs between two trees of a snapshot's repository: its own, one of [`Self::tree_of_now`], a commit.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is missing, or git fails.
+    pub async fn changes(
+        &self,
+        snapshot: &Snapshot,
+        from: &str,
+        to: &str,
+    ) -> Result<Vec<Change>, SnapshotError> {
+        let args =
+            ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", from, to];
+        let printed = self.git(snapshot, &args, Vec::new()).await?;
+        parse(&printed).ok_or(SnapshotError::Unreadable { command: "diff-tree" })
+    }
+
+    /// The content of a file.
+    ///
+    /// # Errors
+    ///
+    /// When it is missing: the repository was changed, and what was committed before is no longer in it.
+    pub async fn read(&self, snapshot: &Snapshot, object: &str) -> Result<Vec<u8>, SnapshotError> {
+        self.git(snapshot, &["cat-file", "blob", object], Vec::new()).await
+    }
+
+    /// Runs git on the objects of a snapshot and of its repository.
+    pub(crate) async fn git(
+        &self,
+        snapshot: &Snapshot,
+        args: &[&str],
+        input: Vec<u8>,
+    ) -> Result<Vec<u8>, SnapshotError> {
+        let ours = self.directory(&snapshot.id);
+        self.recorder(snapshot, &ours).run(&ours.join(INDEX), Objects::Both, args, input).await
+    }
+
+    /// Removes the snapshot of a run, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be removed.
+    pub async fn release(&self, id: &str) -> Result<(), SnapshotError> {
+        if !is_run_id(id) {
+            return Ok(());
+        }
+        let directory = self.directory(id);
+        let removed = off_thread(move || match remove_tree(&directory) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(FileError::at(&directory)(error))
+            }
+            _ => Ok(()),
+        });
+        Ok(removed.await?)
+    }
+
+    fn recorder<'a>(&'a self, snapshot: &'a Snapshot, ours: &'a Path) -> Recorder<'a> {
+        Recorder {
+            git: &self.git,
+            ours,
+            root: &snapshot.root,
+            objects: &snapshot.objects,
+            object_bytes: if snapshot.is_sha256 { 32 } else { 20 },
+            limits: self.limits,
+        }
+    }
+}
+
+/// Writes what git needs to see in a directory to take it for a repository, and copies the index.
+fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs) -> Result<(), FileError> {
+    let write = |name: &str, bytes: &[u8]| {
+        let path = ours.join(name);
+        private::write(&path, bytes).map_err(FileError::at(&path))
+    };
+    write("HEAD", b"ref: refs/heads/none\n")?;
+    write("config", facts.config().as_bytes())?;
+    write("info/attributes", ATTRIBUTES.as_bytes())?;
+    write("info/exclude", &facts.excludes)?;
+    let index = dirs.own.join(INDEX);
+    if !index.exists() {
+        return Ok(());
+    }
+    copy_with_time(&index, &ours.join(INDEX))?;
+    // The larger part of an index that is kept in two.
+    for entry in fs::read_dir(&dirs.own).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if AsRef::<OsStr>::as_ref(&name).to_string_lossy().starts_with("sharedindex.") {
+            copy_with_time(&entry.path(), &ours.join(&name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file with its time of modification: git takes files that are as new as its index for changed.
+fn copy_with_time(from: &Path, to: &Path) -> Result<(), FileError> {
+    let copy = || {
+        let mut source = crate::files::open::regular(from)?;
+        let modified = source.metadata()?.modified()?;
+        let mut options = private::options();
+        let mut target = options.write(true).create(true).truncate(true).open(to)?;
+        std::io::copy(&mut source, &mut target)?;
+        target.set_modified(modified)
+    };
+    match copy() {
+        // An index that is not there: nothing was tracked yet.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !from.exists() => Ok(()),
+        copied => copied.map_err(FileError::at(from)),
+    }
+}

@@ -1,0 +1,519 @@
+//! Snapshots of real work trees: what is in them, and that nothing else happens.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use pi_subagent_native::process::probe;
+use pi_subagent_native::workspace::{
+    ChangeKind, Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore,
+};
+use tempfile::TempDir;
+
+const ID: &str = "0badcafe";
+const LIMITS: SnapshotLimits = SnapshotLimits { bytes: 1 << 20, files: 1000 };
+
+/// A project and pi's directory beside it.
+struct Scene(TempDir);
+
+impl Scene {
+    fn new() -> Self {
+        let this = Self(tempfile::tempdir().expect("a temporary directory"));
+        fs::create_dir_all(this.at("project")).expect("made");
+        this.git(&["init", "-q", "-b", "main"]);
+        this
+    }
+
+    /// With one commit.
+    fn committed() -> Self {
+        let this = Self::new();
+        this.write("kept.txt", "kept");
+        this.write("dir/inner.txt", "inner");
+        this.commit();
+        this
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().canonicalize().expect("it is there").join(name)
+    }
+
+    fn root(&self) -> PathBuf {
+        self.at("project")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.root().join(name);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        self.git_in(&self.root(), args)
+    }
+
+    fn git_in(&self, directory: &Path, args: &[&str]) -> String {
+        let done = Command::new("git")
+            .args(["-c", "user.name=n", "-c", "user.email=n@localhost", "-c", "protocol.file.allow=always"])
+            .args(args)
+            .env_clear()
+            .envs(self.env())
+            .current_dir(directory)
+            .output()
+            .expect("git runs");
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).trim().to_owned()
+    }
+
+    fn commit(&self) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "-qm", "all"]);
+    }
+
+    fn env(&self) -> Vec<(OsString, OsString)> {
+        let path = std::env::var_os("PATH").expect("a search path");
+        vec![("PATH".into(), path), ("HOME".into(), self.at("home").into())]
+    }
+
+    async fn store(&self) -> SnapshotStore {
+        let git = Git::find(&self.env(), None).await.expect("a git");
+        SnapshotStore::new(git, &self.at("agent"), &self.env(), LIMITS)
+    }
+
+    /// A store whose git runs in the sandbox, where this machine has one.
+    async fn sandboxed(&self) -> SnapshotStore {
+        let warden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/debug/pi-subagent-warden");
+        let abilities = probe(&warden).await.expect("the warden is built");
+        let sandbox = abilities.landlock.is_ok().then(|| (warden, abilities.mount_namespace.is_ok()));
+        let git = Git::find(&self.env(), sandbox).await.expect("a git");
+        SnapshotStore::new(git, &self.at("agent"), &self.env(), LIMITS)
+    }
+
+    async fn take(&self) -> (SnapshotStore, Snapshot) {
+        let store = self.store().await;
+        let snapshot = store.take(ID, &self.root()).await.expect("a snapshot");
+        (store, snapshot)
+    }
+
+    /// The files of a tree: mode and content.
+    async fn files(
+        &self,
+        store: &SnapshotStore,
+        snapshot: &Snapshot,
+        tree: &str,
+    ) -> BTreeMap<String, (u32, String)> {
+        let none = if snapshot.is_sha256 {
+            "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+        } else {
+            "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+        };
+        let mut files = BTreeMap::new();
+        for change in store.changes(snapshot, none, tree).await.expect("the whole tree") {
+            let new = change.new.expect("nothing is gone");
+            let content = match new.mode {
+                0o160_000 => "a submodule".into(),
+                _ => String::from_utf8(store.read(snapshot, &new.object).await.expect("readable"))
+                    .expect("text"),
+            };
+            files.insert(change.path.display().to_string(), (new.mode, content));
+        }
+        files
+    }
+
+    async fn texts(&self, store: &SnapshotStore, snapshot: &Snapshot) -> Vec<(String, String)> {
+        let files = self.files(store, snapshot, &snapshot.tree).await;
+        files.into_iter().map(|(path, (_, text))| (path, text)).collect()
+    }
+}
+
+fn texts(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+}
+
+type State = BTreeMap<PathBuf, (u32, SystemTime, i64, Vec<u8>)>;
+
+/// Every file below a directory: mode, times and content.
+fn state(directory: &Path) -> State {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![directory.to_owned()];
+    while let Some(path) = waiting.pop() {
+        let metadata = fs::symlink_metadata(&path).expect("it is there");
+        let content = if metadata.is_file() { fs::read(&path).unwrap_or_default() } else { Vec::new() };
+        if metadata.is_dir() {
+            waiting
+                .extend(fs::read_dir(&path).expect("readable").map(|entry| entry.expect("readable").path()));
+        }
+        let modified = metadata.modified().expect("a time");
+        found.insert(path, (metadata.mode(), modified, metadata.ctime_nsec(), content));
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_snapshot_holds_what_lies_in_the_tree_and_not_what_is_ignored() {
+    let scene = Scene::committed();
+    scene.write("dir/gone.txt", "gone");
+    scene.write("tracked.log", "ignored, but tracked");
+    scene.commit();
+    fs::create_dir_all(scene.at("home/.config/git")).expect("made");
+    fs::write(scene.at("home/.config/git/ignore"), "*.user").expect("written");
+    fs::write(scene.root().join(".git/info/exclude"), "*.excluded\n").expect("written");
+    scene.write(".gitignore", "*.log\nbuild/\n");
+    scene.write("kept.txt", "staged");
+    scene.git(&["add", "kept.txt"]);
+    scene.write("kept.txt", "and changed");
+    scene.write("new/untracked.txt", "untracked");
+    scene.write("with  blank\nand break", "name");
+    for ignored in ["x.log", "build/out", "x.user", "x.excluded"] {
+        scene.write(ignored, "ignored");
+    }
+    fs::remove_file(scene.root().join("dir/gone.txt")).expect("removed");
+    symlink("kept.txt", scene.root().join("link")).expect("linked");
+    fs::set_permissions(scene.root().join("dir/inner.txt"), fs::Permissions::from_mode(0o755)).expect("set");
+    let (store, snapshot) = scene.take().await;
+    let files = scene.files(&store, &snapshot, &snapshot.tree).await;
+    let plain = |text: &str| (0o100_644, text.to_owned());
+    let expected = [
+        (".gitignore", plain("*.log\nbuild/\n")),
+        ("dir/inner.txt", (0o100_755, "inner".to_owned())),
+        ("kept.txt", plain("and changed")),
+        ("link", (0o120_000, "kept.txt".to_owned())),
+        ("new/untracked.txt", plain("untracked")),
+        ("tracked.log", plain("ignored, but tracked")),
+        ("with  blank\nand break", plain("name")),
+    ];
+    assert_eq!(files, expected.map(|(path, file)| (path.to_owned(), file)).into_iter().collect());
+    assert_eq!(snapshot.base, Some(scene.git(&["rev-parse", "HEAD"])));
+}
+
+#[tokio::test]
+async fn tree_and_repository_stay_as_they_are_down_to_the_times_of_packs() {
+    let scene = Scene::committed();
+    scene.write("kept.txt", "second");
+    scene.commit();
+    scene.git(&["gc", "-q"]);
+    // What is hashed lies in a pack already; its time is what git changes then.
+    scene.write("kept.txt", "kept");
+    scene.write("copy.txt", "inner");
+    for store in [scene.store().await, scene.sandboxed().await] {
+        let before = state(&scene.root());
+        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        let now = store.tree_of_now(&snapshot).await.expect("a tree");
+        assert_eq!(now, snapshot.tree);
+        let changes = store.changes(&snapshot, snapshot.base.as_deref().expect("a commit"), &now).await;
+        assert_eq!(changes.expect("listed").len(), 2);
+        let after = state(&scene.root());
+        let differing: Vec<_> = before.iter().filter(|(path, was)| after.get(*path) != Some(was)).collect();
+        assert!(differing.is_empty() && before.len() == after.len(), "{differing:?}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_that_a_repository_names_is_run() {
+    let scene = Scene::committed();
+    // A submodule that gets the same settings: `git status` in it would run them.
+    let inner = scene.root().join("inner");
+    fs::create_dir_all(&inner).expect("made");
+    scene.git_in(&inner, &["init", "-q"]);
+    fs::write(inner.join("file"), "text").expect("written");
+    scene.git_in(&inner, &["add", "."]);
+    scene.git_in(&inner, &["commit", "-qm", "inner"]);
+    let head = scene.git_in(&inner, &["rev-parse", "HEAD"]);
+    let info = format!("160000,{head},inner");
+    scene.git(&["update-index", "--add", "--cacheinfo", &info]);
+    let mark = scene.at("mark");
+    let script = scene.at("script");
+    fs::write(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", mark.display())).expect("written");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("set");
+    let program = script.display().to_string();
+    let hooks = scene.at("hooks");
+    fs::create_dir(&hooks).expect("made");
+    for hook in ["post-index-change", "fsmonitor-watchman", "pre-commit", "reference-transaction"] {
+        fs::copy(&script, hooks.join(hook)).expect("copied");
+        fs::copy(&script, scene.root().join(".git/hooks").join(hook)).expect("copied");
+    }
+    let included = scene.at("included");
+    fs::write(&included, format!("[core]\n\tfsmonitor = {program}\n")).expect("written");
+    let hooks = hooks.display().to_string();
+    let included = included.display().to_string();
+    for (key, value) in [
+        ("filter.evil.clean", &program),
+        ("filter.evil.smudge", &program),
+        ("filter.evil.process", &program),
+        ("diff.evil.textconv", &program),
+        ("diff.evil.command", &program),
+        ("diff.external", &program),
+        ("core.sshCommand", &program),
+        ("core.pager", &program),
+        ("core.editor", &program),
+        ("core.alternateRefsCommand", &program),
+        ("core.gitProxy", &program),
+        ("credential.helper", &program),
+        ("alias.diff-files", &format!("!{program}")),
+        ("core.hooksPath", &hooks),
+        ("core.fsmonitor", &program),
+        ("include.path", &included),
+    ] {
+        scene.git(&["config", key, value]);
+    }
+    scene.git(&["config", "filter.evil.required", "true"]);
+    let attributes = "* filter=evil diff=evil merge=evil\n";
+    scene.write(".gitattributes", attributes);
+    fs::write(scene.root().join(".git/info/attributes"), attributes).expect("written");
+    fs::copy(scene.root().join(".git/config"), inner.join(".git/config")).expect("copied");
+    fs::write(inner.join("file"), "other text").expect("written");
+    let _ = fs::remove_file(&mark);
+    scene.write("kept.txt", "changed");
+    for store in [scene.store().await, scene.sandboxed().await] {
+        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        scene.write("kept.txt", "changed again");
+        let now = store.tree_of_now(&snapshot).await.expect("a tree");
+        let changes = store.changes(&snapshot, &snapshot.tree, &now).await.expect("listed");
+        let object = &changes[0].new.as_ref().expect("it is there").object;
+        assert_eq!(store.read(&snapshot, object).await.expect("readable"), b"changed again");
+        assert_eq!(snapshot.submodules, [PathBuf::from("inner")]);
+        assert!(!mark.exists(), "{}", fs::read_to_string(&mark).unwrap_or_default());
+        scene.write("kept.txt", "changed");
+    }
+    // What an ordinary git makes of it.
+    let ordinary = Command::new("git").arg("status").current_dir(scene.root()).output();
+    ordinary.expect("git runs");
+    assert!(mark.exists());
+}
+
+#[tokio::test]
+async fn files_are_kept_as_they_lie_on_the_disk_whatever_is_converted() {
+    let scene = Scene::new();
+    scene.git(&["config", "core.autocrlf", "true"]);
+    scene.write(
+        ".gitattributes",
+        "*.id ident\n*.up filter=up\n*.u16 working-tree-encoding=UTF-16\n*.none -text\n",
+    );
+    scene.git(&["config", "filter.up.clean", "sed s/UPPER/lower-case/"]);
+    scene.git(&["config", "filter.up.smudge", "sed s/lower-case/UPPER/"]);
+    let wide: Vec<u8> = "\u{feff}wide".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (name, text) in
+        [("a.txt", "one\r\ntwo\r\n"), ("b.up", "UPPER\n"), ("c.id", "$Id$\n"), ("d.none", "x\r\n")]
+    {
+        scene.write(name, text);
+    }
+    fs::write(scene.root().join("e.u16"), &wide).expect("written");
+    scene.commit();
+    fs::remove_file(scene.root().join("c.id")).expect("removed");
+    scene.git(&["checkout", "c.id"]);
+    let on_disk = |name: &str| fs::read(scene.root().join(name)).expect("readable");
+    assert!(on_disk("c.id").len() > 10, "the id is filled in");
+    let (store, snapshot) = scene.take().await;
+    for change in store
+        .changes(&snapshot, "4b825dc642cb6eb9a060e54bf8d69288fbee4904", &snapshot.tree)
+        .await
+        .expect("listed")
+    {
+        let kept = store.read(&snapshot, &change.new.expect("it is there").object).await.expect("readable");
+        let name = change.path.display().to_string();
+        assert_eq!(kept, on_disk(&name), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_git_was_told_not_to_look_at_is_looked_at() {
+    let scene = Scene::committed();
+    scene.git(&["update-index", "--assume-unchanged", "kept.txt"]);
+    scene.write("kept.txt", "changed");
+    scene.write("intended.txt", "intended");
+    scene.git(&["add", "--intent-to-add", "intended.txt"]);
+    let (store, snapshot) = scene.take().await;
+    let expected = [("dir/inner.txt", "inner"), ("intended.txt", "intended"), ("kept.txt", "changed")];
+    assert_eq!(scene.texts(&store, &snapshot).await, texts(&expected));
+}
+
+/// Each row: what is done to a repository, and the files of its snapshot.
+#[tokio::test]
+async fn a_repository_in_any_state_has_a_snapshot() {
+    type Row = (&'static str, fn(&Scene), &'static [(&'static str, &'static str)]);
+    let clean: &[(&str, &str)] = &[("dir/inner.txt", "inner"), ("kept.txt", "kept")];
+    let rows: &[Row] = &[
+        ("clean", |_| (), clean),
+        ("detached", |scene| drop(scene.git(&["checkout", "-q", "--detach"])), clean),
+        ("split index", |scene| drop(scene.git(&["update-index", "--split-index"])), clean),
+        ("index version 4", |scene| drop(scene.git(&["update-index", "--index-version", "4"])), clean),
+        (
+            "sparse: what is not checked out is kept",
+            |scene| {
+                scene.git(&["sparse-checkout", "set", "--no-cone", "kept.txt"]);
+                assert!(!scene.root().join("dir").exists());
+            },
+            clean,
+        ),
+        (
+            "sparse index",
+            |scene| {
+                scene.git(&["sparse-checkout", "set", "--cone", "--sparse-index", "other"]);
+                assert!(!scene.root().join("dir").exists());
+            },
+            clean,
+        ),
+        (
+            "conflict",
+            |scene| {
+                scene.git(&["checkout", "-qb", "other"]);
+                scene.write("kept.txt", "theirs");
+                scene.commit();
+                scene.git(&["checkout", "-q", "main"]);
+                scene.write("kept.txt", "ours");
+                scene.commit();
+                let merged = Command::new("git").args(["merge", "other"]).current_dir(scene.root()).output();
+                assert!(!merged.expect("git runs").status.success());
+                scene.write("kept.txt", "half merged");
+            },
+            &[("dir/inner.txt", "inner"), ("kept.txt", "half merged")],
+        ),
+        (
+            "file and directory swapped",
+            |scene| {
+                fs::remove_file(scene.root().join("kept.txt")).expect("removed");
+                fs::remove_dir_all(scene.root().join("dir")).expect("removed");
+                scene.write("kept.txt/below", "below");
+                scene.write("dir", "a file");
+            },
+            &[("dir", "a file"), ("kept.txt/below", "below")],
+        ),
+        (
+            "special files, and a directory that became a link",
+            |scene| {
+                fifo(&scene.root().join("fifo"));
+                fs::rename(scene.root().join("dir"), scene.at("elsewhere")).expect("moved");
+                symlink(scene.at("elsewhere"), scene.root().join("dir")).expect("linked");
+                scene.write("kept.txt", "x");
+            },
+            &[("dir", "LINK"), ("kept.txt", "x")],
+        ),
+    ];
+    for (label, prepare, expected) in rows {
+        let scene = Scene::committed();
+        prepare(&scene);
+        let (store, snapshot) = scene.take().await;
+        let elsewhere = scene.at("elsewhere").display().to_string();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(path, text)| (*path, if *text == "LINK" { &*elsewhere } else { text }))
+            .collect();
+        assert_eq!(scene.texts(&store, &snapshot).await, texts(&expected), "{label}");
+        assert_eq!(store.tree_of_now(&snapshot).await.expect("a tree"), snapshot.tree, "{label}");
+    }
+}
+
+fn fifo(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status().expect("mkfifo runs");
+    assert!(made.success());
+}
+
+#[tokio::test]
+async fn no_commit_yet_another_hash_and_a_linked_tree_are_as_good() {
+    let unborn = Scene::new();
+    unborn.write("first.txt", "first");
+    let (store, snapshot) = unborn.take().await;
+    assert_eq!(
+        (unborn.texts(&store, &snapshot).await, &snapshot.base),
+        (texts(&[("first.txt", "first")]), &None)
+    );
+
+    let sha256 = Scene(tempfile::tempdir().expect("a temporary directory"));
+    fs::create_dir_all(sha256.root()).expect("made");
+    sha256.git(&["init", "-q", "--object-format=sha256"]);
+    sha256.write("a", "one");
+    sha256.commit();
+    sha256.write("a", "two");
+    let (store, snapshot) = sha256.take().await;
+    assert_eq!(snapshot.tree.len(), 64);
+    assert_eq!(sha256.texts(&store, &snapshot).await, texts(&[("a", "two")]));
+
+    let scene = Scene::committed();
+    scene.git(&["worktree", "add", "-q", "../linked", "-b", "side"]);
+    fs::write(scene.at("linked/kept.txt"), "in the linked tree").expect("written");
+    let store = scene.store().await;
+    let snapshot = store.take(ID, &scene.at("linked")).await.expect("a snapshot");
+    let expected = [("dir/inner.txt", "inner"), ("kept.txt", "in the linked tree")];
+    assert_eq!(scene.texts(&store, &snapshot).await, texts(&expected));
+}
+
+#[tokio::test]
+async fn what_is_too_large_is_refused_with_its_size_and_leaves_nothing() {
+    let scene = Scene::committed();
+    scene.write("large", &"x".repeat(2 << 20));
+    let store = scene.store().await;
+    let refused = store.take(ID, &scene.root()).await.expect_err("it is too large");
+    let said = refused.to_string();
+    let expected = "takes up 2.0 MiB, more than `snapshot.maxBytes` allows, 1.0 MiB";
+    assert!(said.ends_with(expected), "{said}");
+    assert!(!store.directory(ID).exists());
+    // What is committed does not count.
+    scene.commit();
+    store.take(ID, &scene.root()).await.expect("a snapshot");
+    for number in 0..=LIMITS.files {
+        scene.write(&format!("many/{number}"), "");
+    }
+    let refused = store.take(ID, &scene.root()).await.expect_err("they are too many");
+    assert!(matches!(refused, SnapshotError::TooMany { files: 1001, limit: 1000, .. }), "{refused}");
+}
+
+#[tokio::test]
+async fn what_has_changed_since_is_told_and_can_be_read() {
+    let scene = Scene::committed();
+    scene.write("dirty.txt", "before");
+    let (store, snapshot) = scene.take().await;
+    scene.write("dirty.txt", "after!");
+    scene.write("added.txt", "added");
+    fs::remove_file(scene.root().join("kept.txt")).expect("removed");
+    scene.commit();
+    let snapshot = store.open(&snapshot.id).await.expect("it is kept");
+    let now = store.tree_of_now(&snapshot).await.expect("a tree");
+    let changes = store.changes(&snapshot, &snapshot.tree, &now).await.expect("listed");
+    let told: Vec<_> =
+        changes.iter().map(|change| (change.path.to_str().expect("text"), change.kind)).collect();
+    let expected = [
+        ("added.txt", ChangeKind::Added),
+        ("dirty.txt", ChangeKind::Modified),
+        ("kept.txt", ChangeKind::Deleted),
+    ];
+    assert_eq!(told, expected);
+    let old = changes[1].old.as_ref().expect("it was there");
+    assert_eq!(store.read(&snapshot, &old.object).await.expect("readable"), b"before");
+    store.release(ID).await.expect("removed");
+    assert!(matches!(store.open(ID).await, Err(SnapshotError::Unknown { .. })));
+    assert_eq!(fs::read_dir(scene.at("agent/subagents/snapshots")).expect("it is there").count(), 0);
+}
+
+#[tokio::test]
+async fn what_cannot_be_had_is_said() {
+    let scene = Scene::committed();
+    let store = scene.store().await;
+    fs::create_dir_all(scene.at("plain")).expect("made");
+    let refused = store.take(ID, &scene.at("plain")).await.expect_err("no repository");
+    assert!(matches!(refused, SnapshotError::NoRepository { .. }), "{refused}");
+    scene.git_in(&scene.at(""), &["init", "-q", "--bare", "bare"]);
+    let refused = store.take(ID, &scene.at("bare")).await.expect_err("no work tree");
+    assert!(matches!(refused, SnapshotError::NoRepository { .. }), "{refused}");
+    assert!(store.take("../../../x", &scene.root()).await.is_err());
+    let nowhere = [("PATH".into(), scene.at("plain").into())];
+    assert!(matches!(Git::find(&nowhere, None).await, Err(GitError::Missing)));
+    let old = scene.at("plain/git");
+    fs::write(&old, "#!/bin/sh\necho git version 2.25.1\n").expect("written");
+    fs::set_permissions(&old, fs::Permissions::from_mode(0o755)).expect("set");
+    let error = Git::find(&nowhere, None).await.expect_err("too old");
+    assert_eq!(error.to_string(), "git 2.25.1 is too old: 2.32 or newer is needed");
+}
+
+#[tokio::test]
+async fn a_snapshot_is_private() {
+    let scene = Scene::committed();
+    scene.write("secret", "of mine");
+    let (store, _) = scene.take().await;
+    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    assert_eq!(mode(&scene.at("agent/subagents/snapshots")), 0o700);
+    assert_eq!(mode(&store.directory(ID)), 0o700);
+}
