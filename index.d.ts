@@ -2612,12 +2612,17 @@ export interface ToolSurface {
   label: string
   /** For the model: what the tool does and, in `subagent`, which agents there are. */
   description: string
-  /** One line for the list of tools in the system prompt. */
-  promptSnippet: string
+  /** One line for the list of tools in the system prompt. Absent: the description is enough. */
+  promptSnippet?: string
   /** Rules for the system prompt, one line each. */
   promptGuidelines: Array<string>
   /** The JSON schema of the parameters. */
   parameters: Record<string, unknown>
+  /**
+   * Names that models take for those of parameters, and which they mean: rename them before the schema is applied. Absent:
+   * none.
+   */
+  aliases?: Record<string, string>
   /** Who calls it, as pi takes it since 1.x. */
   exposure: "model-only"
   /** What it does to the world, as pi takes it since 1.x. Absent: whatever its agents do. */

@@ -5,7 +5,7 @@ use std::fs;
 
 use pi_subagent_native::agent::{
     AgentDefinition, AgentDirs, Asks, Catalog, DELEGATION_HEADING, DropReason, ShellPolicy, Source, Surface,
-    TaskLimits, ToolPlan, ToolPolicy, discover, plan_tools, surface,
+    SurfaceConfig, ToolPlan, ToolPolicy, discover, plan_tools, surface,
 };
 
 const R: &str = "read grep find ls web_search fetch_content get_search_content";
@@ -172,9 +172,12 @@ fn every_reason_for_a_dropped_tool_has_its_words() {
     insta::assert_snapshot!("drop_reasons", all.map(|reason| reason.to_string()).join("\n"));
 }
 
+const AS_CONFIGURED: SurfaceConfig<'_> =
+    SurfaceConfig { parallel: 8, chain: 8, allow_write: true, default_agent: "explorer" };
+
 /// The tools as configuration has them unless told otherwise.
 fn surface_of(catalog: &Catalog, is_runnable: impl Fn(&AgentDefinition) -> bool) -> Surface {
-    surface(catalog, TaskLimits { parallel: 8, chain: 8 }, true, is_runnable)
+    surface(catalog, AS_CONFIGURED, is_runnable)
 }
 
 #[test]
@@ -205,7 +208,8 @@ fn a_call_names_its_agent_and_directory_before_the_long_text() {
 
 #[test]
 fn lists_of_tasks_are_as_long_as_configuration_allows() {
-    let tools = surface(&builtins(), TaskLimits { parallel: 3, chain: 64 }, true, |_| true).tools;
+    let tools =
+        surface(&builtins(), SurfaceConfig { parallel: 3, chain: 64, ..AS_CONFIGURED }, |_| true).tools;
     let bounds = |tool: usize, list: &str| {
         let list = &tools[tool].parameters["properties"][list];
         (list["minItems"].clone(), list["maxItems"].clone())

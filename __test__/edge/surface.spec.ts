@@ -18,7 +18,7 @@ function surfaceOf(scene: Scene, change: Partial<SurfaceOptions> = {}): SurfaceO
 	return { cwd: scene.project, agentDir: scene.agentDir, ...change };
 }
 
-const text = { type: "string", minLength: 1 };
+const text = { type: "string" };
 const task = { agent: text, cwd: text, task: text };
 const integer = { type: "integer" };
 const sessionKey = { type: "string", description: "Key, run id or label" };
@@ -244,14 +244,18 @@ describe("the tools to register", () => {
 				object({ steps: { type: "array", minItems: 1, maxItems: 8, items: object(task, ["agent", "task"]) } }),
 				object(
 					{
-						agentId: { type: "string" },
-						cleanup: { type: "string", enum: ["keep", "delete"] },
-						label: { type: "string" },
-						model: { type: "string", description: "provider/id" },
-						outputSchema: { type: "object", description: "JSON Schema" },
+						agentId: { ...text, description: "Default: explorer" },
+						cleanup: {
+							...text,
+							enum: ["keep", "delete"],
+							description: "Whether the transcript stays once the result has arrived",
+						},
+						label: { ...text, description: "Short name for lists" },
+						model: { ...text, description: "provider/id" },
+						outputSchema: { type: "object", description: "JSON Schema of the result" },
 						runTimeoutSeconds: { type: "integer", minimum: 0 },
 						task: text,
-						thinking: { type: "string" },
+						thinking: { ...text, description: "off, minimal, low, medium, high, xhigh, max" },
 					},
 					["task"],
 				),
@@ -262,12 +266,17 @@ describe("the tools to register", () => {
 				object({ sessionKey }),
 			],
 		);
+		// A background run is the only one that may go without an agent, and whose agent models name in two ways.
+		assert.deepEqual(
+			surface.tools.filter(({ aliases }) => aliases).map(({ name, aliases }) => [name, aliases]),
+			[["sessions_spawn", { agent: "agentId" }]],
+		);
 		const { delegationPolicy = "" } = surface;
 		const counted = surface.tools
 			.flatMap(({ name, description, promptSnippet, promptGuidelines, parameters }) => [
 				name,
 				description,
-				promptSnippet,
+				promptSnippet ?? "",
 				...promptGuidelines,
 				JSON.stringify(parameters),
 			])

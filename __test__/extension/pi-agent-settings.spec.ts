@@ -69,7 +69,8 @@ for (const version of piVersions) {
 		});
 
 		test("let the conversation name a model for a background run as pi does", async () => {
-			const spawned = { task: "say hello", model: "thinker", agentId: "Explore" };
+			// As the other tools call it, which pi's check of the arguments alone would refuse.
+			const spawned = { task: "say hello", model: "thinker", agent: "Explore" };
 			const children = {
 				Spawn: ({ toolAnswers }: ModelRequest) =>
 					toolAnswers.length === 0 ? [call("sessions_spawn", spawned)] : [say(toolAnswers[0]?.text ?? "")],

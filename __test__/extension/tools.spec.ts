@@ -52,6 +52,18 @@ describe("the tools", () => {
 		assert.equal(options.hostExecutable, process.execPath);
 	});
 
+	it("take a parameter by the other name that models give it, unless both are given", async () => {
+		const tools = SURFACES.tools.map((tool) => ({ ...tool, aliases: { agent: "agentId" } }));
+		const addon = new StubAddon();
+		addon.surfaces = { ...SURFACES, tools };
+		const { host } = await start({ addon });
+		await host.emit("session_start");
+		const prepared = (args: unknown) => host.tools.get("sessions_spawn")?.prepareArguments?.(args);
+		assert.deepEqual(prepared({ task: "look", agent: "a" }), { task: "look", agentId: "a" });
+		for (const given of [{ agent: "a", agentId: "b" }, { task: "look" }, {}]) assert.deepEqual(prepared(given), given);
+		for (const odd of [null, undefined, 7]) assert.deepEqual(prepared(odd), {});
+	});
+
 	it("hand each kind of call to its function, with nothing but what the schema knows", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");

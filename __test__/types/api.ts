@@ -169,7 +169,15 @@ holds<Same<ToolSurfaces["tools"], ToolSurface[]>>();
 holds<
 	Same<
 		keyof ToolSurface,
-		"name" | "label" | "description" | "promptSnippet" | "promptGuidelines" | "parameters" | "exposure" | "annotations"
+		| "name"
+		| "label"
+		| "description"
+		| "promptSnippet"
+		| "promptGuidelines"
+		| "parameters"
+		| "aliases"
+		| "exposure"
+		| "annotations"
 	>
 >();
 holds<Same<keyof TruncatedOutput, "text" | "truncated" | "keptLines" | "totalLines" | "keptBytes" | "totalBytes">>();

@@ -66,12 +66,14 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 		/** Registers those of the tools that this version of the extension has. */
 		register(surfaces: readonly ToolSurface[]): void {
 			for (const surface of surfaces) {
+				const { aliases, ...shown } = surface;
 				const { name } = surface;
 				const [run, mode] = [runOf(name), modeOf(name)];
 				if (!run) continue;
 				const drawn = mode ? renderers(name, (callId) => questions.list(callId)) : sessionToolRenderers(name);
 				pi.registerTool({
-					...{ ...surface, ...drawn },
+					...{ ...shown, ...drawn },
+					prepareArguments: (args) => renamed(args, aliases),
 					async execute(id, params, signal, onUpdate, context) {
 						const { native, problem } = loadAddon();
 						shareCompiledCode();
@@ -146,6 +148,17 @@ async function unlessAborted<T>(signal: AbortSignal | undefined, result: Promise
 	} finally {
 		signal?.removeEventListener("abort", abort);
 	}
+}
+
+/** Arguments in the names of the schema. A name that is given in both spellings is left for the schema to refuse. */
+function renamed(args: unknown, aliases: Record<string, string> = {}): object {
+	const given = new Map(Object.entries(Object(args)));
+	for (const [alias, name] of Object.entries(aliases)) {
+		if (!given.has(alias) || given.has(name)) continue;
+		given.set(name, given.get(alias));
+		given.delete(alias);
+	}
+	return Object.fromEntries(given);
 }
 
 /** Neither this nor the list waits for a run. */

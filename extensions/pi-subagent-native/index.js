@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 7734a47022ceebfc. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 d3b37bb694607ea5. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6348,8 +6348,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7734a47022ceebfc"}.`)) return void 0;
-  const [version] = "0.1.0 7734a47022ceebfc".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d3b37bb694607ea5"}.`)) return void 0;
+  const [version] = "0.1.0 d3b37bb694607ea5".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8921,12 +8921,14 @@ function ourTools(pi, questions, background) {
     /** Registers those of the tools that this version of the extension has. */
     register(surfaces) {
       for (const surface of surfaces) {
+        const { aliases, ...shown } = surface;
         const { name } = surface;
         const [run, mode] = [runOf(name), modeOf(name)];
         if (!run) continue;
         const drawn = mode ? renderers(name, (callId) => questions.list(callId)) : sessionToolRenderers(name);
         pi.registerTool({
-          ...{ ...surface, ...drawn },
+          ...{ ...shown, ...drawn },
+          prepareArguments: (args) => renamed(args, aliases),
           async execute(id, params, signal, onUpdate, context) {
             const { native, problem } = loadAddon();
             shareCompiledCode();
@@ -8990,6 +8992,15 @@ async function unlessAborted(signal, result) {
   } finally {
     signal?.removeEventListener("abort", abort);
   }
+}
+function renamed(args, aliases = {}) {
+  const given = new Map(Object.entries(Object(args)));
+  for (const [alias, name] of Object.entries(aliases)) {
+    if (!given.has(alias) || given.has(name)) continue;
+    given.set(name, given.get(alias));
+    given.delete(alias);
+  }
+  return Object.fromEntries(given);
 }
 async function spawn({ session: session2 }, { native, params, place, host, signal }) {
   if (signal?.aborted) return failure2("aborted before anything was started");

@@ -44,4 +44,4 @@ pub use policy::{
     DropReason, DroppedTool, NoToolsLeft, ShellPolicy, ToolPlan, ToolPolicy, is_free_of_side_effects,
     plan_tools,
 };
-pub use surface::{DELEGATION_HEADING, Surface, TaskLimits, Tool, ToolSurface, surface};
+pub use surface::{DELEGATION_HEADING, Surface, SurfaceConfig, Tool, ToolSurface, surface};

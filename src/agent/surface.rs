@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::catalog::Catalog;
-use super::definition::{AgentDefinition, Source};
+use super::definition::AgentDefinition;
 use crate::text::{one_line, text_enum};
 
 /// First line of the delegation policy. A system prompt that contains it already has the policy.
@@ -21,14 +21,8 @@ const MAX_LINES: usize = 24;
 /// Names listed after those lines. More would cost each request more than a list of agents is worth.
 const MAX_NAMES: usize = 100;
 
-/// What each builtin is for, in the words of the delegation policy.
-const SERVES: [(&str, &str); 5] = [
-    ("explorer", "finds code"),
-    ("researcher", "reads the web"),
-    ("reviewer", "reviews code"),
-    ("implementer", "plans a change"),
-    ("tester", "plans tests"),
-];
+/// The thinking levels of pi.
+const THINKING: &str = "off, minimal, low, medium, high, xhigh, max";
 
 text_enum! {
     /// The tools that a session's model gets.
@@ -88,48 +82,56 @@ pub struct ToolSurface {
     pub label: &'static str,
     /// What it does; for `subagent`, also the list of agents.
     pub description: String,
-    /// Its line in the system prompt's list of tools.
-    pub prompt_snippet: &'static str,
+    /// Its line in the system prompt's list of tools. `None`: its description is enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt_snippet: Option<&'static str>,
     /// Its lines in the system prompt's guidelines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prompt_guidelines: Vec<&'static str>,
     /// JSON schema of its parameters.
     pub parameters: Value,
+    /// Names that models take for those of parameters, and which they mean. They are renamed before the schema is applied.
+    #[serde(skip)]
+    pub aliases: &'static [(&'static str, &'static str)],
 }
 
-/// How many tasks one call may have.
+/// What the configuration decides about the tools' words.
 #[derive(Clone, Copy, Debug)]
-pub struct TaskLimits {
-    /// Tasks of a parallel call.
+pub struct SurfaceConfig<'a> {
+    /// Most tasks of a parallel call.
     pub parallel: usize,
-    /// Steps of a chain.
+    /// Most steps of a chain.
     pub chain: usize,
+    /// Whether any agent can write.
+    pub allow_write: bool,
+    /// The agent of a background run that names none.
+    pub default_agent: &'a str,
 }
 
-/// Describes the tools for the agents that can run. `is_runnable` applies the configuration and the tools of this pi;
-/// without `allow_write` no agent can write.
-/// The same agents produce the same bytes.
+/// Describes the tools for the agents that can run. `is_runnable` applies the configuration and the tools of this pi.
+/// The same agents and configuration produce the same bytes.
 pub fn surface(
     catalog: &Catalog,
-    limits: TaskLimits,
-    allow_write: bool,
+    config: SurfaceConfig<'_>,
     is_runnable: impl Fn(&AgentDefinition) -> bool,
 ) -> Surface {
     let agents: Vec<&AgentDefinition> =
         catalog.agents.iter().map(AsRef::as_ref).filter(|agent| is_runnable(agent)).collect();
     Surface {
         tools: vec![
-            single(&agents, allow_write),
-            parallel(limits.parallel),
-            chain(limits.chain),
-            sessions_spawn(),
+            single(&agents, config.allow_write),
+            parallel(config.parallel),
+            chain(config.chain),
+            sessions_spawn(
+                agents.iter().map(|agent| agent.name.as_str()).find(|name| *name == config.default_agent),
+            ),
             agents_list(),
             sessions_list(),
             sessions_history(),
             sessions_send(),
             sessions_stop(),
         ],
-        delegation_policy: delegation_policy(&agents),
+        delegation_policy: delegation_policy(),
     }
 }
 
@@ -138,15 +140,15 @@ fn single(agents: &[&AgentDefinition], allow_write: bool) -> ToolSurface {
         name: Tool::Subagent.as_str(),
         label: "Subagent",
         description: description(agents, allow_write),
-        prompt_snippet: "Delegate one task to a sub-agent",
+        prompt_snippet: Some("Delegate one task to a sub-agent"),
         prompt_guidelines: vec!["Treat a subagent's answer as a report: check what you build on."],
+        aliases: &[],
         parameters: object(
             &["agent", "task"],
             &json!({
-                "agent": { "type": "string", "minLength": 1 },
+                "agent": { "type": "string" },
                 "task": {
                     "type": "string",
-                    "minLength": 1,
                     "description": "Self-contained: goal, paths, facts, expected answer",
                 },
             }),
@@ -162,8 +164,9 @@ fn parallel(max: usize) -> ToolSurface {
             "Run independent tasks side by side, each as `subagent` does, and return every answer. A task that fails stops \
              no other.",
         ),
-        prompt_snippet: "Delegate independent tasks at once",
+        prompt_snippet: Some("Delegate independent tasks at once"),
         prompt_guidelines: vec![],
+        aliases: &[],
         parameters: list("tasks", max),
     }
 }
@@ -174,36 +177,48 @@ fn chain(max: usize) -> ToolSurface {
         label: "Chain of subagents",
         description: String::from(
             "Run tasks in turn, each as `subagent` does, and return the last answer. In a task `{previous}` becomes the \
-             answer before it, `{task}` the first step's task; `{{task}}` stays `{task}`. A failure ends the chain; \
+             answer before it, `{task}` the first step's task; `{{task}}` is literal. A failure ends the chain; \
              earlier answers are kept.",
         ),
-        prompt_snippet: "Delegate steps that build on each other",
+        prompt_snippet: Some("Delegate steps that build on each other"),
         prompt_guidelines: vec![],
+        aliases: &[],
         parameters: list("steps", max),
     }
 }
 
-fn sessions_spawn() -> ToolSurface {
+/// `default_agent`: the one that runs where none is named, if it can.
+fn sessions_spawn(default_agent: Option<&str>) -> ToolSurface {
+    let mut agent_id = json!({ "type": "string" });
+    if let Some(name) = default_agent {
+        agent_id["description"] = json!(format!("Default: {name}"));
+    }
     ToolSurface {
         name: Tool::SessionsSpawn.as_str(),
         label: "Background subagent",
         description: String::from(
-            "Start an agent on one task in the background; returns at once. Its result arrives as a message when it ends: go \
-             on with other work or end your turn, never wait or poll.",
+            "Start an agent in the background on a task whose answer you do not need yet; returns at once. Its result arrives \
+             as a message when it ends: go on with other work or end your turn, never wait or poll.",
         ),
-        prompt_snippet: "Start a sub-agent in the background",
+        prompt_snippet: Some("Start a sub-agent in the background"),
         prompt_guidelines: vec![],
+        // What the other tools call it.
+        aliases: &[("agent", "agentId")],
         parameters: object(
             &["task"],
             &json!({
-                "agentId": { "type": "string" },
-                "cleanup": { "type": "string", "enum": ["keep", "delete"] },
-                "label": { "type": "string" },
+                "agentId": agent_id,
+                "cleanup": {
+                    "type": "string",
+                    "enum": ["keep", "delete"],
+                    "description": "Whether the transcript stays once the result has arrived",
+                },
+                "label": { "type": "string", "description": "Short name for lists" },
                 "model": { "type": "string", "description": "provider/id" },
-                "outputSchema": { "type": "object", "description": "JSON Schema" },
+                "outputSchema": { "type": "object", "description": "JSON Schema of the result" },
                 "runTimeoutSeconds": { "type": "integer", "minimum": 0 },
-                "task": { "type": "string", "minLength": 1 },
-                "thinking": { "type": "string" },
+                "task": { "type": "string" },
+                "thinking": { "type": "string", "description": THINKING },
             }),
         ),
     }
@@ -214,8 +229,9 @@ fn agents_list() -> ToolSurface {
         name: Tool::AgentsList.as_str(),
         label: "Background agents",
         description: String::from("List the agents for `sessions_spawn`, with their models."),
-        prompt_snippet: "List agents for background work",
+        prompt_snippet: None,
         prompt_guidelines: vec![],
+        aliases: &[],
         parameters: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
     }
 }
@@ -225,8 +241,9 @@ fn sessions_list() -> ToolSurface {
         name: Tool::SessionsList.as_str(),
         label: "Subagent sessions",
         description: String::from("List the `subagent` runs of this conversation: state, keys, transcripts."),
-        prompt_snippet: "List sub-agent runs",
+        prompt_snippet: None,
         prompt_guidelines: vec![],
+        aliases: &[],
         parameters: object(
             &[],
             &json!({
@@ -242,8 +259,9 @@ fn sessions_history() -> ToolSurface {
         name: Tool::SessionsHistory.as_str(),
         label: "Subagent history",
         description: String::from("Read the newest messages of a `subagent` run."),
-        prompt_snippet: "Read a sub-agent's messages",
+        prompt_snippet: None,
         prompt_guidelines: vec![],
+        aliases: &[],
         parameters: object(
             &["sessionKey"],
             &json!({
@@ -263,12 +281,13 @@ fn sessions_send() -> ToolSurface {
             "Send a message to a `subagent` run, or your answer if it asked: one at work reads it before its next turn, one \
              that has ended goes on with it. The result arrives as a message, or is returned within `timeoutSeconds`.",
         ),
-        prompt_snippet: "Steer or continue a sub-agent",
+        prompt_snippet: Some("Steer or continue a sub-agent"),
         prompt_guidelines: vec![],
+        aliases: &[],
         parameters: object(
             &["sessionKey", "message"],
             &json!({
-                "message": { "type": "string", "minLength": 1 },
+                "message": { "type": "string" },
                 "sessionKey": session_key(),
                 "timeoutSeconds": { "type": "integer" },
             }),
@@ -281,8 +300,9 @@ fn sessions_stop() -> ToolSurface {
         name: Tool::SessionsStop.as_str(),
         label: "Stop subagent",
         description: String::from("Stop a `subagent` run and everything it started."),
-        prompt_snippet: "Stop a sub-agent",
+        prompt_snippet: None,
         prompt_guidelines: vec![],
+        aliases: &[],
         parameters: object(&["sessionKey"], &json!({ "sessionKey": session_key() })),
     }
 }
@@ -294,7 +314,7 @@ fn session_key() -> Value {
 /// Parameters that are one list of tasks. Keys are sorted, which puts `agent` and `cwd` before the long text: models
 /// write arguments in this order, and with these two a child can boot while the text still arrives.
 fn list(name: &str, max: usize) -> Value {
-    let text = json!({ "type": "string", "minLength": 1 });
+    let text = json!({ "type": "string" });
     let task = object(&["agent", "task"], &json!({ "agent": text, "cwd": text, "task": text }));
     object(&[name], &json!({ name: { "type": "array", "minItems": 1, "maxItems": max, "items": task } }))
 }
@@ -310,7 +330,8 @@ fn object(required: &[&str], properties: &Value) -> Value {
 
 fn description(agents: &[&AgentDefinition], allow_write: bool) -> String {
     let mut text = String::from(
-        "Run one agent on one task in its own context window and return its answer. It sees nothing but the task.",
+        "Run one agent on one task in its own context window, wait, and return its answer. It sees the task and AGENTS.md, \
+         never this conversation.",
     );
     if agents.is_empty() {
         text.push_str(" No agent can run here at present.");
@@ -344,17 +365,11 @@ fn line(agent: &AgentDefinition, allow_write: bool) -> String {
     one_line(&format!("- {}{readonly}{colon}{}", agent.name, agent.description), MAX_LINE_CHARS)
 }
 
-fn delegation_policy(agents: &[&AgentDefinition]) -> String {
-    let is_builtin =
-        |name: &str| agents.iter().any(|agent| agent.name == name && agent.source == Source::Builtin);
-    let serves: Vec<String> = SERVES
-        .iter()
-        .filter(|(name, _)| is_builtin(name))
-        .map(|(name, serves)| format!("`{name}` {serves}"))
-        .collect();
-    let serves = if serves.is_empty() { String::new() } else { format!(" {}.", serves.join(", ")) };
+/// When to use which tool. What each agent serves stands in the list of `subagent`.
+fn delegation_policy() -> String {
     format!(
-        "{DELEGATION_HEADING}\nDelegate work that needs much reading for a short answer; independent parts at once, \
-         with `subagent_parallel`.{serves} Do tiny work directly: a known file, one command, a small edit."
+        "{DELEGATION_HEADING}\nDelegate work that needs much reading for a short answer: with `subagent` what you need next, \
+         with `subagent_parallel` independent parts at once, with `sessions_spawn` what can come later. Do tiny work \
+         directly: a known file, one command, a small edit."
     )
 }

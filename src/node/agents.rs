@@ -130,13 +130,17 @@ pub struct ToolSurface {
     pub label: &'static str,
     /// For the model: what the tool does and, in `subagent`, which agents there are.
     pub description: String,
-    /// One line for the list of tools in the system prompt.
-    pub prompt_snippet: &'static str,
+    /// One line for the list of tools in the system prompt. Absent: the description is enough.
+    pub prompt_snippet: Option<&'static str>,
     /// Rules for the system prompt, one line each.
     pub prompt_guidelines: Vec<&'static str>,
     /// The JSON schema of the parameters.
     #[napi(ts_type = "Record<string, unknown>")]
     pub parameters: Value,
+    /// Names that models take for those of parameters, and which they mean: rename them before the schema is applied. Absent:
+    /// none.
+    #[napi(ts_type = "Record<string, string>")]
+    pub aliases: Option<Value>,
     /// Who calls it, as pi takes it since 1.x.
     #[napi(ts_type = "\"model-only\"")]
     pub exposure: &'static str,
@@ -250,6 +254,7 @@ object_into_js! { |diagnostic: text::Diagnostic| Diagnostic { severity, code, me
 object_into_js! { |tool: agent::ToolSurface| ToolSurface {
     exposure: "model-only",
     annotations: Tool::parse(tool.name).filter(|tool| tool.reads()),
+    aliases: (!tool.aliases.is_empty()).then(|| tool.aliases.iter().copied().collect::<Value>()),
     name, label, description, prompt_snippet, prompt_guidelines, parameters,
 } }
 

@@ -107,8 +107,9 @@ fn spawn(card: &ToolCard, argument: impl Fn(&str) -> String) -> (Vec<Part>, Draw
     let key = receipt.as_ref().and_then(|receipt| receipt.child_session_key.as_deref()).unwrap_or_default();
     // `agent:<agentId>:subagent:<uuid>`.
     let spawned = key.split(':').nth(1).unwrap_or_default();
-    let asked = argument("agentId");
-    let agent = [asked.as_str(), spawned, "subagent"].into_iter().find(|name| !name.is_empty());
+    let (asked, also) = (argument("agentId"), argument("agent"));
+    let agent =
+        [asked.as_str(), also.as_str(), spawned, "subagent"].into_iter().find(|name| !name.is_empty());
     let run_id = receipt.as_ref().and_then(|receipt| receipt.run_id.as_deref()).unwrap_or_default();
     let head = vec![
         title(mark(card), "background", agent.unwrap_or_default()),

@@ -12,7 +12,9 @@ use super::sandbox::{SandboxPlan, may_write};
 use super::settings::CallSettings;
 use super::shell::shell_policy;
 use super::values::{AgentValues, SkillFiles, UnusableModel, ValueSource, find_agents, usable_model};
-use crate::agent::{AgentDefinition, Catalog, NoToolsLeft, Shadowed, Surface, TaskLimits, ToolPlan, surface};
+use crate::agent::{
+    AgentDefinition, Catalog, NoToolsLeft, Shadowed, Surface, SurfaceConfig, ToolPlan, surface,
+};
 use crate::config::{ALL, Config, NamedAgent};
 use crate::run::callbacks::HostCallbacks;
 use crate::run::context::HostContext;
@@ -191,10 +193,15 @@ pub fn describe(
     if more > 0 {
         notices.push(format!("{more} more agent files cannot be used"));
     }
-    let limits = TaskLimits { parallel: config.max_parallel_tasks, chain: config.max_chain_steps };
+    let decided = SurfaceConfig {
+        parallel: config.max_parallel_tasks,
+        chain: config.max_chain_steps,
+        allow_write: config.allow_write.is_on(),
+        default_agent: &config.default_agent,
+    };
     Described {
         register: config.enabled,
-        surface: surface(&catalog, limits, config.allow_write.is_on(), |agent| {
+        surface: surface(&catalog, decided, |agent| {
             let values = AgentValues::of(agent, &config, &context.host, &RunOverrides::default());
             plan_for(agent, &values, cwd, &config, context, capabilities).is_ok()
         }),
