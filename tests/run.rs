@@ -20,6 +20,7 @@ use pi_subagent_native::run::{
     RunOutcome, RunOverrides, RunSpec, RunState, Timeout, ToolResult, store_of,
 };
 use pi_subagent_native::text::figures::epoch_ms;
+use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
 use pids::eventually;
 use scene::Scene;
 use serde_json::{Value, json};
@@ -816,6 +817,50 @@ async fn the_result_of_a_writing_agent_lists_the_changed_files() {
         result.text
     );
     assert!(result.text.contains("Files changed: added.txt, dirty.txt, evil"), "{}", result.text);
+    // What was there before is kept.
+    let context = &scene.spec.context;
+    let git = Git::find(&context.env, None).await.expect("a git");
+    let limits = SnapshotLimits { bytes: 1 << 20, files: 100 };
+    let store = SnapshotStore::new(git, &context.agent_dir, &context.env, limits);
+    let id = result.details.run_id.as_deref().expect("an id");
+    let snapshot = store.open(id).await.expect("a snapshot");
+    let now = store.tree_of_now(&snapshot).await.expect("a tree");
+    let changes = store.changes(&snapshot, &snapshot.tree, &now).await.expect("listed");
+    assert_eq!(changes.len(), 4, "{changes:?}");
+    let dirty = changes.iter().find_map(|change| change.old.as_ref()).expect("one was there before");
+    assert_eq!(store.read(&snapshot, &dirty.object).await.expect("readable"), b"dirty before");
+}
+
+#[tokio::test]
+async fn the_snapshot_of_a_run_that_changes_nothing_goes_and_one_that_is_too_large_is_said() {
+    let writer = "---\nname: writer\ntools: read, write\n---\nWrite.";
+    let run = async |config: Value| {
+        let scene = scene("begin; said 'Done.'; settled")
+            .config(config)
+            .with(|spec| spec.agent = "writer".into())
+            .write("agent/agents/writer.md", writer)
+            .write("project/untracked.txt", "not committed");
+        fs::remove_dir(scene.path("project/.git")).expect("not a repository yet");
+        let made = std::process::Command::new("git")
+            .args(["init", "-q"])
+            .current_dir(scene.path("project"))
+            .status();
+        assert!(made.expect("git runs").success());
+        let result = scene.run().await;
+        let left = fs::read_dir(scene.path("agent/subagents/snapshots")).map_or(0, Iterator::count);
+        (result.details.results[0].diagnostics.clone(), left)
+    };
+    let (notices, left) = run(json!({ "allowWrite": true })).await;
+    assert_eq!(left, 0, "{notices:?}");
+    assert!(!notices.iter().any(|notice| notice.contains("brought back")), "{notices:?}");
+    let (notices, left) = run(json!({ "allowWrite": true, "snapshot": { "maxBytes": 5 } })).await;
+    assert_eq!(left, 0);
+    assert!(
+        notices
+            .iter()
+            .any(|notice| notice.contains("takes up 13 B, more than `snapshot.maxBytes` allows, 5 B")),
+        "{notices:?}"
+    );
 }
 
 #[tokio::test]

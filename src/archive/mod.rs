@@ -10,8 +10,10 @@ mod directory;
 mod names;
 mod place;
 mod retain;
+mod snapshots;
 mod usage;
 
 pub use place::{ArchiveError, RunPlace};
 pub use retain::{Candidate, archive, keep_within, remove};
+pub use snapshots::prune_snapshots;
 pub use usage::{DiskUse, disk_use, run_directories};

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::directory::Directory;
+use super::usage::disk_use;
 use crate::files::FileError;
 use crate::files::layout::{self, is_run_id};
 
@@ -63,6 +64,26 @@ impl RunPlace<'_> {
             Ok(directory) => Ok(directory),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(foreign()),
             Err(source) => Err(self.failed(source)),
+        }
+    }
+
+    /// The snapshot of the tree that the run has changed, which lies elsewhere.
+    fn snapshot(&self) -> Option<PathBuf> {
+        let id = self.directory.file_name()?.to_str().filter(|name| is_run_id(name))?;
+        Some(layout::snapshots(self.agent_dir).join(id))
+    }
+
+    pub(super) fn snapshot_size(&self) -> u64 {
+        self.snapshot().map_or(0, |snapshot| disk_use(&[snapshot]).bytes)
+    }
+
+    pub(super) fn remove_snapshot(&self) -> Result<(), ArchiveError> {
+        let Some(snapshot) = self.snapshot() else { return Ok(()) };
+        match fs::remove_dir_all(&snapshot) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(FileError::at(&snapshot)(error).into())
+            }
+            _ => Ok(()),
         }
     }
 

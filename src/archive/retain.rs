@@ -57,7 +57,10 @@ pub fn remove(place: &RunPlace<'_>) -> Result<u64, ArchiveError> {
     }
     let removed = removed?;
     directory.remove_if_empty().map_err(failed)?;
-    Ok(removed)
+    // What its tree was before it.
+    let kept = place.snapshot_size();
+    place.remove_snapshot()?;
+    Ok(removed.saturating_add(kept))
 }
 
 /// A run that has a directory.
@@ -98,10 +101,11 @@ pub fn keep_within(limit: u64, runs: &[Candidate<'_>], mut goes: impl FnMut(usiz
     removed
 }
 
-/// The size of a run's files; 0 when they cannot be measured.
+/// The size of a run's files and of its snapshot; 0 when they cannot be measured.
 fn size(place: &RunPlace<'_>) -> u64 {
     let files = place.open().ok().flatten().and_then(|directory| directory.files().ok());
-    total(files.unwrap_or_default().iter().map(|(_, bytes)| *bytes))
+    let files = files.unwrap_or_default();
+    total(files.iter().map(|(_, bytes)| *bytes).chain([place.snapshot_size()]))
 }
 
 /// A file system may claim any size for its files; together they have no more than a number can say.

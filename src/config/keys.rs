@@ -193,6 +193,7 @@ pub(super) const KEYS: &[Key] = {
         works("background.key", Text, r#""alt+g""#, Never),
         works("archiveAfterMinutes", Integer { min: 0, max: 525_600 }, "60", Never),
         works("quotaBytes", COUNT, "1073741824", Never),
+        works("snapshot.maxBytes", COUNT, "268435456", Never),
         later("launchers", Launchers, "{}", Never),
         later("launcher", Text, "null", Never),
     ]

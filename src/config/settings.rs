@@ -115,6 +115,8 @@ pub struct Config {
     pub archive_after: Option<Duration>,
     /// Most bytes of all run directories together; 0 is no limit.
     pub quota_bytes: u64,
+    /// The state of a work tree that is kept before a run changes it.
+    pub snapshot: SnapshotSettings,
     /// Programs that start children elsewhere, by name.
     pub launchers: BTreeMap<String, Launcher>,
     /// The launcher of agents that name none; `None` starts children on this machine.
@@ -316,6 +318,14 @@ pub struct Sandbox {
     /// Environment variables that its shell keeps although their names say that they hold a secret. `*` matches any
     /// characters.
     pub env: Vec<String>,
+}
+
+/// Limits of the state of a work tree that is kept before a run changes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotSettings {
+    /// Most bytes of all files together that are not committed.
+    pub max_bytes: u64,
 }
 
 /// What is taken out of texts.

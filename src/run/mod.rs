@@ -13,6 +13,7 @@
 //! | `spec`, `context` | what a caller asks for, and what is known about the host |
 //! | `result`, `state`, `progress`, `callbacks` | what the caller gets, watches and has to answer |
 //! | `background` | what is kept of a run that outlives its call |
+//! | `snapshots` | what was in a tree before a run |
 //! | `blocking` | how blocking work stays off the threads that serve children |
 //! | `admit` | may the run start, and with what |
 //! | `launch` | how its child is started, and what files it finds |
@@ -31,6 +32,7 @@ pub(crate) mod launch;
 mod outcome;
 mod progress;
 mod result;
+pub(crate) mod snapshots;
 pub(crate) mod spec;
 mod state;
 

@@ -1,11 +1,13 @@
 //! The files of ended runs: when transcripts are archived, and which files are removed when they grow too large.
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::repository::RunRepository;
 use crate::agent::canonical;
-use crate::archive::{ArchiveError, Candidate, RunPlace, archive, keep_within};
+use crate::archive::{ArchiveError, Candidate, RunPlace, archive, keep_within, prune_snapshots};
 use crate::files::layout;
 use crate::run::{BackgroundRun, Cleanup, HostContext, RunOutcome, load_config, sweep_leftovers};
 use crate::store::now_ms;
@@ -106,6 +108,9 @@ impl Retention {
                 self.repository.amend(&BackgroundRun { archived_ms, ..run }) == Some(true)
             })
         };
+        let known: HashSet<&OsStr> =
+            runs.iter().filter_map(|run| Path::new(&run.directory).file_name()).collect();
+        prune_snapshots(&self.agent_dir, quota, |id| known.contains(id));
         let removed = keep_within(quota, &candidates, goes);
         for run in removed.iter().filter_map(|&at| self.repository.run(&runs[at].key)) {
             self.repository.amend(&BackgroundRun { directory: None, transcript: None, ..run });

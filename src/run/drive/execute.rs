@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::active_run::ActiveRun;
 use super::control::{Control, Watchers};
-use crate::agent::is_free_of_side_effects;
+use crate::agent::{canonical, is_free_of_side_effects};
 use crate::process::{CancelReason, Outcome};
 use crate::run::admit::HostCapabilities;
 use crate::run::admit::admitted::AdmittedRun;
@@ -24,7 +24,9 @@ use crate::run::outcome::retry::{Limited, backoff, may_retry};
 use crate::run::outcome::verdict::{RunReport, Verdict};
 use crate::run::progress::{Progress, RetryNotice};
 use crate::run::result::ToolResult;
+use crate::run::snapshots::Before;
 use crate::run::state::RunState;
+use crate::workspace::root_of;
 
 /// The longest pause that a run makes at a provider's request, while it keeps its permit. If the provider asks for
 /// more, the run ends and the caller decides.
@@ -96,6 +98,11 @@ impl ActiveRun<'_> {
         let before = unless_cancelled(&self.cancel, self.work_tree()).await.ok().flatten();
         let watched = unless_cancelled(&self.cancel, self.watched()).await.ok().flatten();
         self.admitted.builder.diagnostics.extend(watched.iter().flat_map(Watched::gaps));
+        let snapshot = unless_cancelled(&self.cancel, self.snapshot()).await.unwrap_or(Ok(None));
+        let snapshot = snapshot.unwrap_or_else(|notice| {
+            self.admitted.builder.diagnostics.push(notice);
+            None
+        });
         loop {
             let attempt = self.admitted.builder.earlier.count + 1;
             let child = match self.child(booted.take(), attempt).await {
@@ -142,6 +149,9 @@ impl ActiveRun<'_> {
             }
             report.changes = changes(before, &report.last.supervised.outcome).await;
             report.flagged = flagged(watched, &report.last.supervised.outcome).await;
+            if let Some(snapshot) = snapshot {
+                snapshot.release_if_unchanged(&report.last.supervised.outcome).await;
+            }
             let builder = self.admitted.builder.clone();
             // Blocks: writes a long answer.
             let (result, files) = blocking(move || (builder.finish(report, &files), files)).await;
@@ -197,6 +207,17 @@ impl ActiveRun<'_> {
         }
         let guardian = read_only(&HostCapabilities::look(&spec.context).await);
         WorkTree::look(&spec.cwd, &spec.context.env, guardian).await
+    }
+
+    /// The state of the tree before the child gets its task.
+    async fn snapshot(&self) -> Result<Option<Before>, String> {
+        let AdmittedRun { spec, resolved, builder, .. } = &self.admitted;
+        if !resolved.may_write() {
+            return Ok(None);
+        }
+        let cwd = spec.cwd.clone();
+        let root = blocking(move || root_of(&canonical(&cwd))).await;
+        Before::take(&spec.context, &resolved.config, &builder.run_id.get(), &root).await
     }
 
     async fn watched(&self) -> Option<Watched> {

@@ -1,0 +1,64 @@
+//! Snapshots of trees whose runs have no record: those of calls.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::usage::{disk_use, run_directories};
+use crate::files::layout;
+
+/// How long such a snapshot is kept in any case. No call takes as long.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Removes the oldest snapshots that are no `known` run's while these take up more than `limit` bytes, but none of the
+/// last day. Those of known runs go with their files. Blocks.
+pub fn prune_snapshots(agent_dir: &Path, limit: u64, known: impl Fn(&OsStr) -> bool) {
+    let modified = |path: &Path| fs::symlink_metadata(path).and_then(|found| found.modified()).ok();
+    let mut found: Vec<_> = run_directories(&layout::snapshots(agent_dir))
+        .into_iter()
+        .filter(|path| path.file_name().is_some_and(|id| !known(id)))
+        .filter_map(|path| Some((modified(&path)?, disk_use(std::slice::from_ref(&path)).bytes, path)))
+        .collect();
+    found.sort();
+    let mut all = found.iter().fold(0_u64, |sum, (_, bytes, _)| sum.saturating_add(*bytes));
+    let until = SystemTime::now() - KEPT;
+    for (modified, bytes, path) in found {
+        if all <= limit || modified > until {
+            return;
+        }
+        if fs::remove_dir_all(&path).is_ok() {
+            all = all.saturating_sub(bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_snapshots_of_calls_go_and_none_of_today() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let place = layout::snapshots(root.path());
+        let make = |id: &str, days: u64| {
+            let directory = place.join(id);
+            fs::create_dir_all(&directory).expect("made");
+            fs::write(directory.join("x"), vec![1; 100_000]).expect("written");
+            let time = SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
+            fs::File::open(&directory).and_then(|at| at.set_modified(time)).expect("ours");
+        };
+        for (id, days) in [("00000001", 9), ("00000002", 5), ("00000003", 3), ("00000004", 0)] {
+            make(id, days);
+        }
+        prune_snapshots(root.path(), 250_000, |id| id == "00000001");
+        let left = |id: &str| place.join(id).exists();
+        assert_eq!(
+            ["00000001", "00000002", "00000003", "00000004"].map(left),
+            [true, false, true, true],
+            "the known one stays, and the oldest of the others has made room"
+        );
+        prune_snapshots(root.path(), 1, |_| false);
+        assert_eq!(["00000001", "00000003", "00000004"].map(left), [false, false, true]);
+    }
+}

@@ -1,0 +1,77 @@
+//! What was in the tree of a run before it.
+
+use crate::config::Config;
+use crate::process::Outcome;
+use crate::run::admit::HostCapabilities;
+use crate::run::context::HostContext;
+use crate::workspace::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
+
+/// Files of a work tree that may differ from its last commit.
+const MAX_FILES: usize = 200_000;
+
+/// The snapshots of a host's user.
+///
+/// # Errors
+///
+/// Without git, or with one that is too old.
+pub(crate) async fn snapshot_store(
+    context: &HostContext,
+    config: &Config,
+) -> Result<SnapshotStore, GitError> {
+    let capabilities = HostCapabilities::look(context).await;
+    let abilities = capabilities.abilities().ok().filter(|abilities| abilities.landlock.is_ok());
+    let sandbox = capabilities.warden().zip(abilities);
+    let sandbox = sandbox.map(|(warden, abilities)| (warden.to_owned(), abilities.mount_namespace.is_ok()));
+    let limits = SnapshotLimits { bytes: config.snapshot.max_bytes, files: MAX_FILES };
+    let git = Git::find(&context.env, sandbox).await?;
+    Ok(SnapshotStore::new(git, &context.agent_dir, &context.env, limits))
+}
+
+/// The snapshot of a run under way.
+pub(in crate::run) struct Before {
+    store: SnapshotStore,
+    snapshot: Snapshot,
+}
+
+impl Before {
+    /// Takes a snapshot of the tree of the run `id` that begins at `root`. `None` where there is nothing to take it of, or
+    /// with.
+    ///
+    /// # Errors
+    ///
+    /// A notice for the user.
+    pub(in crate::run) async fn take(
+        context: &HostContext,
+        config: &Config,
+        id: &str,
+        root: &std::path::Path,
+    ) -> Result<Option<Self>, String> {
+        let notice = |error: &SnapshotError| {
+            Err(format!(
+                "the tree cannot be brought back to what it was before this run: {}",
+                crate::text::chain(error)
+            ))
+        };
+        let store = match snapshot_store(context, config).await {
+            Ok(store) => store,
+            Err(GitError::Missing) => return Ok(None),
+            Err(error) => return notice(&error.into()),
+        };
+        match store.take(id, root).await {
+            Ok(snapshot) => Ok(Some(Self { store, snapshot })),
+            Err(SnapshotError::NoRepository { .. }) => Ok(None),
+            Err(error) => notice(&error),
+        }
+    }
+
+    /// Removes the snapshot of a run that has changed nothing. That of an aborted one is kept: its caller is waiting.
+    pub(in crate::run) async fn release_if_unchanged(self, outcome: &Outcome) {
+        if matches!(outcome, Outcome::Cancelled(_)) {
+            return;
+        }
+        let now = self.store.tree_of_now(&self.snapshot).await;
+        if now.is_ok_and(|now| now == self.snapshot.tree) {
+            let _ = self.store.release(&self.snapshot.id).await;
+        }
+    }
+}
