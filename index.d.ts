@@ -1119,6 +1119,24 @@ export interface EarlyOptions {
 export declare function endBackground(): Promise<string | undefined>
 
 /**
+ * Ends the children that wait for the next call (`spare.count`). Resolves when they are gone, without a trace. The end of
+ * the JavaScript thread ends them as well.
+ *
+ * @example
+ * ```ts
+ * import { endSpares, startRun } from "pi-subagent-native";
+ *
+ * const options = { cwd: process.cwd(), agent: "explorer", config: { spare: { count: 1 } } };
+ * for (const task of ["List the tests.", "List the docs."]) {
+ * 	const { content } = await startRun({ ...options, task }).result();
+ * 	console.log(content[0]?.text);
+ * }
+ * await endSpares();
+ * ```
+ */
+export declare function endSpares(): Promise<void>
+
+/**
  * Draws an entry of a transcript, given as JSON.
  *
  * @example

@@ -851,6 +851,7 @@ module.exports.discoverAgents = nativeBinding.discoverAgents
 module.exports.doctor = nativeBinding.doctor
 module.exports.durationText = nativeBinding.durationText
 module.exports.endBackground = nativeBinding.endBackground
+module.exports.endSpares = nativeBinding.endSpares
 module.exports.entryDrawing = nativeBinding.entryDrawing
 module.exports.inspectOutput = nativeBinding.inspectOutput
 module.exports.keepRun = nativeBinding.keepRun

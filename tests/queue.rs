@@ -347,3 +347,48 @@ async fn one_queue_is_shared_by_the_process_and_others_stand_apart() {
     assert_eq!(position(&Queue::shared().enter(request(1))), Some(1));
     assert_eq!(position(&Queue::default().enter(request(1))), None);
 }
+
+#[tokio::test]
+async fn a_spare_permit_has_no_limit_but_room_and_is_no_early_one_before_it_is_adopted() {
+    let queue = Queue::default();
+    let mine = Request { early_limit: 1, group: Some((Group::default(), 1)), ..request(3) };
+    let spare = queue.spare(&mine).expect("there is room");
+    let other = queue.spare(&mine).expect("it counts towards no call");
+    assert!(spare.adopt(&mine), "nothing of the call is there yet");
+    assert!(!other.adopt(&mine), "the call runs as many as it may");
+    assert!(!queue.may_adopt(&mine));
+    assert!(
+        queue.early(&Request { group: None, ..mine.clone() }).is_none(),
+        "an adopted one is an early one"
+    );
+    let running = queue.enter(mine.clone());
+    assert_eq!(position(&running), Some(1), "the adopted child counts as one of its call");
+    assert!(queue.spare(&request(9)).is_none(), "a run waits");
+    drop(spare.into_permit());
+    assert_eq!(position(&running), None);
+}
+
+#[tokio::test]
+async fn spare_permits_are_evicted_before_early_ones_and_are_not_adopted_then() {
+    let queue = Queue::default();
+    let mut spare = queue.spare(&request(2)).expect("there is room");
+    let mut early = queue.early(&request(2)).expect("there is room");
+    let first = queue.enter(request(2));
+    assert!(is_evicted(&mut spare).await && !is_evicted(&mut early).await);
+    assert!(!spare.adopt(&request(2)), "a run waits for its place");
+    let second = queue.enter(request(2));
+    assert!(is_evicted(&mut early).await);
+    drop((spare, early));
+    assert_eq!(positions([&first, &second]), [None, None]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_spare_permit_is_not_adopted_while_its_provider_pauses() {
+    let queue = Queue::default();
+    let spare = queue.spare(&of("p")).expect("there is room");
+    queue.hold("p", later(Duration::from_secs(10)));
+    assert!(!queue.may_adopt(&of("p")) && !spare.adopt(&of("p")));
+    assert!(queue.may_adopt(&of("q")));
+    tokio::time::advance(Duration::from_secs(11)).await;
+    assert!(spare.adopt(&of("p")));
+}

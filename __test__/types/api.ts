@@ -22,6 +22,7 @@ import {
 	EarlyCalls,
 	type EarlyOptions,
 	endBackground,
+	endSpares,
 	entryDrawing,
 	type HostCallbacks,
 	inspectOutput,
@@ -293,6 +294,14 @@ export const examples = {
 		const { content } = await startRun({ ...place, agent: "explorer", task: "List the tests." }).result();
 		await early.end();
 		console.log(content[0]?.text);
+	},
+	async endSpares(): Promise<void> {
+		const options = { cwd: process.cwd(), agent: "explorer", config: { spare: { count: 1 } } };
+		for (const task of ["List the tests.", "List the docs."]) {
+			const { content } = await startRun({ ...options, task }).result();
+			console.log(content[0]?.text);
+		}
+		await endSpares();
 	},
 	async collectOutput(): Promise<void> {
 		const { final, counts } = await collectOutput('{"type":"agent_settled"}');

@@ -9,7 +9,7 @@ import { loadAddon } from "../host/native.ts";
 import { placeOptions } from "../host/options.ts";
 import { shareCompiledCode } from "./tools.ts";
 
-/** Listens to pi. Returns what ends the children that nobody will use, and waits until they are gone. */
+/** Listens to pi. Returns what ends the children that nobody has asked for, and waits until they are gone. */
 export function watchArrivingCalls(pi: ExtensionAPI): () => Promise<void> {
 	let calls: EarlyCalls | undefined;
 
@@ -41,5 +41,7 @@ export function watchArrivingCalls(pi: ExtensionAPI): () => Promise<void> {
 	});
 	pi.on("tool_execution_end", ({ toolCallId }) => calls?.finished(toolCallId));
 	pi.on("agent_end", () => calls?.clear());
-	return async () => await calls?.close();
+	return async () => {
+		await Promise.all([calls?.close(), loadAddon().native?.endSpares()]);
+	};
 }

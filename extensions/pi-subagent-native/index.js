@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 d3b37bb694607ea5. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 65ea5071d0af494b. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6348,8 +6348,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d3b37bb694607ea5"}.`)) return void 0;
-  const [version] = "0.1.0 d3b37bb694607ea5".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 65ea5071d0af494b"}.`)) return void 0;
+  const [version] = "0.1.0 65ea5071d0af494b".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -9063,7 +9063,9 @@ function watchArrivingCalls(pi) {
   });
   pi.on("tool_execution_end", ({ toolCallId }) => calls?.finished(toolCallId));
   pi.on("agent_end", () => calls?.clear());
-  return async () => await calls?.close();
+  return async () => {
+    await Promise.all([calls?.close(), loadAddon().native?.endSpares()]);
+  };
 }
 
 // extension/tools/surfaces.ts

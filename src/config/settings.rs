@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::units::{Limit, Millis, MillisLimit, Minutes, MinutesLimit};
+use super::units::{Limit, Millis, MillisLimit, MinutesLimit};
 use crate::agent::{Context, Network, SandboxMode, Skills};
 use crate::text::{HomePaths, TruncateLimits, text_enum};
 
@@ -100,7 +100,7 @@ pub struct Config {
     pub max_chain_steps: usize,
     /// Whether to boot a child while the arguments of its call still arrive.
     pub early_boot: EarlyBoot,
-    /// Children kept ready.
+    /// Children that wait for the next call.
     pub spare: Spare,
     /// The agent of a background run that names none.
     pub default_agent: String,
@@ -402,16 +402,14 @@ text_enum! {
     }
 }
 
-/// Children kept ready.
+/// Children that wait for the next call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spare {
-    /// How many.
-    pub count: u32,
-    /// How long they are kept.
-    #[serde(rename = "minutes", with = "Minutes")]
-    pub keep: Duration,
-    /// Whether a finished child is kept as a spare.
-    pub reuse: bool,
+    /// Most of them at once; 0 is none.
+    pub count: usize,
+    /// How long one waits.
+    #[serde(rename = "idleMs", with = "Millis")]
+    pub idle: Duration,
 }
 
 /// How the end of a background run is announced.

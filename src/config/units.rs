@@ -8,7 +8,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(super) struct Unit<const MILLIS: u64>;
 
 pub(super) type Millis = Unit<1>;
-pub(super) type Minutes = Unit<60_000>;
 
 impl<const MILLIS: u64> Unit<MILLIS> {
     pub(super) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok, S::Error> {

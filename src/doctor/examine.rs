@@ -13,13 +13,13 @@ use super::guards::{sandbox, supervision};
 use super::store::store;
 use super::writing::writing;
 use crate::agent::Source;
-use crate::config::{Config, InheritExtensions};
+use crate::config::{Config, InheritExtensions, Spare};
 use crate::process::{ChildCommand, Guardian, Options, capture};
 use crate::run::admit::gates::gates;
 use crate::run::admit::listing::{Listed, Listing, list_agents};
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
-use crate::run::{CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, off_thread};
-use crate::text::figures::counted;
+use crate::run::{CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, Memory, off_thread};
+use crate::text::figures::{self, counted};
 use crate::text::{Allowed, Diagnostic, Severity};
 
 /// Bytes of one message or hint: a program that fails can print a lot.
@@ -101,6 +101,7 @@ async fn examine(
     checks.push(sandbox(&config, &capabilities));
     checks.extend(writing(cwd, &config, context, &capabilities));
     checks.push(permission_gates(&config, context));
+    checks.extend(spares(&config));
     checks.extend(directories(context));
     checks.extend(store(context));
     checks.push(disk(context, &config));
@@ -195,6 +196,27 @@ fn permission_gates(config: &Config, context: &HostContext) -> Check {
     let message = format!("`inheritExtensions` keeps children from loading {}", named(&left_out));
     Check::new(AREA, Status::Warning, message)
         .hint("`\"auto\"` has children that may write load all of them; or list them there")
+}
+
+/// Children that wait for the next call, if there may be some, and what they cost.
+fn spares(config: &Config) -> Option<Check> {
+    const AREA: &str = "spare children";
+    let Spare { count, idle } = config.spare;
+    let most = Some(count).filter(|count| *count > 0)?;
+    let memory = Memory::look();
+    let message = format!(
+        "up to {most} wait after a run, {} s each, and take up to {} of memory each",
+        idle.as_secs_f64(),
+        figures::bytes(Memory::OF_ONE)
+    );
+    if memory.has_room() {
+        return Some(Check::new(AREA, Status::Info, message));
+    }
+    let available = figures::bytes(memory.available.unwrap_or_default());
+    let needed = figures::bytes(Memory::FOR_ANOTHER);
+    let message =
+        format!("{message}; none is booted now, with {available} available of the {needed} for one");
+    Some(Check::new(AREA, Status::Warning, message))
 }
 
 async fn child_command(

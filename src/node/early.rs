@@ -70,6 +70,29 @@ impl EarlyCall {
     }
 }
 
+/// Ends the children that wait for the next call (`spare.count`). Resolves when they are gone, without a trace. The end of
+/// the JavaScript thread ends them as well.
+///
+/// @example
+/// ```ts
+/// import { endSpares, startRun } from "pi-subagent-native";
+///
+/// const options = { cwd: process.cwd(), agent: "explorer", config: { spare: { count: 1 } } };
+/// for (const task of ["List the tests.", "List the docs."]) {
+/// 	const { content } = await startRun({ ...options, task }).result();
+/// 	console.log(content[0]?.text);
+/// }
+/// await endSpares();
+/// ```
+#[napi(catch_unwind, async_runtime, ts_return_type = "Promise<void>")]
+pub fn end_spares(env: Env) -> napi::Result<PromiseRaw<'static, ()>> {
+    let gone = orchestrate::end_spares();
+    promise(env, async move {
+        gone.await;
+        Ok(())
+    })
+}
+
 /// A piece of a call as pi streams it, in `assistantMessageEvent` of `message_update`.
 #[napi(object, object_to_js = false)]
 pub struct CallPiece {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use napi::bindgen_prelude::{Env, FnArgs, Function, JsObjectValue, Object, Unknown, block_on};
 use parking_lot::Mutex;
 
-use crate::orchestrate::background;
+use crate::orchestrate::{background, end_spares};
 use crate::process::{Cancel, CancelReason};
 
 /// Ends a run that no one can hear of any more.
@@ -68,6 +68,8 @@ pub(super) fn end_with_thread(env: Env, run: &Arc<EndOnDrop>) -> napi::Result<()
 fn end_all(runs: &Runs) {
     let live = runs.lock();
     live.iter().filter_map(Weak::upgrade).for_each(|run| run.0.cancel(CancelReason::Shutdown));
+    // What it does happens now; what it returns only waits.
+    drop(end_spares());
 }
 
 fn on_exit(env: Env, runs: Runs) -> napi::Result<()> {
@@ -75,6 +77,7 @@ fn on_exit(env: Env, runs: Runs) -> napi::Result<()> {
     let on: Function<ExitListener, Unknown> = process.get_named_property("on")?;
     let listener = env.create_function_from_closure::<(), (), _>("endSubagents", move |_| {
         end_all(&runs);
+        block_on(end_spares());
         // pi exits like this when its terminal is closed. Wait until the partial answers of background runs are stored.
         if BACKGROUND.with_borrow(Option::is_some) {
             block_on(background::ended());

@@ -8,9 +8,9 @@ use tokio::select;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::arriving::{Handover, claim_all};
 use super::call::watched;
 use super::call_order::CallOrder;
+use super::early::{Handover, Successor, claim_all, take_spare};
 use super::queue::{Group, Permit, Queue, Request, Ticket, UserCap, WaitStatus};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
@@ -33,7 +33,7 @@ pub(super) struct Admission<'a> {
 
 /// A run on its way to its permit.
 pub(super) enum Queued {
-    /// Its child was booted while its call was still arriving, and has a permit.
+    /// Its child was booted before, and has a permit.
     Booted(Box<Booted>, Permit),
     Waiting(Ticket),
     /// Its call was aborted before it got a place.
@@ -41,8 +41,9 @@ pub(super) enum Queued {
 }
 
 impl Admission<'_> {
-    /// Takes places for the runs. First the children that were booted for them, because a run that waits could evict them;
-    /// then places in the queue, in the order of the runs and after the calls that were made before.
+    /// Takes places for the runs. First the children that were booted for them or that wait for such runs, because a run
+    /// that waits could evict them; then places in the queue, in the order of the runs and after the calls that were made
+    /// before.
     pub(super) async fn enter(self, runs: &[AdmittedRun], cancel: &Cancel) -> Vec<Queued> {
         let enter = async {
             let mut booted = match self.host_id {
@@ -51,14 +52,18 @@ impl Admission<'_> {
             };
             booted.resize_with(runs.len(), || None);
             let mut requests = Vec::with_capacity(runs.len());
-            for ready in runs {
-                requests.push(request(ready, self.group.clone()).await);
+            for (ready, booted) in runs.iter().zip(&mut booted) {
+                let request = request(ready, self.group.clone()).await;
+                if booted.is_none() {
+                    *booted = Box::pin(take_spare(ready, &request)).await;
+                }
+                requests.push(request);
             }
             let _guard = self.order.reached().await;
             let queued = |(booted, request): (Option<Handover>, Request)| match booted {
                 Some(handover) => {
                     let (booted, permit) = handover.accept();
-                    Queued::Booted(Box::new(booted), permit)
+                    Queued::Booted(Box::new(booted), permit.into_permit())
                 }
                 None => Queued::Waiting(Queue::shared().enter(request)),
             };
@@ -110,10 +115,11 @@ impl Queued {
         control: &Control,
     ) -> ToolResult {
         let admitted = match self {
-            Self::Booted(booted, permit) => Ok((Some(*booted), permit)),
-            Self::Waiting(ticket) => {
-                admitted(ticket, progress, &control.cancel).await.map(|permit| (None, permit))
-            }
+            Self::Booted(booted, permit) => Ok((Some(booted), permit)),
+            Self::Waiting(ticket) => match admitted(ticket, progress, &control.cancel).await {
+                Ok(permit) => Ok((Box::pin(spare_for(&ready, &control.cancel)).await, permit)),
+                Err(reason) => Err(reason),
+            },
             Self::Aborted(reason) => Err(reason),
         };
         let (booted, mut permit) = match admitted {
@@ -130,10 +136,26 @@ impl Queued {
             }
         };
         let watchers = Watchers { progress, rate_limited: &hold };
+        let successor = Successor::of(&ready);
         // Boxed, so that the futures around it do not have to hold all of it.
-        let result = Box::pin(ready.run(booted, watchers, callbacks, control)).await;
+        let result = Box::pin(ready.run(booted.map(|booted| *booted), watchers, callbacks, control)).await;
         drop(permit);
+        if let Some(successor) = successor {
+            successor.follow(&result);
+        }
         result
+    }
+}
+
+/// A waiting child for a run that has its permit. The place of the child is given back, as the run has its own.
+async fn spare_for(ready: &AdmittedRun, cancel: &Cancel) -> Option<Box<Booted>> {
+    ready.spare_wish()?;
+    let take = async { take_spare(ready, &request(ready, None).await).await };
+    select! {
+        biased;
+        // The run notices.
+        _ = cancel.cancelled() => None,
+        spare = take => spare.map(|spare| Box::new(spare.accept().0)),
     }
 }
 

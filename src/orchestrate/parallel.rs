@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use super::admission::Admission;
-use super::arriving::group_of;
 use super::background::{ForegroundRun, NO_SESSION, run_listed};
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
+use super::early::group_of;
 use super::hand_over::HandOverAnswer;
 use super::prepare_all::{CallKind, prepare_all};
 use super::summary::{in_background, side_by_side};

@@ -48,8 +48,8 @@ pub use callbacks::{Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallba
 pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool};
 pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers};
-pub use launch::Booted;
 pub(crate) use launch::sweep_leftovers;
+pub use launch::{Booted, Memory, SpareWish};
 pub use outcome::clean;
 pub use progress::{Progress, ProgressSender, Resources, RetryNotice, TaskProgress};
 pub(crate) use result::ANNOUNCE_SKIP;

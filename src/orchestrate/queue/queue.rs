@@ -39,8 +39,25 @@ impl Queue {
     /// later.
     #[must_use]
     pub fn early(&self, request: &Request) -> Option<EarlyPermit> {
-        let (id, evicted) = self.0.change(|state| state.early(request))?;
+        self.early_or_spare(request, false)
+    }
+
+    /// A permit for a child that waits for any call: as [`Self::early`], without a limit of its own. It counts towards no
+    /// call before it is [adopted](EarlyPermit::adopt), and goes before the others when a run needs a place.
+    #[must_use]
+    pub fn spare(&self, request: &Request) -> Option<EarlyPermit> {
+        self.early_or_spare(&Request { group: None, ..request.clone() }, true)
+    }
+
+    fn early_or_spare(&self, request: &Request, is_spare: bool) -> Option<EarlyPermit> {
+        let (id, evicted) = self.0.change(|state| state.early(request, is_spare))?;
         Some(EarlyPermit { permit: Permit { queue: Arc::clone(&self.0), id }, evicted })
+    }
+
+    /// Whether a spare permit could be adopted for this request at this moment.
+    #[must_use]
+    pub fn may_adopt(&self, request: &Request) -> bool {
+        self.0.change(|state| state.may_adopt(request))
     }
 }
 
@@ -134,6 +151,13 @@ impl EarlyPermit {
             // Unreachable: the queue holds the sender as long as this permit exists.
             pending::<()>().await;
         }
+    }
+
+    /// Has a spare permit count towards the call of this request from now on, as an early one. `false` when it was evicted
+    /// before, when the call runs as many at once as it may, or while its provider pauses: the permit has to be dropped.
+    #[must_use]
+    pub fn adopt(&self, request: &Request) -> bool {
+        self.permit.queue.change(|state| state.adopt(self.permit.id, request))
     }
 
     /// The permit of the run that the child was booted for. Never refused, whatever else waits: the place is counted

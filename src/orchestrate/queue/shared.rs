@@ -25,6 +25,7 @@ impl Shared {
         // The clock of tokio, so that tests can move it.
         let now = tokio::time::Instant::now().into_std();
         let mut state = self.0.lock();
+        state.end_pauses(now);
         let result = change(&mut state);
         state.settle(now);
         for store in 0..state.claims.len() {

@@ -37,9 +37,17 @@ struct Place {
     group: Option<Group>,
     /// The store with its claim on the cap on all processes; `None` when no such cap is in force.
     store: Option<usize>,
-    /// For an early permit, whether it was asked to go.
-    evicted: Option<watch::Sender<bool>>,
+    early: Option<Early>,
     notice: Option<String>,
+}
+
+/// What makes a permit an early one.
+#[derive(Debug)]
+struct Early {
+    /// Whether it was asked to go.
+    evicted: watch::Sender<bool>,
+    /// Whether its child waits for any call and not for one that is arriving.
+    is_spare: bool,
 }
 
 impl State {
@@ -71,23 +79,46 @@ impl State {
     }
 
     /// Takes a place for a child that no run has asked for, if no run waits and there is room.
-    pub(super) fn early(&mut self, request: &Request) -> Option<(u64, watch::Receiver<bool>)> {
+    pub(super) fn early(
+        &mut self,
+        request: &Request,
+        is_spare: bool,
+    ) -> Option<(u64, watch::Receiver<bool>)> {
+        let alike = self.early_places().filter(|(_, early)| early.is_spare == is_spare).count();
         let has_room = self.waiting.is_empty()
             && self.places.len() < request.max_concurrent()
-            && self.early_places().count() < request.early_limit
+            && (is_spare || alike < request.early_limit)
             && self.is_eligible(request);
         has_room.then(|| {
             let id = self.draw();
             let (evicted, seen) = watch::channel(false);
-            self.take(id, request, Some(evicted));
+            self.take(id, request, Some(Early { evicted, is_spare }));
             (id, seen)
         })
+    }
+
+    /// Whether a run with this request, or a child for it, could take over the place of a spare one.
+    pub(super) fn may_adopt(&self, request: &Request) -> bool {
+        self.is_eligible(request)
+    }
+
+    /// The spare permit counts towards the call of this request from now on. `false` when it was asked to go, or when the
+    /// call or its provider has no room now: then nothing has changed.
+    pub(super) fn adopt(&mut self, id: u64, request: &Request) -> bool {
+        let is_eligible = self.may_adopt(request);
+        let Some(place) = self.places.get_mut(&id) else { return false };
+        let Some(early) = place.early.as_mut().filter(|early| is_eligible && !*early.evicted.borrow()) else {
+            return false;
+        };
+        early.is_spare = false;
+        place.group = request.group().cloned();
+        true
     }
 
     /// The early permit is a run's now.
     pub(super) fn keep(&mut self, id: u64) {
         let Some(place) = self.places.get_mut(&id) else { return };
-        place.evicted = None;
+        place.early = None;
         if let Some(store) = place.store {
             self.claims[store].keep(id);
         }
@@ -104,9 +135,8 @@ impl State {
             Ok(wanted) => {
                 claims.apply(turn);
                 let claims = &self.claims[store];
-                for (_, evicted) in self.early_places().filter(|(id, _)| claims.is(*id, TicketState::Refused))
-                {
-                    evicted.send_replace(true);
+                for (_, early) in self.early_places().filter(|(id, _)| claims.is(*id, TicketState::Refused)) {
+                    early.evicted.send_replace(true);
                 }
                 self.evict(wanted, |id| claims.has_ticket(id));
             }
@@ -124,7 +154,7 @@ impl State {
 
     /// Admits every run that may start, and shows all others their positions.
     pub(super) fn settle(&mut self, now: Instant) {
-        self.pauses.retain(|_, until| *until > now);
+        self.end_pauses(now);
         let mut waiting = take(&mut self.waiting);
         // Before anything is admitted, so that runs further ahead find the places that are given back: a run cannot use
         // its place while its provider pauses.
@@ -152,6 +182,11 @@ impl State {
         self.evict(self.wanted_early_places(), |_| true);
     }
 
+    /// Forgets the pauses that are over.
+    pub(super) fn end_pauses(&mut self, now: Instant) {
+        self.pauses.retain(|_, until| *until > now);
+    }
+
     fn held_until(&self, request: &Request) -> Option<Instant> {
         self.pauses.get(request.provider.as_deref()?).copied()
     }
@@ -170,8 +205,8 @@ impl State {
     }
 
     /// Takes a place in this process, and claims one of all processes.
-    fn take(&mut self, id: u64, request: &Request, evicted: Option<watch::Sender<bool>>) {
-        let when_full = if evicted.is_some() { WhenFull::Refuse } else { WhenFull::Wait };
+    fn take(&mut self, id: u64, request: &Request, early: Option<Early>) {
+        let when_full = if early.is_some() { WhenFull::Refuse } else { WhenFull::Wait };
         let store = request.per_user.as_ref().and_then(|UserCap { store, cap }| {
             let known = self.claims.iter().position(|claims| claims.store.is(store));
             let at = known.unwrap_or(self.claims.len());
@@ -180,7 +215,7 @@ impl State {
             }
             self.claims[at].add(id, (*cap).max(1), when_full).then_some(at)
         });
-        self.places.insert(id, Place { group: request.group().cloned(), store, evicted, notice: None });
+        self.places.insert(id, Place { group: request.group().cloned(), store, early, notice: None });
     }
 
     /// Admits a run that has its place, unless it still waits for other processes. Says whether it did.
@@ -194,17 +229,18 @@ impl State {
         true
     }
 
-    fn early_places(&self) -> impl DoubleEndedIterator<Item = (u64, &watch::Sender<bool>)> {
-        self.places.iter().filter_map(|(id, place)| Some((*id, place.evicted.as_ref()?)))
+    fn early_places(&self) -> impl DoubleEndedIterator<Item = (u64, &Early)> {
+        self.places.iter().filter_map(|(id, place)| Some((*id, place.early.as_ref()?)))
     }
 
-    /// Asks for early permits back until so many of those that count are about to go; the newest first, because least was
-    /// spent on it.
+    /// Asks for early permits back until so many of those that count are about to go: spare ones first, because no call may
+    /// ever come for them, then the newest first, because least was spent on it.
     fn evict(&self, wanted: usize, counts: impl Fn(u64) -> bool) {
-        let early = self.early_places().rev().filter(|(id, _)| counts(*id)).map(|(_, evicted)| evicted);
-        let (going, staying): (Vec<_>, Vec<_>) = early.partition(|evicted| *evicted.borrow());
-        for evicted in staying.into_iter().take(wanted.saturating_sub(going.len())) {
-            evicted.send_replace(true);
+        let early = self.early_places().rev().filter(|(id, _)| counts(*id)).map(|(_, early)| early);
+        let (going, mut staying): (Vec<_>, Vec<_>) = early.partition(|early| *early.evicted.borrow());
+        staying.sort_by_key(|early| !early.is_spare);
+        for early in staying.into_iter().take(wanted.saturating_sub(going.len())) {
+            early.evicted.send_replace(true);
         }
     }
 

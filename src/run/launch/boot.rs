@@ -1,5 +1,6 @@
 //! Boots a run's child: from its files to the point where it can take its task.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
@@ -7,11 +8,13 @@ use tokio::time::{sleep, timeout};
 use super::command_line::Invocation;
 use super::files::{RunFiles, RunFilesSpec};
 use super::sandboxes::tool_shell;
+use super::spare::{BootInputs, Seen};
 use crate::files::{FileError, layout};
 use crate::process::{Cancel, ChildCommand, SpawnError, Started, ToolShell, check_cwd, start};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::pi::PiProgram;
 use crate::run::blocking::{blocking, unless_cancelled};
+use crate::run::context::HostContext;
 use crate::run::drive::protocol::protocol_of;
 use crate::run::launch::private_files::PrivateDirsSpec;
 use crate::text::chain;
@@ -41,6 +44,17 @@ pub(in crate::run) struct Made {
     prompt: String,
     /// What the sandbox around its shell is told.
     shell: Option<ToolShell>,
+    /// What it reads as it boots, if it is to wait for a call that may never come.
+    inputs: Option<BootInputs>,
+}
+
+/// What a child is started for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// This attempt of its run, from 1.
+    Attempt(u32),
+    /// The next call with the same plan.
+    Spare,
 }
 
 /// Why there is no child.
@@ -62,10 +76,19 @@ impl AdmittedRun {
         self.launch(1, cancel).await.ok()
     }
 
+    /// Starts a child for the next call with the same plan. Use [`Self::fits_spare`] before that call takes it.
+    pub async fn boot_spare(&self, cancel: &Cancel) -> Option<Booted> {
+        self.launch_for(Purpose::Spare, cancel).await.ok()
+    }
+
     /// Creates the files of an attempt's child and starts it.
     pub(in crate::run) async fn launch(&self, attempt: u32, cancel: &Cancel) -> Result<Booted, NoChild> {
+        self.launch_for(Purpose::Attempt(attempt), cancel).await
+    }
+
+    async fn launch_for(&self, purpose: Purpose, cancel: &Cancel) -> Result<Booted, NoChild> {
         let run = self.clone();
-        let mut making = Box::pin(blocking(move || run.make(attempt)));
+        let mut making = Box::pin(blocking(move || run.make(purpose)));
         let Ok(made) = unless_cancelled(cancel, &mut making).await else {
             // Files that are still created are waited for, so that nothing of them is left. A disk that takes longer
             // removes them when they are dropped.
@@ -118,7 +141,11 @@ impl AdmittedRun {
     }
 
     /// Creates the child's files and its command. Blocks. The error says what failed.
-    fn make(&self, attempt: u32) -> Result<Made, String> {
+    fn make(&self, purpose: Purpose) -> Result<Made, String> {
+        let attempt = if let Purpose::Attempt(attempt) = purpose { attempt } else { 1 };
+        // Before its private directories are copied: what changes from now on, the child may have missed.
+        let inputs = (purpose == Purpose::Spare).then(|| self.boot_inputs()).flatten();
+
         let Self { spec, resolved, .. } = self;
         let (config, context) = (&resolved.config, &spec.context);
         if let Some(unmet) = &resolved.unmet {
@@ -132,7 +159,7 @@ impl AdmittedRun {
         }
         check_cwd(&spec.cwd).map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
         let pi = self.pi()?;
-        let parent = layout::runs(&context.agent_dir, context.host.session_file.as_deref());
+        let parent = self.parent();
         let prompt = resolved.prompt(&self.plan);
         let (compile_cache, temporaries) = (context.compile_cache(), context.temporaries());
         let wanted = RunFilesSpec {
@@ -157,7 +184,8 @@ impl AdmittedRun {
         if let (Some(shell), Some(warden), Some(own)) = (&shell, &resolved.warden, &files.private_dirs) {
             own.replace_shell(warden, &shell.to_bytes()).map_err(failed)?;
         }
-        Ok(Made { files, command, prompt, shell })
+        let inputs = inputs.and_then(|inputs| inputs.with_command(&command, &files.directory));
+        Ok(Made { files, command, prompt, shell, inputs })
     }
 
     fn tool_shell(&self, files: &RunFiles, command: &ChildCommand, has_view: bool) -> Option<ToolShell> {
@@ -178,6 +206,29 @@ impl AdmittedRun {
         Invocation { run: self, pi, files }.command().map_err(|value| {
             format!("arguments: `{value}` begins with a hyphen, which pi would read as an option")
         })
+    }
+
+    /// The directory of the directories of the conversation's runs.
+    fn parent(&self) -> PathBuf {
+        let HostContext { agent_dir, host, .. } = &*self.spec.context;
+        layout::runs(agent_dir, host.session_file.as_deref())
+    }
+
+    fn boot_inputs(&self) -> Option<Seen> {
+        Seen::of(&self.spec.cwd, &self.spec.context, self.resolved.credentials.as_deref())
+    }
+
+    /// Whether a child that waited for any call is exactly the one that would be started now, and nothing that it has read
+    /// has changed since. Blocks.
+    #[must_use]
+    pub fn fits_spare(&self, booted: &Booted) -> bool {
+        let Made { files, command, inputs, .. } = &booted.made;
+        let now = || self.boot_inputs()?.with_command(command, &files.directory);
+        files.directory.parent() == Some(&self.parent())
+            && self.fits(booted)
+            && self.token_use().is_none_or(|token| !token.needs_refresh())
+            && inputs.is_some()
+            && *inputs == now()
     }
 
     /// Whether a child that was booted early is exactly the one that would be started now. Blocks.

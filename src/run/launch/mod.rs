@@ -14,6 +14,7 @@
 //! | `command_line` | which arguments and environment the child gets |
 //! | `sandboxes` | what the sandbox around a child is told, and the one around its shell |
 //! | `resume` | how the session of an earlier run is locked and checked |
+//! | `spare` | which calls a child that waits may serve, what outdates it, and whether there is memory for it |
 
 pub(crate) mod boot;
 pub(crate) mod command_line;
@@ -25,6 +26,8 @@ pub(crate) mod private_dirs;
 pub(crate) mod private_files;
 pub(crate) mod resume;
 pub(crate) mod sandboxes;
+pub(crate) mod spare;
 
 pub use boot::Booted;
 pub(crate) use leftovers::sweep_once as sweep_leftovers;
+pub use spare::{Memory, SpareWish};

@@ -8,14 +8,11 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::queue::{Group, Permit};
-use crate::run::Booted;
+use super::handover::{CLAIM_WAIT, Claim, Handover};
+use crate::orchestrate::queue::Group;
 
 /// How long a child waits for the next piece of its call.
 const UNUSED: Duration = Duration::from_secs(30);
-/// How long a call waits for a child that is still being started. That takes milliseconds; afterwards it starts its own.
-const CLAIM_WAIT: Duration = Duration::from_secs(2);
-
 /// The calls that are arriving, by their host's ids.
 static ARRIVING: Mutex<BTreeMap<String, Arc<Arriving>>> = Mutex::new(BTreeMap::new());
 
@@ -79,42 +76,14 @@ impl Arriving {
     }
 }
 
-/// Where a child goes whose run has claimed it.
-pub(super) type Claim = oneshot::Sender<Handover>;
-
-/// A child on its way to the run that has claimed it. Dropping one that was not accepted gives the child back to the task
-/// that booted it, which ends it: an abort can come while it is on its way, and the end of its call waits for its end.
-pub(super) struct Handover<Child = (Booted, Permit)>(Option<(Child, oneshot::Sender<Child>)>);
-
-impl<Child> Handover<Child> {
-    /// A handover, and what resolves with the child if it comes back.
-    pub(super) fn new(child: Child) -> (Self, oneshot::Receiver<Child>) {
-        let (back, returned) = oneshot::channel();
-        (Self(Some((child, back))), returned)
-    }
-
-    /// Makes the child the caller's.
-    pub(super) fn accept(mut self) -> Child {
-        self.0.take().expect("only this method and the drop that follows it take the child").0
-    }
-}
-
-impl<Child> Drop for Handover<Child> {
-    fn drop(&mut self) {
-        if let Some((child, back)) = self.0.take() {
-            drop(back.send(child));
-        }
-    }
-}
-
 /// The group that the children of this call count towards, those that were booted for it included.
-pub(super) fn group_of(host_id: Option<&str>) -> Group {
+pub(in crate::orchestrate) fn group_of(host_id: Option<&str>) -> Group {
     let arriving = host_id.and_then(|host_id| ARRIVING.lock().get(host_id).cloned());
     arriving.map(|arriving| arriving.group.clone()).unwrap_or_default()
 }
 
 /// The children that were booted for the first `tasks` tasks of this call, where they still live.
-pub(super) async fn claim_all(host_id: &str, tasks: usize) -> Vec<Option<Handover>> {
+pub(in crate::orchestrate) async fn claim_all(host_id: &str, tasks: usize) -> Vec<Option<Handover>> {
     // All are claimed before the first is waited for, so that none waits longer than the slowest.
     let claims: Vec<_> = (0..tasks).map(|index| claim(host_id, index)).collect();
     let until = Instant::now() + CLAIM_WAIT;
@@ -145,29 +114,6 @@ mod tests {
     use tokio::time::advance;
 
     use super::*;
-
-    #[tokio::test]
-    async fn a_child_that_no_run_accepts_comes_back_however_far_it_came() {
-        let (handover, returned) = Handover::new("child");
-        assert_eq!(handover.accept(), "child");
-        assert!(returned.await.is_err(), "one that was accepted does not");
-
-        let (handover, returned) = Handover::new("child");
-        drop(handover);
-        assert_eq!(returned.await, Ok("child"), "claimed, and its run aborted");
-
-        let (handover, returned) = Handover::new("child");
-        let (give, given) = oneshot::channel();
-        give.send(handover).ok().expect("somebody waits");
-        drop(given);
-        assert_eq!(returned.await, Ok("child"), "on its way");
-
-        let (handover, returned) = Handover::new("child");
-        let (give, given) = oneshot::channel();
-        drop(given);
-        drop(give.send(handover));
-        assert_eq!(returned.await, Ok("child"), "not waited for any more");
-    }
 
     #[tokio::test(start_paused = true)]
     async fn a_call_of_which_nothing_more_arrives_for_half_a_minute_will_not_come() {

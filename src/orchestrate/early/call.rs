@@ -11,13 +11,15 @@ use tokio::runtime::Handle;
 use tokio::select;
 use tokio::sync::{oneshot, watch};
 
-use super::admission::request;
-use super::arriving::{Arriving, Claim, Handover};
-use super::call_order::{Sequence, SequenceGuard};
-use super::early_calls::Early;
-use super::queue::{EarlyPermit, Group, Queue};
+use super::arriving::Arriving;
+use super::calls::Early;
+use super::handover::{Claim, Handover, discard};
+use super::spares::take_spare;
 use super::streaming_args::{NamedChild, StreamingArgs};
 use crate::config::EarlyBoot;
+use crate::orchestrate::admission::request;
+use crate::orchestrate::call_order::{Sequence, SequenceGuard};
+use crate::orchestrate::queue::{EarlyPermit, Group, Queue};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{Booted, BoxFuture, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec, prepare};
 
@@ -148,7 +150,7 @@ async fn keep(
     };
     match claim {
         Some(claim) => {
-            let (handover, returned) = Handover::new((booted, permit.into_permit()));
+            let (handover, returned) = Handover::new((booted, permit));
             // Comes back at once if the run does not wait any more.
             drop(claim.send(handover));
             if let Ok((booted, permit)) = returned.await {
@@ -157,12 +159,6 @@ async fn keep(
         }
         None => discard(booted, permit).await,
     }
-}
-
-/// Ends a child that is not needed. Its place stays taken until it is gone.
-async fn discard<Place>(booted: Booted, place: Place) {
-    booted.discard().await;
-    drop(place);
 }
 
 /// Starts a child if there is a permit for it. The children of a call prepare side by side, and ask for permits in order.
@@ -180,6 +176,9 @@ async fn boot(
     let group = Some((group, config.parallel_concurrency));
     let request = request(&ready, group).await;
     order.reached().await;
+    if let Some(spare) = take_spare(&ready, &request).await {
+        return Some(spare.accept());
+    }
     let permit = Queue::shared().early(&request)?;
     drop(order);
     let booted = ready.boot(cancel).await?;

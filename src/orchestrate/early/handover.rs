@@ -1,0 +1,80 @@
+//! How a child passes from the task that has booted it to its run.
+
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::orchestrate::queue::EarlyPermit;
+use crate::run::Booted;
+
+/// How long a call waits for a child that is still being started. That takes milliseconds; afterwards it starts its own.
+pub(super) const CLAIM_WAIT: Duration = Duration::from_secs(2);
+
+/// Where a child goes whose run has claimed it.
+pub(super) type Claim = oneshot::Sender<Handover>;
+
+/// A child on its way to the run that has claimed it. Dropping one that was not accepted gives the child back to the task
+/// that booted it, which ends it: an abort can come while it is on its way, and the end of its call waits for its end.
+pub(in crate::orchestrate) struct Handover<Child = (Booted, EarlyPermit)>(
+    Option<(Child, oneshot::Sender<Child>)>,
+);
+
+impl<Child> Handover<Child> {
+    /// A handover, and what resolves with the child if it comes back.
+    pub(super) fn new(child: Child) -> (Self, oneshot::Receiver<Child>) {
+        let (back, returned) = oneshot::channel();
+        (Self(Some((child, back))), returned)
+    }
+
+    /// The child, which may still go back.
+    pub(super) fn child(&self) -> &Child {
+        &self.0.as_ref().expect("only what consumes it takes the child").0
+    }
+
+    /// Makes the child the caller's.
+    pub(in crate::orchestrate) fn accept(mut self) -> Child {
+        self.0.take().expect("only this method and the drop that follows it take the child").0
+    }
+}
+
+impl<Child> Drop for Handover<Child> {
+    fn drop(&mut self) {
+        if let Some((child, back)) = self.0.take() {
+            drop(back.send(child));
+        }
+    }
+}
+
+/// Ends a child that is not needed. Its place stays taken until it is gone.
+pub(super) async fn discard<Place>(booted: Booted, place: Place) {
+    booted.discard().await;
+    drop(place);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_child_that_no_run_accepts_comes_back_however_far_it_came() {
+        let (handover, returned) = Handover::new("child");
+        assert_eq!(handover.accept(), "child");
+        assert!(returned.await.is_err(), "one that was accepted does not");
+
+        let (handover, returned) = Handover::new("child");
+        drop(handover);
+        assert_eq!(returned.await, Ok("child"), "claimed, and its run aborted");
+
+        let (handover, returned) = Handover::new("child");
+        let (give, given) = oneshot::channel();
+        give.send(handover).ok().expect("somebody waits");
+        drop(given);
+        assert_eq!(returned.await, Ok("child"), "on its way");
+
+        let (handover, returned) = Handover::new("child");
+        let (give, given) = oneshot::channel();
+        drop(given);
+        drop(give.send(handover));
+        assert_eq!(returned.await, Ok("child"), "not waited for any more");
+    }
+}

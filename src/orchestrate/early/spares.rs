@@ -1,0 +1,213 @@
+//! Children that wait for a call that may come: the successors of runs that have ended.
+//!
+//! A run that has ended well leaves a child with the same launch plan, booted and without a task. The next call with that
+//! plan takes it. It is never used twice, and gone without a trace once it is out of date, nobody came, a run needs its
+//! place, or memory is short.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::select;
+use tokio::sync::{oneshot, watch};
+use tokio::time::{interval, sleep, timeout};
+
+use super::handover::{CLAIM_WAIT, Claim, Handover, discard};
+use crate::orchestrate::admission::request;
+use crate::orchestrate::queue::{EarlyPermit, Queue, Request};
+use crate::process::{Cancel, CancelReason};
+use crate::run::{AdmittedRun, Booted, Memory, SpareWish, ToolResult, blocking, spawn_task};
+
+/// How often a child that waits looks whether memory has become short.
+const MEMORY_CHECK: Duration = Duration::from_secs(5);
+
+/// The children that wait or are being started or ended, the oldest first.
+static SPARES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+/// One child that no run has asked for.
+struct Entry {
+    wish: SpareWish,
+    /// Where a run asks for it; taken by the first one that does.
+    claim: Option<oneshot::Sender<Claim>>,
+    /// Ends it, and is closed when it is gone.
+    over: Arc<watch::Sender<bool>>,
+}
+
+impl Entry {
+    /// Whether a run could still have it.
+    fn waits(&self) -> bool {
+        self.claim.is_some() && !*self.over.borrow()
+    }
+}
+
+/// The child that may follow a run.
+pub(in crate::orchestrate) struct Successor(Box<AdmittedRun>);
+
+impl Successor {
+    /// The successor of a run that is about to start, if it may have one.
+    pub(in crate::orchestrate) fn of(ready: &AdmittedRun) -> Option<Self> {
+        ready.successor().map(|run| Self(Box::new(run)))
+    }
+
+    /// Boots it now that the run has ended, unless that has gone wrong: the next one may go wrong, too. Does not wait.
+    pub(in crate::orchestrate) fn follow(self, result: &ToolResult) {
+        if !result.is_error {
+            spawn_task(boot_and_keep(*self.0));
+        }
+    }
+}
+
+/// Takes a waiting child that is exactly the one that the run would start now, for a run or for an early child with this
+/// request. Those that are out of date are ended.
+pub(in crate::orchestrate) async fn take_spare(ready: &AdmittedRun, request: &Request) -> Option<Handover> {
+    let wish = ready.spare_wish()?;
+    loop {
+        if !Queue::shared().may_adopt(request) {
+            return None;
+        }
+        let given = claim(&wish)?;
+        let Ok(Ok(handover)) = timeout(CLAIM_WAIT, given).await else { continue };
+        let admitted = ready.clone();
+        let (fits, handover) = blocking(move || (admitted.fits_spare(&handover.child().0), handover)).await;
+        if fits && handover.child().1.adopt(request) {
+            return Some(handover);
+        }
+    }
+}
+
+/// Claims the oldest child that waits for such a run.
+fn claim(wish: &SpareWish) -> Option<oneshot::Receiver<Handover>> {
+    let mut spares = SPARES.lock();
+    spares.iter_mut().filter(|entry| entry.waits() && entry.wish == *wish).find_map(|entry| {
+        let (give, given) = oneshot::channel();
+        entry.claim.take()?.send(give).ok()?;
+        Some(given)
+    })
+}
+
+/// Ends all children that wait. Resolves when they are gone, without a trace.
+pub fn end_spares() -> impl Future<Output = ()> + Send + use<> {
+    let ending: Vec<_> = SPARES.lock().iter().map(|entry| Arc::clone(&entry.over)).collect();
+    for over in &ending {
+        over.send_replace(true);
+    }
+    async move {
+        for over in ending {
+            over.closed().await;
+        }
+    }
+}
+
+/// What a child that waits listens to.
+struct Calls {
+    claimed: oneshot::Receiver<Claim>,
+    over: watch::Receiver<bool>,
+}
+
+impl Calls {
+    /// Waits until the child has to go.
+    async fn over(&mut self) {
+        let _ = self.over.wait_for(|over| *over).await;
+    }
+
+    /// Turns away the run that has just asked, so that it does not wait for the end of the child.
+    fn refuse(&mut self) {
+        self.claimed.close();
+        drop(self.claimed.try_recv());
+    }
+}
+
+/// Makes an entry for a child if there may be one more. The oldest child for other calls makes way: calls like the last one
+/// are the likelier ones.
+fn enlist(ready: &AdmittedRun) -> Option<(Calls, Delist)> {
+    let (wish, most) = (ready.spare_wish()?, ready.config().spare.count);
+    let mut spares = SPARES.lock();
+    let waiting: Vec<&Entry> =
+        spares.iter().filter(|entry| entry.waits() && entry.wish.is_of_same_host(&wish)).collect();
+    if waiting.len() >= most {
+        let other = waiting.iter().find(|entry| entry.wish != wish)?;
+        other.over.send_replace(true);
+    }
+    let (claim, claimed) = oneshot::channel();
+    let (end, over) = watch::channel(false);
+    let end = Arc::new(end);
+    spares.push(Entry { wish, claim: Some(claim), over: Arc::clone(&end) });
+    Some((Calls { claimed, over }, Delist(end)))
+}
+
+/// Removes the entry of a child that is gone.
+struct Delist(Arc<watch::Sender<bool>>);
+
+impl Drop for Delist {
+    fn drop(&mut self) {
+        SPARES.lock().retain(|entry| !Arc::ptr_eq(&entry.over, &self.0));
+    }
+}
+
+/// Boots a child and keeps it until a run takes it or it has to go.
+async fn boot_and_keep(ready: AdmittedRun) {
+    // Declared in this order, so that who waits for its end finds no entry of it.
+    let Some((mut calls, _delist)) = enlist(&ready) else { return };
+    if let Some((booted, permit)) = boot(&ready, &mut calls).await {
+        keep(booted, permit, ready.config().spare.idle, &mut calls).await;
+    }
+}
+
+/// Starts the child if there is room and memory for it.
+async fn boot(ready: &AdmittedRun, calls: &mut Calls) -> Option<(Booted, EarlyPermit)> {
+    if !blocking(|| Memory::look().has_room()).await || !ready.may_boot_early().await {
+        return None;
+    }
+    let mut permit = Queue::shared().spare(&request(ready, None).await)?;
+    let cancel = Cancel::new();
+    let mut booting = Box::pin(ready.boot_spare(&cancel));
+    let in_time = select! {
+        biased;
+        booted = &mut booting => Some(booted),
+        () = calls.over() => None,
+        () = permit.evicted() => None,
+    };
+    let booted = if let Some(booted) = in_time {
+        booted
+    } else {
+        calls.refuse();
+        cancel.cancel(CancelReason::Dropped);
+        // Its files are waited for, so that nothing of them is left.
+        booting.await
+    };
+    Some((booted?, permit))
+}
+
+async fn keep(booted: Booted, mut permit: EarlyPermit, idle: Duration, calls: &mut Calls) {
+    let (ended, mut over) = (booted.ended(), calls.over.clone());
+    let claim = select! {
+        biased;
+        claim = &mut calls.claimed => claim.ok(),
+        _ = over.wait_for(|over| *over) => None,
+        () = permit.evicted() => None,
+        () = ended => None,
+        () = sleep(idle) => None,
+        () = memory_is_short() => None,
+    };
+    drop(over);
+    let Some(claim) = claim else {
+        calls.refuse();
+        return discard(booted, permit).await;
+    };
+    let (handover, returned) = Handover::new((booted, permit));
+    // Comes back at once if the run does not wait any more, and later if it needs another child.
+    drop(claim.send(handover));
+    if let Ok((booted, permit)) = returned.await {
+        discard(booted, permit).await;
+    }
+}
+
+async fn memory_is_short() {
+    let mut checks = interval(MEMORY_CHECK);
+    loop {
+        checks.tick().await;
+        if blocking(|| Memory::look().is_short()).await {
+            return;
+        }
+    }
+}

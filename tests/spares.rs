@@ -1,0 +1,458 @@
+//! Children that wait for the next call: taken by a call that would start exactly the same, and by no other, and gone without
+//! a trace where none comes. The children are scripted.
+#![cfg(target_os = "linux")]
+
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "nobody counts processes here")]
+mod pids;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagent_native::orchestrate::{
+    Call, CallOrder, EarlyCall, HandOver, TaskSpec, TasksSpec, end_spares, parallel, single,
+};
+use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::{
+    Control, HostContext, RunId, RunOutcome, RunOverrides, RunSpec, Timeout, ToolResult,
+};
+use pids::{Pids, eventually};
+use serde_json::{Value, json};
+use stage::{PATIENCE, User, stage};
+use tempfile::TempDir;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// Says at once that it is up, and with its answer who it is.
+const TELLS: &str = r#"echo $$ >> "$home/up"; hear; begin; said "by $$"; settled; leave"#;
+
+const AGENT: &str = "---\nname: local\ndescription: Looks around.\n---\nLook.\n";
+
+struct Scene {
+    root: TempDir,
+    config: Value,
+}
+
+impl Scene {
+    fn new(script: &str) -> Self {
+        Self::with(script, json!({ "spare": { "count": 1 } }))
+    }
+
+    fn with(script: &str, config: Value) -> Self {
+        let root = stage(script);
+        fs::create_dir_all(root.path().join("agent/agents")).expect("made");
+        let scene = Self { root, config };
+        scene.write("agent/agents/local.md", AGENT);
+        scene
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("it is below the root")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    fn context(&self) -> HostContext {
+        stage::context(self.root.path(), self.config.clone())
+    }
+
+    fn spec(&self, task: &str) -> RunSpec {
+        RunSpec {
+            agent: "local".into(),
+            label: None,
+            task: task.into(),
+            cwd: self.path("project"),
+            context: Arc::new(self.context()),
+            share: 1,
+            siblings: 1,
+            overrides: RunOverrides::default(),
+        }
+    }
+
+    async fn run(&self, spec: RunSpec) -> ToolResult {
+        timeout(PATIENCE, single(spec, call(Control::default()))).await.expect("the run ends")
+    }
+
+    /// Runs a task, and says which child has done it.
+    async fn served_by(&self, task: &str) -> i32 {
+        by(&self.run(self.spec(task)).await)
+    }
+
+    /// The children that have come up so far, in that order.
+    fn up(&self) -> Vec<i32> {
+        let text = fs::read_to_string(self.path("up")).unwrap_or_default();
+        text.lines().filter_map(|line| line.parse().ok()).collect()
+    }
+
+    /// The child with this number of all that come up, once it is up.
+    async fn nth(&self, number: usize) -> i32 {
+        eventually("another child", || self.up().len() >= number).await;
+        self.up()[number - 1]
+    }
+
+    /// Runs a first task, and waits for the child that waits afterwards.
+    async fn waiting(&self) -> i32 {
+        let first = self.served_by("first").await;
+        assert_eq!(self.up()[0], first);
+        self.nth(2).await
+    }
+
+    async fn gone(&self, pid: i32) {
+        let mut pids = Pids::default();
+        pids.push(pid);
+        pids.gone("a child that nobody needs").await;
+    }
+
+    /// What the children were told, a line each.
+    fn heard(&self) -> String {
+        fs::read_to_string(self.path("heard")).unwrap_or_default()
+    }
+
+    /// What lies in the directories of runs, by run.
+    fn runs(&self) -> Vec<Vec<OsString>> {
+        let names =
+            |path: PathBuf| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let runs = self.path("agent/subagents/runs");
+        names(runs.clone()).map(|run| names(runs.join(run)).collect()).collect()
+    }
+
+    /// Ends what waits. Afterwards so many runs have left their session each, and nothing else.
+    async fn leaves(self, sessions: usize) {
+        timeout(PATIENCE, end_spares()).await.expect("they end");
+        assert_eq!(self.runs(), vec![vec![OsString::from("session.jsonl")]; sessions]);
+        assert_eq!(fs::read_dir(self.path("agent/subagents/scratch")).map_or(0, Iterator::count), 0);
+        let mut pids = Pids::default();
+        self.up().into_iter().for_each(|pid| pids.push(pid));
+        pids.gone("nothing is left").await;
+    }
+}
+
+fn call(control: Control) -> Call {
+    Call {
+        id: RunId::draw(),
+        callbacks: Arc::new(User::default()),
+        control,
+        updates: watch::channel(None).0,
+        host_id: None,
+        order: CallOrder::now(),
+        hand_over: HandOver::default(),
+        ends_with: Cancel::new(),
+    }
+}
+
+/// The child that has given this result.
+fn by(result: &ToolResult) -> i32 {
+    by_each(result)[0]
+}
+
+/// The children that have given these results.
+fn by_each(result: &ToolResult) -> Vec<i32> {
+    let by = |answer: &str| answer.strip_prefix("by ")?.trim().parse().ok();
+    let each = result.details.results.iter().map(|single| single.output.as_deref().and_then(by));
+    each.map(|pid| pid.unwrap_or_else(|| panic!("{}", result.text))).collect()
+}
+
+#[tokio::test]
+async fn a_child_waits_after_a_run_and_serves_the_next_call_once() {
+    let scene = Scene::new(TELLS);
+    let spare = scene.waiting().await;
+    assert!(!scene.heard().contains("not known"), "{}", scene.heard());
+    assert_eq!(scene.heard().lines().count(), 1, "it has heard nothing: {}", scene.heard());
+    assert_eq!(scene.served_by("second").await, spare);
+    let next = scene.nth(3).await;
+    assert_eq!(scene.served_by("third").await, next);
+    scene.nth(4).await;
+    for task in ["first", "second", "third"] {
+        assert_eq!(scene.heard().matches(task).count(), 1, "{}", scene.heard());
+    }
+    scene.leaves(3).await;
+}
+
+#[tokio::test]
+async fn none_waits_unless_it_is_asked_for() {
+    let scene = Scene::with(TELLS, json!({}));
+    scene.served_by("first").await;
+    scene.served_by("second").await;
+    assert_eq!(scene.up().len(), 2);
+    scene.leaves(2).await;
+}
+
+#[tokio::test]
+async fn the_successor_of_a_run_of_which_its_call_changed_only_limits_is_the_same() {
+    let scene = Scene::new(TELLS);
+    let spare = scene.waiting().await;
+    let overrides =
+        RunOverrides { timeout: Timeout::After(Duration::from_secs(50)), ..RunOverrides::default() };
+    assert_eq!(by(&scene.run(RunSpec { overrides, ..scene.spec("second") }).await), spare);
+    scene.nth(3).await;
+    scene.leaves(2).await;
+}
+
+#[tokio::test]
+async fn a_child_that_dies_while_it_waits_is_not_missed() {
+    let scene = Scene::new(TELLS);
+    let spare = scene.waiting().await;
+    let mut pids = Pids::default();
+    pids.push(spare);
+    assert_eq!(pids.kill(), 1);
+    eventually("its directory goes", || scene.runs().len() == 1).await;
+    assert_eq!(scene.served_by("second").await, scene.up()[2]);
+    scene.nth(4).await;
+    scene.leaves(2).await;
+}
+
+#[tokio::test]
+async fn a_call_gets_a_child_that_still_boots() {
+    // The second one needs what the test gives it.
+    let boots = r#"echo $$ >> "$home/up"; test "$(wc -l < "$home/up")" -lt 2 || gate booted; "#;
+    let scene = Scene::new(&format!("{boots}{TELLS}").replacen(r#"echo $$ >> "$home/up"; hear"#, "hear", 1));
+    let spare = scene.waiting().await;
+    let run = {
+        let spec = scene.spec("second");
+        tokio::spawn(single(spec, call(Control::default())))
+    };
+    let taken = || scene.runs().len() == 2 && scene.runs().iter().all(|files| files.len() > 1);
+    eventually("its directory is there", || taken() || scene.runs().len() == 2).await;
+    scene.write("booted", "");
+    let result = timeout(PATIENCE, run).await.expect("it ends").expect("no panic");
+    assert_eq!(by(&result), spare);
+    scene.nth(3).await;
+    scene.leaves(2).await;
+}
+
+#[tokio::test]
+async fn of_two_calls_at_once_one_gets_the_child_that_waits() {
+    let scene = Scene::new(TELLS);
+    let spare = scene.waiting().await;
+    let (one, other) = tokio::join!(scene.served_by("second"), scene.served_by("third"));
+    assert_ne!(one, other);
+    assert!([one, other].contains(&spare), "{spare} has done neither");
+    scene.leaves(3).await;
+}
+
+#[tokio::test]
+async fn several_wait_and_serve_several_tasks_of_a_call_as_many_as_it_runs_at_once() {
+    let config = json!({ "spare": { "count": 3 }, "parallelConcurrency": 2 });
+    let scene = Scene::with(TELLS, config);
+    let tasks = |tasks: &[&str]| TasksSpec {
+        tasks: tasks
+            .iter()
+            .map(|task| TaskSpec { agent: "local".into(), cwd: None, task: (*task).into() })
+            .collect(),
+        cwd: scene.path("project"),
+        context: Arc::new(scene.context()),
+    };
+    let run = async |names: &[&str]| {
+        timeout(PATIENCE, parallel(tasks(names), call(Control::default()))).await.expect("the runs end")
+    };
+    run(&["a", "b"]).await;
+    scene.nth(4).await;
+    let waiting = scene.up()[2..].to_vec();
+    let result = run(&["c", "d", "e", "f"]).await;
+    let served = by_each(&result);
+    assert!(waiting.iter().all(|pid| served.contains(pid)), "{served:?} without {waiting:?}");
+    assert_eq!(result.details.results.iter().filter(|one| one.outcome == RunOutcome::Completed).count(), 4);
+    scene.leaves(6).await;
+}
+
+/// What a call changes before it comes, or what is changed on the disk.
+type Change = fn(&Scene, &mut RunSpec);
+
+/// Changes after which a child that waits would be another one than the call needs.
+const CHANGES: [(&str, Change); 15] = [
+    ("the agent file", |scene, _| {
+        scene.write("agent/agents/local.md", &AGENT.replace("Look.", "Look well."));
+    }),
+    ("the agent's tools", |scene, _| {
+        scene.write("agent/agents/local.md", &AGENT.replace("name:", "tools: read\nname:"));
+    }),
+    ("the agent's model", |scene, _| {
+        scene.write("agent/agents/local.md", &AGENT.replace("name:", "model: a/b\nname:"));
+    }),
+    ("a context file of the project", |scene, _| scene.write("project/AGENTS.md", "Be brief.")),
+    ("a context file above it", |scene, _| scene.write("CLAUDE.md", "Be brief.")),
+    ("a context file of the user", |scene, _| scene.write("agent/AGENTS.md", "Be brief.")),
+    ("notes on tools", |scene, _| scene.write("project/TOOLS.md", "Use rg.")),
+    ("the settings of pi", |scene, _| scene.write("agent/settings.json", "{}")),
+    ("the project's settings of pi", |scene, _| scene.write("project/.pi/settings.json", "{}")),
+    ("the login", |scene, _| scene.write("agent/auth.json", r#"{"a":{"type":"api_key","key":"k2"}}"#)),
+    ("the models", |scene, _| scene.write("agent/models.json", "{}")),
+    ("an extension", |scene, _| scene.write("agent/extensions/gate/src/index.ts", "export default () => {}")),
+    ("pi itself", |scene, _| {
+        let text = fs::read_to_string(scene.path("pi.sh")).expect("it is there");
+        scene.write("pi.sh", &format!("{text}# newer"));
+    }),
+    ("the environment", |_, spec| {
+        Arc::make_mut(&mut spec.context).env.push(("MARK".into(), "1".into()));
+    }),
+    ("the configuration", |_, spec| {
+        Arc::make_mut(&mut spec.context).config = Some(json!({ "spare": { "count": 1 }, "thinking": "low" }));
+    }),
+];
+
+#[tokio::test]
+async fn a_child_is_ended_and_not_used_once_anything_has_changed_that_it_was_booted_with() {
+    for (what, change) in CHANGES {
+        let scene = Scene::new(TELLS);
+        let spare = scene.waiting().await;
+        let mut spec = scene.spec("second");
+        change(&scene, &mut spec);
+        let served = by(&scene.run(spec.clone()).await);
+        assert_ne!(served, spare, "{what}");
+        scene.gone(spare).await;
+        // Its successor is up to date.
+        let next = scene.nth(4).await;
+        assert_eq!(by(&scene.run(spec).await), next, "{what}");
+        scene.leaves(3).await;
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_written_again_as_it_was_outdates_no_child() {
+    let scene = Scene::new(TELLS);
+    scene.write("agent/auth.json", "{}");
+    scene.write("project/AGENTS.md", "Be brief.");
+    let spare = scene.waiting().await;
+    for (name, text) in [("agent/auth.json", "{}"), ("project/AGENTS.md", "Be brief.")] {
+        fs::remove_file(scene.path(name)).expect("it is there");
+        scene.write(name, text);
+    }
+    scene.write("agent/sessions/other/session.jsonl", "");
+    scene.write("agent/models-store.json", "{}");
+    assert_eq!(scene.served_by("second").await, spare);
+    scene.leaves(2).await;
+}
+
+#[tokio::test]
+async fn a_call_for_something_else_leaves_the_child_alone_until_it_has_a_successor_itself() {
+    for (what, change) in [
+        ("another directory", (|scene, spec| spec.cwd = scene.path("sessions")) as Change),
+        ("another model", |_, spec| spec.overrides.model = Some("a/b".into())),
+        ("another agent", |_, spec| spec.agent = "explorer".into()),
+    ] {
+        let scene = Scene::with(TELLS, json!({ "spare": { "count": 2 } }));
+        let spare = scene.waiting().await;
+        let mut spec = scene.spec("second");
+        change(&scene, &mut spec);
+        assert_ne!(by(&scene.run(spec).await), spare, "{what}");
+        let other = scene.nth(4).await;
+        assert_eq!(scene.served_by("third").await, spare, "{what}");
+        let third = scene.nth(5).await;
+        // There may be two: the one that has waited longest for other calls makes way.
+        let spec = RunSpec { cwd: scene.path("home"), ..scene.spec("fourth") };
+        fs::create_dir(scene.path("home")).expect("made");
+        scene.run(spec).await;
+        scene.gone(other).await;
+        scene.nth(7).await;
+        assert_eq!(scene.served_by("fifth").await, third, "{what}");
+        scene.leaves(5).await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_waits_gets_the_place_of_the_child() {
+    let scene = Scene::with(TELLS, json!({ "spare": { "count": 1 }, "maxConcurrent": 1 }));
+    let spare = scene.waiting().await;
+    let served = by(&scene.run(RunSpec { agent: "explorer".into(), ..scene.spec("second") }).await);
+    assert_ne!(served, spare);
+    scene.gone(spare).await;
+    let next = scene.nth(4).await;
+    assert_eq!(by(&scene.run(RunSpec { agent: "explorer".into(), ..scene.spec("third") }).await), next);
+    scene.leaves(3).await;
+}
+
+#[tokio::test]
+async fn a_child_ends_when_nobody_has_come_in_time() {
+    let scene = Scene::with(TELLS, json!({ "spare": { "count": 1, "idleMs": 1000 } }));
+    let spare = scene.waiting().await;
+    scene.gone(spare).await;
+    eventually("its directory goes", || scene.runs().len() == 1).await;
+    assert_eq!(scene.served_by("second").await, scene.up()[2]);
+    scene.leaves(2).await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_or_aborted_while_it_takes_the_child_leaves_nothing() {
+    for polls in 0..40 {
+        let scene = Scene::new(TELLS);
+        scene.waiting().await;
+        let control = Control::default();
+        let mut run = Box::pin(single(scene.spec("second"), call(control.clone())));
+        for _ in 0..polls {
+            tokio::select! {
+                biased;
+                _ = &mut run => break,
+                () = tokio::task::yield_now() => {}
+            }
+        }
+        if polls % 2 == 0 {
+            drop(run);
+            eventually("the first run's session alone", || {
+                drop(end_spares());
+                scene.runs().iter().all(|files| *files == ["session.jsonl"])
+            })
+            .await;
+        } else {
+            control.cancel.cancel(CancelReason::Caller(None));
+            timeout(PATIENCE, run).await.expect("it ends");
+        }
+        timeout(PATIENCE, end_spares()).await.expect("they end");
+        let mut pids = Pids::default();
+        scene.up().into_iter().for_each(|pid| pids.push(pid));
+        pids.gone("nothing is left").await;
+    }
+}
+
+#[tokio::test]
+async fn limits_count_from_the_task() {
+    let config = json!({ "spare": { "count": 1 }, "timeoutMs": 4000, "idleTimeoutMs": 4000 });
+    let scene = Scene::with(TELLS, config);
+    let spare = scene.waiting().await;
+    tokio::time::sleep(Duration::from_millis(4100)).await;
+    let result = scene.run(scene.spec("second")).await;
+    assert_eq!(by(&result), spare);
+    let told = &result.details.results[0];
+    assert!(told.duration_ms < 4000, "{} ms", told.duration_ms);
+    scene.leaves(2).await;
+}
+
+#[tokio::test]
+async fn a_run_that_fails_has_no_successor() {
+    let script = r#"echo $$ >> "$home/up"; hear; begin
+case $line in *first*) said '' error;; *) said "by $$";; esac; settled; leave"#;
+    let scene = Scene::with(script, json!({ "spare": { "count": 2 }, "retry": { "enabled": false } }));
+    assert!(scene.run(scene.spec("first")).await.is_error);
+    let elsewhere = RunSpec { cwd: scene.path("sessions"), ..scene.spec("second") };
+    let served = by(&scene.run(elsewhere).await);
+    assert_eq!(scene.up()[1], served, "no child has come up before");
+    let next = scene.nth(3).await;
+    let elsewhere = RunSpec { cwd: scene.path("sessions"), ..scene.spec("third") };
+    assert_eq!(by(&scene.run(elsewhere).await), next);
+    scene.leaves(3).await;
+}
+
+#[tokio::test]
+async fn a_call_that_still_arrives_gets_the_child_that_waits_and_boots_no_other() {
+    let scene = Scene::new(TELLS);
+    let spare = scene.waiting().await;
+    let early =
+        EarlyCall::new("call".into(), false, scene.path("project"), scene.context(), Handle::current());
+    early.push(r#"{"agent":"local","#);
+    let call = Call { host_id: Some("call".into()), ..call(Control::default()) };
+    let result = timeout(PATIENCE, single(scene.spec("second"), call)).await.expect("the run ends");
+    assert_eq!(by(&result), spare);
+    timeout(PATIENCE, early.end()).await.expect("it ends");
+    let next = scene.nth(3).await;
+    assert_eq!(scene.served_by("third").await, next);
+    scene.leaves(3).await;
+}
