@@ -65,6 +65,8 @@ interface Way {
 	isSlow: boolean;
 	/** Whether a child may be booted while a call still arrives; absent where nobody knows of it. */
 	earlyBoot?: "on" | "off";
+	/** How many children wait for the next call. */
+	spares?: number;
 }
 
 const ways: Record<string, Way> = {
@@ -73,6 +75,7 @@ const ways: Record<string, Way> = {
 	notEarly: { extension: packageDir, isSlow: true, earlyBoot: "off" },
 	exampleAtOnce: { extension: example, isSlow: false },
 	atOnce: { extension: packageDir, isSlow: false, earlyBoot: "on" },
+	spare: { extension: packageDir, isSlow: false, earlyBoot: "on", spares: 1 },
 };
 
 /** When a call was complete, and when its child asked, by the mark in its task. */
@@ -120,7 +123,9 @@ class Parent {
 		delete this.#world.env.NODE_COMPILE_CACHE;
 		this.#world.writeAgentDir("agents/finder.md", agent);
 		if (way.earlyBoot) {
-			this.#world.writeAgentDir("subagents.json", JSON.stringify({ subagents: { earlyBoot: way.earlyBoot } }));
+			// One that waits is there for as long as all the other ways take their turns.
+			const spare = { count: way.spares ?? 0, idleMs: 600_000 };
+			this.#world.writeAgentDir("subagents.json", JSON.stringify({ subagents: { earlyBoot: way.earlyBoot, spare } }));
 		}
 		this.#session = startRpc(this.#world, { limitMs: 600_000 });
 	}
@@ -147,8 +152,8 @@ const server = await ModelServer.start(script);
 const parents = new Map(Object.entries(ways).map(([name, way]) => [name, new Parent(way, server.baseUrl)]));
 try {
 	const found: Record<string, number[]> = {};
-	// Twice, because compiled code is written when a pi ends.
-	const unmeasured = before === "warm" ? 2 : 0;
+	// Twice, because compiled code is written when a pi ends; once at least, because the first call finds nobody waiting.
+	const unmeasured = before === "warm" ? 2 : 1;
 	for (let i = 0; i < unmeasured; i++) for (const parent of parents.values()) await parent.delegate();
 	for (let i = 0; i < Number(delegations); i++) {
 		for (const [name, parent] of parents) {

@@ -5,10 +5,12 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import {
+	delegate,
 	detailsOf,
 	eventually,
 	finish,
 	hang,
+	lastEnd,
 	type ModelRequest,
 	makeGate,
 	piVersions,
@@ -80,12 +82,17 @@ for (const version of piVersions) {
 				};
 			}
 			stage = await Stage.open({ version, children });
-			// What the witness writes down, the sandbox would refuse it.
-			stage.configure({ sandbox: "off", inheritExtensions: [stage.world.writeAgentDir("witness.ts", witness)] });
+			configure({});
 			rpc = startRpc(stage.world);
 		});
 
 		after(() => stage.close());
+
+		function configure(more: Record<string, unknown>): void {
+			const inheritExtensions = [stage.world.writeAgentDir("witness.ts", witness)];
+			// What the witness writes down, the sandbox would refuse it.
+			stage.configure({ sandbox: "off", inheritExtensions, ...more });
+		}
 
 		/** Children that have come up since the last call. */
 		function fresh(): number {
@@ -170,6 +177,34 @@ for (const version of piVersions) {
 			assert.equal(detailsOf(played.end).results[0]?.agent, "tester");
 			assert.deepEqual([textOf(played.end), played.asked, fresh()], ["other", ["say other"], 2]);
 			await onlyPiIsLeft();
+		});
+
+		test("waits after a run where that is asked for, and serves one call that would start exactly it", async () => {
+			const before = runDirectories();
+			configure({ spare: { count: 1 } });
+			const [from, agent] = [stage.server.requests.length, "explorer"];
+			const run = async (word: string) => {
+				await rpc.prompt(delegate({ agent, task: `say ${word}` }));
+				assert.equal(textOf(lastEnd(rpc.log)), word);
+			};
+			await run("one");
+			await eventually(() => up() === 2, "the successor is up");
+			await run("two");
+			await eventually(() => up() === 3, "and its own: no other child has come up");
+			stage.world.write("AGENTS.md", "Be brief.");
+			await run("three");
+			await eventually(() => up() === 5, "a child that knows what has changed, and its successor");
+			const asked = stage.childRequests(from);
+			assert.deepEqual(
+				asked.map(({ userText }) => userText),
+				["say one", "say two", "say three"],
+				"those that wait ask nothing",
+			);
+			const knows = asked.map((request) => JSON.stringify(request).includes("Be brief."));
+			assert.deepEqual(knows, [false, false, true]);
+			await rpc.send({ type: "new_session" });
+			await onlyPiIsLeft();
+			assert.deepEqual([fresh(), runDirectories().length], [5, before.length + 3]);
 		});
 
 		for (const stop of ["abort", "new_session"]) {
