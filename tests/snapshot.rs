@@ -1,98 +1,20 @@
 //! Snapshots of real work trees: what is in them, and that nothing else happens.
 #![cfg(target_os = "linux")]
 
+#[path = "support/repository.rs"]
+mod repository;
+
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use pi_subagent_native::process::probe;
-use pi_subagent_native::workspace::{
-    ChangeKind, Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore,
-};
-use tempfile::TempDir;
-
-const ID: &str = "0badcafe";
-const LIMITS: SnapshotLimits = SnapshotLimits { bytes: 1 << 20, files: 1000 };
-
-/// A project and pi's directory beside it.
-struct Scene(TempDir);
+use pi_subagent_native::workspace::{ChangeKind, Git, GitError, Snapshot, SnapshotError, SnapshotStore};
+use repository::{ID, LIMITS, Scene};
 
 impl Scene {
-    fn new() -> Self {
-        let this = Self(tempfile::tempdir().expect("a temporary directory"));
-        fs::create_dir_all(this.at("project")).expect("made");
-        this.git(&["init", "-q", "-b", "main"]);
-        this
-    }
-
-    /// With one commit.
-    fn committed() -> Self {
-        let this = Self::new();
-        this.write("kept.txt", "kept");
-        this.write("dir/inner.txt", "inner");
-        this.commit();
-        this
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.0.path().canonicalize().expect("it is there").join(name)
-    }
-
-    fn root(&self) -> PathBuf {
-        self.at("project")
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.root().join(name);
-        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
-        fs::write(path, text).expect("written");
-    }
-
-    fn git(&self, args: &[&str]) -> String {
-        self.git_in(&self.root(), args)
-    }
-
-    fn git_in(&self, directory: &Path, args: &[&str]) -> String {
-        let done = Command::new("git")
-            .args(["-c", "user.name=n", "-c", "user.email=n@localhost", "-c", "protocol.file.allow=always"])
-            .args(args)
-            .env_clear()
-            .envs(self.env())
-            .current_dir(directory)
-            .output()
-            .expect("git runs");
-        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
-        String::from_utf8_lossy(&done.stdout).trim().to_owned()
-    }
-
-    fn commit(&self) {
-        self.git(&["add", "--all"]);
-        self.git(&["commit", "-qm", "all"]);
-    }
-
-    fn env(&self) -> Vec<(OsString, OsString)> {
-        let path = std::env::var_os("PATH").expect("a search path");
-        vec![("PATH".into(), path), ("HOME".into(), self.at("home").into())]
-    }
-
-    async fn store(&self) -> SnapshotStore {
-        let git = Git::find(&self.env(), None).await.expect("a git");
-        SnapshotStore::new(git, &self.at("agent"), &self.env(), LIMITS)
-    }
-
-    /// A store whose git runs in the sandbox, where this machine has one.
-    async fn sandboxed(&self) -> SnapshotStore {
-        let warden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/debug/pi-subagent-warden");
-        let abilities = probe(&warden).await.expect("the warden is built");
-        let sandbox = abilities.landlock.is_ok().then(|| (warden, abilities.mount_namespace.is_ok()));
-        let git = Git::find(&self.env(), sandbox).await.expect("a git");
-        SnapshotStore::new(git, &self.at("agent"), &self.env(), LIMITS)
-    }
-
     async fn take(&self) -> (SnapshotStore, Snapshot) {
         let store = self.store().await;
         let snapshot = store.take(ID, &self.root()).await.expect("a snapshot");

@@ -23,7 +23,12 @@ const OLDEST: (u32, u32) = (2, 32);
 /// The end of an error that is shown.
 const MAX_ERROR: usize = 400;
 /// Nothing of the user's environment but the search path is passed on.
-const VARIABLES: [(&str, &str); 12] = [
+const VARIABLES: [(&str, &str); 16] = [
+    // The author of commits of ours. The child's have their own.
+    ("GIT_AUTHOR_NAME", "pi-subagent-native"),
+    ("GIT_AUTHOR_EMAIL", "subagent@localhost"),
+    ("GIT_COMMITTER_NAME", "pi-subagent-native"),
+    ("GIT_COMMITTER_EMAIL", "subagent@localhost"),
     ("LC_ALL", "C"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_SYSTEM", "/dev/null"),
@@ -38,7 +43,9 @@ const VARIABLES: [(&str, &str); 12] = [
     ("GIT_PAGER", "cat"),
 ];
 /// Settings that come before any file, should one be read all the same.
-const SETTINGS: [&str; 14] = [
+const SETTINGS: [&str; 15] = [
+    // As many as there are processors.
+    "checkout.workers=0",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.untrackedCache=false",
@@ -100,8 +107,8 @@ pub struct Git {
 pub(super) struct Scope<'a> {
     /// The repository that git takes its configuration from. Ours, but where nothing but its configuration is read.
     pub git_dir: &'a Path,
-    /// The directory that may be written, where there is a sandbox.
-    pub writable: &'a Path,
+    /// The directories that may be written, where there is a sandbox. The first is ours.
+    pub writable: &'a [&'a Path],
     /// The working directory.
     pub cwd: &'a Path,
     /// Further variables.
@@ -122,7 +129,7 @@ impl Git {
         let path = search_path(env).unwrap_or_default().to_owned();
         let program = resolve_program("git".as_ref(), Some(&path)).ok_or(GitError::Missing)?;
         let git = Self { program, path, sandbox };
-        let command = git.command(vec!["--version".into()], Path::new("/"), None, &[]);
+        let command = git.command(vec!["--version".into()], Path::new("/"), &[], &[]);
         let said = capture_fed(command, Vec::new(), TIMEOUT, MAX_ERROR).await.map_err(GitError::Spawn)?;
         let said = String::from_utf8_lossy(&said.stdout).trim().to_owned();
         match version(&said) {
@@ -169,7 +176,7 @@ impl Git {
         let args_of = settings.chain(args.iter().map(|arg| arg.as_ref().to_owned())).collect();
         let mut env = vec![("GIT_DIR", scope.git_dir.as_os_str())];
         env.extend(scope.env);
-        let command = self.command(args_of, scope.cwd, Some(scope.writable), &env);
+        let command = self.command(args_of, scope.cwd, scope.writable, &env);
         let captured = capture_fed(command, input, TIMEOUT, MAX_BYTES).await.map_err(GitError::Spawn)?;
         if captured.truncated {
             let why = format!("it printed more than {MAX_BYTES} bytes");
@@ -182,16 +189,16 @@ impl Git {
         &self,
         args: Vec<OsString>,
         cwd: &Path,
-        writable: Option<&Path>,
+        writable: &[&Path],
         env: &[(&'static str, &OsStr)],
     ) -> ChildCommand {
         let fixed = VARIABLES.map(|(name, value)| (OsString::from(name), OsString::from(value)));
         // Where no configuration lies, should an option not be known.
-        let home = writable.unwrap_or(Path::new("/dev/null"));
+        let home = writable.first().map_or(Path::new("/dev/null"), |path| *path);
         let home = ["HOME", "XDG_CONFIG_HOME"].map(|name| (name.into(), home.into()));
         let own = env.iter().map(|(name, value)| (OsString::from(name), (*value).to_owned()));
         let guardian = self.sandbox.as_ref().map(|(warden, metadata)| {
-            let writable = writable.into_iter().map(Path::to_path_buf).collect();
+            let writable = writable.iter().map(|path| path.to_path_buf()).collect();
             let sandbox = Sandbox { metadata: *metadata, writable, ..Sandbox::default() };
             let options = Options { sandbox: Some(sandbox), ..Options::default() };
             Guardian { program: warden.clone(), options }

@@ -7,15 +7,18 @@
 //! | where are they, and which have changed | `scan` |
 //! | how does git read it without running what it names | `git`, `index` |
 //! | what was in it at one moment | `snapshot/` |
+//! | how does a run get a tree of its own, and its project what it did there | `private/` |
 
 mod git;
 mod index;
 mod names;
+mod private;
 mod root;
 mod scan;
 mod snapshot;
 
 pub use git::{Git, GitError};
+pub use private::{Imported, PrivateTree};
 pub(crate) use root::{is_bare, root_of};
 pub(crate) use scan::{Found, PARTIAL, scan};
 pub use snapshot::{Change, ChangeKind, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};

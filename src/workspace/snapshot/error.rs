@@ -44,6 +44,12 @@ pub enum SnapshotError {
         /// The id of the run.
         id: String,
     },
+    /// This file system cannot hold the tree as it is.
+    #[error("`{}` cannot be checked out as it is: another name becomes the same file here", path.display())]
+    Differs {
+        /// The first file that differs.
+        path: PathBuf,
+    },
     /// git printed something that cannot be read.
     #[error("`git {command}` printed something unexpected")]
     Unreadable {

@@ -37,7 +37,7 @@ impl Facts {
         ours: &Path,
         env: &[(OsString, OsString)],
     ) -> Result<Self, SnapshotError> {
-        let scope = Scope { git_dir: &dirs.own, writable: ours, cwd: ours, env: &[] };
+        let scope = Scope { git_dir: &dirs.own, writable: &[ours], cwd: ours, env: &[] };
         let head = git.try_run(scope, &["rev-parse", "--verify", "--quiet", "HEAD"], Vec::new()).await?;
         let head = Some(head).filter(crate::process::Captured::is_success);
         let head = head.map(|head| String::from_utf8_lossy(&head.stdout).trim().to_owned());
@@ -151,7 +151,9 @@ fn lines_of(file: &Path) -> Vec<u8> {
 }
 
 /// Runs what blocks beside the tasks of the runtime.
-pub(super) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(in crate::workspace) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(error) => std::panic::resume_unwind(error.into_panic()),

@@ -20,5 +20,7 @@ mod store;
 
 pub use change::{Change, ChangeKind};
 pub use error::SnapshotError;
+pub(super) use facts::off_thread;
 pub use record::SnapshotLimits;
+pub(super) use store::{Call, copy_with_time};
 pub use store::{Snapshot, SnapshotStore};

@@ -27,7 +27,7 @@ pub struct SnapshotLimits {
 
 /// A tree, and what is not in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Recorded {
+pub(in crate::workspace) struct Recorded {
     pub tree: String,
     /// Repositories of their own in the tree.
     pub submodules: Vec<PathBuf>,
@@ -36,7 +36,7 @@ pub(super) struct Recorded {
 }
 
 /// A work tree, and the directory of ours that takes it in.
-pub(super) struct Recorder<'a> {
+pub(in crate::workspace) struct Recorder<'a> {
     pub git: &'a Git,
     /// Our directory.
     pub ours: &'a Path,
@@ -50,7 +50,7 @@ pub(super) struct Recorder<'a> {
 
 /// Whose objects a command sees.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Objects {
+enum Objects {
     /// Ours: whoever writes an object that lies in the repository, too, changes the time of that.
     Ours,
     /// Ours and the repository's.
@@ -60,7 +60,11 @@ pub(super) enum Objects {
 impl Recorder<'_> {
     /// Records the tree in the index at `index`, which is a copy of the repository's or our own of before. `is_ours` if
     /// all of its entries are known to be what lies on the disk when their times agree.
-    pub(super) async fn record(&self, index: &Path, is_ours: bool) -> Result<Recorded, SnapshotError> {
+    pub(in crate::workspace) async fn record(
+        &self,
+        index: &Path,
+        is_ours: bool,
+    ) -> Result<Recorded, SnapshotError> {
         let entries = self.entries(index).await?;
         if !is_ours {
             self.distrust(index, &entries).await?;
@@ -179,7 +183,7 @@ impl Recorder<'_> {
     }
 
     /// What a command prints.
-    pub(super) async fn run(
+    async fn run(
         &self,
         index: &Path,
         objects: Objects,
@@ -188,18 +192,16 @@ impl Recorder<'_> {
     ) -> Result<Vec<u8>, SnapshotError> {
         let others = alternate(self.objects);
         let env = self.env(index, objects, &others);
-        Ok(self.git.run(self.scope(&env), args, input).await?)
+        let scope = Scope { git_dir: self.ours, writable: &[self.ours], cwd: self.root, env: &env };
+        Ok(self.git.run(scope, args, input).await?)
     }
 
     async fn try_run(&self, index: &Path, objects: Objects, args: &[&str]) -> Result<(), SnapshotError> {
         let others = alternate(self.objects);
         let env = self.env(index, objects, &others);
-        self.git.try_run(self.scope(&env), args, Vec::new()).await?;
+        let scope = Scope { git_dir: self.ours, writable: &[self.ours], cwd: self.root, env: &env };
+        self.git.try_run(scope, args, Vec::new()).await?;
         Ok(())
-    }
-
-    fn scope<'a>(&'a self, env: &'a [(&'static str, &'a OsStr)]) -> Scope<'a> {
-        Scope { git_dir: self.ours, writable: self.ours, cwd: self.root, env }
     }
 
     fn env<'a>(
@@ -217,7 +219,7 @@ impl Recorder<'_> {
 }
 
 /// A directory in the list of further directories with objects: quoted, since a colon would separate two.
-fn alternate(directory: &Path) -> std::ffi::OsString {
+pub(in crate::workspace) fn alternate(directory: &Path) -> std::ffi::OsString {
     let mut quoted = vec![b'"'];
     for byte in directory.as_os_str().as_encoded_bytes() {
         match byte {

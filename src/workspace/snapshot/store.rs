@@ -13,10 +13,10 @@ use std::fs::remove_dir_all as remove_tree;
 use super::change::{Change, parse};
 use super::error::SnapshotError;
 use super::facts::{Facts, off_thread};
-use super::record::{Objects, Recorded, Recorder, SnapshotLimits};
+use super::record::{Recorded, Recorder, SnapshotLimits, alternate};
 use crate::files::layout::{self, is_run_id};
 use crate::files::{FileError, private};
-use crate::workspace::git::Git;
+use crate::workspace::git::{Git, Scope};
 use crate::workspace::root::RepositoryDirs;
 
 /// What is known of a snapshot, beside its objects.
@@ -25,6 +25,8 @@ const RECORD: &str = "snapshot.json";
 const INDEX: &str = "index";
 /// That of a later state.
 const INDEX_NOW: &str = "index.now";
+/// A name that no index has.
+const NO_INDEX: &str = "index.none";
 /// The largest record that is read.
 const MAX_RECORD: u64 = 16 * 1024 * 1024;
 /// Files are taken as they are. Strongest of all attributes.
@@ -50,6 +52,27 @@ pub struct Snapshot {
     pub submodules: Vec<PathBuf>,
     /// Files that are not in it because they cannot be read.
     pub left_out: Vec<PathBuf>,
+}
+
+/// What a command on the objects of a snapshot sees and may write.
+#[derive(Clone, Copy)]
+pub(in crate::workspace) struct Call<'a> {
+    /// An empty one, if none is named.
+    pub index: Option<&'a Path>,
+    pub work_tree: &'a Path,
+    /// Further objects that it reads.
+    pub alternates: &'a [&'a Path],
+    /// Where it writes objects, if not in the snapshot's directory.
+    pub objects: Option<&'a Path>,
+    /// What it may write beside the snapshot's directory.
+    pub writable: &'a [&'a Path],
+}
+
+impl<'a> Call<'a> {
+    /// On the objects of the snapshot alone.
+    pub(in crate::workspace) fn of(snapshot: &'a Snapshot) -> Self {
+        Self { index: None, work_tree: &snapshot.root, alternates: &[], objects: None, writable: &[] }
+    }
 }
 
 /// The snapshots of one user.
@@ -198,8 +221,40 @@ impl SnapshotStore {
         args: &[&str],
         input: Vec<u8>,
     ) -> Result<Vec<u8>, SnapshotError> {
+        let call = Call { alternates: &[&snapshot.objects], ..Call::of(snapshot) };
+        self.call(snapshot, call, args, input).await
+    }
+
+    /// The same, with other objects or another tree.
+    pub(in crate::workspace) async fn call(
+        &self,
+        snapshot: &Snapshot,
+        call: Call<'_>,
+        args: &[&str],
+        input: Vec<u8>,
+    ) -> Result<Vec<u8>, SnapshotError> {
         let ours = self.directory(&snapshot.id);
-        self.recorder(snapshot, &ours).run(&ours.join(INDEX), Objects::Both, args, input).await
+        let alternates: Vec<_> = call.alternates.iter().map(|path| alternate(path)).collect();
+        let alternates = alternates.join(OsStr::new(":"));
+        let no_index = ours.join(NO_INDEX);
+        let mut env = vec![
+            ("GIT_WORK_TREE", call.work_tree.as_os_str()),
+            ("GIT_INDEX_FILE", call.index.unwrap_or(&no_index).as_os_str()),
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", alternates.as_os_str()),
+        ];
+        env.extend(call.objects.map(|objects| ("GIT_OBJECT_DIRECTORY", objects.as_os_str())));
+        let writable: Vec<&Path> =
+            [ours.as_path()].into_iter().chain(call.writable.iter().copied()).collect();
+        let scope = Scope { git_dir: &ours, writable: &writable, cwd: call.work_tree, env: &env };
+        Ok(self.git.run(scope, args, input).await?)
+    }
+
+    pub(in crate::workspace) fn program(&self) -> &Git {
+        &self.git
+    }
+
+    pub(in crate::workspace) fn limits(&self) -> SnapshotLimits {
+        self.limits
     }
 
     /// Removes the snapshot of a run, if it has one.
@@ -222,10 +277,20 @@ impl SnapshotStore {
     }
 
     fn recorder<'a>(&'a self, snapshot: &'a Snapshot, ours: &'a Path) -> Recorder<'a> {
+        self.recorder_at(snapshot, ours, &snapshot.root)
+    }
+
+    /// Records the state of another tree than the snapshot's own.
+    pub(in crate::workspace) fn recorder_at<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        ours: &'a Path,
+        root: &'a Path,
+    ) -> Recorder<'a> {
         Recorder {
             git: &self.git,
             ours,
-            root: &snapshot.root,
+            root,
             objects: &snapshot.objects,
             object_bytes: if snapshot.is_sha256 { 32 } else { 20 },
             limits: self.limits,
@@ -259,7 +324,7 @@ fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs) -> Result<(), File
 }
 
 /// Copies a file with its time of modification: git takes files that are as new as its index for changed.
-fn copy_with_time(from: &Path, to: &Path) -> Result<(), FileError> {
+pub(in crate::workspace) fn copy_with_time(from: &Path, to: &Path) -> Result<(), FileError> {
     let copy = || {
         let mut source = crate::files::open::regular(from)?;
         let modified = source.metadata()?.modified()?;

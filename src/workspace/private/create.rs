@@ -1,0 +1,197 @@
+//! Makes a private repository from a snapshot.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::copy::copy_listed;
+use crate::files::{FileError, private};
+use crate::workspace::root::RepositoryDirs;
+use crate::workspace::snapshot::{Call, Snapshot, SnapshotError, SnapshotStore, copy_with_time, off_thread};
+
+/// The index that the tree was checked out with, in the directory of the snapshot.
+pub(super) const INDEX: &str = "index.private";
+/// How many names are tried for a tree: one that was kept is in the way of the next of its run.
+const ATTEMPTS: u32 = 16;
+/// The first part of the names of branches.
+const BRANCHES: &str = "subagent";
+
+/// A private repository with a work tree, for one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrivateTree {
+    /// The snapshot that it was made from.
+    pub snapshot: Snapshot,
+    /// The directory that holds it and nothing else.
+    pub directory: PathBuf,
+    /// The root of the work tree.
+    pub root: PathBuf,
+    /// The commit that the child starts from.
+    pub base: String,
+    /// The branch that it works on.
+    pub branch: String,
+    /// What the tree lacks.
+    pub notices: Vec<String>,
+}
+
+impl SnapshotStore {
+    /// Makes a private tree from a snapshot in a new directory below `place`. `copied` are ignored paths to bring along,
+    /// relative to the root.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made. Nothing of it is left.
+    pub async fn private_tree(
+        &self,
+        snapshot: &Snapshot,
+        place: &Path,
+        copied: &[String],
+    ) -> Result<PrivateTree, SnapshotError> {
+        let base = self.base_commit(snapshot).await?;
+        let (place, id) = (place.to_owned(), snapshot.id.clone());
+        let name = snapshot.root.file_name().map_or_else(|| "tree".into(), ToOwned::to_owned);
+        let directory = off_thread(move || new_directory(&place, &id)).await?;
+        let root = directory.join(name);
+        let branch = format!("{BRANCHES}/{}", snapshot.id);
+        let tree =
+            PrivateTree { snapshot: snapshot.clone(), directory, root, base, branch, notices: Vec::new() };
+        match self.fill(tree.clone(), copied).await {
+            Ok(tree) => Ok(tree),
+            Err(error) => {
+                let directory = tree.directory;
+                drop(off_thread(move || fs::remove_dir_all(directory)).await);
+                Err(error)
+            }
+        }
+    }
+
+    /// The commit of a snapshot: the one that was checked out if nothing differs from it, else a new one on top.
+    async fn base_commit(&self, snapshot: &Snapshot) -> Result<String, SnapshotError> {
+        if let Some(head) = &snapshot.base {
+            let tree = format!("{head}^{{tree}}");
+            let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", &tree];
+            if self.git_text(snapshot, &args).await? == snapshot.tree {
+                return Ok(head.clone());
+            }
+        }
+        let message = "What was not committed when the sub-agent began";
+        self.commit(snapshot, &snapshot.tree, snapshot.base.as_deref(), message).await
+    }
+
+    /// Writes a commit of ours.
+    pub(super) async fn commit(
+        &self,
+        snapshot: &Snapshot,
+        tree: &str,
+        parent: Option<&str>,
+        message: &str,
+    ) -> Result<String, SnapshotError> {
+        let parent = parent.into_iter().flat_map(|parent| ["-p", parent]);
+        let args: Vec<&str> =
+            ["commit-tree", tree].into_iter().chain(parent).chain(["-m", message]).collect();
+        self.git_text(snapshot, &args).await
+    }
+
+    /// What git prints in one line.
+    pub(super) async fn git_text(&self, snapshot: &Snapshot, args: &[&str]) -> Result<String, SnapshotError> {
+        let printed = self.git(snapshot, args, Vec::new()).await?;
+        Ok(String::from_utf8_lossy(&printed).trim().to_owned())
+    }
+
+    async fn fill(&self, mut tree: PrivateTree, copied: &[String]) -> Result<PrivateTree, SnapshotError> {
+        let ours = self.directory(&tree.snapshot.id);
+        let (made, from) = (tree.clone(), ours.clone());
+        off_thread(move || lay_out(&made, &from)).await?;
+        let index = tree.root.join(".git/index");
+        let call = Call {
+            index: Some(&index),
+            work_tree: &tree.root,
+            alternates: &[&tree.snapshot.objects],
+            objects: None,
+            writable: &[&tree.root],
+        };
+        let checkout = ["read-tree", "-u", "--reset", &tree.snapshot.tree];
+        self.call(&tree.snapshot, call, &checkout, Vec::new()).await?;
+        // Names that differ in capitals only become one file on some file systems.
+        let differ = ["diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"];
+        let differ = self.call(&tree.snapshot, call, &differ, Vec::new()).await?;
+        if let Some(path) = differ.split(|byte| *byte == 0).find(|path| !path.is_empty()) {
+            let path = PathBuf::from(String::from_utf8_lossy(path).into_owned());
+            return Err(SnapshotError::Differs { path });
+        }
+        let (from, to, listed) = (tree.snapshot.root.clone(), tree.root.clone(), copied.to_vec());
+        let notices = off_thread(move || {
+            copy_with_time(&index, &ours.join(INDEX)).map(|()| copy_listed(&from, &to, &listed))
+        });
+        tree.notices = notices.await?;
+        let submodules = tree.snapshot.submodules.iter().take(8);
+        let empty = submodules.map(|path| {
+            format!("`{}` is a repository of its own, and empty in the private tree", path.display())
+        });
+        tree.notices.extend(empty);
+        Ok(tree)
+    }
+}
+
+/// A directory of the run's own, private.
+fn new_directory(place: &Path, id: &str) -> Result<PathBuf, FileError> {
+    private::create_dir_all(place).map_err(FileError::at(place))?;
+    let names =
+        (1..=ATTEMPTS).map(|number| if number > 1 { format!("{id}-{number}") } else { id.to_owned() });
+    let mut taken = None;
+    for path in names.map(|name| place.join(name)) {
+        match private::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                taken = Some(FileError::at(&path)(error));
+            }
+            Err(error) => return Err(FileError::at(&path)(error)),
+        }
+    }
+    Err(taken.expect("there was an attempt"))
+}
+
+/// Writes the repository: the branch of the run, and the project's objects as an alternate.
+fn lay_out(tree: &PrivateTree, ours: &Path) -> Result<(), SnapshotError> {
+    let git = tree.root.join(".git");
+    let at = |name: &str| git.join(name);
+    let failed = FileError::at(&git);
+    let lay_out = || {
+        let heads = format!("refs/heads/{BRANCHES}");
+        for name in ["objects/info", "objects/pack", &heads, "info"] {
+            fs::create_dir_all(at(name))?;
+        }
+        let alternate = tree.snapshot.objects.as_os_str().as_encoded_bytes();
+        if alternate.contains(&b'\n') {
+            return Err(io::Error::other("a line break in the path of the repository"));
+        }
+        fs::write(at("HEAD"), format!("ref: refs/heads/{}\n", tree.branch))?;
+        fs::write(at(&format!("refs/heads/{}", tree.branch)), format!("{}\n", tree.base))?;
+        fs::write(at("objects/info/alternates"), [alternate, b"\n"].concat())?;
+        for name in ["config", "info/attributes", "info/exclude"] {
+            fs::copy(ours.join(name), at(name))?;
+        }
+        let dirs = RepositoryDirs::of(&tree.snapshot.root);
+        if let Some(shallow) = dirs.map(|dirs| dirs.shared.join("shallow")).filter(|path| path.is_file()) {
+            fs::copy(shallow, at("shallow"))?;
+        }
+        copy_objects(&ours.join("objects"), &at("objects"))
+    };
+    Ok(lay_out().map_err(failed)?)
+}
+
+/// Copies what the repository does not have: our own objects, all of them loose.
+fn copy_objects(from: &Path, to: &Path) -> io::Result<()> {
+    for fan in fs::read_dir(from)? {
+        let fan = fan?;
+        if fan.file_name().len() != 2 {
+            continue;
+        }
+        let target = to.join(fan.file_name());
+        fs::create_dir_all(&target)?;
+        for object in fs::read_dir(fan.path())? {
+            let object = object?;
+            fs::copy(object.path(), target.join(object.file_name()))?;
+        }
+    }
+    Ok(())
+}

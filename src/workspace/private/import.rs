@@ -1,0 +1,206 @@
+//! Makes a branch of the project of what a child did in its private tree.
+
+use std::path::{Path, PathBuf};
+
+#[cfg(unix)]
+use pi_subagent_warden::remove_tree;
+#[cfg(not(unix))]
+use std::fs::remove_dir_all as remove_tree;
+
+use super::create::{INDEX, PrivateTree};
+use super::incoming::References;
+use crate::files::{FileError, private};
+use crate::text::chain;
+use crate::workspace::git::Scope;
+use crate::workspace::root::RepositoryDirs;
+use crate::workspace::snapshot::{Call, Change, SnapshotError, SnapshotStore, copy_with_time, off_thread};
+
+/// The patch, in the directory of the snapshot.
+const PATCH: &str = "changes.patch";
+/// How many names are tried for a branch: a run that is continued has one already.
+const ATTEMPTS: u32 = 64;
+
+/// What was taken over from a private tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// The branch in the project's repository; `None` if nothing has changed, or nothing could be taken over.
+    pub branch: Option<String>,
+    /// Its commit.
+    pub commit: Option<String>,
+    /// How many commits the child has made that were taken over.
+    pub commits: u32,
+    /// The file with all changes as a patch.
+    pub patch: Option<PathBuf>,
+    /// What differs from the tree that the child began with.
+    pub changes: Vec<Change>,
+    /// Lines that were added, in text files.
+    pub insertions: u64,
+    /// Lines that were removed.
+    pub deletions: u64,
+    /// The private tree, if it was kept because something in it was not taken over.
+    pub kept: Option<PathBuf>,
+    /// What was not taken over, and why.
+    pub notices: Vec<String>,
+}
+
+impl SnapshotStore {
+    /// Takes over what was done in a private tree whose child has ended, and removes the tree unless something would be
+    /// lost with it.
+    pub async fn import(&self, tree: &PrivateTree) -> Imported {
+        let mut imported = Imported::default();
+        if let Err(error) = self.import_into(tree, &mut imported).await {
+            imported.notices.push(format!("what the child did could not be taken over: {}", chain(&error)));
+        }
+        let is_whole = imported.notices.is_empty();
+        let directory = tree.directory.clone();
+        let is_removed = is_whole && off_thread(move || remove_tree(&directory)).await.is_ok();
+        if !is_removed {
+            imported.kept = Some(tree.root.clone());
+        }
+        imported
+    }
+
+    async fn import_into(&self, tree: &PrivateTree, imported: &mut Imported) -> Result<(), SnapshotError> {
+        let snapshot = &tree.snapshot;
+        let ours = self.directory(&snapshot.id);
+        let (from, now) = (ours.join(INDEX), ours.join("index.now"));
+        let to = now.clone();
+        off_thread(move || copy_with_time(&from, &to)).await?;
+        let recorded = self.recorder_at(snapshot, &ours, &tree.root).record(&now, true).await?;
+        let missed = recorded.submodules.iter().filter(|path| !snapshot.submodules.contains(path));
+        for path in missed.chain(&recorded.left_out).take(8) {
+            let path = path.display();
+            imported.notices.push(format!(
+                "`{path}` was not taken over: it is a repository of its own, or cannot be read"
+            ));
+        }
+        let (git, branch) = (tree.root.join(".git"), tree.branch.clone());
+        let tip = match off_thread(move || References::read(&git, &branch)).await {
+            Ok(References { tip, has_others }) => {
+                if has_others {
+                    imported
+                        .notices
+                        .push("the child has made other branches, which were not taken over".into());
+                }
+                self.tip(tree, tip, imported).await?
+            }
+            Err(why) => {
+                imported.notices.push(format!("the child's commits were not taken over: {why}"));
+                tree.base.clone()
+            }
+        };
+        let tip_tree = self.git_text(snapshot, &["rev-parse", &format!("{tip}^{{tree}}")]).await?;
+        let commit = if tip_tree == recorded.tree {
+            tip
+        } else {
+            let message = format!("Changes of the sub-agent's run {}", snapshot.id);
+            self.commit(snapshot, &recorded.tree, Some(&tip), &message).await?
+        };
+        if commit == tree.base {
+            return Ok(());
+        }
+        imported.changes = self.changes(snapshot, &snapshot.tree, &recorded.tree).await?;
+        (imported.insertions, imported.deletions) = self.lines(snapshot, &recorded.tree).await?;
+        imported.patch = Some(self.patch(snapshot, &recorded.tree).await?);
+        imported.branch = Some(self.publish(tree, &commit).await?);
+        imported.commit = Some(commit);
+        Ok(())
+    }
+
+    /// The child's last commit, if all that led to it was taken over, else the one that it began with.
+    async fn tip(
+        &self,
+        tree: &PrivateTree,
+        tip: String,
+        imported: &mut Imported,
+    ) -> Result<String, SnapshotError> {
+        if tip == tree.base {
+            return Ok(tip);
+        }
+        if let Err(why) = self.take_commits(tree, &tip).await {
+            imported.notices.push(format!("the child's commits were not taken over: {why}"));
+            return Ok(tree.base.clone());
+        }
+        let range = format!("{}..{tip}", tree.base);
+        let count = self.git_text(&tree.snapshot, &["rev-list", "--count", &range]).await?;
+        imported.commits = count.parse().unwrap_or_default();
+        Ok(tip)
+    }
+
+    async fn lines(
+        &self,
+        snapshot: &crate::workspace::Snapshot,
+        tree: &str,
+    ) -> Result<(u64, u64), SnapshotError> {
+        let args = [
+            "diff-tree",
+            "-r",
+            "--numstat",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            &snapshot.tree,
+            tree,
+        ];
+        let printed = self.git_text(snapshot, &args).await?;
+        let sum = |column: usize| {
+            // Binary files have a hyphen.
+            printed.lines().filter_map(|line| line.split('\t').nth(column)?.parse::<u64>().ok()).sum()
+        };
+        Ok((sum(0), sum(1)))
+    }
+
+    async fn patch(
+        &self,
+        snapshot: &crate::workspace::Snapshot,
+        tree: &str,
+    ) -> Result<PathBuf, SnapshotError> {
+        let args = [
+            "diff-tree",
+            "-r",
+            "-p",
+            "--binary",
+            "--full-index",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+        ];
+        let args = args.into_iter().chain([snapshot.tree.as_str(), tree]).collect::<Vec<_>>();
+        let patch = self.git(snapshot, &args, Vec::new()).await?;
+        let to = self.directory(&snapshot.id).join(PATCH);
+        let written = move || private::write(&to, &patch).map_err(FileError::at(&to)).map(|()| to);
+        Ok(off_thread(written).await?)
+    }
+
+    /// Brings a commit and what it needs into the project's repository, as a new branch.
+    async fn publish(&self, tree: &PrivateTree, commit: &str) -> Result<String, SnapshotError> {
+        let snapshot = &tree.snapshot;
+        let ours = self.directory(&snapshot.id);
+        let root = snapshot.root.clone();
+        let dirs = off_thread(move || RepositoryDirs::of(&root)).await;
+        let dirs = dirs.ok_or_else(|| SnapshotError::NoRepository { root: snapshot.root.clone() })?;
+        let not = snapshot.base.as_ref().map_or_else(String::new, |base| format!("^{base}\n"));
+        let range = format!("{commit}\n{not}").into_bytes();
+        let pack = self.git(snapshot, &["pack-objects", "--revs", "--stdout", "-q"], range).await?;
+        let into: &Path = &snapshot.objects;
+        let call = Call { alternates: &[], objects: Some(into), writable: &[into], ..Call::of(snapshot) };
+        self.call(snapshot, call, &["index-pack", "--stdin"], pack).await?;
+        // Where references are kept, the repository has to say. Nothing is run: hooks are off, and no file is looked at.
+        let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
+        let scope = Scope { git_dir: &dirs.own, writable, cwd: &ours, env: &[] };
+        let none = "0".repeat(commit.len());
+        for number in 1..=ATTEMPTS {
+            let branch = if number > 1 { format!("{}-{number}", tree.branch) } else { tree.branch.clone() };
+            let name = format!("refs/heads/{branch}");
+            let known = self
+                .program()
+                .try_run(scope, &["rev-parse", "--verify", "--quiet", &name], Vec::new())
+                .await?;
+            if !known.is_success() {
+                self.program().run(scope, &["update-ref", &name, commit, &none], Vec::new()).await?;
+                return Ok(branch);
+            }
+        }
+        Err(SnapshotError::Unreadable { command: "update-ref" })
+    }
+}

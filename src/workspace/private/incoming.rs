@@ -1,0 +1,151 @@
+//! Takes what a child has committed out of its repository.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::create::PrivateTree;
+use crate::files::open;
+use crate::workspace::snapshot::{Call, SnapshotStore, off_thread};
+
+/// The largest file with references that is read.
+const MAX_REFS: u64 = 1024 * 1024;
+/// Where the child's objects lie until they are checked.
+const INCOMING: &str = "incoming";
+/// Objects that are copied at most.
+const MAX_OBJECTS: usize = 200_000;
+
+/// What a child's repository refers to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct References {
+    /// The commit that is checked out.
+    pub tip: String,
+    /// Whether there are others, so that something would be lost with them.
+    pub has_others: bool,
+}
+
+impl References {
+    /// Reads them without git. Blocks.
+    pub(super) fn read(git: &Path, branch: &str) -> Result<Self, String> {
+        for directory in [git.to_owned(), git.join("refs"), git.join("refs/heads")] {
+            if !fs::symlink_metadata(&directory).is_ok_and(|found| found.is_dir()) {
+                return Err(format!("`{}` is no directory", directory.display()));
+            }
+        }
+        let full = format!("refs/heads/{branch}");
+        let packed = text(&git.join("packed-refs")).unwrap_or_default();
+        let packed = packed.lines().filter(|line| !line.starts_with(['#', '^']));
+        let packed: Vec<(&str, &str)> = packed.filter_map(|line| line.split_once(' ')).collect();
+        let loose = text(&git.join(&full)).ok();
+        let own = packed.iter().find(|(_, name)| *name == full).map(|(object, _)| (*object).to_owned());
+        let own = loose.or(own).ok_or("its branch is gone")?;
+        let head = text(&git.join("HEAD")).map_err(|error| format!("its `HEAD` cannot be read: {error}"))?;
+        let is_own = head.trim() == format!("ref: {full}");
+        let others =
+            packed.iter().any(|(_, name)| *name != full) || has_other(&git.join("refs"), &git.join(&full));
+        let tip = own.trim().to_owned();
+        let is_name = matches!(tip.len(), 40 | 64) && tip.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_name {
+            return Err("its branch is no commit".into());
+        }
+        Ok(Self { tip, has_others: others || !is_own })
+    }
+}
+
+/// Whether there is another file than `own` below a directory, or something that is neither.
+fn has_other(directory: &Path, own: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return true };
+    entries.flatten().any(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => has_other(&entry.path(), own),
+        _ => entry.path() != own,
+    })
+}
+
+fn text(path: &Path) -> io::Result<String> {
+    let bytes = open::read(open::regular_no_follow(path)?, MAX_REFS)?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+impl SnapshotStore {
+    /// Takes over the commits from the base of a private tree to `tip`, into our objects, and checks them: each object is
+    /// hashed again, and everything that it names has to be there.
+    pub(super) async fn take_commits(&self, tree: &PrivateTree, tip: &str) -> Result<(), String> {
+        let ours = self.directory(&tree.snapshot.id);
+        let incoming = ours.join(INCOMING);
+        let taken = self.take_into(tree, tip, &incoming).await;
+        let _ = off_thread(move || fs::remove_dir_all(incoming)).await;
+        taken
+    }
+
+    async fn take_into(&self, tree: &PrivateTree, tip: &str, incoming: &Path) -> Result<(), String> {
+        let (from, to, limit) = (tree.root.join(".git/objects"), incoming.to_owned(), self.limits().bytes);
+        let known = self.directory(&tree.snapshot.id).join("objects");
+        let packs = off_thread(move || copy_objects(&from, &to, &known, limit)).await?;
+        let project: &[&Path] = &[&tree.snapshot.objects];
+        let with_incoming: &[&Path] = &[&tree.snapshot.objects, incoming];
+        let ask = async |alternates: &[&Path], args: &[&str], input: Vec<u8>| {
+            let call = Call { alternates, ..Call::of(&tree.snapshot) };
+            self.call(&tree.snapshot, call, args, input).await.map_err(|error| error.to_string())
+        };
+        for pack in packs {
+            let pack = pack.to_string_lossy().into_owned();
+            ask(project, &["index-pack", &pack], Vec::new()).await?;
+        }
+        ask(with_incoming, &["merge-base", "--is-ancestor", &tree.base, tip], Vec::new())
+            .await
+            .map_err(|_| "they do not follow from the commit that it began with".to_owned())?;
+        let range = format!("{tip}\n^{}\n", tree.base).into_bytes();
+        let pack = ask(with_incoming, &["pack-objects", "--revs", "--stdout", "-q"], range).await?;
+        // Hashes everything, whatever the child has called it.
+        ask(project, &["index-pack", "--strict", "--stdin"], pack).await?;
+        let not = format!("^{}", tree.base);
+        ask(project, &["rev-list", "--objects", "--quiet", "--end-of-options", tip, &not], Vec::new())
+            .await?;
+        Ok(())
+    }
+}
+
+/// Copies regular files with the names of objects, and none that we have. Not what the repository refers to elsewhere.
+/// Returns the packs. Blocks.
+fn copy_objects(from: &Path, to: &Path, known: &Path, limit: u64) -> Result<Vec<PathBuf>, String> {
+    let failed = |error: io::Error| format!("its objects cannot be read: {error}");
+    let is_hex = |name: &str| name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let (mut bytes, mut count, mut packs) = (0_u64, 0, Vec::new());
+    if !fs::symlink_metadata(from).map_err(failed)?.is_dir() {
+        return Err("its objects are no directory".into());
+    }
+    fs::create_dir_all(to.join("pack")).map_err(failed)?;
+    for fan in fs::read_dir(from).map_err(failed)? {
+        let fan = fan.map_err(failed)?;
+        let (name, kind) = (fan.file_name(), fan.file_type().map_err(failed)?);
+        let Some(name) = name.to_str().filter(|_| kind.is_dir()) else { continue };
+        let is_pack = name == "pack";
+        if !(is_pack || (name.len() == 2 && is_hex(name))) {
+            continue;
+        }
+        fs::create_dir_all(to.join(name)).map_err(failed)?;
+        for object in fs::read_dir(fan.path()).map_err(failed)? {
+            let object = object.map_err(failed)?;
+            let file = object.file_name();
+            let Some(file) = file.to_str() else { continue };
+            let stem = file.strip_prefix("pack-").and_then(|file| file.strip_suffix(".pack"));
+            let is_object = if is_pack { stem.is_some_and(is_hex) } else { file.len() >= 38 && is_hex(file) };
+            if !is_object || known.join(name).join(file).exists() {
+                continue;
+            }
+            let mut source = open::regular_no_follow(&object.path()).map_err(failed)?;
+            let length = source.metadata().map_err(failed)?.len();
+            (bytes, count) = (bytes.saturating_add(length), count + 1);
+            if bytes > limit || count > MAX_OBJECTS {
+                return Err(format!("they take up more than `snapshot.maxBytes` allows, {limit} bytes"));
+            }
+            let target = to.join(name).join(file);
+            let mut copy = fs::File::create_new(&target).map_err(failed)?;
+            io::copy(&mut io::Read::take(&mut source, length), &mut copy).map_err(failed)?;
+            if is_pack {
+                packs.push(target);
+            }
+        }
+    }
+    Ok(packs)
+}

@@ -1,0 +1,23 @@
+//! A private repository for one run, made from a snapshot, and what is taken over from it.
+//!
+//! It is a repository of its own, not a linked work tree: its child may commit, and can neither reach the references of
+//! the project nor lose its history. Its objects are the project's, read through an alternate.
+//!
+//! Afterwards every byte of it is the child's, its configuration included. So git never runs in it: files are read with
+//! an index and a configuration of ours, and commits are copied object by object, without what the child's repository
+//! refers to elsewhere, and checked before they count.
+//!
+//! | Question | File |
+//! |---|---|
+//! | make one | `create` |
+//! | bring ignored files along | `copy` |
+//! | what did the child commit, and is it sound | `incoming` |
+//! | make a branch and a patch of what it did, and remove it | `import` |
+
+mod copy;
+mod create;
+mod import;
+mod incoming;
+
+pub use create::PrivateTree;
+pub use import::Imported;

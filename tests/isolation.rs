@@ -1,0 +1,398 @@
+//! Private trees of runs, made from real repositories, and what is taken over from them.
+#![cfg(target_os = "linux")]
+
+#[path = "support/repository.rs"]
+mod repository;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use pi_subagent_native::workspace::{Imported, PrivateTree, SnapshotError, SnapshotStore};
+use repository::{ID, Scene};
+
+const BRANCH: &str = "subagent/0badcafe";
+
+/// A private tree of a project.
+struct Isolated {
+    scene: Scene,
+    store: SnapshotStore,
+    tree: PrivateTree,
+}
+
+impl Isolated {
+    async fn of(scene: Scene, copied: &[&str]) -> Self {
+        let store = scene.store().await;
+        Self::with(scene, store, copied).await
+    }
+
+    async fn with(scene: Scene, store: SnapshotStore, copied: &[&str]) -> Self {
+        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        let copied: Vec<String> = copied.iter().map(|path| (*path).to_owned()).collect();
+        let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &copied).await.expect("a tree");
+        Self { scene, store, tree }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.tree.root.join(name);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        self.scene.git_in(&self.tree.root, args)
+    }
+
+    fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "-qm", message]);
+    }
+
+    async fn import(&self) -> Imported {
+        let before = refs(&self.scene);
+        let files = self.scene.git(&["status", "--porcelain"]);
+        let imported = self.store.import(&self.tree).await;
+        let after: Vec<_> = refs(&self.scene).into_iter().filter(|line| !line.contains(BRANCH)).collect();
+        assert_eq!(before, after, "no other reference has changed");
+        assert_eq!(files, self.scene.git(&["status", "--porcelain"]), "the user's tree has not changed");
+        imported
+    }
+
+    /// What a branch adds to the tree that the run began with.
+    fn told(&self, imported: &Imported) -> String {
+        self.scene.git(&["diff", "--stat", &self.tree.base, imported.branch.as_deref().expect("a branch")])
+    }
+}
+
+fn refs(scene: &Scene) -> Vec<String> {
+    let listed = scene.git(&["for-each-ref"])
+        + "\n"
+        + &fs::read_to_string(scene.root().join(".git/HEAD")).expect("readable");
+    listed.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn what_a_child_leaves_becomes_a_branch_and_a_patch_and_the_tree_goes() {
+    for sandboxed in [false, true] {
+        let scene = Scene::committed();
+        scene.write("kept.txt", "not committed");
+        scene.write("untracked.txt", "untracked");
+        scene.write(".gitignore", "*.log\n");
+        let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
+        let isolated = Isolated::with(scene, store, &[]).await;
+        assert_eq!(
+            isolated.git(&["status", "--porcelain"]),
+            "",
+            "what was not committed is part of its base"
+        );
+        assert_eq!(fs::read_to_string(isolated.tree.root.join("kept.txt")).expect("there"), "not committed");
+        isolated.write("kept.txt", "changed");
+        isolated.write("new/file.txt", "one\ntwo\n");
+        isolated.write("ignored.log", "ignored");
+        fs::remove_file(isolated.tree.root.join("untracked.txt")).expect("removed");
+        let imported = isolated.import().await;
+        assert_eq!(imported.notices, Vec::<String>::new());
+        assert_eq!((imported.branch.as_deref(), imported.commits), (Some(BRANCH), 0));
+        assert_eq!((imported.insertions, imported.deletions), (3, 2));
+        let paths: Vec<_> =
+            imported.changes.iter().map(|change| change.path.to_str().expect("text")).collect();
+        assert_eq!(paths, ["kept.txt", "new/file.txt", "untracked.txt"]);
+        assert!(isolated.told(&imported).contains("3 files changed, 3 insertions(+), 2 deletions(-)"));
+        assert!(imported.kept.is_none() && !isolated.tree.directory.exists());
+        isolated.scene.git(&["fsck", "--strict"]);
+        // The patch makes the same of the user's tree.
+        let patch = imported.patch.expect("a patch").display().to_string();
+        isolated.scene.git(&["apply", &patch]);
+        assert_eq!(fs::read_to_string(isolated.scene.root().join("kept.txt")).expect("there"), "changed");
+        assert!(!isolated.scene.root().join("untracked.txt").exists());
+    }
+}
+
+#[tokio::test]
+async fn commits_are_taken_over_with_what_was_not_committed_on_top() {
+    let isolated = Isolated::of(Scene::committed(), &[]).await;
+    assert_eq!(
+        isolated.tree.base,
+        isolated.scene.git(&["rev-parse", "HEAD"]),
+        "a clean tree needs no commit of ours"
+    );
+    isolated.write("a.txt", "a");
+    isolated.commit("first of the child");
+    isolated.write("b.txt", "b");
+    isolated.commit("second of the child");
+    isolated.git(&["gc", "-q"]);
+    isolated.write("b.txt", "b, changed");
+    let imported = isolated.import().await;
+    assert_eq!((&imported.notices, imported.commits), (&vec![], 2));
+    let log = isolated.scene.git(&["log", "--format=%s", &format!("{}..{BRANCH}", isolated.tree.base)]);
+    assert_eq!(log, "Changes of the sub-agent's run 0badcafe\nsecond of the child\nfirst of the child");
+    assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:b.txt")]), "b, changed");
+    isolated.scene.git(&["fsck", "--strict"]);
+    assert!(!isolated.tree.directory.exists());
+}
+
+#[tokio::test]
+async fn a_run_that_changes_nothing_leaves_nothing() {
+    let isolated = Isolated::of(Scene::committed(), &[]).await;
+    let imported = isolated.import().await;
+    assert_eq!(imported, Imported::default());
+    assert!(!isolated.tree.directory.exists());
+    assert_eq!(isolated.scene.git(&["branch", "--list", "subagent/*"]), "");
+}
+
+/// The child has written every byte of the repository that is looked at.
+#[tokio::test]
+async fn nothing_of_the_childs_repository_is_run_or_followed() {
+    let scene = Scene::committed();
+    // Another repository of the user's, whose objects are none of the child's business.
+    fs::create_dir_all(scene.at("other")).expect("made");
+    scene.git_in(&scene.at("other"), &["init", "-q"]);
+    fs::write(scene.at("other/secret"), "of another project").expect("written");
+    scene.git_in(&scene.at("other"), &["add", "."]);
+    scene.git_in(&scene.at("other"), &["commit", "-qm", "secret"]);
+    let secret = scene.git_in(&scene.at("other"), &["rev-parse", "HEAD^{tree}"]);
+    let isolated = Isolated::of(scene, &[]).await;
+    let (git, mark) = (isolated.tree.root.join(".git"), isolated.scene.at("mark"));
+    let script = isolated.scene.at("script");
+    fs::write(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", mark.display())).expect("written");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("set");
+    let program = script.display().to_string();
+    isolated.write("honest.txt", "honest");
+    isolated.commit("honest");
+    // A commit whose tree lies in the other repository.
+    let alternates = fs::read_to_string(git.join("objects/info/alternates")).expect("there");
+    let other = isolated.scene.at("other/.git/objects").display().to_string();
+    fs::write(git.join("objects/info/alternates"), format!("{alternates}{other}\n")).expect("written");
+    let forged = isolated.git(&["commit-tree", &secret, "-p", "HEAD", "-m", "forged"]);
+    isolated.git(&["update-ref", "HEAD", &forged]);
+    for (key, value) in [
+        ("core.fsmonitor", &program),
+        ("filter.evil.clean", &program),
+        ("uploadpack.packObjectsHook", &program),
+        ("core.alternateRefsCommand", &program),
+        ("core.sshCommand", &program),
+        ("diff.external", &program),
+    ] {
+        isolated.git(&["config", key, value]);
+    }
+    isolated.write(".gitattributes", "* filter=evil diff=evil\n");
+    for hook in ["post-index-change", "reference-transaction", "pre-auto-gc"] {
+        fs::create_dir_all(git.join("hooks")).expect("made");
+        fs::copy(&script, git.join("hooks").join(hook)).expect("copied");
+    }
+    let imported = isolated.import().await;
+    assert!(!mark.exists(), "{}", fs::read_to_string(&mark).unwrap_or_default());
+    // The files count; the commits are refused as a whole, and kept.
+    assert!(
+        imported.notices[0].starts_with("the child's commits were not taken over: "),
+        "{:?}",
+        imported.notices
+    );
+    assert_eq!(imported.kept.as_deref(), Some(&*isolated.tree.root));
+    assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:honest.txt")]), "honest");
+    let known =
+        Command::new("git").args(["cat-file", "-e", &secret]).current_dir(isolated.scene.root()).output();
+    assert!(!known.expect("git runs").status.success(), "the other project's objects did not come along");
+}
+
+/// Each row: what a child does to its repository, and what is said of it. Its files are taken over all the same.
+#[tokio::test]
+async fn what_is_doubtful_is_kept_and_named() {
+    type Row = (&'static str, fn(&Isolated), &'static str);
+    let rows: &[Row] = &[
+        (
+            "the repository is a link",
+            |isolated| {
+                let git = isolated.tree.root.join(".git");
+                fs::rename(&git, isolated.scene.at("moved")).expect("moved");
+                symlink(isolated.scene.at("moved"), git).expect("linked");
+            },
+            "is no directory",
+        ),
+        (
+            "there is none",
+            |isolated| fs::remove_dir_all(isolated.tree.root.join(".git")).expect("removed"),
+            "is no directory",
+        ),
+        (
+            "another branch",
+            |isolated| {
+                isolated.git(&["checkout", "-qb", "other"]);
+                isolated.write("other.txt", "on another branch");
+                isolated.commit("other");
+            },
+            "other branches",
+        ),
+        (
+            "history that does not follow",
+            |isolated| {
+                isolated.git(&["checkout", "-q", "--orphan", "new"]);
+                isolated.commit("orphan");
+                isolated.git(&["branch", "-qf", BRANCH, "new"]);
+                isolated.git(&["checkout", "-q", BRANCH]);
+                isolated.git(&["branch", "-qD", "new"]);
+            },
+            "do not follow from the commit",
+        ),
+        (
+            "an object with another content than its name",
+            |isolated| {
+                isolated.write("mine.txt", "mine");
+                isolated.commit("mine");
+                let blob = isolated.git(&["rev-parse", "HEAD:mine.txt"]);
+                let other = isolated.git(&["rev-parse", "HEAD"]);
+                let at =
+                    |name: &str| isolated.tree.root.join(".git/objects").join(&name[..2]).join(&name[2..]);
+                fs::remove_file(at(&blob)).expect("removed");
+                fs::copy(at(&other), at(&blob)).expect("copied");
+                isolated.write("mine.txt", "something else");
+            },
+            "commits were not taken over",
+        ),
+        (
+            "objects that are links",
+            |isolated| {
+                isolated.write("mine.txt", "mine");
+                isolated.commit("mine");
+                let commit = isolated.git(&["rev-parse", "HEAD"]);
+                let at = isolated.tree.root.join(".git/objects").join(&commit[..2]).join(&commit[2..]);
+                fs::rename(&at, isolated.scene.at("object")).expect("moved");
+                symlink(isolated.scene.at("object"), at).expect("linked");
+            },
+            "commits were not taken over",
+        ),
+        (
+            "a repository in the tree",
+            |isolated| {
+                isolated.write("nested/file", "text");
+                isolated.scene.git_in(&isolated.tree.root.join("nested"), &["init", "-q"]);
+            },
+            "`nested/` was not taken over",
+        ),
+    ];
+    for (label, change, said) in rows {
+        let isolated = Isolated::of(Scene::committed(), &[]).await;
+        isolated.write("kept.txt", "changed");
+        change(&isolated);
+        let imported = isolated.import().await;
+        assert!(
+            imported.notices.iter().any(|notice| notice.contains(said)),
+            "{label}: {:?}",
+            imported.notices
+        );
+        assert!(imported.kept.is_some() && isolated.tree.root.join("kept.txt").exists(), "{label}");
+        assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:kept.txt")]), "changed", "{label}");
+        isolated.scene.git(&["fsck", "--strict"]);
+    }
+}
+
+#[tokio::test]
+async fn ignored_files_are_brought_along_and_never_through_a_link() {
+    let scene = Scene::committed();
+    scene.write(".gitignore", "node_modules/\n.env\nout\nlinked\n");
+    scene.write(".env", "KEY=1");
+    scene.write("node_modules/a/index.js", "module");
+    symlink("../a/index.js", scene.root().join("node_modules/bin")).expect("linked");
+    fs::create_dir_all(scene.at("elsewhere")).expect("made");
+    fs::write(scene.at("elsewhere/private"), "private").expect("written");
+    symlink(scene.at("elsewhere"), scene.root().join("linked")).expect("linked");
+    let copied =
+        [".env", "node_modules", "missing", "linked/private", "../elsewhere", "kept.txt", ".git/config"];
+    let isolated = Isolated::of(scene, &copied).await;
+    let text = |name: &str| fs::read_to_string(isolated.tree.root.join(name)).ok();
+    assert_eq!(text(".env").as_deref(), Some("KEY=1"));
+    assert_eq!(text("node_modules/a/index.js").as_deref(), Some("module"));
+    assert_eq!(
+        fs::read_link(isolated.tree.root.join("node_modules/bin")).expect("a link"),
+        Path::new("../a/index.js")
+    );
+    assert_eq!((text("linked/private"), text("elsewhere/private")), (None, None));
+    let said = isolated.tree.notices.join("\n");
+    for refused in ["../elsewhere", "kept.txt", ".git/config"] {
+        assert!(said.contains(&format!("`{refused}` (`isolation.copy`)")), "{said}");
+    }
+    let imported = isolated.import().await;
+    assert_eq!(imported, Imported::default(), "what was brought along is ignored here, too");
+}
+
+/// Each row: a repository, and what its private tree is like.
+#[tokio::test]
+async fn repositories_in_any_state_have_private_trees() {
+    let unborn = Scene::new();
+    unborn.write("first.txt", "first");
+    let isolated = Isolated::of(unborn, &[]).await;
+    isolated.write("second.txt", "second");
+    let imported = isolated.import().await;
+    assert_eq!(imported.notices, Vec::<String>::new());
+    assert_eq!(isolated.scene.git(&["ls-tree", "--name-only", BRANCH]), "first.txt\nsecond.txt");
+
+    let detached = Scene::committed();
+    detached.git(&["checkout", "-q", "--detach"]);
+    let isolated = Isolated::of(detached, &[]).await;
+    isolated.write("new.txt", "new");
+    assert_eq!(isolated.import().await.branch.as_deref(), Some(BRANCH));
+
+    let sparse = Scene::committed();
+    sparse.git(&["sparse-checkout", "set", "--no-cone", "kept.txt"]);
+    let isolated = Isolated::of(sparse, &[]).await;
+    assert!(isolated.tree.root.join("dir/inner.txt").exists(), "a private tree is whole");
+    assert_eq!(isolated.import().await, Imported::default());
+
+    let linked = Scene::committed();
+    linked.git(&["worktree", "add", "-q", "../linked", "-b", "side"]);
+    let store = linked.store().await;
+    let snapshot = store.take(ID, &linked.at("linked")).await.expect("a snapshot");
+    let tree = store.private_tree(&snapshot, &linked.at("agent/trees"), &[]).await.expect("a tree");
+    fs::write(tree.root.join("new.txt"), "new").expect("written");
+    assert_eq!(store.import(&tree).await.branch.as_deref(), Some(BRANCH));
+    assert_eq!(linked.git(&["show", &format!("{BRANCH}:new.txt")]), "new");
+
+    let with_submodule = Scene::committed();
+    let inner = with_submodule.root().join("inner");
+    fs::create_dir_all(&inner).expect("made");
+    with_submodule.git_in(&inner, &["init", "-q"]);
+    fs::write(inner.join("file"), "text").expect("written");
+    with_submodule.git_in(&inner, &["add", "."]);
+    with_submodule.git_in(&inner, &["commit", "-qm", "inner"]);
+    let head = with_submodule.git_in(&inner, &["rev-parse", "HEAD"]);
+    with_submodule.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{head},inner")]);
+    let isolated = Isolated::of(with_submodule, &[]).await;
+    assert_eq!(fs::read_dir(isolated.tree.root.join("inner")).expect("a directory").count(), 0);
+    assert_eq!(isolated.tree.notices, ["`inner` is a repository of its own, and empty in the private tree"]);
+    assert_eq!(isolated.import().await, Imported::default());
+}
+
+#[tokio::test]
+async fn a_branch_that_is_there_already_is_left_alone() {
+    let scene = Scene::committed();
+    scene.git(&["branch", BRANCH]);
+    let before = scene.git(&["rev-parse", BRANCH]);
+    let isolated = Isolated::of(scene, &[]).await;
+    isolated.write("new.txt", "new");
+    let imported = isolated.store.import(&isolated.tree).await;
+    assert_eq!(imported.branch.as_deref(), Some("subagent/0badcafe-2"));
+    assert_eq!(isolated.scene.git(&["rev-parse", BRANCH]), before);
+    // Where no such branch can be, everything is kept.
+    let scene = Scene::committed();
+    scene.git(&["branch", "subagent"]);
+    let isolated = Isolated::of(scene, &[]).await;
+    isolated.write("new.txt", "new");
+    let imported = isolated.store.import(&isolated.tree).await;
+    assert!(imported.notices[0].contains("`git update-ref` failed"), "{:?}", imported.notices);
+    assert!(imported.branch.is_none() && imported.patch.is_some());
+    assert_eq!(fs::read_to_string(imported.kept.expect("kept").join("new.txt")).expect("there"), "new");
+}
+
+#[tokio::test]
+async fn a_tree_that_grew_too_large_is_kept() {
+    let isolated = Isolated::of(Scene::committed(), &[]).await;
+    isolated.write("large", &"x".repeat(2 << 20));
+    let imported = isolated.import().await;
+    assert!(imported.notices[0].contains("takes up 2.0 MiB"), "{:?}", imported.notices);
+    assert!(imported.branch.is_none() && imported.kept.is_some());
+    let scene = Scene::new();
+    fs::remove_dir_all(scene.root().join(".git")).expect("removed");
+    let refused = scene.store().await.take(ID, &scene.root()).await.expect_err("no repository");
+    assert!(matches!(refused, SnapshotError::NoRepository { .. }));
+}
