@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
 import { visibleWidth } from "@earendil-works/pi-tui";
+import { library } from "../../extension/host/library.ts";
 import { type AnyTheme, joinedWidth, Pen } from "../../extension/ui/pen.ts";
 import { prose } from "../../extension/ui/prose.ts";
 import { cell, clip, fitPath, indented, oneLine, plainText, wrap } from "../../extension/ui/text.ts";
@@ -128,18 +130,6 @@ describe("Markdown", () => {
 		]);
 	});
 
-	it("has pi's colours for code, and one colour for a language that nobody knows", () => {
-		const fg: AnyTheme["fg"] = (color, text) => (color.startsWith("syntax") ? `<${color.slice(6)}:${text}>` : text);
-		const marked = new Pen({ fg }, 80);
-		const code = (language: string) =>
-			prose(`\`\`\`${language}\nfn main() { let x = "a\n b"; }\n\`\`\``, marked).slice(1, -1);
-		assert.deepEqual(code("rust"), [
-			'  <Keyword:fn><Function: main>() { <Keyword:let> x = <String:"a>',
-			'  <String: b">; }',
-		]);
-		assert.deepEqual(code("nonsense"), ['  fn main() { let x = "a', '   b"; }']);
-	});
-
 	it("survives what a parser gives up on", () => {
 		for (const source of [">".repeat(20_000), "[".repeat(20_000), "- ".repeat(5_000), "\u0000`".repeat(500)]) {
 			for (const line of prose(source, plain.resized(30))) assert.ok(visibleWidth(line) <= 30);
@@ -161,5 +151,31 @@ describe("a theme that lacks what is asked of it", () => {
 		const broken = new Pen({ fg }, 20);
 		assert.deepEqual([broken.fg("accent", "a"), broken.bg("customMessageBg", "b"), broken.bold("c")], ["a", "b", "c"]);
 		assert.deepEqual(prose("# A `b`\n\n```ts\nlet c;\n```", broken), ["A b", "", "```ts", "  let c;", "```"]);
+	});
+});
+
+describe("code", () => {
+	const PI = "@earendil-works/pi-coding-agent";
+	const fg: AnyTheme["fg"] = (color, text) => (color === "mdCodeBlock" ? `<${text}>` : text);
+	const code = (language: string) =>
+		prose(`\`\`\`${language}\nfn main() { let x = "a\n b"; }\n\`\`\``, new Pen({ fg }, 80)).slice(1, -1);
+	const inOneColour = ['  <fn main() { let x = "a>', '  < b"; }>'];
+
+	it("is in one colour in a host that is not pi", () => assert.deepEqual(code("rust"), inOneColour));
+
+	it("is drawn by the pi that runs us", async (test) => {
+		const [, program = ""] = process.argv;
+		process.argv[1] = fileURLToPath(import.meta.resolve(PI).replace(/index\.js$/, "cli.js"));
+		test.after(() => {
+			process.argv[1] = program;
+		});
+		const { highlightCode, initTheme } = await library();
+		initTheme?.("dark");
+		const lines = highlightCode?.('fn main() { let x = "a\n b"; }', "rust") ?? [];
+		assert.ok(lines.join().includes("\u001b[38;"));
+		assert.deepEqual(
+			code("rust"),
+			lines.map((line) => `  ${line}`),
+		);
 	});
 });

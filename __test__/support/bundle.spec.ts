@@ -2,16 +2,14 @@
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { createRequire, isBuiltin, SourceMap } from "node:module";
+import { isBuiltin, SourceMap } from "node:module";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { bundle, bundleFiles } from "../../scripts/lib/bundle.mjs";
 import { packageDir } from "./versions.ts";
 
-const [code = "", map = "", licences = "", later = ""] = bundleFiles.map((path) =>
-	readFileSync(join(packageDir, path), "utf8"),
-);
+const [code = "", map = "", licences = ""] = bundleFiles.map((path) => readFileSync(join(packageDir, path), "utf8"));
 
 test("imports only what Node has", () => {
 	const imported = [
@@ -31,16 +29,9 @@ test("names no place on the machine that built it", () => {
 });
 
 test("brings the licence of all that it holds", () => {
-	const held = [...`${code}${later}`.matchAll(/node_modules\/((?:@[^/\s]+\/)?[^/\s"]+)\//g)].map(([, name]) => name);
+	const held = [...code.matchAll(/node_modules\/((?:@[^/\s]+\/)?[^/\s"]+)\//g)].map(([, name]) => name);
 	for (const name of new Set(held)) assert.match(licences, new RegExp(`^## ${name} \\d`, "m"));
 	assert.doesNotMatch(code, /^\/\/ node_modules\/@earendil-works\/pi-(?!tui\/)/m, "only types of pi are imported");
-});
-
-test("reads the languages of code from beside it, when there is code", () => {
-	assert.match(code, /createRequire\d*\(import\.meta\.url\)\("\.\/languages\.cjs"\)/);
-	assert.doesNotMatch(code, /node_modules\/highlight\.js/);
-	const { highlight } = createRequire(join(packageDir, bundle))("./languages.cjs") as typeof import("highlight.js");
-	assert.match(highlight("let one = 1;", { language: "typescript" }).value, /hljs-keyword/);
 });
 
 test("is traced back to its sources", () => {

@@ -1,9 +1,12 @@
 /** What a model has written: Markdown as pi draws it. */
 
 import { Markdown, type MarkdownTheme } from "@earendil-works/pi-tui";
-import { highlighted } from "./highlight.ts";
+import { loadedLibrary } from "../host/library.ts";
 import type { Color, Pen } from "./pen.ts";
 import { plainText } from "./text.ts";
+
+/** Longer code is drawn in one colour: it is a file, and somebody waits for the screen. */
+const MOST_CODE = 30_000;
 
 /** A text in full. */
 export function prose(source: string, pen: Pen): string[] {
@@ -41,6 +44,16 @@ function markdownTheme(pen: Pen): MarkdownTheme {
 		italic: (text) => pen.emphasis("italic", text),
 		underline: (text) => pen.emphasis("underline", text),
 		strikethrough: (text) => pen.emphasis("strikethrough", text),
-		highlightCode: (code, language) => highlighted(code, language, pen),
+		highlightCode: (code, language) => highlighted(code, language) ?? code.split("\n").map(colored("mdCodeBlock")),
 	};
+}
+
+/** The lines of a block of code, if this pi has colours for it. */
+function highlighted(code: string, language: string | undefined): string[] | undefined {
+	try {
+		return code.length > MOST_CODE ? undefined : loadedLibrary().highlightCode?.(code, language);
+	} catch {
+		// A theme of another release: the code can still be read.
+		return undefined;
+	}
 }

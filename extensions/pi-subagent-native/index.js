@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 65ea5071d0af494b. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 585de9b5e76c42d5. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6348,8 +6348,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 65ea5071d0af494b"}.`)) return void 0;
-  const [version] = "0.1.0 65ea5071d0af494b".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 585de9b5e76c42d5"}.`)) return void 0;
+  const [version] = "0.1.0 585de9b5e76c42d5".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6885,54 +6885,23 @@ function component(theme, layout, stamp = () => void 0) {
   };
 }
 
-// extension/ui/highlight.ts
-import { createRequire as createRequire2 } from "node:module";
-var MOST_CHARACTERS = 3e4;
-var KINDS = [
-  ["syntaxKeyword", "keyword name"],
-  ["syntaxType", "built_in class type"],
-  ["syntaxNumber", "literal number"],
-  ["syntaxString", "regexp string"],
-  ["syntaxComment", "comment doctag"],
-  ["syntaxFunction", "function title"],
-  ["syntaxPunctuation", "tag punctuation"],
-  ["syntaxVariable", "attr variable params"],
-  ["syntaxOperator", "operator"],
-  ["muted", "meta"],
-  ["toolDiffAdded", "addition"],
-  ["toolDiffRemoved", "deletion"]
-];
-var COLORS = new Map(KINDS.flatMap(([color, kinds]) => kinds.split(" ").map((kind) => [kind, color])));
-function highlighted(code, language, style) {
-  try {
-    const tree = code.length > MOST_CHARACTERS || !language ? void 0 : treeOf(code, language);
-    if (tree) return colored(tree, style).split("\n");
-  } catch {
-  }
-  return code.split("\n").map((line2) => style.fg("mdCodeBlock", line2));
-}
-function treeOf(code, language) {
-  const highlighter = createRequire2(import.meta.url)("./languages.cjs");
-  if (!highlighter.getLanguage(language)) return void 0;
-  return highlighter.highlight(code, { language, ignoreIllegals: true }).emitter;
-}
-function colored(tree, style) {
-  const colors = [];
-  const runs = [];
-  tree.walk({
-    openNode: ({ kind = "" }) => void colors.push(COLORS.get(kind) ?? COLORS.get(kind.split(/[.-]/)[0] ?? "") ?? colors.at(-1)),
-    addText(text2) {
-      const color = colors.at(-1);
-      const run = runs.at(-1);
-      if (run && run.color === color) run.text += text2;
-      else runs.push({ text: text2, color });
-    },
-    closeNode: () => void colors.pop()
-  });
-  return runs.map(({ text: text2, color }) => color ? text2.replace(/[^\n]+/g, (line2) => style.fg(color, line2)) : text2).join("");
+// extension/host/library.ts
+import { readFileSync as readFileSync2, realpathSync } from "node:fs";
+import { findPackageJSON } from "node:module";
+import { pathToFileURL } from "node:url";
+var PI = "@earendil-works/pi-coding-agent";
+var loaded2 = {};
+var loadedLibrary = () => loaded2;
+async function library() {
+  const program = pathToFileURL(realpathSync(process.argv[1] ?? ""));
+  const description = findPackageJSON(program);
+  const isPi = description !== void 0 && JSON.parse(readFileSync2(description, "utf8")).name === PI;
+  loaded2 = isPi ? await import(new URL("index.js", program).href) : {};
+  return loaded2;
 }
 
 // extension/ui/prose.ts
+var MOST_CODE = 3e4;
 function prose(source, pen) {
   const text2 = plainText(source).trim();
   try {
@@ -6946,24 +6915,31 @@ function compactProse(source, pen) {
   return prose(source, pen).filter((line2) => line2 !== "");
 }
 function markdownTheme(pen) {
-  const colored2 = (color) => (text2) => pen.fg(color, text2);
+  const colored = (color) => (text2) => pen.fg(color, text2);
   return {
-    heading: colored2("mdHeading"),
-    link: colored2("mdLink"),
-    linkUrl: colored2("mdLinkUrl"),
-    code: colored2("mdCode"),
-    codeBlock: colored2("mdCodeBlock"),
-    codeBlockBorder: colored2("mdCodeBlockBorder"),
-    quote: colored2("mdQuote"),
-    quoteBorder: colored2("mdQuoteBorder"),
-    hr: colored2("mdHr"),
-    listBullet: colored2("mdListBullet"),
+    heading: colored("mdHeading"),
+    link: colored("mdLink"),
+    linkUrl: colored("mdLinkUrl"),
+    code: colored("mdCode"),
+    codeBlock: colored("mdCodeBlock"),
+    codeBlockBorder: colored("mdCodeBlockBorder"),
+    quote: colored("mdQuote"),
+    quoteBorder: colored("mdQuoteBorder"),
+    hr: colored("mdHr"),
+    listBullet: colored("mdListBullet"),
     bold: (text2) => pen.emphasis("bold", text2),
     italic: (text2) => pen.emphasis("italic", text2),
     underline: (text2) => pen.emphasis("underline", text2),
     strikethrough: (text2) => pen.emphasis("strikethrough", text2),
-    highlightCode: (code, language) => highlighted(code, language, pen)
+    highlightCode: (code, language) => highlighted(code, language) ?? code.split("\n").map(colored("mdCodeBlock"))
   };
+}
+function highlighted(code, language) {
+  try {
+    return code.length > MOST_CODE ? void 0 : loadedLibrary().highlightCode?.(code, language);
+  } catch {
+    return void 0;
+  }
 }
 
 // extension/ui/paint.ts
@@ -7263,18 +7239,6 @@ function stopClocks() {
 
 // extension/index.ts
 var import_child_guard = __toESM(require_child_guard());
-
-// extension/host/library.ts
-import { readFileSync as readFileSync2, realpathSync } from "node:fs";
-import { findPackageJSON } from "node:module";
-import { pathToFileURL } from "node:url";
-var PI = "@earendil-works/pi-coding-agent";
-async function library() {
-  const program = pathToFileURL(realpathSync(process.argv[1] ?? ""));
-  const description = findPackageJSON(program);
-  const isPi = description !== void 0 && JSON.parse(readFileSync2(description, "utf8")).name === PI;
-  return isPi ? await import(new URL("index.js", program).href) : {};
-}
 
 // extension/host/own.ts
 import { realpathSync as realpathSync2 } from "node:fs";

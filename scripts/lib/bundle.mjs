@@ -18,17 +18,14 @@ const folder = "extensions/pi-subagent-native";
 
 export const bundle = `${folder}/index.js`;
 
-/** What the module reads when it first needs it. */
-const languages = `${folder}/languages.cjs`;
-
 /** What a build writes. The licences are those of what is in the module; to Node the folder is one of ES modules. */
-export const bundleFiles = [bundle, `${bundle}.map`, `${folder}/THIRD-PARTY.md`, languages, `${folder}/package.json`];
+export const bundleFiles = [bundle, `${bundle}.map`, `${folder}/THIRD-PARTY.md`, `${folder}/package.json`];
 
 /** The oldest Node that pi runs on. */
 const target = "node22.19";
 
 /** The packages that may be in the module. They do nothing when they are imported, so what is not used is left out. */
-const bundled = /^(?:@earendil-works\/pi-tui|marked|get-east-asian-width|highlight\.js)(?:\/|$)/;
+const bundled = /^(?:@earendil-works\/pi-tui|marked|get-east-asian-width)(?:\/|$)/;
 
 /** Stands for the hash of the module in the module itself, and has its length: the source map counts columns. */
 const unknownBuild = "0".repeat(16);
@@ -66,13 +63,11 @@ async function generate() {
 		banner: { js: `// pi-subagent-native ${name}. Generated from extension/ by \`npm run build:extension\`.` },
 		define: { BUILD: JSON.stringify(name) },
 	});
-	const later = await built("extension/ui/languages.cjs", { outfile: languages, format: "cjs" });
-	const id = createHash("sha256").update(code.text).update(later.text).digest("hex").slice(0, unknownBuild.length);
+	const id = createHash("sha256").update(code.text).digest("hex").slice(0, unknownBuild.length);
 	return new Map([
 		[bundle, code.text.replaceAll(name, `${version} ${id}`)],
 		[`${bundle}.map`, `${code.map.trimEnd()}\n`],
-		[languages, later.text],
-		[`${folder}/THIRD-PARTY.md`, licences([...code.files, ...later.files])],
+		[`${folder}/THIRD-PARTY.md`, licences(code.files)],
 		[`${folder}/package.json`, `${JSON.stringify({ type: "module" })}\n`],
 	]);
 }
