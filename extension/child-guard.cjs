@@ -25,8 +25,8 @@ const ANNOUNCING = "Your work on the task is done, and its result is kept.";
  * @property {ReadonlySet<string> | undefined} tools `undefined`: the parent said nothing, so nothing is allowed.
  * @property {boolean} lsp
  * @property {ReadonlySet<string>} lspActions
- * @property {"1" | "parent" | undefined} asks Whom the agent may ask: the user, or the conversation that started the run.
- * @property {object | undefined} submits The parameters of `submit_result`, if the agent has to submit its result.
+ * @property {string | undefined} asks The tool `ask` as JSON, if the agent may ask.
+ * @property {string | undefined} submits The tool that submits the result, if the agent has to.
  * @property {boolean} ownShell Only pi's own `bash` may run: nothing else starts its commands in a sandbox.
  */
 
@@ -35,13 +35,12 @@ const ANNOUNCING = "Your work on the task is done, and its result is kept.";
  * @returns {ChildPolicy}
  */
 function readPolicy(environment) {
-	const asked = environment.PI_SUBAGENT_ASK;
 	return {
 		tools: environment.PI_SUBAGENT_TOOLS === undefined ? undefined : names(environment.PI_SUBAGENT_TOOLS),
 		lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
 		lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
-		asks: asked === "1" || asked === "parent" ? asked : undefined,
-		submits: environment.PI_SUBAGENT_SUBMIT ? JSON.parse(environment.PI_SUBAGENT_SUBMIT) : undefined,
+		asks: environment.PI_SUBAGENT_ASK,
+		submits: environment.PI_SUBAGENT_SUBMIT,
 		ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1",
 	};
 }
@@ -119,91 +118,33 @@ function shellBlockReason(policy, pi, tool) {
 	return "Tool `bash` is blocked: an extension provides it, and the sandbox holds only pi's own shell.";
 }
 
-/** What the child is told when its question was declined, or nobody was there to answer it. */
-const DECLINED =
-	"Nobody answered. Do not ask this again: go on with the choice that is easiest to undo, or leave out what depends on " +
-	"it, and say in your final answer what you assumed.";
-
-/** Begins the key by which the parent tells questions of `ask` from all others; the parent spells it, too. */
-const KEY_PREFIX = "pi-subagent-ask:";
-
-/** Who is asked, in words for the model. */
-const ASKED = {
-	1: {
-		whom: "the user",
-		who: "The user sees",
-		none: "There may be nobody to answer.",
-		answer: "The user answers",
-	},
-	parent: {
-		whom: "the agent that gave you this task",
-		who: "It sees",
-		none: "It may not know, or not answer in time.",
-		answer: "The answer",
-	},
-};
-
 /**
- * The tool with which an agent asks. How long an answer is waited for is the parent's to say.
+ * A tool as the parent describes it, with what it does.
  *
- * @param {"1" | "parent"} asks
- * @param {string} key
- * @returns {ToolDefinition}
+ * @param {Pick<ExtensionAPI, "registerTool">} pi
+ * @param {object} tool
+ * @param {(...call: any[]) => Promise<object>} execute
  */
-function askTool(asks, key) {
-	const { whom, who, none, answer: heard } = ASKED[asks];
-	const tool = {
-		name: "ask",
-		label: "Ask",
-		description:
-			`Ask ${whom} one question and wait for the answer. Use it only for a decision that the task leaves open and that ` +
-			`you cannot find out yourself. ${who} the question alone: make it complete. ${none}`,
-		parameters: {
-			type: "object",
-			properties: {
-				question: {
-					type: "string",
-					minLength: 1,
-					maxLength: 2000,
-					description: "Short, with all that the answer depends on",
-				},
-				options: {
-					type: "array",
-					items: { type: "string", minLength: 1, maxLength: 200 },
-					maxItems: 16,
-					description: "The possible answers; leave out for an answer in words of its own",
-				},
-			},
-			required: ["question"],
-			additionalProperties: false,
-		},
-		/**
-		 * @param {string} _id
-		 * @param {{ question: string; options?: string[] }} asked
-		 * @param {AbortSignal | undefined} signal
-		 * @param {unknown} _onUpdate
-		 * @param {{ ui: import("@earendil-works/pi-coding-agent").ExtensionUIContext }} context
-		 */
-		async execute(_id, { question, options = [] }, signal, _onUpdate, { ui }) {
-			const until = signal && { signal };
-			const title = `${key} ${question}`;
-			const answer = await (options.length > 0 ? ui.select(title, options, until) : ui.input(title, undefined, until));
-			return { content: [{ type: "text", text: answer ? `${heard}: ${answer}` : DECLINED }], details: {} };
-		},
-	};
-	return /** @type {ToolDefinition} */ (/** @type {unknown} */ (tool));
+function register(pi, tool, execute) {
+	pi.registerTool(/** @type {ToolDefinition} */ (/** @type {unknown} */ ({ ...tool, execute })));
 }
 
 /**
- * Registers the tool, and tells the parent its key before the model works: no tool has run by then that could say another
- * one. The key stays in this process, because whoever knew it could have a gate's question answered by a model.
+ * Registers the tool with which an agent asks, and tells the parent its key before the model works: no tool has run by then
+ * that could say another one. The key stays in this process, because whoever knew it could have a gate's question answered
+ * by a model.
  *
  * @param {Pick<ExtensionAPI, "on" | "registerTool">} pi
- * @param {"1" | "parent"} asks
+ * @param {{ tool: object; prefix: string; heard: string; declined: string }} asks
  */
-function registerAsk(pi, asks) {
-	const key = `${KEY_PREFIX}${crypto.randomUUID()}`;
-	pi.registerTool(askTool(asks, key));
+function registerAsk(pi, { tool, prefix, heard, declined }) {
+	const key = `${prefix}${crypto.randomUUID()}`;
+	register(pi, tool, async (_id, { question, options = [] }, signal, _onUpdate, { ui }) => {
+		const until = signal && { signal };
+		const title = `${key} ${question}`;
+		const answer = await (options.length > 0 ? ui.select(title, options, until) : ui.input(title, undefined, until));
+		return { content: [{ type: "text", text: answer ? `${heard}: ${answer}` : declined }], details: {} };
+	});
 	// The parent answers with nothing. Waiting for that would keep an early child, whose output nobody reads yet, from booting.
 	pi.on("session_start", (_event, { ui }) => {
 		ui.input(key).catch(() => undefined);
@@ -211,27 +152,18 @@ function registerAsk(pi, asks) {
 }
 
 /**
- * The tool that ends the work with a result. pi checks it against the parameters, and what is wrong goes back to the model.
+ * Registers the tool that ends the work with a result. pi checks it against the parameters, and what is wrong goes back to
+ * the model.
  *
- * @param {object} parameters
+ * @param {Pick<ExtensionAPI, "registerTool">} pi
+ * @param {object} tool
  */
-const submit = (parameters) =>
-	/** @type {ToolDefinition} */ (
-		/** @type {unknown} */ ({
-			name: "submit_result",
-			label: "Submit result",
-			description: "Submit the result of your task and end your work. Call it once, alone, when nothing is left to do.",
-			parameters,
-			/**
-			 * @param {string} _id
-			 * @param {object} submitted
-			 */
-			async execute(_id, submitted) {
-				// The host reads the details; they are not shown to the model.
-				return { content: [{ type: "text", text: "Submitted." }], details: { submitted }, terminate: true };
-			},
-		})
-	);
+function registerSubmit(pi, tool) {
+	register(pi, tool, async (_id, submitted) => {
+		// The host reads the details; they are not shown to the model.
+		return { content: [{ type: "text", text: "Submitted." }], details: { submitted }, terminate: true };
+	});
+}
 
 /**
  * Registers the guard. The policy is read once, so that nothing in the child can loosen it later.
@@ -242,8 +174,8 @@ const submit = (parameters) =>
  */
 function childGuard(pi, { isSecond = false } = {}) {
 	const policy = readPolicy(process.env);
-	if (policy.asks && !isSecond) registerAsk(pi, policy.asks);
-	if (policy.submits && !isSecond) pi.registerTool(submit(policy.submits));
+	if (policy.asks && !isSecond) registerAsk(pi, JSON.parse(policy.asks));
+	if (policy.submits && !isSecond) registerSubmit(pi, JSON.parse(policy.submits));
 	let isAnnouncing = false;
 	pi.on("before_agent_start", (/** @type {{ prompt?: string }} */ { prompt }) => {
 		// An extension's message that starts a turn is no prompt, and allows nothing that was not allowed before.

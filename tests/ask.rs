@@ -56,7 +56,7 @@ fn read(scene: &Scene, name: &str) -> String {
 
 #[tokio::test]
 async fn the_question_of_an_agent_that_may_ask_reaches_the_user_and_the_answer_the_child() {
-    for (ask, variable) in [("true", "1"), ("parent", "parent")] {
+    for (ask, whom) in [("true", "the user"), ("parent", "the agent that gave you this task")] {
         let scene = scene_of(ASKS, ask, &json!({}));
         let answers = |ChildQuestion { question, agent, is_for_conversation, .. }: ChildQuestion| {
             assert_eq!((question.title.as_str(), agent.as_str()), ("Which?", "explorer"));
@@ -68,7 +68,11 @@ async fn the_question_of_an_agent_that_may_ask_reaches_the_user_and_the_answer_t
         assert_eq!(result.text, "Done.");
         assert!(read(&scene, "answer").contains(r#""value":"green""#), "{}", read(&scene, "answer"));
         assert!(read(&scene, "env").contains("PI_SUBAGENT_TOOLS=read,ask\n"));
-        assert!(read(&scene, "env").contains(&format!("PI_SUBAGENT_ASK={variable}\n")));
+        let env = read(&scene, "env");
+        let tool = env.lines().find_map(|line| line.strip_prefix("PI_SUBAGENT_ASK=")).expect("the tool");
+        let tool: Value = serde_json::from_str(tool).expect("JSON");
+        let words = tool["tool"]["description"].as_str().expect("words");
+        assert!(words.starts_with(&format!("Ask {whom} one question")), "{words}");
         assert!(read(&scene, "argv").contains("--tools\nread,ask\n"));
     }
 }
@@ -82,7 +86,7 @@ async fn an_agent_that_may_not_ask_has_no_tool_for_it_and_what_looks_like_its_qu
     assert_eq!(result.text, "Done.");
     assert!(read(&scene, "answer").contains(r#""cancelled":true"#));
     assert!(read(&scene, "env").contains("PI_SUBAGENT_TOOLS=read\n"));
-    assert!(read(&scene, "env").contains("PI_SUBAGENT_ASK=0\n"));
+    assert!(read(&scene, "env").contains("PI_SUBAGENT_ASK=\n"));
 }
 
 /// No extension is there that could ask, so it was written by what a tool has started.

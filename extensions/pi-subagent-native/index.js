@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 585de9b5e76c42d5. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 64618e98460691fb. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -36,13 +36,12 @@ var require_child_guard = __commonJS({
     var NEVER_ALLOWED_LSP_ACTIONS = /* @__PURE__ */ new Set(["rename", "codeaction", "restart"]);
     var ANNOUNCING = "Your work on the task is done, and its result is kept.";
     function readPolicy(environment) {
-      const asked = environment.PI_SUBAGENT_ASK;
       return {
         tools: environment.PI_SUBAGENT_TOOLS === void 0 ? void 0 : names(environment.PI_SUBAGENT_TOOLS),
         lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
         lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
-        asks: asked === "1" || asked === "parent" ? asked : void 0,
-        submits: environment.PI_SUBAGENT_SUBMIT ? JSON.parse(environment.PI_SUBAGENT_SUBMIT) : void 0,
+        asks: environment.PI_SUBAGENT_ASK,
+        submits: environment.PI_SUBAGENT_SUBMIT,
         ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1"
       };
     }
@@ -79,95 +78,34 @@ var require_child_guard = __commonJS({
       if (source === "builtin") return void 0;
       return "Tool `bash` is blocked: an extension provides it, and the sandbox holds only pi's own shell.";
     }
-    var DECLINED = "Nobody answered. Do not ask this again: go on with the choice that is easiest to undo, or leave out what depends on it, and say in your final answer what you assumed.";
-    var KEY_PREFIX = "pi-subagent-ask:";
-    var ASKED = {
-      1: {
-        whom: "the user",
-        who: "The user sees",
-        none: "There may be nobody to answer.",
-        answer: "The user answers"
-      },
-      parent: {
-        whom: "the agent that gave you this task",
-        who: "It sees",
-        none: "It may not know, or not answer in time.",
-        answer: "The answer"
-      }
-    };
-    function askTool(asks, key) {
-      const { whom, who, none, answer: heard } = ASKED[asks];
-      const tool = {
-        name: "ask",
-        label: "Ask",
-        description: `Ask ${whom} one question and wait for the answer. Use it only for a decision that the task leaves open and that you cannot find out yourself. ${who} the question alone: make it complete. ${none}`,
-        parameters: {
-          type: "object",
-          properties: {
-            question: {
-              type: "string",
-              minLength: 1,
-              maxLength: 2e3,
-              description: "Short, with all that the answer depends on"
-            },
-            options: {
-              type: "array",
-              items: { type: "string", minLength: 1, maxLength: 200 },
-              maxItems: 16,
-              description: "The possible answers; leave out for an answer in words of its own"
-            }
-          },
-          required: ["question"],
-          additionalProperties: false
-        },
-        /**
-         * @param {string} _id
-         * @param {{ question: string; options?: string[] }} asked
-         * @param {AbortSignal | undefined} signal
-         * @param {unknown} _onUpdate
-         * @param {{ ui: import("@earendil-works/pi-coding-agent").ExtensionUIContext }} context
-         */
-        async execute(_id, { question, options = [] }, signal, _onUpdate, { ui }) {
-          const until = signal && { signal };
-          const title = `${key} ${question}`;
-          const answer2 = await (options.length > 0 ? ui.select(title, options, until) : ui.input(title, void 0, until));
-          return { content: [{ type: "text", text: answer2 ? `${heard}: ${answer2}` : DECLINED }], details: {} };
-        }
-      };
-      return (
+    function register(pi, tool, execute) {
+      pi.registerTool(
         /** @type {ToolDefinition} */
         /** @type {unknown} */
-        tool
+        { ...tool, execute }
       );
     }
-    function registerAsk(pi, asks) {
-      const key = `${KEY_PREFIX}${crypto.randomUUID()}`;
-      pi.registerTool(askTool(asks, key));
+    function registerAsk(pi, { tool, prefix, heard, declined }) {
+      const key = `${prefix}${crypto.randomUUID()}`;
+      register(pi, tool, async (_id, { question, options = [] }, signal, _onUpdate, { ui }) => {
+        const until = signal && { signal };
+        const title = `${key} ${question}`;
+        const answer2 = await (options.length > 0 ? ui.select(title, options, until) : ui.input(title, void 0, until));
+        return { content: [{ type: "text", text: answer2 ? `${heard}: ${answer2}` : declined }], details: {} };
+      });
       pi.on("session_start", (_event, { ui }) => {
         ui.input(key).catch(() => void 0);
       });
     }
-    var submit = (parameters) => (
-      /** @type {ToolDefinition} */
-      /** @type {unknown} */
-      {
-        name: "submit_result",
-        label: "Submit result",
-        description: "Submit the result of your task and end your work. Call it once, alone, when nothing is left to do.",
-        parameters,
-        /**
-         * @param {string} _id
-         * @param {object} submitted
-         */
-        async execute(_id, submitted) {
-          return { content: [{ type: "text", text: "Submitted." }], details: { submitted }, terminate: true };
-        }
-      }
-    );
+    function registerSubmit(pi, tool) {
+      register(pi, tool, async (_id, submitted) => {
+        return { content: [{ type: "text", text: "Submitted." }], details: { submitted }, terminate: true };
+      });
+    }
     function childGuard2(pi, { isSecond = false } = {}) {
       const policy = readPolicy(process.env);
-      if (policy.asks && !isSecond) registerAsk(pi, policy.asks);
-      if (policy.submits && !isSecond) pi.registerTool(submit(policy.submits));
+      if (policy.asks && !isSecond) registerAsk(pi, JSON.parse(policy.asks));
+      if (policy.submits && !isSecond) registerSubmit(pi, JSON.parse(policy.submits));
       let isAnnouncing = false;
       pi.on("before_agent_start", ({ prompt }) => {
         if (prompt !== void 0) isAnnouncing = prompt.startsWith(ANNOUNCING);
@@ -6348,8 +6286,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 585de9b5e76c42d5"}.`)) return void 0;
-  const [version] = "0.1.0 585de9b5e76c42d5".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 64618e98460691fb"}.`)) return void 0;
+  const [version] = "0.1.0 64618e98460691fb".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }

@@ -20,6 +20,7 @@
 //! | `surface` | the tools' descriptions and schemas, and the delegation policy |
 
 mod catalog;
+mod child_tools;
 mod consent;
 mod definition;
 mod depth;
@@ -31,6 +32,7 @@ mod policy;
 mod surface;
 
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
+pub(crate) use child_tools::{ask_tool, submit_tool};
 pub use consent::{change, confirm, is_confirmed};
 pub use definition::{AgentDefinition, Asks, Context, Network, SandboxMode, Skills, Source, THINKING_LEVELS};
 pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};

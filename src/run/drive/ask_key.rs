@@ -4,8 +4,8 @@
 //! has started may write such records, too. So our guard in the child makes a key before the first turn, says it, and
 //! begins each of its questions with it. It is in no file and no variable: only that process and we know it.
 
-/// Begins the key: `pi-subagent-ask:` and 36 characters. Our guard spells it too (`extension/child-guard.cjs`).
-const PREFIX: &str = "pi-subagent-ask:";
+/// Begins the key: `pi-subagent-ask:` and 36 characters.
+pub(in crate::run) const PREFIX: &str = "pi-subagent-ask:";
 /// Length of a UUID.
 const DRAWN: usize = 36;
 

@@ -32,5 +32,6 @@ mod questions;
 mod shared_collector;
 mod updates;
 
+pub(in crate::run) use ask_key::PREFIX as ASK_KEY_PREFIX;
 pub use control::{Control, Steering, Watchers};
 pub(crate) use updates::UPDATE_INTERVAL;

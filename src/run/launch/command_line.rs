@@ -2,9 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 
+use serde::Serialize;
+
 use super::files::RunFiles;
 use super::sandboxes;
-use crate::agent::{Asks, DEPTH, MAX_DEPTH};
+use crate::agent::{DEPTH, MAX_DEPTH, ask_tool, submit_tool};
 use crate::config;
 use crate::process::{ChildCommand, Guardian, Limits, Options, Supervision};
 use crate::run::admit::admitted::AdmittedRun;
@@ -13,6 +15,7 @@ use crate::run::admit::pi::{PiProgram, PiVersion};
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::admit::values::SkillFiles;
 use crate::run::context::CHILD_MARKER;
+use crate::run::drive::ASK_KEY_PREFIX;
 use crate::run::drive::protocol::{ChildProtocol, protocol_of};
 
 /// The environment variable with the tools that the guard allows, separated by commas.
@@ -21,9 +24,9 @@ const ALLOW_LSP: &str = "PI_SUBAGENT_ALLOW_LSP";
 const LSP_ACTIONS: &str = "PI_SUBAGENT_LSP_ACTIONS";
 /// `1` keeps the child to pi's own shell, the only one that gets a sandbox of its own.
 const OWN_SHELL: &str = "PI_SUBAGENT_OWN_SHELL";
-/// `1` registers the tool `ask`, `parent` in the words of one that asks the conversation.
+/// The tool `ask` with its answers, as JSON; registers it.
 const ASKS: &str = "PI_SUBAGENT_ASK";
-/// The parameters of the tool with which the child submits its result; registers that tool.
+/// The tool with which the child submits its result, as JSON; registers it.
 const SUBMITS: &str = "PI_SUBAGENT_SUBMIT";
 const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
@@ -160,11 +163,6 @@ impl Invocation<'_> {
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
         let ResolvedRun { agent, config, depth, sandbox, .. } = &*self.run.resolved;
-        let asks = match self.run.asks() {
-            Asks::Nobody => "0",
-            Asks::User => "1",
-            Asks::Parent => Asks::Parent.as_str(),
-        };
         let own = [
             (CHILD_MARKER, "1".to_owned()),
             (DEPTH, (depth.current + 1).to_string()),
@@ -173,14 +171,8 @@ impl Invocation<'_> {
             (ALLOW_LSP, if config.allow_lsp_tools { "1" } else { "0" }.to_owned()),
             (LSP_ACTIONS, config.allowed_lsp_actions.join(",")),
             (OWN_SHELL, if sandbox.is_held() { "1" } else { "0" }.to_owned()),
-            (ASKS, asks.to_owned()),
-            (
-                SUBMITS,
-                agent
-                    .output_schema
-                    .as_ref()
-                    .map_or_else(String::new, |schema| schema.parameters().to_string()),
-            ),
+            (ASKS, json_of(ask_tool(self.run.asks(), ASK_KEY_PREFIX).as_ref())),
+            (SUBMITS, json_of(agent.output_schema.as_ref().map(submit_tool).as_ref())),
             (RUN_ID, self.files.run_id.clone()),
         ];
         let mut env = self.run.spec.context.env.clone();
@@ -221,6 +213,11 @@ impl Invocation<'_> {
         own.extend(private_dirs.compile_cache().cloned());
         own
     }
+}
+
+/// A tool for the guard; empty where the child has none.
+fn json_of(tool: Option<&impl Serialize>) -> String {
+    tool.map(|tool| serde_json::to_string(tool).expect("a tool is JSON")).unwrap_or_default()
 }
 
 struct Arguments(Vec<OsString>);
