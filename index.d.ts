@@ -108,8 +108,8 @@ export declare class BackgroundSession {
 }
 
 /**
- * The card of a call that runs agents: it remembers what has been told, and is drawn at any time. Details and arguments
- * come as JSON; what is not ours is drawn as its text.
+ * The card of a call of a tool: it remembers what has been told, and is drawn at any time. Details and arguments come as
+ * JSON; what is not ours is drawn as its text.
  *
  * @example
  * ```ts
@@ -371,7 +371,7 @@ export interface AgentInfo {
 
 /** A message of pi's. */
 export interface Announcement {
-  /** `subagent-announcement`. */
+  /** `ANNOUNCEMENT`. */
   customType: string
   /** The message for the model. */
   content: string
@@ -383,6 +383,9 @@ export interface Announcement {
    */
   details: Record<string, unknown>
 }
+
+/** The type of the messages that announce how runs ended. */
+export declare const ANNOUNCEMENT: string
 
 /**
  * Draws the message that announces how background runs ended, given its details as JSON; `null` for anything else.
@@ -645,14 +648,6 @@ export interface CallPiece {
   json?: string
 }
 
-/** A card: the upper part, and what came of the call. */
-export interface CardDrawing {
-  /** Who works on what. */
-  head: Array<Row>
-  /** How it goes, or what came of it. */
-  body: Array<Row>
-}
-
 /** How much of a card is wanted. */
 export interface CardExtent {
   /** All of it. */
@@ -876,6 +871,19 @@ export interface ConfirmRequest {
   /** How long the answer is waited for, in milliseconds; ten minutes. */
   timeoutMs: number
 }
+
+/**
+ * The ids of the deliveries that entries of a session contain, given as a list in JSON: those of messages that announce, and
+ * of replies that a tool has waited for. Entries that cannot hold any may be left out.
+ *
+ * @example
+ * ```ts
+ * import { deliveredIn } from "pi-subagent-native";
+ *
+ * console.log(deliveredIn("[]").length);
+ * ```
+ */
+export declare function deliveredIn(entries: string): Array<string>
 
 /** That results stand in the conversation. */
 export interface DeliveredNews {
@@ -2572,40 +2580,6 @@ export interface ToolAnnotations {
  * ```
  */
 export declare function toolCallLine(name: string, args: unknown): string
-
-/**
- * Draws the card of a call of a tool for work in the background.
- *
- * @example
- * ```ts
- * import { toolCard } from "pi-subagent-native";
- *
- * const call = { tool: "agents_list", arguments: "{}", text: "explorer", hasStarted: true };
- * const { head, body } = toolCard({ ...call, isOver: true, isError: false, isExpanded: false });
- * console.log(head.length, body.length);
- * ```
- */
-export declare function toolCard(card: ToolCard): CardDrawing
-
-/** A call of a tool for work in the background. */
-export interface ToolCard {
-  /** The tool's name. */
-  tool: string
-  /** The call's arguments as JSON. */
-  arguments: string
-  /** The result's details as JSON; absent before the result. */
-  details?: string
-  /** The text of the result. */
-  text: string
-  /** Whether its arguments are complete and pi executes it. */
-  hasStarted: boolean
-  /** Whether it has a result. */
-  isOver: boolean
-  /** Whether that result is an error. */
-  isError: boolean
-  /** Whether all of the card is wanted. */
-  isExpanded: boolean
-}
 
 /** The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it. */
 export interface ToolResult {

@@ -53,11 +53,11 @@ function start(pi: ExtensionAPI): void {
 	let hideWidget = () => {};
 	const remembered = rememberedTools();
 	tools.register(remembered);
+	if (remembered.length > 0) registerAnnouncementRenderer(pi);
 
 	const drain = async (context: ExtensionCommandContext) => await deliveries?.drain(() => context.waitForIdle());
 	const session = { background, questions, drain };
 	registerCommands(pi, session);
-	registerAnnouncementRenderer(pi);
 
 	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
 	const interrupted = () => {
@@ -98,6 +98,7 @@ function start(pi: ExtensionAPI): void {
 		else process.once("SIGINT", interrupted);
 		await findHostExtensions(context);
 		surfaces = await describeTools(pi, context);
+		registerAnnouncementRenderer(pi);
 		if (surfaces.register) tools.register(surfaces.tools);
 		else if (remembered.length > 0) {
 			const off = new Set(remembered.map(({ name }) => name));

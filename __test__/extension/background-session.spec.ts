@@ -121,10 +121,8 @@ describe("sessions_spawn", () => {
 		assert.deepEqual(draw(), ["◐ background explorer · loader · find the loader and everything that it loads"]);
 		const receipt = { status: "accepted", runId: "1a2b3c4d", childSessionKey: "agent:explorer:subagent:u" };
 		assert.deepEqual(draw({ details: receipt }, 50), ["✓ background explorer · loader · 1a2b3c4d · find …"]);
-		assert.deepEqual(
-			draw({ details: { ...receipt, warnings: ["model `x` is not known"] } })[1],
-			"  model `x` is not known",
-		);
+		const warned = { ...receipt, warnings: ["model `x` is not known"] };
+		assert.deepEqual(card(extension, "sessions_spawn", args)({ details: warned })[1], "  model `x` is not known");
 		const failed = card(extension, "sessions_spawn", { task: "x" })({
 			details: { status: "error", error: "no" },
 			isError: true,

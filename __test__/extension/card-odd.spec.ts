@@ -5,7 +5,6 @@ import { afterEach, describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { announcementLines } from "../../extension/cards/announcement.ts";
 import { stopClocks } from "../../extension/cards/render.ts";
-import { sessionToolRenderers } from "../../extension/cards/session-tools.ts";
 import { type AnyTheme, Pen } from "../../extension/ui/pen.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import type { RunDetails as CardDetails } from "../../index.js";
@@ -121,13 +120,11 @@ describe("odd data", () => {
 		};
 		const agents = [{ id: "explorer", description: "Finds", source: "builtin", readonly: true, model: "fake/big" }];
 		for (let round = 0; round < ROUNDS; round++) {
-			const [renderers, details] =
-				pick(2) === 0
-					? [sessionToolRenderers("sessions_spawn"), receipt]
-					: [sessionToolRenderers("agents_list"), { agents, defaultAgent: "x" }];
+			const [tool, details] =
+				pick(2) === 0 ? ["sessions_spawn", receipt] : ["agents_list", { agents, defaultAgent: "x" }];
 			const args = mutated({ task: "find\nit", label: "a", agentId: "explorer" }, pick);
 			const stored = mutated(details, pick);
-			const card = new Card(args, renderers);
+			const card = new Card(args, tool);
 			card.expanded = pick(2) === 0;
 			card.finish(stored as CardDetails, "text", pick(2) === 0);
 			check(

@@ -206,6 +206,8 @@ type Called = Pick<
 	| "startChain"
 	| "EarlyCalls"
 	| "DeliveryDispatcher"
+	| "ANNOUNCEMENT"
+	| "deliveredIn"
 	| "spawnSession"
 	| "openBackground"
 	| "endBackground"
@@ -318,12 +320,13 @@ export class StubAddon implements Called {
 
 	/** The words of the real addon: what is drawn is what people read. */
 	readonly DeliveryDispatcher = addon.DeliveryDispatcher;
+	readonly ANNOUNCEMENT = addon.ANNOUNCEMENT;
+	readonly deliveredIn = addon.deliveredIn;
 	readonly durationText = addon.durationText;
 	readonly markStyles = addon.markStyles;
 	readonly stateWords = addon.stateWords;
 	readonly toolCallLine = addon.toolCallLine;
 	readonly usageWords = addon.usageWords;
-	readonly toolCard = addon.toolCard;
 	readonly reportDrawing = addon.reportDrawing;
 	readonly announcementDrawing = addon.announcementDrawing;
 	readonly CallCard = addon.CallCard;

@@ -14,6 +14,7 @@ import {
 	type Diagnostic,
 	type DisplayItem,
 	type DoctorReport,
+	deliveredIn,
 	describeTools,
 	discoverAgents,
 	doctor,
@@ -57,7 +58,6 @@ import {
 	type ToolSurfaces,
 	type TruncatedOutput,
 	toolCallLine,
-	toolCard,
 	truncateHead,
 	truncateOutput,
 	truncateTail,
@@ -359,10 +359,8 @@ export const examples = {
 	announcementDrawing(): void {
 		console.log(announcementDrawing("{}", false));
 	},
-	toolCard(): void {
-		const call = { tool: "agents_list", arguments: "{}", text: "explorer", hasStarted: true };
-		const { head, body } = toolCard({ ...call, isOver: true, isError: false, isExpanded: false });
-		console.log(head.length, body.length);
+	deliveredIn(): void {
+		console.log(deliveredIn("[]").length);
 	},
 	reportDrawing(): void {
 		const rows = reportDrawing(JSON.stringify({ title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" }));

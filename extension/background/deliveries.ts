@@ -12,20 +12,15 @@ import type {
 import type { DeliveryMessage, JoiningMessages } from "../../index.js";
 import { guardedInterval } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
-import { isObject, isText } from "../host/stored.ts";
+import { asJson, isObject } from "../host/stored.ts";
 import type { Background } from "./registry.ts";
-
-/** Type of the messages that announce. */
-export const ANNOUNCEMENT = "subagent-announcement";
-/** The tool whose results can hold a delivery. */
-const SENDS = "sessions_send";
 
 /** What deliveries are made with, and the session that they are made to. */
 interface Place {
 	pi: ExtensionAPI;
 	context: ExtensionContext;
 	background: Background;
-	native: Pick<Native, "DeliveryDispatcher">;
+	native: Pick<Native, "DeliveryDispatcher" | "deliveredIn">;
 	/** Hears of each message that stands in the session. */
 	arrived(message: DeliveryMessage): void;
 }
@@ -34,7 +29,7 @@ export type Deliveries = ReturnType<typeof openDeliveries>;
 
 /** The deliveries to one session, from its opening to its end. */
 export function openDeliveries({ pi, context, background, native, arrived }: Place) {
-	const standing = () => deliveredIn(context.sessionManager.getEntries());
+	const standing = () => native.deliveredIn(mayDeliver(context.sessionManager.getEntries()));
 	const delivered = standing();
 	const dispatcher = new native.DeliveryDispatcher(context.hasUI, delivered);
 	/** The messages that do not stand in the session yet, by the first of their deliveries. */
@@ -178,19 +173,9 @@ export function openDeliveries({ pi, context, background, native, arrived }: Pla
 	}
 }
 
-/**
- * The ids of the deliveries that stand in a session, in messages of ours and in replies that a tool has waited for. Another
- * release's stand there too, however they are drawn.
- */
-export function deliveredIn(entries: readonly unknown[]): string[] {
-	return entries.flatMap((entry) => {
-		if (!isObject(entry)) return [];
-		const { details } = entry.customType === ANNOUNCEMENT ? entry : replyIn(entry);
-		const deliveryIds = isObject(details) ? details.deliveryIds : undefined;
-		return Array.isArray(deliveryIds) ? deliveryIds.filter(isText) : [];
-	});
-}
-
-function replyIn({ message }: Record<string, unknown>): { details?: unknown } {
-	return isObject(message) && message.role === "toolResult" && message.toolName === SENDS ? message : {};
+/** The entries with ids of deliveries, of whatever kind, and so much of each as says what it delivers. */
+export function mayDeliver(entries: readonly unknown[]): string {
+	const hasIds = (part: unknown) => isObject(part) && isObject(part.details) && part.details.deliveryIds !== undefined;
+	const found = entries.filter((entry) => isObject(entry) && (hasIds(entry) || hasIds(entry.message)));
+	return asJson(found, ["customType", "message", "role", "toolName", "details", "deliveryIds"]);
 }

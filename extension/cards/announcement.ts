@@ -2,7 +2,6 @@
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { Box, Spacer, Text } from "@earendil-works/pi-tui";
-import { ANNOUNCEMENT } from "../background/deliveries.ts";
 import { loadAddon } from "../host/native.ts";
 import type { RenderedMessage, RenderOptions } from "../host/pi.ts";
 import { asJson, contentText } from "../host/stored.ts";
@@ -13,8 +12,11 @@ import { keyed } from "./painted.ts";
 
 const LABEL = "[subagents]";
 
+/** Without the addon, which knows their type, pi draws the text of such messages as it does for anybody's. */
 export function registerAnnouncementRenderer(pi: ExtensionAPI): void {
-	pi.registerMessageRenderer(ANNOUNCEMENT, (message, options: RenderOptions, theme) => {
+	const { native } = loadAddon();
+	if (!native) return;
+	pi.registerMessageRenderer(native.ANNOUNCEMENT, (message, options: RenderOptions, theme) => {
 		const style = new Style(theme);
 		// As pi draws messages that nobody else draws.
 		const box = new Box(options.outputPad ?? 1, 1, (text) => style.bg("customMessageBg", text));

@@ -1,4 +1,4 @@
-/** Connects pi's tool renderers with the cards. */
+/** Connects pi's tool renderers with the cards: those of calls that wait for runs, and those of calls about other runs. */
 
 import type { CallCard, Row } from "../../index.js";
 import { guardedTimeout } from "../host/guard.ts";

@@ -21,13 +21,16 @@ export function contentText({ content }: { content?: unknown }): string {
 	return content.map((part: unknown) => (isObject(part) && isText(part.text) ? part.text : "")).join("\n");
 }
 
-/** What the addon reads of a value that may be anything, as a session file would hold it; nothing of one that none can hold. */
-export function asJson(value: unknown): string {
+/**
+ * What the addon reads of a value that may be anything, as a session file would hold it, or of these fields of it; nothing of
+ * one that none can hold.
+ */
+export function asJson(value: unknown, fields?: string[]): string {
 	try {
-		const json = JSON.stringify(value) ?? "";
+		const json = JSON.stringify(value, fields) ?? "";
 		// Half a character, where a text was cut.
 		if (!/\\ud[89a-f]/.test(json)) return json;
-		return JSON.stringify(value, (_, field: unknown) => (isText(field) ? field.toWellFormed() : field));
+		return JSON.stringify(JSON.parse(json), (_, field: unknown) => (isText(field) ? field.toWellFormed() : field));
 	} catch {
 		return "";
 	}

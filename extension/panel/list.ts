@@ -21,13 +21,16 @@ const DETAIL_ROWS = 8;
 const MOST_DETAIL_ROWS = 16;
 const FEWEST_DETAIL_ROWS = 3;
 const SPENT_LINES = 2;
+/** Characters of a text of which a line shows the beginning. */
+const MOST_CHARACTERS = 2_000;
 const CHOSEN = "▸ ";
 const OTHER = "  ";
 
 export function listView(host: PanelHost, actions: RunActions): View {
 	const { runs } = host;
+	const told = cached((list: readonly BackgroundRun[]) => JSON.stringify(list.map(brief)));
 	const drawn = cached((list: readonly BackgroundRun[], unread: ReadonlySet<string>, key?: string, _second?: number) =>
-		loadAddon().native?.runList(JSON.stringify(list), [...unread], key, Date.now()),
+		loadAddon().native?.runList(told(list), [...unread], key, Date.now()),
 	);
 	const lineOf = cached((lines: readonly Row[], pen: Pen) => painter(lines, pen.resized(pen.width - OTHER.length)));
 	const drawing = () => drawn(runs.list, runs.unread, current()?.key, Math.floor(Date.now() / 1_000));
@@ -86,6 +89,12 @@ export function listView(host: PanelHost, actions: RunActions): View {
 		},
 		refresh: () => runs.ask(false),
 	};
+}
+
+/** A run without the rest of its texts: results are long, and all of them are handed over for each frame. */
+function brief({ task, result, partial, text, ...run }: BackgroundRun) {
+	const start = (words: string | undefined) => words?.slice(0, MOST_CHARACTERS);
+	return { ...run, task: start(task), result: start(result), partial: start(partial), text: start(text) };
 }
 
 function nothing({ isAll, isComplete, problem }: PanelRuns, pen: Pen): string[] {

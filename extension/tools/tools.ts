@@ -14,7 +14,6 @@ import type {
 } from "../../index.js";
 import type { Background } from "../background/registry.ts";
 import { renderers } from "../cards/render.ts";
-import { sessionToolRenderers } from "../cards/session-tools.ts";
 import { contained, messageOf } from "../host/guard.ts";
 import { loadAddon, type Native } from "../host/native.ts";
 import { type PlaceOptions, placeOptions } from "../host/options.ts";
@@ -70,7 +69,7 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 				const { name } = surface;
 				const [run, mode] = [runOf(name), modeOf(name)];
 				if (!run) continue;
-				const drawn = mode ? renderers(name, (callId) => questions.list(callId)) : sessionToolRenderers(name);
+				const drawn = renderers(name, (callId) => questions.list(callId));
 				pi.registerTool({
 					...{ ...shown, ...drawn },
 					prepareArguments: (args) => renamed(args, aliases),

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 64618e98460691fb. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 6a5bfb715cab5d13. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6286,8 +6286,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 64618e98460691fb"}.`)) return void 0;
-  const [version] = "0.1.0 64618e98460691fb".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 6a5bfb715cab5d13"}.`)) return void 0;
+  const [version] = "0.1.0 6a5bfb715cab5d13".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6416,11 +6416,11 @@ function contentText({ content }) {
   if (!Array.isArray(content)) return "";
   return content.map((part) => isObject(part) && isText(part.text) ? part.text : "").join("\n");
 }
-function asJson(value) {
+function asJson(value, fields) {
   try {
-    const json = JSON.stringify(value) ?? "";
+    const json = JSON.stringify(value, fields) ?? "";
     if (!/\\ud[89a-f]/.test(json)) return json;
-    return JSON.stringify(value, (_2, field) => isText(field) ? field.toWellFormed() : field);
+    return JSON.stringify(JSON.parse(json), (_2, field) => isText(field) ? field.toWellFormed() : field);
   } catch {
     return "";
   }
@@ -6437,10 +6437,8 @@ function defined(fields) {
 }
 
 // extension/background/deliveries.ts
-var ANNOUNCEMENT = "subagent-announcement";
-var SENDS = "sessions_send";
 function openDeliveries({ pi, context, background, native, arrived }) {
-  const standing = () => deliveredIn(context.sessionManager.getEntries());
+  const standing = () => native.deliveredIn(mayDeliver(context.sessionManager.getEntries()));
   const delivered = standing();
   const dispatcher = new native.DeliveryDispatcher(context.hasUI, delivered);
   const messages = /* @__PURE__ */ new Map();
@@ -6562,16 +6560,10 @@ function openDeliveries({ pi, context, background, native, arrived }) {
     advance();
   }
 }
-function deliveredIn(entries) {
-  return entries.flatMap((entry) => {
-    if (!isObject(entry)) return [];
-    const { details } = entry.customType === ANNOUNCEMENT ? entry : replyIn(entry);
-    const deliveryIds = isObject(details) ? details.deliveryIds : void 0;
-    return Array.isArray(deliveryIds) ? deliveryIds.filter(isText) : [];
-  });
-}
-function replyIn({ message }) {
-  return isObject(message) && message.role === "toolResult" && message.toolName === SENDS ? message : {};
+function mayDeliver(entries) {
+  const hasIds = (part) => isObject(part) && isObject(part.details) && part.details.deliveryIds !== void 0;
+  const found2 = entries.filter((entry) => isObject(entry) && (hasIds(entry) || hasIds(entry.message)));
+  return asJson(found2, ["customType", "message", "role", "toolName", "details", "deliveryIds"]);
 }
 
 // extension/background/run.ts
@@ -7069,7 +7061,9 @@ function keyed(pen, keys) {
 // extension/cards/announcement.ts
 var LABEL = "[subagents]";
 function registerAnnouncementRenderer(pi) {
-  pi.registerMessageRenderer(ANNOUNCEMENT, (message, options, theme) => {
+  const { native } = loadAddon();
+  if (!native) return;
+  pi.registerMessageRenderer(native.ANNOUNCEMENT, (message, options, theme) => {
     const style = new Style(theme);
     const box = new Box(options.outputPad ?? 1, 1, (text2) => style.bg("customMessageBg", text2));
     box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
@@ -7894,12 +7888,14 @@ var DETAIL_ROWS = 8;
 var MOST_DETAIL_ROWS = 16;
 var FEWEST_DETAIL_ROWS = 3;
 var SPENT_LINES = 2;
+var MOST_CHARACTERS = 2e3;
 var CHOSEN = "\u25B8 ";
 var OTHER = "  ";
 function listView(host, actions) {
   const { runs } = host;
+  const told = cached((list2) => JSON.stringify(list2.map(brief)));
   const drawn = cached(
-    (list2, unread, key, _second) => loadAddon().native?.runList(JSON.stringify(list2), [...unread], key, Date.now())
+    (list2, unread, key, _second) => loadAddon().native?.runList(told(list2), [...unread], key, Date.now())
   );
   const lineOf = cached((lines, pen) => painter(lines, pen.resized(pen.width - OTHER.length)));
   const drawing = () => drawn(runs.list, runs.unread, current()?.key, Math.floor(Date.now() / 1e3));
@@ -7957,6 +7953,10 @@ function listView(host, actions) {
     },
     refresh: () => runs.ask(false)
   };
+}
+function brief({ task, result, partial, text: text2, ...run }) {
+  const start2 = (words) => words?.slice(0, MOST_CHARACTERS);
+  return { ...run, task: start2(task), result: start2(result), partial: start2(partial), text: start2(text2) };
 }
 function nothing({ isAll, isComplete, problem }, pen) {
   const said = (text2, color) => ["", ...pen.wrap(pen.fg(color, text2), "  ")];
@@ -8782,29 +8782,6 @@ var Questions = class {
 
 // extension/tools/tools.ts
 import module from "node:module";
-
-// extension/cards/session-tools.ts
-function sessionToolRenderers(tool) {
-  const drawn = (args, context) => {
-    const { details, text: text2 = "", isOver = false } = context.state;
-    return loadAddon().native?.toolCard({
-      ...{ tool, text: text2, isOver, arguments: asJson(args), ...details !== void 0 && { details } },
-      ...{ hasStarted: context.executionStarted, isError: context.isError, isExpanded: context.expanded }
-    });
-  };
-  return {
-    renderCall(args, theme, context) {
-      return component(theme, (pen) => painted(drawn(args, context)?.head, plainHead(tool, context), context, pen));
-    },
-    renderResult(result, _options, theme, context) {
-      const text2 = contentText(result);
-      Object.assign(context.state, { details: asJson(result.details), text: text2, isOver: !context.isPartial });
-      return component(theme, (pen) => painted(drawn(context.args, context)?.body, text2, context, pen));
-    }
-  };
-}
-
-// extension/tools/tools.ts
 var WAITING = { subagent: "single", subagent_parallel: "parallel", subagent_chain: "chain" };
 var SESSION_TOOLS = ["sessions_list", "sessions_history", "sessions_send", "sessions_stop"];
 function modeOf(name) {
@@ -8827,7 +8804,7 @@ function ourTools(pi, questions, background) {
         const { name } = surface;
         const [run, mode] = [runOf(name), modeOf(name)];
         if (!run) continue;
-        const drawn = mode ? renderers(name, (callId) => questions.list(callId)) : sessionToolRenderers(name);
+        const drawn = renderers(name, (callId) => questions.list(callId));
         pi.registerTool({
           ...{ ...shown, ...drawn },
           prepareArguments: (args) => renamed(args, aliases),
@@ -9072,10 +9049,10 @@ function start(pi) {
   };
   const remembered2 = rememberedTools();
   tools.register(remembered2);
+  if (remembered2.length > 0) registerAnnouncementRenderer(pi);
   const drain = async (context) => await deliveries?.drain(() => context.waitForIdle());
   const session2 = { background, questions, drain };
   registerCommands(pi, session2);
-  registerAnnouncementRenderer(pi);
   const interrupted = () => {
     const end = (close) => contained("ending what runs", close);
     const ends = [end(endArriving), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
@@ -9109,6 +9086,7 @@ function start(pi) {
     else process.once("SIGINT", interrupted);
     await findHostExtensions(context);
     surfaces = await describeTools(pi, context);
+    registerAnnouncementRenderer(pi);
     if (surfaces.register) tools.register(surfaces.tools);
     else if (remembered2.length > 0) {
       const off = new Set(remembered2.map(({ name }) => name));

@@ -1,59 +1,10 @@
 //! What stands in a conversation, as drawings. What a session keeps comes in as JSON: whatever it is, reading it is safe.
 
+use napi::bindgen_prelude::{Env, Unknown};
 use napi_derive::napi;
 
-use super::drawing::Row;
-use super::into_js::{IntoJs, object_into_js};
+use super::drawing::{Row, parsed};
 use crate::present::cards;
-
-/// A card: the upper part, and what came of the call.
-#[napi(object, object_from_js = false)]
-pub struct CardDrawing {
-    /// Who works on what.
-    pub head: Vec<Row>,
-    /// How it goes, or what came of it.
-    pub body: Vec<Row>,
-}
-
-/// A call of a tool for work in the background.
-#[expect(clippy::struct_excessive_bools, reason = "what pi tells a renderer, a fact each")]
-#[napi(object, object_to_js = false)]
-pub struct ToolCard {
-    /// The tool's name.
-    pub tool: String,
-    /// The call's arguments as JSON.
-    pub arguments: String,
-    /// The result's details as JSON; absent before the result.
-    pub details: Option<String>,
-    /// The text of the result.
-    pub text: String,
-    /// Whether its arguments are complete and pi executes it.
-    pub has_started: bool,
-    /// Whether it has a result.
-    pub is_over: bool,
-    /// Whether that result is an error.
-    pub is_error: bool,
-    /// Whether all of the card is wanted.
-    pub is_expanded: bool,
-}
-
-/// Draws the card of a call of a tool for work in the background.
-///
-/// @example
-/// ```ts
-/// import { toolCard } from "pi-subagent-native";
-///
-/// const call = { tool: "agents_list", arguments: "{}", text: "explorer", hasStarted: true };
-/// const { head, body } = toolCard({ ...call, isOver: true, isError: false, isExpanded: false });
-/// console.log(head.length, body.length);
-/// ```
-#[napi(catch_unwind)]
-pub fn tool_card(card: ToolCard) -> CardDrawing {
-    let ToolCard { tool, arguments, details, text, has_started, is_over, is_error, is_expanded } = card;
-    let card =
-        cards::ToolCard { tool, arguments, details, text, has_started, is_over, is_error, is_expanded };
-    cards::tool_card(&card).into_js()
-}
 
 /// How much of a card is wanted.
 #[napi(object, object_to_js = false)]
@@ -72,8 +23,8 @@ impl From<CardExtent> for cards::Extent {
     }
 }
 
-/// The card of a call that runs agents: it remembers what has been told, and is drawn at any time. Details and arguments
-/// come as JSON; what is not ours is drawn as its text.
+/// The card of a call of a tool: it remembers what has been told, and is drawn at any time. Details and arguments come as
+/// JSON; what is not ours is drawn as its text.
 ///
 /// @example
 /// ```ts
@@ -85,14 +36,14 @@ impl From<CardExtent> for cards::Extent {
 /// console.log(card.head({ isExpanded: false, nowMs: Date.now() }).length, card.isRunning);
 /// ```
 #[napi]
-pub struct CallCard(cards::Call);
+pub struct CallCard(cards::CallCard);
 
 #[napi]
 impl CallCard {
     /// A card of the tool with this name.
     #[napi(constructor, catch_unwind)]
     pub fn new(tool: String) -> Self {
-        Self(cards::Call::new(&tool))
+        Self(cards::CallCard::new(&tool))
     }
 
     /// Takes the arguments of the call, which can still be arriving.
@@ -120,15 +71,15 @@ impl CallCard {
     }
 
     /// Draws who works on what.
-    #[napi(catch_unwind)]
-    pub fn head(&self, extent: CardExtent) -> Vec<Row> {
-        self.0.head(&extent.into()).into_js()
+    #[napi(catch_unwind, ts_return_type = "Array<Row>")]
+    pub fn head<'env>(&self, env: &'env Env, extent: CardExtent) -> napi::Result<Unknown<'env>> {
+        parsed::<Vec<Row>>(env, self.0.head(&extent.into()))
     }
 
     /// Draws how it goes, or what came of it.
-    #[napi(catch_unwind)]
-    pub fn body(&self, extent: CardExtent) -> Vec<Row> {
-        self.0.body(&extent.into()).into_js()
+    #[napi(catch_unwind, ts_return_type = "Array<Row>")]
+    pub fn body<'env>(&self, env: &'env Env, extent: CardExtent) -> napi::Result<Unknown<'env>> {
+        parsed::<Vec<Row>>(env, self.0.body(&extent.into()))
     }
 
     /// True while its clock ticks.
@@ -152,9 +103,9 @@ impl CallCard {
 ///
 /// console.log(announcementDrawing("{}", false));
 /// ```
-#[napi(catch_unwind)]
-pub fn announcement_drawing(details: String, is_expanded: bool) -> Option<Vec<Row>> {
-    cards::announcement_drawing(&details, is_expanded).into_js()
+#[napi(catch_unwind, ts_return_type = "Array<Row> | null")]
+pub fn announcement_drawing(env: &Env, details: String, is_expanded: bool) -> napi::Result<Unknown<'_>> {
+    parsed::<Option<Vec<Row>>>(env, cards::announcement_drawing(&details, is_expanded))
 }
 
 /// Draws a report, given as JSON, as commands keep it; `null` for anything else.
@@ -166,9 +117,7 @@ pub fn announcement_drawing(details: String, is_expanded: bool) -> Option<Vec<Ro
 /// const rows = reportDrawing(JSON.stringify({ title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" }));
 /// console.log(rows?.length);
 /// ```
-#[napi(catch_unwind)]
-pub fn report_drawing(data: String) -> Option<Vec<Row>> {
-    cards::entry_drawing(&data).into_js()
+#[napi(catch_unwind, ts_return_type = "Array<Row> | null")]
+pub fn report_drawing(env: &Env, data: String) -> napi::Result<Unknown<'_>> {
+    parsed::<Option<Vec<Row>>>(env, cards::entry_drawing(&data))
 }
-
-object_into_js! { |card: cards::CardDrawing| CardDrawing { head, body } }

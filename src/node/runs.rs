@@ -1,13 +1,17 @@
 //! Background runs, as drawings. Runs come in as JSON, with what the extension alone knows of them.
 
+use napi::bindgen_prelude::{Env, Unknown};
 use napi_derive::napi;
+use serde::Serialize;
 
-use super::drawing::{Row, Span};
-use super::into_js::{IntoJs, object_into_js};
+use super::drawing::{Row, Span, parsed};
+use super::into_js::object_into_js;
 use crate::present::{now_ms, runs};
 
 /// The panel's list of runs.
 #[napi(object, object_from_js = false)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RunList {
     /// How many runs are in which state, and what they have spent.
     pub head: Vec<Span>,
@@ -17,6 +21,8 @@ pub struct RunList {
 
 /// A run, as the panel shows it.
 #[napi(object, object_from_js = false)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RunDrawing {
     /// What people call it.
     pub name: String,
@@ -46,9 +52,16 @@ pub struct RunDrawing {
 /// const { head, lines } = runList("[]", []);
 /// console.log(head.length, lines.length);
 /// ```
-#[napi(catch_unwind)]
-pub fn run_list(runs: String, unread: Vec<String>, chosen: Option<String>, now: Option<i64>) -> RunList {
-    runs::run_list(&runs, &unread, chosen.as_deref(), now.unwrap_or_else(now_ms)).into_js()
+#[napi(catch_unwind, ts_return_type = "RunList")]
+pub fn run_list(
+    env: &Env,
+    runs: String,
+    unread: Vec<String>,
+    chosen: Option<String>,
+    now: Option<i64>,
+) -> napi::Result<Unknown<'_>> {
+    let list = runs::run_list(&runs, &unread, chosen.as_deref(), now.unwrap_or_else(now_ms));
+    parsed::<RunList>(env, list)
 }
 
 /// Draws the widget above the editor in at most `most` lines and one: the runs at work, and those that have ended and wait to
@@ -60,9 +73,15 @@ pub fn run_list(runs: String, unread: Vec<String>, chosen: Option<String>, now: 
 ///
 /// console.log(runWidget("[]", "[]", 5).length);
 /// ```
-#[napi(catch_unwind)]
-pub fn run_widget(live: String, unread: String, most: u32, now: Option<i64>) -> Vec<Row> {
-    runs::run_widget(&live, &unread, most as usize, now.unwrap_or_else(now_ms)).into_js()
+#[napi(catch_unwind, ts_return_type = "Array<Row>")]
+pub fn run_widget(
+    env: &Env,
+    live: String,
+    unread: String,
+    most: u32,
+    now: Option<i64>,
+) -> napi::Result<Unknown<'_>> {
+    parsed::<Vec<Row>>(env, runs::run_widget(&live, &unread, most as usize, now.unwrap_or_else(now_ms)))
 }
 
 /// Draws one run, given as JSON.
@@ -73,9 +92,9 @@ pub fn run_widget(live: String, unread: String, most: u32, now: Option<i64>) -> 
 ///
 /// console.log(runDrawing("{}").head.length);
 /// ```
-#[napi(catch_unwind)]
-pub fn run_drawing(run: String, now: Option<i64>) -> RunDrawing {
-    runs::run_drawing(&run, now.unwrap_or_else(now_ms)).into_js()
+#[napi(catch_unwind, ts_return_type = "RunDrawing")]
+pub fn run_drawing(env: &Env, run: String, now: Option<i64>) -> napi::Result<Unknown<'_>> {
+    parsed::<RunDrawing>(env, runs::run_drawing(&run, now.unwrap_or_else(now_ms)))
 }
 
 /// Draws an entry of a transcript, given as JSON.
@@ -86,9 +105,9 @@ pub fn run_drawing(run: String, now: Option<i64>) -> RunDrawing {
 ///
 /// console.log(entryDrawing(JSON.stringify({ role: "assistant", text: "Found it." })).length);
 /// ```
-#[napi(catch_unwind)]
-pub fn entry_drawing(entry: String) -> Vec<Row> {
-    runs::entry_drawing(&entry).into_js()
+#[napi(catch_unwind, ts_return_type = "Array<Row>")]
+pub fn entry_drawing(env: &Env, entry: String) -> napi::Result<Unknown<'_>> {
+    parsed::<Vec<Row>>(env, runs::entry_drawing(&entry))
 }
 
 object_into_js! { |list: runs::RunList| RunList { head, lines } }

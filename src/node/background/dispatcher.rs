@@ -35,6 +35,20 @@ pub struct JoiningMessages {
     pub continues: bool,
 }
 
+/// The ids of the deliveries that entries of a session contain, given as a list in JSON: those of messages that announce, and
+/// of replies that a tool has waited for. Entries that cannot hold any may be left out.
+///
+/// @example
+/// ```ts
+/// import { deliveredIn } from "pi-subagent-native";
+///
+/// console.log(deliveredIn("[]").length);
+/// ```
+#[napi(catch_unwind)]
+pub fn delivered_in(entries: String) -> Vec<String> {
+    background::delivered_in(&entries)
+}
+
 /// Decides when the messages of `openBackground` go into a session, so that each stands in it once: a host such as pi drops
 /// or refuses a message at some moments and says nothing. Report what has happened, then take steps until there is none.
 ///

@@ -25,7 +25,7 @@ use crate::orchestrate::background::{
     self, Ack, BackgroundService, ConversationView, Listener, background, close_conversation, commands,
     mark_delivered, open_conversation, until_settled, until_settled_or_asked,
 };
-use crate::present::{self, ANNOUNCEMENT};
+use crate::present;
 use crate::run::spawn_task;
 
 /// Receives events. Weak: an event does not keep the process alive.
@@ -91,10 +91,14 @@ pub struct RunQuestion {
     pub ends_ms: i64,
 }
 
+/// The type of the messages that announce how runs ended.
+#[napi]
+pub const ANNOUNCEMENT: &str = present::ANNOUNCEMENT;
+
 /// A message of pi's.
 #[napi(object, object_from_js = false)]
 pub struct Announcement {
-    /// `subagent-announcement`.
+    /// `ANNOUNCEMENT`.
     pub custom_type: &'static str,
     /// The message for the model.
     pub content: String,

@@ -49,6 +49,7 @@ mod watch;
 
 pub use crate::run::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
 pub use actions::{StoppedRuns, hand_over, resume, send, stop, stop_all};
+pub use conversation::contained::delivered_in;
 pub use conversation::dispatcher::{Dispatcher, Joining, LOOK as DISPATCHER_LOOK, Step};
 pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener};
 pub use conversation::event::{Happened, News};

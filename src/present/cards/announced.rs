@@ -5,10 +5,8 @@ use serde::Deserialize;
 use super::stored::{Spent, read};
 use super::work::{ANSWER_LINES, PARTIAL_LINES, answer, place, spent};
 use crate::present::drawing::{Drawing, INDENT, Part, Row, Span, first_line, folded, indented};
-use crate::present::{Mark, Standing, now_ms, state_words};
+use crate::present::{ANNOUNCEMENT, Mark, Standing, now_ms, state_words};
 
-/// Type of the messages that announce. Sessions keep it: it must not change.
-const KIND: &str = "subagent-announcement";
 /// What a mark and a name keep in a narrow terminal.
 const FEWEST_NAME_COLUMNS: u32 = 14;
 
@@ -59,7 +57,7 @@ struct AnnouncedRun {
 /// One block for each run: who, how it ended, what it says. `None` for what another release has written, or anybody else.
 #[must_use]
 pub fn announcement_drawing(details: &str, is_expanded: bool) -> Option<Drawing> {
-    let announcement: Announcement = read(details, KIND)?;
+    let announcement: Announcement = read(details, ANNOUNCEMENT)?;
     let (runs, questions) = (announcement.runs, announcement.questions);
     // A message that announces several runs has less of each.
     let limit = if runs.len() > 1 { PARTIAL_LINES } else { ANSWER_LINES };

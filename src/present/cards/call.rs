@@ -37,13 +37,13 @@ struct Card<'a> {
 impl Call {
     /// First line, and what was asked: the task, or the planned tasks until an update says more of them.
     #[must_use]
-    pub fn head(&self, extent: &Extent) -> Drawing {
+    pub(super) fn head(&self, extent: &Extent) -> Drawing {
         Card::new(self, extent).head()
     }
 
     /// What comes below: how it goes, or what came of it.
     #[must_use]
-    pub fn body(&self, extent: &Extent) -> Drawing {
+    pub(super) fn body(&self, extent: &Extent) -> Drawing {
         if self.details.is_none() {
             return foreign(&self.text, self.has_failed, extent.is_expanded);
         }

@@ -5,7 +5,8 @@
 //!
 //! | Question | File |
 //! |---|---|
-//! | What does the card of a call remember, and when is it live? | `state`: [`Call`] |
+//! | Which card has a call? | `call_card`: [`CallCard`] |
+//! | What does the card of a call that runs agents remember, and when is it live? | `state` |
 //! | What does that card show? | `call`; of one task `work`, of several `task_rows`, over `tasks` |
 //! | What does the message show that announces runs? | `announced` |
 //! | How is what a session keeps read back, and what is not ours? | `stored` |
@@ -14,6 +15,7 @@
 
 mod announced;
 mod call;
+mod call_card;
 mod report;
 mod session_tools;
 mod state;
@@ -28,21 +30,12 @@ use super::{Mark, Row};
 pub use announced::announcement_drawing;
 pub(super) use stored::{Retry, Spent};
 
+pub use call_card::CallCard;
 pub use report::{entry_drawing, report_drawing};
-pub use session_tools::{ToolCard, tool_card};
-pub use state::{Call, Extent};
+pub use state::Extent;
 
 /// Lines of a text that is not ours, collapsed.
 const FOREIGN_LINES: u32 = 10;
-
-/// A card is drawn as two components, one above the other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CardDrawing {
-    /// Who works on what.
-    pub head: Drawing,
-    /// How it goes, or what came of it.
-    pub body: Drawing,
-}
 
 /// A mark, what pi calls the tool, and the name that the call is about.
 fn title(mark: Mark, tool: &str, name: &str) -> Part {
@@ -64,6 +57,7 @@ fn foreign(text: &str, is_error: bool, is_expanded: bool) -> Drawing {
 
 #[cfg(test)]
 mod tests {
+    use super::state::Call;
     use super::*;
     use crate::present::Fit;
 

@@ -4,8 +4,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::report::{StoredLine, StoredReport, stored_lines};
+use super::state::Phase;
 use super::stored::read;
-use super::{CardDrawing, title};
+use super::title;
+use crate::agent::Tool;
 use crate::present::Mark;
 use crate::present::drawing::{Drawing, INDENT, PREVIEW_CHARS, Part, Row, Span, beginning, folded, indented};
 use crate::text::text_enum;
@@ -13,26 +15,18 @@ use crate::text::text_enum;
 /// Lines of a report in a collapsed card.
 const FEW_LINES: usize = 6;
 
-/// A call of such a tool as pi hands it over; texts are JSON where not said otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "pi says so much of a call, each for itself")]
-pub struct ToolCard {
-    /// The tool's name.
-    pub tool: String,
+/// A call of such a tool.
+#[derive(Debug)]
+pub(super) struct SessionCall {
+    tool: String,
     /// What it was called with.
-    pub arguments: String,
-    /// Absent before the result.
-    pub details: Option<String>,
+    arguments: Value,
+    /// What its result keeps, as JSON.
+    details: String,
     /// The text of the result.
-    pub text: String,
-    /// The arguments have come, and the tool works.
-    pub has_started: bool,
-    /// The result has come.
-    pub is_over: bool,
-    /// It failed.
-    pub is_error: bool,
-    /// All of the card is wanted.
-    pub is_expanded: bool,
+    text: String,
+    phase: Phase,
+    is_error: bool,
 }
 
 text_enum! {
@@ -86,37 +80,70 @@ struct Answer {
     _delivery_ids: Option<Vec<String>>,
 }
 
-/// Draws the card of such a call.
-#[must_use]
-pub fn tool_card(card: &ToolCard) -> CardDrawing {
-    let arguments: Value = serde_json::from_str(&card.arguments).unwrap_or_default();
-    let argument = |name: &str| {
-        let text = arguments.get(name).and_then(Value::as_str).unwrap_or_default();
-        beginning(text, PREVIEW_CHARS).to_owned()
-    };
-    let (head, body) = match card.tool.as_str() {
-        "sessions_spawn" => spawn(card, argument),
-        "agents_list" => agents(card),
-        _ => session(card, argument),
-    };
-    CardDrawing { head: vec![Row::line(head)], body: indented(body, INDENT) }
+impl SessionCall {
+    pub(super) fn new(tool: &str) -> Self {
+        Self {
+            tool: tool.to_owned(),
+            arguments: Value::Null,
+            details: String::new(),
+            text: String::new(),
+            phase: Phase::Pending,
+            is_error: false,
+        }
+    }
+
+    pub(super) fn ask(&mut self, arguments: &str) {
+        self.arguments = serde_json::from_str(arguments).unwrap_or_default();
+    }
+
+    pub(super) fn start(&mut self) {
+        if self.phase == Phase::Pending {
+            self.phase = Phase::Running;
+        }
+    }
+
+    pub(super) fn finish(&mut self, details: &str, text: &str, has_failed: bool) {
+        details.clone_into(&mut self.details);
+        text.clone_into(&mut self.text);
+        self.phase = Phase::Done;
+        self.is_error = has_failed;
+    }
+
+    pub(super) fn head(&self, is_expanded: bool) -> Drawing {
+        vec![Row::line(self.drawn(is_expanded).0)]
+    }
+
+    pub(super) fn body(&self, is_expanded: bool) -> Drawing {
+        indented(self.drawn(is_expanded).1, INDENT)
+    }
+
+    fn drawn(&self, is_expanded: bool) -> (Vec<Part>, Drawing) {
+        match Tool::parse(&self.tool) {
+            Some(Tool::SessionsSpawn) => spawn(self, is_expanded),
+            Some(Tool::AgentsList) => agents(self, is_expanded),
+            _ => session(self, is_expanded),
+        }
+    }
+
+    fn argument(&self, name: &str) -> &str {
+        beginning(self.arguments.get(name).and_then(Value::as_str).unwrap_or_default(), PREVIEW_CHARS)
+    }
 }
 
-fn spawn(card: &ToolCard, argument: impl Fn(&str) -> String) -> (Vec<Part>, Drawing) {
+fn spawn(card: &SessionCall, is_expanded: bool) -> (Vec<Part>, Drawing) {
     let receipt: Option<Receipt> = stored(card, "subagent-receipt");
     let key = receipt.as_ref().and_then(|receipt| receipt.child_session_key.as_deref()).unwrap_or_default();
     // `agent:<agentId>:subagent:<uuid>`.
     let spawned = key.split(':').nth(1).unwrap_or_default();
-    let (asked, also) = (argument("agentId"), argument("agent"));
-    let agent =
-        [asked.as_str(), also.as_str(), spawned, "subagent"].into_iter().find(|name| !name.is_empty());
+    let named = [card.argument("agentId"), card.argument("agent"), spawned, "subagent"];
+    let agent = named.into_iter().find(|name| !name.is_empty());
     let run_id = receipt.as_ref().and_then(|receipt| receipt.run_id.as_deref()).unwrap_or_default();
     let head = vec![
         title(mark(card), "background", agent.unwrap_or_default()),
-        Span::new("toolOutput", folded(&argument("label"))).into(),
+        Span::new("toolOutput", folded(card.argument("label"))).into(),
         Span::new("dim", folded(run_id)).into(),
         // The task takes what room there is: the line is cut where the terminal ends.
-        Span::new("muted", folded(&argument("task"))).into(),
+        Span::new("muted", folded(card.argument("task"))).into(),
     ];
     let Some(receipt) = receipt.as_ref() else { return (head, plain_text(card)) };
     if card.is_error {
@@ -124,25 +151,24 @@ fn spawn(card: &ToolCard, argument: impl Fn(&str) -> String) -> (Vec<Part>, Draw
         return (head, vec![Row::text("error", error.unwrap_or(&card.text))]);
     }
     let warnings = receipt.warnings.iter().flatten().map(|warning| Row::text("warning", warning));
-    if !card.is_expanded {
+    if !is_expanded {
         return (head, warnings.collect());
     }
-    let task = [Row::text("muted", &argument("task"))];
+    let task = [Row::text("muted", card.argument("task"))];
     let place = (!key.is_empty()).then(|| Row::line([Span::new("dim", folded(key))]));
     (head, task.into_iter().chain(warnings).chain(place).collect())
 }
 
-fn agents(card: &ToolCard) -> (Vec<Part>, Drawing) {
+fn agents(card: &SessionCall, is_expanded: bool) -> (Vec<Part>, Drawing) {
     let listed: Option<Agents> = stored(card, "subagent-agents");
     let agents = listed.as_ref().map(|listed| listed.agents.as_slice()).unwrap_or_default();
     let names: Vec<String> = agents.iter().map(|agent| folded(&agent.id)).collect();
     let head = vec![title(mark(card), "agents_list", ""), Span::new("muted", names.join(", ")).into()];
     let body = match listed {
-        Some(_) if card.is_expanded => agents.iter().map(agent).collect(),
+        Some(_) if is_expanded => agents.iter().map(agent).collect(),
         Some(_) => Drawing::new(),
         None => {
-            let details: Value =
-                card.details.as_ref().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+            let details: Value = serde_json::from_str(&card.details).unwrap_or_default();
             match details.get("error").and_then(Value::as_str).filter(|error| !error.is_empty()) {
                 Some(error) => vec![Row::text(color(card), beginning(error, PREVIEW_CHARS))],
                 None => plain_text(card),
@@ -169,37 +195,37 @@ fn agent(Agent { id, description, source, readonly, can_write, writes, model, mo
 }
 
 /// What was asked of which run, and the answer as commands give it.
-fn session(card: &ToolCard, argument: impl Fn(&str) -> String) -> (Vec<Part>, Drawing) {
+fn session(card: &SessionCall, is_expanded: bool) -> (Vec<Part>, Drawing) {
     let head = vec![
-        title(mark(card), &card.tool, &argument("sessionKey")),
-        Span::new("muted", folded(&argument("message"))).into(),
+        title(mark(card), &card.tool, card.argument("sessionKey")),
+        Span::new("muted", folded(card.argument("message"))).into(),
     ];
     let Some(Answer { report, .. }) = stored(card, "subagent-session") else {
         return (head, plain_text(card));
     };
-    let is_whole = card.is_expanded || card.is_error;
+    let is_whole = is_expanded || card.is_error;
     let lines: &[StoredLine] = &report.lines;
     (head, stored_lines(if is_whole { lines } else { &lines[..lines.len().min(FEW_LINES)] }))
 }
 
-fn stored<T: serde::de::DeserializeOwned>(card: &ToolCard, kind: &str) -> Option<T> {
-    read(card.details.as_deref()?, kind)
+fn stored<T: serde::de::DeserializeOwned>(card: &SessionCall, kind: &str) -> Option<T> {
+    read(&card.details, kind)
 }
 
 /// What there is to read where the details are not ours.
-fn plain_text(card: &ToolCard) -> Drawing {
+fn plain_text(card: &SessionCall) -> Drawing {
     if card.text.is_empty() { Drawing::new() } else { vec![Row::text(color(card), &card.text)] }
 }
 
-fn color(card: &ToolCard) -> &'static str {
+fn color(card: &SessionCall) -> &'static str {
     if card.is_error { "error" } else { "toolOutput" }
 }
 
-fn mark(card: &ToolCard) -> Mark {
-    match (card.is_over, card.has_started, card.is_error) {
-        (true, _, true) => Mark::Error,
-        (true, _, false) => Mark::Ok,
-        (false, true, _) => Mark::Starting,
-        (false, false, _) => Mark::Queued,
+fn mark(card: &SessionCall) -> Mark {
+    match card.phase {
+        Phase::Done if card.is_error => Mark::Error,
+        Phase::Done => Mark::Ok,
+        Phase::Running => Mark::Starting,
+        Phase::Pending => Mark::Queued,
     }
 }

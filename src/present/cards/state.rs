@@ -26,7 +26,7 @@ pub(super) enum Phase {
 
 /// A call of agents as its card knows it.
 #[derive(Debug)]
-pub struct Call {
+pub(super) struct Call {
     pub(super) mode: Mode,
     pub(super) phase: Phase,
     pub(super) plan: Vec<PlannedTask>,
@@ -47,7 +47,7 @@ pub struct Call {
 impl Call {
     /// A call of the tool with this name.
     #[must_use]
-    pub fn new(tool: &str) -> Self {
+    pub(super) fn new(tool: &str) -> Self {
         let mode = match tool {
             "subagent_parallel" => Mode::Parallel,
             "subagent_chain" => Mode::Chain,
@@ -68,12 +68,12 @@ impl Call {
     }
 
     /// What is asked for, as JSON; it can still be arriving.
-    pub fn ask(&mut self, arguments: &str) {
+    pub(super) fn ask(&mut self, arguments: &str) {
         self.plan = plan(self.mode, arguments);
     }
 
     /// The call is being carried out.
-    pub fn start(&mut self, now_ms: i64) {
+    pub(super) fn start(&mut self, now_ms: i64) {
         if self.phase == Phase::Pending {
             self.phase = Phase::Running;
             self.started_ms.get_or_insert(ms(now_ms));
@@ -81,7 +81,7 @@ impl Call {
     }
 
     /// An update. Details that are not ours change nothing.
-    pub fn update(&mut self, details: &str, text: &str, now_ms: i64) {
+    pub(super) fn update(&mut self, details: &str, text: &str, now_ms: i64) {
         text.clone_into(&mut self.text);
         let Some(mut details) = CallDetails::read(details) else { return };
         let now = ms(now_ms);
@@ -99,7 +99,7 @@ impl Call {
     }
 
     /// The result.
-    pub fn finish(&mut self, details: &str, text: &str, has_failed: bool, now_ms: i64) {
+    pub(super) fn finish(&mut self, details: &str, text: &str, has_failed: bool, now_ms: i64) {
         text.clone_into(&mut self.text);
         if let Some(details) = CallDetails::read(details) {
             self.details = Some(details);
@@ -114,13 +114,13 @@ impl Call {
 
     /// Whether its clock ticks.
     #[must_use]
-    pub fn is_running(&self) -> bool {
+    pub(super) fn is_running(&self) -> bool {
         self.phase == Phase::Running
     }
 
     /// How long the call has taken; of a run that is over, what its result says.
     #[must_use]
-    pub fn elapsed_ms(&self, now_ms: i64) -> Option<f64> {
+    pub(super) fn elapsed_ms(&self, now_ms: i64) -> Option<f64> {
         if self.phase != Phase::Done {
             return self.started_ms.map(|started| ms(now_ms) - started);
         }

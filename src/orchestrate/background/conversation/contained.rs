@@ -1,4 +1,4 @@
-//! The deliveries that a conversation already contains, by its session file.
+//! The deliveries that a conversation already contains, by its entries or its session file.
 //!
 //! Two processes may have one session open, and neither sees what the other appends. When the one that told a result dies
 //! before it could say so, only the file knows.
@@ -9,14 +9,14 @@ use std::path::Path;
 
 use memchr::memmem;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::agent::Tool;
 use crate::files::open;
+use crate::present::ANNOUNCEMENT;
 
 /// What every entry with deliveries has in it.
 const IDS: &str = "deliveryIds";
-/// The type of the entries that announce; the extension writes it (`background/announcement.ts`).
-const ANNOUNCEMENT: &str = "subagent-announcement";
 
 /// An entry that announces, or the result of a tool that has waited for a reply.
 #[derive(Default, Deserialize)]
@@ -38,19 +38,33 @@ struct Message {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Details {
-    delivery_ids: Vec<String>,
+    /// A person may have edited them.
+    delivery_ids: Vec<Value>,
 }
 
 impl Entry {
-    fn into_ids(self) -> Vec<String> {
+    fn into_ids(self) -> impl Iterator<Item = String> {
         let Self { custom_type, details, message } = self;
         let is_reply = message.role == "toolResult" && message.tool_name == Tool::SessionsSend.as_str();
-        match (custom_type == ANNOUNCEMENT, is_reply) {
+        let ids = match (custom_type == ANNOUNCEMENT, is_reply) {
             (true, _) => details.delivery_ids,
             (false, true) => message.details.delivery_ids,
             (false, false) => Vec::new(),
-        }
+        };
+        ids.into_iter().filter_map(|id| if let Value::String(id) = id { Some(id) } else { None })
     }
+}
+
+/// The ids of all deliveries in entries of a session, given as JSON. Those of another release stand there too, however they
+/// are drawn.
+#[must_use]
+pub fn delivered_in(entries: &str) -> Vec<String> {
+    let entries: Vec<Value> = serde_json::from_str(entries).unwrap_or_default();
+    entries
+        .into_iter()
+        .filter_map(|entry| serde_json::from_value(entry).ok())
+        .flat_map(Entry::into_ids)
+        .collect()
 }
 
 /// The ids of all deliveries in a session file. Blocks.
@@ -96,5 +110,18 @@ mod tests {
         let expected = ["a", "b", "e", "f"].map(str::to_owned);
         assert_eq!(contained_in(&path).expect("readable"), HashSet::from(expected));
         assert!(contained_in(root.path()).is_err());
+        let entries = format!("[{},null,7]", lines[..7].join(","));
+        assert_eq!(delivered_in(&entries), ["a", "b", "e", "f"]);
+        assert_eq!(delivered_in("no list"), [""; 0]);
+    }
+
+    #[test]
+    fn an_edited_announcement_says_what_is_left_of_its_ids() {
+        let entry = |details: &str| format!(r#"{{"customType":"{ANNOUNCEMENT}","details":{details}}}"#);
+        let details =
+            [r#"{"deliveryIds":["newer",7,null]}"#, r#"{"deliveryIds":["cut"],"runs":"…"}"#, "null"];
+        let odd = [r#"{"deliveryIds":"x"}"#, "{}"];
+        let entries: Vec<_> = details.iter().chain(&odd).map(|details| entry(details)).collect();
+        assert_eq!(delivered_in(&format!("[{}]", entries.join(","))), ["newer", "cut"]);
     }
 }

@@ -4,7 +4,7 @@
 //! does. The `outbox` holds what this process has claimed; the `dispatcher` brings it into the session of a host that cannot
 //! say whether it has taken a message.
 
-mod contained;
+pub(super) mod contained;
 pub(super) mod dispatcher;
 pub(super) mod event;
 pub(super) mod news;

@@ -1,0 +1,95 @@
+//! The card of a call, whichever of our tools it calls.
+
+use super::session_tools::SessionCall;
+use super::state::{Call, Extent};
+use crate::agent::Tool;
+use crate::present::Drawing;
+
+/// What a card remembers of its call. Arguments and details come as JSON.
+#[derive(Debug)]
+pub struct CallCard(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    /// It waits for the runs that it starts.
+    Waiting(Box<Call>),
+    /// It is about work in the background.
+    Session(SessionCall),
+}
+
+impl CallCard {
+    /// The card of a call of the tool with this name.
+    #[must_use]
+    pub fn new(tool: &str) -> Self {
+        let waits = Tool::parse(tool).is_none_or(Tool::waits);
+        Self(if waits {
+            Kind::Waiting(Box::new(Call::new(tool)))
+        } else {
+            Kind::Session(SessionCall::new(tool))
+        })
+    }
+
+    /// What is asked for; it can still be arriving.
+    pub fn ask(&mut self, arguments: &str) {
+        match &mut self.0 {
+            Kind::Waiting(call) => call.ask(arguments),
+            Kind::Session(call) => call.ask(arguments),
+        }
+    }
+
+    /// The call is being carried out.
+    pub fn start(&mut self, now_ms: i64) {
+        match &mut self.0 {
+            Kind::Waiting(call) => call.start(now_ms),
+            Kind::Session(call) => call.start(),
+        }
+    }
+
+    /// An update.
+    pub fn update(&mut self, details: &str, text: &str, now_ms: i64) {
+        if let Kind::Waiting(call) = &mut self.0 {
+            call.update(details, text, now_ms);
+        }
+    }
+
+    /// The result.
+    pub fn finish(&mut self, details: &str, text: &str, has_failed: bool, now_ms: i64) {
+        match &mut self.0 {
+            Kind::Waiting(call) => call.finish(details, text, has_failed, now_ms),
+            Kind::Session(call) => call.finish(details, text, has_failed),
+        }
+    }
+
+    /// The upper of its two components: who works on what.
+    #[must_use]
+    pub fn head(&self, extent: &Extent) -> Drawing {
+        match &self.0 {
+            Kind::Waiting(call) => call.head(extent),
+            Kind::Session(call) => call.head(extent.is_expanded),
+        }
+    }
+
+    /// The lower one: how it goes, or what came of it.
+    #[must_use]
+    pub fn body(&self, extent: &Extent) -> Drawing {
+        match &self.0 {
+            Kind::Waiting(call) => call.body(extent),
+            Kind::Session(call) => call.body(extent.is_expanded),
+        }
+    }
+
+    /// Whether its clock ticks.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        matches!(&self.0, Kind::Waiting(call) if call.is_running())
+    }
+
+    /// How long the call has taken, where that is shown.
+    #[must_use]
+    pub fn elapsed_ms(&self, now_ms: i64) -> Option<f64> {
+        match &self.0 {
+            Kind::Waiting(call) => call.elapsed_ms(now_ms),
+            Kind::Session(_) => None,
+        }
+    }
+}
