@@ -109,7 +109,11 @@ impl Scene {
     }
 
     async fn send(&self, view: &Arc<ConversationView>, params: Value) -> SessionAnswer {
-        let call = parse_call("sessions_send", params).expect("a session tool").expect("it is well formed");
+        self.call(view, "sessions_send", params).await
+    }
+
+    async fn call(&self, view: &Arc<ConversationView>, tool: &str, params: Value) -> SessionAnswer {
+        let call = parse_call(tool, params).expect("a session tool").expect("it is well formed");
         let (user, cancel) = (Arc::new(User::default()), Cancel::new());
         timeout(PATIENCE, use_session_tool(&self.service, view, call, user, &cancel))
             .await
@@ -148,8 +152,12 @@ async fn the_conversation_is_asked_once_and_a_message_to_the_run_is_the_answer()
     assert!(!asked.text.contains("ghp_0123456789"), "a secret is nobody's: {}", asked.text);
     assert_eq!(asked.details()["deliveryIds"], json!(asked.delivery_ids));
 
+    let asks =
+        async || scene.call(&view, "sessions_list", json!({})).await.value["sessions"][0]["asks"].clone();
+    assert!(asks().await.as_str().is_some_and(|asks| asks.contains("colour?") && !asks.contains("ghp_")));
     let answer = scene.send(&view, json!({ "sessionKey": key, "message": "green" })).await;
     assert!(!answer.is_error, "{}", answer.value);
+    assert_eq!(asks().await, Value::Null);
     assert_eq!(answer.value["note"], "its question is answered; its result arrives as a message");
     assert!(scene.until_file("answer").await.contains(r#""value":"green""#));
     let end = scene.until_told(2).await;

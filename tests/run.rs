@@ -197,6 +197,8 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
             let head = format!("explorer failed with exit code {exit_code}\n\nerror: ");
             assert!(text.starts_with(&head), "{label}: {text}");
             assert!(text.contains(single.session_file.as_deref().expect("a session")), "{label}");
+            let last = text.lines().last().unwrap_or_default();
+            assert!(last.starts_with("next: "), "{label} says what to do: {text}");
             let is_partial = script.contains("so far");
             assert_eq!(text.contains("partial output:\nso far"), is_partial, "{label}: {text}");
         });

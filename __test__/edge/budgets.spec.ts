@@ -374,7 +374,8 @@ describe("the budget of a session", () => {
 		assert.deepEqual(shape(refused), overBudget);
 		const run = single(refused);
 		assert.deepEqual([run.error, run.attempts, run.sessionFile], [`not started: ${error("1.5000")}`, 0, undefined]);
-		assert.equal(textOf(refused), `explorer failed with exit code 1\n\nerror: ${run.error}`);
+		const next = "next: do the rest yourself or in smaller parts; only the user can raise the budget";
+		assert.equal(textOf(refused), `explorer failed with exit code 1\n\nerror: ${run.error}\n\n${next}`);
 		assert.equal(toldOf(scene, "pid").length, 1);
 		assert.deepEqual(shape(await scene.run({ sessionId: "another" })), completed, "another session has its own");
 	});

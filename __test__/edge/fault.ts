@@ -157,7 +157,10 @@ async function checkText(
 		...(partial === undefined ? [] : [`partial output:\n${partial}`]),
 		...(run.sessionFile === undefined ? [] : [`session: ${await sanitizeOutput(run.sessionFile)}`]),
 	];
-	assert.equal(shown, parts.join("\n\n"));
+	const said = parts.join("\n\n");
+	assert.equal(shown.slice(0, said.length), said);
+	// The last line tells a model what to do about it.
+	assert.match(shown.slice(said.length), /^\n\nnext: [^\n]+$/);
 }
 
 /** A result can be sent anywhere, and nothing in it is long. */

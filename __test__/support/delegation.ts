@@ -192,5 +192,5 @@ export function textOf(end: ToolEnd): string {
 }
 
 function withoutRun(text: string): string {
-	return text.replace(/\n\n\[run [0-9a-f]{8}\]$/, "");
+	return text.replace(/\n\n\[run [0-9a-f]{8}[^\]]*\]$/, "");
 }

@@ -18,7 +18,9 @@ pub struct Depth {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooDeep {
     /// The limit is reached.
-    #[error("delegation depth {current} has reached its limit {max} (`maxDepth` and `{MAX_DEPTH}`)")]
+    #[error(
+        "delegation depth {current} has reached its limit {max} (`maxDepth` and `{MAX_DEPTH}`); do the work yourself"
+    )]
     Limit {
         /// Delegations above this process.
         current: u32,
@@ -75,19 +77,25 @@ mod tests {
                 Some("1"),
                 None,
                 1,
-                Err("delegation depth 1 has reached its limit 1 (`maxDepth` and `PI_SUBAGENT_MAX_DEPTH`)"),
+                Err(
+                    "delegation depth 1 has reached its limit 1 (`maxDepth` and `PI_SUBAGENT_MAX_DEPTH`); do the work yourself",
+                ),
             ),
             (
                 None,
                 None,
                 0,
-                Err("delegation depth 0 has reached its limit 0 (`maxDepth` and `PI_SUBAGENT_MAX_DEPTH`)"),
+                Err(
+                    "delegation depth 0 has reached its limit 0 (`maxDepth` and `PI_SUBAGENT_MAX_DEPTH`); do the work yourself",
+                ),
             ),
             (
                 Some("1"),
                 Some("1"),
                 9,
-                Err("delegation depth 1 has reached its limit 1 (`maxDepth` and `PI_SUBAGENT_MAX_DEPTH`)"),
+                Err(
+                    "delegation depth 1 has reached its limit 1 (`maxDepth` and `PI_SUBAGENT_MAX_DEPTH`); do the work yourself",
+                ),
             ),
             (None, Some("9"), 1, Ok((0, 1))),
             (

@@ -108,7 +108,7 @@ pub enum Refusal {
         place: String,
     },
     /// The configuration switches delegation off.
-    #[error("delegation is switched off: `subagents.enabled` is false")]
+    #[error("delegation is switched off: `subagents.enabled` is false; do the work yourself")]
     Disabled,
     /// A configuration file cannot be read, so what it allows is unknown.
     #[error("delegation is off until the configuration can be read: {0}")]
@@ -123,7 +123,7 @@ pub enum Refusal {
     #[error(transparent)]
     Unknown(#[from] UnknownAgent),
     /// Its settings switch the agent off.
-    #[error("agent `{agent}` is switched off: {by} sets `enabled` to `false`")]
+    #[error("agent `{agent}` is switched off: {by} sets `enabled` to `false`; use another one")]
     AgentDisabled {
         /// The agent's name.
         agent: String,
@@ -134,7 +134,9 @@ pub enum Refusal {
     #[error(transparent)]
     Model(#[from] UnusableModel),
     /// The policy for a project's agents denies it.
-    #[error("agent `{agent}` is defined by the project (`{path}`) and `subagents.{setting}` is `deny`")]
+    #[error(
+        "agent `{agent}` is defined by the project (`{path}`) and `subagents.{setting}` is `deny`; use another one"
+    )]
     ProjectPolicy {
         /// The agent's name.
         agent: String,
@@ -156,7 +158,11 @@ pub enum Refusal {
 }
 
 fn unanswered_or_no(has_answered: bool) -> &'static str {
-    if has_answered { "the user did not allow it" } else { "nobody answered whether it may run" }
+    if has_answered {
+        "the user did not allow it; use another one, and do not ask for it again"
+    } else {
+        "nobody answered whether it may run; use another one"
+    }
 }
 
 impl Refusal {

@@ -186,7 +186,7 @@ impl ResultBuilder {
             text.push_str(&single.flagged.join(", "));
         }
         if !is_completed {
-            text = failure_text(&single, &text);
+            text = failure_text(&single, &text, verdict.next_step());
         }
         self.result(single, &verdict, text, cut, Some(files))
     }
@@ -229,7 +229,7 @@ impl ResultBuilder {
     ) -> ToolResult {
         let mut single = self.single(verdict, duration, session);
         single.attempts = 0;
-        let text = failure_text(&single, "");
+        let text = failure_text(&single, "", verdict.next_step());
         let EarlierAttempts { count, usage, session } = self.earlier.clone();
         (single.attempts, single.usage) = (count, usage);
         let earlier = session.map(|path| path.to_string_lossy().into_owned());
@@ -338,13 +338,14 @@ fn indented(text: &str) -> String {
 }
 
 /// The text of a failure: its parts in a fixed order, without empty ones.
-fn failure_text(single: &SingleResult, partial: &str) -> String {
+fn failure_text(single: &SingleResult, partial: &str, next_step: Option<&str>) -> String {
     let parts = [
         Some(format!("{} failed with exit code {}", single.agent, single.exit_code)),
         (single.attempts > 1).then(|| format!("attempts: {}", single.attempts)),
         single.error.as_ref().map(|error| format!("error: {}", indented(error))),
         (!partial.trim().is_empty()).then(|| format!("partial output:\n{partial}")),
         single.session_file.as_ref().map(|path| format!("session: {path}")),
+        next_step.map(|step| format!("next: {step}")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }

@@ -73,7 +73,9 @@ impl HostCallbacks for AsksConversation<'_> {
 impl AsksConversation<'_> {
     async fn ask_conversation(&self, question: ChildQuestion) -> Answer {
         let run = self.live.record();
-        let Some((id, answered)) = self.live.question.open(&run) else { return Answer::Cancelled };
+        let Some((id, answered)) = self.live.question.open(&run, &question.question.title) else {
+            return Answer::Cancelled;
+        };
         let _asked = Asked { service: self.service, live: self.live, id: id.clone() };
         let delivery = Delivery {
             id,

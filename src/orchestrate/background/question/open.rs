@@ -28,38 +28,49 @@ pub(in super::super) struct OpenQuestion(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     asked: u32,
-    open: Option<(String, oneshot::Sender<String>)>,
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    id: String,
+    words: String,
+    answer: oneshot::Sender<String>,
 }
 
 impl OpenQuestion {
     /// Answers the question. `false`: there is none.
     pub(in super::super) fn answer(&self, words: &str) -> bool {
         let open = self.0.lock().open.take();
-        open.is_some_and(|(_, answer)| answer.send(words.to_owned()).is_ok())
+        open.is_some_and(|open| open.answer.send(words.to_owned()).is_ok())
     }
 
-    /// Whether there is one.
-    pub(in super::super) fn is_any(&self) -> bool {
-        self.0.lock().open.is_some()
+    /// What is asked, if anything is.
+    pub(in super::super) fn words(&self) -> Option<String> {
+        self.0.lock().open.as_ref().map(|open| open.words.clone())
     }
 
     pub(super) fn is(&self, id: &str) -> bool {
-        self.0.lock().open.as_ref().is_some_and(|(open, _)| open == id)
+        self.0.lock().open.as_ref().is_some_and(|open| open.id == id)
     }
 
     /// Opens one for a run. `None`: it has asked often enough.
-    pub(super) fn open(&self, run: &BackgroundRun) -> Option<(String, oneshot::Receiver<String>)> {
+    pub(super) fn open(
+        &self,
+        run: &BackgroundRun,
+        words: &str,
+    ) -> Option<(String, oneshot::Receiver<String>)> {
         let mut state = self.0.lock();
         state.asked = state.asked.checked_add(1).filter(|asked| *asked <= MAX_QUESTIONS)?;
         let (answer, answered) = oneshot::channel();
         let id = format!("{}-{}{NUMBERED}{}", run.key, run.times_resumed, state.asked);
-        state.open = Some((id.clone(), answer));
+        state.open = Some(Open { id: id.clone(), words: words.to_owned(), answer });
         Some((id, answered))
     }
 
     pub(super) fn close(&self, id: &str) {
         let mut state = self.0.lock();
-        if state.open.as_ref().is_some_and(|(open, _)| open == id) {
+        if state.open.as_ref().is_some_and(|open| open.id == id) {
             state.open = None;
         }
     }

@@ -39,13 +39,14 @@ pub(super) async fn list(
     }
     let home = view.scope.context.home.as_deref();
     let shown = runs.len().min(wanted.limit());
-    let described: Vec<Value> = runs[..shown].iter().map(|run| described(run, home)).collect();
+    let described: Vec<Value> = runs[..shown].iter().map(|run| described(service, run, home)).collect();
     let more = runs.len() - shown;
     let value = some(json!({ "sessions": described, "more": (more > 0).then_some(more) }));
     SessionAnswer::new(value, list_report(&runs[..shown], more, false, clock))
 }
 
 pub(super) async fn history(
+    service: &BackgroundService,
     view: &ConversationView,
     run: &BackgroundRun,
     wanted: &HistoryWanted,
@@ -76,7 +77,7 @@ pub(super) async fn history(
         let file = file.as_deref().unwrap_or("its session file");
         format!("older messages were left out; `limit` goes up to {MAX_LIMIT}, and {file} has all of them")
     });
-    let value = json!({ "run": described(run, home), "messages": newest_first, "note": note });
+    let value = json!({ "run": described(service, run, home), "messages": newest_first, "note": note });
     SessionAnswer::new(some(value), report)
 }
 
@@ -85,7 +86,8 @@ fn refused(run: &BackgroundRun, why: &str) -> SessionAnswer {
 }
 
 /// A run as a model reads it.
-fn described(run: &BackgroundRun, home: Option<&Path>) -> Value {
+fn described(service: &BackgroundService, run: &BackgroundRun, home: Option<&Path>) -> Value {
+    let hosted = service.registry.get(&run.key);
     some(json!({
         "sessionKey": run.session_key,
         "runId": run.run_id,
@@ -93,6 +95,7 @@ fn described(run: &BackgroundRun, home: Option<&Path>) -> Value {
         "label": run.label,
         "task": one_line(run.task.trim().lines().next().unwrap_or_default(), TASK_CHARS),
         "state": run.outcome.map_or(run.state(), RunOutcome::as_str),
+        "asks": hosted.and_then(|live| live.question.words()),
         "foreground": run.is_foreground.then_some(true),
         "started": run.started_ms.and_then(timestamp),
         "updated": timestamp(updated(run)),

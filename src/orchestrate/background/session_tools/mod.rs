@@ -75,7 +75,7 @@ pub async fn use_session_tool(
         Err(report) => return SessionAnswer::refused(report),
     };
     match call {
-        call::RunCall::History(wanted) => describe::history(view, &run, &wanted, &clock).await,
+        call::RunCall::History(wanted) => describe::history(service, view, &run, &wanted, &clock).await,
         call::RunCall::Send(message) => send::send(service, view, run, message, callbacks, cancel).await,
         call::RunCall::Stop => match stop(service, &run).await {
             Ok(done) => {

@@ -76,7 +76,7 @@ pub(super) async fn send(
 /// Resolves when the run asks its conversation.
 async fn until_asking(service: &BackgroundService, live: &LiveRun) {
     let mut changes = service.registry.changes();
-    while !live.question.is_any() && changes.changed().await.is_ok() {}
+    while live.question.words().is_none() && changes.changed().await.is_ok() {}
 }
 
 /// The end of a run as a reply; without a delivery its child has asked for no announcement.
