@@ -83,7 +83,7 @@ pub(super) struct Key {
 /// A week. A longer limit is as good as none.
 const MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// The largest whole number that every JSON reader represents exactly.
-const MAX_EXACT: u64 = (1 << 53) - 1;
+pub(super) const MAX_EXACT: u64 = (1 << 53) - 1;
 
 const MS: Kind = Kind::Integer { min: 0, max: MAX_MS };
 const COUNT: Kind = Kind::Integer { min: 0, max: MAX_EXACT };

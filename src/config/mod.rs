@@ -14,12 +14,15 @@
 //! | `reader` | what is wrong with a file, and what of it counts |
 //! | `check` | whether a value is valid, and what would be |
 //! | `tighten` | how much of a project's value is accepted |
+//! | `reference` | the tables of keys in `docs/`, which a test compares with `keys` |
 
 mod check;
 mod keys;
 mod load;
 mod located;
 mod reader;
+#[cfg(test)]
+mod reference;
 mod settings;
 mod tighten;
 mod units;

@@ -1,0 +1,157 @@
+/**
+ * What the pages tell people to type: every command names something that exists, those that need no network, no hour and
+ * no settings of yours run, and so does every program. Configurations and agent files are read by `tests/documents.rs`.
+ */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+
+import { npm, packageProgram } from "../../scripts/lib/programs.mjs";
+import { newestPi, piCommand, packageDir as root } from "./versions.ts";
+
+const docs = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+const pages = ["README.md", "CONTRIBUTING.md", "fake-pi/README.md", ...docs.map((name) => `docs/${name}`)];
+const limitMs = 120_000;
+
+const folder = mkdtempSync(join(tmpdir(), "psn-documents-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The fenced blocks of a page: language and text. */
+function blocks(page: string): { language: string; text: string }[] {
+	const found = readFileSync(join(root, page), "utf8").matchAll(/^(`{3,})(\w*)\n(.*?)^\1$/gms);
+	return [...found].map(([, , language = "", text = ""]) => ({ language, text }));
+}
+
+/** The commands of a page, in blocks of a shell and between the lines. */
+function commands(page: string): string[] {
+	const prose = readFileSync(join(root, page), "utf8").replace(/^(`{3,}).*?^\1$/gms, "");
+	const inline = [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code);
+	const shell = blocks(page).filter(({ language }) => language === "sh");
+	const lines = shell.flatMap(({ text }) => text.replaceAll("\\\n", "").split("\n"));
+	const whole = lines.map((line) => line.replace(/ {2,}#.*/, "").trim()).filter(Boolean);
+	return [...whole, ...inline.filter((code) => /^(npm|pi|cargo|node) \S/.test(code))];
+}
+
+const programs = pages.flatMap((page) =>
+	blocks(page)
+		.filter(({ language }) => ["ts", "js"].includes(language))
+		.map(({ language, text }, index) => ({ page, text, name: `${page.replace(/\W+/g, "-")}-${index}.${language}` })),
+);
+
+/** A project of somebody who has installed the package as the README says, with the stand-in in the place of pi. */
+function project(): { place: string; env: NodeJS.ProcessEnv; installed: ReturnType<typeof spawnSync> } {
+	const place = join(folder, "project");
+	for (const name of ["project/.git", "other", "agent", "home"]) mkdirSync(join(folder, name), { recursive: true });
+	writeFileSync(join(place, "package.json"), '{ "type": "module" }');
+	const standIn = { piCommand: [process.execPath, join(root, "fake-pi/fake-pi.mjs")] };
+	writeFileSync(join(folder, "agent/subagents.json"), JSON.stringify({ subagents: standIn }));
+	const env: NodeJS.ProcessEnv = {
+		...process.env,
+		HOME: join(folder, "home"),
+		PI_CODING_AGENT_DIR: join(folder, "agent"),
+	};
+	// Else a program that is a test reports to the runner of this file, and prints nothing to read.
+	delete env.NODE_TEST_CONTEXT;
+	const [program, ...first] = npm();
+	const words = [...first, "install", root, "--offline", "--no-audit", "--no-fund"];
+	const installed = spawnSync(program, words, { cwd: place, env, encoding: "utf8", timeout: limitMs });
+	symlinkSync(join(root, "fake-pi"), join(place, "fake-pi"));
+	return { place, env, installed };
+}
+
+const { place, env, installed } = project();
+const options = { cwd: place, env, encoding: "utf8", timeout: limitMs } as const;
+
+/** What a program of the page of the API prints. */
+const said: Record<string, RegExp> = {
+	"docs-api-md-0.ts": /^completed Done\.$/m,
+	"docs-api-md-1.ts": /^subagent:ended \w+ explorer success$/m,
+};
+
+/** How a command of the pages was run here, or why it was not. */
+const known: [command: RegExp, run: string | (() => { status: number | null; stderr: string; stdout: string })][] = [
+	[/^npm install \/path\/to\/the\/clone$/, () => installed as never],
+	[
+		/^pi install \/path\/to\/the\/clone$/,
+		() => {
+			const [node, pi] = piCommand(newestPi);
+			const added = spawnSync(node, [pi, "install", root], options);
+			assert.match(readFileSync(join(folder, "agent/settings.json"), "utf8"), /"packages"/);
+			return added;
+		},
+	],
+	[/^echo .* \| FAKE_PI_SCENARIO=calls node fake-pi/, () => shell('echo "What is it?" | FAKE_PI_SCENARIO=calls')],
+	[/^(pi install npm:|npm install )pi-subagent-native$/, "it is not published yet"],
+	[/^pi -e \/path\/to\/the\/clone$/, "every test in __test__/extension starts pi so"],
+	[/^pi (-p|--continue|--session)\b/, "needs sessions and a model: __test__/extension"],
+	[/^npm install$/, "what a sandboxed shell may do: tests/run.rs"],
+	[/^npm publish$/, "publishes"],
+	[
+		/^npm (test|run (setup|demo|build|build:extension|packages|captures|bench|bench:strangers|test:kill|faults))\b/,
+		"takes minutes, or writes to the clone",
+	],
+	[/^cargo (mutants|nextest|test|insta|install|\+nightly)\b/, "takes minutes, or needs a tool of its own"],
+	[/^node (scripts\/lock\.mjs|__test__\/support\/record-rpc\.ts)/, "writes to the clone"],
+];
+
+function shell(start: string) {
+	return spawnSync("sh", ["-c", `${start} "$0" fake-pi/fake-pi.mjs --mode json -p`, process.execPath], options);
+}
+
+test("every command of a page runs here, or is known for a reason not to", () => {
+	const run = new Set<unknown>();
+	for (const page of pages) {
+		for (const command of commands(page)) {
+			const [, how] = known.find(([pattern]) => pattern.test(command)) ?? [];
+			assert.ok(how, `${page}: \`${command}\` is not run: add it to the list with a way to run it, or a reason not to`);
+			if (typeof how === "string" || run.has(how)) continue;
+			run.add(how);
+			const { status, stderr, stdout } = how();
+			assert.equal(status, 0, `${page}: ${command}\n${stdout}\n${stderr}`);
+		}
+	}
+	assert.equal(run.size, known.filter(([, how]) => typeof how !== "string").length, "each way to run one is used");
+});
+
+test("every script and file that a command of a page names exists", () => {
+	const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+	for (const page of pages) {
+		for (const command of commands(page)) {
+			const [, script] = /^npm (?:run (?:-s )?)?([\w:-]+)/.exec(command) ?? [];
+			if (script && !["install", "publish"].includes(script))
+				assert.ok(scripts[script], `${page}: \`${command}\` names no script of package.json`);
+			const [, file] = /\bnode ([\w/.-]+)/.exec(command) ?? [];
+			if (file) readFileSync(join(root, file));
+		}
+	}
+});
+
+test("every program of a page is checked by tsc, against the package as it is installed", () => {
+	for (const { name, text } of programs) writeFileSync(join(place, name), `${text}\nexport {};\n`);
+	const config = {
+		extends: join(root, "tsconfig.json"),
+		compilerOptions: { typeRoots: [join(root, "node_modules/@types")], noUnusedLocals: false },
+		files: programs.map(({ name }) => name),
+		include: [],
+	};
+	writeFileSync(join(place, "tsconfig.json"), JSON.stringify(config));
+	symlinkSync(join(root, "node_modules/@earendil-works"), join(place, "node_modules/@earendil-works"));
+	const [program, ...words] = packageProgram("typescript", "tsc");
+	const checked = spawnSync(program, [...words, "-p", place], options);
+	assert.equal(checked.status, 0, checked.stdout);
+	assert.ok(programs.length >= 4, `only ${programs.length} programs were found`);
+});
+
+for (const { page, name } of programs) {
+	test(`the program of ${page} runs: ${name}`, () => {
+		const words = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", name];
+		const ran = spawnSync(process.execPath, words, options);
+		assert.equal(ran.status, 0, `${ran.stdout}\n${ran.stderr}`);
+		assert.equal(ran.stderr, "");
+		if (page === "docs/api.md") assert.match(ran.stdout, said[name] ?? /^$/);
+	});
+}

@@ -1,0 +1,156 @@
+//! The tables of keys in the documentation: their cells come from the tables of [`keys`](super::keys), all but the last,
+//! which says in words what a key is for. Compiled for tests only.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::keys::{AGENT_KEYS, KEYS, Key, Kind, MAX_EXACT, Tighten};
+
+/// Set to write the pages instead of comparing them.
+const UPDATE: &str = "UPDATE_DOCS";
+
+/// The page with the cells of each row of its tables of keys as the code has them. A table of keys has `Key` first in its
+/// header; a cell below a header that is not known here stays as it is.
+fn renewed(page: &str, keys: &[Key]) -> Result<String, String> {
+    let mut columns: Option<Vec<&str>> = None;
+    let mut seen = Vec::new();
+    let mut lines = Vec::new();
+    for line in page.lines() {
+        let cells = cells(line);
+        match (&columns, cells.first()) {
+            (None, Some(&"Key")) => columns = Some(cells),
+            (Some(columns), Some(first)) if first.starts_with('`') => {
+                let key = keys.iter().find(|key| *first == format!("`{}`", key.path));
+                let key = key.ok_or_else(|| format!("{first} is no key"))?;
+                seen.push(key.path);
+                let cells = columns.iter().zip(cells).map(|(column, old)| cell(key, column, old));
+                lines.push(format!("| {} |", cells.collect::<Vec<_>>().join(" | ")));
+                continue;
+            }
+            (Some(_), None) => columns = None,
+            _ => {}
+        }
+        lines.push(line.to_owned());
+    }
+    for key in keys {
+        match seen.iter().filter(|path| **path == key.path).count() {
+            1 => {}
+            0 => {
+                return Err(format!(
+                    "`{}` has no row: add `{}` and in the last cell what it is for",
+                    key.path, key.path
+                ));
+            }
+            rows => return Err(format!("`{}` has {rows} rows", key.path)),
+        }
+    }
+    Ok(lines.join("\n") + "\n")
+}
+
+/// The cells of a row of a table; none of a line that is no row.
+fn cells(line: &str) -> Vec<&str> {
+    let row = line.strip_prefix('|').and_then(|row| row.strip_suffix('|'));
+    row.map(|row| row.split('|').map(str::trim).collect()).unwrap_or_default()
+}
+
+fn cell(key: &Key, column: &str, old: &str) -> String {
+    match column {
+        "Key" => format!("`{}`", key.path),
+        "Default" => default(key),
+        "Values" if key.in_force => values(key),
+        "Values" => format!("{}; not in force yet", values(key)),
+        "In a project" => project(key).to_owned(),
+        _ => old.to_owned(),
+    }
+}
+
+fn default(key: &Key) -> String {
+    match serde_json::from_str(key.default).expect("a test reads the default of every key") {
+        Value::Null => "none".to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Array(list) if list.is_empty() => "none".to_owned(),
+        Value::Object(members) if members.is_empty() => "none".to_owned(),
+        Value::Array(list) => words(list.iter().map(|entry| entry.as_str().unwrap_or_default())),
+        Value::String(text) => words([text.as_str()]),
+        other => words([other.to_string().as_str()]),
+    }
+}
+
+fn values(key: &Key) -> String {
+    let text = match key.kind {
+        Kind::Bool => words(["true", "false"]),
+        Kind::BoolOr(word) => words([word, "true", "false"]),
+        Kind::Integer { min, max: MAX_EXACT } => format!("{min} or more"),
+        Kind::Integer { min, max } => format!("{min}–{max}"),
+        Kind::Amount => "an amount".to_owned(),
+        Kind::Choice(choices) => words(choices.iter().copied()),
+        Kind::Text => "a text".to_owned(),
+        Kind::TextList => "a list of texts".to_owned(),
+        Kind::PlaceList => "a list of paths".to_owned(),
+        Kind::AllowedList => "a list of texts and `rule:NAME`".to_owned(),
+        Kind::Command => "a program and its arguments, a list".to_owned(),
+        Kind::Environment => "variables and their values".to_owned(),
+        Kind::LspActions => "a list of actions".to_owned(),
+        Kind::ChoiceOrList(choices) => format!("{}, or a list of texts", words(choices.iter().copied())),
+        Kind::Launchers => "launchers by name".to_owned(),
+        Kind::InnerPlaceList => "a list of paths within a project".to_owned(),
+        Kind::ToolNames => "a list of tools".to_owned(),
+        Kind::BoolOrList => format!("{}, or a list of names", words(["true", "false"])),
+    };
+    // Of a key without a default, that of a single agent, 0 means something else, and its last cell says so.
+    let has_limit = key.project == Tighten::SmallerLimit && key.default != "null";
+    if has_limit { format!("{text}; 0: no limit") } else { text }
+}
+
+fn project(key: &Key) -> &'static str {
+    match key.project {
+        Tighten::Never => "–",
+        Tighten::Only(true) => "only `true`",
+        Tighten::Only(false) => "only `false`",
+        Tighten::Smaller | Tighten::SmallerLimit => "smaller",
+        Tighten::Later => "further right",
+        Tighten::More => "more",
+        Tighten::Fewer => "fewer",
+    }
+}
+
+fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" ")
+}
+
+/// Fails where the page is not what the code says, or writes it.
+fn check(name: &str, keys: &[Key]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
+    let page = fs::read_to_string(&path).expect("the page exists").replace("\r\n", "\n");
+    let renewed = renewed(&page, keys).unwrap_or_else(|why| panic!("docs/{name}: {why}"));
+    if std::env::var_os(UPDATE).is_some() {
+        fs::write(&path, renewed).expect("the page can be written");
+        return;
+    }
+    let stale = page.lines().zip(renewed.lines()).find(|(is, should)| is != should);
+    assert_eq!(stale, None, "docs/{name} is stale: run `{UPDATE}=1 cargo test --lib config::reference`");
+}
+
+#[test]
+fn the_page_of_the_configuration_has_every_key_as_it_is() {
+    check("configuration.md", KEYS);
+}
+
+#[test]
+fn the_page_of_the_agents_has_every_key_of_an_agent_as_it_is() {
+    check("agents.md", AGENT_KEYS);
+}
+
+#[test]
+fn a_wrong_cell_is_mended_and_a_wrong_row_is_named() {
+    let keys = &KEYS[..1];
+    let page = |row: &str| format!("| Key | Default | In a project | |\n|---|---|---|---|\n{row}");
+    let renewed = |row: &str| renewed(&page(row), keys);
+    let right = "| `enabled` | `true` | only `false` | what it is for |\n";
+    assert_eq!(renewed("| `enabled` | 7 |  | what it is for |\n"), Ok(page(right)));
+    assert_eq!(renewed("| `enable` | | | |\n"), Err("`enable` is no key".to_owned()));
+    assert!(renewed("").is_err_and(|why| why.starts_with("`enabled` has no row")));
+    assert!(renewed(&right.repeat(2)).is_err_and(|why| why == "`enabled` has 2 rows"));
+}
