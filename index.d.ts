@@ -1113,6 +1113,19 @@ export interface EarlyOptions {
 }
 
 /**
+ * Draws what stands in the place of the panel's list while there are no runs. `isAll`: of all sessions; `isComplete`: the
+ * store has answered; `problem`: why it has not.
+ *
+ * @example
+ * ```ts
+ * import { emptyRunList } from "pi-subagent-native";
+ *
+ * console.log(emptyRunList(false, true).length);
+ * ```
+ */
+export declare function emptyRunList(isAll: boolean, isComplete: boolean, problem?: string | undefined | null): Array<Row>
+
+/**
  * Ends every background run of this process that is not kept (`background.onExit`), because the process is about to
  * exit. Their outcome is `interrupted`; the beginnings of their answers are kept. Resolves when their children are
  * gone, after at most 20 seconds per agent directory, with a sentence for the user if any run was ended.
@@ -1390,6 +1403,30 @@ export interface OutputLimits {
   /** Where the whole text can be found; the marker says so. */
   fullText?: string
 }
+
+/** The keys of an action of the panel. */
+export interface PanelKey {
+  /** What they do. */
+  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "all" | "again" | "keys" | "back" | "left"
+  /** The action of pi's that is the same: the keys that the user has chosen for it come first. */
+  pi?: string
+  /** The panel's own keys, as pi names keys. */
+  own: Array<string>
+  /** What they do, in words. */
+  does: string
+}
+
+/**
+ * All keys of the panel, in the order in which they are shown.
+ *
+ * @example
+ * ```ts
+ * import { panelKeys } from "pi-subagent-native";
+ *
+ * for (const { action, own, does } of panelKeys()) console.log(action, own.join(" "), does);
+ * ```
+ */
+export declare function panelKeys(): Array<PanelKey>
 
 /** Several tasks side by side, and the pi that asks. */
 export interface ParallelOptions {
@@ -1928,6 +1965,18 @@ export interface SanitizeOptions {
  * ```
  */
 export declare function sanitizeOutput(text: string, options?: SanitizeOptions | undefined | null): Promise<string>
+
+/**
+ * A report of one sentence, for what commands do not say themselves. Another word than a mark is none.
+ *
+ * @example
+ * ```ts
+ * import { sentenceReport } from "pi-subagent-native";
+ *
+ * console.log(sentenceReport("info", "There is no question").text);
+ * ```
+ */
+export declare function sentenceReport(mark: Exclude<ReportLine["mark"], undefined>, text: string): CommandReport
 
 /** The answer to a call of a session tool, as pi takes the result of a tool. */
 export interface SessionToolAnswer {

@@ -11,6 +11,7 @@ use pi_subagent_native::orchestrate::background::{
     BackgroundRun, BackgroundStatus, Cleanup, Happened, ReceiptStatus,
 };
 use pi_subagent_native::present::Mark;
+use pi_subagent_native::present::runs::PanelAction;
 use pi_subagent_native::process::Supervision;
 use pi_subagent_native::run::{
     ErrorCode, Mode, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason, WriteReach,
@@ -66,6 +67,7 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("EarlyOptions.tool", delegating.into_iter().map(Tool::as_str).collect()),
         ("MarkStyle.color", Mark::ALL.into_iter().map(Mark::color).collect()),
         ("MarkStyle.name", texts(Mark::TEXTS)),
+        ("PanelKey.action", texts(PanelAction::TEXTS)),
         ("Question.method", texts(QuestionMethod::TEXTS)),
         ("ReportLine.mark", marks.collect()),
         ("RunDetails.kind", [RunDetails::KIND].into()),

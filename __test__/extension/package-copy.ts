@@ -331,6 +331,9 @@ export class StubAddon implements Called {
 	readonly announcementDrawing = addon.announcementDrawing;
 	readonly CallCard = addon.CallCard;
 	readonly runList = addon.runList;
+	readonly emptyRunList = addon.emptyRunList;
+	readonly panelKeys = addon.panelKeys;
+	readonly sentenceReport = addon.sentenceReport;
 	readonly runWidget = addon.runWidget;
 	readonly runDrawing = addon.runDrawing;
 	readonly entryDrawing = addon.entryDrawing;

@@ -22,6 +22,7 @@ import {
 	EarlyCall,
 	EarlyCalls,
 	type EarlyOptions,
+	emptyRunList,
 	endBackground,
 	endSpares,
 	entryDrawing,
@@ -35,6 +36,7 @@ import {
 	openBackground,
 	type ParallelOptions,
 	type PiUsage,
+	panelKeys,
 	type Question,
 	questionToAnswer,
 	type Redaction,
@@ -47,6 +49,7 @@ import {
 	runWidget,
 	type SingleResult,
 	sanitizeOutput,
+	sentenceReport,
 	spawnSession,
 	startChain,
 	startParallel,
@@ -369,6 +372,15 @@ export const examples = {
 	runList(): void {
 		const { head, lines } = runList("[]", []);
 		console.log(head.length, lines.length);
+	},
+	sentenceReport(): void {
+		console.log(sentenceReport("info", "There is no question").text);
+	},
+	panelKeys(): void {
+		for (const { action, own, does } of panelKeys()) console.log(action, own.join(" "), does);
+	},
+	emptyRunList(): void {
+		console.log(emptyRunList(false, true).length);
 	},
 	runWidget(): void {
 		console.log(runWidget("[]", "[]", 5).length);

@@ -8,7 +8,6 @@ import { asJson, contentText } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
 import { paint } from "../ui/paint.ts";
 import { type Pen, Style } from "../ui/pen.ts";
-import { keyed } from "./painted.ts";
 
 const LABEL = "[subagents]";
 
@@ -22,7 +21,8 @@ export function registerAnnouncementRenderer(pi: ExtensionAPI): void {
 		const box = new Box(options.outputPad ?? 1, 1, (text) => style.bg("customMessageBg", text));
 		box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
 		box.addChild(new Spacer(1));
-		box.addChild(component(theme, (pen) => announcementLines(message, options.expanded, keyed(pen, options))));
+		const draw = (pen: Pen) => announcementLines(message, options.expanded, pen);
+		box.addChild(component(theme, draw, undefined, options));
 		return box;
 	});
 }

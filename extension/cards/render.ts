@@ -7,14 +7,15 @@ import type { ToolDefinition, ToolRenderContext } from "../host/pi.ts";
 import { asJson, contentText } from "../host/stored.ts";
 import { type Asked, questionLine } from "../questions/asked.ts";
 import { component } from "../ui/component.ts";
+import { paint } from "../ui/paint.ts";
 import type { Pen } from "../ui/pen.ts";
-import { painted, plainHead } from "./painted.ts";
 
 export type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
 
 /** Questions that wait, one line each; the others stand above the editor. */
 const QUESTIONS = 3;
-const QUESTION_INDENT = 2;
+/** What stands below the first line of a card. */
+const INDENT = 2;
 const SECOND_MS = 1_000;
 
 /** What both renderers of a card share: the card, and what it was told last. */
@@ -38,25 +39,27 @@ export function renderers(tool: string, asked: (callId: string) => readonly Aske
 			if (context.isPartial && context.executionStarted) card?.start(Date.now());
 			const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
 			const questions = (pen: Pen) => waiting().map((question) => questionLine(question, pen));
+			const plain = context.isError ? `✗ ${tool}` : tool;
 			const draw = (pen: Pen) => [
-				...painted(card?.head(extentOf(context)), plainHead(tool, context), context, pen),
-				...pen.indented(QUESTION_INDENT, questions),
+				...painted(card?.head(extentOf(context)), plain, pen),
+				...pen.indented(INDENT, questions),
 			];
-			return component(theme, draw, () => `${shownSecond(context)} ${waiting().map(({ id }) => id)}`);
+			return component(theme, draw, () => `${shownSecond(context)} ${waiting().map(({ id }) => id)}`, context);
 		},
 		/** Draws the lower part: how it goes, and what came of it. */
 		renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
 			const text = contentText(result);
 			const card = cardOf(tool, context.args, context);
 			if (card) tell(card, result.details, text, context);
-			const drawing = (): Row[] | undefined => card?.body(extentOf(context));
-			return component(
-				theme,
-				(pen) => painted(drawing(), text, context, pen),
-				() => shownSecond(context),
-			);
+			const draw = (pen: Pen) => painted(card?.body(extentOf(context)), text, pen);
+			return component(theme, draw, () => shownSecond(context), context);
 		},
 	};
+}
+
+/** The lines of a drawing; without the addon there is none, and the text is drawn that is there. */
+function painted(drawing: readonly Row[] | undefined, text: string, pen: Pen): string[] {
+	return drawing ? paint(drawing, pen) : pen.indented(INDENT, (inner) => inner.paragraph(text, "toolOutput"));
 }
 
 /** The card that `context` draws, with the arguments that have come. */

@@ -17,22 +17,15 @@ const STDOUT = 1;
 /** Pause before another try when a pipe is full, and how many there are: nobody may be reading. */
 const RETRY_MS = 5;
 const RETRIES = 1_000;
-/** What stands before a message without the addon, which is what it is about then. */
-const SIGN = "✗";
-/** What stands over a report that has no title of its own: it says whose words these are, where nothing else does. */
-const NO_TITLE = "Sub-agents";
 
 /** `text` is the same for whoever draws nothing. */
 export type Report = Pick<CommandReport, "title" | "lines" | "text">;
 
-/** A report of one sentence, about what the addon cannot say. */
+/** A report of one sentence, about what the addon cannot say. Without the addon it is an error. */
 export function messageReport(status: DoctorCheck["status"], message: string): Report {
 	const text = oneLine(message);
-	const mark = loadAddon()
-		.native?.markStyles()
-		.find(({ name }) => name === status);
-	const line = `${mark?.sign ?? SIGN} ${text}`.trim();
-	return { title: NO_TITLE, lines: [{ mark: status, text }], text: `${NO_TITLE}\n\n${line}` };
+	const report = loadAddon().native?.sentenceReport(status, text);
+	return report ?? { title: "", lines: [{ mark: "error", text }], text: `✗ ${text}` };
 }
 
 /** A report as rows, with its title unless that says nothing; nothing for what is no report of ours. */

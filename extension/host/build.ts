@@ -3,9 +3,9 @@
  * comes with the next start.
  */
 
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { SourceMap } from "node:module";
-import { basename } from "node:path";
+import { basename, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Version and hash of the module that pi loads, as its first line says; only the tests run the sources. */
@@ -13,6 +13,19 @@ declare const BUILD: string | undefined;
 
 /** The folder of the package: this file lies as deep in it as the module. */
 export const packageFolder = new URL("../../", import.meta.url);
+
+/** Whether a file is the package's own; a checkout may be reached through a link. */
+export function isOurs(file: string): boolean {
+	return realPath(file).startsWith(realPath(fileURLToPath(new URL("extensions", packageFolder))) + sep);
+}
+
+function realPath(file: string): string {
+	try {
+		return realpathSync(file);
+	} catch {
+		return file;
+	}
+}
 
 const FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 

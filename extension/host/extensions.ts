@@ -5,8 +5,8 @@
 
 import type { DefaultPackageManager, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { HostExtension } from "../../index.js";
+import { isOurs } from "./build.ts";
 import { library } from "./library.ts";
-import { isOurs } from "./own.ts";
 import { defined } from "./stored.ts";
 
 type Resolved = Awaited<ReturnType<DefaultPackageManager["resolve"]>>["extensions"][number];

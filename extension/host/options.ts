@@ -2,8 +2,8 @@
 
 import type { ExtensionAPI, ExtensionContext, SourceInfo } from "@earendil-works/pi-coding-agent";
 import type { HostSkill, HostTool, RunOptions, SurfaceOptions } from "../../index.js";
+import { isOurs } from "./build.ts";
 import { hostExtensions } from "./extensions.ts";
-import { isOurs } from "./own.ts";
 import { defined } from "./stored.ts";
 
 /** The file a tool or command comes from; absent for what is pi's own (`builtin:read`, `<builtin:read>`, `<inline:x>`). */

@@ -6,7 +6,6 @@ import { loadAddon } from "../host/native.ts";
 import { cached } from "../ui/component.ts";
 import { paint, painter } from "../ui/paint.ts";
 import type { Color, Pen } from "../ui/pen.ts";
-import { oneLine } from "../ui/text.ts";
 import type { RunActions } from "./actions.ts";
 import type { Hint } from "./foot.ts";
 import type { PanelRuns } from "./runs.ts";
@@ -98,15 +97,7 @@ function brief({ task, result, partial, text, ...run }: BackgroundRun) {
 }
 
 function nothing({ isAll, isComplete, problem }: PanelRuns, pen: Pen): string[] {
-	const said = (text: string, color: Color) => ["", ...pen.wrap(pen.fg(color, text), "  ")];
-	if (problem) return said(`The runs cannot be listed: ${oneLine(problem)}`, "error");
-	if (!isComplete) return said("Looking for runs …", "dim");
-	if (isAll) return said("There are no background runs in any session.", "toolOutput");
-	return [
-		...said("No background runs in this session.", "toolOutput"),
-		...said("The model starts them with sessions_spawn. Ask for it in your own words:", "muted"),
-		...said("“Look for dead code in the background, and tell me when you are done.”", "accent").slice(1),
-	];
+	return paint(loadAddon().native?.emptyRunList(isAll, isComplete, problem) ?? [], pen);
 }
 
 /** What was asked of the run, what it asks, what it does or has come to, what it has spent. */

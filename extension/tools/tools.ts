@@ -137,16 +137,8 @@ type SpawnParams = Pick<SpawnOptions, "task" | "label" | "runTimeoutSeconds" | "
 
 /** What comes of it, or nothing once the signal has fired: a file system that hangs does not hold an aborted call. */
 async function unlessAborted<T>(signal: AbortSignal | undefined, result: Promise<T>): Promise<T | undefined> {
-	let abort = () => {};
-	const aborted = new Promise<undefined>((resolve) => {
-		abort = () => resolve(undefined);
-	});
-	signal?.addEventListener("abort", abort, { once: true });
-	try {
-		return await Promise.race([result, aborted]);
-	} finally {
-		signal?.removeEventListener("abort", abort);
-	}
+	const aborted = Promise.withResolvers<undefined>();
+	return await withAbort(signal, { abort: () => aborted.resolve(undefined) }, Promise.race([result, aborted.promise]));
 }
 
 /** Arguments in the names of the schema. A name that is given in both spellings is left for the schema to refuse. */

@@ -1,6 +1,7 @@
 /** Lines as pi takes them. */
 
 import type { Component } from "@earendil-works/pi-tui";
+import { type KeySource, keyText } from "./key-text.ts";
 import { type AnyTheme, Pen } from "./pen.ts";
 
 /** `make`, which runs again only when one of its arguments is another one than the last time. */
@@ -17,15 +18,17 @@ export function cached<Arguments extends readonly unknown[], Result>(
 
 /**
  * A component that lays out its lines once per width, and again when `stamp` has changed; pi asks for a new one whenever
- * something else did.
+ * something else did. `keys` knows what the user's keys are.
  */
 export function component(
 	theme: AnyTheme,
 	layout: (pen: Pen) => readonly string[],
 	stamp: () => unknown = () => undefined,
+	keys: KeySource = {},
 ): Component {
 	let invalidated = 0;
-	const lines = cached((width: number, ..._unchanged: unknown[]) => [...layout(new Pen(theme, width))]);
+	const penOf = (width: number) => new Pen(theme, width, (action) => keyText(action, keys));
+	const lines = cached((width: number, ..._unchanged: unknown[]) => [...layout(penOf(width))]);
 	return {
 		render: (width) => lines(width, stamp(), invalidated),
 		invalidate() {

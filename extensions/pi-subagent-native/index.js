@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 6a5bfb715cab5d13. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 aca70d2768a31660. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6277,17 +6277,27 @@ function fitPath(path, width) {
 }
 
 // extension/host/build.ts
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { SourceMap } from "node:module";
-import { basename } from "node:path";
+import { basename, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 var packageFolder = new URL("../../", import.meta.url);
+function isOurs(file) {
+  return realPath(file).startsWith(realPath(fileURLToPath(new URL("extensions", packageFolder))) + sep);
+}
+function realPath(file) {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}
 var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 6a5bfb715cab5d13"}.`)) return void 0;
-  const [version] = "0.1.0 6a5bfb715cab5d13".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 aca70d2768a31660"}.`)) return void 0;
+  const [version] = "0.1.0 aca70d2768a31660".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6804,9 +6814,10 @@ function cached(make) {
     return last.result;
   };
 }
-function component(theme, layout, stamp = () => void 0) {
+function component(theme, layout, stamp = () => void 0, keys = {}) {
   let invalidated = 0;
-  const lines = cached((width, ..._unchanged) => [...layout(new Pen(theme, width))]);
+  const penOf = (width) => new Pen(theme, width, (action) => keyText(action, keys));
+  const lines = cached((width, ..._unchanged) => [...layout(penOf(width))]);
   return {
     render: (width) => lines(width, stamp(), invalidated),
     invalidate() {
@@ -6816,14 +6827,14 @@ function component(theme, layout, stamp = () => void 0) {
 }
 
 // extension/host/library.ts
-import { readFileSync as readFileSync2, realpathSync } from "node:fs";
+import { readFileSync as readFileSync2, realpathSync as realpathSync2 } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { pathToFileURL } from "node:url";
 var PI = "@earendil-works/pi-coding-agent";
 var loaded2 = {};
 var loadedLibrary = () => loaded2;
 async function library() {
-  const program = pathToFileURL(realpathSync(process.argv[1] ?? ""));
+  const program = pathToFileURL(realpathSync2(process.argv[1] ?? ""));
   const description = findPackageJSON(program);
   const isPi = description !== void 0 && JSON.parse(readFileSync2(description, "utf8")).name === PI;
   loaded2 = isPi ? await import(new URL("index.js", program).href) : {};
@@ -7045,19 +7056,6 @@ function cellWidth({ span, most, share, isGrowing }, width) {
   return Math.min(limit, widthOf(span.text.slice(0, most)));
 }
 
-// extension/cards/painted.ts
-var TEXT_INDENT = 2;
-function painted(drawing, text2, keys, pen) {
-  if (drawing) return paint(drawing, keyed(pen, keys));
-  return pen.indented(TEXT_INDENT, (inner) => inner.paragraph(text2, "toolOutput"));
-}
-function plainHead(tool, { isError }) {
-  return isError ? `\u2717 ${tool}` : tool;
-}
-function keyed(pen, keys) {
-  return new Pen(pen.theme, pen.width, (action) => keyText(action, keys));
-}
-
 // extension/cards/announcement.ts
 var LABEL = "[subagents]";
 function registerAnnouncementRenderer(pi) {
@@ -7068,7 +7066,8 @@ function registerAnnouncementRenderer(pi) {
     const box = new Box(options.outputPad ?? 1, 1, (text2) => style.bg("customMessageBg", text2));
     box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
     box.addChild(new Spacer(1));
-    box.addChild(component(theme, (pen) => announcementLines(message, options.expanded, keyed(pen, options))));
+    const draw = (pen) => announcementLines(message, options.expanded, pen);
+    box.addChild(component(theme, draw, void 0, options));
     return box;
   });
 }
@@ -7092,7 +7091,7 @@ function questionLine({ sentence }, pen, hint = "") {
 
 // extension/cards/render.ts
 var QUESTIONS = 3;
-var QUESTION_INDENT = 2;
+var INDENT = 2;
 var SECOND_MS = 1e3;
 var ticking = /* @__PURE__ */ new Set();
 function renderers(tool, asked = () => []) {
@@ -7103,25 +7102,25 @@ function renderers(tool, asked = () => []) {
       if (context.isPartial && context.executionStarted) card?.start(Date.now());
       const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
       const questions = (pen) => waiting().map((question) => questionLine(question, pen));
+      const plain = context.isError ? `\u2717 ${tool}` : tool;
       const draw = (pen) => [
-        ...painted(card?.head(extentOf(context)), plainHead(tool, context), context, pen),
-        ...pen.indented(QUESTION_INDENT, questions)
+        ...painted(card?.head(extentOf(context)), plain, pen),
+        ...pen.indented(INDENT, questions)
       ];
-      return component(theme, draw, () => `${shownSecond(context)} ${waiting().map(({ id }) => id)}`);
+      return component(theme, draw, () => `${shownSecond(context)} ${waiting().map(({ id }) => id)}`, context);
     },
     /** Draws the lower part: how it goes, and what came of it. */
     renderResult(result, _options, theme, context) {
       const text2 = contentText(result);
       const card = cardOf(tool, context.args, context);
       if (card) tell2(card, result.details, text2, context);
-      const drawing = () => card?.body(extentOf(context));
-      return component(
-        theme,
-        (pen) => painted(drawing(), text2, context, pen),
-        () => shownSecond(context)
-      );
+      const draw = (pen) => painted(card?.body(extentOf(context)), text2, pen);
+      return component(theme, draw, () => shownSecond(context), context);
     }
   };
+}
+function painted(drawing, text2, pen) {
+  return drawing ? paint(drawing, pen) : pen.indented(INDENT, (inner) => inner.paragraph(text2, "toolOutput"));
 }
 function cardOf(tool, args, context) {
   const state = context.state;
@@ -7171,22 +7170,6 @@ function stopClocks() {
 
 // extension/index.ts
 var import_child_guard = __toESM(require_child_guard());
-
-// extension/host/own.ts
-import { realpathSync as realpathSync2 } from "node:fs";
-import { sep } from "node:path";
-import { fileURLToPath as fileURLToPath2 } from "node:url";
-var OWN_FOLDER = fileURLToPath2(new URL("extensions/", packageFolder));
-function isOurs(file) {
-  return realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`);
-}
-function realPath(file) {
-  try {
-    return realpathSync2(file);
-  } catch {
-    return file;
-  }
-}
 
 // extension/host/extensions.ts
 var found;
@@ -7327,15 +7310,10 @@ var STAMP = { kind: REPORT_ENTRY, version: 1 };
 var STDOUT = 1;
 var RETRY_MS = 5;
 var RETRIES = 1e3;
-var SIGN = "\u2717";
-var NO_TITLE = "Sub-agents";
 function messageReport(status, message) {
   const text2 = oneLine(message);
-  const mark = loadAddon().native?.markStyles().find(({ name }) => name === status);
-  const line2 = `${mark?.sign ?? SIGN} ${text2}`.trim();
-  return { title: NO_TITLE, lines: [{ mark: status, text: text2 }], text: `${NO_TITLE}
-
-${line2}` };
+  const report = loadAddon().native?.sentenceReport(status, text2);
+  return report ?? { title: "", lines: [{ mark: "error", text: text2 }], text: `\u2717 ${text2}` };
 }
 function reportRows(data) {
   return loadAddon().native?.reportDrawing(JSON.stringify(data) ?? "") ?? void 0;
@@ -7579,44 +7557,20 @@ function pasteOf(text2) {
 }
 
 // extension/panel/keys.ts
-var ACTIONS = {
-  up: { pi: "tui.select.up", own: ["up", "k"], does: "the run above; scroll up" },
-  down: { pi: "tui.select.down", own: ["down", "j"], does: "the run below; scroll down" },
-  pageUp: { pi: "tui.select.pageUp", own: ["pageUp", "ctrl+b"], does: "a page up" },
-  pageDown: { pi: "tui.select.pageDown", own: ["pageDown", "ctrl+f", "space"], does: "a page down" },
-  halfUp: { pi: "tui.altScreen.halfPageUp", own: ["ctrl+u"], does: "half a page up" },
-  halfDown: { pi: "tui.altScreen.halfPageDown", own: ["ctrl+d"], does: "half a page down" },
-  top: { pi: "tui.altScreen.top", own: ["home", "g"], does: "to the first" },
-  bottom: { pi: "tui.altScreen.bottom", own: ["end", "shift+g"], does: "to the last; a transcript is followed there" },
-  open: { pi: "tui.select.confirm", own: ["enter", "right"], does: "the transcript, as it grows" },
-  tools: { pi: "app.tools.expand", own: ["t"], does: "in a transcript: with or without what tools did" },
-  answer: { own: ["o"], does: "open the question that a run waits with" },
-  stop: { own: ["s"], does: "stop the run and everything it started; asks once" },
-  background: { own: ["b"], does: "let it go on in the background, without the call that waits for it" },
-  message: { own: ["m"], does: "send a message: a run at work reads it next, one that has ended goes on with it" },
-  resume: { own: ["r"], does: "resume a run that has ended" },
-  log: { own: ["l"], does: "the conversation so far" },
-  info: { own: ["i"], does: "everything that is known of the run" },
-  all: { own: ["a"], does: "the runs of all sessions, or only of this one" },
-  again: { own: ["u"], does: "ask for a report again" },
-  keys: { own: ["?"], does: "these keys" },
-  back: { pi: "tui.select.cancel", own: ["escape", "q", "ctrl+c"], does: "back; from the list, close" },
-  left: { own: ["left"], does: "back" }
-};
-var ALL = Object.entries(ACTIONS);
 function panelKeys(bindings) {
+  const all = loadAddon().native?.panelKeys() ?? [];
   const namesOf = ({ pi, own }) => [.../* @__PURE__ */ new Set([...pi ? keysOf(pi, bindings) : [], ...own])].map(keyName);
   return {
     bindings,
     /** The action of a key, given as the terminal has sent it. */
     actionOf(data) {
-      const chosen = ALL.find(([, { pi }]) => pi && bindings.matches?.(data, pi));
-      return (chosen ?? ALL.find(([, { own }]) => own.some((key) => isPressed(data, key))))?.[0];
+      const chosen = all.find(({ pi }) => pi && bindings.matches?.(data, pi));
+      return (chosen ?? all.find(({ own }) => own.some((key) => isPressed(data, key))))?.action;
     },
     /** The first key of an action. */
-    nameOf: (action) => namesOf(ACTIONS[action])[0] ?? "",
+    nameOf: (action) => all.filter((keys) => keys.action === action).flatMap(namesOf)[0] ?? "",
     /** All keys, and what they do. */
-    table: () => ALL.map(([, keys]) => [namesOf(keys).join(" "), keys.does])
+    table: () => all.map((keys) => [namesOf(keys).join(" "), keys.does])
   };
 }
 function isPressed(data, key) {
@@ -7765,7 +7719,7 @@ function isSame(one, other) {
 // extension/panel/transcript.ts
 var NEWEST_ENTRIES = 80;
 var FETCH_EVERY_MS = 400;
-var INDENT = 2;
+var INDENT2 = 2;
 function transcriptView(host, actions, opened) {
   const window = new TranscriptWindow();
   let run = opened;
@@ -7817,7 +7771,7 @@ function transcriptView(host, actions, opened) {
     if (window.length === 0) return withoutEntries(pen, tail).slice(0, height);
     const lines = window.visible(pen, height, tail);
     if (!window.isAtTop || !window.hasMore || lines[0] !== "") return lines;
-    return [...pen.indented(INDENT, (inner) => [inner.fg("dim", older(inner.width))]), ...lines.slice(1)];
+    return [...pen.indented(INDENT2, (inner) => [inner.fg("dim", older(inner.width))]), ...lines.slice(1)];
   };
   const older = (room) => {
     if (!isExhausted) return "\u2026 older entries are being read";
@@ -7825,7 +7779,7 @@ function transcriptView(host, actions, opened) {
     return where + fitPath(oneLine(run.transcript ?? "the child's session file"), room - where.length);
   };
   const withoutEntries = (pen, tail) => {
-    const said = (draw) => ["", ...pen.indented(INDENT, draw)];
+    const said = (draw) => ["", ...pen.indented(INDENT2, draw)];
     if (run.archivedMs !== void 0) {
       const archived = `The transcript was archived ${when(run.archivedMs)}. What the run came to:`;
       const result = run.result || run.partial || "(nothing)";
@@ -7959,15 +7913,7 @@ function brief({ task, result, partial, text: text2, ...run }) {
   return { ...run, task: start2(task), result: start2(result), partial: start2(partial), text: start2(text2) };
 }
 function nothing({ isAll, isComplete, problem }, pen) {
-  const said = (text2, color) => ["", ...pen.wrap(pen.fg(color, text2), "  ")];
-  if (problem) return said(`The runs cannot be listed: ${oneLine(problem)}`, "error");
-  if (!isComplete) return said("Looking for runs \u2026", "dim");
-  if (isAll) return said("There are no background runs in any session.", "toolOutput");
-  return [
-    ...said("No background runs in this session.", "toolOutput"),
-    ...said("The model starts them with sessions_spawn. Ask for it in your own words:", "muted"),
-    ...said("\u201CLook for dead code in the background, and tell me when you are done.\u201D", "accent").slice(1)
-  ];
+  return paint(loadAddon().native?.emptyRunList(isAll, isComplete, problem) ?? [], pen);
 }
 function detailLines(run, rows, pen) {
   const { name, above, said, below } = drawingOf(run);
@@ -8860,17 +8806,8 @@ async function useSessionTool(name, { session: session2 }, call) {
   return await withAbort(call.signal, use, use.result());
 }
 async function unlessAborted(signal, result) {
-  let abort = () => {
-  };
-  const aborted = new Promise((resolve2) => {
-    abort = () => resolve2(void 0);
-  });
-  signal?.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([result, aborted]);
-  } finally {
-    signal?.removeEventListener("abort", abort);
-  }
+  const aborted = Promise.withResolvers();
+  return await withAbort(signal, { abort: () => aborted.resolve(void 0) }, Promise.race([result, aborted.promise]));
 }
 function renamed(args, aliases = {}) {
   const given = new Map(Object.entries(Object(args)));

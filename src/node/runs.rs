@@ -64,6 +64,60 @@ pub fn run_list(
     parsed::<RunList>(env, list)
 }
 
+/// The keys of an action of the panel.
+#[napi(object, object_from_js = false)]
+pub struct PanelKey {
+    /// What they do.
+    #[napi(
+        ts_type = "\"up\" | \"down\" | \"pageUp\" | \"pageDown\" | \"halfUp\" | \"halfDown\" | \"top\" | \"bottom\" | \"open\" | \"tools\" | \"answer\" | \"stop\" | \"background\" | \"message\" | \"resume\" | \"log\" | \"info\" | \"all\" | \"again\" | \"keys\" | \"back\" | \"left\""
+    )]
+    pub action: &'static str,
+    /// The action of pi's that is the same: the keys that the user has chosen for it come first.
+    pub pi: Option<&'static str>,
+    /// The panel's own keys, as pi names keys.
+    pub own: Vec<&'static str>,
+    /// What they do, in words.
+    pub does: &'static str,
+}
+
+/// All keys of the panel, in the order in which they are shown.
+///
+/// @example
+/// ```ts
+/// import { panelKeys } from "pi-subagent-native";
+///
+/// for (const { action, own, does } of panelKeys()) console.log(action, own.join(" "), does);
+/// ```
+#[napi(catch_unwind)]
+pub fn panel_keys() -> Vec<PanelKey> {
+    let key = |runs::PanelKey { action, pi, own, does }| PanelKey {
+        action: action.as_str(),
+        pi,
+        own: own.to_vec(),
+        does,
+    };
+    runs::panel_keys().into_iter().map(key).collect()
+}
+
+/// Draws what stands in the place of the panel's list while there are no runs. `isAll`: of all sessions; `isComplete`: the
+/// store has answered; `problem`: why it has not.
+///
+/// @example
+/// ```ts
+/// import { emptyRunList } from "pi-subagent-native";
+///
+/// console.log(emptyRunList(false, true).length);
+/// ```
+#[napi(catch_unwind, ts_return_type = "Array<Row>")]
+pub fn empty_run_list(
+    env: &Env,
+    is_all: bool,
+    is_complete: bool,
+    problem: Option<String>,
+) -> napi::Result<Unknown<'_>> {
+    parsed::<Vec<Row>>(env, runs::empty_run_list(is_all, is_complete, problem.as_deref()))
+}
+
 /// Draws the widget above the editor in at most `most` lines and one: the runs at work, and those that have ended and wait to
 /// be read, both given as JSON.
 ///

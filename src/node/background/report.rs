@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 
-use crate::node::into_js::object_into_js;
+use crate::node::into_js::{IntoJs, object_into_js};
 use crate::orchestrate::background::commands;
 use crate::present::{self, Mark};
 
@@ -36,6 +36,22 @@ pub struct ReportLine {
     /// Levels below the lines before it.
     /// @default 0
     pub indent: Option<u32>,
+}
+
+/// A report of one sentence, for what commands do not say themselves. Another word than a mark is none.
+///
+/// @example
+/// ```ts
+/// import { sentenceReport } from "pi-subagent-native";
+///
+/// console.log(sentenceReport("info", "There is no question").text);
+/// ```
+#[napi(catch_unwind)]
+pub fn sentence_report(
+    #[napi(ts_arg_type = "Exclude<ReportLine[\"mark\"], undefined>")] mark: String,
+    text: String,
+) -> CommandReport {
+    present::Report::sentence(Mark::parse(&mark).unwrap_or_default(), text).into_js()
 }
 
 /// One way to complete a command.

@@ -8,12 +8,15 @@
 //! | What is said of a run, wherever it is drawn? | `view`: `ShownRun` |
 //! | What do the columns of a list show, and how are its names told apart? | `columns` |
 //! | What do the panel's list and the widget show? | `list` |
+//! | What are the panel's keys, and what does it say when it lists nothing? | `panel` |
 //! | What is shown of one run, and of its transcript? | `run` |
 
 mod columns;
 mod list;
+mod panel;
 mod run;
 mod view;
 
 pub use list::{RunList, run_list, run_widget};
+pub use panel::{PanelAction, PanelKey, empty_run_list, panel_keys};
 pub use run::{RunDrawing, entry_drawing, run_drawing};

@@ -1,0 +1,156 @@
+//! What the panel has besides runs: its keys, and what it says when it lists none.
+
+use crate::present::drawing::{Color, Drawing, INDENT, Row, folded};
+use crate::text::text_enum;
+
+text_enum! {
+    /// What a key does in the panel.
+    pub enum PanelAction {
+        /// The run above, or a line up.
+        Up = "up",
+        /// The run below, or a line down.
+        Down = "down",
+        /// A page up.
+        PageUp = "pageUp",
+        /// A page down.
+        PageDown = "pageDown",
+        /// Half a page up.
+        HalfUp = "halfUp",
+        /// Half a page down.
+        HalfDown = "halfDown",
+        /// To the beginning.
+        Top = "top",
+        /// To the end.
+        Bottom = "bottom",
+        /// Opens the transcript.
+        Open = "open",
+        /// Shows or hides what tools did.
+        Tools = "tools",
+        /// Opens the question of a run.
+        Answer = "answer",
+        /// Stops a run.
+        Stop = "stop",
+        /// Lets go of the call that waits for a run.
+        Background = "background",
+        /// Asks for a message to a run.
+        Message = "message",
+        /// Resumes a run.
+        Resume = "resume",
+        /// Shows the conversation of a run.
+        Log = "log",
+        /// Shows what is known of a run.
+        Info = "info",
+        /// Lists the runs of all sessions.
+        All = "all",
+        /// Asks for a report again.
+        Again = "again",
+        /// Shows the keys.
+        Keys = "keys",
+        /// Goes back, or closes the panel.
+        Back = "back",
+        /// Goes back.
+        Left = "left",
+    }
+}
+
+/// The keys of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PanelKey {
+    /// What they do.
+    pub action: PanelAction,
+    /// What pi calls the same: the keys that the user has chosen for that come first.
+    pub pi: Option<&'static str>,
+    /// Ours, as pi names keys.
+    pub own: &'static [&'static str],
+    /// What they do, in words.
+    pub does: &'static str,
+}
+
+/// All keys of the panel, in the order in which they are shown.
+#[must_use]
+pub fn panel_keys() -> Vec<PanelKey> {
+    use PanelAction as A;
+    let key = |action, own, does| PanelKey { action, pi: None, own, does };
+    let bound = |pi, key| PanelKey { pi: Some(pi), ..key };
+    vec![
+        bound("tui.select.up", key(A::Up, &["up", "k"], "the run above; scroll up")),
+        bound("tui.select.down", key(A::Down, &["down", "j"], "the run below; scroll down")),
+        bound("tui.select.pageUp", key(A::PageUp, &["pageUp", "ctrl+b"], "a page up")),
+        bound("tui.select.pageDown", key(A::PageDown, &["pageDown", "ctrl+f", "space"], "a page down")),
+        bound("tui.altScreen.halfPageUp", key(A::HalfUp, &["ctrl+u"], "half a page up")),
+        bound("tui.altScreen.halfPageDown", key(A::HalfDown, &["ctrl+d"], "half a page down")),
+        bound("tui.altScreen.top", key(A::Top, &["home", "g"], "to the first")),
+        bound(
+            "tui.altScreen.bottom",
+            key(A::Bottom, &["end", "shift+g"], "to the last; a transcript is followed there"),
+        ),
+        bound("tui.select.confirm", key(A::Open, &["enter", "right"], "the transcript, as it grows")),
+        bound("app.tools.expand", key(A::Tools, &["t"], "in a transcript: with or without what tools did")),
+        key(A::Answer, &["o"], "open the question that a run waits with"),
+        key(A::Stop, &["s"], "stop the run and everything it started; asks once"),
+        key(A::Background, &["b"], "let it go on in the background, without the call that waits for it"),
+        key(
+            A::Message,
+            &["m"],
+            "send a message: a run at work reads it next, one that has ended goes on with it",
+        ),
+        key(A::Resume, &["r"], "resume a run that has ended"),
+        key(A::Log, &["l"], "the conversation so far"),
+        key(A::Info, &["i"], "everything that is known of the run"),
+        key(A::All, &["a"], "the runs of all sessions, or only of this one"),
+        key(A::Again, &["u"], "ask for a report again"),
+        key(A::Keys, &["?"], "these keys"),
+        bound("tui.select.cancel", key(A::Back, &["escape", "q", "ctrl+c"], "back; from the list, close")),
+        key(A::Left, &["left"], "back"),
+    ]
+}
+
+/// What stands in the place of the list while there are no runs. `is_all`: of all sessions; `is_complete`: the store has
+/// answered; `problem`: why it has not.
+#[must_use]
+pub fn empty_run_list(is_all: bool, is_complete: bool, problem: Option<&str>) -> Drawing {
+    let said = |color: Color, text: &str| [Row::blank(), Row::text(color, text).indented(INDENT)];
+    if let Some(problem) = problem {
+        return said("error", &format!("The runs cannot be listed: {}", folded(problem))).into();
+    }
+    if !is_complete {
+        return said("dim", "Looking for runs …").into();
+    }
+    if is_all {
+        return said("toolOutput", "There are no background runs in any session.").into();
+    }
+    let mut rows = said("toolOutput", "No background runs in this session.").to_vec();
+    rows.extend(said("muted", "The model starts them with sessions_spawn. Ask for it in your own words:"));
+    let example = "“Look for dead code in the background, and tell me when you are done.”";
+    rows.push(Row::text("accent", example).indented(INDENT));
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_action_has_keys_and_no_key_two_actions() {
+        let keys = panel_keys();
+        let actions: Vec<_> = keys.iter().map(|key| key.action.as_str()).collect();
+        assert_eq!(actions, PanelAction::TEXTS);
+        let own: Vec<_> = keys.iter().flat_map(|key| key.own).collect();
+        assert_eq!(own.iter().collect::<HashSet<_>>().len(), own.len());
+        assert!(keys.iter().all(|key| !key.own.is_empty() && !key.does.is_empty()));
+    }
+
+    #[test]
+    fn an_empty_list_says_why_it_is_empty() {
+        let words = |drawing: Drawing| format!("{drawing:?}");
+        assert!(
+            words(empty_run_list(true, false, Some("the store\nis locked")))
+                .contains("listed: the store is locked")
+        );
+        assert!(words(empty_run_list(false, false, None)).contains("Looking for runs"));
+        assert!(words(empty_run_list(true, true, None)).contains("in any session"));
+        assert!(words(empty_run_list(false, true, None)).contains("sessions_spawn"));
+    }
+}
