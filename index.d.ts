@@ -1275,6 +1275,24 @@ export interface HostTool {
  */
 export declare function inspectOutput(text: string, options?: SanitizeOptions | undefined | null): Promise<Redaction[]>
 
+/** What a run has left that worked in a private tree. */
+export interface IsolationReport {
+  /** The branch with all that it did; absent when it changed nothing, or nothing could be taken over. */
+  branch?: string
+  /** The file with the same as a patch. */
+  patch?: string
+  /** How many commits the child has made itself. */
+  commits: number
+  /** Files that differ from the tree that it began with. */
+  files: number
+  /** Lines that were added. */
+  insertions: number
+  /** Lines that were removed. */
+  deletions: number
+  /** The private tree, if it was kept because not everything could be taken over; `diagnostics` says what. */
+  kept?: string
+}
+
 /** Messages that join the session where its model would come to rest. */
 export interface JoiningMessages {
   /** The first of the `deliveryIds` of each message, oldest first. */
@@ -2091,6 +2109,8 @@ export interface SingleResult {
    * then one entry `and n more`. Absent when there are none.
    */
   flagged?: Array<string>
+  /** What it has left, if its agent has `isolation: private`; nothing of it is in the caller's tree. */
+  isolation?: IsolationReport
   /**
    * How many secrets were replaced in the texts of this result, by rule, the most frequent first; absent when there
    * were none. A value counts once, wherever it stood.

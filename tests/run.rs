@@ -833,6 +833,83 @@ async fn the_result_of_a_writing_agent_lists_the_changed_files() {
     assert_eq!(store.read(&snapshot, &dirty.object).await.expect("readable"), b"dirty before");
 }
 
+/// Each row: what the child does in its private tree, and what its caller is told.
+#[tokio::test]
+async fn an_isolated_run_works_in_a_tree_of_its_own_and_leaves_a_branch() {
+    let git = |cwd: &Path, args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let done = command
+            .args(["-c", "user.name=n", "-c", "user.email=n@localhost"])
+            .args(args)
+            .current_dir(cwd)
+            .output()
+            .expect("git runs");
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    let run = async |script: &str, has_git: bool| {
+        let scene = scene(script)
+            .config(json!({ "allowWrite": true, "isolation": { "copy": ["ignored.env"] } }))
+            .with(|spec| spec.agent = "writer".into())
+            .write(
+                "agent/agents/writer.md",
+                "---\nname: writer\ntools: read, write\nisolation: private\n---\nWrite.",
+            )
+            .write("project/kept.txt", "kept\n")
+            .write("project/.gitignore", "*.env\n")
+            .write("project/ignored.env", "brought along\n");
+        let project = scene.path("project");
+        fs::remove_dir(project.join(".git")).expect("not a repository yet");
+        if has_git {
+            git(&project, &["init", "-q"]);
+            git(&project, &["add", "."]);
+            git(&project, &["commit", "-qm", "first"]);
+            fs::write(project.join("dirty.txt"), "not committed\n").expect("written");
+        }
+        let result = scene.run().await;
+        (scene, result)
+    };
+    let script = r#"cat ignored.env > seen.txt; echo more >> dirty.txt; pwd > "$home/pwd"
+        git -c user.name=n -c user.email=n@localhost commit -qam 'of the child'; rm kept.txt
+        begin; said 'Done.'; settled"#;
+    let (scene, result) = run(script, true).await;
+    let project = scene.path("project");
+    let single = &result.details.results[0];
+    let left = single.isolation.as_ref().expect("it was isolated");
+    let branch = left.branch.clone().expect("a branch");
+    assert_eq!(branch, format!("subagent/{}", result.details.run_id.as_deref().expect("an id")));
+    assert_eq!((left.commits, left.files, left.insertions, left.deletions), (1, 3, 2, 1), "{}", result.text);
+    assert_eq!(
+        single.changes.as_deref(),
+        Some(&["dirty.txt", "kept.txt", "seen.txt"].map(str::to_owned)[..])
+    );
+    assert!(result.text.contains(&format!("nothing of this is in your tree yet. Its changes (3 files, +2 -1) are on the branch {branch}, and as a patch in ")), "{}", result.text);
+    assert_eq!(git(&project, &["show", &format!("{branch}:dirty.txt")]), "not committed\nmore\n");
+    assert_eq!(git(&project, &["show", &format!("{branch}:seen.txt")]), "brought along\n");
+    assert_eq!(git(&project, &["status", "--porcelain"]), "?? dirty.txt\n");
+    assert_eq!(fs::read_to_string(project.join("dirty.txt")).expect("there"), "not committed\n");
+    let worked_in = fs::read_to_string(scene.path("pwd")).expect("noted");
+    assert!(worked_in.contains("subagent-trees") && !Path::new(worked_in.trim()).exists(), "{worked_in}");
+
+    let (scene, result) = run("begin; said 'Done.'; settled", true).await;
+    assert!(result.text.contains("[It worked in a private tree and changed nothing.]"), "{}", result.text);
+    for place in ["agent/subagents/snapshots", "agent/subagent-trees"] {
+        assert_eq!(fs::read_dir(scene.path(place)).map_or(0, Iterator::count), 0, "{place}");
+    }
+    let (scene, result) = run("begin; said 'Done.'; settled", false).await;
+    assert!(
+        result.is_error && result.text.contains("isolation: private, but unavailable: "),
+        "{}",
+        result.text
+    );
+    assert!(result.text.contains("is not in a git work tree"), "{}", result.text);
+    assert!(!scene.path("agent/subagent-trees").exists());
+    // A child that cannot start has changed nothing.
+    let (scene, result) = run("exit 3", true).await;
+    assert!(result.is_error);
+    assert_eq!(fs::read_dir(scene.path("agent/subagent-trees")).map_or(0, Iterator::count), 0);
+}
+
 #[tokio::test]
 async fn the_snapshot_of_a_run_that_changes_nothing_goes_and_one_that_is_too_large_is_said() {
     let writer = "---\nname: writer\ntools: read, write\n---\nWrite.";

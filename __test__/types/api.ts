@@ -138,6 +138,7 @@ holds<
 		| "structuredFile"
 		| "changes"
 		| "flagged"
+		| "isolation"
 		| "redacted"
 		| "diagnostics"
 	>
@@ -148,6 +149,12 @@ holds<Same<keyof PiUsage, "input" | "output" | "cacheRead" | "cacheWrite" | "tot
 holds<Same<PiUsage["cost"][keyof PiUsage["cost"]], number>>();
 holds<Same<ToolResult["content"][number], { type: "text"; text: string }>>();
 holds<Same<keyof NonNullable<SingleResult["sandbox"]>, "enforced" | "mechanism" | "network" | "reason">>();
+holds<
+	Same<
+		keyof NonNullable<SingleResult["isolation"]>,
+		"branch" | "patch" | "commits" | "files" | "insertions" | "deletions" | "kept"
+	>
+>();
 
 // What functions take and give.
 holds<Same<ReturnType<typeof startRun>, RunHandle>>();

@@ -57,6 +57,18 @@ text_enum! {
 }
 
 text_enum! {
+    /// Where a child that may write works, ordered by strictness.
+    #[derive(Default, PartialOrd, Ord)]
+    pub enum Isolation {
+        /// In its directory.
+        #[default]
+        None = "none",
+        /// In a private repository, made from the state of its tree.
+        Private = "private",
+    }
+}
+
+text_enum! {
     /// Whom a child may ask with the tool `ask`.
     #[derive(Default)]
     pub enum Asks {
@@ -116,6 +128,8 @@ pub struct AgentDefinition {
     pub sandbox: Option<SandboxMode>,
     /// Whether its shell reaches the network; `None` uses the configuration.
     pub network: Option<Network>,
+    /// Where it works, if it may write; `None` leaves that to the settings.
+    pub isolation: Option<Isolation>,
     /// The name of a launcher in the user's configuration.
     pub launcher: Option<String>,
     /// Extensions that the child loads. A project agent may only name those that the user's configuration allows.

@@ -34,7 +34,9 @@ mod surface;
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
 pub(crate) use child_tools::{ask_tool, submit_tool};
 pub use consent::{change, confirm, is_confirmed};
-pub use definition::{AgentDefinition, Asks, Context, Network, SandboxMode, Skills, Source, THINKING_LEVELS};
+pub use definition::{
+    AgentDefinition, Asks, Context, Isolation, Network, SandboxMode, Skills, Source, THINKING_LEVELS,
+};
 pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
 pub use discover::{AgentDirs, discover};
 pub(crate) use discover::{canonical, project_directories};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::definition::{
-    AgentDefinition, Asks, Context, Network, SandboxMode, Skills, Source, THINKING_LEVELS,
+    AgentDefinition, Asks, Context, Isolation, Network, SandboxMode, Skills, Source, THINKING_LEVELS,
 };
 use super::frontmatter::{self, Document, Field, SyntaxError, Yaml};
 use super::output_schema::OutputSchema;
@@ -35,7 +35,7 @@ const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// Reads one field into the definition.
 type Read = fn(&mut Reader<'_>, &Field, &mut AgentDefinition);
 
-const FIELDS: [(&str, Read); 19] = [
+const FIELDS: [(&str, Read); 20] = [
     ("name", |reader, field, agent| agent.name = reader.name(field).unwrap_or_default()),
     ("description", |reader, field, agent| reader.description(field, agent)),
     ("readonly", |reader, field, agent| agent.readonly = reader.readonly(field).unwrap_or_default()),
@@ -57,6 +57,10 @@ const FIELDS: [(&str, Read); 19] = [
     ("network", |reader, field, agent| {
         let network = reader.text(field).and_then(|network| reader.choice(field, network, Network::TEXTS));
         agent.network = network.and_then(|network| Network::parse(&network));
+    }),
+    ("isolation", |reader, field, agent| {
+        let isolation = reader.text(field).and_then(|word| reader.choice(field, word, Isolation::TEXTS));
+        agent.isolation = isolation.and_then(|word| Isolation::parse(&word));
     }),
     ("launcher", |reader, field, agent| agent.launcher = reader.text(field)),
     ("extensions", |reader, field, agent| agent.extensions = reader.list(field, SYNTAX)),

@@ -7,7 +7,7 @@ use super::settings::{
     AllowWrite, AnnounceMode, Config, EarlyBoot, NonInteractivePolicy, OnExit, Origin, ProjectAgentPolicy,
     Protocol,
 };
-use crate::agent::{Context, Network, SandboxMode, THINKING_LEVELS};
+use crate::agent::{Context, Isolation, Network, SandboxMode, THINKING_LEVELS};
 use crate::text::HomePaths;
 
 /// The type of a value.
@@ -193,6 +193,7 @@ pub(super) const KEYS: &[Key] = {
         works("archiveAfterMinutes", Integer { min: 0, max: 525_600 }, "60", Never),
         works("quotaBytes", COUNT, "1073741824", Never),
         works("snapshot.maxBytes", COUNT, "268435456", Never),
+        works("isolation.copy", InnerPlaceList, "[]", Never),
         later("launchers", Launchers, "{}", Never),
         later("launcher", Text, "null", Never),
     ]
@@ -218,6 +219,7 @@ pub(super) const AGENT_KEYS: &[Key] = {
         works("loopStopAfter", Integer { min: 0, max: 10_000 }, "null", SmallerLimit),
         works("skills", BoolOrList, "null", Fewer),
         works("context", Choice(Context::TEXTS), "null", Later),
+        works("isolation", Choice(Isolation::TEXTS), "null", Later),
         works("enabled", Bool, "null", Only(false)),
     ]
 };

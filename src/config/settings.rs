@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::units::{Limit, Millis, MillisLimit, MinutesLimit};
-use crate::agent::{Context, Network, SandboxMode, Skills};
+use crate::agent::{Context, Isolation, Network, SandboxMode, Skills};
 use crate::text::{HomePaths, TruncateLimits, text_enum};
 
 /// All settings. Serialized, it has the shape of the `subagents` object of a configuration file, with defaults filled
@@ -117,6 +117,8 @@ pub struct Config {
     pub quota_bytes: u64,
     /// The state of a work tree that is kept before a run changes it.
     pub snapshot: SnapshotSettings,
+    /// The private trees of isolated runs.
+    pub isolation: IsolationSettings,
     /// Programs that start children elsewhere, by name.
     pub launchers: BTreeMap<String, Launcher>,
     /// The launcher of agents that name none; `None` starts children on this machine.
@@ -244,6 +246,9 @@ pub struct AgentBounds {
     /// Which context files it reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Context>,
+    /// Where it works, if it may write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
     /// Whether the agent may run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
@@ -326,6 +331,14 @@ pub struct Sandbox {
 pub struct SnapshotSettings {
     /// Most bytes of all files together that are not committed.
     pub max_bytes: u64,
+}
+
+/// The private trees of isolated runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IsolationSettings {
+    /// Ignored files and directories that they get a copy of, relative to the root of the tree.
+    pub copy: Vec<String>,
 }
 
 /// What is taken out of texts.

@@ -41,7 +41,8 @@ pub(super) const SHELL_PATH: &str = "shellPath";
 const MIGRATED: [&str; 4] = ["commands", "hooks", "oauth.json", "tools"];
 /// Entries of other conversations, of this package, or of a single process; and names that a private directory has for
 /// itself.
-const PRIVATE: [&str; 6] = ["sessions", "subagents", "tmp", "crashes.json", "shell", "shell.options"];
+const PRIVATE: [&str; 7] =
+    ["sessions", "subagents", "subagent-trees", "tmp", "crashes.json", "shell", "shell.options"];
 /// Locks, logs, old sessions, leftovers of a migration, and half-written files.
 const PRIVATE_ENDINGS: [&str; 5] = [".lock", ".log", ".jsonl", ".migrated", ".tmp"];
 

@@ -45,6 +45,12 @@ pub fn snapshots(agent_dir: &Path) -> PathBuf {
     agent_dir.join(SUBAGENTS).join("snapshots")
 }
 
+/// The directory of the private trees of runs. Not among our other files, which children do not see.
+#[must_use]
+pub fn private_trees(agent_dir: &Path) -> PathBuf {
+    agent_dir.join("subagent-trees")
+}
+
 /// The list of project agents that the user has confirmed.
 #[must_use]
 pub fn confirmed_agents(agent_dir: &Path) -> PathBuf {

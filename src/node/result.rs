@@ -231,6 +231,8 @@ pub struct SingleResult {
     /// hooks, `.mcp.json`, tasks of editors. Sorted, relative to the root of its tree, also those that git ignores; at most 50,
     /// then one entry `and n more`. Absent when there are none.
     pub flagged: Option<Vec<String>>,
+    /// What it has left, if its agent has `isolation: private`; nothing of it is in the caller's tree.
+    pub isolation: Option<IsolationReport>,
     /// How many secrets were replaced in the texts of this result, by rule, the most frequent first; absent when there
     /// were none. A value counts once, wherever it stood.
     pub redacted: Option<Vec<RedactedValues>>,
@@ -245,6 +247,25 @@ pub struct RedactedValues {
     pub rule: &'static str,
     /// From 1.
     pub count: u32,
+}
+
+/// What a run has left that worked in a private tree.
+#[napi(object, object_from_js = false)]
+pub struct IsolationReport {
+    /// The branch with all that it did; absent when it changed nothing, or nothing could be taken over.
+    pub branch: Option<String>,
+    /// The file with the same as a patch.
+    pub patch: Option<String>,
+    /// How many commits the child has made itself.
+    pub commits: u32,
+    /// Files that differ from the tree that it began with.
+    pub files: f64,
+    /// Lines that were added.
+    pub insertions: f64,
+    /// Lines that were removed.
+    pub deletions: f64,
+    /// The private tree, if it was kept because not everything could be taken over; `diagnostics` says what.
+    pub kept: Option<String>,
 }
 
 /// Whether the kernel held a child to reading.
@@ -368,7 +389,8 @@ impl IntoJs<DisplayItem> for event::DisplayItem {
 
 object_into_js! { |single: run::SingleResult| SingleResult {
     agent, task, run_id, exit_code, usage, error, session_file, output, outcome, attempts, duration_ms, model, stop_reason,
-    signal, timeout_reason, sandbox, supervision, resources, full_output_file, structured, structured_file, changes, redacted, diagnostics,
+    signal, timeout_reason, sandbox, supervision, resources, full_output_file, structured, structured_file, changes, isolation, redacted,
+    diagnostics,
     flagged: Some(single.flagged).filter(|flagged| !flagged.is_empty()),
     display_items: Some(single.display_items),
 } }
@@ -376,6 +398,10 @@ object_into_js! { |single: run::SingleResult| SingleResult {
 object_into_js! { |redacted: text::RedactedValues| RedactedValues { rule, count } }
 
 object_into_js! { |resources: run::Resources| Resources { peak_rss_bytes, cpu_ms, processes } }
+
+object_into_js! { |report: run::IsolationReport| IsolationReport {
+    branch, patch, commits, files, insertions, deletions, kept,
+} }
 
 object_into_js! { |report: run::SandboxReport| SandboxReport {
     enforced, mechanism, network, reason,

@@ -13,6 +13,7 @@
 //! | `spec`, `context` | what a caller asks for, and what is known about the host |
 //! | `result`, `state`, `progress`, `callbacks` | what the caller gets, watches and has to answer |
 //! | `background` | what is kept of a run that outlives its call |
+//! | `isolation` | how a run gets a tree of its own, and what is taken over from it |
 //! | `snapshots` | what was in a tree before a run |
 //! | `blocking` | how blocking work stays off the threads that serve children |
 //! | `admit` | may the run start, and with what |
@@ -28,6 +29,7 @@ mod budget;
 mod callbacks;
 pub(crate) mod context;
 pub(crate) mod drive;
+mod isolation;
 pub(crate) mod launch;
 mod outcome;
 mod progress;
@@ -48,6 +50,7 @@ pub use callbacks::{Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallba
 pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool};
 pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers};
+pub use isolation::IsolationReport;
 pub(crate) use launch::sweep_leftovers;
 pub use launch::{Booted, Memory, SpareWish};
 pub use outcome::clean;

@@ -10,6 +10,7 @@ use super::progress::{Progress, Resources, TaskProgress};
 use super::state::RunOutcome;
 use crate::agent::Network;
 use crate::event::{DisplayItem, Usage};
+use crate::run::isolation::IsolationReport;
 use crate::text::figures::epoch_ms;
 use crate::text::{RedactedValues, text_enum};
 
@@ -123,6 +124,8 @@ pub struct SingleResult {
     pub changes: Option<Vec<String>>,
     /// The files of the tree that the run created or changed and that run code later, or tell agents what to do.
     pub flagged: Vec<String>,
+    /// What it has left, if it worked in a private tree.
+    pub isolation: Option<IsolationReport>,
     /// How many secrets went from the texts of this result, by rule, the most frequent first. A value counts once,
     /// wherever it stood.
     pub redacted: Vec<RedactedValues>,
@@ -162,6 +165,7 @@ impl SingleResult {
             structured_file: None,
             changes: None,
             flagged: Vec::new(),
+            isolation: None,
             redacted: Vec::new(),
             diagnostics: Vec::new(),
             announcement: None,

@@ -19,6 +19,6 @@ mod snapshot;
 
 pub use git::{Git, GitError};
 pub use private::{Imported, PrivateTree};
-pub(crate) use root::{is_bare, root_of};
+pub(crate) use root::{REPOSITORY, is_bare, root_of};
 pub(crate) use scan::{Found, PARTIAL, scan};
 pub use snapshot::{Change, ChangeKind, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What git keeps a repository in.
-pub(super) const REPOSITORY: &str = ".git";
+pub(crate) const REPOSITORY: &str = ".git";
 
 /// The root of the git work tree around a directory without links in its path; the directory itself if there is none.
 ///

@@ -42,6 +42,12 @@ impl Found {
         self.is_partial.then(|| PARTIAL.to_owned()).into_iter().chain(links).collect()
     }
 
+    /// Forgets a directory in the tree: it may be written, and nobody looks at it afterwards.
+    pub(crate) fn leave_out(&mut self, root: &Path, name: &str) {
+        self.protected.retain(|path| *path != root.join(name));
+        self.watched.retain(|path, _| !path.starts_with(name));
+    }
+
     /// The paths of what has appeared or changed since, relative to the root. What is gone runs nothing.
     pub(crate) fn changes(&self, later: &Self) -> Vec<PathBuf> {
         let is_new = |(path, mark): &(&PathBuf, &Mark)| self.watched.get(*path) != Some(mark);

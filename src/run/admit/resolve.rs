@@ -14,8 +14,8 @@ use super::scope::WriteScope;
 use super::shell::shell_policy;
 use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use crate::agent::{
-    AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, MAX_DEPTH, NoToolsLeft, OutputSchema, SUBMIT,
-    ShellPolicy, Source, ToolPlan, ToolPolicy, depth_from_env, plan_tools,
+    AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, Isolation, MAX_DEPTH, NoToolsLeft, OutputSchema,
+    SUBMIT, ShellPolicy, Source, ToolPlan, ToolPolicy, depth_from_env, plan_tools,
 };
 use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
@@ -26,7 +26,7 @@ use crate::run::spec::{RunSpec, Timeout};
 use crate::text::figures;
 
 /// A run with everything decided that does not depend on its child. Nothing here is looked up again later.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ResolvedRun {
     pub agent: Arc<AgentDefinition>,
     /// The configuration in force.
@@ -214,6 +214,11 @@ impl ResolvedRun {
         may_write(&self.agent, &self.config)
     }
 
+    /// Whether the child works in a private tree.
+    pub(in crate::run) fn is_isolated(&self) -> bool {
+        self.may_write() && self.values.isolation.value == Isolation::Private
+    }
+
     /// Whether the child gets private directories: it is sandboxed, or its agent has credentials of its own.
     pub(in crate::run) fn needs_private_dirs(&self) -> bool {
         self.sandbox.is_held() || self.credentials.is_some()
@@ -247,6 +252,14 @@ impl ResolvedRun {
 
     /// What a child has to know that may not write, or not everywhere.
     fn write_note(&self) -> Option<String> {
+        if let Some(WriteScope { root, is_private: true, .. }) = &self.scope {
+            return Some(format!(
+                "You work in a private copy of the project, `{}`, and can change files there and in the temporary directory \
+                 only. You may commit on its branch. What you leave there, committed or not, is brought to the project as a \
+                 branch when you are done; what git ignores is lost.",
+                root.display()
+            ));
+        }
         if let Some(WriteScope { root, .. }) = &self.scope {
             return Some(format!(
                 "You can change files in `{}` and in the temporary directory only. The repository (`.git`), `.pi` and other \

@@ -8,7 +8,7 @@ use crate::agent::canonical;
 use crate::config::Config;
 use crate::files::layout;
 use crate::run::context::HostContext;
-use crate::workspace::{Found, is_bare, root_of, scan};
+use crate::workspace::{Found, REPOSITORY, is_bare, root_of, scan};
 
 /// Where all programs put temporary files, also those of other users.
 const TEMPORARIES: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -22,6 +22,8 @@ pub(crate) struct WriteScope {
     pub also: Vec<PathBuf>,
     /// Directories that may hold a project's agents, relative to the root.
     agents: Vec<PathBuf>,
+    /// Whether the tree is the run's own, so that the child may commit.
+    pub is_private: bool,
 }
 
 impl WriteScope {
@@ -73,12 +75,21 @@ impl WriteScope {
         let inner = cwd.strip_prefix(&root).unwrap_or(Path::new(""));
         let agents = config.project_agent_dirs.iter();
         let agents = agents.flat_map(|place| inner.ancestors().map(move |above| above.join(place))).collect();
-        Ok((Self { root, also, agents }, notices))
+        Ok((Self { root, also, agents, is_private: false }, notices))
     }
 
     /// What in the tree is protected, and what runs code later. Blocks.
     pub(crate) fn look(&self) -> Found {
-        scan(&self.root, &self.agents)
+        let mut found = scan(&self.root, &self.agents);
+        if self.is_private {
+            found.leave_out(&self.root, REPOSITORY);
+        }
+        found
+    }
+
+    /// The same for a run in a private tree.
+    pub(in crate::run) fn in_private(&self, root: &Path) -> Self {
+        Self { root: root.to_owned(), is_private: true, ..self.clone() }
     }
 
     /// Everything that may be written.

@@ -8,6 +8,7 @@ use crate::process::Cancel;
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::HostCallbacks;
+use crate::run::isolation::Isolated;
 use crate::run::outcome::retry::Limited;
 use crate::run::progress::Progress;
 use crate::run::state::RunState;
@@ -28,6 +29,8 @@ pub(super) struct ActiveRun<'a> {
     /// The pause that its provider has asked for.
     pub limited: Limited,
     pub callbacks: &'a dyn HostCallbacks,
+    /// Its private tree, until that was taken over.
+    pub isolated: Option<Isolated>,
 }
 
 impl ActiveRun<'_> {

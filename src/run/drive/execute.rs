@@ -16,8 +16,9 @@ use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
+use crate::run::isolation::Isolated;
 use crate::run::launch::boot::{Booted, NoChild};
-use crate::run::outcome::changes::WorkTree;
+use crate::run::outcome::changes::{MAX_CHANGES, WorkTree};
 use crate::run::outcome::flagged::Watched;
 use crate::run::outcome::git::read_only;
 use crate::run::outcome::retry::{Limited, backoff, may_retry};
@@ -60,8 +61,13 @@ impl AdmittedRun {
             watchers,
             limited: Limited::default(),
             callbacks,
+            isolated: None,
         };
         let result = Box::pin(active.drive(early)).await;
+        if let Some(unused) = active.isolated.take() {
+            // Without a child nothing has changed, so nothing is left.
+            unused.import().await;
+        }
         // Recorded for every outcome: the money is spent.
         let spent = active.enforcer.spent();
         blocking(move || note(&context, spent)).await;
@@ -87,6 +93,19 @@ impl ActiveRun<'_> {
         }
         let starting = Progress { state: RunState::Starting, ..Progress::default() };
         self.watchers.progress.send_replace(starting);
+        match unless_cancelled(&self.cancel.clone(), self.isolate()).await {
+            Ok(Ok(())) => (),
+            refused => {
+                if let Some(early) = early {
+                    early.discard().await;
+                }
+                let verdict = match refused {
+                    Ok(refused) => Verdict::failed(1, refused.err().unwrap_or_default()),
+                    Err(reason) => Verdict::cancelled(&reason),
+                };
+                return self.without_child(&verdict, None);
+            }
+        }
         let mut booted = self.if_it_fits(early).await;
         // A child with private directories works with a copy of the token.
         if booted.is_none()
@@ -148,6 +167,12 @@ impl ActiveRun<'_> {
                 }
             }
             report.changes = changes(before, &report.last.supervised.outcome).await;
+            if let Some(isolated) = self.isolated.take() {
+                let (left, paths, notices) = isolated.import().await;
+                self.admitted.builder.diagnostics.extend(notices);
+                report.changes = Some(listed(paths));
+                report.isolation = Some(left);
+            }
             report.flagged = flagged(watched, &report.last.supervised.outcome).await;
             if let Some(snapshot) = snapshot {
                 snapshot.release_if_unchanged(&report.last.supervised.outcome).await;
@@ -202,17 +227,33 @@ impl ActiveRun<'_> {
 
     async fn work_tree(&self) -> Option<WorkTree> {
         let AdmittedRun { spec, resolved, .. } = &self.admitted;
-        if !resolved.may_write() {
+        if !resolved.may_write() || self.isolated.is_some() {
             return None;
         }
         let guardian = read_only(&HostCapabilities::look(&spec.context).await);
         WorkTree::look(&spec.cwd, &spec.context.env, guardian).await
     }
 
+    /// Gives the run a private tree, if it is to have one, and moves it there.
+    async fn isolate(&mut self) -> Result<(), String> {
+        let AdmittedRun { spec, resolved, builder, .. } = &mut self.admitted;
+        if !resolved.is_isolated() {
+            return Ok(());
+        }
+        let (isolated, cwd) =
+            Isolated::create(&spec.context, &resolved.config, &builder.run_id.get(), &spec.cwd).await?;
+        builder.diagnostics.extend(isolated.notices().iter().cloned());
+        let scope = resolved.scope.as_ref().map(|scope| scope.in_private(isolated.root()));
+        Arc::make_mut(resolved).scope = scope;
+        Arc::make_mut(spec).cwd = cwd;
+        self.isolated = Some(isolated);
+        Ok(())
+    }
+
     /// The state of the tree before the child gets its task.
     async fn snapshot(&self) -> Result<Option<Before>, String> {
         let AdmittedRun { spec, resolved, builder, .. } = &self.admitted;
-        if !resolved.may_write() {
+        if !resolved.may_write() || self.isolated.is_some() {
             return Ok(None);
         }
         let cwd = spec.cwd.clone();
@@ -260,6 +301,14 @@ impl ActiveRun<'_> {
         let left = self.admitted.resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
         left.is_none_or(|left| left > pause).then_some(pause)
     }
+}
+
+/// As many changed files as a result lists.
+fn listed(mut paths: Vec<String>) -> Vec<String> {
+    let more = paths.len().saturating_sub(MAX_CHANGES);
+    paths.truncate(MAX_CHANGES);
+    paths.extend((more > 0).then(|| format!("and {more} more")));
+    paths
 }
 
 /// The files that a run has changed and that a person should look at.

@@ -12,7 +12,7 @@ use crate::process::{Guardian, resolve_program, search_path};
 const STATUS: [&str; 6] =
     ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"];
 /// The most changed files that a result lists.
-const MAX_CHANGES: usize = 200;
+pub(in crate::run) const MAX_CHANGES: usize = 200;
 
 /// The state of a work tree at one moment.
 pub(in crate::run) struct WorkTree {

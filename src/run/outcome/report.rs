@@ -14,6 +14,7 @@ use crate::event::{Refusal, StopReason, Usage};
 use crate::process::{Outcome, Supervision};
 use crate::run::admit::resolve::Withheld;
 use crate::run::admit::sandbox::SandboxPlan;
+use crate::run::isolation::IsolationReport;
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::private_dirs::PrivateDirs;
 use crate::run::result::{Announcement, CallError, ErrorCode, RunDetails, SingleResult, ToolResult};
@@ -86,13 +87,44 @@ fn refused_in_shell(refusal: Refusal) -> &'static str {
     }
 }
 
+/// What the caller is told of what an isolated run has left: nothing of it is in the caller's tree.
+fn left_words(left: &IsolationReport) -> String {
+    let mut words = match (&left.branch, &left.patch) {
+        (Some(branch), patch) => {
+            let patch =
+                patch.as_ref().map_or_else(String::new, |patch| format!(", and as a patch in {patch}"));
+            format!(
+                "[It worked in a private tree: nothing of this is in your tree yet. Its changes ({} files, +{} -{}) are on \
+                 the branch {branch}{patch}.]",
+                left.files, left.insertions, left.deletions
+            )
+        }
+        (None, _) if left.kept.is_none() => "[It worked in a private tree and changed nothing.]".to_owned(),
+        (None, _) => "[It worked in a private tree: nothing of this is in your tree.]".to_owned(),
+    };
+    if let Some(kept) = &left.kept {
+        let kept = format!("\n[Not everything could be taken over, so its tree was kept: {kept}]");
+        words.push_str(&kept);
+    }
+    words
+}
+
+/// What the text says of the files that a run has changed.
+fn files_words(single: &SingleResult) -> String {
+    let changes = single.changes.as_deref().filter(|changes| !changes.is_empty());
+    let listed = changes.map(|changes| format!("\n\nFiles changed: {}", changes.join(", ")));
+    let left = single.isolation.as_ref().map(|left| format!("\n\n{}", left_words(left)));
+    let flagged = (!single.flagged.is_empty()).then(|| format!("\n\n{FLAGGED}{}", single.flagged.join(", ")));
+    [listed, left, flagged].into_iter().flatten().collect()
+}
+
 impl ResultBuilder {
     /// The result of a run whose child was started.
     #[must_use]
     pub(in crate::run) fn finish(mut self, report: RunReport, files: &RunFiles) -> ToolResult {
         self.sanitizer = Arc::new(self.sanitizer.counting());
         self.diagnostics.extend(self.give_back(files, &report.last));
-        let RunReport { last, verdict, duration, changes, flagged } = report;
+        let RunReport { last, verdict, duration, changes, flagged, isolation } = report;
         let AttemptReport { supervised, collected, protocol_report, .. } = last;
         let mut collected = clean(collected, &self.sanitizer);
         let epilogue = collected.epilogue.take();
@@ -151,6 +183,7 @@ impl ResultBuilder {
         single.announcement = announcement.map(|announcement| self.announcement(announcement));
         single.changes = changes.map(|paths| paths.iter().map(|path| self.path(path)).collect());
         single.flagged = flagged.iter().map(|path| self.path(path)).collect();
+        single.isolation = isolation.map(|left| self.left(left));
 
         let tried: Vec<&str> =
             collected.tool_names.intersection(&self.withheld.tools).map(String::as_str).collect();
@@ -176,19 +209,17 @@ impl ResultBuilder {
             text.push_str("\n\n");
             text.push_str(refused);
         }
-        if let Some(changes) = single.changes.as_deref().filter(|changes| !changes.is_empty()) {
-            text.push_str("\n\nFiles changed: ");
-            text.push_str(&changes.join(", "));
-        }
-        if !single.flagged.is_empty() {
-            text.push_str("\n\n");
-            text.push_str(FLAGGED);
-            text.push_str(&single.flagged.join(", "));
-        }
+        text.push_str(&files_words(&single));
         if !is_completed {
             text = failure_text(&single, &text, verdict.next_step());
         }
         self.result(single, &verdict, text, cut, Some(files))
+    }
+
+    fn left(&self, left: IsolationReport) -> IsolationReport {
+        let path = |path: Option<String>| path.map(|path| self.path(&path));
+        let IsolationReport { branch, patch, kept, .. } = left;
+        IsolationReport { branch: path(branch), patch: path(patch), kept: path(kept), ..left }
     }
 
     fn announcement(&self, announcement: Announcement) -> Announcement {
@@ -263,6 +294,7 @@ impl ResultBuilder {
             structured_file: None,
             changes: None,
             flagged: Vec::new(),
+            isolation: None,
             redacted: Vec::new(),
             diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),
             announcement: None,

@@ -7,6 +7,7 @@ use crate::agent::SUBMIT;
 use crate::event::{Collected, MAX_SUBMITTED, StopReason, Submitted, provider_message};
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::admit::gates::failed_gate;
+use crate::run::isolation::IsolationReport;
 use crate::run::result::{ErrorCode, TimeoutReason};
 use crate::run::state::RunOutcome;
 use crate::text::one_line;
@@ -72,12 +73,21 @@ pub(in crate::run) struct RunReport {
     pub changes: Option<Vec<String>>,
     /// Those that run code later, or tell agents what to do.
     pub flagged: Vec<String>,
+    /// What an isolated run has left.
+    pub isolation: Option<IsolationReport>,
 }
 
 impl RunReport {
     /// Reports on a run after its last attempt. Judges it here, once.
     pub(in crate::run) fn new(last: AttemptReport, duration: Duration) -> Self {
-        Self { verdict: Verdict::of(&last), last, duration, changes: None, flagged: Vec::new() }
+        Self {
+            verdict: Verdict::of(&last),
+            last,
+            duration,
+            changes: None,
+            flagged: Vec::new(),
+            isolation: None,
+        }
     }
 
     /// Cancels a run that waits for another attempt.

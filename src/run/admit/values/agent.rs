@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::agent::{AgentDefinition, AgentDirs, Catalog, Context, Skills, Source, THINKING_LEVELS, discover};
+use crate::agent::{
+    AgentDefinition, AgentDirs, Catalog, Context, Isolation, Skills, Source, THINKING_LEVELS, discover,
+};
 use crate::config::{ALL, AgentBounds, AgentSettings, Config};
 use crate::run::admit::hidden::below_home;
 use crate::run::context::{Host, HostContext};
@@ -88,6 +90,8 @@ pub struct AgentValues {
     pub loop_stop_after: Sourced<Option<u64>>,
     /// Whether context files are read.
     pub reads_context: Sourced<bool>,
+    /// Where the child works, if it may write.
+    pub isolation: Sourced<Isolation>,
     /// Which skills are seen.
     pub skills: Sourced<Skills>,
     /// The tools that are asked for; `None` if nobody names any.
@@ -154,6 +158,7 @@ impl AgentValues {
             max_cost,
             loop_stop_after,
             reads_context: layers.reads_context(agent, config),
+            isolation: layers.isolation(agent),
             skills: layers.skills(agent, config),
             tools,
             tool_bounds,
@@ -208,6 +213,7 @@ impl AgentValues {
             max_cost,
             loop_stop_after,
             reads_context,
+            isolation,
             skills,
             tools,
             ..
@@ -228,7 +234,7 @@ impl AgentValues {
             }
         };
         let unset = || "as in the session".to_owned();
-        vec![
+        let mut words = vec![
             (format!("model {}", model.value.clone().unwrap_or_else(unset)), &model.source),
             (format!("thinking {}", thinking.value.clone().unwrap_or_else(unset)), &thinking.source),
             (format!("tools {asked}"), &tools.source),
@@ -248,7 +254,12 @@ impl AgentValues {
                 format!("context {}", if reads_context.value { Context::Project } else { Context::None }),
                 &reads_context.source,
             ),
-        ]
+        ];
+        // Most agents do not write.
+        if isolation.source != ValueSource::Default {
+            words.push((format!("isolation {}", isolation.value), &isolation.source));
+        }
+        words
     }
 
     /// The agent with the tools that it asks for in the end.
@@ -399,6 +410,17 @@ impl<'a> Layers<'a> {
         };
         let is_refused = self.bounds().any(|bounds| bounds.context == Some(Context::None));
         if found.value && is_refused { Sourced::new(false, ValueSource::Project) } else { found }
+    }
+
+    fn isolation(&self, agent: &AgentDefinition) -> Sourced<Isolation> {
+        let of_file = agent.isolation.map(|own| Sourced::new(own, ValueSource::AgentFile));
+        let found = self.user(|settings| settings.bounds.isolation).or(of_file);
+        let found = found.unwrap_or(Sourced::new(Isolation::None, ValueSource::Default));
+        let is_asked = self.bounds().any(|bounds| bounds.isolation == Some(Isolation::Private));
+        if is_asked && found.value == Isolation::None {
+            return Sourced::new(Isolation::Private, ValueSource::Project);
+        }
+        found
     }
 
     fn skills(&self, agent: &AgentDefinition, config: &Config) -> Sourced<Skills> {
