@@ -1,7 +1,8 @@
 /** Where a child may write whose agent may, in real pi: by pi's own tools and by what its shell starts. */
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -30,7 +31,47 @@ can ': > .git/hooks/pre-commit' hook; can ': > ../beside' parent; can ': > "$HOM
 can ': > "$PI_CODING_AGENT_DIR/planted"' agent; can 'cat "$PI_CODING_AGENT_DIR/auth.json"' login; can 'echo a > .envrc' envrc
 can 'mkdir -p .pi/extensions && : > .pi/extensions/later.ts' planted`;
 
+const isolated = `can() { if ( eval "$1" ) >/dev/null 2>&1; then echo "can $2"; fi; }
+can 'echo two >> kept.txt' edit; can 'git -c user.name=a -c user.email=b commit -qam "of the child"' commit
+can "echo planted > '$PROJECT/planted'" project; can "echo x > '$PROJECT/.git/planted'" repository
+can 'mkdir -p .pi && : > .pi/x' appear; can 'git log -1 && git diff HEAD~1' look; echo three > new.txt; pwd`;
+
 for (const version of piVersions) {
+	test(`an isolated child of pi ${version} commits in a tree of its own and leaves a branch`, {
+		skip: cannot,
+	}, async () => {
+		const write = ({ toolAnswers }: ModelRequest) =>
+			toolAnswers.length === 0 ? [call("bash", { command: isolated })] : [say("Done.")];
+		await onStage({ version, children: { write } }, async (stage) => {
+			const { cwd } = stage.world;
+			const git = (...args: string[]) =>
+				execFileSync("git", ["-c", "user.name=n", "-c", "user.email=n@localhost", ...args], { cwd, encoding: "utf8" });
+			writeFileSync(join(cwd, "kept.txt"), "one\n");
+			git("add", "kept.txt");
+			git("commit", "-qm", "first");
+			writeFileSync(join(cwd, "kept.txt"), "one, not committed\n");
+			const before = git("status", "--porcelain");
+			const agent = "---\nname: writer\ntools: read, write, bash\nisolation: private\n---\nWrite.\n";
+			stage.world.writeAgentDir("agents/writer.md", agent);
+			stage.configure({ allowWrite: true, env: { PROJECT: cwd } });
+			const { log } = await runJson(stage.world, delegate({ agent: "writer", task: "write it" }));
+			const run = runOf(lastEnd(log));
+			assert.deepEqual([run.outcome, run.output], ["completed", "Done."], run.error);
+			const said = stage.childRequests().at(-1)?.toolAnswers[0]?.text ?? "";
+			const could = [...said.matchAll(/^can (\w+)$/gm)].map(([, name]) => name);
+			assert.deepEqual(could, ["edit", "commit", "appear", "look"], said);
+			assert.match(said, /subagent-trees/);
+			const left = run.isolation;
+			assert.match(left?.branch ?? "", /^subagent\/[0-9a-f]{8}$/);
+			assert.deepEqual([left?.commits, left?.kept], [1, undefined], run.diagnostics?.join("\n"));
+			assert.equal(git("show", `${left?.branch}:kept.txt`), "one, not committed\ntwo\n");
+			assert.equal(git("show", `${left?.branch}:new.txt`), "three\n");
+			assert.equal(git("status", "--porcelain"), before);
+			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\n");
+			assert.match(textOf(lastEnd(log)), /nothing of this is in your tree yet/);
+		});
+	});
+
 	test(`a child of pi ${version} that may write does so in its tree only`, { skip: cannot }, async () => {
 		let outside = "";
 		const write = ({ toolAnswers }: ModelRequest) => {
