@@ -1,0 +1,62 @@
+/**
+ * What becomes of faults with this package and with the extension that pi ships as an example: plays every scenario in
+ * real pi with both, and writes the table of `docs/faults.md`.
+ * Usage: <Node for pi> main.ts [words of the faults to play; then the table is printed only]
+ */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { newestPi, packageDir } from "../../__test__/support/pi.ts";
+import { type Played, play, type Way } from "./play.ts";
+import { type Row, rows } from "./scenarios.ts";
+
+const ways: Way[] = ["this package", "pi's example"];
+const page = join(packageDir, "docs/faults.md");
+
+/** Two cores, and each scenario waits most of its time. */
+const atOnce = 2;
+
+const words = process.argv.slice(2);
+const chosen = rows.filter(({ fault }) => words.every((word) => fault.includes(word)));
+
+const lines: string[] = [];
+const waiting = chosen.entries();
+await Promise.all(
+	Array.from({ length: atOnce }, async () => {
+		for (const [index, row] of waiting) {
+			const cells: string[] = [];
+			for (const way of ways) cells.push(cell(row, await play(way, row)));
+			lines[index] = `| ${[row.fault, row.should, ...cells].join(" | ")} |`;
+			process.stderr.write(`${lines[index]}\n`);
+		}
+	}),
+);
+
+const table = [
+	`| What goes wrong | What should come of it | ${ways.map((way) => way[0]?.toUpperCase() + way.slice(1)).join(" | ")} |`,
+	"|---|---|---|---|",
+	...lines,
+].join("\n");
+
+if (words.length > 0) {
+	process.stdout.write(`${table}\n`);
+} else {
+	const text = readFileSync(page, "utf8").replace(/^\| What goes wrong[\s\S]*?\n(?=\n)/m, `${table}\n`);
+	writeFileSync(page, text.replace(/in pi \d+\.\d+\.\d+/, `in pi ${newestPi}`));
+}
+
+function cell(row: Row, played: Played): string {
+	const figure = row.figure ? [row.figure(played)] : [];
+	if (row.did(played)) return ["yes", ...figure].join(", ");
+	return `**no**: ${[row.instead?.(played) ?? ending(played), ...figure].join(", ")}`;
+}
+
+/** How the call ended, in words. */
+function ending({ ended, piEnded, isError, text, left }: Played): string {
+	const more = left > 0 ? `; ${left === 1 ? "1 process runs" : `${left} processes run`} on` : "";
+	if (piEnded) return `pi itself ends${more}`;
+	if (!ended) return `no end within 20 s${more}`;
+	const said = text.split("\n").find((line) => line.trim()) ?? "";
+	return `${isError ? "a failure" : "a success"}: \`${said.replaceAll("|", "/").replaceAll("`", "'").slice(0, 60)}\`${more}`;
+}

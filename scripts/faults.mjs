@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+/**
+ * Plays faults in real pi, with this package and with the extension that pi ships as an example, and writes the table of
+ * `docs/faults.md`. With words: only the faults that have them all, printed.
+ */
+
+import { join } from "node:path";
+
+import { findNodeForPi } from "./lib/node-for-pi.mjs";
+import { newestPi, root } from "./lib/places.mjs";
+import { runMain, SetupProblem } from "./lib/problem.mjs";
+import { run } from "./lib/programs.mjs";
+import { setUp } from "./setup.mjs";
+
+await runMain(async () => {
+	if (process.platform !== "linux") throw new SetupProblem("What runs on is found in /proc.", "Run it on Linux.");
+	await setUp({ pi: [newestPi] });
+	const node = findNodeForPi();
+	if (!node) throw new SetupProblem("There is no Node for pi.", "Run `npm run setup`.");
+	const main = join(root, "benchmark", "faults", "main.ts");
+	const code = await run([node, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", main, ...process.argv.slice(2)]);
+	return typeof code === "number" ? code : 1;
+});
