@@ -318,6 +318,34 @@ async fn a_child_is_ended_and_not_used_once_anything_has_changed_that_it_was_boo
 }
 
 #[tokio::test]
+async fn a_child_waits_for_runs_of_its_own_conversation_only() {
+    let scene = Scene::new(TELLS);
+    let spare = scene.waiting().await;
+    let mut spec = scene.spec("second");
+    // Its directory would lie with those of the other one.
+    Arc::make_mut(&mut spec.context).host.session_file = Some(scene.path("sessions/other.jsonl"));
+    assert_ne!(by(&scene.run(spec.clone()).await), spare);
+    scene.gone(spare).await;
+    let next = scene.nth(4).await;
+    assert_eq!(by(&scene.run(spec).await), next);
+    timeout(PATIENCE, end_spares()).await.expect("they end");
+    assert_eq!(fs::read_dir(scene.path("sessions/other")).expect("made").count(), 2);
+    scene.leaves(1).await;
+}
+
+#[tokio::test]
+async fn who_ends_all_that_wait_ends_the_child_of_a_run_that_has_just_ended() {
+    for _ in 0..5 {
+        let scene = Scene::new(TELLS);
+        scene.served_by("first").await;
+        timeout(PATIENCE, end_spares()).await.expect("they end");
+        assert_eq!(scene.runs(), [["session.jsonl"]]);
+        scene.served_by("second").await;
+        scene.leaves(2).await;
+    }
+}
+
+#[tokio::test]
 async fn a_file_that_is_written_again_as_it_was_outdates_no_child() {
     let scene = Scene::new(TELLS);
     scene.write("agent/auth.json", "{}");

@@ -51,8 +51,9 @@ impl Successor {
 
     /// Boots it now that the run has ended, unless that has gone wrong: the next one may go wrong, too. Does not wait.
     pub(in crate::orchestrate) fn follow(self, result: &ToolResult) {
-        if !result.is_error {
-            spawn_task(boot_and_keep(*self.0));
+        // Entered at once, so that who ends all of them ends this one, too.
+        if let (false, Some((calls, delist))) = (result.is_error, enlist(&self.0)) {
+            spawn_task(boot_and_keep(*self.0, calls, delist));
         }
     }
 }
@@ -145,12 +146,13 @@ impl Drop for Delist {
 }
 
 /// Boots a child and keeps it until a run takes it or it has to go.
-async fn boot_and_keep(ready: AdmittedRun) {
-    // Declared in this order, so that who waits for its end finds no entry of it.
-    let Some((mut calls, _delist)) = enlist(&ready) else { return };
+async fn boot_and_keep(ready: AdmittedRun, mut calls: Calls, delist: Delist) {
     if let Some((booted, permit)) = boot(&ready, &mut calls).await {
         keep(booted, permit, ready.config().spare.idle, &mut calls).await;
     }
+    // First, so that who waits for the end of the child finds no entry of it.
+    drop(delist);
+    drop(calls);
 }
 
 /// Starts the child if there is room and memory for it.
