@@ -32,6 +32,9 @@ use tokio::time::timeout;
 /// Says at once that it is up, and with its answer who it is.
 const TELLS: &str = r#"echo $$ >> "$home/up"; hear; begin; said "by $$"; settled; leave"#;
 
+/// Longer than a test has patience.
+const LONG: u32 = 600_000;
+
 const AGENT: &str = "---\nname: local\ndescription: Looks around.\n---\nLook.\n";
 
 struct Scene {
@@ -41,7 +44,7 @@ struct Scene {
 
 impl Scene {
     fn new(script: &str) -> Self {
-        Self::with(script, json!({ "spare": { "count": 1 } }))
+        Self::with(script, json!({ "spare": { "count": 1, "idleMs": LONG } }))
     }
 
     fn with(script: &str, config: Value) -> Self {
@@ -242,7 +245,7 @@ async fn of_two_calls_at_once_one_gets_the_child_that_waits() {
 
 #[tokio::test]
 async fn several_wait_and_serve_several_tasks_of_a_call_as_many_as_it_runs_at_once() {
-    let config = json!({ "spare": { "count": 3 }, "parallelConcurrency": 2 });
+    let config = json!({ "spare": { "count": 3, "idleMs": LONG }, "parallelConcurrency": 2 });
     let scene = Scene::with(TELLS, config);
     let tasks = |tasks: &[&str]| TasksSpec {
         tasks: tasks
@@ -296,7 +299,8 @@ const CHANGES: [(&str, Change); 15] = [
         Arc::make_mut(&mut spec.context).env.push(("MARK".into(), "1".into()));
     }),
     ("the configuration", |_, spec| {
-        Arc::make_mut(&mut spec.context).config = Some(json!({ "spare": { "count": 1 }, "thinking": "low" }));
+        Arc::make_mut(&mut spec.context).config =
+            Some(json!({ "spare": { "count": 1, "idleMs": LONG }, "thinking": "low" }));
     }),
 ];
 
@@ -368,7 +372,7 @@ async fn a_call_for_something_else_leaves_the_child_alone_until_it_has_a_success
         ("another model", |_, spec| spec.overrides.model = Some("a/b".into())),
         ("another agent", |_, spec| spec.agent = "explorer".into()),
     ] {
-        let scene = Scene::with(TELLS, json!({ "spare": { "count": 2 } }));
+        let scene = Scene::with(TELLS, json!({ "spare": { "count": 2, "idleMs": LONG } }));
         let spare = scene.waiting().await;
         let mut spec = scene.spec("second");
         change(&scene, &mut spec);
@@ -389,7 +393,7 @@ async fn a_call_for_something_else_leaves_the_child_alone_until_it_has_a_success
 
 #[tokio::test]
 async fn a_run_that_waits_gets_the_place_of_the_child() {
-    let scene = Scene::with(TELLS, json!({ "spare": { "count": 1 }, "maxConcurrent": 1 }));
+    let scene = Scene::with(TELLS, json!({ "spare": { "count": 1, "idleMs": LONG }, "maxConcurrent": 1 }));
     let spare = scene.waiting().await;
     let served = by(&scene.run(RunSpec { agent: "explorer".into(), ..scene.spec("second") }).await);
     assert_ne!(served, spare);
@@ -443,7 +447,7 @@ async fn a_call_that_is_dropped_or_aborted_while_it_takes_the_child_leaves_nothi
 
 #[tokio::test]
 async fn limits_count_from_the_task() {
-    let config = json!({ "spare": { "count": 1 }, "timeoutMs": 4000, "idleTimeoutMs": 4000 });
+    let config = json!({ "spare": { "count": 1, "idleMs": LONG }, "timeoutMs": 4000, "idleTimeoutMs": 4000 });
     let scene = Scene::with(TELLS, config);
     let spare = scene.waiting().await;
     tokio::time::sleep(Duration::from_millis(4100)).await;
@@ -458,7 +462,10 @@ async fn limits_count_from_the_task() {
 async fn a_run_that_fails_has_no_successor() {
     let script = r#"echo $$ >> "$home/up"; hear; begin
 case $line in *first*) said '' error;; *) said "by $$";; esac; settled; leave"#;
-    let scene = Scene::with(script, json!({ "spare": { "count": 2 }, "retry": { "enabled": false } }));
+    let scene = Scene::with(
+        script,
+        json!({ "spare": { "count": 2, "idleMs": LONG }, "retry": { "enabled": false } }),
+    );
     assert!(scene.run(scene.spec("first")).await.is_error);
     let elsewhere = RunSpec { cwd: scene.path("sessions"), ..scene.spec("second") };
     let served = by(&scene.run(elsewhere).await);

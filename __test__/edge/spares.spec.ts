@@ -35,6 +35,11 @@ function traces(scene: Scene): unknown[] {
 
 const nothing = [0, [], [], []];
 
+/** Whether a run has ended, so that its session alone is left. */
+function isEnded(scene: Scene, run: string): boolean {
+	return !existsSync(scene.path(`agent/subagents/runs/${run}/guard.cjs`));
+}
+
 /** Runs a first task and waits until a child waits afterwards; says which one. */
 async function waiting(scene: Scene): Promise<number> {
 	assert.deepEqual(shape(await scene.run({ task: "first" })), completed);
@@ -44,16 +49,19 @@ async function waiting(scene: Scene): Promise<number> {
 
 describe("a child that waits for the next call", () => {
 	it("is sandboxed as its successor would be, and leaves what any run leaves", async (t) => {
-		const scene = sceneOf(t);
-		await waiting(scene);
-		const result = await scene.run({ task: "second" });
-		assert.deepEqual([shape(result), textOf(result)], [completed, "You said: second"]);
-		const [first, second] = [await scene.run({ task: "third", config: {} }), result].map(single);
-		assert.ok(second?.sandbox, "it has one");
-		assert.deepEqual(second?.sandbox, first?.sandbox);
+		const scene = sceneOf(t, { config: { sandbox: "required" } });
+		// The sandbox keeps these children from writing down who they are.
+		Object.assign(scene.options.env ?? {}, { FAKE_PI_LOG: "" });
+		const runs = () => readdirSync(scene.path("agent/subagents/runs"));
+		assert.deepEqual(shape(await scene.run({ task: "first" })), completed);
+		await until(() => readdirSync(scene.path("tmp")).length === 1, "the temporary directory of the one that waits");
+		const [first, waits] = runs().sort((one) => (isEnded(scene, one) ? -1 : 1));
+		const handle = scene.start({ task: "second" });
+		const result = await handle.result();
+		assert.deepEqual([shape(result), textOf(result), handle.runId], [completed, "You said: second", waits]);
+		assert.equal(single(result).sandbox?.enforced, true);
 		await endSpares();
-		assert.deepEqual([traces(scene), readdirSync(scene.path("agent/subagents/runs")).length], [nothing, 3]);
-		assert.deepEqual(toldOf(scene, "task"), ["first", "second", "third"]);
+		assert.deepEqual([traces(scene), runs().sort()], [nothing, [first, waits].sort()]);
 	});
 
 	it("is not used with a login that has been renewed since it got its copy", async (t) => {
@@ -76,6 +84,29 @@ describe("a child that waits for the next call", () => {
 		assert.deepEqual(traces(scene), nothing);
 	});
 
+	it("is not used by a call whose limit its copy of the login does not outlast", async (t) => {
+		const scene = sceneOf(t);
+		const minute = 60_000;
+		// With credentials of its own for something else, its agent directory is a copy.
+		scene.write("agent/subagents/auth/explorer.json", JSON.stringify({ other: { type: "api_key", key: "k" } }));
+		const login = { type: "oauth", access: "one", refresh: "two", expires: Date.now() + 30 * minute };
+		scene.write("agent/auth.json", JSON.stringify({ fake: login }));
+		const ours = { model: "fake/m1" };
+		const run = async (task: string, timeoutMs: number) =>
+			assert.deepEqual(
+				shape(await scene.run({ ...ours, task, config: { ...scene.options.config, timeoutMs } })),
+				completed,
+			);
+		await run("first", minute);
+		await untilTold(scene, "argv", 2);
+		await run("second", 2 * minute);
+		await untilTold(scene, "argv", 3);
+		await run("third", 60 * minute);
+		const pids = toldOf(scene, "pid").map(Number);
+		assert.equal(pids.length, 4, "one waits until the third call, which starts its own");
+		await until(() => !isAlive(pids[2] ?? 0), "the end of the one that waited");
+	});
+
 	it("does not outlive its host, killed or done", async (t) => {
 		for (const stays of [true, false]) {
 			const scene = sceneOf(t);
@@ -85,7 +116,11 @@ describe("a child that waits for the next call", () => {
 			if (stays) await host.end();
 			await until(() => JSON.stringify(traces(scene)) === JSON.stringify(nothing), "the end of all", 10_000);
 			assert.deepEqual(toldOf(scene, "task"), ["first"]);
-			assert.equal(readdirSync(scene.path("agent/subagents/runs")).length, 1);
+			await until(
+				() => readdirSync(scene.path("agent/subagents/runs")).length === 1,
+				"the end of its directory",
+				10_000,
+			);
 		}
 	});
 
