@@ -8,7 +8,13 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const docs = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
-const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...docs.map((name) => join("docs", name))];
+const pages = [
+	"README.md",
+	"README.zh.md",
+	"ARCHITECTURE.md",
+	"CONTRIBUTING.md",
+	...docs.map((name) => join("docs", name)),
+];
 
 const read = (page: string) => readFileSync(join(root, page), "utf8");
 
@@ -48,4 +54,27 @@ test("a newcomer reads the README in a few minutes, and each page beside it", ()
 	for (const page of pages) assert.ok(lines(page) <= 250, `${page} has ${lines(page)} lines`);
 	for (const page of docs)
 		assert.ok(read("README.md").includes(`docs/${page}`), `the README does not name docs/${page}`);
+});
+
+/** What two translations of a page have in common: of each section what is code, where links lead, and how many there are of what. */
+function structure(page: string): unknown[] {
+	const text = read(page).replace(/^\[[^\]]+\]\(README[.\w]*\)$/m, "");
+	const blocks = [...text.matchAll(/^(`{3,}).*?^\1$/gms)].map(([block]) => block);
+	const sections = text.replace(/^(`{3,}).*?^\1$/gms, "").split(/^(?=#+ )/m);
+	const all = (section: string, pattern: RegExp) => [...section.matchAll(pattern)].map(([, one]) => one).sort();
+	return [
+		blocks,
+		...sections.map((section) => ({
+			level: /^#*/.exec(section)?.[0],
+			code: all(section, /`([^`]+)`/g),
+			links: all(section, /(?:\]\(|src="|srcset=")([^)\s"]+)/g),
+			rows: section.split("\n").filter((line) => line.startsWith("|")).length,
+			points: section.split("\n").filter((line) => line.startsWith("- ")).length,
+			figures: all(section.replace(/`[^`]*`/g, ""), /(\d+(?:\.\d+)+|\d{2,})/g),
+		})),
+	];
+}
+
+test("the README in Chinese has the structure, the code, the links and the figures of the English one", () => {
+	assert.deepEqual(structure("README.zh.md"), structure("README.md"));
 });

@@ -14,7 +14,13 @@ import { npm, packageProgram } from "../../scripts/lib/programs.mjs";
 import { newestPi, piCommand, packageDir as root } from "./versions.ts";
 
 const docs = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
-const pages = ["README.md", "CONTRIBUTING.md", "fake-pi/README.md", ...docs.map((name) => `docs/${name}`)];
+const pages = [
+	"README.md",
+	"README.zh.md",
+	"CONTRIBUTING.md",
+	"fake-pi/README.md",
+	...docs.map((name) => `docs/${name}`),
+];
 const limitMs = 120_000;
 
 const folder = mkdtempSync(join(tmpdir(), "psn-documents-"));
