@@ -22,6 +22,7 @@ import { scale } from "./lib/bench-scale.mjs";
 import { page, renewed } from "./lib/bench-table.mjs";
 import { hostileTexts, sanitizer, truncator } from "./lib/bench-text.mjs";
 import { tree } from "./lib/bench-tree.mjs";
+import { trees } from "./lib/bench-trees.mjs";
 import { builds, rings, warden } from "./lib/bench-warden.mjs";
 import { newestPi, root, setupDir } from "./lib/places.mjs";
 import { runMain, SetupProblem } from "./lib/problem.mjs";
@@ -44,11 +45,12 @@ const sections = {
 		rings,
 		builds,
 		tree,
+		trees,
 	},
 	...{ scale, early, lean, import: importing },
 };
 
-const withAddon = ["addon", "start", "loop", "warden", "rings", "builds", "tree", "scale", "early", "lean"];
+const withAddon = ["addon", "start", "loop", "warden", "rings", "builds", "tree", "trees", "scale", "early", "lean"];
 const withPi = ["early", "lean", "import"];
 
 await runMain(async () => {

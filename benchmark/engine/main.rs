@@ -18,13 +18,14 @@ mod shells;
 mod stdio;
 mod strangers;
 mod text;
+mod trees;
 
 use std::error::Error;
 use std::io::Write;
 
 const USAGE: &str = "usage: engine drain | collect | supervise <drain|collect> <program> <argument>… | \
     pour <file> <chunks|lines|sent> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file> | \
-    figures <texts> | changes <folder>… | guarded <warden> <folder> <count> | opens <file> | rings <warden> <folder> <count> | shells <count> <shell>… | builds <warden> <folder> <count> | child <gate> <deltas> <pause in ms> <argument of pi>…";
+    figures <texts> | changes <folder>… | trees <warden> <folder> <files> <rounds> | guarded <warden> <folder> <count> | opens <file> | rings <warden> <folder> <count> | shells <count> <shell>… | builds <warden> <folder> <count> | child <gate> <deltas> <pause in ms> <argument of pi>…";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // cargo adds `--bench` when it runs a benchmark itself.
@@ -44,6 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["sanitize", file] => text::sanitize(file)?,
         ["truncate", file] => text::truncate(file)?,
         ["figures", file] => strangers::figures(file)?,
+        ["trees", warden, folder, files, rounds] => trees::measure(warden, folder, files, rounds)?,
         ["changes", folders @ ..] => strangers::changes(folders)?,
         #[cfg(target_os = "linux")]
         ["shells", count, confined @ ..] => shells::measure(count, confined)?,

@@ -1,0 +1,91 @@
+//! Making and removing the tree of a run: a private one, and git's linked work tree.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use pi_subagent_native::process::probe;
+use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
+use serde_json::{Value, json};
+
+/// The id of the one run.
+const ID: &str = "0badcafe";
+/// Files in one directory.
+const TOGETHER: usize = 20;
+
+/// In a new repository of `files` files in `folder`, in milliseconds each: the snapshot, the private tree and its end of a
+/// run that changed one file; and `git worktree add` and `remove`. `warden` may be `none`.
+pub(super) fn measure(
+    warden: &str,
+    folder: &str,
+    files: &str,
+    rounds: &str,
+) -> Result<Value, Box<dyn Error>> {
+    let folder = Path::new(folder).canonicalize()?;
+    let root = folder.join("project");
+    make(&root, files.parse()?)?;
+    let env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let (mut snapshots, mut ours, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
+    runtime.block_on(async {
+        let sandbox = match warden {
+            "none" => None,
+            warden => {
+                let abilities = probe(Path::new(warden)).await?;
+                abilities.landlock.is_ok().then(|| (PathBuf::from(warden), abilities.mount_namespace.is_ok()))
+            }
+        };
+        let git = Git::find(&env, sandbox).await?;
+        let limits = SnapshotLimits { bytes: 1 << 28, files: 200_000 };
+        let store = SnapshotStore::new(git, &folder.join("agent"), &env, limits);
+        for _ in 0..rounds.parse::<usize>()? {
+            let began = Instant::now();
+            let snapshot = store.take(ID, &root).await?;
+            snapshots.push(millis(began));
+            let tree = store.private_tree(&snapshot, &folder.join("trees"), &[]).await?;
+            fs::write(tree.root.join("changed.txt"), "changed")?;
+            let imported = store.import(&tree).await;
+            ours.push(millis(began));
+            if imported.branch.is_none() || imported.kept.is_some() {
+                return Err(format!("{:?}", imported.notices).into());
+            }
+            let began = Instant::now();
+            run(&root, &["worktree", "add", "-q", "-b", "side", "../side"])?;
+            fs::write(folder.join("side/changed.txt"), "changed")?;
+            run(&folder.join("side"), &["add", "changed.txt"])?;
+            run(&folder.join("side"), &["commit", "-qm", "changed"])?;
+            run(&root, &["worktree", "remove", "../side"])?;
+            theirs.push(millis(began));
+            run(&root, &["branch", "-qD", "side"])?;
+        }
+        Ok::<_, Box<dyn Error>>(())
+    })?;
+    Ok(json!({ "snapshots": snapshots, "ours": ours, "theirs": theirs }))
+}
+
+fn make(root: &Path, files: usize) -> Result<(), Box<dyn Error>> {
+    for number in 0..files {
+        let directory = root.join(format!("d{}/e{}", number / (TOGETHER * TOGETHER), number / TOGETHER));
+        if number % TOGETHER == 0 {
+            fs::create_dir_all(&directory)?;
+        }
+        fs::write(directory.join(format!("f{number}.rs")), format!("// {number}\n").repeat(40))?;
+    }
+    run(root, &["init", "-q"])?;
+    run(root, &["add", "."])?;
+    run(root, &["commit", "-qm", "all"])
+}
+
+fn run(directory: &Path, args: &[&str]) -> Result<(), Box<dyn Error>> {
+    let mut command = Command::new("git");
+    let identity = ["-c", "user.name=n", "-c", "user.email=n@localhost", "-c", "gc.auto=0"];
+    let done = command.args(identity).args(args).current_dir(directory).output()?;
+    if done.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&done.stderr).into()) }
+}
+
+fn millis(began: Instant) -> f64 {
+    began.elapsed().as_secs_f64() * 1000.0
+}

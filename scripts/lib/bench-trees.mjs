@@ -1,0 +1,46 @@
+/** Measures what a tree of its own costs a run, beside git's linked work tree. */
+
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+
+import { median, report } from "./bench-run.mjs";
+import { root } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { step } from "./progress.mjs";
+import { wardenName } from "./warden.mjs";
+
+/** How much longer than git's own a private tree may take. */
+const most = 1.2;
+
+/** Thousands of files are written and removed in each round. */
+const longestMs = 600_000;
+
+/** @param {import("./bench-run.mjs").Setting} setting @returns {Promise<import("./bench-table.mjs").Section>} */
+export async function trees({ engine, folder, quick }) {
+	const [files, rounds] = quick ? [200, 1] : [50_000, 5];
+	const about =
+		`A repository of ${files} files, ${rounds} rounds: a snapshot, the private tree, one changed file, the branch of it, and the end of\n` +
+		"the tree (baseline: `git worktree add`, `add` and `commit` of the file, `git worktree remove`).";
+	const warden = process.platform === "linux" ? join(root, wardenName) : "none";
+	const command = [engine, "trees", warden, mkdtempSync(join(folder, "private-")), String(files), String(rounds)];
+	const found = await step(`trees of ${files} files`, () => report(command, { limitMs: longestMs }));
+	if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
+	const [ours, theirs, snapshot] = [median(found.ours), median(found.theirs), median(found.snapshots)];
+	const ms = (/** @type {number} */ value) => `${value.toFixed(0)} ms`;
+	const ratio = `${(ours / theirs).toFixed(2)}×`;
+	return {
+		title: "Private trees",
+		about,
+		rows: [
+			{
+				what: "made, taken over and removed",
+				ours: ms(ours),
+				baseline: ms(theirs),
+				ratio,
+				target: `≤ ${most}×`,
+				reached: ours <= most * theirs,
+			},
+			{ what: "the snapshot alone", ours: ms(snapshot) },
+		],
+	};
+}
