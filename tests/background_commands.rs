@@ -127,6 +127,7 @@ fn a_line_is_understood_or_refused_with_what_is_wrong() {
             "send  1a  go on:  \"now\"\nplease ",
             Command::On(one("1a"), RunCommand::Send { message: "go on:  \"now\"\nplease".to_owned() }),
         ),
+        ("undo \"a name\"", Command::On(one("a name"), RunCommand::Undo)),
         ("resume 1a", Command::On(one("1a"), RunCommand::Resume { message: None })),
         (
             "resume 1a and more",
@@ -396,8 +397,20 @@ fn typed_commands_are_completed() {
     let all = ["5e5e5e5e", "1a2b3c4d", "1a2bffff", "77777777", "0badcafe"];
     let with =
         |command: &str, ids: &[&str]| ids.iter().map(|id| format!("{command} {id}")).collect::<Vec<_>>();
-    let every =
-        ["list", "info", "log", "send", "stop", "run", "background", "resume", "answer", "agents", "doctor"];
+    let every = [
+        "list",
+        "info",
+        "log",
+        "send",
+        "stop",
+        "run",
+        "background",
+        "resume",
+        "undo",
+        "answer",
+        "agents",
+        "doctor",
+    ];
     assert_eq!(values(""), every);
     assert_eq!(values("run "), ["run explorer ", "run reviewer "], "the task follows");
     assert_eq!(values("run --wait rev"), ["run --wait reviewer "]);

@@ -217,7 +217,10 @@ describe("a task's own directory", () => {
 		assert.deepEqual([refused.details.error?.code, told(scene)], ["SUBAGENT_DISABLED", []]);
 		assert.match(textOf(refused), /^task 2: agent `local` .*the user did not allow it; use another one, .*$/);
 		const unattended = await run(scene, several);
-		assert.match(textOf(unattended), /^task 2: agent `local` .*`subagents\.nonInteractivePolicy` is `deny`; use another one$/);
+		assert.match(
+			textOf(unattended),
+			/^task 2: agent `local` .*`subagents\.nonInteractivePolicy` is `deny`; use another one$/,
+		);
 		const allowed = await run(scene, several, {}, undefined, ask(true));
 		assert.deepEqual(headings(allowed), ["[1/2] explorer ✓ · here", "[2/2] local ✓ · there"]);
 		assert.deepEqual(

@@ -15,6 +15,7 @@ import {
 	piVersions,
 	runJson,
 	runOf,
+	runPrint,
 	say,
 	textOf,
 } from "../support/pi.ts";
@@ -72,7 +73,9 @@ for (const version of piVersions) {
 		});
 	});
 
-	test(`a child of pi ${version} that may write does so in its tree only`, { skip: cannot }, async () => {
+	test(`a child of pi ${version} that may write does so in its tree only, and can be undone`, {
+		skip: cannot,
+	}, async () => {
 		let outside = "";
 		const write = ({ toolAnswers }: ModelRequest) => {
 			switch (toolAnswers.length) {
@@ -112,6 +115,12 @@ for (const version of piVersions) {
 			assert.equal(run.sandbox?.enforced, true);
 			assert.deepEqual(run.flagged, [".envrc", ".pi", ".pi/extensions/later.ts"]);
 			assert.match(textOf(lastEnd(log)), /Look at these first, .*: \.envrc, \.pi, /);
+			const { stdout } = await runPrint(stage.world, `/subagents undo ${run.runId}`);
+			assert.match(
+				stdout,
+				/brought back what .* had changed: \.envrc, \.pi\/extensions\/later\.ts, out\/app, src\/new\.rs/,
+			);
+			for (const made of ["src", "out", ".pi", ".envrc"]) assert.ok(!existsSync(join(stage.world.cwd, made)), made);
 		});
 	});
 }

@@ -1,5 +1,7 @@
 //! Reports the result of an action on a run, or why it was not done.
 
+use std::path::{Path, PathBuf};
+
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine, TITLE};
 use super::run_words::{name, standing};
@@ -11,6 +13,8 @@ pub(crate) const RESULT_ARRIVES: &str = "The result will arrive as a message whe
 
 /// Longest reason.
 const MAX_WHY: usize = 400;
+/// Most files that are named.
+const MAX_PATHS: usize = 20;
 /// Most runs that are named in a sentence.
 const MAX_NAMED: usize = 3;
 
@@ -35,6 +39,50 @@ pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
         ActionOutcome::Resumed => (Mark::Ok, format!("resumed {name}: it goes on in its own session")),
     };
     Report::sentence(mark, text)
+}
+
+/// Reports what was brought back of what a run had changed.
+#[must_use]
+pub fn undone_report(
+    run: &BackgroundRun,
+    restored: &[PathBuf],
+    changed_since: &[PathBuf],
+    failed: &[(PathBuf, String)],
+) -> Report {
+    let name = name(run);
+    let mut report = Report { is_error: restored.is_empty() && !failed.is_empty(), ..Report::new(TITLE) };
+    report.lines.push(match restored {
+        [] => ReportLine::new(Mark::Info, "", format!("{name} has changed nothing here that is not as it was already")),
+        paths => {
+            ReportLine::new(Mark::Ok, "", format!("brought back what {name} had changed: {}", listed(paths)))
+        }
+    });
+    if !changed_since.is_empty() {
+        let text = format!("left as they are, because they have changed since: {}", listed(changed_since));
+        report.lines.push(ReportLine::new(Mark::Warning, "", text));
+    }
+    report.lines.extend(failed.iter().take(MAX_PATHS).map(|(path, why)| {
+        let text = format!("{} could not be brought back: {}", shown(path), one_line(why, MAX_WHY));
+        ReportLine::new(Mark::Error, "", text)
+    }));
+    if failed.len() > MAX_PATHS {
+        let more = failed.len() - MAX_PATHS;
+        report.lines.push(ReportLine::new(Mark::Error, "", format!("and {more} more")));
+    }
+    report.with(ReportLine::new(Mark::Info, "", "what git ignores is never brought back"))
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    let mut names: Vec<String> = paths.iter().take(MAX_PATHS).map(|path| shown(path)).collect();
+    if paths.len() > MAX_PATHS {
+        names.push(format!("and {} more", paths.len() - MAX_PATHS));
+    }
+    names.join(", ")
+}
+
+/// A path on one line: a file may have any name.
+fn shown(path: &Path) -> String {
+    one_line(&path.to_string_lossy(), MAX_WHY)
 }
 
 /// Reports that a run was started; `run` is absent when another process hosts it already.

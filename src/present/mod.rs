@@ -40,6 +40,7 @@ mod usage_words;
 pub(crate) use action::{RESULT_ARRIVES, ended_with_host, handed_over_text};
 pub use action::{
     action_report, already_finished, handed_over_report, refused_report, started_report, stopped_report,
+    undone_report,
 };
 pub use agents::agents_report;
 pub use announcement::ANNOUNCEMENT;

@@ -59,7 +59,10 @@ impl Isolated {
         .await;
         let snapshot = store.take(id, &root).await.map_err(|error| unavailable(chain(&error)))?;
         let place = layout::private_trees(&context.agent_dir);
-        let tree = store.private_tree(&snapshot, &place, &config.isolation.copy).await;
+        let tree = match store.note_elsewhere(&snapshot).await {
+            Ok(()) => store.private_tree(&snapshot, &place, &config.isolation.copy).await,
+            Err(error) => Err(error),
+        };
         let tree = match tree {
             Ok(tree) => tree,
             Err(error) => {

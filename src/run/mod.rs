@@ -60,5 +60,6 @@ pub use result::{
     Announcement, CallError, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult, TimeoutReason,
     ToolResult,
 };
+pub(crate) use snapshots::undo;
 pub use spec::{Resumption, RunId, RunOverrides, RunSpec, Timeout};
 pub use state::{RunOutcome, RunState, TaskState};

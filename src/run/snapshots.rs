@@ -1,10 +1,13 @@
 //! What was in the tree of a run before it.
 
+use std::time::SystemTime;
+
 use crate::config::Config;
 use crate::process::Outcome;
 use crate::run::admit::HostCapabilities;
+use crate::run::blocking::spawn_task;
 use crate::run::context::HostContext;
-use crate::workspace::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
+use crate::workspace::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone};
 
 /// Files of a work tree that may differ from its last commit.
 const MAX_FILES: usize = 200_000;
@@ -64,14 +67,37 @@ impl Before {
         }
     }
 
-    /// Removes the snapshot of a run that has changed nothing. That of an aborted one is kept: its caller is waiting.
-    pub(in crate::run) async fn release_if_unchanged(self, outcome: &Outcome) {
+    /// Notes the state of the tree at the end of the run, for an undo, or removes the snapshot of a run that has changed
+    /// nothing. Whoever has aborted the run does not wait for that.
+    pub(in crate::run) async fn at_end(self, outcome: &Outcome) {
+        let noted = async move {
+            if self.store.note_end(&self.snapshot).await.is_ok_and(|has_changed| !has_changed) {
+                let _ = self.store.release(&self.snapshot.id).await;
+            }
+        };
         if matches!(outcome, Outcome::Cancelled(_)) {
-            return;
-        }
-        let now = self.store.tree_of_now(&self.snapshot).await;
-        if now.is_ok_and(|now| now == self.snapshot.tree) {
-            let _ = self.store.release(&self.snapshot.id).await;
+            spawn_task(noted);
+        } else {
+            noted.await;
         }
     }
+}
+
+/// Brings back what the run `id` has changed, which has ended at that time. `None`: nothing is known of the tree before it.
+///
+/// # Errors
+///
+/// Without git, or when it fails. Nothing has changed then.
+pub(crate) async fn undo(
+    context: &HostContext,
+    config: &Config,
+    id: &str,
+    ended: SystemTime,
+) -> Result<Option<Undone>, SnapshotError> {
+    let store = snapshot_store(context, config).await?;
+    let snapshot = match store.open(id).await {
+        Err(SnapshotError::Unknown { .. }) => return Ok(None),
+        found => found?,
+    };
+    store.undo(&snapshot, ended).await.map(Some)
 }

@@ -21,4 +21,4 @@ pub use git::{Git, GitError};
 pub use private::{Imported, PrivateTree};
 pub(crate) use root::{REPOSITORY, is_bare, root_of};
 pub(crate) use scan::{Found, PARTIAL, scan};
-pub use snapshot::{Change, ChangeKind, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
+pub use snapshot::{Change, ChangeKind, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone};

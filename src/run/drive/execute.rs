@@ -107,6 +107,10 @@ impl ActiveRun<'_> {
             }
         }
         let mut booted = self.if_it_fits(early).await;
+        if let Some(booted) = &booted {
+            // What is kept for the run from here on is found by the id that its files have.
+            self.admitted.builder.run_id.set(booted.run_id());
+        }
         // A child with private directories works with a copy of the token.
         if booted.is_none()
             && let Some(token) = self.admitted.token_use()
@@ -175,7 +179,7 @@ impl ActiveRun<'_> {
             }
             report.flagged = flagged(watched, &report.last.supervised.outcome).await;
             if let Some(snapshot) = snapshot {
-                snapshot.release_if_unchanged(&report.last.supervised.outcome).await;
+                snapshot.at_end(&report.last.supervised.outcome).await;
             }
             let builder = self.admitted.builder.clone();
             // Blocks: writes a long answer.

@@ -10,13 +10,16 @@
 //! | what of a repository has to be known to read its tree | `facts` |
 //! | which tree do the files make now | `record` |
 //! | what differs between two trees | `change` |
+//! | bring back what a run has changed | `undo`, `restore` |
 //! | what can go wrong | `error` |
 
 mod change;
 mod error;
 mod facts;
 mod record;
+mod restore;
 mod store;
+mod undo;
 
 pub use change::{Change, ChangeKind};
 pub use error::SnapshotError;
@@ -24,3 +27,4 @@ pub(super) use facts::off_thread;
 pub use record::SnapshotLimits;
 pub(super) use store::{Call, copy_with_time};
 pub use store::{Snapshot, SnapshotStore};
+pub use undo::Undone;

@@ -52,6 +52,9 @@ pub struct Snapshot {
     pub submodules: Vec<PathBuf>,
     /// Files that are not in it because they cannot be read.
     pub left_out: Vec<PathBuf>,
+    /// The name of the tree when the run ended, if that was noted.
+    #[serde(default)]
+    pub end: Option<String>,
 }
 
 /// What a command on the objects of a snapshot sees and may write.
@@ -142,17 +145,23 @@ impl SnapshotStore {
             is_sha256,
             submodules: Vec::new(),
             left_out: Vec::new(),
+            end: None,
         };
         let Recorded { tree, submodules, left_out } =
             self.recorder(&snapshot, ours).record(&ours.join(INDEX), false).await?;
         let snapshot = Snapshot { tree, submodules, left_out, ..snapshot };
-        let (record, kept) = (ours.join(RECORD), snapshot.clone());
-        off_thread(move || {
+        self.keep(&snapshot).await?;
+        Ok(snapshot)
+    }
+
+    /// Writes what is known of a snapshot beside its objects.
+    pub(super) async fn keep(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+        let (record, kept) = (self.directory(&snapshot.id).join(RECORD), snapshot.clone());
+        let written = off_thread(move || {
             let text = serde_json::to_vec(&kept).map_err(std::io::Error::other);
             text.and_then(|text| private::write(&record, &text)).map_err(FileError::at(&record))
-        })
-        .await?;
-        Ok(snapshot)
+        });
+        Ok(written.await?)
     }
 
     /// The snapshot of a run, after this process or another has taken it.

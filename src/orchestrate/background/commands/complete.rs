@@ -46,7 +46,7 @@ pub fn complete(prefix: &str, runs: &[BackgroundRun], agents: &[(String, String)
         ("background", None) => {
             runs_of(name, rest, runs.iter().filter(|run| run.is_live() && run.is_foreground))
         }
-        ("resume", None) => runs_of(name, rest, runs.iter().filter(|run| !run.is_live())),
+        ("resume" | "undo", None) => runs_of(name, rest, runs.iter().filter(|run| !run.is_live())),
         ("info" | "log" | "send", None) => runs_of(name, rest, runs.iter()),
         _ => Vec::new(),
     }

@@ -59,6 +59,8 @@ pub enum RunCommand {
         /// Its next prompt; not blank.
         message: Option<String>,
     },
+    /// Brings back the files that it has changed.
+    Undo,
 }
 
 /// A name for a run: a number in a list, the beginning of an id, a label, a session key, or `last`.
@@ -109,6 +111,7 @@ pub fn parse(line: &str) -> Result<Command, Report> {
             Ok(Command::Background { run: run.filter(|Target(name)| name != "all") })
         }
         "run" => run(words),
+        "undo" => Ok(Command::On(words.whole_target("undo")?, RunCommand::Undo)),
         "info" => Ok(Command::On(words.whole_target("info")?, RunCommand::Info)),
         "log" => log(words),
         "send" => {
@@ -235,7 +238,7 @@ const fn subcommand(name: &'static str, arguments: &'static str, description: &'
 pub(super) const WAIT: &str = "--wait";
 
 /// All subcommands.
-pub(super) const SUBCOMMANDS: [Subcommand; 11] = [
+pub(super) const SUBCOMMANDS: [Subcommand; 12] = [
     subcommand("list", " [all]", "this session's runs; all = those of every session"),
     subcommand("info", " <id|#>", "everything that is known of a run"),
     subcommand(
@@ -260,6 +263,7 @@ pub(super) const SUBCOMMANDS: [Subcommand; 11] = [
         "goes on without the call that waits for it; its result arrives as a message",
     ),
     subcommand("resume", " <id|#> [message]", "continues an interrupted or finished run"),
+    subcommand("undo", " <id|#>", "brings back the files that a run has changed and nobody since"),
     subcommand("answer", " [#|run]", "opens a question that waits, the oldest unless told otherwise"),
     subcommand("agents", "", "the agents there are, their tools, what is wrong"),
     subcommand("doctor", "", "whether sub-agents can run here, and what to do if not"),

@@ -1,0 +1,148 @@
+//! Brings the files that a run has changed back to what they were before it.
+//!
+//! A file that has changed since the run ended is left as it is. Directories are entered one by one without following
+//! links: whoever puts a link in the place of one, meanwhile or during the run, leads nobody out of the tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::change::{Change, File};
+use super::error::SnapshotError;
+use super::facts::off_thread;
+use super::restore::restore;
+use super::store::{Snapshot, SnapshotStore};
+
+/// The mode of a repository in the tree.
+const SUBMODULE: u32 = 0o160_000;
+
+/// What was brought back, relative to the root of the tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undone {
+    /// The files that are again what they were before the run.
+    pub restored: Vec<PathBuf>,
+    /// Those that have changed since the run ended.
+    pub changed_since: Vec<PathBuf>,
+    /// Those that could not be brought back, and why.
+    pub failed: Vec<(PathBuf, String)>,
+}
+
+impl SnapshotStore {
+    /// Notes the state of the tree at the end of the run. `false`: the run has changed nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::take`].
+    pub async fn note_end(&self, snapshot: &Snapshot) -> Result<bool, SnapshotError> {
+        let end = self.tree_of_now(snapshot).await?;
+        let has_changed = end != snapshot.tree;
+        self.keep(&Snapshot { end: Some(end), ..snapshot.clone() }).await?;
+        Ok(has_changed)
+    }
+
+    /// Notes that the run works in another tree: whatever changes in this one is not its doing.
+    ///
+    /// # Errors
+    ///
+    /// When the note cannot be written.
+    pub async fn note_elsewhere(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+        self.keep(&Snapshot { end: Some(snapshot.tree.clone()), ..snapshot.clone() }).await
+    }
+
+    /// Brings back what a run has changed. `ended` is when it did, in case nobody was there to note the state of the tree
+    /// then: what was modified later counts as changed since.
+    ///
+    /// # Errors
+    ///
+    /// When git fails, or an object is missing. Nothing has changed then.
+    pub async fn undo(&self, snapshot: &Snapshot, ended: SystemTime) -> Result<Undone, SnapshotError> {
+        let now = self.tree_of_now(snapshot).await?;
+        let end = snapshot.end.as_deref().unwrap_or(&now);
+        let paths =
+            |changes: Vec<Change>| changes.into_iter().map(|change| change.path).collect::<BTreeSet<_>>();
+        let by_run = paths(self.changes(snapshot, &snapshot.tree, end).await?);
+        let mut since = paths(self.changes(snapshot, end, &now).await?);
+        let mut wanted = self.changes(snapshot, &snapshot.tree, &now).await?;
+        wanted.retain(|change| by_run.contains(&change.path));
+        if snapshot.end.is_none() {
+            let (root, looked) = (snapshot.root.clone(), wanted.clone());
+            since = off_thread(move || modified_after(&root, &looked, ended)).await;
+        }
+        let mut undone = Undone::default();
+        let (changed, wanted): (Vec<_>, Vec<_>) =
+            wanted.into_iter().partition(|change| since.contains(&change.path));
+        undone.changed_since = changed.into_iter().map(|change| change.path).collect();
+        let is_nested = |file: &Option<File>| file.as_ref().is_some_and(|file| file.mode == SUBMODULE);
+        let (nested, wanted): (Vec<_>, Vec<_>) =
+            wanted.into_iter().partition(|change| is_nested(&change.old) || is_nested(&change.new));
+        let why = || "it is a repository of its own".to_owned();
+        undone.failed = nested.into_iter().map(|change| (change.path, why())).collect();
+        let contents = self.contents(snapshot, &wanted).await?;
+        let root = snapshot.root.clone();
+        let done = off_thread(move || restore(&root, wanted, &contents)).await;
+        for (path, done) in done {
+            match done {
+                Ok(()) => undone.restored.push(path),
+                Err(error) => undone.failed.push((path, error.to_string())),
+            }
+        }
+        undone.restored.sort();
+        Ok(undone)
+    }
+
+    /// What the files of the first tree contain, by the names of their objects.
+    async fn contents(
+        &self,
+        snapshot: &Snapshot,
+        changes: &[Change],
+    ) -> Result<BTreeMap<String, Vec<u8>>, SnapshotError> {
+        let objects: BTreeSet<&str> =
+            changes.iter().filter_map(|change| Some(change.old.as_ref()?.object.as_str())).collect();
+        if objects.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let asked = objects.iter().flat_map(|object| [object.as_bytes(), b"\n"].concat()).collect();
+        let printed = self.git(snapshot, &["cat-file", "--batch"], asked).await?;
+        read_batch(&printed).ok_or(SnapshotError::Unreadable { command: "cat-file" })
+    }
+}
+
+/// Reads what `git cat-file --batch` prints: `object blob bytes`, the content, and the end of a line.
+fn read_batch(mut printed: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
+    let mut contents = BTreeMap::new();
+    while !printed.is_empty() {
+        let end = printed.iter().position(|byte| *byte == b'\n')?;
+        let (line, rest) = (std::str::from_utf8(&printed[..end]).ok()?, &printed[end + 1..]);
+        let mut words = line.split(' ');
+        let object = words.next()?;
+        if words.next()? != "blob" {
+            return None;
+        }
+        let (content, rest) = rest.split_at_checked(words.next()?.parse().ok()?)?;
+        contents.insert(object.to_owned(), content.to_vec());
+        printed = rest.strip_prefix(b"\n")?;
+    }
+    Some(contents)
+}
+
+/// The files that were modified after a moment.
+fn modified_after(root: &Path, changes: &[Change], moment: SystemTime) -> BTreeSet<PathBuf> {
+    let is_newer = |change: &&Change| {
+        let found = std::fs::symlink_metadata(root.join(&change.path)).and_then(|found| found.modified());
+        found.is_ok_and(|modified| modified > moment)
+    };
+    changes.iter().filter(is_newer).map(|change| change.path.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_are_read_with_line_ends_in_them() {
+        let read = read_batch(b"aa blob 4\na\nb\n\nbb blob 0\n\n").expect("readable");
+        assert_eq!(read, [("aa".to_owned(), b"a\nb\n".to_vec()), ("bb".to_owned(), Vec::new())].into());
+        assert_eq!(read_batch(b"aa missing\n"), None);
+        assert_eq!(read_batch(b"aa blob 9\nshort\n"), None);
+    }
+}

@@ -1,0 +1,159 @@
+//! What a run has changed in a real work tree is brought back, and nothing else is touched.
+#![cfg(target_os = "linux")]
+
+#[path = "support/repository.rs"]
+#[expect(dead_code, reason = "only some of it is used here")]
+mod repository;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use pi_subagent_native::workspace::{Snapshot, SnapshotStore, Undone};
+use repository::{ID, Scene};
+
+impl Scene {
+    async fn take(&self) -> SnapshotStore {
+        let store = self.store().await;
+        store.take(ID, &self.root()).await.expect("a snapshot");
+        store
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.root().join(name)).expect("readable")
+    }
+}
+
+async fn kept(store: &SnapshotStore) -> Snapshot {
+    store.open(ID).await.expect("it is kept")
+}
+
+async fn undo(store: &SnapshotStore) -> Undone {
+    store.undo(&kept(store).await, SystemTime::now()).await.expect("git works")
+}
+
+fn paths(names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(PathBuf::from).collect()
+}
+
+#[tokio::test]
+async fn everything_that_a_run_changed_is_as_before_it() {
+    let scene = Scene::committed();
+    let root = scene.root();
+    scene.write("kept.txt", "not committed");
+    scene.write("untracked.txt", "untracked");
+    scene.write("script.sh", "#!/bin/sh\n");
+    fs::set_permissions(root.join("script.sh"), fs::Permissions::from_mode(0o755)).expect("set");
+    symlink("kept.txt", root.join("link")).expect("linked");
+    scene.write(".gitignore", "*.log\n");
+    scene.write("x.log", "ignored");
+    let store = scene.take().await;
+
+    scene.write("kept.txt", "the run's\0 words\n");
+    fs::remove_file(root.join("untracked.txt")).expect("removed");
+    fs::remove_dir_all(root.join("dir")).expect("removed");
+    scene.write("dir", "a file where a directory was");
+    fs::set_permissions(root.join("script.sh"), fs::Permissions::from_mode(0o644)).expect("set");
+    fs::remove_file(root.join("link")).expect("removed");
+    symlink("/etc/passwd", root.join("link")).expect("linked");
+    scene.write("new/deep/file", "new");
+    scene.write("x.log", "the run's");
+    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+
+    let undone = undo(&store).await;
+    let expected =
+        ["dir", "dir/inner.txt", "kept.txt", "link", "new/deep/file", "script.sh", "untracked.txt"];
+    assert_eq!(undone, Undone { restored: paths(&expected), ..Undone::default() });
+    assert_eq!(scene.text("kept.txt"), "not committed");
+    assert_eq!(scene.text("untracked.txt"), "untracked");
+    assert_eq!(scene.text("dir/inner.txt"), "inner");
+    assert_eq!(fs::read_link(root.join("link")).expect("a link"), PathBuf::from("kept.txt"));
+    let mode = fs::metadata(root.join("script.sh")).expect("there").permissions().mode();
+    assert_eq!(mode & 0o100, 0o100, "{mode:o}");
+    assert!(!root.join("new").exists(), "a directory that only held new files");
+    assert_eq!(scene.text("x.log"), "the run's", "what is ignored stays");
+    let left: Vec<_> =
+        fs::read_dir(&root).expect("readable").flatten().map(|entry| entry.file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("undo")), "{left:?}");
+
+    assert_eq!(undo(&store).await, Undone::default(), "nothing is left to bring back");
+}
+
+#[tokio::test]
+async fn what_has_changed_since_is_named_and_left_alone() {
+    let scene = Scene::committed();
+    let store = scene.take().await;
+    scene.write("kept.txt", "the run's");
+    scene.write("dir/inner.txt", "the run's");
+    scene.write("new.txt", "the run's");
+    scene.write("gone.txt", "the run's");
+    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    scene.write("kept.txt", "somebody's");
+    scene.write("new.txt", "somebody's");
+    scene.write("own.txt", "somebody's");
+    fs::remove_file(scene.root().join("gone.txt")).expect("removed");
+
+    let undone = undo(&store).await;
+    assert_eq!(undone.restored, paths(&["dir/inner.txt"]));
+    assert_eq!(undone.changed_since, paths(&["kept.txt", "new.txt"]));
+    assert_eq!(undone.failed, []);
+    for name in ["kept.txt", "new.txt", "own.txt"] {
+        assert_eq!(scene.text(name), "somebody's");
+    }
+}
+
+/// Its host was killed: the times of the files have to do.
+#[tokio::test]
+async fn where_nobody_noted_the_end_what_is_newer_stays() {
+    let scene = Scene::committed();
+    let store = scene.take().await;
+    scene.write("kept.txt", "the run's");
+    scene.write("dir/inner.txt", "somebody's");
+    let root = scene.root();
+    let ended = SystemTime::now() - Duration::from_secs(60);
+    let file = fs::File::options().write(true).open(root.join("kept.txt")).expect("there");
+    file.set_modified(ended - Duration::from_secs(60)).expect("set");
+    let undone = store.undo(&kept(&store).await, ended).await.expect("git works");
+    assert_eq!(undone.restored, paths(&["kept.txt"]));
+    assert_eq!(undone.changed_since, paths(&["dir/inner.txt"]));
+}
+
+#[tokio::test]
+async fn a_link_in_the_place_of_a_directory_leads_nobody_out_of_the_tree() {
+    let scene = Scene::committed();
+    let (root, outside) = (scene.root(), scene.at("outside"));
+    fs::create_dir(&outside).expect("made");
+    fs::write(outside.join("inner.txt"), "outside").expect("written");
+    let store = scene.take().await;
+    scene.write("dir/inner.txt", "the run's");
+    scene.write("dir/new.txt", "the run's");
+    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    // It stands where git looks for a directory, and shows as a change of its own.
+    fs::rename(root.join("dir"), root.join("moved")).expect("moved");
+    symlink(&outside, root.join("dir")).expect("linked");
+    fs::write(outside.join("new.txt"), "outside").expect("written");
+
+    let undone = undo(&store).await;
+    assert!(undone.restored.is_empty(), "{undone:?}");
+    assert_eq!(fs::read_to_string(outside.join("inner.txt")).expect("there"), "outside");
+    assert_eq!(fs::read_to_string(outside.join("new.txt")).expect("there"), "outside");
+    assert_eq!(fs::read_dir(&outside).expect("readable").count(), 2);
+}
+
+#[tokio::test]
+async fn what_changes_here_while_a_run_works_in_a_tree_of_its_own_is_not_its_doing() {
+    let scene = Scene::committed();
+    let store = scene.take().await;
+    store.note_elsewhere(&kept(&store).await).await.expect("written");
+    scene.write("kept.txt", "somebody's");
+    assert_eq!(undo(&store).await, Undone::default());
+    assert_eq!(scene.text("kept.txt"), "somebody's");
+}
+
+#[tokio::test]
+async fn a_run_that_changed_nothing_says_so() {
+    let scene = Scene::committed();
+    let store = scene.take().await;
+    assert!(!store.note_end(&kept(&store).await).await.expect("git works"));
+}
