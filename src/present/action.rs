@@ -51,12 +51,13 @@ pub fn undone_report(
 ) -> Report {
     let name = name(run);
     let mut report = Report { is_error: restored.is_empty() && !failed.is_empty(), ..Report::new(TITLE) };
-    report.lines.push(match restored {
-        [] => ReportLine::new(Mark::Info, "", format!("{name} has changed nothing here that is not as it was already")),
-        paths => {
-            ReportLine::new(Mark::Ok, "", format!("brought back what {name} had changed: {}", listed(paths)))
-        }
-    });
+    if !restored.is_empty() {
+        let text = format!("brought back what {name} had changed: {}", listed(restored));
+        report.lines.push(ReportLine::new(Mark::Ok, "", text));
+    } else if changed_since.is_empty() && failed.is_empty() {
+        let text = format!("{name} has changed nothing here that is not as it was already");
+        report.lines.push(ReportLine::new(Mark::Info, "", text));
+    }
     if !changed_since.is_empty() {
         let text = format!("left as they are, because they have changed since: {}", listed(changed_since));
         report.lines.push(ReportLine::new(Mark::Warning, "", text));

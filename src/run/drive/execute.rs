@@ -107,10 +107,6 @@ impl ActiveRun<'_> {
             }
         }
         let mut booted = self.if_it_fits(early).await;
-        if let Some(booted) = &booted {
-            // What is kept for the run from here on is found by the id that its files have.
-            self.admitted.builder.run_id.set(booted.run_id());
-        }
         // A child with private directories works with a copy of the token.
         if booted.is_none()
             && let Some(token) = self.admitted.token_use()
@@ -223,6 +219,8 @@ impl ActiveRun<'_> {
         let (booted, admitted) = (early?, self.admitted.clone());
         let (fits, booted) = blocking(move || (admitted.fits(&booted), booted)).await;
         if fits {
+            // What is kept for the run from here on is found by the id that its files have.
+            self.admitted.builder.run_id.set(booted.run_id());
             return Some(booted);
         }
         booted.discard().await;
