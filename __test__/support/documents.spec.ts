@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -93,7 +93,7 @@ const known: [command: RegExp, run: string | (() => { status: number | null; std
 	[/^echo .* \| FAKE_PI_SCENARIO=calls node fake-pi/, () => shell('echo "What is it?" | FAKE_PI_SCENARIO=calls')],
 	[/^(pi install npm:|npm install )pi-subagent-native$/, "it is not published yet"],
 	[/^pi -e \/path\/to\/the\/clone$/, "every test in __test__/extension starts pi so"],
-	[/^pi (-p|--continue|--session)\b/, "needs sessions and a model: __test__/extension"],
+	[/^pi (-p|--continue|--session|--mode json)\b/, "needs sessions and a model: __test__/extension"],
 	[/^npm install$/, "what a sandboxed shell may do: tests/run.rs"],
 	[/^npm publish$/, "publishes"],
 	[
@@ -161,3 +161,79 @@ for (const { page, name } of programs) {
 		if (page === "docs/api.md") assert.match(ran.stdout, said[name] ?? /^$/);
 	});
 }
+
+/** The steps of a child that submits a result of the shape that its caller has asked for, as pi and our guard tell it. */
+const submission = { toolCallId: "c1", toolName: "submit_result" };
+const submits = JSON.stringify([
+	"begin",
+	{ event: { type: "tool_execution_start", ...submission, args: {} } },
+	{
+		event: {
+			type: "tool_execution_end",
+			...submission,
+			result: { content: [{ type: "text", text: "Submitted." }], details: { submitted: { files: ["a.rs"] } } },
+			isError: false,
+		},
+	},
+	{ say: "Submitted." },
+]);
+
+/** The examples of `examples/api`, the steps of the child, the words behind the program, and what it prints. */
+const examples: Record<string, { steps?: string; words?: string[]; prints: RegExp }> = {
+	"run-and-abort": { prints: /^completed\nDone\.\n$/ },
+	"parallel-with-budgets": { prints: /^completed, \$0\.\d+: Find .*\ncompleted, \$0\.\d+: Find .*\n$/ },
+	"background-and-continue": {
+		steps: "repeats",
+		prints: /^(\w+) success You said: Where .*\n\1 success You said: And/s,
+	},
+	"structured-result": { steps: submits, prints: /files: \[ 'a\.rs' \]/ },
+	"recorded-file": {
+		words: [join(root, "tests/inputs/streams/1.5.2/plain.jsonl")],
+		prints: /^Hello there\n\d+ events, \$0\.\d+, 0 secrets left\n$/,
+	},
+};
+
+function started(name: string, steps = "answers") {
+	const file = `example-${name}.ts`;
+	writeFileSync(join(place, file), readFileSync(join(root, "examples/api", `${name}.ts`), "utf8"));
+	return { file, env: { ...env, FAKE_PI_SCENARIO: steps } };
+}
+
+for (const [name, { steps, words = [], prints }] of Object.entries(examples)) {
+	test(`the example runs: ${name}`, () => {
+		const { file, env } = started(name, steps);
+		const ran = spawnSync(process.execPath, [file, ...words], { ...options, env });
+		assert.deepEqual([ran.status, ran.stderr], [0, ""]);
+		assert.match(ran.stdout, prints);
+	});
+}
+
+test("the example of a run that is aborted keeps what it had said", () => {
+	const { file, env } = started("run-and-abort", "stalls");
+	const ran = spawnSync(process.execPath, [file, "1500"], { ...options, env });
+	assert.deepEqual([ran.status, ran.stderr], [0, ""]);
+	assert.match(ran.stdout, /^aborted\n.*nobody waits any more.*so far/s);
+});
+
+test("the example of a web page sends updates and the answer, and ends", { timeout: limitMs }, async () => {
+	const { file, env } = started("web-page", "streams");
+	const program = spawn(process.execPath, [file], { cwd: place, env, stdio: ["ignore", "pipe", "inherit"] });
+	try {
+		const ended = new Promise<number | null>((resolve) => program.once("exit", resolve));
+		const url = await new Promise<string>((resolve) =>
+			program.stdout.once("data", (text) => resolve(String(text).trim())),
+		);
+		assert.match(await (await fetch(url)).text(), /EventSource/);
+		const events = await (await fetch(`${url}events`)).text();
+		assert.match(events, /"state":"running"/);
+		assert.match(events, /"text":"One word after the other.*","state":"ended"/);
+		assert.equal(await ended, 0);
+	} finally {
+		program.kill();
+	}
+});
+
+test("every example is run", () => {
+	const files = readdirSync(join(root, "examples/api")).sort();
+	assert.deepEqual(files, [...Object.keys(examples), "web-page"].map((name) => `${name}.ts`).sort());
+});

@@ -1,0 +1,10 @@
+/** Runs one agent, and ends it when it takes too long for this program. What it had said by then is kept. */
+
+import { startRun } from "pi-subagent-native";
+
+const run = startRun({ agent: "explorer", task: "Where is the config loaded?", cwd: process.cwd() });
+const timer = setTimeout(() => run.abort("nobody waits any more"), Number(process.argv[2] ?? 60_000));
+const { details, content } = await run.result();
+clearTimeout(timer);
+console.log(details.results[0]?.outcome);
+console.log(content[0]?.text);
