@@ -16,8 +16,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
-    Answer, ConfirmRequest, Control, ErrorCode, HostContext, HostTool, Mode, Progress, Resumption,
-    RunOutcome, RunOverrides, RunSpec, RunState, Timeout, ToolResult, store_of,
+    Answer, ConfirmRequest, Control, ErrorCode, HostContext, HostTool, Mode, Progress, Resumption, RunId,
+    RunOutcome, RunOverrides, RunSpec, RunState, Timeout, ToolResult, prepare, store_of,
 };
 use pi_subagent_native::text::figures::epoch_ms;
 use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
@@ -831,6 +831,18 @@ async fn the_result_of_a_writing_agent_lists_the_changed_files() {
     assert_eq!(changes.len(), 4, "{changes:?}");
     let dirty = changes.iter().find_map(|change| change.old.as_ref()).expect("one was there before");
     assert_eq!(store.read(&snapshot, &dirty.object).await.expect("readable"), b"dirty before");
+}
+
+#[tokio::test]
+async fn a_child_with_a_tree_of_its_own_is_not_started_early() {
+    for (isolation, expected) in [("private", false), ("none", true)] {
+        let agent = format!("---\nname: writer\ntools: read, write\nisolation: {isolation}\n---\nWrite.");
+        let scene = Scene::new("exit 0", json!({ "allowWrite": true }))
+            .with(|spec| spec.agent = "writer".into())
+            .write("agent/agents/writer.md", &agent);
+        let admitted = prepare(scene.spec.clone(), RunId::draw(), &User::default(), &Cancel::new()).await;
+        assert_eq!(admitted.expect("it may run").may_boot_early().await, expected, "{isolation}");
+    }
 }
 
 /// Each row: what the child does in its private tree, and what its caller is told.
