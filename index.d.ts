@@ -743,6 +743,20 @@ export interface ChainOptions {
   hostScript?: string
 }
 
+/** How the check of a run's work ended: the command that its agent names. */
+export interface CheckReport {
+  /** The command, on one line. */
+  command: string
+  /** Whether it ended with exit code 0. A run whose check did not has failed. */
+  passed: boolean
+  /** How it ended, such as `exit code 1`. */
+  ended: string
+  /** How many times it ran, from 1. */
+  runs: number
+  /** The end of what it printed the last time; at most 2 KiB. */
+  output: string
+}
+
 /** A way to answer a question. */
 export interface Choice {
   /** Its words, on one line. */
@@ -2097,6 +2111,8 @@ export interface SingleResult {
   structured?: unknown
   /** The file with all of it as JSON; absent when the text holds it. */
   structuredFile?: string
+  /** How the check of its work ended; absent where the agent has none, or the run ended before it. */
+  check?: CheckReport
   /**
    * The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
    * are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may

@@ -37,6 +37,9 @@ can 'echo two >> kept.txt' edit; can 'git -c user.name=a -c user.email=b commit 
 can "echo planted > '$PROJECT/planted'" project; can "echo x > '$PROJECT/.git/planted'" repository
 can 'mkdir -p .pi && : > .pi/x' appear; can 'git log -1 && git diff HEAD~1' look; echo three > new.txt; pwd`;
 
+// Outside of the tree it can do no more than the shell of the child.
+const check = `( : > ../beside || : > "$HOME/planted" || : > .git/hooks/pre-push || cat "$PI_CODING_AGENT_DIR/auth.json" ) 2>/dev/null && echo escaped; echo built >> out/checks && test -e out/mended`;
+
 for (const version of piVersions) {
 	test(`an isolated child of pi ${version} commits in a tree of its own and leaves a branch`, {
 		skip: cannot,
@@ -77,7 +80,7 @@ for (const version of piVersions) {
 		skip: cannot,
 	}, async () => {
 		let outside = "";
-		const write = ({ toolAnswers }: ModelRequest) => {
+		const write = ({ toolAnswers, userText }: ModelRequest) => {
 			switch (toolAnswers.length) {
 				case 0:
 					return [call("write", { path: "src/new.rs", content: "fn main() {}\n" })];
@@ -87,17 +90,24 @@ for (const version of piVersions) {
 					return [call("write", { path: ".git/hooks/post-checkout", content: "planted" })];
 				case 3:
 					return [call("bash", { command: shell })];
+				case 4:
+					return userText.includes("Your work is not done: the check")
+						? [call("bash", { command: "touch out/mended" })]
+						: [say("Done.")];
 				default:
-					return [say("Done.")];
+					return [say("Mended.")];
 			}
 		};
-		await onStage({ version, children: { write } }, async (stage) => {
+		await onStage({ version, children: { write, Your: write } }, async (stage) => {
 			outside = join(stage.world.home, "planted");
-			stage.world.writeAgentDir("agents/writer.md", "---\nname: writer\ntools: read, write, bash\n---\nWrite.\n");
+			stage.world.writeAgentDir(
+				"agents/writer.md",
+				`---\nname: writer\ntools: read, write, bash\ncheck: ${JSON.stringify(check)}\n---\nWrite.\n`,
+			);
 			stage.configure({ allowWrite: true });
 			const { log } = await runJson(stage.world, delegate({ agent: "writer", task: "write it" }));
 			const run = runOf(lastEnd(log));
-			assert.deepEqual([run.outcome, run.output], ["completed", "Done."], run.error);
+			assert.deepEqual([run.outcome, run.output], ["completed", "Mended."], run.error);
 			const answers =
 				stage
 					.childRequests()
@@ -112,6 +122,8 @@ for (const version of piVersions) {
 				[false, false],
 			);
 			assert.equal(readFileSync(join(stage.world.cwd, "src/new.rs"), "utf8"), "fn main() {}\nmore\n");
+			assert.deepEqual([run.check?.passed, run.check?.runs, run.check?.output], [true, 2, ""]);
+			assert.equal(readFileSync(join(stage.world.cwd, "out/checks"), "utf8"), "built\nbuilt\n");
 			assert.equal(run.sandbox?.enforced, true);
 			assert.deepEqual(run.flagged, [".envrc", ".pi", ".pi/extensions/later.ts"]);
 			assert.match(textOf(lastEnd(log)), /Look at these first, .*: \.envrc, \.pi, /);

@@ -136,6 +136,7 @@ holds<
 		| "fullOutputFile"
 		| "structured"
 		| "structuredFile"
+		| "check"
 		| "changes"
 		| "flagged"
 		| "isolation"

@@ -140,6 +140,8 @@ pub struct AgentDefinition {
     pub skills: Option<Skills>,
     /// Whom the child may ask with the tool `ask`.
     pub ask: Asks,
+    /// The shell command that checks the child's work.
+    pub check: Option<String>,
     /// The shape of the result that the child has to submit.
     pub output_schema: Option<OutputSchema>,
     /// The system prompt: the file's body, or the description when the body is empty.

@@ -175,6 +175,8 @@ pub(super) const KEYS: &[Key] = {
         works("limits.processes", Integer { min: 0, max: 1 << 22 }, "0", SmallerLimit),
         works("limits.cpuSeconds", COUNT, "0", SmallerLimit),
         works("limits.openFiles", Integer { min: 0, max: 1 << 22 }, "0", SmallerLimit),
+        works("check.timeoutMs", Integer { min: 1000, max: MAX_MS }, "600000", Smaller),
+        works("check.attempts", Integer { min: 0, max: 10 }, "1", Smaller),
         works("maxConcurrent", SLOTS, "8", Smaller),
         works("parallelConcurrency", SLOTS, "4", Smaller),
         works("maxConcurrentPerUser", Integer { min: 1, max: 4096 }, "16", Smaller),
@@ -211,6 +213,7 @@ pub(super) const AGENT_KEYS: &[Key] = {
     &[
         works("model", Text, "null", Never),
         works("thinking", Choice(&THINKING), "null", Never),
+        works("check", Text, "null", Never),
         works("tools", ToolNames, "null", Fewer),
         works("timeoutMs", MS, "null", SmallerLimit),
         works("idleTimeoutMs", MS, "null", SmallerLimit),

@@ -30,7 +30,7 @@ mod units;
 pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
 pub use reader::{ALL, NamedAgent};
 pub use settings::{
-    AgentBounds, AgentSettings, AllowWrite, Announce, AnnounceMode, Background, Budget, Config, EarlyBoot,
-    InheritExtensions, Launcher, Limits, LoopLimits, NonInteractivePolicy, OnExit, Origin,
+    AgentBounds, AgentSettings, AllowWrite, Announce, AnnounceMode, Background, Budget, Check, Config,
+    EarlyBoot, InheritExtensions, Launcher, Limits, LoopLimits, NonInteractivePolicy, OnExit, Origin,
     ProjectAgentPolicy, Protocol, Retry, Sandbox, SessionBudget, Spare, Tools,
 };

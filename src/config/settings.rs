@@ -86,6 +86,8 @@ pub struct Config {
     pub session_budget: SessionBudget,
     /// Limits of one child's process tree.
     pub limits: Limits,
+    /// How an agent's check is run.
+    pub check: Check,
     /// Whether a child's process tree gets a pid namespace of its own.
     pub pid_namespace: bool,
     /// Most children of this pi process at once.
@@ -210,6 +212,9 @@ pub struct AgentSettings {
     /// As with the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
+    /// The command that checks its work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
     /// The limits that can be made stricter.
     #[serde(flatten)]
     pub bounds: AgentBounds,
@@ -376,6 +381,17 @@ pub struct LoopLimits {
     /// After this many times the run ends.
     #[serde(with = "Limit")]
     pub stop_after: Option<u64>,
+}
+
+/// How the command that checks an agent's work is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Check {
+    /// The longest that it may run.
+    #[serde(rename = "timeoutMs", with = "Millis")]
+    pub timeout: Duration,
+    /// How often a failed check is given to the child to mend.
+    pub attempts: u32,
 }
 
 /// Spending limits of everything that one session delegates; `None` is no limit.

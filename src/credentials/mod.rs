@@ -45,4 +45,5 @@ pub use lock::{AuthLock, LockError};
 pub use overlay::has_entry;
 pub use pi_subagent_warden::remove_tree;
 pub use refresh::{needs_refresh, refresh_before_copy};
+pub use shell::link_shell;
 pub use token::UnusableToken;

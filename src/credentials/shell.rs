@@ -2,12 +2,12 @@
 
 use std::io;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::build::PrivateAgentDir;
 use super::layout::{SETTINGS, SHELL_PATH, members};
 use crate::files::FileError;
-use crate::files::private::{write, write_new};
+use crate::files::private::{create_dir, write, write_new};
 
 /// The link to the program that pi starts as its shell.
 const SHELL: &str = "shell";
@@ -56,6 +56,20 @@ impl PrivateAgentDir {
         let path = self.path().join(OPTIONS);
         write(&path, options).map_err(FileError::at(&path))
     }
+}
+
+/// Puts `program` and `options` into the new directory `place`, as [`PrivateAgentDir::replace_shell`] does, and returns the path
+/// to start.
+///
+/// # Errors
+///
+/// When the directory exists or something in it cannot be written.
+pub fn link_shell(place: &Path, program: &Path, options: &[u8]) -> Result<PathBuf, FileError> {
+    let (link, path) = (place.join(SHELL), place.join(OPTIONS));
+    create_dir(place).map_err(FileError::at(place))?;
+    write_new(&path, options).map_err(FileError::at(&path))?;
+    symlink(program, &link).map_err(FileError::at(&link))?;
+    Ok(link)
 }
 
 #[cfg(test)]

@@ -112,6 +112,11 @@ impl Collector {
         }
     }
 
+    /// Another prompt follows, as part of the same work: it is finished when that is.
+    pub fn reopen(&mut self) {
+        self.state.reopen();
+    }
+
     /// The answers to commands that came since the last call, oldest first; the newest 16, and no more than 32 KiB of
     /// them.
     pub fn take_responses(&mut self) -> Vec<Response> {

@@ -80,6 +80,11 @@ impl State {
         }
     }
 
+    /// The work goes on: nothing has settled.
+    pub(super) fn reopen(&mut self) {
+        (self.is_settled, self.has_said_so) = (false, false);
+    }
+
     /// A view of the run, with the texts of `shown`.
     pub(super) fn live<'a>(&'a self, shown: &'a Self) -> Live<'a> {
         Live {

@@ -223,6 +223,8 @@ pub struct SingleResult {
     pub structured: Option<Value>,
     /// The file with all of it as JSON; absent when the text holds it.
     pub structured_file: Option<String>,
+    /// How the check of its work ended; absent where the agent has none, or the run ended before it.
+    pub check: Option<CheckReport>,
     /// The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
     /// are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may
     /// not write.
@@ -266,6 +268,21 @@ pub struct IsolationReport {
     pub deletions: f64,
     /// The private tree, if it was kept because not everything could be taken over; `diagnostics` says what.
     pub kept: Option<String>,
+}
+
+/// How the check of a run's work ended: the command that its agent names.
+#[napi(object, object_from_js = false)]
+pub struct CheckReport {
+    /// The command, on one line.
+    pub command: String,
+    /// Whether it ended with exit code 0. A run whose check did not has failed.
+    pub passed: bool,
+    /// How it ended, such as `exit code 1`.
+    pub ended: String,
+    /// How many times it ran, from 1.
+    pub runs: u32,
+    /// The end of what it printed the last time; at most 2 KiB.
+    pub output: String,
 }
 
 /// Whether the kernel held a child to reading.
@@ -389,7 +406,7 @@ impl IntoJs<DisplayItem> for event::DisplayItem {
 
 object_into_js! { |single: run::SingleResult| SingleResult {
     agent, task, run_id, exit_code, usage, error, session_file, output, outcome, attempts, duration_ms, model, stop_reason,
-    signal, timeout_reason, sandbox, supervision, resources, full_output_file, structured, structured_file, changes, isolation, redacted,
+    signal, timeout_reason, sandbox, supervision, resources, full_output_file, structured, structured_file, check, changes, isolation, redacted,
     diagnostics,
     flagged: Some(single.flagged).filter(|flagged| !flagged.is_empty()),
     display_items: Some(single.display_items),
@@ -402,6 +419,8 @@ object_into_js! { |resources: run::Resources| Resources { peak_rss_bytes, cpu_ms
 object_into_js! { |report: run::IsolationReport| IsolationReport {
     branch, patch, commits, files, insertions, deletions, kept,
 } }
+
+object_into_js! { |report: run::CheckReport| CheckReport { command, passed, ended, runs, output } }
 
 object_into_js! { |report: run::SandboxReport| SandboxReport {
     enforced, mechanism, network, reason,

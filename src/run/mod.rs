@@ -57,8 +57,8 @@ pub use outcome::clean;
 pub use progress::{Progress, ProgressSender, Resources, RetryNotice, TaskProgress};
 pub(crate) use result::ANNOUNCE_SKIP;
 pub use result::{
-    Announcement, CallError, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult, TimeoutReason,
-    ToolResult,
+    Announcement, CallError, CheckReport, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult,
+    TimeoutReason, ToolResult,
 };
 pub(crate) use snapshots::undo;
 pub use spec::{Resumption, RunId, RunOverrides, RunSpec, Timeout};

@@ -73,6 +73,21 @@ pub struct SandboxReport {
     pub reason: Option<String>,
 }
 
+/// How the check of a run's work ended. Strings are sanitized and bounded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckReport {
+    /// The command.
+    pub command: String,
+    /// Whether it ended with exit code 0.
+    pub passed: bool,
+    /// How it ended: `exit code 1`, `killed by SIGKILL`.
+    pub ended: String,
+    /// How many times it ran.
+    pub runs: u32,
+    /// The end of what it printed the last time.
+    pub output: String,
+}
+
 /// What one agent did with one task. All strings are sanitized and bounded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SingleResult {
@@ -120,6 +135,8 @@ pub struct SingleResult {
     pub structured: Option<Value>,
     /// The file with it as JSON, if it is large.
     pub structured_file: Option<String>,
+    /// How the check of its work ended, if there was one.
+    pub check: Option<CheckReport>,
     /// The files the run changed, when the agent was allowed to write and works in a git work tree.
     pub changes: Option<Vec<String>>,
     /// The files of the tree that the run created or changed and that run code later, or tell agents what to do.
@@ -163,6 +180,7 @@ impl SingleResult {
             full_output_file: None,
             structured: None,
             structured_file: None,
+            check: None,
             changes: None,
             flagged: Vec::new(),
             isolation: None,

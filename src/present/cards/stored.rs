@@ -100,11 +100,20 @@ pub(super) struct EndedTask {
     pub stop_reason: Option<String>,
     pub signal: Option<String>,
     pub full_output_file: Option<String>,
+    pub check: Option<Check>,
     pub changes: Option<Vec<String>>,
     pub flagged: Option<Vec<String>>,
     pub redacted: Option<Vec<RedactedByRule>>,
     pub diagnostics: Option<Vec<String>>,
     pub display_items: Option<Vec<Item>>,
+}
+
+/// How the check of its work ended.
+#[derive(Debug, Deserialize)]
+pub(super) struct Check {
+    pub command: String,
+    pub passed: bool,
+    pub ended: String,
 }
 
 /// How many values a rule has redacted.

@@ -1,6 +1,6 @@
 //! What a run does and what came of it: its calls and words, an answer or why there is none, changed files, places.
 
-use super::stored::{CallFailure, EndedTask, Item, Spent, count};
+use super::stored::{CallFailure, Check, EndedTask, Item, Spent, count};
 use crate::event::Usage;
 use crate::present::drawing::{
     Drawing, Fit, INDENT, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, plain, remark, short_path,
@@ -41,6 +41,7 @@ pub(super) fn ended(
         rows.extend(answer(output, ANSWER_LINES, all));
         rows.extend(failure.map(|failure| Row::text("warning", failure.message)));
     }
+    rows.extend(result.check.as_ref().map(check));
     rows.extend(changes(result.changes.as_deref().unwrap_or_default(), all));
     rows.extend(flagged(result.flagged.as_deref().unwrap_or_default(), all));
     rows.push(Row::parts(figures(&result.usage.usage(), result.model.as_deref())));
@@ -84,6 +85,14 @@ pub(super) fn failure_rows(failure: Failure, result: Option<&EndedTask>, output:
         rows.push(Row::spans(hint(figures::counted(calls, "call"))));
     }
     rows
+}
+
+/// How the check of the work ended.
+fn check(check: &Check) -> Row {
+    let (color, state) = if check.passed { ("success", "passed") } else { ("error", "failed") };
+    let command = Span::new("muted", format!("check {} ", folded(&check.command)));
+    let ended = if check.passed { String::new() } else { format!(": {}", folded(&check.ended)) };
+    Row::line([command, Span::new(color, format!("{state}{ended}"))])
 }
 
 /// The files that a run has changed: on one line as many as fit, or each on its own.

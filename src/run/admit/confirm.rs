@@ -66,15 +66,17 @@ impl ResolvedRun {
             Some(_) => "It may change files of this project and run programs.",
             None => "It may change files and run programs.",
         };
+        let check = self.check().map(|command| format!("\nit is checked with: {}", line(command)));
         let changed = self.change(context, sanitizer).map(|change| format!("\n\n{change}"));
         ConfirmRequest {
             run_id,
             agent: name.clone(),
             title: format!("Run the project's agent {name}?"),
             message: format!(
-                "file: {path}\nit says: {}{}\n\nThe project, not you, wrote its instructions. {rights} \
+                "file: {path}\nit says: {}{}{}\n\nThe project, not you, wrote its instructions. {rights} \
                  You will be asked again when the file changes.",
                 line(description),
+                check.unwrap_or_default(),
                 changed.unwrap_or_default()
             ),
             path,

@@ -219,6 +219,11 @@ impl ResolvedRun {
         self.may_write() && self.values.isolation.value == Isolation::Private
     }
 
+    /// The command that checks the child's work. What cannot write has nothing to be checked.
+    pub(in crate::run) fn check(&self) -> Option<&str> {
+        self.values.check.value.as_deref().filter(|_| self.may_write())
+    }
+
     /// Whether the child gets private directories: it is sandboxed, or its agent has credentials of its own.
     pub(in crate::run) fn needs_private_dirs(&self) -> bool {
         self.sandbox.is_held() || self.credentials.is_some()
@@ -243,6 +248,7 @@ impl ResolvedRun {
         let notes = [
             plan.note().map(str::to_owned),
             self.write_note(),
+            self.check_note(),
             self.submit_note().or_else(|| self.report_note()),
         ];
         let given = self.tool_notes.iter().cloned();
@@ -271,6 +277,15 @@ impl ResolvedRun {
             "You cannot change files in this run: nothing that writes is allowed here, whatever is said above. Do not try; \
              where the task asks for a change, say exactly what should be changed, and that you did not change it."
                 .to_owned()
+        })
+    }
+
+    /// What a child has to know whose work is checked.
+    fn check_note(&self) -> Option<String> {
+        self.check().map(|command| {
+            format!(
+                "When you have finished, your work is checked with `{command}`, in the same sandbox as your shell. Make it pass."
+            )
         })
     }
 

@@ -1,11 +1,14 @@
 //! One attempt of a run: gives a child its task and drives it to its end.
 
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
 use super::active_run::ActiveRun;
 use super::ask_key::AskKey;
+use super::check::{CheckState, Checks};
 use super::child::{Announcing, DrivenChild, SilenceLimits};
 use super::child_control::ChildControl;
 use super::loop_guard::LoopGuard;
@@ -15,10 +18,10 @@ use super::updates::Updates;
 use crate::agent::{Asks, SUBMIT};
 use crate::config::AnnounceMode;
 use crate::event::Collector;
-use crate::process::{Outcome, SuperviseLimits};
+use crate::process::{CancelReason, ChildCommand, Outcome, Started, SuperviseLimits};
 use crate::run::launch::boot::{Booted, Made};
 use crate::run::launch::files::RunFiles;
-use crate::run::outcome::verdict::{AttemptReport, ProtocolReport};
+use crate::run::outcome::verdict::{AttemptReport, ProtocolReport, Verdict};
 use crate::text::chain;
 
 /// How long a child that has finished its work may take to exit.
@@ -35,10 +38,21 @@ impl ActiveRun<'_> {
     pub(super) async fn attempt(
         &self,
         attempt: u32,
-        Booted { made: Made { mut files, .. }, child }: Booted,
+        Booted { made: Made { mut files, command, .. }, child }: Booted,
     ) -> (RunFiles, Result<AttemptReport, String>) {
         files.keep_session();
         child.tree.keep();
+        let ended = self.drive_child(attempt, &files, &command, child).await;
+        (files, ended)
+    }
+
+    async fn drive_child(
+        &self,
+        attempt: u32,
+        files: &RunFiles,
+        command: &ChildCommand,
+        child: Started,
+    ) -> Result<AttemptReport, String> {
         let (config, resolved) = (self.admitted.config(), &self.admitted.resolved);
         let silence = SilenceLimits { idle: resolved.idle_timeout, tool: config.tool_timeout };
         let hard = resolved.timeout;
@@ -54,6 +68,7 @@ impl ActiveRun<'_> {
             (self.watchers.rate_limited)(delay);
         };
         let asks = self.admitted.asks() != Asks::Nobody;
+        let check = CheckState::new(resolved.check().is_some(), config.check.attempts);
         let (questions, pending) = mpsc::unbounded_channel();
         let mut observer = DrivenChild {
             collector: &collector,
@@ -71,11 +86,20 @@ impl ActiveRun<'_> {
                 AnnounceMode::Auto if resolved.announces => Announcing::Missing,
                 _ => Announcing::Never,
             },
+            check: &check,
             report: ProtocolReport::default(),
         };
+        let checks = Checks { state: &check, files, child: command, mechanisms: child.tree.mechanisms() };
         let updates = Updates { run: self, attempt, vitals: child.tree.vitals() };
-        updates.first(child.tree.id(), &files);
+        updates.first(child.tree.id(), files);
+        let (stop, is_over) = (self.cancel.child(), AtomicBool::new(false));
+        let mut checking = pin!(self.run_checks(&checks, &child_control, &stop));
         let supervised = {
+            let checking = async {
+                checking.as_mut().await;
+                is_over.store(true, Ordering::Relaxed);
+                std::future::pending::<()>().await;
+            };
             let drive =
                 child.drive(child_control.input.clone(), limits, silence.idle, &self.cancel, &mut observer);
             tokio::select! {
@@ -83,13 +107,19 @@ impl ActiveRun<'_> {
                 supervised = drive => supervised,
                 () = updates.forward(&collector) => unreachable!("it forwards until the end"),
                 () = self.answer_questions(pending, &child_control) => unreachable!("it answers until the end"),
+                () = checking => unreachable!("it waits for the end"),
                 () = self.watch_spending(&collector, &child_control) => unreachable!("it watches until the end"),
             }
         };
+        if !is_over.load(Ordering::Relaxed) {
+            // A check that runs has lost its child; nothing of it may be left.
+            stop.cancel(CancelReason::Dropped);
+            checking.await;
+        }
         updates.last(&collector);
         let mut supervised = match supervised {
             Ok(supervised) => supervised,
-            Err(error) => return (files, Err(format!("{}: {}", error.stage(), chain(&error)))),
+            Err(error) => return Err(format!("{}: {}", error.stage(), chain(&error))),
         };
         if let (Outcome::HardTimeout { limit }, Some(hard)) = (&mut supervised.outcome, hard) {
             // This attempt only had the rest that the earlier ones left; report the whole limit.
@@ -98,7 +128,20 @@ impl ActiveRun<'_> {
         let protocol_report = observer.report;
         let collected = collector.finish().into_collected();
         let (limited_by, gates) = (resolved.limited_by, resolved.gates.clone());
-        (files, Ok(AttemptReport { supervised, collected, protocol_report, limited_by, gates, submits }))
+        let mut report =
+            AttemptReport { supervised, collected, protocol_report, limited_by, gates, submits, check: None };
+        if check.is_due() && Verdict::of(&report).is_success() {
+            // It could not be told, or has left by itself.
+            let left = hard.map(|limit| limit.saturating_sub(self.started.elapsed()));
+            if let Some(outcome) = self.check(&checks, left, &self.cancel).await {
+                report.supervised.outcome = match (outcome, hard) {
+                    (Outcome::HardTimeout { .. }, Some(limit)) => Outcome::HardTimeout { limit },
+                    (outcome, _) => outcome,
+                };
+            }
+        }
+        report.check = check.report();
+        Ok(report)
     }
 
     /// Checks the budget whenever another run of the session has spent from it. Runs until it is dropped.

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
 
 use super::ask_key::{AskKey, Asker};
+use super::check::{CheckState, Next};
 use super::child_control::{ANNOUNCE_TIMEOUT, ChildControl};
 use super::loop_guard::LoopGuard;
-use super::protocol::{ANNOUNCE_ID, Command, PROMPT_ID};
+use super::protocol::{ANNOUNCE_ID, CHECK_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
 use crate::event::{Collector, Live, Question, QuestionMethod, Response, StopReason};
 use crate::process::{Activity, Observer};
@@ -76,6 +77,8 @@ pub(super) struct DrivenChild<'a> {
     /// Called when the provider asks for a pause.
     pub rate_limited: &'a (dyn Fn(Duration) + Sync),
     pub announcing: Announcing,
+    /// Where the check of its work stands.
+    pub check: &'a CheckState,
     /// How it responded to its commands.
     pub report: ProtocolReport,
 }
@@ -94,6 +97,7 @@ impl DrivenChild<'_> {
             let rejected = match response.id.as_deref() {
                 Some(PROMPT_ID) => &mut self.report.prompt_rejected,
                 Some(ANNOUNCE_ID) => &mut self.report.announcement_rejected,
+                Some(CHECK_ID) => &mut self.report.check_rejected,
                 _ => continue,
             };
             *rejected = rejected.take().or_else(|| rejection(response));
@@ -131,16 +135,40 @@ impl DrivenChild<'_> {
                 // The work was done before the announcement was requested.
                 return (None, true);
             }
-            Announcing::Wanted | Announcing::Missing if live.finished && self.may_announce(&live) => {
-                if self.child_control.announce() {
-                    self.announcing = Announcing::Requested;
-                    collector.begin_epilogue();
-                    return (None, true);
+            _ if self.report.check_rejected.is_some() => self.check.give_up(),
+            _ if live.finished && self.may_check(&live) => match self.check.next(self.enforcer.has_room()) {
+                Next::Wait => {
+                    self.child_control.hold(true);
+                    return (busy, false);
                 }
-            }
-            Announcing::Wanted | Announcing::Missing | Announcing::Never => {}
+                Next::Tell(words) => {
+                    self.child_control.hold(false);
+                    if self.child_control.send(Command::Check(&words)) {
+                        collector.reopen();
+                        return (None, false);
+                    }
+                    self.check.give_up();
+                }
+                Next::End => {}
+            },
+            _ => {}
         }
-        let is_rejected = self.report.prompt_rejected.is_some();
+        if self.check.has_failed() {
+            // A run that fails announces nothing.
+            self.announcing = Announcing::Never;
+        }
+        let live = collector.live();
+        match self.announcing {
+            Announcing::Wanted | Announcing::Missing
+                if live.finished && self.may_announce(&live) && self.child_control.announce() =>
+            {
+                self.announcing = Announcing::Requested;
+                collector.begin_epilogue();
+                return (None, true);
+            }
+            _ => {}
+        }
+        let is_rejected = self.report.prompt_rejected.is_some() || self.report.check_rejected.is_some();
         let settled = live.settled || is_rejected;
         if live.finished || is_rejected {
             self.end_input();
@@ -152,6 +180,15 @@ impl DrivenChild<'_> {
     fn end_input(&mut self) {
         self.announcing = Announcing::Never;
         self.child_control.input.end();
+    }
+
+    /// Whether the child has done work that can be checked.
+    fn may_check(&self, live: &Live<'_>) -> bool {
+        let has_ended = live.stop_reason.is_none_or(|reason| !reason.is_failure());
+        self.child_control.takes_commands()
+            && has_ended
+            && live.has_answer
+            && self.report.prompt_rejected.is_none()
     }
 
     /// Whether the child has ended its turn with something to announce, or without if that is when it is asked, and optional
@@ -225,7 +262,7 @@ impl Observer for DrivenChild<'_> {
         // A child that just got an answer needs time to act on it.
         let alive = has_event || self.child_control.take_answered();
         let stay = (self.announcing == Announcing::Requested).then_some(ANNOUNCE_TIMEOUT);
-        let rests = self.rests_while_asking && self.child_control.is_asking();
+        let rests = self.check.is_running() || (self.rests_while_asking && self.child_control.is_asking());
         let silence = if rests { None } else { self.silence.in_force(busy) };
         Activity { alive, silence, settled, stay }
     }
@@ -286,6 +323,7 @@ mod tests {
                 loop_guard: LoopGuard::new(LoopLimits::default(), &sanitizer, &cancel),
                 rate_limited: &|_| {},
                 announcing: Announcing::Never,
+                check: &CheckState::new(false, 0),
                 report: ProtocolReport::default(),
             };
             let mut passed_on = || {

@@ -76,6 +76,11 @@ impl ChildControl {
         self.send(Command::Steer(words));
     }
 
+    /// Holds messages back while the work is checked: one in between would change what is checked.
+    pub(super) fn hold(&self, held: bool) {
+        self.is_done.store(held, Ordering::Relaxed);
+    }
+
     /// Asks for the announcement; `false` when that cannot be sent.
     pub(super) fn announce(&self) -> bool {
         // Set first: the reply to a message that came in between would pass for the announcement.

@@ -12,6 +12,7 @@
 //! | `execute` | which child a run gets, and whether another attempt follows |
 //! | `attempt` | what runs concurrently while a child works |
 //! | `child` | what counts as a sign of life, and when the work is done |
+//! | `check` | when the command runs that checks the work, and what follows |
 //! | `child_control` | what may be written to a child now, and what it is asked at its end |
 //! | `protocol/` | how it is encoded, by the setting `protocol` |
 //! | `loop_guard` | what becomes of a child that repeats itself |
@@ -22,6 +23,7 @@
 mod active_run;
 mod ask_key;
 mod attempt;
+mod check;
 mod child;
 mod child_control;
 mod control;

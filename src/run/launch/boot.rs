@@ -40,7 +40,7 @@ pub struct Booted {
 /// What was made for a child before it was started, or is to be.
 pub(in crate::run) struct Made {
     pub files: RunFiles,
-    command: ChildCommand,
+    pub command: ChildCommand,
     prompt: String,
     /// What the sandbox around its shell is told.
     shell: Option<ToolShell>,

@@ -184,7 +184,8 @@ impl RunFiles {
         let note = self.note.as_ref().map(Note::path);
         let lock = self.lock.as_ref().map(SessionLock::path);
         let files = [&*self.prompt, &*self.guard].into_iter().chain(note).chain(lock);
-        self.own_places().chain(files).map(Path::to_path_buf).collect()
+        let checks = self.private_dirs.iter().map(|_| PrivateDirs::checks(&self.directory));
+        self.own_places().chain(files).map(Path::to_path_buf).chain(checks).collect()
     }
 
     /// The session, to be removed as well unless it is kept.
@@ -222,7 +223,10 @@ impl RunFiles {
             is_clear &=
                 fs::remove_file(file).map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |()| true);
         }
-        is_clear &= self.private_dirs.take().is_none_or(PrivateDirs::remove);
+        if let Some(private_dirs) = self.private_dirs.take() {
+            // What of them lies in the run's directory: that of its checks, too.
+            is_clear &= private_dirs.remove() & PrivateDirs::clear(&self.directory).is_ok();
+        }
         is_clear
     }
 

@@ -13,10 +13,12 @@
 //! | `leftovers` | what runs of dead processes have left, and how it is removed (Unix) |
 //! | `command_line` | which arguments and environment the child gets |
 //! | `sandboxes` | what the sandbox around a child is told, and the one around its shell |
+//! | `check_command` | how the command starts that checks a child's work |
 //! | `resume` | how the session of an earlier run is locked and checked |
 //! | `spare` | which calls a child that waits may serve, what outdates it, and whether there is memory for it |
 
 pub(crate) mod boot;
+mod check_command;
 pub(crate) mod command_line;
 pub(crate) mod files;
 #[cfg_attr(not(unix), path = "leftovers_elsewhere.rs")]

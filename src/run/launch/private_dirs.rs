@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use super::private_files::{PrivateDirsSpec, TokenUse};
 use crate::credentials::{
-    GiveBack, PrivateAgentDir, Refused, has_entry, needs_refresh, refresh_before_copy, remove_tree,
+    GiveBack, PrivateAgentDir, Refused, has_entry, link_shell, needs_refresh, refresh_before_copy,
+    remove_tree,
 };
 use crate::files::{FileError, private};
 use crate::run::blocking::blocking;
@@ -24,6 +25,8 @@ pub(super) const TEMPORARY_PREFIX: &str = "pi-subagent-";
 pub(super) const AGENT: &str = "agent";
 /// The name of the temporary directory, if it is inside the run's.
 pub(super) const TEMPORARY: &str = "tmp";
+/// The name of the directory, in the run's, that the shell of its checks is started from.
+pub(super) const CHECK: &str = "check";
 /// The permission bits that let group and others write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
@@ -87,7 +90,7 @@ impl PrivateDirs {
 
     /// Removes private directories that remain in the directory of a run after host and child were killed together.
     pub(in crate::run) fn clear(run: &Path) -> io::Result<()> {
-        [AGENT, TEMPORARY].iter().try_for_each(|name| remove_tree(&run.join(name)))
+        [AGENT, TEMPORARY, CHECK].iter().try_for_each(|name| remove_tree(&run.join(name)))
     }
 
     /// Removes them. Returns whether nothing is left.
@@ -121,6 +124,22 @@ impl PrivateDirs {
     /// Makes pi start `program` as its shell, with these options.
     pub(in crate::run) fn replace_shell(&self, program: &Path, options: &[u8]) -> Result<(), FileError> {
         self.agent.replace_shell(program, options)
+    }
+
+    /// The directory of [`Self::shell_of_checks`] in that of the run.
+    pub(in crate::run) fn checks(run: &Path) -> PathBuf {
+        run.join(CHECK)
+    }
+
+    /// A shell like that of the child, in the run's directory, where the child can write nothing. Blocks.
+    pub(in crate::run) fn shell_of_checks(
+        run: &Path,
+        program: &Path,
+        options: &[u8],
+    ) -> Result<PathBuf, FileError> {
+        let place = Self::checks(run);
+        remove_tree(&place).map_err(FileError::at(&place))?;
+        link_shell(&place, program, options)
     }
 
     /// Replaces these options. No shell may have been started yet.

@@ -33,6 +33,18 @@ impl PrivateDirs {
         match self {}
     }
 
+    pub(in crate::run) fn checks(run: &Path) -> PathBuf {
+        run.to_path_buf()
+    }
+
+    pub(in crate::run) fn shell_of_checks(
+        run: &Path,
+        _program: &Path,
+        _options: &[u8],
+    ) -> Result<PathBuf, FileError> {
+        Err(FileError::at(run)(std::io::ErrorKind::Unsupported.into()))
+    }
+
     pub(in crate::run) fn temporary(&self) -> Option<&Path> {
         match *self {}
     }

@@ -89,7 +89,7 @@ pub(super) fn tool_shell(
 
 /// The shell that pi would start: the one that the user's settings name, else the usual one. One that does not exist
 /// fails when it is started, as it does in pi.
-fn shell(named: Option<&str>, spec: &RunSpec, env: &[(OsString, OsString)]) -> PathBuf {
+pub(super) fn shell(named: Option<&str>, spec: &RunSpec, env: &[(OsString, OsString)]) -> PathBuf {
     if let Some(named) = named {
         return below_home(named, spec.context.home.as_deref()).unwrap_or_else(|| spec.cwd.join(named));
     }

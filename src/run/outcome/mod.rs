@@ -9,6 +9,7 @@
 //! | `verdict` | which outcome an attempt has |
 //! | `retry` | whether another one follows and when, and what the earlier ones add to the result |
 //! | `report` | what the result of a run says |
+//! | `checked` | how the check of its work ended |
 //! | `clean` | what of a child's words leaves the process |
 //! | `announcement` | what a child announces with its last words |
 //! | `flagged` | which of them run code later |
@@ -16,6 +17,7 @@
 
 pub(crate) mod announcement;
 pub(crate) mod changes;
+pub(in crate::run) mod checked;
 pub(crate) mod clean;
 pub(in crate::run) mod flagged;
 pub(in crate::run) mod git;

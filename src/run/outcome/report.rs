@@ -125,7 +125,7 @@ impl ResultBuilder {
         self.sanitizer = Arc::new(self.sanitizer.counting());
         self.diagnostics.extend(self.give_back(files, &report.last));
         let RunReport { last, verdict, duration, changes, flagged, isolation } = report;
-        let AttemptReport { supervised, collected, protocol_report, .. } = last;
+        let AttemptReport { supervised, collected, protocol_report, check, .. } = last;
         let mut collected = clean(collected, &self.sanitizer);
         let epilogue = collected.epilogue.take();
         let (announcement, lost) = announced(
@@ -147,7 +147,9 @@ impl ResultBuilder {
             self.diagnostics.push(format!("the child repeated {repeated}, and was told so"));
         }
         let is_completed = verdict.outcome == RunOutcome::Completed;
-        let answer = if is_completed && self.output_schema.is_none() {
+        // A failed check does not make half an answer of a whole one.
+        let has_answer = is_completed || (check.is_some() && collected.text.is_some());
+        let answer = if has_answer && self.output_schema.is_none() {
             collected.text
         } else {
             collected.partial.or(collected.text)
@@ -209,7 +211,8 @@ impl ResultBuilder {
             text.push_str("\n\n");
             text.push_str(refused);
         }
-        text.push_str(&files_words(&single));
+        single.check = check;
+        text.push_str(&after(&single));
         if !is_completed {
             text = failure_text(&single, &text, verdict.next_step());
         }
@@ -292,6 +295,7 @@ impl ResultBuilder {
             full_output_file: None,
             structured: None,
             structured_file: None,
+            check: None,
             changes: None,
             flagged: Vec::new(),
             isolation: None,
@@ -360,6 +364,12 @@ impl ResultBuilder {
             },
         }
     }
+}
+
+/// What is said below an answer of what became of the work: its check, and the files that it changed.
+fn after(single: &SingleResult) -> String {
+    let check = single.check.as_ref().map(|check| format!("\n\n{}", check.text()));
+    check.unwrap_or_default() + &files_words(single)
 }
 
 /// A text whose lines are indented behind the first: none of what a child has printed passes for a part of ours.

@@ -8,7 +8,7 @@ use crate::event::{Collected, MAX_SUBMITTED, StopReason, Submitted, provider_mes
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::admit::gates::failed_gate;
 use crate::run::isolation::IsolationReport;
-use crate::run::result::{ErrorCode, TimeoutReason};
+use crate::run::result::{CheckReport, ErrorCode, TimeoutReason};
 use crate::run::state::RunOutcome;
 use crate::text::one_line;
 
@@ -38,6 +38,8 @@ pub(in crate::run) struct ProtocolReport {
     pub prompt_rejected: Option<String>,
     /// Why pi rejected the request for an announcement, if it did.
     pub announcement_rejected: Option<String>,
+    /// Why pi rejected the prompt that told of a failed check, if it did.
+    pub check_rejected: Option<String>,
     /// How many questions were declined because the child has no extension that asks.
     pub forged_questions: u32,
     /// What the child was busy with when it was told to stop.
@@ -59,6 +61,8 @@ pub(in crate::run) struct AttemptReport {
     pub gates: Vec<String>,
     /// Whether the child has to submit its result.
     pub submits: bool,
+    /// How the check of its work ended.
+    pub check: Option<CheckReport>,
 }
 
 /// The state of a run after an attempt.
@@ -184,6 +188,19 @@ impl Verdict {
 
     /// Judges a run by the first cause of its end, then by what its last assistant message says.
     pub(in crate::run) fn of(report: &AttemptReport) -> Self {
+        let verdict = Self::of_child(report);
+        match report.check.as_ref().and_then(CheckReport::error) {
+            Some(error) if verdict.is_success() => Self::failed(1, error),
+            _ => verdict,
+        }
+    }
+
+    /// Whether the work is done.
+    pub(in crate::run) fn is_success(&self) -> bool {
+        self.outcome == RunOutcome::Completed
+    }
+
+    fn of_child(report: &AttemptReport) -> Self {
         if report.collected.epilogue.is_some() {
             // The work was done before the announcement; what came after does not change the verdict.
             return Self::by_message(report);

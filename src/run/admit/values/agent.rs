@@ -98,6 +98,8 @@ pub struct AgentValues {
     pub tools: Sourced<Option<Vec<String>>>,
     /// Lists of tools that each hold all that the child may have.
     pub tool_bounds: Vec<Vec<String>>,
+    /// The command that checks its work. A project's files cannot set it for an agent of the user's.
+    pub check: Sourced<Option<String>>,
     /// Who switched the agent off.
     pub disabled: Option<ValueSource>,
 }
@@ -162,6 +164,11 @@ impl AgentValues {
             skills: layers.skills(agent, config),
             tools,
             tool_bounds,
+            check: match layers.user(|settings| settings.check.clone()) {
+                Some(Sourced { value, source }) => Sourced::new(Some(value), source),
+                None if agent.check.is_some() => Sourced::new(agent.check.clone(), ValueSource::AgentFile),
+                None => Sourced::new(None, ValueSource::Default),
+            },
             disabled: layers.disabled(),
         }
     }
@@ -216,6 +223,7 @@ impl AgentValues {
             isolation,
             skills,
             tools,
+            check,
             ..
         } = self;
         let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
@@ -234,6 +242,7 @@ impl AgentValues {
             }
         };
         let unset = || "as in the session".to_owned();
+        let checked = check.value.as_ref().map(|command| (format!("check `{command}`"), &check.source));
         let mut words = vec![
             (format!("model {}", model.value.clone().unwrap_or_else(unset)), &model.source),
             (format!("thinking {}", thinking.value.clone().unwrap_or_else(unset)), &thinking.source),
@@ -259,6 +268,7 @@ impl AgentValues {
         if isolation.source != ValueSource::Default {
             words.push((format!("isolation {}", isolation.value), &isolation.source));
         }
+        words.extend(checked);
         words
     }
 

@@ -11,6 +11,9 @@ pub(in crate::run) const PROMPT_ID: &str = "prompt";
 /// The id of the request for an announcement. If pi rejects it, the run goes on without one.
 pub(in crate::run) const ANNOUNCE_ID: &str = "announce";
 
+/// The id of the prompt that tells of a failed check. If pi rejects it, the check stays failed.
+pub(in crate::run) const CHECK_ID: &str = "check";
+
 /// A command to a child.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::run) enum Command<'a> {
@@ -18,6 +21,8 @@ pub(in crate::run) enum Command<'a> {
     Prompt(&'a str),
     /// The request for an announcement, once the work is done.
     Announce(&'a str),
+    /// The output of a failed check, once the work was done.
+    Check(&'a str),
     /// A message that the child reads before its next turn.
     Steer(&'a str),
     /// Stop working.

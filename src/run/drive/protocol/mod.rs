@@ -4,7 +4,7 @@ mod child_protocol;
 mod json;
 mod rpc;
 
-pub(in crate::run) use child_protocol::{ANNOUNCE_ID, ChildProtocol, Command, PROMPT_ID};
+pub(in crate::run) use child_protocol::{ANNOUNCE_ID, CHECK_ID, ChildProtocol, Command, PROMPT_ID};
 
 use crate::config::Protocol;
 

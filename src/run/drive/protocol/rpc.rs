@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::child_protocol::{ANNOUNCE_ID, ChildProtocol, Command, PROMPT_ID};
+use super::child_protocol::{ANNOUNCE_ID, CHECK_ID, ChildProtocol, Command, PROMPT_ID};
 use crate::process::Input;
 use crate::run::callbacks::Answer;
 
@@ -43,6 +43,7 @@ fn line_of(command: Command<'_>) -> Vec<u8> {
             json!({ "id": PROMPT_ID, "type": "prompt", "message": literal(message) })
         }
         Command::Announce(message) => json!({ "id": ANNOUNCE_ID, "type": "prompt", "message": message }),
+        Command::Check(message) => json!({ "id": CHECK_ID, "type": "prompt", "message": literal(message) }),
         Command::Steer(message) => json!({ "id": "steer", "type": "steer", "message": literal(message) }),
         Command::Abort => json!({ "id": "abort", "type": "abort" }),
         Command::Answer(id, answer) => response(id, answer),

@@ -14,7 +14,7 @@ use rustix::fs::{CWD, FlockOperation, flock};
 
 use super::{FORMER_GUARD, NOTE, Noted, clear, our_uid};
 use crate::files::{layout, open};
-use crate::run::launch::private_dirs::{AGENT, TEMPORARY, TEMPORARY_PREFIX, temporary_name};
+use crate::run::launch::private_dirs::{AGENT, CHECK, TEMPORARY, TEMPORARY_PREFIX, temporary_name};
 
 /// No run is that old and has changed nothing.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
@@ -92,7 +92,7 @@ fn is_our_directory(path: &Path) -> bool {
 
 /// Whether something of ours in a run's directory should have been removed a day ago.
 fn has_leftovers(run: &Path) -> bool {
-    let names = [layout::PROMPT, layout::GUARD, FORMER_GUARD, layout::LOCK, AGENT, TEMPORARY];
+    let names = [layout::PROMPT, layout::GUARD, FORMER_GUARD, layout::LOCK, AGENT, CHECK, TEMPORARY];
     let mut left =
         names.iter().map(|name| run.join(name)).filter(|path| fs::symlink_metadata(path).is_ok()).peekable();
     left.peek().is_some() && left.all(|path| is_old(&path))

@@ -22,6 +22,7 @@ fn report(outcome: Outcome) -> AttemptReport {
         protocol_report: ProtocolReport::default(),
         limited_by: "timeoutMs",
         gates: Vec::new(),
+        check: None,
         submits: false,
     }
 }
