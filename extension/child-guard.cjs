@@ -8,7 +8,13 @@
  * compiler, in every child anew, which makes its start slower by half and leaves a file in the temporary directory.
  */
 
-/** @import { ExtensionAPI, ToolDefinition, ToolCallEvent, ToolCallEventResult } from "@earendil-works/pi-coding-agent" */
+/** @import { ExtensionAPI, ToolDefinition, ToolCallEvent, ToolCallEventResult, ToolResultEvent } from "@earendil-works/pi-coding-agent" */
+
+/** Absent in a Node before 22.3, where nobody looks whether a file has changed. */
+const fs = process.getBuiltinModule?.("node:fs");
+
+/** pi's tools that change a file. */
+const CHANGES = new Set(["edit", "write"]);
 
 /** Language-server actions that change files or the server; no configuration allows them. */
 const NEVER_ALLOWED_LSP_ACTIONS = new Set(["rename", "codeaction", "restart"]);
@@ -166,6 +172,49 @@ function registerSubmit(pi, tool) {
 }
 
 /**
+ * What tells one content of a file from another; `undefined` where there is no file.
+ *
+ * @param {unknown} named The path as a tool of pi is given it.
+ */
+function stampOf(named) {
+	if (typeof named !== "string" || !fs) return undefined;
+	const plain = named.replace(/^@/, "").replace(/^~(?=\/|$)/, process.env.HOME ?? "~");
+	try {
+		const path = fs.realpathSync(plain);
+		const { dev, ino, size, mtimeNs, ctimeNs } = fs.statSync(path, { bigint: true });
+		return { path, stamp: [dev, ino, size, mtimeNs, ctimeNs].join() };
+	} catch {
+		return undefined;
+	}
+}
+
+/**
+ * Says why a change of a file is blocked: since this child read or changed it, somebody else has.
+ *
+ * @param {Pick<ExtensionAPI, "on">} pi
+ * @returns {(event: ToolCallEvent) => string | undefined}
+ */
+function watchFiles(pi) {
+	const known = /** @type {Map<string, string>} */ (new Map());
+	const reading = /** @type {Map<string, ReturnType<typeof stampOf>>} */ (new Map());
+	pi.on("tool_result", (/** @type {ToolResultEvent} */ { toolName, toolCallId, input, isError }) => {
+		const begun = reading.get(toolCallId);
+		reading.delete(toolCallId);
+		// A file that changes while it is read has changed since.
+		const seen = toolName === "read" ? begun : CHANGES.has(toolName) ? stampOf(input.path) : undefined;
+		if (seen && !isError) known.set(seen.path, seen.stamp);
+		return undefined;
+	});
+	return ({ toolName, toolCallId, input }) => {
+		const now = CHANGES.has(toolName) || toolName === "read" ? stampOf(Object(input).path) : undefined;
+		if (toolName === "read") reading.set(toolCallId, now);
+		const before = now && known.get(now.path);
+		if (!now || toolName === "read" || before === undefined || before === now.stamp) return undefined;
+		return `\`${now.path}\` has changed since you last read it, and not by your \`edit\` or \`write\`. Read it again, then change it.`;
+	};
+}
+
+/**
  * Registers the guard. The policy is read once, so that nothing in the child can loosen it later.
  *
  * @param {Pick<ExtensionAPI, "on" | "getAllTools" | "registerTool">} pi
@@ -176,6 +225,7 @@ function childGuard(pi, { isSecond = false } = {}) {
 	const policy = readPolicy(process.env);
 	if (policy.asks && !isSecond) registerAsk(pi, JSON.parse(policy.asks));
 	if (policy.submits && !isSecond) registerSubmit(pi, JSON.parse(policy.submits));
+	const staleReason = watchFiles(pi);
 	let isAnnouncing = false;
 	pi.on("before_agent_start", (/** @type {{ prompt?: string }} */ { prompt }) => {
 		// An extension's message that starts a turn is no prompt, and allows nothing that was not allowed before.
@@ -186,10 +236,10 @@ function childGuard(pi, { isSecond = false } = {}) {
 		const over = "The work is done; no tool runs any more.";
 		const reason = isAnnouncing
 			? over
-			: (blockReason(policy, event.toolName, event.input) ?? shellBlockReason(policy, pi, event.toolName));
-		/** @type {ToolCallEventResult | undefined} */
-		const verdict = reason === undefined ? undefined : { block: true, reason };
-		return verdict;
+			: (blockReason(policy, event.toolName, event.input) ??
+				shellBlockReason(policy, pi, event.toolName) ??
+				staleReason(event));
+		return /** @type {ToolCallEventResult | undefined} */ (reason === undefined ? undefined : { block: true, reason });
 	});
 }
 

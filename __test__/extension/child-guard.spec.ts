@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import childGuard from "../../extension/child-guard.cjs";
 
@@ -81,6 +84,49 @@ describe("the guard in a child", () => {
 		source = "local";
 		assert.match(JSON.stringify(calls("bash")), /an extension provides it/);
 		assert.equal(calls("read"), undefined);
+	});
+
+	it("blocks a change of a file that somebody else has changed since the child read it", () => {
+		const directory = mkdtempSync(join(tmpdir(), "guard-"));
+		const path = join(directory, "a.txt");
+		const handlers = new Map<string, (event: object) => unknown>();
+		const before = process.env.PI_SUBAGENT_TOOLS;
+		process.env.PI_SUBAGENT_TOOLS = "read,edit,write,bash";
+		try {
+			childGuard({ on: (event: string, handler: (event: object) => unknown) => handlers.set(event, handler) } as never);
+		} finally {
+			if (before === undefined) delete process.env.PI_SUBAGENT_TOOLS;
+			else process.env.PI_SUBAGENT_TOOLS = before;
+		}
+		let calls = 0;
+		/** Calls a tool, which does this unless it is blocked; returns whether it was. */
+		const use = (toolName: string, works?: () => void, isError = false) => {
+			const event = { toolName, toolCallId: `c${calls++}`, input: { path } };
+			const blocked = handlers.get("tool_call")?.(event);
+			if (blocked) return JSON.stringify(blocked);
+			works?.();
+			handlers.get("tool_result")?.({ ...event, isError });
+			return undefined;
+		};
+		const put = (text: string) => () => writeFileSync(path, text);
+		try {
+			assert.equal(use("write", put("new")), undefined, "a new file");
+			assert.equal(use("edit", put("its own edit")), undefined);
+			assert.equal(use("write", put("its own again")), undefined);
+			put("of another writer")();
+			assert.match(use("edit") ?? "", /has changed since you last read it.*Read it again/);
+			assert.match(use("write") ?? "", /has changed/, "also the second time");
+			assert.equal(use("read", undefined, true), undefined);
+			assert.match(use("edit") ?? "", /has changed/, "reading has failed");
+			assert.equal(use("read"), undefined);
+			assert.equal(use("edit", put("fine")), undefined);
+			assert.equal(use("read", put("changed while it was read")), undefined);
+			assert.match(use("edit") ?? "", /has changed/);
+			rmSync(path);
+			assert.equal(use("write", put("made again")), undefined, "a file that is gone");
+		} finally {
+			rmSync(directory, { recursive: true });
+		}
 	});
 
 	it("lets no tool run while an announcement is asked for, and again afterwards", () => {

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 aca70d2768a31660. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 3083a85e6e999ce1. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -33,6 +33,8 @@ var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__ge
 var require_child_guard = __commonJS({
   "extension/child-guard.cjs"(exports, module2) {
     "use strict";
+    var fs = process.getBuiltinModule?.("node:fs");
+    var CHANGES = /* @__PURE__ */ new Set(["edit", "write"]);
     var NEVER_ALLOWED_LSP_ACTIONS = /* @__PURE__ */ new Set(["rename", "codeaction", "restart"]);
     var ANNOUNCING = "Your work on the task is done, and its result is kept.";
     function readPolicy(environment) {
@@ -102,10 +104,46 @@ var require_child_guard = __commonJS({
         return { content: [{ type: "text", text: "Submitted." }], details: { submitted }, terminate: true };
       });
     }
+    function stampOf(named2) {
+      if (typeof named2 !== "string" || !fs) return void 0;
+      const plain = named2.replace(/^@/, "").replace(/^~(?=\/|$)/, process.env.HOME ?? "~");
+      try {
+        const path = fs.realpathSync(plain);
+        const { dev, ino, size, mtimeNs, ctimeNs } = fs.statSync(path, { bigint: true });
+        return { path, stamp: [dev, ino, size, mtimeNs, ctimeNs].join() };
+      } catch {
+        return void 0;
+      }
+    }
+    function watchFiles(pi) {
+      const known = (
+        /** @type {Map<string, string>} */
+        /* @__PURE__ */ new Map()
+      );
+      const reading = (
+        /** @type {Map<string, ReturnType<typeof stampOf>>} */
+        /* @__PURE__ */ new Map()
+      );
+      pi.on("tool_result", ({ toolName, toolCallId, input, isError }) => {
+        const begun = reading.get(toolCallId);
+        reading.delete(toolCallId);
+        const seen = toolName === "read" ? begun : CHANGES.has(toolName) ? stampOf(input.path) : void 0;
+        if (seen && !isError) known.set(seen.path, seen.stamp);
+        return void 0;
+      });
+      return ({ toolName, toolCallId, input }) => {
+        const now = CHANGES.has(toolName) || toolName === "read" ? stampOf(Object(input).path) : void 0;
+        if (toolName === "read") reading.set(toolCallId, now);
+        const before = now && known.get(now.path);
+        if (!now || toolName === "read" || before === void 0 || before === now.stamp) return void 0;
+        return `\`${now.path}\` has changed since you last read it, and not by your \`edit\` or \`write\`. Read it again, then change it.`;
+      };
+    }
     function childGuard2(pi, { isSecond = false } = {}) {
       const policy = readPolicy(process.env);
       if (policy.asks && !isSecond) registerAsk(pi, JSON.parse(policy.asks));
       if (policy.submits && !isSecond) registerSubmit(pi, JSON.parse(policy.submits));
+      const staleReason = watchFiles(pi);
       let isAnnouncing = false;
       pi.on("before_agent_start", ({ prompt }) => {
         if (prompt !== void 0) isAnnouncing = prompt.startsWith(ANNOUNCING);
@@ -113,9 +151,11 @@ var require_child_guard = __commonJS({
       });
       pi.on("tool_call", (event) => {
         const over = "The work is done; no tool runs any more.";
-        const reason = isAnnouncing ? over : blockReason(policy, event.toolName, event.input) ?? shellBlockReason(policy, pi, event.toolName);
-        const verdict = reason === void 0 ? void 0 : { block: true, reason };
-        return verdict;
+        const reason = isAnnouncing ? over : blockReason(policy, event.toolName, event.input) ?? shellBlockReason(policy, pi, event.toolName) ?? staleReason(event);
+        return (
+          /** @type {ToolCallEventResult | undefined} */
+          reason === void 0 ? void 0 : { block: true, reason }
+        );
       });
     }
     childGuard2.blockReason = blockReason;
@@ -6296,8 +6336,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 aca70d2768a31660"}.`)) return void 0;
-  const [version] = "0.1.0 aca70d2768a31660".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 3083a85e6e999ce1"}.`)) return void 0;
+  const [version] = "0.1.0 3083a85e6e999ce1".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
