@@ -132,7 +132,7 @@ for (const version of piVersions) {
 			const { stdout } = await runPrint(stage.world, `/subagents undo ${run.runId}`);
 			assert.match(
 				stdout,
-				/brought back what .* had changed: \.envrc, \.pi\/extensions\/later\.ts, out\/app, src\/new\.rs/,
+				/brought back what .* had changed: \.envrc, \.pi\/extensions\/later\.ts, out\/app, out\/checks, out\/mended, src\/new\.rs/,
 			);
 			for (const made of ["src", "out", ".pi", ".envrc"]) assert.ok(!existsSync(join(stage.world.cwd, made)), made);
 		});

@@ -82,6 +82,16 @@ describe("lines", () => {
 		assert.deepEqual(indented(["a", "", "b"], 2), ["  a", "", "  b"]);
 	});
 
+	it("end where a name does in a path or key that is too wide for one", () => {
+		const path = "in /home/me/a-long-name/bin/node and on";
+		assert.deepEqual(wrap(path, 14), ["in /home/me/", "a-long-name/", "bin/node and", "on"]);
+		const key = "\u001b[2magent:explorer:subagent:cc9b1aff-fae5\u001b[22m";
+		assert.deepEqual(wrap(key, 16).map(plainText), ["agent:explorer:", "subagent:", "cc9b1aff-fae5"]);
+		// A name that fits in no line is cut as before, and what only looks like a path takes no time.
+		assert.deepEqual(wrap("/abcdefghij", 6), ["/", "abcdef", "ghij"]);
+		assert.equal(wrap("a/".repeat(200_000), 20).length, 20_000);
+	});
+
 	it("have parts, as many as fit", () => {
 		assert.deepEqual(plain.resized(9).rows(["one", "", "two", "three"]), ["one · two", "three"]);
 		assert.equal(joinedWidth(["one", "", "two"]), plain.joined(["one", "", "two"]).length);

@@ -215,7 +215,7 @@ describe("registration", () => {
 		try {
 			const { host } = await start();
 			await host.emit("session_start");
-			assert.deepEqual(host.handled(), ["before_agent_start", "tool_call"]);
+			assert.deepEqual(host.handled(), ["tool_result", "before_agent_start", "tool_call"]);
 			assert.equal(host.tools.size + host.commands.size, 0);
 		} finally {
 			delete process.env.PI_SUBAGENT_CHILD;

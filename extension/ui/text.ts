@@ -62,10 +62,32 @@ function restyled(cut: string, line: string): string {
 	return cut.replace(RESET, "").replace(RESET, line.includes("\u001b") ? UNSTYLED : "");
 }
 
+/** What stands between blanks and styles. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what a style is made of
+const WORDS = /\u001b\[[\d;]*m|[^\s\u001b]+/g;
+
+/** Longer words are no paths or keys, and take long. */
+const LONGEST_NAME = 4096;
+
+/** A word that is too wide, such as a path or a key, in lines that end where one of its names does. */
+function brokenAtNames(word: string, columns: number): string {
+	if (word.length <= columns / 2 || word.length > LONGEST_NAME) return word;
+	let [done, rest] = ["", word];
+	while (widthOf(rest) > columns) {
+		const end = /^.*[/\\:]/.exec(sliceByColumn(rest, 0, columns, true))?.[0];
+		if (!end || !rest.startsWith(end)) break;
+		done += `${end}\n`;
+		rest = rest.slice(end.length);
+	}
+	return done + rest;
+}
+
 /** Wraps styled text. What follows the first line stands below the end of `lead`, which is a mark or an indentation. */
 export function wrap(text: string, width: number, lead = ""): string[] {
 	const indent = widthOf(lead);
-	const lines = wrapTextWithAnsi(text, Math.max(1, width - indent));
+	const columns = Math.max(1, width - indent);
+	const words = text.length > columns ? text.replace(WORDS, (word) => brokenAtNames(word, columns)) : text;
+	const lines = wrapTextWithAnsi(words, columns);
 	const margin = " ".repeat(indent);
 	return lines.map((line, index) => (index === 0 ? lead : margin) + line);
 }

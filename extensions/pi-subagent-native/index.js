@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 3083a85e6e999ce1. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 1db3919b6cf2493f. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6298,9 +6298,25 @@ function cell(line2, columns) {
 function restyled(cut2, line2) {
   return cut2.replace(RESET, "").replace(RESET, line2.includes("\x1B") ? UNSTYLED : "");
 }
+var WORDS = /\u001b\[[\d;]*m|[^\s\u001b]+/g;
+var LONGEST_NAME = 4096;
+function brokenAtNames(word, columns) {
+  if (word.length <= columns / 2 || word.length > LONGEST_NAME) return word;
+  let [done, rest] = ["", word];
+  while (widthOf(rest) > columns) {
+    const end = /^.*[/\\:]/.exec(sliceByColumn(rest, 0, columns, true))?.[0];
+    if (!end || !rest.startsWith(end)) break;
+    done += `${end}
+`;
+    rest = rest.slice(end.length);
+  }
+  return done + rest;
+}
 function wrap(text2, width, lead = "") {
   const indent = widthOf(lead);
-  const lines = wrapTextWithAnsi(text2, Math.max(1, width - indent));
+  const columns = Math.max(1, width - indent);
+  const words = text2.length > columns ? text2.replace(WORDS, (word) => brokenAtNames(word, columns)) : text2;
+  const lines = wrapTextWithAnsi(words, columns);
   const margin = " ".repeat(indent);
   return lines.map((line2, index) => (index === 0 ? lead : margin) + line2);
 }
@@ -6336,8 +6352,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 3083a85e6e999ce1"}.`)) return void 0;
-  const [version] = "0.1.0 3083a85e6e999ce1".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 1db3919b6cf2493f"}.`)) return void 0;
+  const [version] = "0.1.0 1db3919b6cf2493f".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7445,7 +7461,7 @@ function reportView(host, first, ask, startsAtEnd = false) {
 
 // extension/panel/actions.ts
 var LOG_LIMIT = 200;
-var LONGEST_NAME = 40;
+var LONGEST_NAME2 = 40;
 function runActions(host, callbacks, answer2) {
   const { foot, runs, session: session2 } = host;
   let isAsking = false;
@@ -7511,7 +7527,7 @@ function pageOf({ title, ...report }) {
   return { title, draw: (pen) => paint(reportRows({ ...report, title: "" }) ?? [], pen) };
 }
 function quoted(run) {
-  return `\u201C${clip(drawingOf(run).name, LONGEST_NAME)}\u201D`;
+  return `\u201C${clip(drawingOf(run).name, LONGEST_NAME2)}\u201D`;
 }
 function summary({ title, lines: [first] }) {
   return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title);
@@ -8404,7 +8420,7 @@ function registerCommands(pi, session2) {
   const answer2 = (runId) => void questions.open(`answer ${runId}`);
   registerReportRenderer(pi);
   pi.registerCommand("subagents", {
-    description: "Sub-agents: list, run, background, stop, log, info, send, resume, answer, agents, doctor",
+    description: "Sub-agents: list, run, background, stop, log, info, send, resume, undo, answer, agents, doctor",
     getArgumentCompletions(prefix) {
       const items = background.session?.complete(prefix) ?? [];
       return items.length > 0 ? items : null;

@@ -136,6 +136,8 @@ fn noted(area: &'static str, diagnostic: &Diagnostic) -> Check {
 fn agents(listing: &Listing) -> Vec<Check> {
     let names: Vec<&str> = listing.agents.iter().map(|listed| listed.agent.name.as_str()).collect();
     let mut checks = vec![Check::new("agents", Status::Ok, names.join(", "))];
+    // What several agents do without is said once.
+    let mut dropped: Vec<(String, Vec<&str>)> = Vec::new();
     for Listed { agent, plan, values, notices, .. } in &listing.agents {
         let given = values.given();
         if !given.is_empty() {
@@ -148,11 +150,13 @@ fn agents(listing: &Listing) -> Vec<Check> {
                 .map(|notice| Check::new("agents", Status::Warning, format!("{}: {notice}", agent.name))),
         );
         match plan {
-            Ok(plan) if plan.dropped.is_empty() => {}
             Ok(plan) => {
-                let dropped: Vec<String> = plan.dropped.iter().map(ToString::to_string).collect();
-                let message = format!("{}: {}", agent.name, dropped.join("; "));
-                checks.push(Check::new("agents", Status::Info, message));
+                for reason in plan.dropped.iter().map(ToString::to_string) {
+                    match dropped.iter_mut().find(|(known, _)| *known == reason) {
+                        Some((_, without)) => without.push(&agent.name),
+                        None => dropped.push((reason, vec![&agent.name])),
+                    }
+                }
             }
             Err(off @ CannotRun::Off(_)) => {
                 checks.push(Check::new("agents", Status::Info, format!("{}: {off}", agent.name)));
@@ -168,6 +172,9 @@ fn agents(listing: &Listing) -> Vec<Check> {
             }
         }
     }
+    checks.extend(dropped.into_iter().map(|(reason, without)| {
+        Check::new("agents", Status::Info, format!("{}: {reason}", without.join(", ")))
+    }));
     checks.extend(listing.diagnostics.iter().map(|diagnostic| noted("agents", diagnostic)));
     checks
 }
