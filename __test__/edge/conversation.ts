@@ -272,6 +272,11 @@ export class Elsewhere extends Conversation {
 		return this.call<SpawnReceipt>("spawn", { ...change, env, config });
 	}
 
+	/** Makes a call and hands it over. */
+	handOver(task: string) {
+		return this.call<SpawnReceipt[]>("handOver", task);
+	}
+
 	command(line: string) {
 		return this.call<CommandReport>("command", line);
 	}

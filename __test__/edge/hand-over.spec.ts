@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { startChain, startParallel, startRun } from "../../index.js";
-import { backgroundScene, Here } from "./conversation.ts";
-import { inTime } from "./scene.ts";
+import { backgroundScene, Elsewhere, Here } from "./conversation.ts";
+import { inTime, untilGone } from "./scene.ts";
 import { gate } from "./stand-in.ts";
 
 /** A child that has begun, and ends when the gate is open. */
@@ -34,6 +34,27 @@ describe("handing a call over", () => {
 		assert.match(message.text, /^Status: success$[\s\S]*You said: look/m);
 		await here.settled();
 		assert.equal(here.messages.length, 1);
+	});
+
+	it("outlasts SIGKILL to its host as any background run does: told once, and continued in its session", async (t) => {
+		const scene = backgroundScene(t, [{ say: "Half of it." }, { call: "read", takesMs: 60_000 }]);
+		const there = Elsewhere.open(scene);
+		const [receipt] = await there.handOver("look");
+		const runId = receipt?.runId ?? "";
+		const before = await there.run(runId, ({ lastTool, transcript }) => !!lastTool && !!transcript);
+		await there.kill();
+		await untilGone(before.pid ?? 0);
+		scene.write("scenario.json", JSON.stringify([{ say: "All of it: {task}" }]));
+		const here = Here.open(scene);
+		const message = await here.heard();
+		assert.deepEqual(
+			message.runs.map((run) => [run.runId, run.outcome]),
+			[[runId, "interrupted"]],
+		);
+		await here.does(`resume ${runId} and be quick`);
+		assert.match((await here.heard()).text, /Status: success[\s\S]*All of it: and be quick/);
+		await here.settled();
+		assert.equal(here.messages.length, 2);
 	});
 
 	it("leaves those that have ended with their calls, and says what has no conversation", async (t) => {

@@ -6,7 +6,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-import { endBackground, openBackground, spawnSession } from "../../../index.js";
+import { endBackground, openBackground, spawnSession, startRun } from "../../../index.js";
 
 const options = JSON.parse(process.argv[2] ?? "");
 const say = (/** @type {object} */ line) => void process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -24,6 +24,7 @@ const deeds = {
 		session = openBackground({ ...options, delivered: [], ...change }, (event) => say({ event }));
 	},
 	spawn: (change) => spawnSession({ ...options, ...change }),
+	handOver: (task) => startRun({ ...options, agent: "explorer", task }).background(),
 	command: (line) => opened().command(line),
 	runs: (all) => opened().runs(all),
 	delivered: (ids) => opened().delivered(ids),
