@@ -58,8 +58,6 @@ const cargoSteps = [
 	inBackground(rust("Rust tests, compiled", () => rustTests("--no-run"))),
 	rust("Rust tests", () => rustTests()),
 	rust("Rust doc tests", () => cargo("test", "--locked", "--doc", "--workspace", ...coreFeatures)),
-	// Its native side is compiled by now, with the tests.
-	inBackground({ part: "bench", lane: "cargo", name: "benchmarks, quick form", command: quickBenchmarks }),
 ];
 
 /** @type {Step[]} */
@@ -73,6 +71,8 @@ const nodeSteps = [
 	tests("edge", `on Node ${process.version}`, () => nodeTests(process.execPath, "edge", ".spec.mjs")),
 	tests("edge", "edge tests", () => nodeTests(nodeForPi(), "edge", ".spec.ts")),
 	tests("extension", "support tests", () => nodeTests(nodeForPi(), "support", ".spec.ts")),
+	// In the lane that ends first. Its native side is compiled with the tests: it waits for cargo where that is not done.
+	inBackground({ part: "bench", lane: "node", name: "benchmarks, quick form", command: quickBenchmarks }),
 ];
 
 /** The longest of all. @type {Step[]} */
