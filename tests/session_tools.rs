@@ -88,6 +88,10 @@ impl Scene {
 
     /// A call that waits for its run.
     async fn call(&self) -> ToolResult {
+        self.call_with(RunOverrides::default()).await
+    }
+
+    async fn call_with(&self, overrides: RunOverrides) -> ToolResult {
         let spec = RunSpec {
             agent: "explorer".into(),
             label: None,
@@ -96,7 +100,7 @@ impl Scene {
             context: context(&self.root),
             share: 1,
             siblings: 1,
-            overrides: RunOverrides::default(),
+            overrides,
         };
         let call = Call {
             id: RunId::draw(),
@@ -304,6 +308,18 @@ async fn a_call_that_is_over_goes_on_in_the_background() {
     assert!(scene.messages()[0].contains(&run_id), "{}", scene.messages()[0]);
     let list = scene.tool("sessions_list", json!({})).await.value;
     assert_eq!(texts(&list, "sessions", "runId"), [run_id], "it is one run, not two");
+}
+
+#[tokio::test]
+async fn a_run_goes_on_with_the_schema_of_its_call() {
+    let scene = Scene::new(ANSWERS).await;
+    let overrides =
+        RunOverrides { output_schema: Some(json!({ "type": "object" })), ..RunOverrides::default() };
+    let run_id = scene.call_with(overrides).await.details.run_id.expect("a run");
+    let params = json!({ "sessionKey": run_id, "message": "And the tests?", "timeoutSeconds": 30 });
+    let sent = scene.tool("sessions_send", params).await.value;
+    assert_eq!(sent["status"], "error", "{sent}");
+    assert!(sent.to_string().contains("the child has not submitted a result"), "{sent}");
 }
 
 #[tokio::test]

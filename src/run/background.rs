@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::progress::Resources;
 use super::progress::RetryNotice;
@@ -168,6 +169,9 @@ pub struct BackgroundRun {
     pub spent_before: Usage,
     /// The requested hard timeout.
     pub timeout_ms: Option<u64>,
+    /// The JSON Schema of the result that its call asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
     /// The run's directory.
     pub directory: Option<PathBuf>,
     /// The child's session file.

@@ -179,7 +179,7 @@ pub async fn resume(
         // The tools that its policy allowed at first. What was forbidden since then stays forbidden.
         tools: Some(run.tools.clone()),
         announces: true,
-        output_schema: None,
+        output_schema: run.output_schema.clone(),
         resumes: Some(Resumption {
             run_id: run.run_id.clone(),
             directory: directory.clone(),

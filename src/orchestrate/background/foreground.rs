@@ -291,6 +291,7 @@ fn record(ready: &AdmittedRun) -> Option<BackgroundRun> {
         agent: ready.resolved.agent.name.clone(),
         task: ready.shown_task(TASK_BYTES),
         cwd: ready.spec.cwd.clone(),
+        output_schema: ready.spec.overrides.output_schema.clone(),
         created_ms: now_ms(),
         host_pid: Some(std::process::id()),
         is_ours: true,

@@ -98,6 +98,7 @@ pub(super) fn plan(
             Timeout::After(limit) => Some(millis(limit)),
             Timeout::Never | Timeout::AsConfigured => None,
         },
+        output_schema: request.output_schema.clone(),
         is_kept,
         created_ms: request.created_ms,
         host_pid: Some(std::process::id()),
