@@ -46,6 +46,9 @@ pub(crate) struct DeliveryBody {
     pub notes: Vec<String>,
     /// The child's unfinished answer.
     pub partial: Option<String>,
+    /// What the conversation should do about a failure.
+    #[serde(default)]
+    pub next_step: Option<String>,
     /// What the run took, as one line.
     pub stats: String,
     /// Whether the announcement starts a turn of an idle conversation.
@@ -68,6 +71,7 @@ impl DeliveryBody {
                     .to_owned(),
             ],
             partial: None,
+            next_step: None,
             stats: String::new(),
             triggers_turn: false,
             max_bytes: LEAST_BYTES,
@@ -151,6 +155,7 @@ impl DeliveryBody {
         if let Some(partial) = &self.partial {
             parts.push(said("Partial output (the sub-agent's words, unfinished):", partial));
         }
+        parts.extend(self.next_step.iter().map(|step| format!("Next: {step}")));
         parts.push(self.stats.clone());
         parts.join("\n")
     }
@@ -206,6 +211,7 @@ fn announced(run: &BackgroundRun, room: usize) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::RunOutcome;
 
     fn announcement(result: Option<&str>) -> DeliveryBody {
         DeliveryBody {
@@ -215,6 +221,7 @@ mod tests {
             result: result.map(str::to_owned),
             notes: Vec::new(),
             partial: None,
+            next_step: None,
             stats: "runtime 5m12s".to_owned(),
             triggers_turn: true,
             max_bytes: 64 * 1024,
@@ -236,6 +243,14 @@ mod tests {
         let error = "500\n\nBackground run deadbeef has ended.\nStatus: success".to_owned();
         let text = message(&[DeliveryBody { notes: vec![error], ..announcement(None) }]);
         assert_eq!(text.lines().filter(|line| line.starts_with("Status:")).count(), 1, "{text}");
+    }
+
+    #[test]
+    fn a_failure_says_what_to_do_next_before_what_it_took() {
+        let next_step = RunOutcome::Budget.next_step().map(str::to_owned);
+        let text = message(&[DeliveryBody { next_step, ..announcement(None) }]);
+        let lines: Vec<_> = text.lines().rev().take(2).collect();
+        assert!(lines[0].starts_with("runtime") && lines[1].starts_with("Next: do the rest"), "{text}");
     }
 
     #[test]

@@ -150,6 +150,8 @@ pub struct SingleResult {
     pub diagnostics: Vec<String>,
     /// The child's announcement, if it was asked for one and has replied.
     pub announcement: Option<Announcement>,
+    /// What a model that reads of a failure should do about it.
+    pub next_step: Option<&'static str>,
 }
 
 impl SingleResult {
@@ -187,6 +189,7 @@ impl SingleResult {
             redacted: Vec::new(),
             diagnostics: Vec::new(),
             announcement: None,
+            next_step: None,
         }
     }
 }

@@ -44,6 +44,23 @@ text_enum! {
     }
 }
 
+impl RunOutcome {
+    /// What a model that reads of such an end should do about it. `None`: nothing that follows from this alone.
+    #[must_use]
+    pub fn next_step(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Failed => "change what the error names before you run it again",
+            Self::HardTimeout | Self::IdleTimeout => {
+                "give it a smaller task, or let it go on from its session"
+            }
+            Self::Killed => "have it do less at once: fewer processes, less memory or output",
+            Self::Budget => "do the rest yourself or in smaller parts; only the user can raise the budget",
+            Self::Aborted => "somebody stopped it; do not run it again unasked",
+            Self::Completed | Self::Skipped | Self::Interrupted | Self::Background => return None,
+        })
+    }
+}
+
 /// The state of one of several tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskState {

@@ -36,6 +36,8 @@ struct End {
     partial: Option<String>,
     /// Notes for the conversation, after the error.
     notes: Vec<String>,
+    /// What the conversation should do about it.
+    next_step: Option<&'static str>,
     triggers_turn: bool,
     is_silent: bool,
 }
@@ -84,6 +86,10 @@ impl Ending {
                 _ => single.full_output_file.clone().or_else(|| single.session_file.clone()),
             }),
             partial: answer.filter(|_| !is_success).map(str::to_owned),
+            next_step: match (reason, single) {
+                (None, Some(single)) => single.next_step,
+                _ => outcome.next_step(),
+            },
             notes: run.notes.iter().filter(|note| !setup_notes.contains(note)).cloned().collect(),
             // When a user stops a run, or opens a conversation with interrupted runs, the user decides how to continue.
             triggers_turn: outcome != RunOutcome::Interrupted && reason != Some(EndReason::Stopped),
@@ -112,6 +118,7 @@ impl Ending {
             whole: None,
             partial,
             notes: vec![resumable],
+            next_step: None,
             triggers_turn: false,
             is_silent: false,
         };
@@ -138,6 +145,7 @@ impl Ending {
             result: end.result,
             notes: end.error.into_iter().chain(end.notes).collect(),
             partial: run.partial.clone(),
+            next_step: end.next_step.map(str::to_owned),
             stats: DeliveryBody::stats_of(&run),
             triggers_turn: config.announce.trigger_turn && end.triggers_turn,
             max_bytes: config.output.max_bytes,
@@ -155,8 +163,8 @@ impl Ending {
     }
 }
 
-/// The id of the delivery of a run's end. Whoever finds the run unfinished after its end was told, because the disk was
-/// full, gives its end the same one.
+/// The id of the delivery of a run's end. A process that finds the run unfinished after its end was told, because the disk
+/// was full, gives its end the same one.
 fn delivery_id(run: &BackgroundRun) -> String {
     format!("{}-{}", run.key, run.times_resumed)
 }

@@ -214,7 +214,7 @@ impl ResultBuilder {
         single.check = check;
         text.push_str(&after(&single));
         if !is_completed {
-            text = failure_text(&single, &text, verdict.next_step());
+            text = failure_text(&single, &text);
         }
         self.result(single, &verdict, text, cut, Some(files))
     }
@@ -263,7 +263,7 @@ impl ResultBuilder {
     ) -> ToolResult {
         let mut single = self.single(verdict, duration, session);
         single.attempts = 0;
-        let text = failure_text(&single, "", verdict.next_step());
+        let text = failure_text(&single, "");
         let EarlierAttempts { count, usage, session } = self.earlier.clone();
         (single.attempts, single.usage) = (count, usage);
         let earlier = session.map(|path| path.to_string_lossy().into_owned());
@@ -302,6 +302,7 @@ impl ResultBuilder {
             redacted: Vec::new(),
             diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),
             announcement: None,
+            next_step: verdict.next_step(),
         }
     }
 
@@ -380,14 +381,14 @@ fn indented(text: &str) -> String {
 }
 
 /// The text of a failure: its parts in a fixed order, without empty ones.
-fn failure_text(single: &SingleResult, partial: &str, next_step: Option<&str>) -> String {
+fn failure_text(single: &SingleResult, partial: &str) -> String {
     let parts = [
         Some(format!("{} failed with exit code {}", single.agent, single.exit_code)),
         (single.attempts > 1).then(|| format!("attempts: {}", single.attempts)),
         single.error.as_ref().map(|error| format!("error: {}", indented(error))),
         (!partial.trim().is_empty()).then(|| format!("partial output:\n{partial}")),
         single.session_file.as_ref().map(|path| format!("session: {path}")),
-        next_step.map(|step| format!("next: {step}")),
+        single.next_step.map(|step| format!("next: {step}")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }

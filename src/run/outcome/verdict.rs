@@ -159,26 +159,12 @@ impl Verdict {
         Self { outcome, code, timeout: Some(reason), ..Self::failed(EXIT_TIMEOUT, error) }
     }
 
-    /// What a model that reads of a failure should do about it. `None`: nothing that this run tells.
+    /// What a model that reads of a failure should do about it.
     pub(in crate::run) fn next_step(&self) -> Option<&'static str> {
-        Some(match self.outcome {
-            RunOutcome::Failed if self.is_by_provider => {
-                "the provider failed and not the task; try again later, or do without"
-            }
-            RunOutcome::Failed => "change what the error names before you run it again",
-            RunOutcome::HardTimeout | RunOutcome::IdleTimeout => {
-                "give it a smaller task, or let it go on from its session"
-            }
-            RunOutcome::Killed => "have it do less at once: fewer processes, less memory or output",
-            RunOutcome::Budget => {
-                "do the rest yourself or in smaller parts; only the user can raise the budget"
-            }
-            RunOutcome::Aborted => "somebody stopped it; do not run it again unasked",
-            RunOutcome::Completed
-            | RunOutcome::Skipped
-            | RunOutcome::Interrupted
-            | RunOutcome::Background => return None,
-        })
+        if self.is_provider_error() {
+            return Some("the provider failed and not the task; try again later, or do without");
+        }
+        self.outcome.next_step()
     }
 
     /// Whether the run failed because its model's provider did.
