@@ -68,7 +68,7 @@ impl Before {
     }
 
     /// Notes the state of the tree at the end of the run, for an undo, or removes the snapshot of a run that has changed
-    /// nothing. Whoever has aborted the run does not wait for that.
+    /// nothing. After an abort this goes on by itself.
     pub(in crate::run) async fn at_end(self, outcome: &Outcome) {
         let noted = async move {
             if self.store.note_end(&self.snapshot).await.is_ok_and(|has_changed| !has_changed) {

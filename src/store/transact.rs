@@ -15,8 +15,8 @@ use crate::text::figures::epoch_ms;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Pause between two attempts. `SQLite` has already waited in each of them.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long nothing waits like that again after it was in vain. Whoever can read the database can hold it for good, and
-/// must not cost each run the whole wait.
+/// How long nothing waits like that again after it was in vain. A process that may read the database can hold its lock
+/// for good, and must not cost each run the whole wait.
 const IMPATIENT: Duration = Duration::from_secs(60);
 /// How long a statement waits then.
 const BRIEF: Duration = Duration::from_millis(20);

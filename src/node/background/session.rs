@@ -335,7 +335,7 @@ impl BackgroundSession {
     }
 
     /// As `settled`, but resolves with true as soon as a run has asked the conversation (`deliveries.questions`): once for
-    /// what was asked since the last time. Whoever has answered waits again. Without a question resolves with false.
+    /// what was asked since the last time. After an answer, wait again. Without a question resolves with false.
     ///
     /// @example
     /// ```ts

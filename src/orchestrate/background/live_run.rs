@@ -67,7 +67,7 @@ impl LiveRun {
         }
     }
 
-    /// Creates a run that a call waits for: it gets what is sent to the call's children. Whoever drives it ends it with the
+    /// Creates a run that a call waits for: it gets what is sent to the call's children. Its driver ends it with the
     /// call; by itself it ends with the call's host.
     pub(super) fn of_call(record: BackgroundRun, call: &Call) -> Self {
         let control = call.control.of_one(&call.ends_with);

@@ -27,8 +27,8 @@ pub struct Watchers<'a> {
 }
 
 impl Control {
-    /// Controls one run of the call, which gets the messages to the call and ends with `host`. Whoever drives it ends it
-    /// with the call.
+    /// Controls one run of the call, which gets the messages to the call and ends with `host`. Its driver
+    /// ends it with the call.
     #[must_use]
     pub fn of_one(&self, host: &Cancel) -> Self {
         Self { cancel: host.child(), steering: self.steering.of_one() }

@@ -38,7 +38,7 @@ pub(crate) fn is_secret_rule(rule: &str) -> bool {
     !OTHERS.iter().any(|(other, _)| *other == rule) && secret_rules().any(|known| known == rule)
 }
 
-/// Whether there is a rule of that name. Whatever a text loses, it loses by one of them.
+/// Whether there is a rule of that name. Every redaction names one of them.
 pub(super) fn is_rule(rule: &str) -> bool {
     is_secret_rule(rule) || OTHERS.iter().any(|(other, _)| *other == rule)
 }

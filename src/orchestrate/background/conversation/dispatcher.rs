@@ -217,8 +217,8 @@ impl Dispatcher {
         Some(Joining { messages: messages.collect(), continues })
     }
 
-    /// The model has come to rest: what was sent and did not arrive goes out again. Whoever has stopped the model, or has
-    /// lost it, gets the news and no turn.
+    /// The model has come to rest: what was sent and did not arrive goes out again. A model that was stopped or
+    /// lost gets the news and no turn.
     pub fn settled(&mut self, is_aborted: bool) {
         self.begin(Some(Sending::new(Again::All, !is_aborted && !self.is_cut_off)));
     }
