@@ -539,6 +539,8 @@ export interface BackgroundRun {
   state: "queued" | "starting" | "running" | "retrying" | "ended"
   /** The place in the queue, from 1; absent once it has its turn. */
   position?: number
+  /** The run that writes to its work tree and has to end first; absent unless that holds it back. */
+  behind?: string
   /** What the announcement says. Absent before the end; `unknown`: its host ended first. */
   status?: "success" | "error" | "timeout" | "unknown"
   /** How it ended; absent before the end. */
@@ -1912,6 +1914,8 @@ export interface RunStanding {
   position?: number
   /** Milliseconds until a rate limit lets it start. */
   heldForMs?: number
+  /** The run that writes to the same work tree and has to end first. */
+  behind?: string
   /** The attempt, from 1; after the end, how many there were. */
   attempt?: number
   /** What is about to be tried again. */
@@ -2491,6 +2495,8 @@ export interface Streaming {
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
   heldForMs?: number
+  /** The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back. */
+  behind?: string
   /** From 1. */
   attempt: number
   /** The newest texts and tool calls, oldest first; at most 64, and 32 KiB of JSON. */
@@ -2584,6 +2590,8 @@ export interface TaskProgress {
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
   heldForMs?: number
+  /** The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back. */
+  behind?: string
   /** From 1. */
   attempt: number
   /** Milliseconds since the task got its turn; while it is queued, since the call. */
@@ -2630,6 +2638,7 @@ export interface ToldRun {
   task: string
   state: "queued" | "starting" | "running" | "retrying" | "ended"
   position?: number
+  behind?: string
   status?: "success" | "error" | "timeout" | "unknown"
   outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
   /** At most 500 characters. */

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use pi_subagent_native::orchestrate::queue::{EarlyPermit, Group, Permit, Queue, Request, Ticket};
+use pi_subagent_native::orchestrate::queue::{EarlyPermit, Group, Permit, Queue, Request, Ticket, Writes};
 use tokio::task::yield_now;
 
 fn request(max_concurrent: usize) -> Request {
-    Request { provider: None, max_concurrent, early_limit: 4, per_user: None, group: None }
+    Request { provider: None, max_concurrent, early_limit: 4, per_user: None, group: None, writes: None }
 }
 
 fn of(provider: &str) -> Request {
@@ -391,4 +391,67 @@ async fn a_spare_permit_is_not_adopted_while_its_provider_pauses() {
     assert!(queue.may_adopt(&of("q")));
     tokio::time::advance(Duration::from_secs(11)).await;
     assert!(spare.adopt(&of("p")));
+}
+
+fn writing(tree: &str, by: &str) -> Request {
+    Request { writes: Some(Writes { tree: tree.into(), by: by.into() }), ..request(9) }
+}
+
+fn behind(waiting: &Ticket) -> Option<String> {
+    waiting.status().borrow().behind.as_deref().map(str::to_owned)
+}
+
+#[tokio::test]
+async fn one_run_writes_to_a_tree_at_a_time_and_those_that_do_not_pass_it() {
+    let queue = Queue::default();
+    let first = permit(&mut queue.enter(writing("a", "first"))).await;
+    let mut second = queue.enter(writing("a", "second"));
+    let mut third = queue.enter(writing("a", "third"));
+    let _reader = permit(&mut queue.enter(request(9))).await;
+    let _other = permit(&mut queue.enter(writing("b", "other"))).await;
+    assert_eq!((position(&second), behind(&second).as_deref()), (Some(1), Some("first")));
+    assert_eq!((position(&third), behind(&third).as_deref()), (Some(2), Some("first")));
+    drop(first);
+    let second = permit(&mut second).await;
+    assert_eq!(behind(&third).as_deref(), Some("second"));
+    let last = queue.enter(writing("a", "last"));
+    drop(second);
+    let third = permit(&mut third).await;
+    assert_eq!(behind(&last).as_deref(), Some("third"));
+    drop((third, last));
+    permit(&mut queue.enter(writing("a", "next"))).await;
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_its_tree_takes_no_place_from_others() {
+    let queue = Queue::default();
+    let two = |request: Request| Request { max_concurrent: 2, ..request };
+    let _first = permit(&mut queue.enter(two(writing("a", "first")))).await;
+    let second = queue.enter(two(writing("a", "second")));
+    let reader = permit(&mut queue.enter(request(2))).await;
+    let full = queue.enter(request(2));
+    assert_eq!(positions([&second, &full]), [Some(1), Some(2)]);
+    assert_eq!(behind(&full), None, "it waits for a place");
+    drop(reader);
+    assert_eq!(positions([&second, &full]), [Some(1), None]);
+}
+
+#[tokio::test]
+async fn a_child_that_was_booted_early_writes_only_when_the_tree_is_free() {
+    let queue = Queue::default();
+    let request = writing("a", "early");
+    let early = queue.early(&request).expect("there is room");
+    let booted = queue.spare(&request).expect("one that waits writes nowhere");
+    assert!(early.write(&request), "nobody writes");
+    let _writes = early.into_permit();
+    assert!(!booted.write(&request));
+    assert!(queue.early(&request).is_none() && queue.spare(&request).is_none(), "it would have to wait");
+    drop(booted);
+
+    let early = queue.early(&writing("b", "early")).expect("there is room");
+    let blocks = permit(&mut queue.enter(writing("b", "first"))).await;
+    let waits = queue.enter(writing("b", "waits"));
+    drop(blocks);
+    assert_eq!(position(&waits), None, "it was first");
+    assert!(!early.write(&writing("b", "early")));
 }

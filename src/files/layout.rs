@@ -51,6 +51,12 @@ pub fn private_trees(agent_dir: &Path) -> PathBuf {
     agent_dir.join("subagent-trees")
 }
 
+/// The directory of the locks of trees that runs write to.
+#[must_use]
+pub fn writers(agent_dir: &Path) -> PathBuf {
+    agent_dir.join(SUBAGENTS).join("writers")
+}
+
 /// The list of project agents that the user has confirmed.
 #[must_use]
 pub fn confirmed_agents(agent_dir: &Path) -> PathBuf {

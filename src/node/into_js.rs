@@ -50,6 +50,12 @@ impl<T: Into<&'static str>> IntoJs<&'static str> for T {
     }
 }
 
+impl IntoJs<String> for Arc<str> {
+    fn into_js(self) -> String {
+        self.as_ref().to_owned()
+    }
+}
+
 impl IntoJs<String> for PathBuf {
     fn into_js(self) -> String {
         self.to_string_lossy().into_owned()

@@ -22,6 +22,8 @@ pub struct RunStanding {
     pub position: Option<u32>,
     /// Milliseconds until a rate limit lets it start.
     pub held_for_ms: Option<f64>,
+    /// The run that writes to the same work tree and has to end first.
+    pub behind: Option<String>,
     /// The attempt, from 1; after the end, how many there were.
     pub attempt: Option<u32>,
     /// What is about to be tried again.
@@ -89,12 +91,13 @@ pub fn mark_styles() -> Vec<MarkStyle> {
 /// ```
 #[napi(catch_unwind)]
 pub fn state_words(standing: RunStanding) -> StateWords {
-    let RunStanding { state, position, held_for_ms, attempt, retry, stop_reason, signal, now_ms: at } =
+    let RunStanding { state, position, held_for_ms, behind, attempt, retry, stop_reason, signal, now_ms: at } =
         standing;
     let standing = Standing {
         state,
         position: position.and_then(|position| usize::try_from(position).ok()),
         held_for: held_for_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
+        behind,
         attempt,
         retry: retry.map(Into::into),
         stop_reason,

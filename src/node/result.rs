@@ -78,6 +78,8 @@ pub struct Streaming {
     pub position: Option<u32>,
     /// Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back.
     pub held_for_ms: Option<f64>,
+    /// The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back.
+    pub behind: Option<String>,
     /// From 1.
     pub attempt: u32,
     /// The newest texts and tool calls, oldest first; at most 64, and 32 KiB of JSON.
@@ -123,6 +125,8 @@ pub struct TaskProgress {
     pub position: Option<u32>,
     /// Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back.
     pub held_for_ms: Option<f64>,
+    /// The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back.
+    pub behind: Option<String>,
     /// From 1.
     pub attempt: u32,
     /// Milliseconds since the task got its turn; while it is queued, since the call.
@@ -374,7 +378,7 @@ object_into_js! { |details: run::RunDetails| RunDetails {
 object_into_js! { |error: run::CallError| CallError { code, message } }
 
 object_into_js! { |progress: run::Progress| Streaming {
-    state, position, held_for_ms, attempt, display_items, usage, turn_count, elapsed_ms, since_event_ms, model,
+    state, position, held_for_ms, behind, attempt, display_items, usage, turn_count, elapsed_ms, since_event_ms, model,
     retry,
 } }
 
@@ -384,6 +388,7 @@ object_into_js! { |task: run::TaskProgress| TaskProgress {
     agent, state: task.state.as_str(), error,
     position: task.progress.position,
     held_for_ms: task.progress.held_for_ms,
+    behind: task.progress.behind,
     attempt: task.progress.attempt,
     elapsed_ms: task.progress.elapsed_ms,
     since_event_ms: task.progress.since_event_ms,

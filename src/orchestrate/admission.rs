@@ -12,6 +12,7 @@ use super::call::watched;
 use super::call_order::CallOrder;
 use super::early::{Handover, Successor, claim_all, take_spare};
 use super::queue::{Group, Permit, Queue, Request, Ticket, UserCap, WaitStatus};
+use super::writers::{turn_of, writes};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
     AdmittedRun, Booted, Control, HostCallbacks, Progress, ProgressSender, RunState, ToolResult, Watchers,
@@ -61,11 +62,12 @@ impl Admission<'_> {
             }
             let _guard = self.order.reached().await;
             let queued = |(booted, request): (Option<Handover>, Request)| match booted {
-                Some(handover) => {
+                // One that has to wait for its work tree gives the child back.
+                Some(handover) if handover.child().1.write(&request) => {
                     let (booted, permit) = handover.accept();
                     Queued::Booted(Box::new(booted), permit.into_permit())
                 }
-                None => Queued::Waiting(Queue::shared().enter(request)),
+                _ => Queued::Waiting(Queue::shared().enter(request)),
             };
             booted.into_iter().zip(requests).map(queued).collect()
         };
@@ -129,6 +131,15 @@ impl Queued {
         if let Some(notice) = permit.take_notice() {
             ready.note(notice);
         }
+        let tree = match Box::pin(turn_of(&mut ready, progress, &control.cancel)).await {
+            Ok(tree) => tree,
+            Err(reason) => {
+                if let Some(booted) = booted {
+                    Box::pin(booted.discard()).await;
+                }
+                return ready.aborted(&reason);
+            }
+        };
         let provider = ready.provider().map(str::to_owned);
         let hold = |delay: Duration| {
             if let (Some(provider), Some(until)) = (&provider, Instant::now().checked_add(delay)) {
@@ -139,7 +150,7 @@ impl Queued {
         let successor = Successor::of(&ready);
         // Boxed, so that the futures around it do not have to hold all of it.
         let result = Box::pin(ready.run(booted.map(|booted| *booted), watchers, callbacks, control)).await;
-        drop(permit);
+        drop((tree, permit));
         if let Some(successor) = successor {
             successor.follow(&result);
         }
@@ -150,7 +161,11 @@ impl Queued {
 /// A waiting child for a run that has its permit. The place of the child is given back, as the run has its own.
 async fn spare_for(ready: &AdmittedRun, cancel: &Cancel) -> Option<Box<Booted>> {
     ready.spare_wish()?;
-    let take = async { take_spare(ready, &request(ready, None).await).await };
+    let take = async {
+        // The run writes to its tree already.
+        let request = Request { writes: None, ..request(ready, None).await };
+        take_spare(ready, &request).await
+    };
     select! {
         biased;
         // The run notices.
@@ -170,7 +185,7 @@ async fn admitted(
     let mut noticeable = pin!(sleep(NOTICEABLE));
     let mut is_shown = false;
     loop {
-        let seen = *status.borrow_and_update();
+        let seen = status.borrow_and_update().clone();
         if is_shown && seen.position.is_some() {
             progress.send_replace(waiting(seen, since));
         }
@@ -184,10 +199,11 @@ async fn admitted(
     }
 }
 
-fn waiting(WaitStatus { position, held_until }: WaitStatus, since: Instant) -> Progress {
+fn waiting(WaitStatus { position, held_until, behind }: WaitStatus, since: Instant) -> Progress {
     Progress {
         state: RunState::Queued,
         position,
+        behind,
         held_for_ms: held_until.map(|until| millis(until.saturating_duration_since(Instant::now()))),
         elapsed_ms: millis(since.elapsed()),
         ..Progress::default()
@@ -204,5 +220,6 @@ pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) 
         early_limit: config.parallel_concurrency,
         per_user: store.map(|store| UserCap { store, cap: config.max_concurrent_per_user }),
         group,
+        writes: writes(ready),
     }
 }

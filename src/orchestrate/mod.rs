@@ -12,6 +12,7 @@
 //! | `single`, `parallel`, `chain` | the three ways to run tasks that a caller waits for |
 //! | `prepare_all` | checks all runs of a call before the first one starts |
 //! | `admission` | the way of a run to its permit |
+//! | `writers` | the turn of a run at the work tree that it writes to |
 //! | `call_order` | calls enter the queue in the order in which they were made |
 //! | `hand_over` | asks a call to end its wait while its runs go on in the background |
 //! | `call_progress` | one update for several tasks |
@@ -35,6 +36,7 @@ mod prepare_all;
 pub mod queue;
 mod single;
 mod summary;
+mod writers;
 
 pub use call::{Call, TaskSpec, TasksSpec, UpdateSender};
 pub use call_order::CallOrder;

@@ -70,10 +70,11 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
 
 /// The update of a call with one run.
 fn update_of(id: &str, progress: Progress) -> ToolResult {
-    let text = match (&*progress.text, progress.position) {
-        ("", Some(position)) => format!("(queued at place {position}...)"),
-        (text, _) if text.trim().is_empty() => RUNNING.to_owned(),
-        (text, _) => text.to_owned(),
+    let text = match (&*progress.text, &progress.behind, progress.position) {
+        ("", Some(writer), _) => format!("(waits for {writer} to finish writing in the same work tree...)"),
+        ("", None, Some(position)) => format!("(queued at place {position}...)"),
+        (text, ..) if text.trim().is_empty() => RUNNING.to_owned(),
+        (text, ..) => text.to_owned(),
     };
     let details = RunDetails { streaming: Some(progress), ..RunDetails::single(id) };
     ToolResult { text, is_error: false, usage: None, details }

@@ -47,8 +47,11 @@ pub(crate) fn state(run: &BackgroundRun) -> String {
 
 /// `running 5m12s`, `queued, place 3`, `done after 5m12s, 1h02m ago`.
 pub(super) fn standing(run: &BackgroundRun, clock: &Clock) -> String {
-    let place = run.progress.position.filter(|_| run.is_queued());
-    let place = place.map(|place| format!(", place {place}"));
+    let place = match (&run.progress.behind, run.progress.position) {
+        (Some(writer), _) => Some(format!(", behind {writer}, which writes here")),
+        (None, position) => position.map(|place| format!(", place {place}")),
+    };
+    let place = place.filter(|_| run.is_queued());
     let lasted = match (run.started_ms, run.ended_ms) {
         (Some(started), None) if run.is_live() => Some(format!(" {}", clock.since(started))),
         (Some(started), Some(ended)) => Some(format!(" after {}", figures::between(started, ended))),

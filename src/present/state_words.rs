@@ -19,6 +19,8 @@ pub struct Standing {
     pub position: Option<usize>,
     /// How long a rate limit holds it back.
     pub held_for: Option<Duration>,
+    /// The run that writes to the same work tree and has to end first.
+    pub behind: Option<String>,
     /// The attempt, from 1; after the end, how many there were.
     pub attempt: Option<u32>,
     /// What is about to be tried again.
@@ -43,7 +45,7 @@ pub struct StateWords {
 /// The words for a state. `now_ms` is the time, in milliseconds since 1970.
 #[must_use]
 pub fn state_words(standing: &Standing, now_ms: i64) -> StateWords {
-    let Standing { state, position, held_for, attempt, retry, stop_reason, signal } = standing;
+    let Standing { state, position, held_for, behind, attempt, retry, stop_reason, signal } = standing;
     let said = |mark, word: &str| StateWords { mark, word: word.to_owned(), note: Some(word.to_owned()) };
     let plain = |mark, word: &str| StateWords { mark, word: word.to_owned(), note: None };
     let noted = |mark, word: &str, note: String| StateWords { mark, word: word.to_owned(), note: Some(note) };
@@ -52,12 +54,15 @@ pub fn state_words(standing: &Standing, now_ms: i64) -> StateWords {
         None => said(Mark::Warning, &one_line(state, MAX_WORD)),
         Some(TaskState::Waiting) => said(Mark::Queued, "waiting"),
         Some(TaskState::Live(RunState::Queued)) => {
-            let note = match (held_for, position) {
-                (Some(held), _) if !held.is_zero() => {
+            let note = match (held_for, behind, position) {
+                (Some(held), ..) if !held.is_zero() => {
                     format!("rate limit, {} left", figures::ticking(*held))
                 }
-                (_, Some(position)) => format!("queued #{position}"),
-                (_, None) => "queued".to_owned(),
+                (_, Some(writer), _) => {
+                    format!("waits for {} to finish writing here", one_line(writer, MAX_WORD))
+                }
+                (.., Some(position)) => format!("queued #{position}"),
+                (.., None) => "queued".to_owned(),
             };
             noted(Mark::Queued, "queued", note)
         }
@@ -155,6 +160,12 @@ mod tests {
             (of("waiting"), Mark::Queued, "waiting", Some("waiting")),
             (of("queued"), Mark::Queued, "queued", Some("queued")),
             (Standing { position: Some(3), ..of("queued") }, Mark::Queued, "queued", Some("queued #3")),
+            (
+                Standing { behind: Some("worker (1a2b3c4d)".into()), position: Some(1), ..of("queued") },
+                Mark::Queued,
+                "queued",
+                Some("waits for worker (1a2b3c4d) to finish writing here"),
+            ),
             (
                 Standing { position: Some(3), held_for: Some(Duration::from_millis(9_900)), ..of("queued") },
                 Mark::Queued,

@@ -85,6 +85,9 @@ pub struct LiveSnapshot {
     /// Its position in the queue, from 1, while it waits there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
+    /// The run that writes to its work tree and has to end first, while it waits for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind: Option<String>,
     /// The child's process id, while the child lives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
@@ -114,7 +117,7 @@ impl LiveSnapshot {
     /// Clears what is true only while the child works; the store never keeps it.
     pub(crate) fn clear_transient(&mut self) {
         (self.position, self.pid, self.last_tool, self.text) = (None, None, None, None);
-        self.retry = None;
+        (self.behind, self.retry) = (None, None);
     }
 }
 
@@ -279,7 +282,7 @@ mod tests {
         assert_eq!((run.state(), run.progress.cpu_ms), ("running", Some(7)));
         let written = serde_json::to_value(&run).expect("texts and numbers are JSON");
         assert_eq!((&written["state"], &written["cpuMs"]), (&"running".into(), &7.into()));
-        for transient in ["position", "pid", "lastTool", "text"] {
+        for transient in ["position", "behind", "pid", "lastTool", "text"] {
             assert!(written.get(transient).is_none(), "{transient}");
         }
         assert_eq!(BackgroundRun::from_json(&written.to_string()).expect("it was written here"), run);

@@ -82,6 +82,8 @@ pub struct Progress {
     /// How long the provider's rate limit still holds the run back, in milliseconds. Absent when it does not wait for
     /// one.
     pub held_for_ms: Option<u64>,
+    /// The run that writes to the same work tree and has to end first, while it waits for one.
+    pub behind: Option<Arc<str>>,
     /// The current attempt, counted from 1.
     pub attempt: u32,
     /// The newest text of the child.
@@ -119,6 +121,7 @@ impl Default for Progress {
             state: RunState::default(),
             position: None,
             held_for_ms: None,
+            behind: None,
             attempt: 1,
             text: Arc::from(""),
             display_items: Arc::from([]),

@@ -6,6 +6,7 @@
 //! | which names in it are protected, and which run code later | `names` |
 //! | where are they, and which have changed | `scan` |
 //! | how does git read it without running what it names | `git`, `index` |
+//! | who may write to it now | `writing` |
 //! | what was in it at one moment | `snapshot/` |
 //! | how does a run get a tree of its own, and its project what it did there | `private/` |
 
@@ -16,9 +17,11 @@ mod private;
 mod root;
 mod scan;
 mod snapshot;
+mod writing;
 
 pub use git::{Git, GitError};
 pub use private::{Imported, PrivateTree};
 pub(crate) use root::{REPOSITORY, is_bare, root_of};
 pub(crate) use scan::{Found, PARTIAL, scan};
 pub use snapshot::{Change, ChangeKind, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone};
+pub(crate) use writing::{HeldTree, Look, WRITES, WorkTree, WritersTurn};

@@ -39,6 +39,7 @@ pub struct ToldRun {
     #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"ended\"")]
     pub state: &'static str,
     pub position: Option<u32>,
+    pub behind: Option<String>,
     #[napi(ts_type = "\"success\" | \"error\" | \"timeout\" | \"unknown\"")]
     pub status: Option<&'static str>,
     #[napi(
@@ -66,6 +67,7 @@ object_into_js! { |run: background::BackgroundRun| ToldRun {
     state: run.state(), status: run.status(),
     run_id, session_key, label, agent, task, outcome, error, model, created_ms, started_ms, ended_ms, transcript, result,
     position: run.progress.position,
+    behind: run.progress.behind,
     usage: run.progress.usage,
     last_tool: run.progress.last_tool,
     text: run.progress.text,

@@ -40,6 +40,8 @@ pub struct BackgroundRun {
     pub state: &'static str,
     /// The place in the queue, from 1; absent once it has its turn.
     pub position: Option<u32>,
+    /// The run that writes to its work tree and has to end first; absent unless that holds it back.
+    pub behind: Option<String>,
     /// What the announcement says. Absent before the end; `unknown`: its host ended first.
     #[napi(ts_type = "\"success\" | \"error\" | \"timeout\" | \"unknown\"")]
     pub status: Option<&'static str>,
@@ -108,6 +110,7 @@ object_into_js! { |run: background::BackgroundRun| BackgroundRun {
     created_ms, started_ms, ended_ms, archive_at_ms, archived_ms, directory, transcript, child_session_id, result,
     partial, notes, tools, sandbox, supervision, times_resumed, is_ours, is_foreground,
     position: run.progress.position,
+    behind: run.progress.behind,
     usage: run.progress.usage,
     pid: run.progress.pid,
     cpu_ms: run.progress.cpu_ms,

@@ -154,6 +154,7 @@ impl LiveRun {
             live.state = progress.state;
             live.updated_ms = Some(now_ms());
             live.position = progress.position;
+            live.behind = progress.behind.as_deref().map(str::to_owned);
             live.retry.clone_from(&progress.retry);
             let text = news(progress);
             live.text = (!text.is_empty()).then(|| truncate_tail(text, TEXT, None).text);

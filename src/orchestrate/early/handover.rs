@@ -27,7 +27,7 @@ impl<Child> Handover<Child> {
     }
 
     /// The child, which may still go back.
-    pub(super) fn child(&self) -> &Child {
+    pub(in crate::orchestrate) fn child(&self) -> &Child {
         &self.0.as_ref().expect("only what consumes it takes the child").0
     }
 

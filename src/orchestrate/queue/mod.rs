@@ -5,8 +5,8 @@
 //! Queue::early(Request) → EarlyPermit ── into_permit ──↗     for a child that no run has asked for yet
 //! ```
 //!
-//! Order is that of arrival, with two exceptions: a run is passed over while its call runs as many at once as it may, and
-//! while its provider has asked for a pause. An early permit is given back as soon as a run needs its place. The cap on all
+//! Order is that of arrival, with three exceptions: a run is passed over while its call runs as many at once as it may,
+//! while its provider has asked for a pause, and while another run writes to the work tree that it writes to. An early permit is given back as soon as a run needs its place. The cap on all
 //! processes lies in the store, and one thread per store talks to it, so that nothing here blocks.
 //!
 //! | | |
@@ -27,4 +27,4 @@ mod shared;
 mod state;
 
 pub use queue::{EarlyPermit, Permit, Queue, Ticket};
-pub use request::{Group, Request, UserCap, WaitStatus};
+pub use request::{Group, Request, UserCap, WaitStatus, Writes};

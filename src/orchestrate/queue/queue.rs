@@ -85,7 +85,7 @@ impl Ticket {
     /// after that it never resolves again.
     pub async fn admitted(&mut self) -> Permit {
         while !self.is_used {
-            let WaitStatus { position, held_until } = *self.status.borrow_and_update();
+            let WaitStatus { position, held_until, .. } = self.status.borrow_and_update().clone();
             if position.is_none() {
                 self.is_used = true;
                 return Permit { queue: Arc::clone(&self.queue), id: self.id };
@@ -158,6 +158,13 @@ impl EarlyPermit {
     #[must_use]
     pub fn adopt(&self, request: &Request) -> bool {
         self.permit.queue.change(|state| state.adopt(self.permit.id, request))
+    }
+
+    /// Has the run of this request write to its work tree from now on. `false` while another run does or waits for it: the
+    /// permit has to be dropped, and the run to enter the queue.
+    #[must_use]
+    pub fn write(&self, request: &Request) -> bool {
+        self.permit.queue.change(|state| state.write(self.permit.id, request))
     }
 
     /// The permit of the run that the child was booted for. Never refused, whatever else waits: the place is counted

@@ -19,6 +19,17 @@ pub struct Request {
     pub per_user: Option<UserCap>,
     /// The call that it belongs to, and how many of that call may run at once; 0 counts as 1.
     pub group: Option<(Group, usize)>,
+    /// The work tree that it writes to, if it does.
+    pub writes: Option<Writes>,
+}
+
+/// A work tree that a run writes to. One run at a time does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Writes {
+    /// The same for all runs that write there.
+    pub tree: Arc<str>,
+    /// The run, as those are told that wait for it.
+    pub by: Arc<str>,
 }
 
 /// A cap on the children of all processes that share a store.
@@ -41,17 +52,24 @@ impl PartialEq for Group {
 }
 
 /// How far a run in the queue has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitStatus {
     /// Its position among all that wait in this process: 1 is the first, `None` has been admitted.
     pub position: Option<usize>,
     /// When the pause of its provider ends; `None` when no pause holds it back.
     pub held_until: Option<Instant>,
+    /// The run that writes to its work tree and has to end first.
+    pub behind: Option<Arc<str>>,
 }
 
 impl Request {
     pub(super) fn max_concurrent(&self) -> usize {
         self.max_concurrent.max(1)
+    }
+
+    /// Whether both write to the same tree.
+    pub(super) fn writes_with(&self, other: &Writes) -> bool {
+        self.writes.as_ref().is_some_and(|writes| writes.tree == other.tree)
     }
 
     pub(super) fn group(&self) -> Option<&Group> {

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::mem::take;
+use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::sync::watch;
 
 use super::claims::{Claims, Turn};
-use super::request::{Group, Request, UserCap, WaitStatus};
+use super::request::{Group, Request, UserCap, WaitStatus, Writes};
 use crate::store::{StoreError, TicketState, WhenFull};
 
 /// The state of a queue. Runs and children have ids in the order of arrival; a run's permit has the id of the run.
@@ -38,6 +39,8 @@ struct Place {
     /// The store with its claim on the cap on all processes; `None` when no such cap is in force.
     store: Option<usize>,
     early: Option<Early>,
+    /// The tree that its run writes to. A child that waits for its run writes to none.
+    writes: Option<Writes>,
     notice: Option<String>,
 }
 
@@ -54,7 +57,7 @@ impl State {
     /// Takes a place at the end of the queue.
     pub(super) fn enter(&mut self, request: Request) -> (u64, watch::Receiver<WaitStatus>) {
         // Position 0 is never seen: before `Queue::enter` returns, it is a position in the queue or admission.
-        let (status, seen) = watch::channel(WaitStatus { position: Some(0), held_until: None });
+        let (status, seen) = watch::channel(WaitStatus { position: Some(0), held_until: None, behind: None });
         let id = self.draw();
         self.waiting.insert(id, Waiting { request, status });
         (id, seen)
@@ -112,6 +115,20 @@ impl State {
         };
         early.is_spare = false;
         place.group = request.group().cloned();
+        true
+    }
+
+    /// The run that takes over an early permit writes to the tree of its request from now on. `false` when another run does, or
+    /// waits for it: then nothing has changed.
+    pub(super) fn write(&mut self, id: u64, request: &Request) -> bool {
+        let Some(writes) = &request.writes else { return true };
+        let waits = || self.waiting.values().any(|run| run.request.writes_with(writes));
+        if self.writer_before(request).is_some() || waits() {
+            return false;
+        }
+        if let Some(place) = self.places.get_mut(&id) {
+            place.writes = Some(writes.clone());
+        }
         true
     }
 
@@ -175,8 +192,10 @@ impl State {
             }
             !self.admit(*id, run)
         });
-        for (index, run) in waiting.values().enumerate() {
-            run.show(|status| status.position = Some(index + 1));
+        for (index, (id, run)) in waiting.iter().enumerate() {
+            let is_placed = self.places.contains_key(id);
+            let behind = self.writer_before(&run.request).filter(|_| !is_placed).cloned();
+            run.show(|status| (status.position, status.behind) = (Some(index + 1), behind));
         }
         self.waiting = waiting;
         self.evict(self.wanted_early_places(), |_| true);
@@ -193,7 +212,15 @@ impl State {
 
     /// Whether the child could start if the process had room.
     fn is_eligible(&self, request: &Request) -> bool {
-        self.held_until(request).is_none() && self.group_has_room(request, 0)
+        self.held_until(request).is_none()
+            && self.group_has_room(request, 0)
+            && self.writer_before(request).is_none()
+    }
+
+    /// The run that writes to the tree of this request.
+    fn writer_before(&self, request: &Request) -> Option<&Arc<str>> {
+        let writes = self.places.values().filter_map(|place| place.writes.as_ref());
+        writes.filter(|writes| request.writes_with(writes)).map(|writes| &writes.by).next()
     }
 
     /// Whether its call could have this child beside so many more. A run without a call always may start.
@@ -215,7 +242,8 @@ impl State {
             }
             self.claims[at].add(id, (*cap).max(1), when_full).then_some(at)
         });
-        self.places.insert(id, Place { group: request.group().cloned(), store, early, notice: None });
+        let writes = request.writes.clone().filter(|_| early.is_none());
+        self.places.insert(id, Place { group: request.group().cloned(), store, early, writes, notice: None });
     }
 
     /// Admits a run that has its place, unless it still waits for other processes. Says whether it did.
@@ -225,7 +253,7 @@ impl State {
             return false;
         }
         place.notice = run.request.per_user.as_ref().and_then(|_| self.notice.take());
-        run.show(|status| *status = WaitStatus { position: None, held_until: None });
+        run.show(|status| *status = WaitStatus { position: None, held_until: None, behind: None });
         true
     }
 
@@ -255,7 +283,8 @@ impl State {
                 break;
             }
             let siblings = wanted.iter().filter(|other| other.group() == request.group()).count();
-            if self.group_has_room(request, siblings) {
+            let is_behind = |writes| wanted.iter().any(|other| other.writes_with(writes));
+            if self.group_has_room(request, siblings) && !request.writes.as_ref().is_some_and(is_behind) {
                 wanted.push(request);
             }
         }
@@ -272,7 +301,7 @@ impl Waiting {
     /// Changes what the run sees; wakes it only if that makes a difference.
     fn show(&self, change: impl FnOnce(&mut WaitStatus)) {
         self.status.send_if_modified(|status| {
-            let before = *status;
+            let before = status.clone();
             change(status);
             *status != before
         });

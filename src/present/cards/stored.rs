@@ -78,6 +78,7 @@ pub(super) struct LiveTask {
     pub since_event_ms: f64,
     pub position: Option<f64>,
     pub held_for_ms: Option<f64>,
+    pub behind: Option<String>,
     pub usage: Spent,
     pub model: Option<String>,
     pub retry: Option<Retry>,

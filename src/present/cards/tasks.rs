@@ -92,6 +92,7 @@ impl<'a> TaskView<'a> {
             state: state.clone(),
             position: task.position.map(|place| usize::try_from(count(place)).unwrap_or(usize::MAX)),
             held_for: task.held_for_ms.map(|held| duration_of(held - age)),
+            behind: task.behind.clone(),
             attempt: (!is_over(state)).then_some(small(task.attempt)),
             retry: retry.as_ref().map(Retry::notice),
             ..Standing::default()

@@ -27,6 +27,7 @@ pub(super) struct ShownRun {
     state: String,
     outcome: Option<String>,
     position: Option<f64>,
+    behind: Option<String>,
     pub error: Option<String>,
     pub result: Option<String>,
     pub partial: Option<String>,
@@ -63,6 +64,7 @@ impl ShownRun {
             state: self.state().to_owned(),
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
             position: self.position.map(|position| position as usize),
+            behind: self.behind.clone(),
             retry: self.retry.as_ref().map(Retry::notice),
             ..Standing::default()
         };

@@ -24,6 +24,7 @@ use crate::run::drive::protocol::protocol_of;
 use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::spec::{RunSpec, Timeout};
 use crate::text::figures;
+use crate::workspace::{WRITES, WorkTree};
 
 /// A run with everything decided that does not depend on its child. Nothing here is looked up again later.
 #[derive(Clone, Debug)]
@@ -55,6 +56,8 @@ pub(crate) struct ResolvedRun {
     pub gates: Vec<String>,
     /// Whether the child gets a shell, if it may not write.
     shell: ShellPolicy,
+    /// The work tree that the child writes to, unless it gets one of its own.
+    pub tree: Option<WorkTree>,
     /// How the end of the child's process tree is ensured.
     pub supervision: Supervision,
     /// The warden's program, if there is one.
@@ -191,6 +194,7 @@ pub(in crate::run) fn resolve(
         announces: overrides.announces,
         tool_snapshot: overrides.tools.clone(),
         shell: shell_policy(&sandbox, &spec.cwd, context),
+        tree: tree_of(&agent, &config, &values, spec),
         gates: if loads_gates(&sandbox, &config) { gates(context) } else { Vec::new() },
         values,
         agent,
@@ -324,6 +328,17 @@ impl ResolvedRun {
             )
         })
     }
+}
+
+/// The work tree that the child writes to, unless it gets one of its own.
+fn tree_of(
+    agent: &AgentDefinition,
+    config: &Config,
+    values: &AgentValues,
+    spec: &RunSpec,
+) -> Option<WorkTree> {
+    let is_in_place = may_write(agent, config) && values.isolation.value != Isolation::Private;
+    if is_in_place { WorkTree::of(&spec.cwd, spec.context.var(WRITES).as_deref()) } else { None }
 }
 
 /// Whether a child with this sandbox loads the user's gates: not where the kernel keeps it from writing at all, nor where the user

@@ -17,6 +17,7 @@ use crate::run::admit::values::SkillFiles;
 use crate::run::context::CHILD_MARKER;
 use crate::run::drive::ASK_KEY_PREFIX;
 use crate::run::drive::protocol::{ChildProtocol, protocol_of};
+use crate::workspace::WRITES;
 
 /// The environment variable with the tools that the guard allows, separated by commas.
 const TOOLS: &str = "PI_SUBAGENT_TOOLS";
@@ -175,10 +176,14 @@ impl Invocation<'_> {
             (SUBMITS, json_of(agent.output_schema.as_ref().map(submit_tool).as_ref())),
             (RUN_ID, self.files.run_id.clone()),
         ];
+        let writes = self.run.resolved.tree.as_ref().map(|tree| {
+            let above = self.run.spec.context.var(WRITES);
+            (WRITES, OsString::from(tree.with(above.as_deref())))
+        });
         let mut env = self.run.spec.context.env.clone();
         let configured = config.env.iter().map(|(name, value)| (name.as_str(), OsString::from(value)));
         let own = own.map(|(name, value)| (name, OsString::from(value)));
-        for (name, value) in configured.chain(own).chain(self.private_dirs()) {
+        for (name, value) in configured.chain(own).chain(writes).chain(self.private_dirs()) {
             env.retain(|(existing, _)| existing != name);
             env.push((name.into(), value));
         }

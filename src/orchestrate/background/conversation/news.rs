@@ -58,7 +58,7 @@ impl Newsroom {
 /// What is told of a run: some of its fields, bounded; whether they are set tells a change from none.
 #[must_use]
 pub fn told(run: &BackgroundRun) -> BackgroundRun {
-    let LiveSnapshot { state, position, last_tool, text, usage, .. } = run.progress.clone();
+    let LiveSnapshot { state, position, behind, last_tool, text, usage, .. } = run.progress.clone();
     let text = text.map(|text| {
         let skipped = text.chars().count().saturating_sub(MAX_TEXT);
         text.chars().skip(skipped).collect()
@@ -77,7 +77,7 @@ pub fn told(run: &BackgroundRun) -> BackgroundRun {
         ended_ms: run.ended_ms,
         transcript: run.transcript.clone(),
         result: run.result.as_deref().map(|result| start(result, MAX_RESULT)),
-        progress: LiveSnapshot { state, position, last_tool, text, usage, ..LiveSnapshot::default() },
+        progress: LiveSnapshot { state, position, behind, last_tool, text, usage, ..LiveSnapshot::default() },
         ..BackgroundRun::default()
     }
 }

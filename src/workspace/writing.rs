@@ -1,0 +1,235 @@
+//! One writer at a time in a work tree, over all processes that share an agent directory.
+//!
+//! Who writes holds the tree's lock, which the kernel releases however its process ends. Who waits for that holds the
+//! gate, so that a process with many writers cannot keep the tree from the others: its next one waits at the gate.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::root::root_of;
+use crate::files::exclusive::{lock, remove};
+use crate::files::{layout, open, owned, private};
+
+/// The variable in which a child finds the trees that it or the runs above it write to. Its own runs do not wait for those:
+/// they would wait for it.
+pub(crate) const WRITES: &str = "PI_SUBAGENT_WRITES";
+const SEPARATOR: char = ',';
+
+/// Most bytes of the name of a writer.
+const NAME_BYTES: u64 = 256;
+
+/// A work tree that a run writes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WorkTree {
+    /// The same for one directory, whichever path leads there; also a file name.
+    pub key: String,
+    /// Whether a run above this process writes to it, and waits for what it has started.
+    pub is_held_above: bool,
+}
+
+impl WorkTree {
+    /// The tree around `directory`; `writes` is the value of [`WRITES`]. `None`: there is no such directory. Blocks.
+    pub(crate) fn of(directory: &Path, writes: Option<&str>) -> Option<Self> {
+        let root = root_of(&directory.canonicalize().ok()?);
+        let key = key_of(&root)?;
+        let is_held_above = writes.is_some_and(|writes| writes.split(SEPARATOR).any(|held| held == key));
+        Some(Self { key, is_held_above })
+    }
+
+    /// The value of [`WRITES`] for a child that writes to this tree, below what `writes` names.
+    pub(crate) fn with(&self, writes: Option<&str>) -> String {
+        match writes.filter(|writes| !writes.is_empty()) {
+            Some(writes) if self.is_held_above => writes.to_owned(),
+            Some(writes) => format!("{writes}{SEPARATOR}{}", self.key),
+            None => self.key.clone(),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn key_of(root: &Path) -> Option<String> {
+    let (device, inode) = crate::files::exclusive::identity(root)?;
+    Some(format!("{device:x}-{inode:x}"))
+}
+
+#[cfg(not(unix))]
+fn key_of(root: &Path) -> Option<String> {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    root.hash(&mut hasher);
+    Some(format!("{:016x}", hasher.finish()))
+}
+
+/// A place in the order of those who write to a tree.
+pub(crate) struct WritersTurn {
+    directory: PathBuf,
+    key: String,
+    gate: Option<File>,
+}
+
+/// What a look at the tree has found.
+pub(crate) enum Look {
+    /// Nobody else writes to it from now on.
+    Free(HeldTree),
+    /// Somebody does, under this name if it is known.
+    Taken(Option<String>),
+}
+
+/// The right to write to a tree. Dropping it gives it back.
+#[derive(Debug)]
+pub(crate) struct HeldTree {
+    lock: Option<File>,
+    path: PathBuf,
+    name: PathBuf,
+}
+
+impl WritersTurn {
+    pub(crate) fn new(agent_dir: &Path, tree: &WorkTree) -> Self {
+        Self { directory: layout::writers(agent_dir), key: tree.key.clone(), gate: None }
+    }
+
+    /// Takes the tree for `writer` if nobody has it. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// When the files of the order cannot be used.
+    pub(crate) fn look(&mut self, writer: &str) -> io::Result<Look> {
+        private::create_dir_all(&self.directory)?;
+        let name = self.path("json");
+        if self.gate.is_none() {
+            self.gate = lock(&self.path("gate"), true)?;
+        }
+        let path = self.path("lock");
+        let held = if self.gate.is_some() { lock(&path, true)? } else { None };
+        let Some(held) = held else { return Ok(Look::Taken(read(&name))) };
+        let tree = HeldTree { lock: Some(held), path, name };
+        self.leave_gate();
+        // A name is only shown: without one others wait for somebody.
+        let _ = private::beside(&tree.name, writer.as_bytes()).and_then(|file| Ok(file.persist(&tree.name)?));
+        Ok(Look::Free(tree))
+    }
+
+    fn leave_gate(&mut self) {
+        if let Some(gate) = self.gate.take() {
+            remove(&self.path("gate"), gate);
+        }
+    }
+
+    fn path(&self, extension: &str) -> PathBuf {
+        self.directory.join(&self.key).with_extension(extension)
+    }
+}
+
+impl Drop for WritersTurn {
+    fn drop(&mut self) {
+        self.leave_gate();
+    }
+}
+
+impl Drop for HeldTree {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.name);
+        if let Some(lock) = self.lock.take() {
+            remove(&self.path, lock);
+        }
+    }
+}
+
+fn read(name: &Path) -> Option<String> {
+    let file = owned::open(name, File::options().read(true)).ok()?;
+    String::from_utf8(open::read(file, NAME_BYTES).ok()?).ok()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn tree() -> (tempfile::TempDir, WorkTree) {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        fs::create_dir_all(root.path().join("a/b")).expect("made");
+        let tree = WorkTree::of(&root.path().join("a"), None).expect("it is there");
+        (root, tree)
+    }
+
+    fn taken(look: Look) -> Option<String> {
+        match look {
+            Look::Taken(by) => by,
+            Look::Free(_) => panic!("nobody has it"),
+        }
+    }
+
+    fn free(look: Look) -> HeldTree {
+        match look {
+            Look::Free(tree) => tree,
+            Look::Taken(by) => panic!("{by:?} has it"),
+        }
+    }
+
+    #[test]
+    fn a_tree_is_the_same_by_every_path_and_from_every_directory_in_it() {
+        let (root, _) = tree();
+        let (tree, link) = (root.path().join("a"), root.path().join("link"));
+        for directory in [".git/objects", ".git/refs"] {
+            fs::create_dir_all(tree.join(directory)).expect("made");
+        }
+        fs::write(tree.join(".git/HEAD"), "ref: refs/heads/main\n").expect("written");
+        std::os::unix::fs::symlink(&tree, &link).expect("linked");
+        let key = |path: &Path| WorkTree::of(path, None).expect("it is there").key;
+        assert_eq!((key(&tree.join("b")), key(&link)), (key(&tree), key(&tree)));
+        assert_ne!(key(root.path()), key(&tree));
+        assert_eq!(WorkTree::of(&root.path().join("none"), None), None);
+    }
+
+    #[test]
+    fn one_writes_and_the_next_is_told_who_does() {
+        let (root, tree) = tree();
+        let mut first = WritersTurn::new(root.path(), &tree);
+        let held = free(first.look("worker (1a2b3c4d)").expect("usable"));
+        let mut second = WritersTurn::new(root.path(), &tree);
+        assert_eq!(taken(second.look("other").expect("usable")).as_deref(), Some("worker (1a2b3c4d)"));
+        drop(held);
+        let held = free(second.look("other").expect("usable"));
+        drop((held, first, second));
+        let left = fs::read_dir(layout::writers(root.path())).expect("made").count();
+        assert_eq!(left, 0, "nothing stays behind");
+    }
+
+    #[test]
+    fn who_waits_comes_before_the_next_of_the_process_that_writes() {
+        let (root, tree) = tree();
+        let held = free(WritersTurn::new(root.path(), &tree).look("first").expect("usable"));
+        let mut waits = WritersTurn::new(root.path(), &tree);
+        taken(waits.look("waits").expect("usable"));
+        drop(held);
+        let mut next = WritersTurn::new(root.path(), &tree);
+        assert_eq!(taken(next.look("next").expect("usable")), None, "the other is at the gate");
+        let held = free(waits.look("waits").expect("usable"));
+        assert_eq!(taken(next.look("next").expect("usable")).as_deref(), Some("waits"));
+        drop(held);
+        free(next.look("next").expect("usable"));
+    }
+
+    #[test]
+    fn who_stops_waiting_gives_the_gate_back() {
+        let (root, tree) = tree();
+        let held = free(WritersTurn::new(root.path(), &tree).look("first").expect("usable"));
+        let mut waits = WritersTurn::new(root.path(), &tree);
+        taken(waits.look("waits").expect("usable"));
+        drop((waits, held));
+        free(WritersTurn::new(root.path(), &tree).look("next").expect("usable"));
+    }
+
+    #[test]
+    fn a_run_does_not_wait_for_one_above_it() {
+        let (root, tree) = tree();
+        assert!(!tree.is_held_above);
+        let below = WorkTree::of(&root.path().join("a"), Some(&tree.with(Some("1-2")))).expect("there");
+        assert!(below.is_held_above);
+        assert_eq!(below.with(Some("1-2")), "1-2", "it is in there");
+        assert_eq!(
+            (tree.with(None), tree.with(Some("1-2"))),
+            (tree.key.clone(), format!("1-2,{}", tree.key))
+        );
+    }
+}

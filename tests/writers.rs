@@ -1,0 +1,272 @@
+//! Runs that write to one work tree, which wait for each other. Their children are scripted.
+#![cfg(target_os = "linux")]
+
+#[path = "support/actor.rs"]
+#[expect(dead_code, reason = "only starting and ending it is used here")]
+mod actor;
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "only the waiting is used here")]
+mod pids;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use actor::Actor;
+use pi_subagent_native::orchestrate::{
+    Call, CallOrder, HandOver, TaskSpec, TasksSpec, chain, parallel, single,
+};
+use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::{Control, HostContext, RunId, RunOutcome, RunOverrides, RunSpec, ToolResult};
+use pids::eventually;
+use serde_json::{Value, json};
+use stage::{PATIENCE, User, stage};
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// Notes when it starts and ends, and the trees that it is told of; ends when the gate with the name of its task is open.
+const WRITES: &str = r#"hear
+for name in alpha beta gamma; do case "$line" in *$name*) task=$name ;; esac; done
+printf %s "$PI_SUBAGENT_WRITES" > "$home/writes-$task"
+echo "start $task" >> "$home/order"; begin; gate "$task"; echo "end $task" >> "$home/order"
+said "$task is done."; settled; leave"#;
+
+struct Scene(TempDir);
+
+impl Scene {
+    fn new() -> Self {
+        let root = stage(WRITES);
+        fs::create_dir_all(root.path().join("agent/agents")).expect("made");
+        let writer = "---\nname: writer\ndescription: Writes\ntools: read, write\n---\nWrite.\n";
+        fs::write(root.path().join("agent/agents/writer.md"), writer).expect("written");
+        let project = root.path().join("project");
+        fs::create_dir_all(project.join("sub")).expect("made");
+        let git = Command::new("git").args(["init", "--quiet"]).arg(&project).status();
+        assert!(git.expect("git is there").success());
+        symlink(&project, root.path().join("link")).expect("linked");
+        Self(root)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join(name), text).expect("written");
+    }
+
+    /// What has started and ended, in order.
+    fn order(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.0.path().join("order")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    async fn until(&self, expected: &[&str]) {
+        eventually(&format!("{expected:?}"), || {
+            let mut order = self.order();
+            order.sort();
+            order == expected
+        })
+        .await;
+    }
+}
+
+fn context(root: &Path, config: &Value, writes: Option<&str>) -> Arc<HostContext> {
+    let mut all = json!({ "graceMs": 200, "allowWrite": "all" });
+    let more = config.as_object().expect("an object").clone();
+    all.as_object_mut().expect("an object").extend(more);
+    let mut context = stage::context(root, all);
+    context.env.extend(writes.map(|writes| ("PI_SUBAGENT_WRITES".into(), writes.into())));
+    Arc::new(context)
+}
+
+fn call(cancel: &Cancel) -> (Call, watch::Receiver<Option<ToolResult>>) {
+    let (updates, seen) = watch::channel(None);
+    let call = Call {
+        id: RunId::draw(),
+        callbacks: Arc::new(User::default()),
+        control: Control { cancel: cancel.clone(), ..Control::default() },
+        updates,
+        host_id: None,
+        order: CallOrder::now(),
+        hand_over: HandOver::default(),
+        ends_with: Cancel::new(),
+    };
+    (call, seen)
+}
+
+type Updates = watch::Receiver<Option<ToolResult>>;
+
+/// A call of one writer.
+fn one(root: &Path, task: &str, writes: Option<&str>, cancel: &Cancel) -> (JoinHandle<ToolResult>, Updates) {
+    let spec = RunSpec {
+        agent: "writer".into(),
+        label: None,
+        task: task.into(),
+        cwd: root.join("project"),
+        context: context(root, &json!({}), writes),
+        share: 1,
+        siblings: 1,
+        overrides: RunOverrides::default(),
+    };
+    let (call, seen) = call(cancel);
+    (tokio::spawn(single(spec, call)), seen)
+}
+
+fn tasks(scene: &Scene, config: &Value, tasks: &[(&str, &str, &str)]) -> TasksSpec {
+    let root = scene.0.path();
+    let task = |(agent, cwd, task): &(&str, &str, &str)| TaskSpec {
+        agent: (*agent).into(),
+        cwd: Some(root.join(cwd).to_string_lossy().into_owned()),
+        task: (*task).into(),
+    };
+    TasksSpec {
+        tasks: tasks.iter().map(task).collect(),
+        cwd: root.join("project"),
+        context: context(root, config, None),
+    }
+}
+
+async fn ended(call: JoinHandle<ToolResult>) -> ToolResult {
+    timeout(PATIENCE, call).await.expect("it ends").expect("it does not panic")
+}
+
+/// What a call of one run waits for, once it waits for a writer.
+async fn writer_before(updates: &mut Updates) -> (String, String) {
+    let is_behind = |update: &Option<ToolResult>| {
+        let streaming = update.as_ref().and_then(|update| update.details.streaming.as_ref());
+        streaming.is_some_and(|progress| progress.behind.is_some())
+    };
+    let update = timeout(PATIENCE, updates.wait_for(is_behind)).await.expect("in time").expect("it goes on");
+    let update = update.as_ref().expect("it is one");
+    let behind = update.details.streaming.as_ref().and_then(|progress| progress.behind.as_deref());
+    (behind.expect("it waits").to_owned(), update.text.clone())
+}
+
+#[tokio::test]
+async fn writers_of_one_tree_run_one_after_the_other_and_readers_beside_them() {
+    let scene = Scene::new();
+    let spec = tasks(
+        &scene,
+        &json!({}),
+        &[("writer", "project/sub", "alpha"), ("writer", "link", "beta"), ("explorer", "project", "gamma")],
+    );
+    let (call, mut updates) = call(&Cancel::new());
+    let call = tokio::spawn(parallel(spec, call));
+    scene.until(&["start alpha", "start gamma"]).await;
+    let behind = |update: &Option<ToolResult>| {
+        let tasks = update.as_ref().map(|update| &update.details.tasks);
+        tasks.and_then(|tasks| tasks.get(1)?.progress.behind.as_deref().map(str::to_owned))
+    };
+    let update = updates.wait_for(|update| behind(update).is_some());
+    let update = timeout(PATIENCE, update).await.expect("in time").expect("it goes on").clone();
+    let behind = behind(&update).expect("it waits");
+    assert!(behind.starts_with("writer (") && behind.len() == "writer (1a2b3c4d)".len(), "{behind}");
+
+    scene.write("alpha", "");
+    scene.until(&["end alpha", "start alpha", "start beta", "start gamma"]).await;
+    scene.write("beta", "");
+    scene.write("gamma", "");
+    let result = ended(call).await;
+    assert!(!result.is_error && result.details.results.len() == 3, "{}", result.text);
+    let order: Vec<_> = scene.order().into_iter().filter(|line| !line.ends_with("gamma")).collect();
+    assert_eq!(order, ["start alpha", "end alpha", "start beta", "end beta"]);
+}
+
+#[tokio::test]
+async fn a_run_waits_for_that_of_another_process_and_goes_on_when_that_is_killed() {
+    let scene = Scene::new();
+    let mut other = Actor::start(&scene.0.path().join("agent"));
+    other.say("alpha");
+    scene.until(&["start alpha"]).await;
+    // What a writer starts itself does not wait for it.
+    let writes = fs::read_to_string(scene.0.path().join("writes-alpha")).expect("it was told");
+    assert!(!writes.is_empty());
+    let (below, _) = one(scene.0.path(), "gamma", Some(&writes), &Cancel::new());
+    scene.until(&["start alpha", "start gamma"]).await;
+    scene.write("gamma", "");
+    assert!(!ended(below).await.is_error);
+
+    let (waits, mut updates) = one(scene.0.path(), "beta", None, &Cancel::new());
+    let (behind, text) = writer_before(&mut updates).await;
+    assert!(behind.starts_with("writer ("), "{behind}");
+    assert_eq!(text, format!("(waits for {behind} to finish writing in the same work tree...)"));
+    other.kill();
+    scene.until(&["end gamma", "start alpha", "start beta", "start gamma"]).await;
+    scene.write("beta", "");
+    scene.write("alpha", "");
+    assert!(!ended(waits).await.is_error);
+    let locks = fs::read_dir(scene.0.path().join("agent/subagents/writers")).expect("made").count();
+    assert_eq!(locks, 0, "nothing is left of the order");
+}
+
+#[test]
+fn a_second_process_ends_with_its_test() {
+    actor::play(|agent_dir, script| {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let root = agent_dir.parent().expect("a scene").to_owned();
+        for task in script {
+            let root = root.clone();
+            runtime.spawn(async move { one(&root, &task, None, &Cancel::new()).0.await });
+        }
+    });
+}
+
+#[tokio::test]
+async fn one_that_is_aborted_while_it_waits_never_starts_and_holds_up_nobody() {
+    let scene = Scene::new();
+    let mut other = Actor::start(&scene.0.path().join("agent"));
+    other.say("alpha");
+    scene.until(&["start alpha"]).await;
+    let cancel = Cancel::new();
+    let (waits, mut updates) = one(scene.0.path(), "beta", None, &cancel);
+    writer_before(&mut updates).await;
+    let (last, _) = one(scene.0.path(), "gamma", None, &Cancel::new());
+    cancel.cancel(CancelReason::Caller(None));
+    let aborted = ended(waits).await;
+    assert_eq!(aborted.details.results[0].outcome, RunOutcome::Aborted, "{}", aborted.text);
+    scene.write("alpha", "");
+    scene.until(&["end alpha", "start alpha", "start gamma"]).await;
+    scene.write("gamma", "");
+    assert!(!ended(last).await.is_error);
+}
+
+#[tokio::test]
+async fn runs_with_a_tree_of_their_own_do_not_wait() {
+    let scene = Scene::new();
+    let isolated = json!({ "agents": { "writer": { "isolation": "private" } } });
+    let spec = tasks(&scene, &isolated, &[("writer", "project", "alpha"), ("writer", "project", "beta")]);
+    let call = tokio::spawn(parallel(spec, call(&Cancel::new()).0));
+    scene.until(&["start alpha", "start beta"]).await;
+    scene.write("alpha", "");
+    scene.write("beta", "");
+    let result = ended(call).await;
+    assert!(!result.is_error, "{}", result.text);
+}
+
+#[tokio::test]
+async fn steps_of_a_chain_and_a_tree_without_git_write_as_well() {
+    let scene = Scene::new();
+    for gate in ["alpha", "beta"] {
+        scene.write(gate, "");
+    }
+    fs::create_dir(scene.0.path().join("plain")).expect("made");
+    let spec = tasks(&scene, &json!({}), &[("writer", "plain", "alpha"), ("writer", "plain", "beta")]);
+    let result = ended(tokio::spawn(chain(spec, call(&Cancel::new()).0))).await;
+    assert!(!result.is_error, "{}", result.text);
+    assert_eq!(scene.order(), ["start alpha", "end alpha", "start beta", "end beta"]);
+}
+
+#[tokio::test]
+async fn where_the_order_cannot_be_kept_a_run_goes_on_and_says_so() {
+    let scene = Scene::new();
+    scene.write("alpha", "");
+    fs::create_dir_all(scene.0.path().join("agent/subagents")).expect("made");
+    scene.write("agent/subagents/writers", "no directory");
+    let result = ended(one(scene.0.path(), "alpha", None, &Cancel::new()).0).await;
+    assert!(!result.is_error, "{}", result.text);
+    let said = &result.details.results[0].diagnostics;
+    assert!(said.iter().any(|note| note.starts_with("runs of other pi processes may write")), "{said:?}");
+}
