@@ -541,6 +541,8 @@ export interface BackgroundRun {
   position?: number
   /** The run that writes to its work tree and has to end first; absent unless that holds it back. */
   behind?: string
+  /** What its child asks, on one line, while it waits for the answer. */
+  asks?: string
   /** What the announcement says. Absent before the end; `unknown`: its host ended first. */
   status?: "success" | "error" | "timeout" | "unknown"
   /** How it ended; absent before the end. */
@@ -1373,7 +1375,7 @@ export interface LoadedConfig {
 /** A mark: one column wide. */
 export interface MarkStyle {
   /** The name of the mark. */
-  name: "none" | "ok" | "info" | "warning" | "error" | "running" | "queued" | "starting" | "retrying" | "skipped"
+  name: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped"
   /** The sign itself; empty for `none`. */
   sign: string
   /** The theme colour it is drawn in. */
@@ -1676,7 +1678,7 @@ export declare function reportDrawing(data: string): Array<Row> | null
 /** One line of a report. */
 export interface ReportLine {
   /** The mark before it; absent: none. */
-  mark?: "ok" | "info" | "warning" | "error" | "running" | "queued" | "starting" | "retrying" | "skipped"
+  mark?: "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped"
   /** Its first column; absent: none. */
   name?: string
   /** What it says. */
@@ -1910,6 +1912,8 @@ export interface RunStanding {
    * shown as it is.
    */
   state: string
+  /** What it asks, and waits for. */
+  asks?: string
   /** The place in the queue, from 1. */
   position?: number
   /** Milliseconds until a rate limit lets it start. */
@@ -2463,7 +2467,7 @@ export declare function stateWords(standing: RunStanding): StateWords
 /** How a state is shown. */
 export interface StateWords {
   /** The name of its mark; `markStyles` has the sign. */
-  mark: "none" | "ok" | "info" | "warning" | "error" | "running" | "queued" | "starting" | "retrying" | "skipped"
+  mark: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped"
   /** The state in a word or two. */
   word: string
   /** What to show beside the mark; absent for a run that simply runs or has simply done its work. */

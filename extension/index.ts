@@ -41,7 +41,7 @@ export default function subagentNative(api: ExtensionAPI): void {
 
 function start(pi: ExtensionAPI): void {
 	const background = new Background();
-	const questions = new Questions((waiting) => background.ask(waiting));
+	const questions = new Questions();
 	/** Other extensions hear of runs; one that fails keeps no news from the others. */
 	const tell = (channel: string, news: object) =>
 		contained("telling other extensions of runs", () => pi.events.emit(channel, news));

@@ -20,6 +20,7 @@ use pi_subagent_native::orchestrate::background::{
     mark_delivered, open_conversation, parse_call, spawn, until_settled_or_asked, use_session_tool,
 };
 use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, single};
+use pi_subagent_native::present::{Clock, list_report};
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{
     Answer, BoxFuture, ChildQuestion, Control, Host, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec,
@@ -196,12 +197,17 @@ async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers
     let key = scene.spawn(Person { asked: tell, answers: Arc::clone(&answers) }).await;
     let question = timeout(PATIENCE, asked.recv()).await.expect("a person is asked").expect("by its run");
     assert_eq!((question.question.title.as_str(), question.is_for_conversation), ("Which colour?", false));
+    let asks = || scene.service.runs(Some(SESSION.into()));
+    assert_eq!(asks().await[0].progress.asks.as_deref(), Some("Which colour?"));
+    let list = format!("{:?}", list_report(&asks().await, 0, false, &Clock::fixed(0, 0)));
+    assert!(list.contains("asking") && list.contains("Which colour?"), "{list}");
 
     let sent = scene.send(&view, json!({ "sessionKey": key, "message": "green" })).await;
     assert_eq!(sent.value["note"], "its result arrives as a message");
     answers.notify_one();
     let end = scene.until_told(1).await;
     assert!(end.questions.is_empty() && end.text.contains("Done."), "{end:?}");
+    assert_eq!(asks().await[0].progress.asks, None);
     let heard = scene.until_file("heard").await;
     let answer = |id: &str| {
         let lines = heard.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));

@@ -161,7 +161,7 @@ describe("what a run waits with", () => {
 	] as const) {
 		it(`is a question with the whole name of its run where there is room: ${columns} columns`, async () => {
 			const title = "Delete build/ and all of its caches?";
-			const { panel } = await open(aRun({ label: "the config loader", agent: "worker", question: { title } }));
+			const { panel } = await open(aRun({ label: "the config loader", agent: "worker", asks: title }));
 			panel.columns = columns;
 			assert.equal(
 				panel.text.split("\n").find((row) => row.includes(") asks")),
@@ -171,8 +171,7 @@ describe("what a run waits with", () => {
 	}
 
 	it("is a question, which a key opens", async () => {
-		const question = { title: "Delete build/?" };
-		const run = aRun({ label: "cleanup", agent: "worker", question });
+		const run = aRun({ label: "cleanup", agent: "worker", asks: "Delete build/?" });
 		const { panel, background } = await open(run);
 		assert.match(panel.text, /▸ \? 1 cleanup {2}worker +0s {2}asks: Delete build\/\?\n/);
 		assert.match(panel.text, /\n {3}\? cleanup \(worker\) asks: Delete build\/\?\n/);
@@ -181,7 +180,7 @@ describe("what a run waits with", () => {
 		assert.deepEqual(panel.answered, [run.runId]);
 		await panel.press(KEYS.enter);
 		assert.match(panel.text, /Nothing has been said yet\.\n \? cleanup \(worker\) asks: Delete build\/\?\n/);
-		const { question: _asked, ...quiet } = run;
+		const { asks: _asked, ...quiet } = run;
 		background.now(quiet);
 		await passing(200);
 		assert.doesNotMatch(panel.text, /asks/);

@@ -115,10 +115,9 @@ describe("the widget", () => {
 	});
 
 	it("leaves out runs that a call waits for, and those whose question stands there", () => {
-		const question = { title: "Delete build/ and\neverything in it?" };
 		const background = new BackgroundDouble(
 			aRun({ label: "loader" }),
-			aRun({ label: "cleanup", question }),
+			aRun({ label: "cleanup", asks: "Delete build/ and everything in it?" }),
 			aRun({ label: "audit", isForeground: true }),
 		);
 		const above = new Above(background);

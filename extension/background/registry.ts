@@ -21,9 +21,6 @@ export class Background {
 	session: BackgroundSession | undefined;
 	/** All live runs of the session and those that ended since it was opened, newest first. */
 	runs = NONE;
-	/** The same without what they ask. */
-	private given = NONE;
-	private asking: ReadonlyMap<string, string> = new Map();
 	private held = NONE;
 	/** Ends whose results have come, `endOf` each. */
 	private readonly told = new Set<string>();
@@ -45,7 +42,7 @@ export class Background {
 		this.held = runsOf(runs);
 		const now = this.held.map(endOf);
 		for (const end of now) this.told.add(end);
-		if (now.join() !== before) this.publish(this.given);
+		if (now.join() !== before) this.publish(this.runs);
 	}
 
 	/** Calls `listener` at every change from now on. Returns what ends that. */
@@ -80,12 +77,6 @@ export class Background {
 		return session;
 	}
 
-	/** Takes in what runs ask of the user now. */
-	ask(questions: readonly { runId: string; title: string }[]): void {
-		this.asking = new Map(questions.map(({ runId, title }) => [runId, title]));
-		this.publish(this.given);
-	}
-
 	/**
 	 * Waits for the session's runs, or until one asks the conversation: that is true. A signal to pi ends the wait, because
 	 * pi waits for its handlers first.
@@ -106,12 +97,8 @@ export class Background {
 		}
 	}
 
-	private publish(given: readonly BackgroundRun[]): void {
-		this.runs = given.map((run) => {
-			const title = this.asking.get(run.runId);
-			return title === undefined ? run : { ...run, question: { title } };
-		});
-		this.given = given;
+	private publish(runs: readonly BackgroundRun[]): void {
+		this.runs = runs;
 		// One that fails must not keep the news from the others.
 		for (const listener of this.listeners) contained("showing the background runs", () => listener(this.runs));
 	}

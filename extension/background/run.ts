@@ -1,12 +1,9 @@
 /** What a run is, apart from how it is drawn. */
 
-import type { BackgroundRun as NativeRun, RetryNotice, RunUsage } from "../../index.js";
+import type { BackgroundRun, RetryNotice, RunUsage } from "../../index.js";
 import { isNumber, isText, maybe, shape } from "../host/stored.ts";
 
-export interface BackgroundRun extends NativeRun {
-	/** What its child asks of the user, and waits for. */
-	question?: { title: string };
-}
+export type { BackgroundRun };
 
 export function isLive({ state }: BackgroundRun): boolean {
 	return state !== "ended";
@@ -27,12 +24,11 @@ const isRetry = shape<RetryNotice>(
 const isRun = shape<BackgroundRun>(
 	[isText, "key", "runId", "sessionKey", "session", "agent", "task", "cwd", "state"],
 	[maybe(isText), "label", "model", "outcome", "status", "error", "result", "partial"],
-	[maybe(isText), "transcript", "lastTool", "text"],
+	[maybe(isText), "transcript", "lastTool", "text", "asks", "behind"],
 	[isNumber, "createdMs", "timesResumed"],
 	[maybe(isNumber), "position", "startedMs", "endedMs", "archivedMs"],
 	[isUsage, "usage"],
 	[maybe(isRetry), "retry"],
-	[maybe(shape<{ title: string }>([isText, "title"])), "question"],
 );
 
 /** The runs that the addon tells of, as far as this release knows how to draw them. */

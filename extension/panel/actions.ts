@@ -48,7 +48,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 		isAsking = false;
 		host.open(reportView(host, page, ask, name === "log"));
 	};
-	const asks = ({ question }: BackgroundRun) => question !== undefined && answer !== undefined;
+	const asks = (run: BackgroundRun) => run.asks !== undefined && answer !== undefined;
 	const table: Partial<Record<Action, (run: BackgroundRun, name: string) => Promise<void> | void>> = {
 		answer: (run) => {
 			if (asks(run)) answer?.(run.runId);

@@ -4,7 +4,6 @@
  */
 
 import type { Answer, HostCallbacks } from "../../index.js";
-import { contained } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import type { Asked } from "./asked.ts";
 
@@ -44,19 +43,9 @@ export class Questions {
 	private presenter: Presenter | undefined;
 	/** Questions that were taken back before they were heard. */
 	private withdrawn: readonly number[] = [];
-	/** Hears of every change. */
-	private readonly heard: (waiting: readonly Waiting[]) => void;
-
-	constructor(heard: (waiting: readonly Waiting[]) => void = () => {}) {
-		this.heard = heard;
-	}
-
 	/** From now on the questions of this session are asked; some may wait since before a reload. */
 	attach(session: string, presenter: Presenter): void {
-		const changed = () => {
-			presenter.update(this.list());
-			contained("telling of questions", () => this.heard(this.list()));
-		};
+		const changed = () => presenter.update(this.list());
 		this.queue = Object.assign(queues.get(session) ?? { waiting: [], session }, { changed });
 		this.presenter = presenter;
 		queues.set(session, this.queue);

@@ -27,7 +27,7 @@ export interface Shown {
 }
 
 export function shownOf({ runs, unread }: Background): Shown {
-	return { live: runs.filter((run) => isLive(run) && !run.isForeground && !run.question), unread };
+	return { live: runs.filter((run) => isLive(run) && !run.isForeground && run.asks === undefined), unread };
 }
 
 /** Shows the runs from now on. Returns what takes the widget away. */

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 1db3919b6cf2493f. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 ba09937c47efb9c1. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6352,8 +6352,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 1db3919b6cf2493f"}.`)) return void 0;
-  const [version] = "0.1.0 1db3919b6cf2493f".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 ba09937c47efb9c1"}.`)) return void 0;
+  const [version] = "0.1.0 ba09937c47efb9c1".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6648,12 +6648,11 @@ var isRetry = shape(
 var isRun = shape(
   [isText, "key", "runId", "sessionKey", "session", "agent", "task", "cwd", "state"],
   [maybe(isText), "label", "model", "outcome", "status", "error", "result", "partial"],
-  [maybe(isText), "transcript", "lastTool", "text"],
+  [maybe(isText), "transcript", "lastTool", "text", "asks", "behind"],
   [isNumber, "createdMs", "timesResumed"],
   [maybe(isNumber), "position", "startedMs", "endedMs", "archivedMs"],
   [isUsage, "usage"],
-  [maybe(isRetry), "retry"],
-  [maybe(shape([isText, "title"])), "question"]
+  [maybe(isRetry), "retry"]
 );
 function runsOf(told) {
   return Array.isArray(told) ? told.filter(isRun) : [];
@@ -6667,9 +6666,6 @@ var Background = class {
   session;
   /** All live runs of the session and those that ended since it was opened, newest first. */
   runs = NONE;
-  /** The same without what they ask. */
-  given = NONE;
-  asking = /* @__PURE__ */ new Map();
   held = NONE;
   /** Ends whose results have come, `endOf` each. */
   told = /* @__PURE__ */ new Set();
@@ -6689,7 +6685,7 @@ var Background = class {
     this.held = runsOf(runs);
     const now = this.held.map(endOf);
     for (const end of now) this.told.add(end);
-    if (now.join() !== before) this.publish(this.given);
+    if (now.join() !== before) this.publish(this.runs);
   }
   /** Calls `listener` at every change from now on. Returns what ends that. */
   subscribe(listener) {
@@ -6715,11 +6711,6 @@ var Background = class {
     this.publish(NONE);
     return session2;
   }
-  /** Takes in what runs ask of the user now. */
-  ask(questions) {
-    this.asking = new Map(questions.map(({ runId, title }) => [runId, title]));
-    this.publish(this.given);
-  }
   /**
    * Waits for the session's runs, or until one asks the conversation: that is true. A signal to pi ends the wait, because
    * pi waits for its handlers first.
@@ -6738,12 +6729,8 @@ var Background = class {
       await new Promise((behind) => setImmediate(behind));
     }
   }
-  publish(given) {
-    this.runs = given.map((run) => {
-      const title = this.asking.get(run.runId);
-      return title === void 0 ? run : { ...run, question: { title } };
-    });
-    this.given = given;
+  publish(runs) {
+    this.runs = runs;
     for (const listener of this.listeners) contained("showing the background runs", () => listener(this.runs));
   }
 };
@@ -7487,7 +7474,7 @@ function runActions(host, callbacks, answer2) {
     isAsking = false;
     host.open(reportView(host, page, ask, name === "log"));
   };
-  const asks = ({ question }) => question !== void 0 && answer2 !== void 0;
+  const asks = (run) => run.asks !== void 0 && answer2 !== void 0;
   const table = {
     answer: (run) => {
       if (asks(run)) answer2?.(run.runId);
@@ -8694,18 +8681,9 @@ var Questions = class {
   presenter;
   /** Questions that were taken back before they were heard. */
   withdrawn = [];
-  /** Hears of every change. */
-  heard;
-  constructor(heard = () => {
-  }) {
-    this.heard = heard;
-  }
   /** From now on the questions of this session are asked; some may wait since before a reload. */
   attach(session2, presenter) {
-    const changed = () => {
-      presenter.update(this.list());
-      contained("telling of questions", () => this.heard(this.list()));
-    };
+    const changed = () => presenter.update(this.list());
     this.queue = Object.assign(queues.get(session2) ?? { waiting: [], session: session2 }, { changed });
     this.presenter = presenter;
     queues.set(session2, this.queue);
@@ -8979,7 +8957,7 @@ var ROWS_PER_LINE = 6;
 var TICK_MS2 = 1e3;
 var MARGIN2 = " ";
 function shownOf({ runs, unread }) {
-  return { live: runs.filter((run) => isLive(run) && !run.isForeground && !run.question), unread };
+  return { live: runs.filter((run) => isLive(run) && !run.isForeground && run.asks === void 0), unread };
 }
 function showWidget(context, background) {
   let widget;
@@ -9031,7 +9009,7 @@ function subagentNative(api) {
 }
 function start(pi) {
   const background = new Background();
-  const questions = new Questions((waiting) => background.ask(waiting));
+  const questions = new Questions();
   const tell3 = (channel, news) => contained("telling other extensions of runs", () => pi.events.emit(channel, news));
   const tools = ourTools(pi, questions, background);
   const notices = new Notices();

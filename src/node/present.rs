@@ -18,6 +18,8 @@ pub struct RunStanding {
     /// As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not under way yet. Another word is
     /// shown as it is.
     pub state: String,
+    /// What it asks, and waits for.
+    pub asks: Option<String>,
     /// The place in the queue, from 1.
     pub position: Option<u32>,
     /// Milliseconds until a rate limit lets it start.
@@ -42,7 +44,7 @@ pub struct RunStanding {
 pub struct StateWords {
     /// The name of its mark; `markStyles` has the sign.
     #[napi(
-        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\""
+        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\""
     )]
     pub mark: &'static str,
     /// The state in a word or two.
@@ -56,7 +58,7 @@ pub struct StateWords {
 pub struct MarkStyle {
     /// The name of the mark.
     #[napi(
-        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\""
+        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\""
     )]
     pub name: &'static str,
     /// The sign itself; empty for `none`.
@@ -91,10 +93,21 @@ pub fn mark_styles() -> Vec<MarkStyle> {
 /// ```
 #[napi(catch_unwind)]
 pub fn state_words(standing: RunStanding) -> StateWords {
-    let RunStanding { state, position, held_for_ms, behind, attempt, retry, stop_reason, signal, now_ms: at } =
-        standing;
+    let RunStanding {
+        state,
+        asks,
+        position,
+        held_for_ms,
+        behind,
+        attempt,
+        retry,
+        stop_reason,
+        signal,
+        now_ms: at,
+    } = standing;
     let standing = Standing {
         state,
+        asks,
         position: position.and_then(|position| usize::try_from(position).ok()),
         held_for: held_for_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
         behind,

@@ -54,8 +54,11 @@ fn what(run: &BackgroundRun, clock: &Clock) -> String {
     let mut parts = vec![run.run_id.clone(), who(run)];
     parts.extend(task.map(|task| one_line(task, MAX_NAME)));
     parts.push(standing(run, clock));
-    let news = if run.is_live() { &run.progress.last_tool } else { &run.error };
-    parts.extend(news.as_ref().map(|news| one_line(news, MAX_CELL)));
+    let news = match &run.progress {
+        progress if run.is_live() => progress.asks.as_ref().or(progress.last_tool.as_ref()),
+        _ => run.error.as_ref(),
+    };
+    parts.extend(news.map(|news| one_line(news, MAX_CELL)));
     parts.extend(spent(run));
     parts.join(" · ")
 }

@@ -23,6 +23,8 @@ text_enum! {
         Error = "error",
         /// It is running.
         Running = "running",
+        /// It waits for an answer.
+        Asking = "asking",
         /// It waits.
         Queued = "queued",
         /// Its child is about to work.
@@ -36,13 +38,14 @@ text_enum! {
 
 impl Mark {
     /// Every mark.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::None,
         Self::Ok,
         Self::Info,
         Self::Warning,
         Self::Error,
         Self::Running,
+        Self::Asking,
         Self::Queued,
         Self::Starting,
         Self::Retrying,
@@ -59,6 +62,7 @@ impl Mark {
             Self::Warning => "⚠",
             Self::Error => "✗",
             Self::Running => "●",
+            Self::Asking => "?",
             Self::Queued => "○",
             Self::Starting => "◐",
             Self::Retrying => "↻",
@@ -72,7 +76,7 @@ impl Mark {
         match self {
             Self::Ok => "success",
             Self::Error => "error",
-            Self::Warning | Self::Retrying => "warning",
+            Self::Warning | Self::Asking | Self::Retrying => "warning",
             Self::Running | Self::Starting => "accent",
             Self::None | Self::Info | Self::Queued | Self::Skipped => "muted",
         }

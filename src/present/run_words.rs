@@ -31,8 +31,9 @@ pub(super) fn name(run: &BackgroundRun) -> String {
 /// How the run's state is shown.
 fn words(run: &BackgroundRun) -> StateWords {
     let state = run.outcome.map_or(run.progress.state.as_str(), RunOutcome::as_str).to_owned();
+    let asks = run.progress.asks.as_deref().map(|title| one_line(title, MAX_CELL));
     let retry = run.progress.retry.clone();
-    state_words(&Standing { state, retry, ..Standing::default() }, now_ms())
+    state_words(&Standing { state, asks, retry, ..Standing::default() }, now_ms())
 }
 
 /// The mark of a run's state.

@@ -15,6 +15,8 @@ const MAX_WORD: usize = 40;
 pub struct Standing {
     /// A [`TaskState`] as text, or `planned` for a call that is not under way yet.
     pub state: String,
+    /// What it asks, and waits for.
+    pub asks: Option<String>,
     /// The place in the queue, from 1.
     pub position: Option<usize>,
     /// How long a rate limit holds it back.
@@ -45,11 +47,15 @@ pub struct StateWords {
 /// The words for a state. `now_ms` is the time, in milliseconds since 1970.
 #[must_use]
 pub fn state_words(standing: &Standing, now_ms: i64) -> StateWords {
-    let Standing { state, position, held_for, behind, attempt, retry, stop_reason, signal } = standing;
+    let Standing { state, asks, position, held_for, behind, attempt, retry, stop_reason, signal } = standing;
     let said = |mark, word: &str| StateWords { mark, word: word.to_owned(), note: Some(word.to_owned()) };
     let plain = |mark, word: &str| StateWords { mark, word: word.to_owned(), note: None };
     let noted = |mark, word: &str, note: String| StateWords { mark, word: word.to_owned(), note: Some(note) };
-    match TaskState::parse(state) {
+    let parsed = TaskState::parse(state);
+    if let (Some(title), Some(TaskState::Live(_))) = (asks, parsed) {
+        return noted(Mark::Asking, "asking", format!("asks: {title}"));
+    }
+    match parsed {
         None if state == "planned" => plain(Mark::Queued, state),
         None => said(Mark::Warning, &one_line(state, MAX_WORD)),
         Some(TaskState::Waiting) => said(Mark::Queued, "waiting"),
@@ -160,6 +166,13 @@ mod tests {
             (of("waiting"), Mark::Queued, "waiting", Some("waiting")),
             (of("queued"), Mark::Queued, "queued", Some("queued")),
             (Standing { position: Some(3), ..of("queued") }, Mark::Queued, "queued", Some("queued #3")),
+            (
+                Standing { asks: Some("Which colour?".into()), ..of("starting") },
+                Mark::Asking,
+                "asking",
+                Some("asks: Which colour?"),
+            ),
+            (Standing { asks: Some("Which?".into()), ..of("failed") }, Mark::Error, "failed", Some("failed")),
             (
                 Standing { behind: Some("worker (1a2b3c4d)".into()), position: Some(1), ..of("queued") },
                 Mark::Queued,

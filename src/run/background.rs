@@ -88,6 +88,9 @@ pub struct LiveSnapshot {
     /// The run that writes to its work tree and has to end first, while it waits for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<String>,
+    /// What its child asks, while it waits for the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asks: Option<String>,
     /// The child's process id, while the child lives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
@@ -117,7 +120,7 @@ impl LiveSnapshot {
     /// Clears what is true only while the child works; the store never keeps it.
     pub(crate) fn clear_transient(&mut self) {
         (self.position, self.pid, self.last_tool, self.text) = (None, None, None, None);
-        (self.behind, self.retry) = (None, None);
+        (self.behind, self.asks, self.retry) = (None, None, None);
     }
 }
 
@@ -282,7 +285,7 @@ mod tests {
         assert_eq!((run.state(), run.progress.cpu_ms), ("running", Some(7)));
         let written = serde_json::to_value(&run).expect("texts and numbers are JSON");
         assert_eq!((&written["state"], &written["cpuMs"]), (&"running".into(), &7.into()));
-        for transient in ["position", "behind", "pid", "lastTool", "text"] {
+        for transient in ["position", "behind", "asks", "pid", "lastTool", "text"] {
             assert!(written.get(transient).is_none(), "{transient}");
         }
         assert_eq!(BackgroundRun::from_json(&written.to_string()).expect("it was written here"), run);

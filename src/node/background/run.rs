@@ -42,6 +42,8 @@ pub struct BackgroundRun {
     pub position: Option<u32>,
     /// The run that writes to its work tree and has to end first; absent unless that holds it back.
     pub behind: Option<String>,
+    /// What its child asks, on one line, while it waits for the answer.
+    pub asks: Option<String>,
     /// What the announcement says. Absent before the end; `unknown`: its host ended first.
     #[napi(ts_type = "\"success\" | \"error\" | \"timeout\" | \"unknown\"")]
     pub status: Option<&'static str>,
@@ -111,6 +113,7 @@ object_into_js! { |run: background::BackgroundRun| BackgroundRun {
     partial, notes, tools, sandbox, supervision, times_resumed, is_ours, is_foreground,
     position: run.progress.position,
     behind: run.progress.behind,
+    asks: run.progress.asks,
     usage: run.progress.usage,
     pid: run.progress.pid,
     cpu_ms: run.progress.cpu_ms,

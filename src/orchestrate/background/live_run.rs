@@ -45,6 +45,8 @@ pub(super) struct LiveRun {
     pub writing: Arc<tokio::sync::Mutex<()>>,
     /// What its child asks the conversation.
     pub question: OpenQuestion,
+    /// All that its child asks now, of whomever.
+    asked: Mutex<Vec<String>>,
     record: watch::Sender<BackgroundRun>,
     /// When it started, by a clock that nobody sets.
     started: OnceLock<Instant>,
@@ -60,6 +62,7 @@ impl LiveRun {
             control: Control { cancel: host.child(), ..Control::default() },
             writing: Arc::default(),
             question: OpenQuestion::default(),
+            asked: Mutex::default(),
             record: watch::Sender::new(record),
             started: OnceLock::new(),
             reason: Mutex::default(),
@@ -100,6 +103,27 @@ impl LiveRun {
     /// Receives the newest state after each change; intermediate states may be skipped.
     pub(super) fn watch(&self) -> watch::Receiver<BackgroundRun> {
         self.record.subscribe()
+    }
+
+    /// Shows that its child asks this, until it is answered.
+    pub(super) fn asks(&self, title: &str) {
+        self.show_asked(|asked| asked.push(title.to_owned()));
+    }
+
+    /// That has been answered, or nobody waits for it any more.
+    pub(super) fn is_answered(&self, title: &str) {
+        self.show_asked(|asked| {
+            if let Some(at) = asked.iter().position(|other| other == title) {
+                asked.remove(at);
+            }
+        });
+    }
+
+    fn show_asked(&self, change: impl FnOnce(&mut Vec<String>)) {
+        let mut asked = self.asked.lock();
+        change(&mut asked);
+        let first = asked.first().cloned();
+        self.change(|run| run.progress.asks = first);
     }
 
     /// Records what was decided when the run was prepared.

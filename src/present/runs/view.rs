@@ -40,13 +40,8 @@ pub(super) struct ShownRun {
     retry: Option<Retry>,
     #[serde(default)]
     is_foreground: bool,
-    /// What its child asks of the user, and waits for.
-    pub question: Option<Question>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Question {
-    title: String,
+    /// What its child asks, and waits for.
+    asks: Option<String>,
 }
 
 impl ShownRun {
@@ -62,6 +57,7 @@ impl ShownRun {
     pub(super) fn words(&self, now_ms: i64) -> StateWords {
         let standing = Standing {
             state: self.state().to_owned(),
+            asks: self.asks(),
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
             position: self.position.map(|position| position as usize),
             behind: self.behind.clone(),
@@ -78,9 +74,6 @@ impl ShownRun {
 
     /// Its mark, and the colour of what is said beside it.
     pub(super) fn mark(&self, now_ms: i64) -> Span {
-        if self.question.is_some() {
-            return Span::new(Mark::Warning.color(), "?");
-        }
         let mark: Mark = self.words(now_ms).mark;
         Span::new(mark.color(), mark.sign())
     }
@@ -131,7 +124,7 @@ impl ShownRun {
     }
 
     pub(super) fn asks(&self) -> Option<String> {
-        self.question.as_ref().map(|question| brief(&question.title))
+        self.asks.as_deref().filter(|_| self.is_live()).map(brief)
     }
 
     /// Why it failed.
@@ -141,7 +134,7 @@ impl ShownRun {
 
     /// What it does: words on how it stands, and the news.
     pub(super) fn doing(&self, is_unread: bool, now_ms: i64) -> Vec<Span> {
-        if self.question.is_some() {
+        if self.asks.is_some() {
             return self.news();
         }
         let note = self.note(now_ms);

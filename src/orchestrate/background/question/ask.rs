@@ -51,14 +51,22 @@ impl HostCallbacks for AsksConversation<'_> {
     }
 
     fn ask(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
-        self.host.ask(question)
+        let asking = Asking::new(self, &question.question.title);
+        Box::pin(async move {
+            let _asking = asking;
+            self.host.ask(question).await
+        })
     }
 
     fn ask_parent(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
         if self.live.is_foreground() {
-            return self.host.ask(question);
+            return self.ask(question);
         }
-        Box::pin(self.ask_conversation(question))
+        let asking = Asking::new(self, &question.question.title);
+        Box::pin(async move {
+            let _asking = asking;
+            self.ask_conversation(question).await
+        })
     }
 
     fn model<'a>(&'a self, asked: &'a str) -> BoxFuture<'a, Option<HostModel>> {
@@ -133,6 +141,28 @@ impl AsksConversation<'_> {
             service.blocking(move |service| service.repository.release(&[left.id])).await;
         }
         service.invalidate(!is_claimed);
+    }
+}
+
+/// Shows on the run what it asks until this is dropped.
+struct Asking<'a> {
+    service: &'a BackgroundService,
+    live: &'a LiveRun,
+    title: String,
+}
+
+impl<'a> Asking<'a> {
+    fn new(AsksConversation { service, live, .. }: &AsksConversation<'a>, title: &str) -> Self {
+        live.asks(title);
+        service.registry.notify();
+        Self { service, live, title: title.to_owned() }
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.live.is_answered(&self.title);
+        self.service.registry.notify();
     }
 }
 
