@@ -303,7 +303,7 @@ async fn agents_lie_in_further_directories_and_those_of_a_project_need_consent()
     let names: Vec<String> = found
         .agents
         .iter()
-        .skip(5)
+        .skip(6)
         .map(|listed| format!("{} {}", listed.agent.name, listed.agent.source))
         .collect();
     assert_eq!(names, ["mine user", "own user", "local project", "theirs project"]);
@@ -320,7 +320,7 @@ async fn agents_lie_in_further_directories_and_those_of_a_project_need_consent()
     // Without the setting it is no agent at all.
     let plain = scene(&json!({}));
     write(&plain, "project/.claude/agents/theirs.md", &file("theirs"));
-    assert_eq!(listing(&plain).await.agents.len(), 6);
+    assert_eq!(listing(&plain).await.agents.len(), 7);
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use pi_subagent_native::agent::{AgentDirs, Catalog, Source, confirm, discover, is_confirmed};
 use tempfile::TempDir;
 
-const BUILTINS: [&str; 5] = ["explorer", "researcher", "reviewer", "implementer", "tester"];
+const BUILTINS: [&str; 6] = ["explorer", "researcher", "reviewer", "implementer", "tester", "worker"];
 
 /// `home/agent` is pi's agent directory, `home/code/project` a repository.
 struct Scene {
@@ -71,7 +71,7 @@ fn without_any_file_there_are_the_builtins_in_their_order() {
 #[test]
 fn directories_that_do_not_exist_are_no_mistake() {
     let catalog = discover("/nowhere/at/all".as_ref(), "/nowhere/agent".as_ref(), None, AgentDirs::default());
-    assert_eq!((catalog.agents.len(), catalog.diagnostics.len()), (5, 0));
+    assert_eq!((catalog.agents.len(), catalog.diagnostics.len()), (BUILTINS.len(), 0));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn the_list_is_builtins_then_user_then_project_by_name() {
     scene.agent("code/project/.pi/agents/1.md", "yes");
     scene.agent("code/project/.pi/agents/2.md", "alpha");
     let catalog = scene.discover();
-    let names: Vec<_> = catalog.agents.iter().skip(5).map(|agent| agent.name.as_str()).collect();
+    let names: Vec<_> = catalog.agents.iter().skip(BUILTINS.len()).map(|agent| agent.name.as_str()).collect();
     assert_eq!(names, ["beta", "zeta", "alpha", "yes"]);
 }
 
@@ -162,7 +162,8 @@ fn of_two_files_with_one_name_the_first_by_file_name_counts() {
 fn a_name_of_claude_code_finds_the_agent_that_does_the_same() {
     let scene = Scene::new();
     let found = |name| scene.discover().find(name).map(|agent| agent.name.clone());
-    assert_eq!([found("Explore"), found("Plan")].map(Result::unwrap_or_default), ["explorer", "implementer"]);
+    let named = ["Explore", "Plan", "general-purpose"].map(|name| found(name).unwrap_or_default());
+    assert_eq!(named, ["explorer", "implementer", "worker"]);
     assert!(found("plan").is_err(), "any other name is exact");
     scene.agent("agent/agents/p.md", "Plan");
     assert_eq!(found("Plan").expect("the user's own"), "Plan");
@@ -185,7 +186,7 @@ fn other_files_and_directories_are_passed_over() {
     scene.agent("agent/agents/deep/inner.md", "inner");
     scene.agent("agent/agents/folder.md/inner.md", "inner");
     let catalog = scene.discover();
-    assert_eq!((catalog.agents.len(), scene.told(&catalog).as_str()), (5, ""));
+    assert_eq!((catalog.agents.len(), scene.told(&catalog).as_str()), (BUILTINS.len(), ""));
 }
 
 #[cfg(target_os = "linux")]
@@ -299,7 +300,7 @@ fn a_directory_with_too_many_agents_is_read_in_part() {
         scene.agent(&format!("agent/agents/{index:03}.md"), &format!("agent-{index:03}"));
     }
     let catalog = scene.discover();
-    assert_eq!(catalog.agents.len(), 5 + 256);
+    assert_eq!(catalog.agents.len(), BUILTINS.len() + 256);
     assert_eq!(
         scene.told(&catalog),
         "Warning AGENT_DIRECTORY_TOO_LARGE /agent/agents:1:1: has 300 agent files; only the first 256 by name are read, \
@@ -339,7 +340,7 @@ fn an_unknown_name_is_answered_with_those_that_exist() {
         [
             told("exploer"),
             told("Explorer"),
-            told("worker"),
+            told("editor"),
             told(" explorer"),
             told("a\n\u{1b}[31mb"),
             told(&"x".repeat(5000)),

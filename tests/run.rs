@@ -923,6 +923,34 @@ async fn an_isolated_run_works_in_a_tree_of_its_own_and_leaves_a_branch() {
 }
 
 #[tokio::test]
+async fn the_worker_has_a_tree_of_its_own_where_there_is_git_and_works_in_place_elsewhere() {
+    for has_git in [true, false] {
+        let scene = scene("echo new > made.txt; begin; said 'Done.'; settled")
+            .config(json!({ "allowWrite": true }))
+            .with(|spec| spec.agent = "general-purpose".into());
+        fs::remove_dir(scene.path("project/.git")).expect("not a repository yet");
+        if has_git {
+            let made =
+                std::process::Command::new("git").args(["init", "-q"]).arg(scene.path("project")).status();
+            assert!(made.expect("git runs").success());
+        }
+        let result = scene.run().await;
+        let single = &result.details.results[0];
+        assert_eq!(
+            (single.agent.as_str(), single.outcome),
+            ("worker", RunOutcome::Completed),
+            "{}",
+            result.text
+        );
+        assert_eq!(single.isolation.as_ref().is_some_and(|left| left.branch.is_some()), has_git);
+        assert_eq!(scene.path("project/made.txt").exists(), !has_git);
+    }
+    let scene = scene("begin; said 'Done.'; settled").with(|spec| spec.agent = "worker".into());
+    let result = scene.run().await;
+    assert_eq!(result.details.results[0].isolation, None, "nothing can be written, so it needs no tree");
+}
+
+#[tokio::test]
 async fn the_snapshot_of_a_run_that_changes_nothing_goes_and_one_that_is_too_large_is_said() {
     let writer = "---\nname: writer\ntools: read, write\n---\nWrite.";
     let run = async |config: Value| {

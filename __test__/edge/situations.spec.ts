@@ -102,7 +102,7 @@ describe("a refused call", () => {
 				"project/.pi/agents/local.md": local,
 			},
 			code: "UNKNOWN_AGENT",
-			says: /^Unknown agent: \?\. Available agents: explorer, researcher, reviewer, implementer, tester, adam, zoe, local/,
+			says: /^Unknown agent: \?\. Available agents: explorer, researcher, reviewer, implementer, tester, worker, adam, zoe, local/,
 		},
 		"an agent name of a million characters": {
 			change: { agent: "x".repeat(1e6) },

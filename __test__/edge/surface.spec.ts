@@ -9,7 +9,7 @@ import { describeTools, discoverAgents, doctor, loadConfig, type SurfaceOptions 
 import { allows } from "../support/warden.ts";
 import { Scene, single } from "./scene.ts";
 
-const builtins = ["explorer", "researcher", "reviewer", "implementer", "tester"];
+const builtins = ["explorer", "researcher", "reviewer", "implementer", "tester", "worker"];
 
 /** As where there is no warden, and so no sandbox either. */
 const noWarden = { PI_SUBAGENT_WARDEN: "" };
@@ -33,7 +33,10 @@ describe("discovery", () => {
 		const { agents, shadowed, diagnostics } = await discoverAgents(surfaceOf(new Scene(t, "")));
 		assert.deepEqual([agents.map(({ name }) => name), shadowed, diagnostics], [builtins, [], []]);
 		for (const agent of agents) {
-			assert.deepEqual([agent.source, agent.readonly, agent.path, agent.runnable], ["builtin", true, undefined, true]);
+			assert.deepEqual(
+				[agent.source, agent.readonly, agent.path, agent.runnable],
+				["builtin", agent.name !== "worker", undefined, true],
+			);
 			assert.ok(agent.description.length > 0 && !agent.description.includes("\n"));
 		}
 	});
@@ -233,7 +236,8 @@ describe("the tools to register", () => {
 		);
 		const [single, ...others] = surface.tools;
 		for (const name of builtins) {
-			assert.match(single?.description ?? "", new RegExp(`\\b${name}\\b.*\\(readonly\\)`));
+			const kept = name === "worker" ? "cannot write here" : "readonly";
+			assert.ok(single?.description.includes(`\n- ${name} (${kept}): `), name);
 			assert.ok(!others.some(({ description }) => description.includes(name)), name);
 		}
 		assert.deepEqual(

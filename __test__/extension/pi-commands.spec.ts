@@ -37,7 +37,7 @@ for (const version of piVersions) {
 		test("print mode: agents on standard output", async () => {
 			const { code, stdout } = await runPrint(stage.world, "/subagents agents");
 			assert.equal(code, 0);
-			assert.match(stdout, /^Sub-agents: 6 agents\n/);
+			assert.match(stdout, /^Sub-agents: 7 agents\n/);
 			assert.match(
 				stdout,
 				/✓ explorer +\(builtin, readonly\) Finds code.*\n {4}tools +read, grep, find, ls(?:, bash)?\n/,
@@ -70,7 +70,7 @@ for (const version of piVersions) {
 			const appended = log.events.find(({ type }) => type === "entry_appended");
 			const entry = appended?.entry as { customType: string; data: { text: string } } | undefined;
 			assert.equal(entry?.customType, "subagents-report");
-			assert.match(entry.data.text, /^Sub-agents: 6 agents\n[\s\S]*✓ scout/);
+			assert.match(entry.data.text, /^Sub-agents: 7 agents\n[\s\S]*✓ scout/);
 		});
 
 		test("RPC: a notification", async () => {

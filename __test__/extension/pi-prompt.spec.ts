@@ -21,7 +21,7 @@ const { describeTools } = createRequire(import.meta.url)(packageDir) as typeof i
 /** Tokens, about four characters each, that everything this package adds to a request may take. */
 const maxTokens = 1_300;
 
-/** With it `researcher` can run, so that all five builtins are offered. */
+/** With it `researcher` can run, so that all six builtins are offered. */
 const webTools = `const parameters = { type: "object", properties: {} };
 export default (pi) => {
 	for (const name of ["web_search", "fetch_content", "get_search_content"]) {
@@ -58,14 +58,14 @@ for (const version of piVersions) {
 
 		after(() => stage.close());
 
-		test("define the tools with the same bytes over all turns, all five builtins once", () => {
+		test("define the tools with the same bytes over all turns, all six builtins once", () => {
 			const [first, ...others] = stage.server.requests.filter(({ isParent }) => isParent);
 			const tools = JSON.stringify(first?.tools);
 			assert.equal(others.length, 4);
 			for (const request of others) assert.equal(JSON.stringify(request.tools), tools);
 			const { description = "", parameters } = definitionIn(first);
-			const listed = description.split("\n").flatMap((line) => /^- (\w+)( \(readonly\))?:/.exec(line)?.[1] ?? []);
-			assert.deepEqual(listed, ["explorer", "researcher", "reviewer", "implementer", "tester"]);
+			const listed = description.split("\n").flatMap((line) => /^- (\w+)( \([a-z ]+\))?:/.exec(line)?.[1] ?? []);
+			assert.deepEqual(listed, ["explorer", "researcher", "reviewer", "implementer", "tester", "worker"]);
 			const { required, additionalProperties } = parameters ?? {};
 			assert.deepEqual([required, additionalProperties], [["agent", "task"], false]);
 			for (const name of toolNames.slice(1)) {

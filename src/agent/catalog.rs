@@ -10,7 +10,8 @@ use crate::text::{Code, Diagnostic, Position, Severity, nearest, one_line};
 
 const NAME_DUPLICATE: Code = (Severity::Warning, "AGENT_NAME_DUPLICATE");
 /// Claude Code's builtin agents, and those of ours that do the same.
-const CLAUDE_NAMES: [(&str, &str); 2] = [("Explore", "explorer"), ("Plan", "implementer")];
+const CLAUDE_NAMES: [(&str, &str); 3] =
+    [("Explore", "explorer"), ("Plan", "implementer"), ("general-purpose", "worker")];
 /// Names listed in a message; a longer list would crowd out the message itself.
 const LISTED: usize = 100;
 /// The longest valid name, plus a few characters to show that a name is too long.

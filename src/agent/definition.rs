@@ -63,6 +63,8 @@ text_enum! {
         /// In its directory.
         #[default]
         None = "none",
+        /// In a private repository where there is git, in its directory elsewhere.
+        Auto = "auto",
         /// In a private repository, made from the state of its tree.
         Private = "private",
     }

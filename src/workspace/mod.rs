@@ -21,7 +21,7 @@ mod writing;
 
 pub use git::{Git, GitError};
 pub use private::{Imported, PrivateTree};
-pub(crate) use root::{REPOSITORY, is_bare, root_of};
+pub(crate) use root::{REPOSITORY, has_git, is_bare, root_of};
 pub(crate) use scan::{Found, PARTIAL, scan};
 pub use snapshot::{Change, ChangeKind, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone};
 pub(crate) use writing::{HeldTree, Look, WRITES, WorkTree, WritersTurn};

@@ -1,7 +1,10 @@
 //! Where the tree begins that a directory belongs to.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::process::{resolve_program, search_path};
 
 /// What git keeps a repository in.
 pub(crate) const REPOSITORY: &str = ".git";
@@ -12,6 +15,12 @@ pub(crate) const REPOSITORY: &str = ".git";
 pub(crate) fn root_of(directory: &Path) -> PathBuf {
     let is_root = |path: &&Path| is_repository(&path.join(REPOSITORY));
     directory.ancestors().find(is_root).unwrap_or(directory).to_path_buf()
+}
+
+/// Whether `directory` lies in a git work tree, and there is a git among the programs of this environment. Blocks.
+pub(crate) fn has_git(directory: &Path, env: &[(OsString, OsString)]) -> bool {
+    let repository = directory.canonicalize().ok().and_then(|path| RepositoryDirs::of(&root_of(&path)));
+    repository.is_some() && resolve_program("git".as_ref(), search_path(env)).is_some()
 }
 
 /// Whether a directory is itself a repository, without a work tree. Blocks.

@@ -68,7 +68,7 @@ impl AdmittedRun {
     /// Whether the child can be started before the call arrives. Not when it gets a tree of its own, which is made first, when its protocol needs the task at once, when the
     /// budget is exhausted, or when a token must be refreshed before the child gets its copy.
     pub async fn may_boot_early(&self) -> bool {
-        if self.resolved.is_isolated() {
+        if self.resolved.is_isolated {
             return false;
         }
         if !protocol_of(self.config().protocol).waits_for_task() || self.meter().await.refusal().is_some() {

@@ -24,7 +24,7 @@ use crate::run::drive::protocol::protocol_of;
 use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::spec::{RunSpec, Timeout};
 use crate::text::figures;
-use crate::workspace::{WRITES, WorkTree};
+use crate::workspace::{WRITES, WorkTree, has_git};
 
 /// A run with everything decided that does not depend on its child. Nothing here is looked up again later.
 #[derive(Clone, Debug)]
@@ -56,6 +56,8 @@ pub(crate) struct ResolvedRun {
     pub gates: Vec<String>,
     /// Whether the child gets a shell, if it may not write.
     shell: ShellPolicy,
+    /// Whether the child works in a private tree.
+    pub is_isolated: bool,
     /// The work tree that the child writes to, unless it gets one of its own.
     pub tree: Option<WorkTree>,
     /// How the end of the child's process tree is ensured.
@@ -123,14 +125,7 @@ pub(in crate::run) fn resolve(
         return Err(Refusal::Blank { parameter: "task", expected: "it says what the agent is to do" });
     }
     check_paths(spec)?;
-    let agent = find_agents(&spec.cwd, context, &config).find(&spec.agent)?;
-    let agent = match &overrides.output_schema {
-        Some(schema) => {
-            let output_schema = Some(OutputSchema::new(schema.clone()).map_err(Refusal::Schema)?);
-            Arc::new(AgentDefinition { output_schema, ..AgentDefinition::clone(&agent) })
-        }
-        None => agent,
-    };
+    let agent = agent_of(spec, &config)?;
     let values = AgentValues::of(&agent, &config, &context.host, overrides);
     if let Some(by) = values.disabled {
         return Err(Refusal::AgentDisabled { agent: agent.name.clone(), by });
@@ -153,6 +148,8 @@ pub(in crate::run) fn resolve(
     } else {
         (None, Vec::new())
     };
+    let writes = may_write(&agent, &config);
+    let is_isolated = writes && is_isolated(values.isolation.value, spec);
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_held());
     let timeout = match overrides.timeout {
         Timeout::AsConfigured => values.timeout.value,
@@ -168,7 +165,7 @@ pub(in crate::run) fn resolve(
         let name = &agent.name;
         notices.push(format!("`subagents/auth/{name}.json` is not used: the project wrote this agent"));
     }
-    if may_write(&agent, &config) && !sandbox.is_held() {
+    if writes && !sandbox.is_held() {
         notices.push(EVERYWHERE.to_owned());
     }
     let (skills, missing) = SkillFiles::of(&values.skills.value, &context.host);
@@ -194,7 +191,8 @@ pub(in crate::run) fn resolve(
         announces: overrides.announces,
         tool_snapshot: overrides.tools.clone(),
         shell: shell_policy(&sandbox, &spec.cwd, context),
-        tree: tree_of(&agent, &config, &values, spec),
+        is_isolated,
+        tree: WorkTree::of(&spec.cwd, variable(WRITES).as_deref()).filter(|_| writes && !is_isolated),
         gates: if loads_gates(&sandbox, &config) { gates(context) } else { Vec::new() },
         values,
         agent,
@@ -216,11 +214,6 @@ impl ResolvedRun {
     /// Whether the child may write files of the user's.
     pub(in crate::run) fn may_write(&self) -> bool {
         may_write(&self.agent, &self.config)
-    }
-
-    /// Whether the child works in a private tree.
-    pub(in crate::run) fn is_isolated(&self) -> bool {
-        self.may_write() && self.values.isolation.value == Isolation::Private
     }
 
     /// The command that checks the child's work. What cannot write has nothing to be checked.
@@ -330,15 +323,21 @@ impl ResolvedRun {
     }
 }
 
-/// The work tree that the child writes to, unless it gets one of its own.
-fn tree_of(
-    agent: &AgentDefinition,
-    config: &Config,
-    values: &AgentValues,
-    spec: &RunSpec,
-) -> Option<WorkTree> {
-    let is_in_place = may_write(agent, config) && values.isolation.value != Isolation::Private;
-    if is_in_place { WorkTree::of(&spec.cwd, spec.context.var(WRITES).as_deref()) } else { None }
+/// The agent that the call names, with the call's schema of the result.
+fn agent_of(spec: &RunSpec, config: &Config) -> Result<Arc<AgentDefinition>, Refusal> {
+    let agent = find_agents(&spec.cwd, &spec.context, config).find(&spec.agent)?;
+    let Some(schema) = &spec.overrides.output_schema else { return Ok(agent) };
+    let output_schema = Some(OutputSchema::new(schema.clone()).map_err(Refusal::Schema)?);
+    Ok(Arc::new(AgentDefinition { output_schema, ..AgentDefinition::clone(&agent) }))
+}
+
+/// Whether a child that may write gets a private tree.
+fn is_isolated(isolation: Isolation, spec: &RunSpec) -> bool {
+    match isolation {
+        Isolation::None => false,
+        Isolation::Auto => has_git(&spec.cwd, &spec.context.env),
+        Isolation::Private => true,
+    }
 }
 
 /// Whether a child with this sandbox loads the user's gates: not where the kernel keeps it from writing at all, nor where the user

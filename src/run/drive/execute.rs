@@ -239,7 +239,7 @@ impl ActiveRun<'_> {
     /// Gives the run a private tree, if it is to have one, and moves it there.
     async fn isolate(&mut self) -> Result<(), String> {
         let AdmittedRun { spec, resolved, builder, .. } = &mut self.admitted;
-        if !resolved.is_isolated() {
+        if !resolved.is_isolated {
             return Ok(());
         }
         let (isolated, cwd) =

@@ -426,11 +426,10 @@ impl<'a> Layers<'a> {
         let of_file = agent.isolation.map(|own| Sourced::new(own, ValueSource::AgentFile));
         let found = self.user(|settings| settings.bounds.isolation).or(of_file);
         let found = found.unwrap_or(Sourced::new(Isolation::None, ValueSource::Default));
-        let is_asked = self.bounds().any(|bounds| bounds.isolation == Some(Isolation::Private));
-        if is_asked && found.value == Isolation::None {
-            return Sourced::new(Isolation::Private, ValueSource::Project);
+        match self.bounds().filter_map(|bounds| bounds.isolation).max() {
+            Some(asked) if asked > found.value => Sourced::new(asked, ValueSource::Project),
+            _ => found,
         }
-        found
     }
 
     fn skills(&self, agent: &AgentDefinition, config: &Config) -> Sourced<Skills> {
