@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 /**
- * Measures what is promised about speed and memory, side by side with the usual way, and writes `benchmark/RESULTS.md`.
+ * Measures what is promised about speed and memory, side by side with the usual way, and writes `benchmark/RESULTS.md`
+ * and what is made of it: plots, `docs/speed.md`, `benchmark/results.json`.
  * `--only collector,memory` measures some sections and only prints, unless `--write` renews them in the page. `--quick`
  * runs every section on very little data and shows no figures: it tells whether the benchmarks still work.
+ *
+ * `--draw` measures nothing: it makes the plots and what the pages quote anew, of the figures in the page.
  *
  * A section that fails is named with its error at the end, the others are written all the same, and the exit code is 1.
  */
@@ -28,6 +31,7 @@ import { newestPi, root, setupDir } from "./lib/places.mjs";
 import { runMain, SetupProblem } from "./lib/problem.mjs";
 import { coreFeatures, endRunning, runQuietly } from "./lib/programs.mjs";
 import { note, step } from "./lib/progress.mjs";
+import { draw, source } from "./plots/files.mjs";
 import { setUp } from "./setup.mjs";
 
 /** @type {Record<string, (setting: import("./lib/bench-run.mjs").Setting) => Promise<import("./lib/bench-table.mjs").Section>>} */
@@ -55,8 +59,16 @@ const withPi = ["early", "lean", "import"];
 
 await runMain(async () => {
 	const { values } = parseArgs({
-		options: { quick: { type: "boolean" }, only: { type: "string" }, write: { type: "boolean" } },
+		options: {
+			...{ quick: { type: "boolean" }, only: { type: "string" }, write: { type: "boolean" } },
+			draw: { type: "boolean" },
+		},
 	});
+	if (values.draw) {
+		draw();
+		note(`The plots and docs/speed.md are made of ${source}.`);
+		return 0;
+	}
 	const isQuick = values.quick ?? false;
 	const names = values.only?.split(",") ?? Object.keys(sections);
 	const unknown = names.find((name) => !(name in sections));
@@ -134,13 +146,19 @@ function report(found, failed, { isWhole, isWritten }) {
 	process.stdout.write(`\n${text}\n`);
 	const promised = found.flatMap(({ rows }) => rows).filter(({ reached }) => reached !== undefined);
 	note(`${promised.filter(({ reached }) => reached).length} of ${promised.length} targets reached.`);
-	const results = join(root, "benchmark", "RESULTS.md");
+	const results = join(root, source);
 	if (!isWritten) {
 		note("benchmark/RESULTS.md stays as it is: that was not everything.");
 		return;
 	}
 	writeFileSync(results, isWhole ? text : renewed(readFileSync(results, "utf8"), found));
-	note("Written to benchmark/RESULTS.md.");
+	// A section that failed is missing, and a plot of the others would be stale.
+	if (failed.length > 0) {
+		note(`Written to ${source}. Nothing is drawn, because sections failed.`);
+		return;
+	}
+	draw();
+	note(`Written to ${source}, and drawn in docs/speed.md.`);
 }
 
 /**

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { median, piOf, report } from "./bench-run.mjs";
+import { median, piOf, report, spread } from "./bench-run.mjs";
 import { times } from "./bench-table.mjs";
 import { newestPi, piOverride, root } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
@@ -57,7 +57,7 @@ export async function early(setting) {
 	];
 	const about =
 		`From the last byte of the parent's tool call, streamed by a scripted model, to the child's first request at that model,\n` +
-		`in pi ${newestPi}: median and longest of ${delegations} delegations. Baseline: the sub-agent extension that pi has as an example,\n` +
+		`in pi ${newestPi}: median and range of ${delegations} delegations. Baseline: the sub-agent extension that pi has as an example,\n` +
 		"with the same agent file, in turn on the same machine. A slow call streams its arguments for 1.8 s, agent first.";
 	return { title: "From a complete call to its child's first request", about, rows };
 }
@@ -88,6 +88,6 @@ function earlyRows(ours, theirs) {
  * @returns {Row}
  */
 function row(what, ours, theirs) {
-	const words = (/** @type {number[]} */ ms) => `${median(ms).toFixed(0)} ms, at most ${Math.max(...ms).toFixed(0)} ms`;
+	const words = (/** @type {number[]} */ ms) => spread(ms, (value) => `${value.toFixed(0)} ms`);
 	return { what, ours: words(ours), baseline: words(theirs), ratio: times(median(theirs) / median(ours)) };
 }

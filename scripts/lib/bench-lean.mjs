@@ -3,7 +3,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 
-import { baseline, median, piOf, report } from "./bench-run.mjs";
+import { baseline, median, piOf, report, spread } from "./bench-run.mjs";
 import { times } from "./bench-table.mjs";
 import { SetupProblem } from "./problem.mjs";
 import { step } from "./progress.mjs";
@@ -26,7 +26,7 @@ export async function lean(setting) {
 	const rounds = setting.quick ? 1 : 11;
 	const about =
 		`Booting pi in RPC mode until it answers \`get_state\`, in a home with ten extensions, skills, prompts, themes and two MCP\n` +
-		`servers: ${rounds} times as a run starts its child, and as one starts pi by hand (baseline), in turn. Processor time and memory\n` +
+		`servers: ${rounds} times as a run starts its child, and as one starts pi by hand (baseline), in turn: medians and ranges. Processor time and memory\n` +
 		"(its share, PSS) are those of all processes of it, MCP servers included, 0.4 s after the answer. Linux only.";
 	const title = "What a child costs to boot";
 	if (process.platform !== "linux") return { title, about, rows: [] };
@@ -61,11 +61,13 @@ export async function lean(setting) {
 function wayRows(what, ours, theirs, isPromised) {
 	/** @type {(name: string, key: keyof BootCost, unit: string, digits?: number) => Row} */
 	const row = (name, key, unit, digits = 0) => {
-		const [own, other] = [ours, theirs].map((costs) => median(costs.map((cost) => cost[key])));
+		const [owns = [], others = []] = [ours, theirs].map((costs) => costs.map((cost) => cost[key]));
+		const [own, other] = [median(owns), median(others)];
+		const word = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`;
 		return {
 			what: `${what}: ${name}`,
-			ours: `${own.toFixed(digits)} ${unit}`,
-			baseline: `${other.toFixed(digits)} ${unit}`,
+			ours: spread(owns, word),
+			baseline: spread(others, word),
 			ratio: times(own / other),
 			...(isPromised ? { target: `≤ ${mostOfBaseline}×`, reached: own / other <= mostOfBaseline } : {}),
 		};

@@ -132,6 +132,17 @@ function endGroup(pid) {
 	}
 }
 
+/**
+ * The median of several measurements and their range, such as `40 ms, 38 ms to 49 ms`.
+ *
+ * @param {number[]} values
+ * @param {(value: number) => string} word a figure with its unit
+ */
+export function spread(values, word) {
+	if (values.length < 2) return word(median(values));
+	return `${word(median(values))}, ${word(Math.min(...values))} to ${word(Math.max(...values))}`;
+}
+
 /** @param {number[]} values */
 export function median(values) {
 	return quantile(values, 0.5);

@@ -3,7 +3,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 
-import { alternate, baseline, median, together } from "./bench-run.mjs";
+import { alternate, baseline, median, spread, together } from "./bench-run.mjs";
 import { times } from "./bench-table.mjs";
 import { SetupProblem } from "./problem.mjs";
 import { step } from "./progress.mjs";
@@ -63,12 +63,14 @@ export async function scale({ engine, folder, quick }) {
 			javascriptDelay: host("javascript", count, "off", "delay"),
 		};
 		const found = await step(`${what} at once`, () => (quick ? together(hosts) : alternate(hosts, rounds)));
-		const theirs = medianOf(found.javascript);
+		/** @type {Cost[]} */
+		const theirs = found.javascript;
 		for (const [sandbox, more] of Object.entries(sandboxes)) {
-			const ours = medianOf(found[/** @type {"off" | "required"} */ (sandbox)]);
+			/** @type {Cost[]} */
+			const ours = found[/** @type {"off" | "required"} */ (sandbox)];
 			const delays = found[/** @type {"offDelay" | "requiredDelay"} */ (`${sandbox}Delay`)];
-			checkSame(ours.textBytes, theirs.textBytes);
-			costs[sandbox][count] = ours;
+			checkSame(medianOf(ours).textBytes, medianOf(theirs).textBytes);
+			costs[sandbox][count] = medianOf(ours);
 			rows.push(
 				...costRows(`${what}${more}`, count, ours, theirs),
 				delayRow(`${what}${more}`, medianOf(delays), medianOf(found.javascriptDelay)),
@@ -94,37 +96,52 @@ function medianOf(reports) {
 /**
  * @param {string} what
  * @param {number} count
- * @param {Cost} ours
- * @param {Cost} theirs
+ * @param {Cost[]} ours
+ * @param {Cost[]} theirs
  * @returns {Row[]}
  */
 function costRows(what, count, ours, theirs) {
 	/** @type {(name: string, key: keyof Cost, unit: string, most?: number) => Row} */
 	const each = (name, key, unit, most) => {
-		const [own, other] = [ours[key] / count, theirs[key] / count];
+		const [owns = [], others = []] = [ours, theirs].map((costs) => costs.map((cost) => cost[key] / count));
+		const [own, other] = [median(owns), median(others)];
+		const word = (/** @type {number} */ value) => `${value.toFixed(2)} ${unit}`;
 		return {
 			what: `${what}: ${name}`,
-			ours: `${own.toFixed(2)} ${unit}`,
-			baseline: `${other.toFixed(2)} ${unit}`,
+			ours: spread(owns, word),
+			baseline: spread(others, word),
 			...(own > 0 && other > 0 ? { ratio: times(other / own) } : {}),
 			...(most ? { target: `< ${most} ${unit}`, reached: own < most } : {}),
 		};
 	};
+	/** @type {(costs: Cost[], key: keyof Cost) => number[]} */
+	const all = (costs, key) => costs.map((cost) => cost[key]);
+	const milliseconds = (/** @type {number} */ ms) => `${ms.toFixed(2)} ms`;
+	const threads = (/** @type {Cost[]} */ costs) => String(median(all(costs, "threads")));
 	/** @type {Row[]} */
 	const alone =
 		count === 1
-			? [{ what: `${what}: twenty timers that do nothing, JavaScript thread`, ours: `${ours.timersMs.toFixed(2)} ms` }]
+			? [
+					{
+						what: `${what}: twenty timers that do nothing, JavaScript thread`,
+						ours: spread(all(ours, "timersMs"), milliseconds),
+					},
+				]
 			: [];
 	return [
-		{ what: `${what}: until all have ended`, ours: seconds(ours.wallMs), baseline: seconds(theirs.wallMs) },
+		{
+			what: `${what}: until all have ended`,
+			ours: spread(all(ours, "wallMs"), seconds),
+			baseline: spread(all(theirs, "wallMs"), seconds),
+		},
 		each("processor time of the host by child", "hostMs", "ms"),
 		// A thread that sleeps in between spends most of it on waking up.
 		each("JavaScript thread by child", "threadMs", "ms", count === 1 ? undefined : most.threadMs),
 		...alone,
 		each("memory by child", "growthMib", "MiB", most.mebibytes),
 		each("memory by child at its peak", "peakMib", "MiB"),
-		{ what: `${what}: a warden`, ours: `${(ours.wardenMib / count).toFixed(2)} MiB` },
-		{ what: `${what}: threads of the host`, ours: String(ours.threads), baseline: String(theirs.threads) },
+		{ what: `${what}: a warden`, ours: `${(median(all(ours, "wardenMib")) / count).toFixed(2)} MiB` },
+		{ what: `${what}: threads of the host`, ours: threads(ours), baseline: threads(theirs) },
 	];
 }
 

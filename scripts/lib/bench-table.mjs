@@ -23,8 +23,8 @@ export function page(sections, failed = []) {
 	const head = [
 		"# Benchmark results",
 		"",
-		"Written by `npm run bench`. Everything was measured side by side on one machine, in medians of alternating runs;",
-		"the ratios are the point, absolute figures do not travel.",
+		"Written by `npm run bench`. Everything was measured side by side on one machine, in medians of alternating runs, with their",
+		"range where there are several; the ratios are the point, absolute figures do not travel. As plots: [docs/speed.md](../docs/speed.md).",
 		"",
 		machine(),
 		...(failed.length > 0 ? ["", `**Not measured, because they failed: ${failed.join(", ")}.**`] : []),

@@ -1,0 +1,122 @@
+/** Plots and figures that pages quote are those of `benchmark/RESULTS.md`. `npm run bench -- --draw` makes them anew. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { figure, results } from "../../scripts/plots/data.mjs";
+import { papers, svg } from "../../scripts/plots/draw.mjs";
+import { files, source } from "../../scripts/plots/files.mjs";
+import { questions } from "../../scripts/plots/questions.mjs";
+import { packageDir } from "./versions.ts";
+
+const read = (path: string) => readFileSync(join(packageDir, path), "utf8");
+
+test("plots, data and quoted figures are made of the committed results", () => {
+	for (const [path, text] of files()) {
+		assert.equal(read(path), text, `${path} is not made of ${source}: npm run bench -- --draw`);
+	}
+	const drawn = [...files().keys()].filter((path) => path.startsWith("benchmark/plots/"));
+	assert.deepEqual(
+		readdirSync(join(packageDir, "benchmark/plots"))
+			.map((name) => `benchmark/plots/${name}`)
+			.sort(),
+		drawn.sort(),
+	);
+});
+
+test("another figure in the results is another plot", () => {
+	const page = read(source);
+	const changed = page.replace(/(early boot, the call streams for 1\.8 s \| )[\d.]+ ms/, "$1123 ms");
+	assert.notEqual(changed, page);
+	const [before, after] = [page, changed].map((text) => questions(results(text))[0]);
+	assert.ok(before && after);
+	assert.notEqual(svg(after, "light"), svg(before, "light"));
+	assert.match(after.answer, /^123 ms/);
+});
+
+test("a figure is read as the tables write it, with its spread and its unit", () => {
+	const rows: [string, object][] = [
+		["40 ms", { median: 40, unit: "ms" }],
+		["40 ms, at most 1.2 s", { median: 40, high: 1200, unit: "ms" }],
+		["40 ms, 38 to 49 ms", { median: 40, low: 38, high: 49, unit: "ms" }],
+		["900 µs, 800 µs to 1.2 ms", { median: 900, low: 800, high: 1200, unit: "µs" }],
+		["2.80 ms (+0.88)", { median: 2.8, unit: "ms" }],
+		["-0.09 MiB", { median: -0.09, unit: "MiB" }],
+		["29 left", { median: 29, unit: "left" }],
+		["9.4 ms, at most 32.8 ms; 3 left", { median: 3, unit: "left" }],
+		["17", { median: 17 }],
+		["1.1, 1.4, 4.2 ms", {}],
+		["> 10.0 s", {}],
+	];
+	for (const [text, wanted] of rows) assert.deepEqual(figure(text), { text, ...wanted });
+});
+
+test("a picture shows no script, loads nothing, and every side of it is named and drawn within its frame", () => {
+	for (const question of questions(results(read(source)))) {
+		for (const look of ["light", "dark"] as const) {
+			const picture = svg(question, look);
+			assert.doesNotMatch(
+				picture.replace('xmlns="http://www.w3.org/2000/svg"', ""),
+				/<script|href|url\(|\bon\w+=|http/,
+			);
+			assert.ok(picture.includes(papers[look].ground));
+			for (const { label } of question.groups) assert.ok(picture.includes(label), label);
+			const [, width = 0, height = 0] = (/width="(\d+)" height="(\d+)"/.exec(picture) ?? []).map(Number);
+			for (const [, x, y, size = 13, anchor, text = ""] of picture.matchAll(
+				/<text x="([\d.]+)" y="([\d.]+)"(?: font-size="(\d+)")?(?: font-weight="600")?(?: text-anchor="(\w+)")?[^>]*>([^<]*)</g,
+			)) {
+				const long = text.length * Number(size) * 0.55;
+				const from = Number(x) - (anchor === "end" ? long : anchor === "middle" ? long / 2 : 0);
+				assert.ok(from >= 0 && from + long <= width, `${question.name}: \`${text}\` leaves the picture`);
+				assert.ok(Number(y) <= height);
+			}
+		}
+	}
+});
+
+/**
+ * What a page may say without a line in the results: limits and settings, and what was measured in another way. A figure
+ * that is neither stands in a part which is made of the results.
+ */
+const unbound: Record<string, RegExp[]> = {
+	"docs/background.md": [/a process of 50 to 60 MB/],
+	"docs/children.md": [
+		/and 48 kB of/,
+		/more than 1 MiB/,
+		/or 32 MiB/,
+		/up to 100 MB/,
+		/takes about 110 MB/,
+		/unless 512 MiB/,
+		/below 256 MiB/,
+	],
+	"docs/redaction.md": [/at most 1 MiB/, /580 MB/, /\d+ MB/],
+	"docs/results.md": [/more than 2 MiB/],
+	"docs/sandbox.md": [],
+	"docs/writing.md": [/256 MiB/],
+	"docs/api.md": [/3 MiB of memory/],
+	"ARCHITECTURE.md": [/at 0\.1 MB/, /26 to 31 ms/],
+	"CONTRIBUTING.md": [/adds 0\.6 ms/],
+};
+
+test("a page quotes no speed or size that is not bound to the results", () => {
+	const pages = ["README.md", "README.zh.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].concat(
+		readdirSync(join(packageDir, "docs"))
+			.filter((name) => name.endsWith(".md") && !["speed.md", "faults.md"].includes(name))
+			.map((name) => `docs/${name}`),
+	);
+	for (const page of pages) {
+		const text = read(page)
+			.replace(/^(`{3,}).*?^\1`*$/gms, "")
+			.replace(/<!-- from benchmark\/RESULTS\.md: .*?<!-- end -->/gs, "")
+			.replace(/`[^`\n]*`/g, "");
+		let rest = text;
+		for (const said of unbound[page] ?? []) {
+			assert.match(text, said, `${page} does not say ${said} any more`);
+			rest = rest.replaceAll(new RegExp(said.source, "g"), "");
+		}
+		const quoted = rest.match(/\b\d[\d.,]* ?(?:ms|µs|MB\/s|[kM]i?B|×)(?![a-z])/g) ?? [];
+		assert.deepEqual(quoted, [], `${page} quotes figures that nothing binds to ${source}`);
+	}
+});

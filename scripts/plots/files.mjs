@@ -1,0 +1,109 @@
+/** What is made of `benchmark/RESULTS.md`: the data, the plots, and what pages quote. Each has one content only. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { root } from "../lib/places.mjs";
+import { results, row } from "./data.mjs";
+import { inWords, papers, svg } from "./draw.mjs";
+import { questions } from "./questions.mjs";
+
+/** Where the figures stand that all others are made of. */
+export const source = join("benchmark", "RESULTS.md");
+
+const looks = /** @type {(keyof typeof papers)[]} */ (Object.keys(papers));
+
+/**
+ * The files and their contents, by path below the root. Of a page that is written by hand only the marked part is made.
+ *
+ * @returns {Map<string, string>}
+ */
+export function files() {
+	const read = (/** @type {string} */ path) => readFileSync(join(root, path), "utf8");
+	const found = results(read(source));
+	const asked = questions(found);
+	/** @type {Map<string, string>} */
+	const files = new Map();
+	files.set("benchmark/results.json", `${JSON.stringify(found, undefined, "\t")}\n`);
+	for (const question of asked) {
+		for (const look of looks) files.set(`benchmark/plots/${question.name}-${look}.svg`, svg(question, look));
+	}
+	files.set("docs/speed.md", page(found, asked));
+	const children = "docs/children.md";
+	files.set(children, replaced(read(children), "boot", bootTable(found), children));
+	return files;
+}
+
+/** Writes the files anew. */
+export function draw() {
+	for (const [path, text] of files()) writeFileSync(join(root, path), text);
+}
+
+/**
+ * @param {import("./data.mjs").Results} found
+ * @param {ReturnType<typeof questions>} asked
+ */
+function page(found, asked) {
+	const parts = asked.map((question) =>
+		[`## ${question.title}`, question.answer, picture(question, "../benchmark/plots")].join("\n\n"),
+	);
+	return `${[
+		"# Speed and memory",
+		[
+			"What delegation costs, in five pictures. `npm run bench` makes this page, together with",
+			"[`benchmark/RESULTS.md`](../benchmark/RESULTS.md), which has all figures and says how each was measured, and",
+			"`benchmark/results.json`, which has the same for programs. Both sides were measured in turn on one machine; the ratios are the",
+			"point, absolute figures do not travel.",
+		].join("\n"),
+		`Machine: ${found.machine}`,
+		...parts,
+	].join("\n\n")}\n`;
+}
+
+/**
+ * @param {ReturnType<typeof questions>[number]} question
+ * @param {string} folder
+ */
+function picture(question, folder) {
+	return [
+		"<picture>",
+		`  <source media="(prefers-color-scheme: light)" srcset="${folder}/${question.name}-light.svg">`,
+		`  <img src="${folder}/${question.name}-dark.svg" alt="${question.title} ${inWords(question)}">`,
+		"</picture>",
+	].join("\n");
+}
+
+/** @param {import("./data.mjs").Results} found */
+function bootTable(found) {
+	const title = "What a child costs to boot";
+	const columns = ["first answer", "processor time", "memory"];
+	/** @type {(name: string, figure: (what: string) => string | undefined) => string} */
+	const line = (name, figure) => `| ${[name, ...columns.map((what) => figure(what) ?? "")].join(" | ")} |`;
+	const child = "sandboxed child";
+	return [
+		"| | time | processor time | memory |",
+		"|---|---|---|---|",
+		line("a sandboxed child, guard and all", (what) => row(found, title, `${child}: ${what}`).ours.text),
+		line("pi by hand", (what) => row(found, title, `${child}: ${what}`).baseline?.text),
+		line(
+			"pi by hand, in an empty home",
+			(what) => row(found, title, `pi by hand in a home with nothing: ${what}`).ours.text,
+		),
+	].join("\n");
+}
+
+/**
+ * The page with the part between the two marks made anew.
+ *
+ * @param {string} page
+ * @param {string} mark
+ * @param {string} part
+ * @param {string} path for the error
+ */
+function replaced(page, mark, part, path) {
+	const [start, end] = [`<!-- from benchmark/RESULTS.md: ${mark} -->\n`, "\n<!-- end -->"];
+	const from = page.indexOf(start);
+	const to = page.indexOf(end, from);
+	if (from === -1 || to === -1) throw new Error(`${path} has no part \`${start.trim()}\` … \`${end.trim()}\``);
+	return page.slice(0, from + start.length) + part + page.slice(to);
+}
