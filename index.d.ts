@@ -2501,6 +2501,8 @@ export interface Streaming {
   heldForMs?: number
   /** The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back. */
   behind?: string
+  /** What of its changes cannot be undone; absent unless it writes in place. */
+  undoNote?: string
   /** From 1. */
   attempt: number
   /** The newest texts and tool calls, oldest first; at most 64, and 32 KiB of JSON. */
@@ -2596,6 +2598,8 @@ export interface TaskProgress {
   heldForMs?: number
   /** The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back. */
   behind?: string
+  /** What of its changes cannot be undone; absent unless it writes in place. */
+  undoNote?: string
   /** From 1. */
   attempt: number
   /** Milliseconds since the task got its turn; while it is queued, since the call. */

@@ -17,11 +17,14 @@ use std::process::Command;
 use std::sync::Arc;
 
 use actor::Actor;
+use pi_subagent_native::orchestrate::background::{Receipt, SpawnRequest, background, spawn};
 use pi_subagent_native::orchestrate::{
     Call, CallOrder, HandOver, TaskSpec, TasksSpec, chain, parallel, single,
 };
 use pi_subagent_native::process::{Cancel, CancelReason};
-use pi_subagent_native::run::{Control, HostContext, RunId, RunOutcome, RunOverrides, RunSpec, ToolResult};
+use pi_subagent_native::run::{
+    Control, Host, HostContext, RunId, RunOutcome, RunOverrides, RunSpec, ToolResult,
+};
 use pids::eventually;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User, stage};
@@ -165,6 +168,10 @@ async fn writers_of_one_tree_run_one_after_the_other_and_readers_beside_them() {
     let behind = behind(&update).expect("it waits");
     assert!(behind.starts_with("writer (") && behind.len() == "writer (1a2b3c4d)".len(), "{behind}");
 
+    let notes = update.iter().flat_map(|update| &update.details.tasks).map(|task| task.progress.undo_note);
+    let ignored = "it writes here; `/subagents undo` takes that back, but for files that git ignores";
+    assert_eq!(notes.collect::<Vec<_>>(), [Some(ignored), Some(ignored), None]);
+
     scene.write("alpha", "");
     scene.until(&["end alpha", "start alpha", "start beta", "start gamma"]).await;
     scene.write("beta", "");
@@ -269,4 +276,20 @@ async fn where_the_order_cannot_be_kept_a_run_goes_on_and_says_so() {
     assert!(!result.is_error, "{}", result.text);
     let said = &result.details.results[0].diagnostics;
     assert!(said.iter().any(|note| note.starts_with("runs of other pi processes may write")), "{said:?}");
+}
+
+#[tokio::test]
+async fn the_receipt_of_a_run_without_git_says_that_nothing_can_be_undone() {
+    let scene = Scene::new();
+    let root = scene.0.path();
+    scene.write("alpha", "");
+    fs::create_dir(root.join("plain")).expect("made");
+    let host = Host { session_id: Some("conversation".into()), ..Host::default() };
+    let context = HostContext { host, ..HostContext::clone(&context(root, &json!({}), None)) };
+    let request = SpawnRequest::new("alpha".into(), root.join("plain"), Arc::new(context));
+    let request = SpawnRequest { agent: Some("writer".into()), ..request };
+    let receipt = spawn(&background(&root.join("agent")), request, Arc::new(User::default())).await;
+    let Receipt::Accepted { warnings, .. } = receipt else { panic!("{receipt:?}") };
+    assert_eq!(warnings, ["it writes here, and without git nothing of that can be undone"]);
+    scene.until(&["end alpha", "start alpha"]).await;
 }

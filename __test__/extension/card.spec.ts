@@ -161,6 +161,10 @@ describe("the card of a run under way", () => {
 		[{ state: "queued", position: 3 }, "○ subagent explorer · 4s · queued #3"],
 		[{ state: "queued" }, "○ subagent explorer · 4s · queued"],
 		[{ state: "queued", position: 1, heldForMs: 30_400 }, "○ subagent explorer · 4s · rate limit, 30s left"],
+		[
+			{ state: "queued", position: 1, behind: "worker (1a2b3c4d)" },
+			"○ subagent explorer · 4s · waits for worker (1a2b3c4d) to finish writing here",
+		],
 		[{ state: "starting" }, "◐ subagent explorer · 4s · starting"],
 		[{ state: "retrying", attempt: 2 }, "↻ subagent explorer · 4s · retrying, attempt 2"],
 		[{ state: "running", attempt: 2 }, "● subagent explorer · 4s · attempt 2"],
@@ -174,6 +178,12 @@ describe("the card of a run under way", () => {
 			if (run.state !== "running") assert.doesNotMatch(lines.join("\n"), /silent/);
 		});
 	}
+
+	it("says what cannot be undone before it is written", () => {
+		const undoNote = "it writes here, and without git nothing of that can be undone";
+		const lines = new Card().update(live({ state: "starting", undoNote })).lines();
+		assert.match(lines.at(-1) ?? "", new RegExp(`^ +${undoNote}$`));
+	});
 
 	it("counts a rate limit down between updates", () => {
 		mock.timers.enable({ apis: ["setTimeout", "Date"] });

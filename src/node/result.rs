@@ -80,6 +80,8 @@ pub struct Streaming {
     pub held_for_ms: Option<f64>,
     /// The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back.
     pub behind: Option<String>,
+    /// What of its changes cannot be undone; absent unless it writes in place.
+    pub undo_note: Option<&'static str>,
     /// From 1.
     pub attempt: u32,
     /// The newest texts and tool calls, oldest first; at most 64, and 32 KiB of JSON.
@@ -127,6 +129,8 @@ pub struct TaskProgress {
     pub held_for_ms: Option<f64>,
     /// The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back.
     pub behind: Option<String>,
+    /// What of its changes cannot be undone; absent unless it writes in place.
+    pub undo_note: Option<&'static str>,
     /// From 1.
     pub attempt: u32,
     /// Milliseconds since the task got its turn; while it is queued, since the call.
@@ -378,7 +382,7 @@ object_into_js! { |details: run::RunDetails| RunDetails {
 object_into_js! { |error: run::CallError| CallError { code, message } }
 
 object_into_js! { |progress: run::Progress| Streaming {
-    state, position, held_for_ms, behind, attempt, display_items, usage, turn_count, elapsed_ms, since_event_ms, model,
+    state, position, held_for_ms, behind, undo_note, attempt, display_items, usage, turn_count, elapsed_ms, since_event_ms, model,
     retry,
 } }
 
@@ -389,6 +393,7 @@ object_into_js! { |task: run::TaskProgress| TaskProgress {
     position: task.progress.position,
     held_for_ms: task.progress.held_for_ms,
     behind: task.progress.behind,
+    undo_note: task.progress.undo_note,
     attempt: task.progress.attempt,
     elapsed_ms: task.progress.elapsed_ms,
     since_event_ms: task.progress.since_event_ms,

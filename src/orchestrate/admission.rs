@@ -106,7 +106,9 @@ impl Queued {
         show: &mut (dyn FnMut(Progress) + Send),
     ) -> ToolResult {
         let (progress, seen) = watch::channel(Progress::default());
-        watched(self.run_reporting_to(&progress, ready, callbacks, control), seen, show).await
+        let undo_note = ready.resolved.undo_note;
+        let mut noted = |progress| show(Progress { undo_note, ..progress });
+        watched(self.run_reporting_to(&progress, ready, callbacks, control), seen, &mut noted).await
     }
 
     async fn run_reporting_to(

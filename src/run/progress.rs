@@ -84,6 +84,8 @@ pub struct Progress {
     pub held_for_ms: Option<u64>,
     /// The run that writes to the same work tree and has to end first, while it waits for one.
     pub behind: Option<Arc<str>>,
+    /// What of its changes cannot be undone, of a run that writes in place.
+    pub undo_note: Option<&'static str>,
     /// The current attempt, counted from 1.
     pub attempt: u32,
     /// The newest text of the child.
@@ -122,6 +124,7 @@ impl Default for Progress {
             position: None,
             held_for_ms: None,
             behind: None,
+            undo_note: None,
             attempt: 1,
             text: Arc::from(""),
             display_items: Arc::from([]),

@@ -113,11 +113,21 @@ impl<'a> Card<'a> {
         }
         let mut rows = match (self.all, self.is_live()) {
             (false, _) => list.rows(),
-            (true, true) => list.live_blocks((self.most_rows() - 1 - SUMMARY_ROWS) as usize),
+            (true, true) => {
+                let room = (self.most_rows() - 1 - SUMMARY_ROWS) as usize;
+                list.live_blocks(room - self.undo_note().len())
+            }
             (true, false) => list.final_blocks(),
         };
         rows.extend(indented(self.sum(), INDENT));
+        rows.extend(indented(self.undo_note(), INDENT));
         rows
+    }
+
+    /// What is worth knowing before a run has written something.
+    fn undo_note(&self) -> Drawing {
+        let note = self.list.views.iter().find_map(|view| view.undo_note);
+        note.map(|note| Row::text("muted", note)).into_iter().collect()
     }
 
     /// One run under way.
@@ -129,6 +139,7 @@ impl<'a> Card<'a> {
         parts.extend(view.usage.iter().flat_map(|usage| figures(usage, view.model)));
         parts.push(view.silence(false));
         rows.push(Row::parts(parts));
+        rows.extend(self.undo_note());
         rows
     }
 

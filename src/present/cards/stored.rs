@@ -79,6 +79,7 @@ pub(super) struct LiveTask {
     pub position: Option<f64>,
     pub held_for_ms: Option<f64>,
     pub behind: Option<String>,
+    pub undo_note: Option<String>,
     pub usage: Spent,
     pub model: Option<String>,
     pub retry: Option<Retry>,

@@ -57,6 +57,8 @@ pub(super) struct TaskView<'a> {
     pub usage: Option<Usage>,
     pub model: Option<&'a str>,
     pub error: Option<&'a str>,
+    /// What of its changes cannot be undone, until it has ended.
+    pub undo_note: Option<&'a str>,
     /// The last text so far, or the answer.
     pub text: &'a str,
     pub items: &'a [Item],
@@ -78,6 +80,7 @@ impl<'a> TaskView<'a> {
             usage: None,
             model: None,
             error: None,
+            undo_note: None,
             text: "",
             items: &[],
             result: None,
@@ -110,6 +113,7 @@ impl<'a> TaskView<'a> {
             usage: Some(task.usage.with_turns(task.turn_count)),
             model: task.model.as_deref(),
             error: task.error.as_deref(),
+            undo_note: task.undo_note.as_deref().filter(|_| !is_over(state)),
             text: task.text.as_deref().unwrap_or_default(),
             items: task.display_items.as_deref().unwrap_or_default(),
             result: None,
@@ -138,6 +142,7 @@ impl<'a> TaskView<'a> {
             usage: Some(result.usage.usage()),
             model: result.model.as_deref(),
             error: result.error.as_deref(),
+            undo_note: None,
             text: result.output.as_deref().unwrap_or_default(),
             items: result.display_items.as_deref().unwrap_or_default(),
             result: Some(result),

@@ -60,6 +60,8 @@ pub(crate) struct ResolvedRun {
     pub is_isolated: bool,
     /// The work tree that the child writes to, unless it gets one of its own.
     pub tree: Option<WorkTree>,
+    /// What of its changes there cannot be undone.
+    pub undo_note: Option<&'static str>,
     /// How the end of the child's process tree is ensured.
     pub supervision: Supervision,
     /// The warden's program, if there is one.
@@ -83,6 +85,9 @@ pub(crate) struct ResolvedRun {
     tool_snapshot: Option<Vec<String>>,
 }
 
+/// What is told before a run writes in place.
+const NOT_IGNORED: &str = "it writes here; `/subagents undo` takes that back, but for files that git ignores";
+const NO_GIT: &str = "it writes here, and without git nothing of that can be undone";
 /// What is said of a child that nothing keeps in its tree.
 const EVERYWHERE: &str = "the agent may write wherever you can";
 
@@ -149,7 +154,7 @@ pub(in crate::run) fn resolve(
         (None, Vec::new())
     };
     let writes = may_write(&agent, &config);
-    let is_isolated = writes && is_isolated(values.isolation.value, spec);
+    let (is_isolated, tree, undo_note) = if writes { writes_to(&values, spec) } else { (false, None, None) };
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_held());
     let timeout = match overrides.timeout {
         Timeout::AsConfigured => values.timeout.value,
@@ -192,7 +197,8 @@ pub(in crate::run) fn resolve(
         tool_snapshot: overrides.tools.clone(),
         shell: shell_policy(&sandbox, &spec.cwd, context),
         is_isolated,
-        tree: WorkTree::of(&spec.cwd, variable(WRITES).as_deref()).filter(|_| writes && !is_isolated),
+        tree,
+        undo_note,
         gates: if loads_gates(&sandbox, &config) { gates(context) } else { Vec::new() },
         values,
         agent,
@@ -331,13 +337,19 @@ fn agent_of(spec: &RunSpec, config: &Config) -> Result<Arc<AgentDefinition>, Ref
     Ok(Arc::new(AgentDefinition { output_schema, ..AgentDefinition::clone(&agent) }))
 }
 
-/// Whether a child that may write gets a private tree.
-fn is_isolated(isolation: Isolation, spec: &RunSpec) -> bool {
-    match isolation {
+/// Whether a child that may write gets a private tree; if not, the tree that it writes to, and what cannot be undone there.
+fn writes_to(values: &AgentValues, spec: &RunSpec) -> (bool, Option<WorkTree>, Option<&'static str>) {
+    let has_git = has_git(&spec.cwd, &spec.context.env);
+    let is_isolated = match values.isolation.value {
         Isolation::None => false,
-        Isolation::Auto => has_git(&spec.cwd, &spec.context.env),
+        Isolation::Auto => has_git,
         Isolation::Private => true,
+    };
+    if is_isolated {
+        return (true, None, None);
     }
+    let tree = WorkTree::of(&spec.cwd, spec.context.var(WRITES).as_deref());
+    (false, tree, Some(if has_git { NOT_IGNORED } else { NO_GIT }))
 }
 
 /// Whether a child with this sandbox loads the user's gates: not where the kernel keeps it from writing at all, nor where the user

@@ -67,14 +67,15 @@ async fn begin(
     };
     // The caller may be gone; an accepted run continues.
     let reply = |answer| drop(receipt.send(answer));
-    let accepted = |note: &str| {
+    let accepted = |note: &str, undo_note: Option<&str>| {
         let BackgroundRun { run_id, session_key, .. } = live.record();
+        let warnings = warnings.into_iter().chain(undo_note.map(str::to_owned)).collect();
         Receipt::Accepted { run_id, session_key, note: note.to_owned(), warnings }
     };
     let ready = if let Some(prepared) = prepared {
         match accept(&service, &live, prepared, handoff, &config).await {
             Ok(ready) => {
-                reply(accepted(NOTE));
+                reply(accepted(NOTE, ready.resolved.undo_note));
                 Ok(ready)
             }
             Err(answer) => return reply(answer),
@@ -83,7 +84,7 @@ async fn begin(
         if !host(&service, &live, &config).await {
             return reply(Receipt::Forbidden(too_many(&config)));
         }
-        reply(accepted(ASKED));
+        reply(accepted(ASKED, None));
         match after_consent(&service, &live, preparing.await, handoff).await {
             Some(ready) => ready,
             None => return,
