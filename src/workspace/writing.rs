@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use super::root::root_of;
 use crate::files::exclusive::{lock, remove};
 use crate::files::{layout, open, owned, private};
+use crate::text::one_line;
 
 /// The variable in which a child finds the trees that it or the runs above it write to. Its own runs do not wait for those:
 /// they would wait for it.
@@ -18,6 +19,8 @@ const SEPARATOR: char = ',';
 
 /// Most bytes of the name of a writer.
 const NAME_BYTES: u64 = 256;
+/// Longest name that is told.
+const NAME_CHARS: usize = 80;
 
 /// A work tree that a run writes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +141,8 @@ impl Drop for HeldTree {
 
 fn read(name: &Path) -> Option<String> {
     let file = owned::open(name, File::options().read(true)).ok()?;
-    String::from_utf8(open::read(file, NAME_BYTES).ok()?).ok()
+    let name = open::read(file, NAME_BYTES).ok()?;
+    Some(one_line(&String::from_utf8_lossy(&name), NAME_CHARS))
 }
 
 #[cfg(all(test, unix))]
