@@ -1375,11 +1375,11 @@ export interface LoadedConfig {
 /** A mark: one column wide. */
 export interface MarkStyle {
   /** The name of the mark. */
-  name: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped"
+  name: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped" | "added" | "removed" | "hunk"
   /** The sign itself; empty for `none`. */
   sign: string
   /** The theme colour it is drawn in. */
-  color: "success" | "muted" | "warning" | "error" | "accent"
+  color: "success" | "muted" | "warning" | "error" | "accent" | "toolDiffAdded" | "toolDiffRemoved"
 }
 
 /**
@@ -1443,7 +1443,7 @@ export interface OutputLimits {
 /** The keys of an action of the panel. */
 export interface PanelKey {
   /** What they do. */
-  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "all" | "again" | "keys" | "back" | "left"
+  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "diff" | "all" | "again" | "keys" | "back" | "left"
   /** The action of pi's that is the same: the keys that the user has chosen for it come first. */
   pi?: string
   /** The panel's own keys, as pi names keys. */
@@ -1678,7 +1678,7 @@ export declare function reportDrawing(data: string): Array<Row> | null
 /** One line of a report. */
 export interface ReportLine {
   /** The mark before it; absent: none. */
-  mark?: "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped"
+  mark?: "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped" | "added" | "removed" | "hunk"
   /** Its first column; absent: none. */
   name?: string
   /** What it says. */
@@ -2467,7 +2467,7 @@ export declare function stateWords(standing: RunStanding): StateWords
 /** How a state is shown. */
 export interface StateWords {
   /** The name of its mark; `markStyles` has the sign. */
-  mark: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped"
+  mark: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped" | "added" | "removed" | "hunk"
   /** The state in a word or two. */
   word: string
   /** What to show beside the mark; absent for a run that simply runs or has simply done its work. */

@@ -127,6 +127,14 @@ fn a_line_is_understood_or_refused_with_what_is_wrong() {
             "send  1a  go on:  \"now\"\nplease ",
             Command::On(one("1a"), RunCommand::Send { message: "go on:  \"now\"\nplease".to_owned() }),
         ),
+        ("diff 1a2b", Command::On(one("1a2b"), RunCommand::Diff)),
+        ("apply a name", Command::On(one("a name"), RunCommand::Apply { with_flagged: false })),
+        ("apply 1a2b --with-flagged", Command::On(one("1a2b"), RunCommand::Apply { with_flagged: true })),
+        ("apply --with-flagged 1a2b", Command::On(one("1a2b"), RunCommand::Apply { with_flagged: true })),
+        ("apply --abort 1a2b", Command::On(one("1a2b"), RunCommand::AbortApply)),
+        ("apply --abort", Command::AbortApply),
+        ("discard 1a2b", Command::On(one("1a2b"), RunCommand::Discard { is_sure: false })),
+        ("discard 1a2b --yes", Command::On(one("1a2b"), RunCommand::Discard { is_sure: true })),
         ("undo \"a name\"", Command::On(one("a name"), RunCommand::Undo)),
         ("resume 1a", Command::On(one("1a"), RunCommand::Resume { message: None })),
         (
@@ -407,6 +415,9 @@ fn typed_commands_are_completed() {
         "background",
         "resume",
         "undo",
+        "diff",
+        "apply",
+        "discard",
         "answer",
         "agents",
         "doctor",
@@ -429,6 +440,9 @@ fn typed_commands_are_completed() {
     }
     assert_eq!(values("stop "), ["stop 5e5e5e5e", "stop 1a2b3c4d", "stop all"], "what is over needs no stop");
     assert_eq!(values("resume "), with("resume", &all[2..]), "what runs needs no resuming");
+    for command in ["undo", "diff", "apply", "apply --abort", "discard"] {
+        assert_eq!(values(&format!("{command} ")), with(command, &all[2..]), "{command}");
+    }
     assert_eq!(values("log 1a2b3c4d "), ["log 1a2b3c4d tools"]);
     assert_eq!(values("log 1a2b3c4d 50 to"), ["log 1a2b3c4d 50 tools"]);
     assert_eq!(values("log 1a2b3c4d tools "), [""; 0]);

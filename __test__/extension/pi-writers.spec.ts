@@ -73,6 +73,21 @@ for (const version of piVersions) {
 			assert.equal(git("status", "--porcelain"), before);
 			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\n");
 			assert.match(textOf(lastEnd(log)), /nothing of this is in your tree yet/);
+			const saidOf = async (line: string) => (await runPrint(stage.world, `/subagents ${line}`)).stdout;
+			assert.match(await saidOf(`diff ${run.runId}`), /^ *\+two$/m);
+			writeFileSync(join(cwd, "mine.txt"), "mine\n");
+			const flagged = await saidOf(`apply ${run.runId}`);
+			assert.match(flagged, /cannot be applied: these files run code later.*`\.pi\/x`.*--with-flagged/);
+			assert.match(
+				await saidOf(`apply ${run.runId} --with-flagged`),
+				/applied .* to your tree: \.pi\/x, kept\.txt, new\.txt/,
+			);
+			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\ntwo\n");
+			assert.match(await saidOf(`apply --abort ${run.runId}`), /took back what was applied/);
+			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\n");
+			assert.deepEqual([existsSync(join(cwd, "new.txt")), existsSync(join(cwd, "mine.txt"))], [false, true]);
+			assert.match(await saidOf(`discard ${run.runId} --yes`), /deleted the branch subagent/);
+			assert.doesNotMatch(git("branch"), /subagent/);
 		});
 	});
 

@@ -29,7 +29,8 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 	const answer = (runId: string) => void questions.open(`answer ${runId}`);
 	registerReportRenderer(pi);
 	pi.registerCommand("subagents", {
-		description: "Sub-agents: list, run, background, stop, log, info, send, resume, undo, answer, agents, doctor",
+		description:
+			"Sub-agents: list, run, background, stop, log, info, send, resume, diff, apply, discard, undo, answer, agents, doctor",
 		getArgumentCompletions(prefix) {
 			const items = background.session?.complete(prefix) ?? [];
 			// One that is complete gets no list, so that Enter runs it at once.

@@ -66,6 +66,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 				unwaited("the panel", act(run, "send", text)),
 			),
 		info: (run) => show(run, "info"),
+		diff: (run) => show(run, "diff"),
 		log: (run) => show(run, "log", `${LOG_LIMIT} tools`),
 	};
 	return {

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 ba09937c47efb9c1. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 2dcd706975a6e5b6. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6352,8 +6352,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 ba09937c47efb9c1"}.`)) return void 0;
-  const [version] = "0.1.0 ba09937c47efb9c1".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 2dcd706975a6e5b6"}.`)) return void 0;
+  const [version] = "0.1.0 2dcd706975a6e5b6".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7491,6 +7491,7 @@ function runActions(host, callbacks, answer2) {
       (text2) => unwaited("the panel", act(run, "send", text2))
     ),
     info: (run) => show2(run, "info"),
+    diff: (run) => show2(run, "diff"),
     log: (run) => show2(run, "log", `${LOG_LIMIT} tools`)
   };
   return {
@@ -8407,7 +8408,7 @@ function registerCommands(pi, session2) {
   const answer2 = (runId) => void questions.open(`answer ${runId}`);
   registerReportRenderer(pi);
   pi.registerCommand("subagents", {
-    description: "Sub-agents: list, run, background, stop, log, info, send, resume, undo, answer, agents, doctor",
+    description: "Sub-agents: list, run, background, stop, log, info, send, resume, diff, apply, discard, undo, answer, agents, doctor",
     getArgumentCompletions(prefix) {
       const items = background.session?.complete(prefix) ?? [];
       return items.length > 0 ? items : null;

@@ -44,7 +44,7 @@ pub struct RunStanding {
 pub struct StateWords {
     /// The name of its mark; `markStyles` has the sign.
     #[napi(
-        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\""
+        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\" | \"added\" | \"removed\" | \"hunk\""
     )]
     pub mark: &'static str,
     /// The state in a word or two.
@@ -58,13 +58,15 @@ pub struct StateWords {
 pub struct MarkStyle {
     /// The name of the mark.
     #[napi(
-        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\""
+        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\" | \"added\" | \"removed\" | \"hunk\""
     )]
     pub name: &'static str,
     /// The sign itself; empty for `none`.
     pub sign: &'static str,
     /// The theme colour it is drawn in.
-    #[napi(ts_type = "\"success\" | \"muted\" | \"warning\" | \"error\" | \"accent\"")]
+    #[napi(
+        ts_type = "\"success\" | \"muted\" | \"warning\" | \"error\" | \"accent\" | \"toolDiffAdded\" | \"toolDiffRemoved\""
+    )]
     pub color: &'static str,
 }
 

@@ -69,7 +69,7 @@ pub fn run_list(
 pub struct PanelKey {
     /// What they do.
     #[napi(
-        ts_type = "\"up\" | \"down\" | \"pageUp\" | \"pageDown\" | \"halfUp\" | \"halfDown\" | \"top\" | \"bottom\" | \"open\" | \"tools\" | \"answer\" | \"stop\" | \"background\" | \"message\" | \"resume\" | \"log\" | \"info\" | \"all\" | \"again\" | \"keys\" | \"back\" | \"left\""
+        ts_type = "\"up\" | \"down\" | \"pageUp\" | \"pageDown\" | \"halfUp\" | \"halfDown\" | \"top\" | \"bottom\" | \"open\" | \"tools\" | \"answer\" | \"stop\" | \"background\" | \"message\" | \"resume\" | \"log\" | \"info\" | \"diff\" | \"all\" | \"again\" | \"keys\" | \"back\" | \"left\""
     )]
     pub action: &'static str,
     /// The action of pi's that is the same: the keys that the user has chosen for it come first.

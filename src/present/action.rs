@@ -12,7 +12,7 @@ use crate::text::{figures, one_line};
 pub(crate) const RESULT_ARRIVES: &str = "The result will arrive as a message when it ends. Do not start it again, wait or poll for it; go on, or end your turn.";
 
 /// Longest reason.
-const MAX_WHY: usize = 400;
+pub(super) const MAX_WHY: usize = 400;
 /// Most files that are named.
 const MAX_PATHS: usize = 20;
 /// Most runs that are named in a sentence.
@@ -73,7 +73,7 @@ pub fn undone_report(
     report.with(ReportLine::new(Mark::Info, "", "what git ignores is never brought back"))
 }
 
-fn listed(paths: &[PathBuf]) -> String {
+pub(super) fn listed(paths: &[PathBuf]) -> String {
     let mut names: Vec<String> = paths.iter().take(MAX_PATHS).map(|path| shown(path)).collect();
     if paths.len() > MAX_PATHS {
         names.push(format!("and {} more", paths.len() - MAX_PATHS));
@@ -82,7 +82,7 @@ fn listed(paths: &[PathBuf]) -> String {
 }
 
 /// A path on one line: a file may have any name.
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     one_line(&path.to_string_lossy(), MAX_WHY)
 }
 

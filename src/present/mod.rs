@@ -22,6 +22,7 @@ mod action;
 mod agents;
 mod announcement;
 pub mod cards;
+mod changes;
 mod clock;
 mod counts;
 mod doctor;
@@ -45,6 +46,7 @@ pub use action::{
 pub use agents::agents_report;
 pub use announcement::ANNOUNCEMENT;
 pub(crate) use announcement::{DeliveryBody, PARTIAL, announcement_details, message};
+pub use changes::{applied_report, difference_report, discarded_report, taken_back_report};
 pub use clock::Clock;
 pub use doctor::doctor_report;
 pub use drawing::{Apart, Cell, Color, Drawing, Fit, Part, Row, Span};

@@ -33,12 +33,18 @@ text_enum! {
         Retrying = "retrying",
         /// It was never started.
         Skipped = "skipped",
+        /// A line that was added.
+        Added = "added",
+        /// A line that was removed.
+        Removed = "removed",
+        /// Where in a file the lines that follow are.
+        Hunk = "hunk",
     }
 }
 
 impl Mark {
     /// Every mark.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::None,
         Self::Ok,
         Self::Info,
@@ -50,13 +56,17 @@ impl Mark {
         Self::Starting,
         Self::Retrying,
         Self::Skipped,
+        Self::Added,
+        Self::Removed,
+        Self::Hunk,
     ];
 
     /// The sign that is shown, one column wide. It has to do where there is no colour.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
-            Self::None => "",
+            // The lines of a difference have their own.
+            Self::None | Self::Added | Self::Removed | Self::Hunk => "",
             Self::Ok => "✓",
             Self::Info => "·",
             Self::Warning => "⚠",
@@ -77,7 +87,9 @@ impl Mark {
             Self::Ok => "success",
             Self::Error => "error",
             Self::Warning | Self::Asking | Self::Retrying => "warning",
-            Self::Running | Self::Starting => "accent",
+            Self::Running | Self::Starting | Self::Hunk => "accent",
+            Self::Added => "toolDiffAdded",
+            Self::Removed => "toolDiffRemoved",
             Self::None | Self::Info | Self::Queued | Self::Skipped => "muted",
         }
     }

@@ -60,6 +60,6 @@ pub use result::{
     Announcement, CallError, CheckReport, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult,
     TimeoutReason, ToolResult,
 };
-pub(crate) use snapshots::undo;
+pub(crate) use snapshots::{snapshot_store, undo};
 pub use spec::{Resumption, RunId, RunOverrides, RunSpec, Timeout};
 pub use state::{RunOutcome, RunState, TaskState};

@@ -8,8 +8,10 @@
 //! | how does git read it without running what it names | `git`, `index` |
 //! | who may write to it now | `writing` |
 //! | what was in it at one moment | `snapshot/` |
+//! | how is what an isolated run did taken over into it | `apply/` |
 //! | how does a run get a tree of its own, and its project what it did there | `private/` |
 
+mod apply;
 mod git;
 mod index;
 mod names;
@@ -19,9 +21,12 @@ mod scan;
 mod snapshot;
 mod writing;
 
+pub use apply::{Applied, ApplyError, Difference, Discarded};
 pub use git::{Git, GitError};
 pub use private::{Imported, PrivateTree};
 pub(crate) use root::{REPOSITORY, has_git, is_bare, root_of};
 pub(crate) use scan::{Found, PARTIAL, scan};
-pub use snapshot::{Change, ChangeKind, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone};
+pub use snapshot::{
+    Apply, Change, ChangeKind, Left, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone,
+};
 pub(crate) use writing::{HeldTree, Look, WRITES, WorkTree, WritersTurn};

@@ -26,7 +26,7 @@ pub struct CommandReport {
 pub struct ReportLine {
     /// The mark before it; absent: none.
     #[napi(
-        ts_type = "\"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\""
+        ts_type = "\"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\" | \"added\" | \"removed\" | \"hunk\""
     )]
     pub mark: Option<&'static str>,
     /// Its first column; absent: none.

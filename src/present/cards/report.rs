@@ -72,7 +72,7 @@ fn row(ReportLine { mark, name, text, indent }: &ReportLine) -> Row {
     if !mark.sign().is_empty() {
         lead.push(Span::new(mark.color(), format!("{} ", mark.sign())));
     }
-    let words = Span::new(if mark.sign().is_empty() { "muted" } else { "toolOutput" }, text);
+    let words = Span::new(if mark.sign().is_empty() { mark.color() } else { "toolOutput" }, text);
     let name = Span::new("accent", folded(name));
     let (label, spans) = match (name.text.is_empty(), words.text.is_empty()) {
         (true, _) => (None, vec![words]),

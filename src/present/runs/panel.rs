@@ -40,6 +40,8 @@ text_enum! {
         Log = "log",
         /// Shows what is known of a run.
         Info = "info",
+        /// Shows what an isolated run has changed.
+        Diff = "diff",
         /// Lists the runs of all sessions.
         All = "all",
         /// Asks for a report again.
@@ -97,6 +99,7 @@ pub fn panel_keys() -> Vec<PanelKey> {
         key(A::Resume, &["r"], "resume a run that has ended"),
         key(A::Log, &["l"], "the conversation so far"),
         key(A::Info, &["i"], "everything that is known of the run"),
+        key(A::Diff, &["d"], "what an isolated run has changed"),
         key(A::All, &["a"], "the runs of all sessions, or only of this one"),
         key(A::Again, &["u"], "ask for a report again"),
         key(A::Keys, &["?"], "these keys"),

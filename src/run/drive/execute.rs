@@ -93,7 +93,7 @@ impl ActiveRun<'_> {
         }
         let starting = Progress { state: RunState::Starting, ..Progress::default() };
         self.watchers.progress.send_replace(starting);
-        match unless_cancelled(&self.cancel.clone(), self.isolate()).await {
+        match unless_cancelled(&self.cancel.clone(), Box::pin(self.isolate())).await {
             Ok(Ok(())) => (),
             refused => {
                 if let Some(early) = early {

@@ -92,7 +92,11 @@ impl SnapshotStore {
     }
 
     /// What git prints in one line.
-    pub(super) async fn git_text(&self, snapshot: &Snapshot, args: &[&str]) -> Result<String, SnapshotError> {
+    pub(in crate::workspace) async fn git_text(
+        &self,
+        snapshot: &Snapshot,
+        args: &[&str],
+    ) -> Result<String, SnapshotError> {
         let printed = self.git(snapshot, args, Vec::new()).await?;
         Ok(String::from_utf8_lossy(&printed).trim().to_owned())
     }

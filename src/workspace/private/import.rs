@@ -13,10 +13,12 @@ use crate::files::{FileError, private};
 use crate::text::chain;
 use crate::workspace::git::Scope;
 use crate::workspace::root::RepositoryDirs;
-use crate::workspace::snapshot::{Call, Change, SnapshotError, SnapshotStore, copy_with_time, off_thread};
+use crate::workspace::snapshot::{
+    Call, Change, Left, Snapshot, SnapshotError, SnapshotStore, copy_with_time, off_thread,
+};
 
 /// The patch, in the directory of the snapshot.
-const PATCH: &str = "changes.patch";
+pub(in crate::workspace) const PATCH: &str = "changes.patch";
 /// How many names are tried for a branch: a run that is continued has one already.
 const ATTEMPTS: u32 = 64;
 
@@ -102,7 +104,10 @@ impl SnapshotStore {
         imported.changes = self.changes(snapshot, &snapshot.tree, &recorded.tree).await?;
         (imported.insertions, imported.deletions) = self.lines(snapshot, &recorded.tree).await?;
         imported.patch = Some(self.patch(snapshot, &recorded.tree).await?);
-        imported.branch = Some(self.publish(tree, &commit).await?);
+        let branch = self.publish(tree, &commit).await?;
+        let left = Left { branch: branch.clone(), commit: commit.clone(), is_discarded: false };
+        imported.branch = Some(branch);
+        self.keep(&Snapshot { left: Some(left), ..self.open(&snapshot.id).await? }).await?;
         imported.commit = Some(commit);
         Ok(())
     }
@@ -127,11 +132,7 @@ impl SnapshotStore {
         Ok(tip)
     }
 
-    async fn lines(
-        &self,
-        snapshot: &crate::workspace::Snapshot,
-        tree: &str,
-    ) -> Result<(u64, u64), SnapshotError> {
+    async fn lines(&self, snapshot: &Snapshot, tree: &str) -> Result<(u64, u64), SnapshotError> {
         let args = [
             "diff-tree",
             "-r",
@@ -150,11 +151,7 @@ impl SnapshotStore {
         Ok((sum(0), sum(1)))
     }
 
-    async fn patch(
-        &self,
-        snapshot: &crate::workspace::Snapshot,
-        tree: &str,
-    ) -> Result<PathBuf, SnapshotError> {
+    async fn patch(&self, snapshot: &Snapshot, tree: &str) -> Result<PathBuf, SnapshotError> {
         let args = [
             "diff-tree",
             "-r",

@@ -21,3 +21,4 @@ mod incoming;
 
 pub use create::PrivateTree;
 pub use import::Imported;
+pub(in crate::workspace) use import::PATCH;

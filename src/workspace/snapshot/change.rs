@@ -59,7 +59,7 @@ pub(super) fn parse(printed: &[u8]) -> Option<Vec<Change>> {
 }
 
 /// A path as git names it.
-pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+pub(in crate::workspace) fn path_of(bytes: &[u8]) -> PathBuf {
     #[cfg(unix)]
     return PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
     #[cfg(not(unix))]

@@ -9,6 +9,7 @@
 //! | take one, compare, read, open again, release | `store` |
 //! | what of a repository has to be known to read its tree | `facts` |
 //! | which tree do the files make now | `record` |
+//! | what has an isolated run left, and was it applied | `left` |
 //! | what differs between two trees | `change` |
 //! | bring back what a run has changed | `undo`, `restore` |
 //! | what can go wrong | `error` |
@@ -16,15 +17,22 @@
 mod change;
 mod error;
 mod facts;
+mod left;
 mod record;
 mod restore;
 mod store;
 mod undo;
 
 pub use change::{Change, ChangeKind};
+pub(super) use change::{File, path_of};
 pub use error::SnapshotError;
 pub(super) use facts::off_thread;
+pub(super) use left::Name;
+pub use left::{Apply, Left};
 pub use record::SnapshotLimits;
+pub(super) use record::line as index_line;
+#[cfg(unix)]
+pub(super) use restore::{make, parents};
 pub(super) use store::{Call, copy_with_time};
 pub use store::{Snapshot, SnapshotStore};
 pub use undo::Undone;

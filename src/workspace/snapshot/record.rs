@@ -233,7 +233,7 @@ pub(in crate::workspace) fn alternate(directory: &Path) -> std::ffi::OsString {
 }
 
 /// A line for `git update-index --index-info`.
-fn line(mode: &str, object: &str, path: &[u8]) -> Vec<u8> {
+pub(in crate::workspace) fn line(mode: &str, object: &str, path: &[u8]) -> Vec<u8> {
     [format!("{mode} {object} 0\t").as_bytes(), path, b"\0"].concat()
 }
 

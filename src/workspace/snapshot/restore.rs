@@ -107,7 +107,12 @@ mod imp {
     }
 
     /// Makes a link, or a file to write to. Its other permissions are those of a new file of this user.
-    fn make(parent: impl AsFd, name: &OsStr, mode: u32, content: &[u8]) -> Result<Option<File>, Errno> {
+    pub(in crate::workspace) fn make(
+        parent: impl AsFd,
+        name: &OsStr,
+        mode: u32,
+        content: &[u8],
+    ) -> Result<Option<File>, Errno> {
         if mode == LINK {
             return symlinkat(OsStr::from_bytes(content), parent, name).map(|()| None);
         }
@@ -118,7 +123,11 @@ mod imp {
 
     /// Opens the directories above a path, the root first, and returns the path's last name. `make`: those that are
     /// missing are made.
-    fn parents(root: &Path, path: &Path, make: bool) -> io::Result<(Vec<(OwnedFd, OsString)>, OsString)> {
+    pub(in crate::workspace) fn parents(
+        root: &Path,
+        path: &Path,
+        make: bool,
+    ) -> io::Result<(Vec<(OwnedFd, OsString)>, OsString)> {
         let mut names = Vec::new();
         for part in path.components() {
             match part {
@@ -143,4 +152,6 @@ mod imp {
     }
 }
 
+#[cfg(unix)]
+pub(in crate::workspace) use imp::{make, parents};
 use imp::{remove, write};

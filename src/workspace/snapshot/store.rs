@@ -13,6 +13,7 @@ use std::fs::remove_dir_all as remove_tree;
 use super::change::{Change, parse};
 use super::error::SnapshotError;
 use super::facts::{Facts, off_thread};
+use super::left::{Apply, Left};
 use super::record::{Recorded, Recorder, SnapshotLimits, alternate};
 use crate::files::layout::{self, is_run_id};
 use crate::files::{FileError, private};
@@ -55,6 +56,12 @@ pub struct Snapshot {
     /// The name of the tree when the run ended, if that was noted.
     #[serde(default)]
     pub end: Option<String>,
+    /// What the run has left, if it worked in a tree of its own.
+    #[serde(default)]
+    pub left: Option<Left>,
+    /// How that was applied, while it is.
+    #[serde(default)]
+    pub applied: Option<Apply>,
 }
 
 /// What a command on the objects of a snapshot sees and may write.
@@ -146,6 +153,8 @@ impl SnapshotStore {
             submodules: Vec::new(),
             left_out: Vec::new(),
             end: None,
+            left: None,
+            applied: None,
         };
         let Recorded { tree, submodules, left_out } =
             self.recorder(&snapshot, ours).record(&ours.join(INDEX), false).await?;
@@ -155,7 +164,7 @@ impl SnapshotStore {
     }
 
     /// Writes what is known of a snapshot beside its objects.
-    pub(super) async fn keep(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    pub(in crate::workspace) async fn keep(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         let (record, kept) = (self.directory(&snapshot.id).join(RECORD), snapshot.clone());
         let written = off_thread(move || {
             let text = serde_json::to_vec(&kept).map_err(std::io::Error::other);

@@ -98,6 +98,15 @@ impl SnapshotStore {
     ) -> Result<BTreeMap<String, Vec<u8>>, SnapshotError> {
         let objects: BTreeSet<&str> =
             changes.iter().filter_map(|change| Some(change.old.as_ref()?.object.as_str())).collect();
+        self.blobs(snapshot, objects).await
+    }
+
+    /// What objects contain.
+    pub(in crate::workspace) async fn blobs(
+        &self,
+        snapshot: &Snapshot,
+        objects: BTreeSet<&str>,
+    ) -> Result<BTreeMap<String, Vec<u8>>, SnapshotError> {
         if objects.is_empty() {
             return Ok(BTreeMap::new());
         }

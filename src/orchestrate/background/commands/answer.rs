@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use super::changes::{abort_last, taken_over};
 use super::parse::{Command, RunCommand, Target, parse};
 use super::resolve::{named, resolve};
 use crate::config::OnExit;
@@ -91,6 +92,10 @@ pub async fn answer(
             let (cwd, context) = surroundings(view, host);
             doctor_report(&doctor(cwd, context, callbacks).await)
         }
+        Command::AbortApply => {
+            let known = service.known_runs(view.session()).await;
+            abort_last(&known, &view.scope.context).await
+        }
         Command::On(target, command) => match find(service, view, &target, command == RunCommand::Stop).await
         {
             Ok(run) => answer_on(service, view, &run, command, &clock, callbacks).await,
@@ -117,6 +122,9 @@ async fn answer_on(
         RunCommand::Log { limit, tools } => {
             let transcript = read(view, run, Wanted { entries: limit, tools }).await;
             return log_report(run, &transcript, limit, clock);
+        }
+        RunCommand::Diff | RunCommand::Apply { .. } | RunCommand::AbortApply | RunCommand::Discard { .. } => {
+            return taken_over(run, command, &view.scope.context).await;
         }
         RunCommand::Undo => return undone(run, &view.scope.context).await,
         RunCommand::Stop if !run.is_live() => return already_finished(run, clock),

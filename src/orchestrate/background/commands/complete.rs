@@ -1,6 +1,6 @@
 //! Completes what was typed.
 
-use super::parse::{SUBCOMMANDS, WAIT};
+use super::parse::{ABORT, SUBCOMMANDS, WAIT, WITH_FLAGGED};
 use crate::present::{state, who};
 use crate::run::BackgroundRun;
 use crate::text::one_line;
@@ -46,7 +46,12 @@ pub fn complete(prefix: &str, runs: &[BackgroundRun], agents: &[(String, String)
         ("background", None) => {
             runs_of(name, rest, runs.iter().filter(|run| run.is_live() && run.is_foreground))
         }
-        ("resume" | "undo", None) => runs_of(name, rest, runs.iter().filter(|run| !run.is_live())),
+        ("resume" | "undo" | "diff" | "discard" | "apply", None) => {
+            runs_of(name, rest, runs.iter().filter(|run| !run.is_live()))
+        }
+        ("apply", Some((flag @ (ABORT | WITH_FLAGGED), more))) => {
+            runs_of(&format!("{name} {flag}"), more.trim_start(), runs.iter().filter(|run| !run.is_live()))
+        }
         ("info" | "log" | "send", None) => runs_of(name, rest, runs.iter()),
         _ => Vec::new(),
     }

@@ -31,6 +31,8 @@ pub enum Command {
         /// Whether the person wants to see it work, and waits.
         wait: bool,
     },
+    /// Takes back what was applied last.
+    AbortApply,
     /// Does something with one run.
     On(Target, RunCommand),
 }
@@ -61,6 +63,20 @@ pub enum RunCommand {
     },
     /// Brings back the files that it has changed.
     Undo,
+    /// Shows what it has changed in a tree of its own.
+    Diff,
+    /// Takes over what it has changed in a tree of its own.
+    Apply {
+        /// Whether files that run code later are taken over, too.
+        with_flagged: bool,
+    },
+    /// Brings back what was before it was applied.
+    AbortApply,
+    /// Deletes what it has left.
+    Discard {
+        /// Whether to do so at once.
+        is_sure: bool,
+    },
 }
 
 /// A name for a run: a number in a list, the beginning of an id, a label, a session key, or `last`.
@@ -112,6 +128,12 @@ pub fn parse(line: &str) -> Result<Command, Report> {
         }
         "run" => run(words),
         "undo" => Ok(Command::On(words.whole_target("undo")?, RunCommand::Undo)),
+        "diff" => Ok(Command::On(words.whole_target("diff")?, RunCommand::Diff)),
+        "apply" => apply(words),
+        "discard" => {
+            let is_sure = words.take_flag(YES);
+            Ok(Command::On(words.whole_target("discard")?, RunCommand::Discard { is_sure }))
+        }
         "info" => Ok(Command::On(words.whole_target("info")?, RunCommand::Info)),
         "log" => log(words),
         "send" => {
@@ -141,6 +163,21 @@ fn run(mut words: Words<'_>) -> Result<Command, Report> {
     let task =
         words.rest().ok_or_else(|| misuse("run", format!("the task for {} is missing", quoted(&agent))))?;
     Ok(Command::Run { agent, task, wait })
+}
+
+fn apply(mut words: Words<'_>) -> Result<Command, Report> {
+    let (abort, with_flagged) = (words.take_flag(ABORT), words.take_flag(WITH_FLAGGED));
+    if abort && with_flagged {
+        return Err(misuse(
+            "apply",
+            format!("`{ABORT}` takes back everything: `{WITH_FLAGGED}` says nothing there"),
+        ));
+    }
+    if abort && words.0.trim().is_empty() {
+        return Ok(Command::AbortApply);
+    }
+    let command = if abort { RunCommand::AbortApply } else { RunCommand::Apply { with_flagged } };
+    Ok(Command::On(words.whole_target("apply")?, command))
 }
 
 fn log(mut words: Words<'_>) -> Result<Command, Report> {
@@ -186,6 +223,17 @@ impl Words<'_> {
         let end = line.find(char::is_whitespace).unwrap_or(line.len());
         self.0 = &line[end..];
         Some(line[..end].to_owned())
+    }
+
+    /// Whether a flag is the first or the last word; it is taken away.
+    fn take_flag(&mut self, flag: &str) -> bool {
+        let line = self.0.trim();
+        let is_end = |rest: &&str| rest.is_empty() || rest.starts_with(char::is_whitespace);
+        let is_start = |rest: &&str| rest.is_empty() || rest.ends_with(char::is_whitespace);
+        let rest = line.strip_prefix(flag).filter(is_end);
+        let rest = rest.or_else(|| line.strip_suffix(flag).filter(is_start));
+        self.0 = rest.unwrap_or(line).trim();
+        rest.is_some()
     }
 
     fn target(&mut self, command: &str) -> Result<Target, Report> {
@@ -237,8 +285,15 @@ const fn subcommand(name: &'static str, arguments: &'static str, description: &'
 /// Shows the run as it works.
 pub(super) const WAIT: &str = "--wait";
 
+/// Takes back what was applied.
+pub(super) const ABORT: &str = "--abort";
+/// Takes over files that run code later, too.
+pub(super) const WITH_FLAGGED: &str = "--with-flagged";
+/// Does what was asked.
+pub(super) const YES: &str = "--yes";
+
 /// All subcommands.
-pub(super) const SUBCOMMANDS: [Subcommand; 12] = [
+pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
     subcommand("list", " [all]", "this session's runs; all = those of every session"),
     subcommand("info", " <id|#>", "everything that is known of a run"),
     subcommand(
@@ -264,6 +319,13 @@ pub(super) const SUBCOMMANDS: [Subcommand; 12] = [
     ),
     subcommand("resume", " <id|#> [message]", "continues an interrupted or finished run"),
     subcommand("undo", " <id|#>", "brings back the files that a run has changed and nobody since"),
+    subcommand("diff", " <id|#>", "what an isolated run has changed"),
+    subcommand(
+        "apply",
+        " [--abort] [--with-flagged] <id|#>",
+        "takes over what an isolated run has changed; --abort takes that back",
+    ),
+    subcommand("discard", " <id|#>", "deletes the branch and the patch of an isolated run; asks once"),
     subcommand("answer", " [#|run]", "opens a question that waits, the oldest unless told otherwise"),
     subcommand("agents", "", "the agents there are, their tools, what is wrong"),
     subcommand("doctor", "", "whether sub-agents can run here, and what to do if not"),

@@ -1,0 +1,157 @@
+//! Reports what an isolated run has left, and what became of it.
+
+use std::path::PathBuf;
+
+use super::action::{MAX_WHY, listed, shown};
+use super::report::{Mark, Report, ReportLine, TITLE};
+use super::run_words::name;
+use crate::run::BackgroundRun;
+use crate::text::{figures, one_line};
+use crate::workspace::{Applied, Difference, Discarded};
+
+/// Lines of a difference that are shown: more is read in an editor.
+const MAX_LINES: usize = 400;
+/// The longest line of a difference.
+const MAX_LINE: usize = 500;
+/// Most conflicts that are named.
+const MAX_CONFLICTS: usize = 50;
+/// The columns of a tab.
+const TAB: &str = "    ";
+
+/// Shows what a run has changed, as git does.
+#[must_use]
+pub fn difference_report(run: &BackgroundRun, difference: &Difference) -> Report {
+    let mut report = Report::new(format!("Changes of {}, on {}", name(run), difference.branch));
+    let mut lines = difference.text.split(|byte| *byte == b'\n');
+    let mut in_hunk = false;
+    let shown = lines.by_ref().filter(|line| !line.is_empty()).take(MAX_LINES);
+    report.lines.extend(shown.map(|line| difference_line(line, &mut in_hunk)));
+    let more = lines.filter(|line| !line.is_empty()).count();
+    if more > 0 {
+        let text = format!("and {} more", figures::counted(more, "line"));
+        report.lines.push(ReportLine::new(Mark::Warning, "", text));
+    }
+    let patch = one_line(&difference.patch.to_string_lossy(), MAX_WHY);
+    report.with(ReportLine::new(Mark::Info, "", format!("all of it, binary files included: {patch}")))
+}
+
+fn difference_line(line: &[u8], in_hunk: &mut bool) -> ReportLine {
+    if line.starts_with(b"diff --git ") {
+        *in_hunk = false;
+    }
+    let mark = match line.first() {
+        Some(b'@') => {
+            *in_hunk = true;
+            Mark::Hunk
+        }
+        Some(b'+') if *in_hunk => Mark::Added,
+        Some(b'-') if *in_hunk => Mark::Removed,
+        _ => Mark::None,
+    };
+    ReportLine::new(mark, "", visible(&String::from_utf8_lossy(line)))
+}
+
+/// A line of a file with all that a terminal would obey as text.
+fn visible(line: &str) -> String {
+    let mut text = String::new();
+    for letter in line.chars().take(MAX_LINE) {
+        match letter {
+            '\t' => text.push_str(TAB),
+            _ if letter.is_control() => text.extend(letter.escape_default()),
+            _ => text.push(letter),
+        }
+    }
+    if line.chars().nth(MAX_LINE).is_some() {
+        text.push('…');
+    }
+    text
+}
+
+/// Reports what was taken over, and what a person has to decide.
+#[must_use]
+pub fn applied_report(run: &BackgroundRun, Applied { written, conflicts }: &Applied) -> Report {
+    let (name, id) = (name(run), &run.run_id);
+    let mut report = Report::new(TITLE);
+    if written.is_empty() {
+        let text = match conflicts.len() {
+            0 => format!("your tree has everything that {name} has changed already: nothing was written"),
+            _ => format!("nothing of {name} could be written"),
+        };
+        report.lines.push(ReportLine::new(Mark::Info, "", text));
+    } else {
+        let text = format!("applied {name} to your tree: {}", listed(written));
+        report.lines.push(ReportLine::new(Mark::Ok, "", text));
+    }
+    report.lines.extend(conflicts.iter().take(MAX_CONFLICTS).map(|(path, why)| {
+        let text = format!("CONFLICT in {}: {}", shown(path), one_line(why, MAX_WHY));
+        ReportLine::new(Mark::Warning, "", text)
+    }));
+    if conflicts.len() > MAX_CONFLICTS {
+        let more = format!("and {} more", conflicts.len() - MAX_CONFLICTS);
+        report.lines.push(ReportLine::new(Mark::Warning, "", more));
+    }
+    if written.is_empty() {
+        return report;
+    }
+    let back =
+        format!("git's index is as it was; `/subagents apply --abort {id}` brings back what was before");
+    report.with(ReportLine::new(Mark::Info, "", back))
+}
+
+/// Reports what was brought back.
+#[must_use]
+pub fn taken_back_report(run: &BackgroundRun, paths: &[PathBuf]) -> Report {
+    let name = name(run);
+    let text = if paths.is_empty() {
+        format!("your tree is what it was before {name} was applied: nothing had been written")
+    } else {
+        format!("took back what was applied of {name}: {}", listed(paths))
+    };
+    Report::sentence(Mark::Ok, text)
+}
+
+/// Reports what was deleted; asks, unless `is_done`.
+#[must_use]
+pub fn discarded_report(run: &BackgroundRun, discarded: &Discarded, is_done: bool) -> Report {
+    let (branch, id) = (&discarded.branch, &run.run_id);
+    if is_done {
+        return Report::sentence(Mark::Ok, format!("deleted the branch {branch} and its patch"));
+    }
+    let text = format!("this deletes the branch {branch} and its patch, all that is left of {}", name(run));
+    let sure = format!("`/subagents discard {id} --yes` does it");
+    Report::sentence(Mark::Warning, text).with(ReportLine::new(Mark::Info, "", sure))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_coloured_bounded_and_nothing_in_it_is_obeyed() {
+        let many = "+x\n".repeat(MAX_LINES);
+        let text = format!(
+            "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-\told\r\n+\u{1b}[31mnew\n \u{9b}same\n{many}"
+        );
+        let mut text = text.into_bytes();
+        text.extend(b"+\xff\n");
+        let difference =
+            Difference { branch: "subagent/1a2b".into(), text, patch: PathBuf::from("/p/changes.patch") };
+        let report = difference_report(&BackgroundRun::default(), &difference);
+        let first: Vec<_> = report.lines.iter().take(7).map(|line| (line.mark, line.text.as_str())).collect();
+        assert_eq!(
+            first,
+            [
+                (Mark::None, "diff --git a/f b/f"),
+                (Mark::None, "--- a/f"),
+                (Mark::None, "+++ b/f"),
+                (Mark::Hunk, "@@ -1 +1 @@"),
+                (Mark::Removed, "-    old\\r"),
+                (Mark::Added, "+\\u{1b}[31mnew"),
+                (Mark::None, " \\u{9b}same"),
+            ]
+        );
+        assert_eq!(report.lines.len(), MAX_LINES + 2);
+        assert_eq!(report.lines[MAX_LINES].text, "and 8 lines more");
+        assert!(report.lines[MAX_LINES + 1].text.contains("/p/changes.patch"));
+    }
+}

@@ -1,0 +1,159 @@
+//! Goes back to what was before an apply.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::error::ApplyError;
+use super::take::{Contents, beside, state};
+use super::write::{Place, State, Step, look, remove_beside, set_permissions, write};
+use crate::workspace::snapshot::{Apply, Change, Name, Snapshot, SnapshotStore, off_thread};
+
+impl SnapshotStore {
+    /// Brings back what was before the run `id` was applied, also after an apply that was interrupted anywhere. Returns the
+    /// files.
+    ///
+    /// # Errors
+    ///
+    /// When a file has changed since. Nothing has changed then.
+    pub async fn abort_apply(&self, id: &str) -> Result<Vec<PathBuf>, ApplyError> {
+        self.open(id).await.map_err(|_| ApplyError::Nothing)?;
+        let _lock = self.lock(id).await?;
+        let snapshot = self.open(id).await?;
+        let apply = snapshot.applied.clone().ok_or(ApplyError::NotApplied)?;
+        self.take_back(&snapshot, &apply, None).await
+    }
+
+    /// `failed`: what could not be written, so that what lies there is not ours.
+    pub(super) async fn take_back(
+        &self,
+        snapshot: &Snapshot,
+        apply: &Apply,
+        failed: Option<PathBuf>,
+    ) -> Result<Vec<PathBuf>, ApplyError> {
+        let changes = self.changes(snapshot, &apply.before, &apply.after).await?;
+        let contents = self.both_contents(snapshot, &changes).await?;
+        let (root, id, kept) = (snapshot.root.clone(), snapshot.id.clone(), apply.clone());
+        let done = off_thread(move || take_all_back(&root, &id, &changes, &contents, &kept, failed)).await?;
+        self.keep(&Snapshot { applied: None, ..snapshot.clone() }).await?;
+        Ok(done)
+    }
+}
+
+fn take_all_back(
+    root: &Path,
+    id: &str,
+    changes: &[Change],
+    contents: &Contents,
+    apply: &Apply,
+    failed: Option<PathBuf>,
+) -> Result<Vec<PathBuf>, ApplyError> {
+    let beside = beside(id);
+    let half = |path: &Path, error: &io::Error| ApplyError::HalfWritten {
+        id: id.to_owned(),
+        path: path.to_owned(),
+        why: error.to_string(),
+    };
+    let mut todo = Vec::new();
+    let mut differ = BTreeSet::new();
+    for change in changes {
+        let found = still(root, changes, change, contents).map_err(|error| half(&change.path, &error))?;
+        match found {
+            Found::After => todo.push(change),
+            Found::Before => {}
+            Found::Neither => drop(differ.insert(change.path.clone())),
+        }
+    }
+    // What an interrupted write has left.
+    for (directory, known) in known_beside(changes, contents) {
+        let path = directory.join(&beside);
+        let is_removed = remove_beside(root, &path, &beside, &known).map_err(|error| half(&path, &error))?;
+        if !is_removed {
+            differ.insert(path);
+        }
+    }
+    if let Some(failed) = failed {
+        differ.remove(&failed.with_file_name(&beside));
+        differ.remove(&failed);
+    }
+    if !differ.is_empty() {
+        return Err(ApplyError::ChangedSince { paths: differ.into_iter().collect() });
+    }
+    let modes: BTreeMap<PathBuf, u32> = apply.modes.iter().map(|(name, mode)| (name.path(), *mode)).collect();
+    let (added, others): (Vec<&Change>, Vec<&Change>) = todo.iter().partition(|change| change.old.is_none());
+    // An interrupted apply, or abort, may have removed directories.
+    let gone: Vec<_> =
+        modes.iter().filter(|(path, _)| fs::symlink_metadata(root.join(path)).is_err()).collect();
+    let made: BTreeSet<PathBuf> = apply.made.iter().map(Name::path).collect();
+    let empty = empty_directories(root, &added, &made);
+    for change in added.into_iter().chain(others) {
+        let step = || {
+            let from = state(change.new.as_ref(), contents)?;
+            let to = state(change.old.as_ref(), contents)?;
+            let permissions = modes.get(&change.path).copied();
+            write(&Step { root, path: &change.path, beside: &beside, from, to, permissions })
+        };
+        step().map_err(|error| half(&change.path, &error))?;
+    }
+    for directory in made.iter().rev() {
+        // Only those that nobody uses.
+        let _ = fs::remove_dir(root.join(directory));
+    }
+    for directory in empty {
+        let _ = fs::create_dir_all(root.join(directory));
+    }
+    for (path, mode) in gone {
+        if fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_dir()) {
+            set_permissions(&root.join(path), *mode).map_err(|error| half(path, &error))?;
+        }
+    }
+    Ok(todo.into_iter().map(|change| change.path.clone()).collect())
+}
+
+enum Found {
+    Before,
+    After,
+    Neither,
+}
+
+/// Whether a file is what the apply has made of it, or still what it was.
+fn still(root: &Path, changes: &[Change], change: &Change, contents: &Contents) -> io::Result<Found> {
+    let at = |file: &Option<_>| -> io::Result<bool> {
+        let state = state(file.as_ref(), contents)?;
+        Ok(match look(root, &change.path, state)? {
+            Place::Same => true,
+            Place::Different => false,
+            // A file of the same changes stands in the place of a directory above.
+            Place::Blocked => {
+                let above: BTreeSet<&Path> = change.path.ancestors().skip(1).collect();
+                state.is_none() && changes.iter().any(|other| above.contains(other.path.as_path()))
+            }
+        })
+    };
+    Ok(if at(&change.new)? {
+        Found::After
+    } else if at(&change.old)? {
+        Found::Before
+    } else {
+        Found::Neither
+    })
+}
+
+/// What a file of ours can be a part of, by the directory that it lies in.
+fn known_beside<'a, 'b>(changes: &'b [Change], contents: &'a Contents) -> BTreeMap<&'b Path, Vec<State<'a>>> {
+    let mut known: BTreeMap<&Path, Vec<State<'a>>> = BTreeMap::new();
+    for change in changes {
+        let files = [&change.old, &change.new].map(|file| state(file.as_ref(), contents).ok().flatten());
+        let directory = change.path.parent().unwrap_or(Path::new(""));
+        known.entry(directory).or_default().extend(files.into_iter().flatten());
+    }
+    known
+}
+
+/// Directories that were there before and were empty: they stay when the files that the apply added go.
+fn empty_directories(root: &Path, added: &[&Change], made: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    let above = added.iter().flat_map(|change| change.path.ancestors().skip(1));
+    let above = above.filter(|path| !path.as_os_str().is_empty() && !made.contains(*path));
+    above.filter(|path| root.join(path).is_dir()).map(Path::to_path_buf).collect()
+}

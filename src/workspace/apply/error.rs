@@ -1,0 +1,147 @@
+//! Why nothing was taken over.
+
+use std::path::PathBuf;
+
+use crate::text::one_line;
+use crate::workspace::snapshot::SnapshotError;
+
+/// Most paths that a message names.
+const MAX_NAMED: usize = 20;
+/// Longest path in a message.
+const MAX_PATH: usize = 200;
+
+/// Why something was not applied, taken back, shown or discarded. Nothing has changed, unless the message says so.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// Nothing is known of the run's changes.
+    #[error(
+        "nothing of its changes is kept: it could not write, has changed nothing, or its files were removed, which leaves a branch `subagent/ID` alone"
+    )]
+    Nothing,
+    /// It worked in the tree of the person.
+    #[error(
+        "it was not isolated and worked in your tree itself: `git diff` shows what differs, `/subagents undo {id}` takes it back"
+    )]
+    InPlace {
+        /// The run.
+        id: String,
+    },
+    /// It left no branch.
+    #[error(
+        "it worked in a tree of its own and has left no branch: it changed nothing, or nothing could be taken over"
+    )]
+    NoBranch,
+    /// It was discarded.
+    #[error("it was discarded")]
+    Discarded,
+    /// It was applied before.
+    #[error("it was applied already: `/subagents apply --abort {id}` takes that back")]
+    AppliedAlready {
+        /// The run.
+        id: String,
+    },
+    /// An apply did not end.
+    #[error(
+        "an earlier apply was interrupted: `/subagents apply --abort {id}` brings back what was before it"
+    )]
+    Interrupted {
+        /// The run.
+        id: String,
+    },
+    /// There is nothing to take back.
+    #[error("it is not applied: there is nothing to take back")]
+    NotApplied,
+    /// Another process is at it.
+    #[error("another process applies or takes back the same run: try again when it is done")]
+    Busy,
+    /// Some files need a yes of their own.
+    #[error(
+        "these files run code later, tell agents what to do, or lead out of the tree: {}; look at them with `/subagents diff {id}`, then `/subagents apply {id} --with-flagged` takes them, too",
+        named(paths)
+    )]
+    Flagged {
+        /// The run.
+        id: String,
+        /// The files.
+        paths: Vec<PathBuf>,
+    },
+    /// A name that no file may have.
+    #[error(
+        "{} is no name for a file in a work tree: take over single files from its branch with git",
+        named(paths)
+    )]
+    Unsafe {
+        /// The names.
+        paths: Vec<PathBuf>,
+    },
+    /// Too many files were changed on both sides.
+    #[error(
+        "{files} files were changed by the run and in your tree, more than {most}: merge its branch with git instead"
+    )]
+    TooMany {
+        /// How many.
+        files: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// The tree has changed since.
+    #[error(
+        "these files have changed since the apply: {}; nothing was taken back. Make them what the apply left, or go back by hand",
+        named(paths)
+    )]
+    ChangedSince {
+        /// The files.
+        paths: Vec<PathBuf>,
+    },
+    /// A file could not be written. All others are as they were.
+    #[error(
+        "{} could not be written: {why}. Nothing has changed; mend that and try again",
+        named(std::slice::from_ref(path))
+    )]
+    NotWritten {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A file could not be written, and others could not be brought back.
+    #[error(
+        "{} could not be written: {why}. Some files are written already: mend that, then `/subagents apply --abort {id}` brings back what was before",
+        named(std::slice::from_ref(path))
+    )]
+    HalfWritten {
+        /// The run.
+        id: String,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The branch is not what the run has left.
+    #[error(
+        "the branch `{branch}` has changed since the run and is kept: delete it yourself with `git branch -D {branch}` if nobody needs it"
+    )]
+    Moved {
+        /// Its name.
+        branch: String,
+    },
+    /// The branch is checked out.
+    #[error("the branch `{branch}` is checked out: check out another one first")]
+    CheckedOut {
+        /// Its name.
+        branch: String,
+    },
+    /// The state of the tree cannot be recorded.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+}
+
+/// Paths in a sentence.
+fn named(paths: &[PathBuf]) -> String {
+    let shown = |path: &PathBuf| format!("`{}`", one_line(&path.to_string_lossy(), MAX_PATH));
+    let mut names: Vec<String> = paths.iter().take(MAX_NAMED).map(shown).collect();
+    if paths.len() > MAX_NAMED {
+        names.push(format!("and {} more", paths.len() - MAX_NAMED));
+    }
+    names.join(", ")
+}

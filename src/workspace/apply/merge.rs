@@ -1,0 +1,119 @@
+//! What becomes of files that the run and somebody else have changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::files::{FileError, private};
+use crate::process::Outcome;
+use crate::workspace::git::Scope;
+use crate::workspace::snapshot::{Change, File, Snapshot, SnapshotError, SnapshotStore, off_thread};
+
+/// The modes of a tree that are no plain file.
+pub(super) const LINK: u32 = 0o120_000;
+pub(super) const SUBMODULE: u32 = 0o160_000;
+/// Where the three sides of a file lie while it is merged.
+const SIDES: [&str; 3] = ["merge.yours", "merge.base", "merge.run"];
+
+/// What a file is to become, and what a person has to decide about it.
+#[derive(Default)]
+pub(super) struct Merged {
+    /// The new states of files that change; `None`: it is removed.
+    pub files: BTreeMap<PathBuf, Option<File>>,
+    pub conflicts: Vec<(PathBuf, String)>,
+    /// Those of the run's files that git sees in the tree now. Where another one lies, git does not know it.
+    pub seen: BTreeSet<PathBuf>,
+}
+
+/// What to do with a file without looking into it.
+pub(super) enum Choice {
+    /// It stays.
+    Keep,
+    /// It becomes what the run has made of it.
+    Take,
+    /// It stays, or is taken, and a person decides.
+    Conflict { takes: bool, why: &'static str },
+    /// Both are texts.
+    Merge,
+}
+
+/// `by_run` is what the run has made of the file; `now` what it is, if that differs from what it was.
+pub(super) fn choice(by_run: &Change, now: Option<&Option<File>>) -> Choice {
+    let conflict = |takes, why| Choice::Conflict { takes, why };
+    let Some(now) = now else {
+        return if is_nested(by_run.old.as_ref()) || is_nested(by_run.new.as_ref()) {
+            conflict(false, "it is a repository of its own: yours stays")
+        } else {
+            Choice::Take
+        };
+    };
+    if *now == by_run.new {
+        return Choice::Keep;
+    }
+    match (now, &by_run.new) {
+        (Some(now), Some(new)) if [now.mode, new.mode].iter().all(|mode| *mode & 0o170_000 == 0o100_000) => {
+            Choice::Merge
+        }
+        (Some(_), Some(_)) => conflict(false, "it is of another kind on the run's branch: yours stays"),
+        (Some(_), None) => conflict(false, "the run has deleted it, you have changed it: yours stays"),
+        (None, Some(new)) if new.mode != SUBMODULE => {
+            conflict(true, "you have deleted it, the run has changed it: the run's is in the tree")
+        }
+        (None, _) => Choice::Keep,
+    }
+}
+
+fn is_nested(file: Option<&File>) -> bool {
+    file.is_some_and(|file| file.mode == SUBMODULE)
+}
+
+impl SnapshotStore {
+    /// Merges a text of which both sides differ. `None`: they are no texts. Otherwise the merged file, and whether there
+    /// are markers in it.
+    pub(super) async fn merge_text(
+        &self,
+        snapshot: &Snapshot,
+        branch: &str,
+        [yours, base, run]: [Option<&File>; 3],
+    ) -> Result<Option<(File, bool)>, SnapshotError> {
+        let ours = self.directory(&snapshot.id);
+        let mut sides = Vec::new();
+        for side in [yours, base, run] {
+            sides.push(match side.filter(|file| file.mode != LINK && file.mode != SUBMODULE) {
+                Some(file) => self.read(snapshot, &file.object).await?,
+                None => Vec::new(),
+            });
+        }
+        let at = ours.clone();
+        off_thread(move || {
+            SIDES.iter().zip(&sides).try_for_each(|(name, bytes)| {
+                let path = at.join(name);
+                private::write(&path, bytes).map_err(FileError::at(&path))
+            })
+        })
+        .await?;
+        let scope = Scope { git_dir: &ours, writable: &[&ours], cwd: &ours, env: &[] };
+        let labels = ["-L", "yours", "-L", "before the run", "-L", branch];
+        let args = [&["merge-file", "-p", "-q"], &labels[..], &SIDES[..]].concat();
+        let merged = self.program().try_run(scope, &args, Vec::new()).await;
+        remove_sides(&ours).await;
+        let merged = merged?;
+        // The number of conflicts, at most 127; what cannot be merged has a higher one.
+        let conflicts = match merged.outcome {
+            Outcome::Exited(status) => status.code().filter(|code| (0..128).contains(code)),
+            _ => None,
+        };
+        let Some(conflicts) = conflicts else { return Ok(None) };
+        let object = self.git(snapshot, &["hash-object", "-w", "--stdin"], merged.stdout).await?;
+        let object = String::from_utf8_lossy(&object).trim().to_owned();
+        let mode = |file: Option<&File>| file.map(|file| file.mode);
+        // Who has changed the mode has it.
+        let mode = if mode(yours) == mode(base) { mode(run) } else { mode(yours) };
+        Ok(Some((File { mode: mode.unwrap_or(0o100_644), object }, conflicts > 0)))
+    }
+}
+
+async fn remove_sides(ours: &Path) {
+    let ours = ours.to_owned();
+    off_thread(move || SIDES.iter().for_each(|name| drop(fs::remove_file(ours.join(name))))).await;
+}

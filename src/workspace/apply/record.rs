@@ -1,0 +1,32 @@
+//! What a run has left, and what was taken over of it.
+
+use std::path::PathBuf;
+
+use super::error::ApplyError;
+use crate::workspace::snapshot::{Left, Snapshot, SnapshotError, SnapshotStore};
+
+/// What was taken over, relative to the root of the tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// The files that were written or removed, those with conflict markers included.
+    pub written: Vec<PathBuf>,
+    /// The files of which a person has to decide something, and what.
+    pub conflicts: Vec<(PathBuf, String)>,
+}
+
+impl SnapshotStore {
+    /// What a run has left, and the snapshot it was made from.
+    pub(super) async fn left(&self, id: &str) -> Result<(Snapshot, Left), ApplyError> {
+        let snapshot = match self.open(id).await {
+            Err(SnapshotError::Unknown { .. }) => return Err(ApplyError::Nothing),
+            found => found?,
+        };
+        match snapshot.left.clone() {
+            Some(left) if left.is_discarded => Err(ApplyError::Discarded),
+            Some(left) => Ok((snapshot, left)),
+            // Its end was noted as its beginning before it began.
+            None if snapshot.end.as_ref() == Some(&snapshot.tree) => Err(ApplyError::NoBranch),
+            None => Err(ApplyError::InPlace { id: id.to_owned() }),
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! Merges what a run has left into the work tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::error::ApplyError;
+use super::flagged::{is_flagged, is_unsafe, leads_out};
+use super::merge::{Choice, LINK, Merged, choice};
+use super::record::Applied;
+use super::write::{State, Step, permissions, write};
+use crate::files::{FileError, private};
+use crate::workspace::root::REPOSITORY;
+use crate::workspace::snapshot::{
+    Apply, Call, Change, File, Name, Snapshot, SnapshotError, SnapshotStore, copy_with_time, index_line,
+    off_thread, path_of,
+};
+
+/// Texts that are merged in one apply. Each is a process.
+const MAX_MERGED: usize = 500;
+/// The state before, as an index, and that after.
+const INDEX_NOW: &str = "index.now";
+const INDEX: &str = "index.apply";
+/// Held while a run is applied or taken back.
+const LOCK: &str = "apply.lock";
+/// The permissions to execute, and to read.
+const EXECUTE: u32 = 0o111;
+const READ: u32 = 0o444;
+
+/// What files contain, by the names of their objects.
+pub(super) type Contents = BTreeMap<String, Vec<u8>>;
+
+impl SnapshotStore {
+    /// Takes over what the isolated run `id` has left: three-way, file by file, into the work tree that it began with. The
+    /// index is left alone. `with_flagged`: files that run code later, tell agents what to do or lead out of the tree, too.
+    ///
+    /// # Errors
+    ///
+    /// When nothing was taken over; only [`ApplyError::HalfWritten`] leaves something to be taken back.
+    pub async fn apply(&self, id: &str, with_flagged: bool) -> Result<Applied, ApplyError> {
+        self.left(id).await?;
+        let _lock = self.lock(id).await?;
+        let (snapshot, left) = self.left(id).await?;
+        match &snapshot.applied {
+            Some(Apply { is_complete: true, .. }) => {
+                return Err(ApplyError::AppliedAlready { id: id.to_owned() });
+            }
+            Some(_) => return Err(ApplyError::Interrupted { id: id.to_owned() }),
+            None => {}
+        }
+        let theirs = self.git_text(&snapshot, &["rev-parse", &format!("{}^{{tree}}", left.commit)]).await?;
+        let by_run = self.changes(&snapshot, &snapshot.tree, &theirs).await?;
+        let paths: Vec<PathBuf> =
+            by_run.iter().map(|change| &change.path).filter(|path| is_unsafe(path)).cloned().collect();
+        if !paths.is_empty() {
+            return Err(ApplyError::Unsafe { paths });
+        }
+        let before = self.tree_of_now(&snapshot).await?;
+        let merged = self.merge(&snapshot, &left.branch, by_run, &before).await?;
+        let root = snapshot.root.clone();
+        let Merged { files, conflicts, .. } = off_thread(move || without_blocked(&root, merged)).await;
+        if files.is_empty() {
+            return Ok(Applied { written: Vec::new(), conflicts });
+        }
+        let after = self.tree_with(&snapshot, &files).await?;
+        let changes = self.changes(&snapshot, &before, &after).await?;
+        let contents = self.both_contents(&snapshot, &changes).await?;
+        if !with_flagged {
+            let leaves = |change: &&Change| is_flagged(&change.path) || is_link_out(change, &contents);
+            let paths: Vec<PathBuf> =
+                changes.iter().filter(leaves).map(|change| change.path.clone()).collect();
+            if !paths.is_empty() {
+                return Err(ApplyError::Flagged { id: id.to_owned(), paths });
+            }
+        }
+        let (root, looked) = (snapshot.root.clone(), changes.clone());
+        let (modes, made) = off_thread(move || surroundings(&root, &looked)).await;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let at_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        let apply = Apply { before, after, at_ms, is_complete: false, modes, made };
+        let kept = Snapshot { applied: Some(apply.clone()), ..snapshot.clone() };
+        self.keep(&kept).await?;
+        let (root, beside, modes) = (snapshot.root.clone(), beside(id), apply.modes.clone());
+        let (todo, contained) = (changes.clone(), contents);
+        let written = off_thread(move || write_all(&root, &beside, &todo, &contained, &modes)).await;
+        if let Err((path, error)) = written {
+            let why = error.to_string();
+            return Err(match self.take_back(&kept, &apply, Some(path.clone())).await {
+                Ok(_) => ApplyError::NotWritten { path, why },
+                Err(_) => ApplyError::HalfWritten { id: id.to_owned(), path, why },
+            });
+        }
+        let done = Apply { is_complete: true, ..apply };
+        self.keep(&Snapshot { applied: Some(done), ..snapshot }).await?;
+        Ok(Applied { written: changes.into_iter().map(|change| change.path).collect(), conflicts })
+    }
+
+    async fn merge(
+        &self,
+        snapshot: &Snapshot,
+        branch: &str,
+        by_run: Vec<Change>,
+        before: &str,
+    ) -> Result<Merged, ApplyError> {
+        let now = self.changes(snapshot, &snapshot.tree, before).await?;
+        let now: BTreeMap<PathBuf, Option<File>> =
+            now.into_iter().map(|change| (change.path, change.new)).collect();
+        let mut merged = Merged::default();
+        let mut texts = Vec::new();
+        for change in by_run {
+            if now.get(&change.path).unwrap_or(&change.old).is_some() {
+                merged.seen.insert(change.path.clone());
+            }
+            match choice(&change, now.get(&change.path)) {
+                Choice::Keep => {}
+                Choice::Take => drop(merged.files.insert(change.path, change.new)),
+                Choice::Conflict { takes, why } => {
+                    merged.conflicts.push((change.path.clone(), why.to_owned()));
+                    if takes {
+                        merged.files.insert(change.path, change.new);
+                    }
+                }
+                Choice::Merge => texts.push(change),
+            }
+        }
+        if texts.len() > MAX_MERGED {
+            return Err(ApplyError::TooMany { files: texts.len(), most: MAX_MERGED });
+        }
+        for Change { path, old, new, .. } in texts {
+            let yours = now.get(&path).and_then(Option::as_ref);
+            let sides = [yours, old.as_ref(), new.as_ref()];
+            match self.merge_text(snapshot, branch, sides).await? {
+                None => merged
+                    .conflicts
+                    .push((path, "it is no text, and both have changed it: yours stays".into())),
+                Some((file, has_markers)) => {
+                    if has_markers {
+                        merged.conflicts.push((
+                            path.clone(),
+                            "both have changed the same lines: see the conflict markers".into(),
+                        ));
+                    }
+                    if yours != Some(&file) {
+                        merged.files.insert(path, Some(file));
+                    }
+                }
+            }
+        }
+        Ok(merged)
+    }
+
+    /// The name of the tree that was recorded last, with these files changed.
+    async fn tree_with(
+        &self,
+        snapshot: &Snapshot,
+        files: &BTreeMap<PathBuf, Option<File>>,
+    ) -> Result<String, ApplyError> {
+        let ours = self.directory(&snapshot.id);
+        let index = ours.join(INDEX);
+        let (from, to) = (ours.join(INDEX_NOW), index.clone());
+        off_thread(move || copy_with_time(&from, &to)).await.map_err(SnapshotError::from)?;
+        let none = "0".repeat(if snapshot.is_sha256 { 64 } else { 40 });
+        let line = |(path, file): (&PathBuf, &Option<File>)| {
+            let path = path.as_os_str().as_encoded_bytes();
+            match file {
+                Some(file) => index_line(&format!("{:o}", file.mode), &file.object, path),
+                None => index_line("0", &none, path),
+            }
+        };
+        // What is removed goes first: a directory may take its place.
+        let removed = files.iter().filter(|(_, file)| file.is_none()).flat_map(line);
+        let lines = removed.chain(files.iter().filter(|(_, file)| file.is_some()).flat_map(line)).collect();
+        let objects: &[&Path] = &[&snapshot.objects];
+        let call = Call { index: Some(&index), alternates: objects, ..Call::of(snapshot) };
+        self.call(snapshot, call, &["update-index", "-z", "--index-info"], lines).await?;
+        let tree = self.call(snapshot, call, &["write-tree", "--missing-ok"], Vec::new()).await?;
+        Ok(String::from_utf8_lossy(&tree).trim().to_owned())
+    }
+
+    /// What the files contain on both sides of changes.
+    pub(super) async fn both_contents(
+        &self,
+        snapshot: &Snapshot,
+        changes: &[Change],
+    ) -> Result<Contents, SnapshotError> {
+        let objects = changes.iter().flat_map(|change| [&change.old, &change.new]).flatten();
+        self.blobs(snapshot, objects.map(|file| file.object.as_str()).collect()).await
+    }
+
+    /// Held by one process at a time.
+    pub(super) async fn lock(&self, id: &str) -> Result<fs::File, ApplyError> {
+        let path = self.directory(id).join(LOCK);
+        let locked = off_thread(move || {
+            let file = private::options().write(true).create(true).truncate(false).open(&path);
+            let file = file.map_err(FileError::at(&path))?;
+            Ok::<_, FileError>(is_locked(&file).then_some(file))
+        });
+        locked.await.map_err(SnapshotError::from)?.ok_or(ApplyError::Busy)
+    }
+}
+
+/// Locks a file, if nobody else has.
+#[cfg(unix)]
+fn is_locked(file: &fs::File) -> bool {
+    rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+#[cfg(not(unix))]
+fn is_locked(_: &fs::File) -> bool {
+    true
+}
+
+/// The name of a file of ours while it is written.
+pub(super) fn beside(id: &str) -> String {
+    format!(".pi-subagent-apply-{id}")
+}
+
+pub(super) fn state<'a>(file: Option<&File>, contents: &'a Contents) -> io::Result<Option<State<'a>>> {
+    let Some(file) = file else { return Ok(None) };
+    let content =
+        contents.get(&file.object).ok_or_else(|| io::Error::other("what it contains is missing"))?;
+    Ok(Some(State { mode: file.mode, content }))
+}
+
+fn is_link_out(change: &Change, contents: &Contents) -> bool {
+    let link = change.new.as_ref().filter(|file| file.mode == LINK);
+    let target = link.and_then(|file| contents.get(&file.object));
+    target.is_some_and(|target| leads_out(&change.path, &path_of(target)))
+}
+
+/// Takes out what cannot be written because something is there that git does not know, such as an ignored file.
+fn without_blocked(root: &Path, mut merged: Merged) -> Merged {
+    let removed: BTreeSet<PathBuf> =
+        merged.files.iter().filter(|(_, file)| file.is_none()).map(|(path, _)| path.clone()).collect();
+    let mut blocked = Vec::new();
+    for (path, file) in &merged.files {
+        if file.is_none() {
+            continue;
+        }
+        let Some(why) = in_the_way(root, path, &removed, merged.seen.contains(path)) else { continue };
+        blocked.push((path.clone(), why));
+    }
+    for (path, why) in blocked {
+        merged.files.remove(&path);
+        merged.conflicts.retain(|(known, _)| *known != path);
+        merged.conflicts.push((path, why));
+    }
+    merged.conflicts.sort();
+    merged
+}
+
+fn in_the_way(root: &Path, path: &Path, removed: &BTreeSet<PathBuf>, is_seen: bool) -> Option<String> {
+    let above: Vec<&Path> = path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
+    for directory in above.iter().rev() {
+        let at = root.join(directory);
+        match fs::symlink_metadata(&at) {
+            Ok(found) if found.is_dir() => {
+                if fs::symlink_metadata(at.join(REPOSITORY)).is_ok() {
+                    return Some(format!(
+                        "`{}` is a repository of its own: not written",
+                        directory.display()
+                    ));
+                }
+            }
+            Ok(_) if removed.contains(*directory) => return None,
+            Ok(_) => return Some(format!("`{}` is in the way: not written", directory.display())),
+            Err(_) => return None,
+        }
+    }
+    match fs::symlink_metadata(root.join(path)) {
+        Ok(found) if found.is_dir() && !is_emptied(root, path, removed) => {
+            Some("a directory of yours is in the way: not written".to_owned())
+        }
+        Ok(found) if !found.is_dir() && !is_seen => {
+            Some("a file that git ignores, or cannot read, is in the way: not written".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Whether nothing stays in a directory when these files are removed.
+fn is_emptied(root: &Path, directory: &Path, removed: &BTreeSet<PathBuf>) -> bool {
+    let Ok(entries) = fs::read_dir(root.join(directory)) else { return false };
+    let mut count = 0;
+    let is_removed = |entry: io::Result<fs::DirEntry>| {
+        count += 1;
+        let Ok(entry) = entry else { return false };
+        let path = directory.join(entry.file_name());
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => is_emptied(root, &path, removed),
+            Ok(_) => removed.contains(&path),
+            Err(_) => false,
+        }
+    };
+    let mut entries = entries;
+    entries.all(is_removed) && count > 0
+}
+
+/// The permissions of what is replaced or removed, and the directories that will be made.
+fn surroundings(root: &Path, changes: &[Change]) -> (Vec<(Name, u32)>, Vec<Name>) {
+    let mut modes = BTreeMap::new();
+    let mut made = BTreeSet::new();
+    let found = |path: &Path| fs::symlink_metadata(root.join(path)).ok();
+    for change in changes {
+        let above = change.path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty());
+        if change.old.is_some() {
+            modes.extend(found(&change.path).map(|found| (change.path.clone(), permissions(&found))));
+        }
+        if change.new.is_none() {
+            for directory in above {
+                if !modes.contains_key(directory) {
+                    modes.extend(found(directory).map(|found| (directory.to_owned(), permissions(&found))));
+                }
+            }
+        } else if change.old.is_none() {
+            let missing = above.take_while(|path| !found(path).is_some_and(|found| found.is_dir()));
+            made.extend(missing.map(Path::to_path_buf));
+        }
+    }
+    let modes = modes.into_iter().map(|(path, mode)| (Name::of(&path), mode)).collect();
+    (modes, made.iter().map(|path| Name::of(path)).collect())
+}
+
+/// Writes all files: what is removed goes first, so that a directory can take the place of a file.
+fn write_all(
+    root: &Path,
+    beside: &str,
+    changes: &[Change],
+    contents: &Contents,
+    modes: &[(Name, u32)],
+) -> Result<(), (PathBuf, io::Error)> {
+    let modes: BTreeMap<PathBuf, u32> = modes.iter().map(|(name, mode)| (name.path(), *mode)).collect();
+    let (removed, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.new.is_none());
+    for change in removed.into_iter().chain(others) {
+        let write = || {
+            let from = state(change.old.as_ref(), contents)?;
+            let to = state(change.new.as_ref(), contents)?;
+            let executes = to.is_some_and(|to| to.mode & EXECUTE != 0);
+            let is_file = to.is_some_and(|to| to.mode != LINK) && from.is_some_and(|from| from.mode != LINK);
+            let mode = modes.get(&change.path).filter(|_| is_file).map(|mode| {
+                let has = mode & 0o100 != 0;
+                match (has, executes) {
+                    (false, true) => mode | ((mode & READ) >> 2),
+                    (true, false) => mode & !EXECUTE,
+                    _ => *mode,
+                }
+            });
+            write(&Step { root, path: &change.path, beside, from, to, permissions: mode })
+        };
+        write().map_err(|error| (change.path.clone(), error))?;
+    }
+    Ok(())
+}

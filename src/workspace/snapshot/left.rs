@@ -1,0 +1,53 @@
+//! What is known of the branch that a run has left, and of an apply.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::change::path_of;
+
+/// What an isolated run has left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Left {
+    /// Its branch.
+    pub branch: String,
+    /// The commit that the branch was made for.
+    pub commit: String,
+    /// Whether branch and patch were deleted.
+    #[serde(default)]
+    pub is_discarded: bool,
+}
+
+/// What is needed to go back. It is kept before the first file is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Apply {
+    /// The tree before.
+    pub before: String,
+    /// The tree that it is to become.
+    pub after: String,
+    /// When it began, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// Whether every file was written.
+    pub is_complete: bool,
+    /// Permissions of the files that it replaces or removes, and of the directories above those it removes.
+    pub(in crate::workspace) modes: Vec<(Name, u32)>,
+    /// The directories that it makes.
+    pub(in crate::workspace) made: Vec<Name>,
+}
+
+/// A path as text: a character for each byte, since a path need not be UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::workspace) struct Name(String);
+
+impl Name {
+    pub(in crate::workspace) fn of(path: &Path) -> Self {
+        Self(path.as_os_str().as_encoded_bytes().iter().map(|byte| char::from(*byte)).collect())
+    }
+
+    pub(in crate::workspace) fn path(&self) -> PathBuf {
+        let bytes: Vec<u8> = self.0.chars().filter_map(|letter| u8::try_from(letter).ok()).collect();
+        path_of(&bytes)
+    }
+}

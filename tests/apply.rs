@@ -1,0 +1,516 @@
+//! What an isolated run has left is taken over into a real work tree, and nothing of the person's is lost.
+#![cfg(target_os = "linux")]
+
+#[path = "support/repository.rs"]
+mod repository;
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use pi_subagent_native::workspace::{Applied, ApplyError, Git, PrivateTree, SnapshotLimits, SnapshotStore};
+use repository::{ID, Scene};
+
+const BRANCH: &str = "subagent/0badcafe";
+/// Room for the largest tree of these tests.
+const MANY: usize = 5_000;
+
+/// A run that has worked in a tree of its own.
+struct Run {
+    scene: Scene,
+    store: SnapshotStore,
+    tree: PrivateTree,
+}
+
+impl Run {
+    async fn of(scene: Scene) -> Self {
+        let store = roomy(&scene).await;
+        Self::with(scene, store).await
+    }
+
+    async fn with(scene: Scene, store: SnapshotStore) -> Self {
+        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        store.note_elsewhere(&snapshot).await.expect("written");
+        let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
+        Self { scene, store, tree }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.tree.root.join(name);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    async fn end(&self) {
+        let imported = self.store.import(&self.tree).await;
+        assert_eq!(imported.branch.as_deref(), Some(BRANCH), "{:?}", imported.notices);
+    }
+
+    async fn apply(&self) -> Result<Applied, ApplyError> {
+        self.store.apply(ID, false).await
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.scene.root().join(name)).expect(name)
+    }
+
+    /// Replaces the commit that the run has left by one with this tree, whatever git says of it.
+    fn forge(&self, entries: &[u8]) {
+        let tree = self.pipe(&["hash-object", "-t", "tree", "-w", "--stdin", "--literally"], entries);
+        let commit = self.pipe(&["commit-tree", &tree, "-m", "forged"], b"");
+        let record = self.store.directory(ID).join("snapshot.json");
+        let text = fs::read_to_string(&record).expect("readable");
+        let mut kept: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        kept["left"]["commit"] = commit.into();
+        fs::write(record, kept.to_string()).expect("written");
+    }
+
+    fn pipe(&self, args: &[&str], input: &[u8]) -> String {
+        use std::io::Write as _;
+        let mut child = Command::new("git")
+            .args(["-c", "user.name=n", "-c", "user.email=n@localhost"])
+            .args(args)
+            .env_clear()
+            .envs(self.scene.env())
+            .current_dir(self.scene.root())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("git runs");
+        child.stdin.take().expect("a pipe").write_all(input).expect("written");
+        let done = child.wait_with_output().expect("it ends");
+        assert!(done.status.success(), "{args:?}");
+        String::from_utf8(done.stdout).expect("text").trim().to_owned()
+    }
+
+    /// An entry of a tree.
+    fn entry(&self, mode: &str, name: &str, text: &str) -> Vec<u8> {
+        let object = self.pipe(&["hash-object", "-w", "--stdin"], text.as_bytes());
+        Self::entry_of(mode, name, &object)
+    }
+
+    fn entry_of(mode: &str, name: &str, object: &str) -> Vec<u8> {
+        let byte = |at| u8::from_str_radix(&object[at..at + 2], 16).expect("hexadecimal");
+        let object: Vec<u8> = (0..object.len()).step_by(2).map(byte).collect();
+        [format!("{mode} {name}\0").as_bytes(), &object].concat()
+    }
+}
+
+async fn roomy(scene: &Scene) -> SnapshotStore {
+    let git = Git::find(&scene.env(), None).await.expect("a git");
+    let limits = SnapshotLimits { bytes: 64 << 20, files: 4 * MANY };
+    SnapshotStore::new(git, &scene.at("agent"), &scene.env(), limits)
+}
+
+/// Everything below a directory but the repository: kind, permissions and content of each path.
+fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![root.to_owned()];
+    while let Some(directory) = waiting.pop() {
+        for entry in fs::read_dir(&directory).expect("readable").flatten() {
+            let path = entry.path();
+            if path == root.join(".git") {
+                continue;
+            }
+            let known = fs::symlink_metadata(&path).expect("there");
+            let content = if known.is_symlink() {
+                fs::read_link(&path).expect("a link").into_os_string().into_vec()
+            } else if known.is_dir() {
+                waiting.push(path.clone());
+                Vec::new()
+            } else {
+                fs::read(&path).expect("readable")
+            };
+            let mode = known.permissions().mode();
+            found.insert(path.strip_prefix(root).expect("below").to_owned(), (mode, content));
+        }
+    }
+    found
+}
+
+fn paths(names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(PathBuf::from).collect()
+}
+
+fn chmod(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+}
+
+/// A tree with much that can be lost.
+fn furnished() -> Scene {
+    let scene = Scene::new();
+    for name in ["kept.txt", "gone.txt", "dir/inner.txt", "dir/deep/two.txt", "plain", "script.sh"] {
+        scene.write(name, &format!("{name}\none\ntwo\nthree\n"));
+    }
+    scene.write(".gitignore", "*.log\n");
+    symlink("kept.txt", scene.root().join("link")).expect("linked");
+    chmod(&scene.root().join("script.sh"), 0o755);
+    scene.commit();
+    let root = scene.root();
+    scene.write("kept.txt", "not committed\none\ntwo\nthree\n");
+    scene.write("staged.txt", "staged\n");
+    scene.git(&["add", "staged.txt"]);
+    scene.write("untracked.txt", "untracked\n");
+    scene.write("x.log", "ignored\n");
+    chmod(&root.join("gone.txt"), 0o640);
+    chmod(&root.join("kept.txt"), 0o600);
+    chmod(&root.join("dir/deep"), 0o700);
+    fs::create_dir(root.join("empty")).expect("made");
+    scene
+}
+
+/// Changes of every kind.
+fn change_all(run: &Run) {
+    let root = &run.tree.root;
+    run.write("kept.txt", "not committed\none\nTWO\nthree\n");
+    run.write("untracked.txt", "the run's\n");
+    fs::remove_file(root.join("gone.txt")).expect("removed");
+    fs::remove_dir_all(root.join("dir")).expect("removed");
+    run.write("dir", "a file where a directory was\n");
+    fs::remove_file(root.join("plain")).expect("removed");
+    run.write("plain/below.txt", "a directory where a file was\n");
+    fs::remove_file(root.join("link")).expect("removed");
+    symlink("untracked.txt", root.join("link")).expect("linked");
+    chmod(&root.join("script.sh"), 0o644);
+    run.write("new/deep/file", "new\r\nwith line ends\r\n");
+    run.write("empty/file", "new\n");
+    run.write("binary", "\0\u{1}binary");
+    fs::write(root.join(OsStr::from_bytes(b"new\nline \xff.txt")), "odd\n").expect("written");
+}
+
+#[tokio::test]
+async fn every_kind_of_change_is_applied_and_taken_back_exactly() {
+    for sandboxed in [false, true] {
+        let scene = furnished();
+        let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
+        let run = Run::with(scene, store).await;
+        change_all(&run);
+        let wanted = everything(&run.tree.root);
+        run.end().await;
+        let root = run.scene.root();
+        let before = everything(&root);
+        let index = fs::read(root.join(".git/index")).expect("an index");
+
+        let applied = run.apply().await.expect("applied");
+        assert_eq!(applied.conflicts, [], "sandboxed: {sandboxed}");
+        let after = everything(&root);
+        for (path, (mode, content)) in &wanted {
+            let (found, text) = after.get(path).unwrap_or_else(|| panic!("{path:?}"));
+            assert_eq!((found & 0o170_100, text), (mode & 0o170_100, content), "{path:?}");
+        }
+        let more: Vec<_> = after.keys().filter(|path| !wanted.contains_key(*path)).collect();
+        assert_eq!(more, [Path::new("x.log")], "only what git ignores is there besides");
+        assert_eq!(after[Path::new("kept.txt")].0 & 0o7777, 0o600, "permissions of a private file stay");
+        assert_eq!(fs::read(root.join(".git/index")).expect("an index"), index, "the index is left alone");
+
+        assert!(matches!(run.apply().await, Err(ApplyError::AppliedAlready { .. })), "only once");
+        run.store.abort_apply(ID).await.expect("taken back");
+        assert_eq!(everything(&root), before);
+        assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::NotApplied)));
+        run.apply().await.expect("again");
+        assert_eq!(everything(&root), after);
+    }
+}
+
+#[tokio::test]
+async fn what_was_changed_meanwhile_is_merged_or_stays_and_is_named() {
+    let run = Run::of(furnished()).await;
+    change_all(&run);
+    run.write("both.txt", "the run's\n");
+    run.write("x.log", "the run's\n");
+    run.write("here/file", "the run's\n");
+    run.write(".gitignore", "");
+    run.end().await;
+    let root = run.scene.root();
+    run.scene.write(".gitignore", "*.log\nmine\n");
+    run.scene.write("kept.txt", "mine\none\ntwo\nthree\n");
+    run.scene.write("gone.txt", "mine\n");
+    run.scene.write("untracked.txt", "mine\n");
+    run.scene.write("both.txt", "mine\n");
+    run.scene.write("binary", "\0\u{1}mine");
+    run.scene.write("here", "mine\n");
+    run.scene.write("dir/mine.txt", "mine\n");
+    fs::remove_file(root.join("script.sh")).expect("removed");
+    let before = everything(&root);
+
+    let applied = run.apply().await.expect("applied");
+    let named: Vec<_> = applied.conflicts.iter().map(|(path, _)| path.clone()).collect();
+    let expected = [
+        ".gitignore",
+        "binary",
+        "both.txt",
+        "dir",
+        "gone.txt",
+        "here/file",
+        "script.sh",
+        "untracked.txt",
+        "x.log",
+    ];
+    assert_eq!(named, paths(&expected), "{:?}", applied.conflicts);
+    assert_eq!(run.text("kept.txt"), "mine\none\nTWO\nthree\n", "different lines are merged");
+    let markers = format!("<<<<<<< yours\nmine\n=======\nthe run's\n>>>>>>> {BRANCH}\n");
+    assert_eq!(run.text("untracked.txt"), markers);
+    assert_eq!(run.text("both.txt"), markers);
+    for (name, text) in [
+        ("gone.txt", "mine\n"),
+        ("here", "mine\n"),
+        ("binary", "\0\u{1}mine"),
+        ("x.log", "ignored\n"),
+        ("dir/mine.txt", "mine\n"),
+    ] {
+        assert_eq!(run.text(name), text);
+    }
+    assert_eq!(run.text("script.sh"), "script.sh\none\ntwo\nthree\n", "deleted here, changed by the run");
+    run.store.abort_apply(ID).await.expect("taken back");
+    assert_eq!(everything(&root), before);
+}
+
+#[tokio::test]
+async fn what_has_changed_since_an_apply_is_named_and_nothing_is_taken_back() {
+    let run = Run::of(furnished()).await;
+    change_all(&run);
+    run.end().await;
+    run.apply().await.expect("applied");
+    run.scene.write("kept.txt", "mine\n");
+    run.scene.write("gone.txt", "mine\n");
+    // What is already as it was before is no reason to refuse.
+    fs::remove_file(run.scene.root().join("new/deep/file")).expect("removed");
+    let now = everything(&run.scene.root());
+    let Err(ApplyError::ChangedSince { paths: named }) = run.store.abort_apply(ID).await else {
+        panic!("it is refused")
+    };
+    assert_eq!(named, paths(&["gone.txt", "kept.txt"]));
+    assert_eq!(everything(&run.scene.root()), now);
+}
+
+#[tokio::test]
+async fn files_that_run_code_later_or_lead_out_need_a_yes() {
+    let run = Run::of(Scene::committed()).await;
+    for name in
+        [".pi/extensions/x.ts", "sub/.mcp.json", ".vscode/tasks.json", ".husky/pre-commit", "plain.txt"]
+    {
+        run.write(name, "the run's");
+    }
+    symlink("/etc", run.tree.root.join("out")).expect("linked");
+    symlink("plain.txt", run.tree.root.join("within")).expect("linked");
+    run.end().await;
+    let before = everything(&run.scene.root());
+    let Err(ApplyError::Flagged { paths: named, .. }) = run.apply().await else { panic!("it is refused") };
+    let expected = [".husky/pre-commit", ".pi/extensions/x.ts", ".vscode/tasks.json", "out", "sub/.mcp.json"];
+    assert_eq!(named, paths(&expected));
+    assert_eq!(everything(&run.scene.root()), before, "nothing was written");
+    run.store.apply(ID, true).await.expect("applied");
+    assert_eq!(run.text(".pi/extensions/x.ts"), "the run's");
+}
+
+/// Nobody can make such a branch with git, but nothing that git checks is relied on.
+#[tokio::test]
+async fn names_that_lead_out_of_the_tree_or_into_the_repository_are_refused() {
+    let run = Run::of(Scene::committed()).await;
+    run.write("new.txt", "new");
+    run.end().await;
+    let before = everything(run.scene.0.path());
+    let config = fs::read(run.scene.root().join(".git/config")).expect("readable");
+    for name in ["..", ".git", ".GIT"] {
+        let inner = run.entry("100644", "config", "[core]\n\thooksPath = x\n");
+        let inner = run.pipe(&["hash-object", "-t", "tree", "-w", "--stdin", "--literally"], &inner);
+        run.forge(&Run::entry_of("40000", name, &inner));
+        let refused = run.apply().await;
+        assert!(matches!(refused, Err(ApplyError::Unsafe { .. })), "{name}: {refused:?}");
+    }
+    let entry = run.entry("100644", "../beside", "out");
+    run.forge(&entry);
+    let refused = run.apply().await;
+    assert!(matches!(refused, Err(ApplyError::Unsafe { .. })), "{refused:?}");
+    assert_eq!(fs::read(run.scene.root().join(".git/config")).expect("readable"), config);
+    let now = everything(run.scene.0.path());
+    let differs = |name: &str| before.get(Path::new(name)) != now.get(Path::new(name));
+    assert!(!now.contains_key(Path::new("beside")) && !differs("project/kept.txt"));
+}
+
+#[tokio::test]
+async fn nothing_is_written_through_a_link() {
+    let run = Run::of(furnished()).await;
+    run.write("dir/inner.txt", "the run's\n");
+    run.write("dir/new.txt", "the run's\n");
+    run.end().await;
+    let (root, outside) = (run.scene.root(), run.scene.at("outside"));
+    fs::create_dir(&outside).expect("made");
+    fs::write(outside.join("inner.txt"), "outside").expect("written");
+    fs::rename(root.join("dir"), root.join("moved")).expect("moved");
+    symlink(&outside, root.join("dir")).expect("linked");
+    let applied = run.apply().await.expect("it says what is in the way");
+    assert_eq!(applied.written, paths(&[]));
+    assert_eq!(applied.conflicts.len(), 2, "{applied:?}");
+    assert_eq!(fs::read_to_string(outside.join("inner.txt")).expect("there"), "outside");
+    assert_eq!(fs::read_dir(&outside).expect("readable").count(), 1);
+}
+
+/// The repository's own configuration, attributes and hooks are those of a hostile project.
+#[tokio::test]
+async fn no_filter_driver_or_hook_of_the_repository_runs() {
+    let scene = furnished();
+    let ran = scene.at("ran");
+    let program = format!("touch '{}'", ran.display());
+    for key in [
+        "filter.x.clean",
+        "filter.x.smudge",
+        "diff.x.textconv",
+        "diff.x.command",
+        "diff.external",
+        "merge.x.driver",
+        "core.fsmonitor",
+        "core.pager",
+        "core.editor",
+    ] {
+        scene.git(&["config", key, &program]);
+    }
+    scene.write(".git/info/attributes", "* filter=x diff=x merge=x\n");
+    for hook in ["post-checkout", "post-index-change", "reference-transaction", "pre-commit", "post-merge"] {
+        scene.write(&format!(".git/hooks/{hook}"), &format!("#!/bin/sh\n{program}\n"));
+        chmod(&scene.root().join(".git/hooks").join(hook), 0o755);
+    }
+    let run = Run::of(scene).await;
+    run.write("kept.txt", "not committed\r\none\nTWO\nthree\n");
+    run.write(".gitattributes", "* filter=x diff=x merge=x text eol=lf\n");
+    run.end().await;
+    run.scene.write("kept.txt", "mine\none\ntwo\nthree\n");
+    run.scene.write(".gitattributes", "*.txt merge=union filter=x diff=x\n");
+    let shown = run.store.difference(ID).await.expect("a difference");
+    assert!(String::from_utf8_lossy(&shown.text).contains("\n+TWO\n"));
+    run.store.apply(ID, true).await.expect("applied");
+    assert!(run.text("kept.txt").contains("<<<<<<< yours\nmine\n"), "{}", run.text("kept.txt"));
+    run.store.abort_apply(ID).await.expect("taken back");
+    assert_eq!(run.text("kept.txt"), "mine\none\ntwo\nthree\n");
+    run.store.discard(ID, true).await.expect("discarded");
+    assert!(!ran.exists(), "a program of the repository ran");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_leaves_everything_as_it_was() {
+    let run = Run::of(furnished()).await;
+    change_all(&run);
+    run.write("new/deep/zz/last", "x");
+    run.end().await;
+    let root = run.scene.root();
+    // Root can write everywhere: a file of the name that is written first is in the way.
+    run.scene.write(&format!("new/deep/zz/.pi-subagent-apply-{ID}"), "mine");
+    let before = everything(&root);
+    let refused = run.apply().await;
+    assert!(matches!(refused, Err(ApplyError::NotWritten { .. })), "{refused:?}");
+    assert_eq!(everything(&root), before);
+    fs::remove_file(root.join(format!("new/deep/zz/.pi-subagent-apply-{ID}"))).expect("removed");
+    run.apply().await.expect("applied");
+}
+
+#[tokio::test]
+async fn a_branch_is_discarded_only_while_it_is_what_the_run_left() {
+    let run = Run::of(Scene::committed()).await;
+    run.write("new.txt", "new");
+    run.end().await;
+    let scene = &run.scene;
+    let patch = run.store.difference(ID).await.expect("a difference").patch;
+    run.store.discard(ID, false).await.expect("possible");
+    let tip = scene.git(&["rev-parse", BRANCH]);
+    assert!(patch.exists(), "it was only asked");
+
+    scene.git(&["checkout", "-q", BRANCH]);
+    assert!(matches!(run.store.discard(ID, true).await, Err(ApplyError::CheckedOut { .. })));
+    scene.write("more.txt", "mine");
+    scene.commit();
+    scene.git(&["checkout", "-q", "main"]);
+    assert!(matches!(run.store.discard(ID, true).await, Err(ApplyError::Moved { .. })));
+    assert_ne!(scene.git(&["rev-parse", BRANCH]), tip, "the person's commit stays");
+    scene.git(&["update-ref", &format!("refs/heads/{BRANCH}"), &tip]);
+    let linked = scene.at("linked");
+    scene.git(&["worktree", "add", "-q", &linked.to_string_lossy(), BRANCH]);
+    assert!(matches!(run.store.discard(ID, true).await, Err(ApplyError::CheckedOut { .. })));
+    scene.git(&["worktree", "remove", &linked.to_string_lossy()]);
+
+    scene.git(&["branch", "subagent/another"]);
+    run.store.discard(ID, true).await.expect("discarded");
+    assert_eq!(scene.git(&["branch", "--format=%(refname:short)"]), "main\nsubagent/another");
+    assert!(!patch.exists());
+    assert!(matches!(run.store.discard(ID, true).await, Err(ApplyError::Discarded)));
+    assert!(matches!(run.apply().await, Err(ApplyError::Discarded)));
+}
+
+#[tokio::test]
+async fn runs_that_left_nothing_say_why() {
+    let scene = Scene::committed();
+    let store = scene.store().await;
+    assert!(matches!(store.apply(ID, false).await, Err(ApplyError::Nothing)));
+    assert!(matches!(store.apply("../x", false).await, Err(ApplyError::Nothing)));
+    let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+    assert!(matches!(store.difference(ID).await, Err(ApplyError::InPlace { .. })));
+    store.note_elsewhere(&snapshot).await.expect("written");
+    assert!(matches!(store.discard(ID, true).await, Err(ApplyError::NoBranch)));
+}
+
+#[tokio::test]
+async fn what_is_there_already_is_not_written_again() {
+    let run = Run::of(Scene::committed()).await;
+    run.write("new.txt", "new");
+    run.end().await;
+    run.scene.write("new.txt", "new");
+    assert_eq!(run.apply().await.expect("nothing to do"), Applied::default());
+    assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::NotApplied)));
+}
+
+/// Applies in a process of its own, which [`an_apply_that_is_killed_can_be_taken_back`] ends.
+#[tokio::test]
+#[ignore = "it is started by another test"]
+async fn apply_elsewhere() {
+    let at = |name| PathBuf::from(std::env::var_os(name).expect("it is set"));
+    let path = std::env::var_os("PATH").expect("a search path");
+    let env = vec![("PATH".into(), path), ("HOME".into(), at("STAGE").join("home").into())];
+    let git = Git::find(&env, None).await.expect("a git");
+    let limits = SnapshotLimits { bytes: 64 << 20, files: 4 * MANY };
+    let store = SnapshotStore::new(git, &at("STAGE").join("agent"), &env, limits);
+    store.apply(ID, false).await.expect("applied");
+}
+
+#[tokio::test]
+async fn an_apply_that_is_killed_can_be_taken_back() {
+    let run = Run::of(furnished()).await;
+    change_all(&run);
+    for number in 0..MANY {
+        run.write(&format!("many/{}/{number}", number % 50), "new\n");
+    }
+    run.end().await;
+    let root = run.scene.root();
+    let before = everything(&root);
+    // Killed when nothing is written yet, or little, and in the middle.
+    for seen in [".git/x", "many/25/25"] {
+        let mut child = Command::new(std::env::current_exe().expect("it has a path"))
+            .args(["--exact", "apply_elsewhere", "--ignored"])
+            .env("STAGE", run.scene.at(""))
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .expect("started");
+        let record = run.store.directory(ID).join("snapshot.json");
+        let began = || fs::read_to_string(&record).is_ok_and(|text| text.contains("\"isComplete\""));
+        let is_there = || if seen == ".git/x" { began() } else { root.join(seen).exists() };
+        let bound = Instant::now() + Duration::from_secs(60);
+        while !is_there() && child.try_wait().expect("a child").is_none() && Instant::now() < bound {
+            std::thread::yield_now();
+        }
+        child.kill().expect("killed");
+        child.wait().expect("it ends");
+        let kept = run.store.open(ID).await.expect("it is kept");
+        let apply = kept.applied.expect("it had begun");
+        if !apply.is_complete {
+            assert!(matches!(run.apply().await, Err(ApplyError::Interrupted { .. })));
+        }
+        run.store.abort_apply(ID).await.expect("taken back");
+        assert!(everything(&root) == before, "{seen}: not everything is as it was");
+    }
+    let applied = run.apply().await.expect("applied");
+    assert!(applied.written.len() > MANY);
+}
