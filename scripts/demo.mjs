@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * One delegation, end to end: real pi with this extension hands a task to `explorer`, and the result is printed.
+ * Four acts in real pi with this extension: tasks side by side, one in the background, a write that the kernel refuses, and
+ * a pi that is killed.
  *
  * This file sets up and runs on any supported Node; the demo itself (`demo/main.ts`) runs on the Node that runs pi.
  */
@@ -14,10 +15,12 @@ import { setUp } from "./setup.mjs";
 
 const help = `npm run demo [-- options]
 
-Delegates to the agent \`explorer\` on this repository, with real pi ${newestPi} and a scripted model on loopback:
-no account, no network once everything is installed, nothing outside this folder.
+Four acts in real pi ${newestPi} on this repository: three children side by side of which one fails, a result that
+arrives from the background, a write that the kernel refuses, and a pi that is killed with nothing left running.
+The model is scripted and on loopback: no account, no network once everything is installed, nothing outside this
+folder. It takes less than a minute once the clone is set up.
 
-  --tui    in pi's own interface, with the live card (leave it with Ctrl-D)
+  --tui    one delegation in pi's own interface, with the live card (leave it with Ctrl-D)
   --live   with your own pi configuration and model instead of the scripted ones; this costs what your model costs
   --help   this text
 `;

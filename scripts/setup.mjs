@@ -5,7 +5,7 @@
  * benchmarks call it by themselves.
  */
 
-import { realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { buildAddon } from "./lib/addon.mjs";
@@ -15,7 +15,7 @@ import { installDependencies } from "./lib/dependencies.mjs";
 import { withLock } from "./lib/install.mjs";
 import { installNodeForPi } from "./lib/node-for-pi.mjs";
 import { installPi } from "./lib/pi.mjs";
-import { newestPi, oldestPi } from "./lib/places.mjs";
+import { newestPi, oldestPi, root, setupDir } from "./lib/places.mjs";
 import { runMain } from "./lib/problem.mjs";
 import { endRunning } from "./lib/programs.mjs";
 import { note } from "./lib/progress.mjs";
@@ -30,6 +30,10 @@ import { buildWarden } from "./lib/warden.mjs";
 export async function setUp(wanted = {}) {
 	const versions = wanted.pi ?? [newestPi, oldestPi];
 	checkMachine();
+	if (!isSetUp()) {
+		note("Setting up, once: npm packages, a Node for pi and pi, all inside this clone; then the addon is compiled.");
+		note("On two cores that takes about three minutes. Later starts take seconds.");
+	}
 	const interrupted = () => {
 		endRunning();
 		process.exit(130);
@@ -54,6 +58,11 @@ export async function setUp(wanted = {}) {
 		process.removeListener("SIGINT", interrupted);
 		process.removeListener("SIGTERM", interrupted);
 	}
+}
+
+/** Whether there is what takes long to make, up to date or not. */
+function isSetUp() {
+	return existsSync(setupDir) && readdirSync(root).some((name) => name.endsWith(".node"));
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {

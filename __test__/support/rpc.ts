@@ -2,8 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { EventLog, type PiEvent } from "./event-log.ts";
-import { type Finished, PiProcess, type StartOptions } from "./process.ts";
-import type { World } from "./world.ts";
+import { type Finished, PiProcess, type Place, type StartOptions } from "./process.ts";
 
 /** What an extension asks the user, or tells them. */
 export interface UiRequest extends PiEvent {
@@ -40,10 +39,10 @@ export class RpcSession {
 	readonly #answer: NonNullable<RpcOptions["answer"]>;
 	#sent = 0;
 
-	constructor(world: World, options: RpcOptions = {}) {
+	constructor(place: Place, options: RpcOptions = {}) {
 		this.#answer = options.answer ?? (() => ({ cancelled: true }));
 		this.log = new EventLog((event) => this.#handle(event));
-		this.pi = new PiProcess(world, ["--mode", "rpc"], options, "pipe");
+		this.pi = new PiProcess(place, ["--mode", "rpc"], options, "pipe");
 		this.pi.child.stdout?.on("data", (chunk: Buffer) => this.log.push(chunk));
 		// A write after pi has gone is an error of the pipe; the end of the log says it better.
 		this.pi.child.stdin?.on("error", () => undefined);
@@ -107,6 +106,6 @@ export class RpcSession {
 }
 
 /** Starts pi in RPC mode. */
-export function startRpc(world: World, options: RpcOptions = {}): RpcSession {
-	return new RpcSession(world, options);
+export function startRpc(place: Place, options: RpcOptions = {}): RpcSession {
+	return new RpcSession(place, options);
 }

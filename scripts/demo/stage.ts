@@ -4,23 +4,32 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import { endAll, ModelServer, newestPi, type Place, packageDir, World } from "../../__test__/support/pi.ts";
+import {
+	endAll,
+	ModelServer,
+	newestPi,
+	type Place,
+	packageDir,
+	type Script,
+	World,
+} from "../../__test__/support/pi.ts";
 import { markVariable } from "../../__test__/support/survivors.ts";
 import { setupDir } from "../lib/places.mjs";
-import { demoModel } from "./model.ts";
 
 /** Demos whose sessions are kept. */
 const keptDemos = 5;
 
 export interface Stage {
 	place: Place;
+	/** Carried by every process of the demo. */
+	mark: string;
 	/** Ends everything that the demo has started. */
 	close(): Promise<void>;
 }
 
 /** A world inside the clone with the scripted model. Its sessions stay. */
-export async function scriptedStage(): Promise<Stage> {
-	const server = await ModelServer.start(demoModel(hasRipgrep()));
+export async function scriptedStage(script: (canGrep: boolean) => Script): Promise<Stage> {
+	const server = await ModelServer.start(script(hasRipgrep()));
 	const world = new World({
 		baseUrl: server.baseUrl,
 		root: newFolder(),
@@ -29,6 +38,7 @@ export async function scriptedStage(): Promise<Stage> {
 	});
 	return {
 		place: world,
+		mark: world.mark,
 		async close() {
 			try {
 				await world.close();
@@ -60,6 +70,7 @@ export function liveStage(): Stage {
 	};
 	return {
 		place,
+		mark,
 		async close() {
 			await Promise.all([...closers].map((closer) => closer()));
 			await endAll(mark);

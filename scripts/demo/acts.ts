@@ -1,0 +1,227 @@
+/** The demo in plain text: four acts in one real pi, and what each proves is checked before it is said. */
+
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+import {
+	type PiEvent,
+	packageDir,
+	type RpcSession,
+	startRpc,
+	survivors,
+	type ToolEnd,
+} from "../../__test__/support/pi.ts";
+import type { RunDetails } from "../../index.js";
+import { SetupProblem } from "../lib/problem.mjs";
+import { bold, dim, green } from "../lib/progress.mjs";
+import { livePrompts, note, prompts } from "./acts-model.ts";
+import { clipped, columns, ProgressLines, wrapped } from "./progress-lines.ts";
+import type { Stage } from "./stage.ts";
+
+/** How long an act may take: a scripted one some seconds, a live one as long as its model wants. */
+const limitMs = { scripted: 90_000, live: 10 * 60_000 };
+
+/** How long processes may be there after pi was killed. */
+const goneWithinMs = 5_000;
+
+/** Lines of a result that are shown. */
+const shownLines = 14;
+
+const heading = (title: string) =>
+	say(`\n${bold(`── ${title} ${"─".repeat(Math.max(0, columns - 4 - title.length))}`)}`);
+
+function say(text = ""): void {
+	process.stdout.write(`${text}\n`);
+}
+
+/** Plays the four acts. */
+export async function playActs(stage: Stage, live: boolean): Promise<void> {
+	const limit = live ? limitMs.live : limitMs.scripted;
+	const words = live ? livePrompts : prompts;
+	const model = live ? "your own model; this costs what it costs" : "a scripted model";
+	say(wrapped(`Real pi, real child processes and the kernel of this machine, with ${model}.`, 0));
+	if (!live) say("It takes less than a minute.");
+	const pi = new Session(stage, limit);
+	heading("1 of 4: three children side by side, and one fails");
+	const three = await pi.ask(words.parallel);
+	const failed = three.results.filter(({ outcome }) => outcome !== "completed");
+	if (!live && (three.results.length !== 3 || failed.length !== 1)) {
+		throw new SetupProblem("One of three tasks was to fail.", `${failed.length} of ${three.results.length} did.`);
+	}
+
+	heading("2 of 4: in the background, while the conversation goes on");
+	await background(pi, words.background);
+
+	heading("3 of 4: a readonly child tries to write");
+	await blocked(pi, words.write);
+
+	heading("4 of 4: pi is killed while a child works");
+	if (process.platform === "linux") await killed(pi, stage, words.kill);
+	else say("On Linux nothing is left then. Elsewhere that does not hold, so it is not shown.");
+	const more = live ? "" : "\nIn pi's own interface: npm run demo -- --tui    Your own model: -- --live";
+	say(dim(`${more}\nWhat to type next: README.md, "Try it".`));
+}
+
+/** One pi, and what is shown of it. */
+class Session {
+	readonly rpc: RpcSession;
+	readonly #limitMs: number;
+	#lines: ProgressLines | undefined;
+	#last: RunDetails | undefined;
+
+	constructor(stage: Stage, limitMs: number) {
+		this.#limitMs = limitMs;
+		this.rpc = startRpc(stage.place, { args: [...stage.place.extensionArgs], limitMs: limitMs * 4 });
+		this.#watch();
+	}
+
+	/** Types a prompt and waits until pi has settled. Returns what the last call came to. */
+	async ask(prompt: string): Promise<RunDetails> {
+		this.#last = undefined;
+		this.type(prompt);
+		const events = await this.rpc.prompt(prompt, this.#limitMs);
+		this.#say(events);
+		if (!this.#last) throw new SetupProblem("pi ended its turn without a delegation.", this.explanation());
+		return this.#last;
+	}
+
+	/** Waits for an event of pi, for as long as an act may take. */
+	async wait(matches: (event: PiEvent) => boolean, from = 0): Promise<PiEvent> {
+		return await this.rpc.log.waitFor(matches, this.#limitMs, from);
+	}
+
+	type(prompt: string): void {
+		say(`${bold("you")}  ${wrapped(prompt, 5)}`);
+	}
+
+	explanation(): string {
+		const said = [this.rpc.pi.stderr.trim(), this.rpc.log.errorMessage, this.rpc.log.answer].filter(Boolean);
+		return said.join("\n") || "Does pi work for you by itself? Start it and choose a model with /model.";
+	}
+
+	/** What pi's model says. */
+	#say(events: readonly PiEvent[]): void {
+		for (const event of events) {
+			const text = saidBy(event);
+			if (text) say(`${bold("pi")}   ${wrapped(text, 5)}`);
+		}
+	}
+
+	#watch(): void {
+		const seen = (event: PiEvent) => {
+			if (event.type === "tool_execution_start") {
+				const { tasks } = event.args as { tasks?: unknown[] };
+				say(`${bold("pi")}   ${event.toolName}${tasks ? `: ${tasks.length} tasks` : ""}`);
+				this.#lines = new ProgressLines(say);
+			} else if (event.type === "tool_execution_update") {
+				const { details } = event.partialResult as { details?: RunDetails };
+				if (details) this.#lines?.update(details);
+			} else if (event.type === "tool_execution_end") this.#end(event as ToolEnd);
+			return false;
+		};
+		// It never matches, so that it sees every event until pi has ended.
+		this.rpc.log.waitFor(seen, this.#limitMs * 4).catch(() => undefined);
+	}
+
+	#end(end: ToolEnd): void {
+		const details = end.result.details as RunDetails | undefined;
+		if (details?.results?.length) this.#lines?.end(details);
+		if (details) this.#last = details;
+		// Of several the lines above say how each has ended.
+		if ((details?.results?.length ?? 0) > 1) return;
+		const lines = textOf(end)
+			.split("\n")
+			.filter((line) => line.trim() !== "");
+		for (const line of lines.slice(0, shownLines)) say(clipped(`     ${line}`));
+		if (lines.length > shownLines)
+			say(dim(`     … ${lines.length - shownLines} more lines, all of them for the model`));
+	}
+}
+
+async function background(pi: Session, prompt: string): Promise<void> {
+	const from = pi.rpc.log.events.length;
+	await pi.ask(prompt);
+	// The message stands in the session, and starts a turn of its own.
+	const isTold = (event: PiEvent) => announcement(event) !== undefined;
+	const told = announcement(await pi.wait(isTold, from)) ?? "";
+	say(green("  ✓ the result has arrived, as a message of its own:"));
+	for (const line of told.split("\n").filter(Boolean).slice(0, shownLines)) say(clipped(`     ${line}`));
+	const after = pi.rpc.log.events.findIndex((event, index) => index >= from && isTold(event));
+	const answer = await pi.wait((event) => saidBy(event) !== undefined, after);
+	say(`${bold("pi")}   ${wrapped(saidBy(answer) ?? "", 5)}`);
+	await pi.wait(({ type }) => type === "agent_settled", after);
+}
+
+async function blocked(pi: Session, prompt: string): Promise<void> {
+	const file = join(packageDir, note);
+	rmSync(file, { force: true });
+	const { results } = await pi.ask(prompt);
+	if (existsSync(file)) {
+		rmSync(file, { force: true });
+		throw new SetupProblem(`The child wrote ${note}.`, "`/subagents doctor` says what this machine's kernel allows.");
+	}
+	say(green(`  ✓ ${note} does not exist. What held the child:`));
+	say(clipped(`     ${results[0]?.sandbox?.mechanism.join(", ") || "no shell on this machine"}`));
+}
+
+async function killed(pi: Session, stage: Stage, prompt: string): Promise<void> {
+	pi.type(prompt);
+	void pi.rpc.send({ type: "prompt", message: prompt }).catch(() => undefined);
+	const from = pi.rpc.log.events.length;
+	const event = await pi.wait(
+		(event) =>
+			event.type === "tool_execution_end" ||
+			(event.type === "tool_execution_update" && JSON.stringify(event).includes("sleep 300")),
+		from,
+	);
+	const { pid } = pi.rpc.pi;
+	const sleeps = () => survivors(stage.mark).filter(({ command }) => command.startsWith("sleep 300"));
+	if (event.type === "tool_execution_end" || !(await until(() => sleeps().length >= 2))) {
+		say("  The child has started nothing on this machine, so there is nothing to end.");
+		return;
+	}
+	const before = survivors(stage.mark).filter((one) => one.pid !== pid);
+	say(`  ${before.length} processes below pi:`);
+	for (const { pid, command } of before) say(dim(clipped(`     ${pid} ${command}`)));
+	say(`${bold("you")}  kill -9 ${pid}`);
+	const at = performance.now();
+	process.kill(pid, "SIGKILL");
+	const isGone = await until(() => survivors(stage.mark).length === 0);
+	const left = survivors(stage.mark).length;
+	if (!isGone)
+		throw new SetupProblem(`${left} processes outlived pi.`, "On Linux that is a defect; elsewhere a limit.");
+	say(green(`  ✓ 0 left, ${Math.round(performance.now() - at)} ms later`));
+}
+
+/** Whether something comes true in time. */
+async function until(isTrue: () => boolean): Promise<boolean> {
+	for (const deadline = performance.now() + goneWithinMs; performance.now() < deadline; await delay(10)) {
+		if (isTrue()) return true;
+	}
+	return false;
+}
+
+/** The message that tells of a background run. */
+function announcement(event: PiEvent): string | undefined {
+	const message = event.message as { customType?: string; content?: unknown } | undefined;
+	if (event.type !== "message_end" || message?.customType !== "subagent-announcement") return undefined;
+	return plain(message.content);
+}
+
+/** What the model has said in a message that has ended; nothing where it only called a tool. */
+function saidBy(event: PiEvent): string | undefined {
+	const message = event.message as { role?: string; content?: unknown } | undefined;
+	if (event.type !== "message_end" || message?.role !== "assistant") return undefined;
+	return plain(message.content).trim() || undefined;
+}
+
+function plain(content: unknown): string {
+	if (typeof content === "string") return content;
+	const parts = Array.isArray(content) ? (content as { text?: string }[]) : [];
+	return parts.map(({ text = "" }) => text).join("");
+}
+
+function textOf(end: ToolEnd): string {
+	return end.result.content.map(({ text }) => text ?? "").join("\n");
+}
