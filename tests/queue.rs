@@ -7,7 +7,15 @@ use pi_subagent_native::orchestrate::queue::{EarlyPermit, Group, Permit, Queue, 
 use tokio::task::yield_now;
 
 fn request(max_concurrent: usize) -> Request {
-    Request { provider: None, max_concurrent, early_limit: 4, per_user: None, group: None, writes: None }
+    Request {
+        provider: None,
+        max_concurrent,
+        lane: None,
+        early_limit: 4,
+        per_user: None,
+        group: None,
+        writes: None,
+    }
 }
 
 fn of(provider: &str) -> Request {

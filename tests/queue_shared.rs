@@ -53,7 +53,15 @@ fn a_second_process_ends_with_its_test() {
 
 fn request(store: &Store, cap: usize) -> Request {
     let per_user = Some(UserCap { store: store.clone(), cap });
-    Request { provider: None, max_concurrent: 256, early_limit: 4, per_user, group: None, writes: None }
+    Request {
+        provider: None,
+        max_concurrent: 256,
+        lane: None,
+        early_limit: 4,
+        per_user,
+        group: None,
+        writes: None,
+    }
 }
 
 struct Scene {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::keys::{Key, Kind};
 use super::located::{Json, Located, Member, Mistake};
+use super::settings::{LOCAL, Quote};
 use crate::agent::tool_name;
 use crate::text::{Position, check_allowed, nearest, quoted, suggestion, without_controls};
 
@@ -17,12 +18,16 @@ const MAX_TEXT_BYTES: usize = 8 * 1024;
 const NEVER_LSP: [&str; 3] = ["rename", "codeaction", "restart"];
 /// Prefix of the variables that this package sets for its children.
 const RESERVED_ENV: &str = "PI_SUBAGENT_";
-const PLACEHOLDERS: [&str; 6] = ["argv", "cwd", "project", "runId", "agent", "env"];
-const LAUNCHER_FIELDS: [(&str, Kind); 7] = [
+const PLACEHOLDERS: [&str; 7] = ["argv", "cwd", "project", "runId", "agent", "env", "session"];
+/// The placeholders that only one field of a launcher has.
+const PLACED: [(&str, &str); 2] = [("argv", "command"), ("session", "fetch")];
+const LAUNCHER_FIELDS: [(&str, Kind); 9] = [
     ("command", Kind::Command),
     ("cwd", Kind::Text),
+    ("piCommand", Kind::Command),
     ("env", Kind::TextList),
-    ("quote", Kind::Choice(&["sh"])),
+    ("quote", Kind::Choice(Quote::TEXTS)),
+    ("readonly", Kind::Bool),
     ("fetch", Kind::Command),
     ("cancel", Kind::Command),
     ("maxConcurrent", Kind::Integer { min: 1, max: 4096 }),
@@ -157,6 +162,10 @@ impl Checker<'_> {
                 let what = format!("holds {}; expected each name once, on one line", quoted(name));
                 return self.mistake(*name_at, what);
             }
+            if name == LOCAL {
+                let what = format!("holds {}; that name stands for this machine", quoted(name));
+                return self.mistake(*name_at, what);
+            }
             let path = format!("{}.{name}", self.path);
             launchers.insert(name.clone(), Checker { path: &path }.launcher(value)?);
         }
@@ -177,10 +186,17 @@ impl Checker<'_> {
             };
             let field = Checker { path: &path };
             let checked = field.value(*kind, value)?;
-            if let Some(unknown) = unknown_placeholder(&checked) {
-                let expected = listed(&PLACEHOLDERS);
+            let places: Vec<&str> = PLACEHOLDERS
+                .into_iter()
+                .filter(|place| PLACED.iter().all(|(only, its)| only != place || its == name))
+                .collect();
+            if let Some(unknown) = unknown_placeholder(&checked, &places) {
+                let expected = listed(&places);
                 let what = format!("has the placeholder `{{{unknown}}}`; expected one of {expected}");
                 return field.mistake(value.at, what);
+            }
+            if let Some(wrong) = wrong_word(name, &checked) {
+                return field.mistake(value.at, wrong);
             }
             launcher.insert(name.clone(), checked);
         }
@@ -237,14 +253,39 @@ fn expected(kind: Kind) -> String {
     expected.to_owned()
 }
 
-/// An unknown `{placeholder}` in a launcher's text, if there is one.
-fn unknown_placeholder(value: &Value) -> Option<String> {
+/// What is wrong with a text of a launcher's field beyond its kind. Programs are found in PATH or by an absolute path, because
+/// nothing of a project may be started by a relative one.
+fn wrong_word(field: &str, value: &Value) -> Option<String> {
+    let words: Vec<&str> = value.as_array()?.iter().filter_map(Value::as_str).collect();
+    let is_variable = |name: &&&str| {
+        let mut chars = name.chars();
+        chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+            && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    match (field, words.first()?) {
+        ("env", _) => {
+            let wrong = words.iter().find(|name| !is_variable(name))?;
+            Some(format!("names {}; expected names of variables, such as `OPENAI_API_KEY`", quoted(wrong)))
+        }
+        ("command" | "cancel" | "fetch", first)
+            if first.contains('{')
+                || first.is_empty()
+                || (first.contains('/') && !first.starts_with('/')) =>
+        {
+            Some(format!("begins with {}; expected a name in PATH or an absolute path", quoted(first)))
+        }
+        _ => None,
+    }
+}
+
+/// A `{placeholder}` in a launcher's text that is none of `places`, if there is one.
+fn unknown_placeholder(value: &Value, places: &[&str]) -> Option<String> {
     match value {
-        Value::Array(items) => items.iter().find_map(unknown_placeholder),
+        Value::Array(items) => items.iter().find_map(|item| unknown_placeholder(item, places)),
         Value::String(text) => text.split('{').skip(1).find_map(|rest| {
             let (word, _) = rest.split_once('}')?;
             let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            (is_word && !PLACEHOLDERS.contains(&word)).then(|| word.to_owned())
+            (is_word && !places.contains(&word)).then(|| word.to_owned())
         }),
         _ => None,
     }

@@ -31,6 +31,6 @@ pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
 pub use reader::{ALL, NamedAgent};
 pub use settings::{
     AgentBounds, AgentSettings, AllowWrite, Announce, AnnounceMode, Background, Budget, Check, Config,
-    EarlyBoot, InheritExtensions, Launcher, Limits, LoopLimits, NonInteractivePolicy, OnExit, Origin,
-    ProjectAgentPolicy, Protocol, Retry, Sandbox, SessionBudget, Spare, Tools,
+    EarlyBoot, InheritExtensions, LOCAL, Launcher, Limits, LoopLimits, NonInteractivePolicy, OnExit, Origin,
+    ProjectAgentPolicy, Protocol, Quote, Retry, Sandbox, SessionBudget, Spare, Tools,
 };

@@ -492,16 +492,22 @@ text_enum! {
 pub struct Launcher {
     /// Program and arguments; contains `{argv}`.
     pub command: Vec<String>,
-    /// The working directory on the remote side.
+    /// The child's working directory there. `None`: where the launcher starts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// `sh` joins the child's arguments into one string, quoted for a shell.
+    /// pi there, a program and its arguments. `None` is `pi`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quote: Option<String>,
+    pub pi_command: Option<Vec<String>>,
+    /// How the launcher reads the words of `{argv}`. `None` is `sh` for `ssh`, and `words` else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<Quote>,
     /// Variables that are passed on.
     #[serde(default)]
     pub env: Vec<String>,
-    /// Command that fetches the session file.
+    /// Whether the user says that nothing can be written there.
+    #[serde(default)]
+    pub readonly: bool,
+    /// Command that writes the session to its standard output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch: Option<Vec<String>>,
     /// Command that ends the remote side.
@@ -511,6 +517,19 @@ pub struct Launcher {
     #[serde(default = "default_launcher_slots")]
     pub max_concurrent: usize,
 }
+
+text_enum! {
+    /// How a launcher reads the words of the command that it starts.
+    pub enum Quote {
+        /// As words.
+        Words = "words",
+        /// As one text for a POSIX shell.
+        Sh = "sh",
+    }
+}
+
+/// The name of the launcher that needs no configuration: this machine.
+pub const LOCAL: &str = "local";
 
 fn default_launcher_slots() -> usize {
     64

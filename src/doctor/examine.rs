@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use super::check::{Check, Status};
 use super::disk::{directories, disk};
 use super::guards::{sandbox, supervision};
+use super::launchers::launchers;
 use super::store::store;
 use super::writing::writing;
 use crate::agent::Source;
@@ -31,7 +32,7 @@ const VERSION_BYTES: usize = 64 * 1024;
 /// Where pi is started for its version: nobody but root can have put anything there.
 const NEUTRAL: &str = "/";
 /// The oldest pi that is tested.
-const OLDEST: PiVersion = PiVersion { parts: [0, 87, 1] };
+pub(super) const OLDEST: PiVersion = PiVersion { parts: [0, 87, 1] };
 
 /// Checks everything that a delegation from `cwd` needs. Starts pi once, for its version, and writes only to probe
 /// whether directories are writable. What it says is sanitized. `callbacks` is asked about models.
@@ -101,6 +102,7 @@ async fn examine(
     checks.push(sandbox(&config, &capabilities));
     checks.extend(writing(cwd, &config, context, &capabilities));
     checks.push(permission_gates(&config, context));
+    checks.extend(launchers(cwd, &config, context).await);
     checks.extend(spares(&config));
     checks.extend(directories(context));
     checks.extend(store(context));

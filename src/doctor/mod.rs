@@ -4,6 +4,7 @@ mod check;
 mod disk;
 mod examine;
 mod guards;
+mod launchers;
 mod store;
 mod writing;
 

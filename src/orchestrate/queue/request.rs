@@ -13,6 +13,8 @@ pub struct Request {
     /// How many children may exist at once in this process, this one included. 0 counts as 1, because no run could ever
     /// start otherwise.
     pub max_concurrent: usize,
+    /// The launcher that starts it elsewhere. The limits of this process count its children apart from all others.
+    pub lane: Option<String>,
     /// How many of them may be booted early. 0 means none.
     pub early_limit: usize,
     /// The cap on all processes of this user; `None` when there is no store.

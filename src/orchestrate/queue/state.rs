@@ -35,6 +35,7 @@ struct Waiting {
 
 #[derive(Debug)]
 struct Place {
+    lane: Option<String>,
     group: Option<Group>,
     /// The store with its claim on the cap on all processes; `None` when no such cap is in force.
     store: Option<usize>,
@@ -88,8 +89,8 @@ impl State {
         is_spare: bool,
     ) -> Option<(u64, watch::Receiver<bool>)> {
         let alike = self.early_places().filter(|(_, early)| early.is_spare == is_spare).count();
-        let has_room = self.waiting.is_empty()
-            && self.places.len() < request.max_concurrent()
+        let has_room = !self.waiting.values().any(|run| run.request.lane == request.lane)
+            && self.taken_in(request.lane.as_ref()) < request.max_concurrent()
             && (is_spare || alike < request.early_limit)
             && self.is_eligible(request);
         has_room.then(|| {
@@ -182,11 +183,14 @@ impl State {
                 self.release(*id);
             }
         }
-        let mut is_full = false;
+        // In a lane that is full, nobody overtakes the one that waits for it.
+        let mut full = Vec::new();
         waiting.retain(|id, run| {
-            if !is_full && !self.places.contains_key(id) && self.is_eligible(&run.request) {
-                is_full = self.places.len() >= run.request.max_concurrent();
-                if !is_full {
+            let lane = &run.request.lane;
+            if !full.contains(lane) && !self.places.contains_key(id) && self.is_eligible(&run.request) {
+                if self.taken_in(lane.as_ref()) >= run.request.max_concurrent() {
+                    full.push(lane.clone());
+                } else {
                     self.take(*id, &run.request, None);
                 }
             }
@@ -204,6 +208,11 @@ impl State {
     /// Forgets the pauses that are over.
     pub(super) fn end_pauses(&mut self, now: Instant) {
         self.pauses.retain(|_, until| *until > now);
+    }
+
+    /// How many places are taken in a lane.
+    fn taken_in(&self, lane: Option<&String>) -> usize {
+        self.places.values().filter(|place| place.lane.as_ref() == lane).count()
     }
 
     fn held_until(&self, request: &Request) -> Option<Instant> {
@@ -243,7 +252,8 @@ impl State {
             self.claims[at].add(id, (*cap).max(1), when_full).then_some(at)
         });
         let writes = request.writes.clone().filter(|_| early.is_none());
-        self.places.insert(id, Place { group: request.group().cloned(), store, early, writes, notice: None });
+        let (lane, group) = (request.lane.clone(), request.group().cloned());
+        self.places.insert(id, Place { lane, group, store, early, writes, notice: None });
     }
 
     /// Admits a run that has its place, unless it still waits for other processes. Says whether it did.
@@ -275,9 +285,13 @@ impl State {
     /// How many of the runs that wait could start if there were no early permits; no more than there are of those.
     fn wanted_early_places(&self) -> usize {
         let early = self.early_places().count();
-        let others = self.places.len() - early;
+        // Only children on this machine are booted early.
+        let others = self.taken_in(None).saturating_sub(early);
         let mut wanted: Vec<&Request> = Vec::new();
-        let waiting = self.waiting.iter().filter(|(id, _)| !self.places.contains_key(id));
+        let waiting = self
+            .waiting
+            .iter()
+            .filter(|(id, run)| run.request.lane.is_none() && !self.places.contains_key(id));
         for request in waiting.map(|(_, run)| &run.request).filter(|request| self.is_eligible(request)) {
             if wanted.len() == early || others + wanted.len() >= request.max_concurrent() {
                 break;

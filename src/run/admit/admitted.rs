@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::process::CancelReason;
 use crate::run::blocking::blocking;
 use crate::run::drive::protocol::protocol_of;
+use crate::run::launch::launcher::Job;
 use crate::run::launch::private_files::TokenUse;
 use crate::run::outcome::report::ResultBuilder;
 use crate::run::outcome::verdict::Verdict;
@@ -48,6 +49,18 @@ impl AdmittedRun {
         if self.tools().iter().any(|tool| tool == ASK) { self.resolved.agent.ask } else { Asks::Nobody }
     }
 
+    /// The launcher that starts the child elsewhere, and how many of its children may exist at once.
+    #[must_use]
+    pub fn launcher(&self) -> Option<(&str, usize)> {
+        let launcher = &self.resolved.launcher;
+        launcher.elsewhere().zip(launcher.max_concurrent())
+    }
+
+    /// What a launcher is told of the child with this id.
+    pub(in crate::run) fn job<'a>(&'a self, run_id: &'a str) -> Job<'a> {
+        Job { run_id, agent: &self.resolved.agent.name, cwd: &self.spec.cwd }
+    }
+
     /// The provider of the child's model, if known.
     #[must_use]
     pub fn provider(&self) -> Option<&str> {
@@ -65,10 +78,11 @@ impl AdmittedRun {
         self.meter().await.refusal().map(|over| over.to_string())
     }
 
-    /// Whether the child can be started before the call arrives. Not when it gets a tree of its own, which is made first, when its protocol needs the task at once, when the
+    /// Whether the child can be started before the call arrives. Not when it gets a tree of its own, which is made first, when it
+    /// runs elsewhere, when its protocol needs the task at once, when the
     /// budget is exhausted, or when a token must be refreshed before the child gets its copy.
     pub async fn may_boot_early(&self) -> bool {
-        if self.resolved.is_isolated {
+        if self.resolved.is_isolated || self.resolved.launcher.elsewhere().is_some() {
             return false;
         }
         if !protocol_of(self.config().protocol).waits_for_task() || self.meter().await.refusal().is_some() {

@@ -19,8 +19,9 @@ use crate::agent::{
 };
 use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
-use crate::run::context::HostContext;
+use crate::run::context::{HostContext, HostTool};
 use crate::run::drive::protocol::protocol_of;
+use crate::run::launch::launcher::{Launcher, changes_there, launcher_of, only_here, selected};
 use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::spec::{RunSpec, Timeout};
 use crate::text::figures;
@@ -50,6 +51,8 @@ pub(crate) struct ResolvedRun {
     /// How often it may repeat itself.
     pub loops: LoopLimits,
     pub(in crate::run) sandbox: SandboxPlan,
+    /// What starts the child, and where.
+    pub(in crate::run) launcher: Arc<dyn Launcher>,
     /// Where the child may write, if the kernel confines it there.
     pub scope: Option<WriteScope>,
     /// The user's gates that its child loads.
@@ -147,14 +150,12 @@ pub(in crate::run) fn resolve(
     {
         return Err(Refusal::HiddenExtensions { extensions, place });
     }
-    let (scope, unwritable) = if sandbox.is_confined() {
-        let (scope, notices) = WriteScope::of(&config, context, &spec.cwd)?;
-        (Some(scope), notices)
-    } else {
-        (None, Vec::new())
-    };
-    let writes = may_write(&agent, &config);
-    let (is_isolated, tree, undo_note) = if writes { writes_to(&values, spec) } else { (false, None, None) };
+    let confined = sandbox.is_confined().then(|| WriteScope::of(&config, context, &spec.cwd));
+    let (scope, unwritable) = confined.transpose()?.unzip();
+    let (launcher, writes) = (launcher_of(&agent, &config), may_write(&agent, &config));
+    let writes_here = writes && launcher.elsewhere().is_none();
+    let (is_isolated, tree, undo_note) =
+        if writes_here { writes_to(&values, spec) } else { (false, None, None) };
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_held());
     let timeout = match overrides.timeout {
         Timeout::AsConfigured => values.timeout.value,
@@ -162,16 +163,14 @@ pub(in crate::run) fn resolve(
         Timeout::After(limit) => Some(values.own_timeout.map_or(limit, |own| own.min(limit))),
     };
     let is_asked_for = matches!(overrides.timeout, Timeout::After(limit) if timeout == Some(limit));
-    let credentials = credentials_of(&context.agent_dir, &agent.name);
-    let is_withheld = credentials.is_some() && agent.source == Source::Project;
+    let (credentials, withheld) = usable_credentials(context, &agent, launcher.elsewhere());
     let mut notices = degraded(&config, capabilities, supervision);
-    notices.extend(unwritable);
-    if is_withheld {
-        let name = &agent.name;
-        notices.push(format!("`subagents/auth/{name}.json` is not used: the project wrote this agent"));
-    }
-    if writes && !sandbox.is_held() {
-        notices.push(EVERYWHERE.to_owned());
+    notices.extend(unwritable.into_iter().flatten());
+    notices.extend(withheld);
+    match launcher.elsewhere() {
+        Some(name) if writes => notices.push(changes_there(name)),
+        None if writes && !sandbox.is_held() => notices.push(EVERYWHERE.to_owned()),
+        _ => {}
     }
     let (skills, missing) = SkillFiles::of(&values.skills.value, &context.host);
     notices.extend(missing);
@@ -187,19 +186,23 @@ pub(in crate::run) fn resolve(
             ..config.budget
         },
         loops: LoopLimits { stop_after: values.loop_stop_after.value, ..config.loops },
-        unmet: capabilities.forbids().or_else(|| sandbox.forbids()).or_else(|| elsewhere(&agent, &config)),
+        unmet: (selected(&agent, &config).err())
+            .or_else(|| capabilities.forbids())
+            .or_else(|| sandbox.forbids())
+            .or_else(|| only_here(launcher.elsewhere()?, writes, &values, overrides)),
         reads_context: values.reads_context.value,
         tool_notes: if values.reads_context.value { tool_notes(&spec.cwd, context) } else { Vec::new() },
         skills,
         warden: capabilities.warden().map(Path::to_path_buf),
-        credentials: credentials.filter(|_| !is_withheld),
+        credentials,
         announces: overrides.announces,
         tool_snapshot: overrides.tools.clone(),
         shell: shell_policy(&sandbox, &spec.cwd, context),
         is_isolated,
         tree,
         undo_note,
-        gates: if loads_gates(&sandbox, &config) { gates(context) } else { Vec::new() },
+        gates: gates_of(&sandbox, &config, launcher.elsewhere(), context),
+        launcher,
         values,
         agent,
         config,
@@ -220,6 +223,11 @@ impl ResolvedRun {
     /// Whether the child may write files of the user's.
     pub(in crate::run) fn may_write(&self) -> bool {
         may_write(&self.agent, &self.config)
+    }
+
+    /// Whether the child may change files of this machine.
+    pub(in crate::run) fn may_write_here(&self) -> bool {
+        self.may_write() && self.launcher.elsewhere().is_none()
     }
 
     /// The command that checks the child's work. What cannot write has nothing to be checked.
@@ -359,6 +367,16 @@ pub(in crate::run) fn loads_gates(sandbox: &SandboxPlan, config: &Config) -> boo
     !chooses && !sandbox.is_read_only()
 }
 
+/// The user's gates that a child loads. Elsewhere there are none of this machine's files.
+fn gates_of(
+    sandbox: &SandboxPlan,
+    config: &Config,
+    elsewhere: Option<&str>,
+    context: &HostContext,
+) -> Vec<String> {
+    if elsewhere.is_none() && loads_gates(sandbox, config) { gates(context) } else { Vec::new() }
+}
+
 /// Refuses paths that pi would read as others. Everything of the run would end up elsewhere, or nowhere.
 fn check_paths(RunSpec { cwd, context, .. }: &RunSpec) -> Result<(), Refusal> {
     let agent_dir = ("agent directory", &context.agent_dir, "; `PI_CODING_AGENT_DIR` can name another one");
@@ -387,14 +405,6 @@ fn degraded(config: &Config, capabilities: &HostCapabilities, supervision: Super
     notices
 }
 
-/// Why the requested launcher cannot start the child, if it cannot.
-fn elsewhere(agent: &AgentDefinition, config: &Config) -> Option<String> {
-    let launcher = agent.launcher.as_ref().or(config.launcher.as_ref())?;
-    Some(format!(
-        "launcher: `{launcher}` was asked for and this release starts children on this machine only"
-    ))
-}
-
 /// The tools that a child of an agent gets.
 ///
 /// # Errors
@@ -407,8 +417,11 @@ pub(in crate::run) fn tools_of(
     context: &HostContext,
     shell: ShellPolicy,
 ) -> Result<ToolPlan, NoToolsLeft> {
-    let available: Option<BTreeSet<String>> =
-        context.host.tools.as_ref().map(|tools| tools.iter().map(|tool| tool.name.clone()).collect());
+    // Extensions of this machine are not loaded elsewhere.
+    let is_elsewhere = matches!(selected(agent, config), Ok(Some(_)));
+    let is_there = |tool: &&HostTool| !is_elsewhere || tool.extension.is_none();
+    let available: Option<BTreeSet<String>> = (context.host.tools.as_ref())
+        .map(|tools| tools.iter().filter(is_there).map(|tool| tool.name.clone()).collect());
     let policy = ToolPolicy {
         allow_write: config.allow_write.is_on(),
         allow_lsp: config.allow_lsp_tools,
@@ -419,6 +432,21 @@ pub(in crate::run) fn tools_of(
         takes_answers: protocol_of(config.protocol).takes_commands(),
     };
     plan_tools(&values.declared(agent), &policy, available.as_ref())
+}
+
+/// An agent's own credentials for its child, or why it does not get them. Blocks.
+fn usable_credentials(
+    context: &HostContext,
+    agent: &AgentDefinition,
+    elsewhere: Option<&str>,
+) -> (Option<PathBuf>, Option<String>) {
+    let Some(found) = credentials_of(&context.agent_dir, &agent.name) else { return (None, None) };
+    let why = match elsewhere {
+        Some(launcher) => format!("`{launcher}` starts the child elsewhere, and credentials stay here"),
+        None if agent.source == Source::Project => "the project wrote this agent".to_owned(),
+        None => return (Some(found), None),
+    };
+    (None, Some(format!("`subagents/auth/{}.json` is not used: {why}", agent.name)))
 }
 
 /// The path of the credentials that the children of an agent use instead of the user's, if there are some. Blocks.

@@ -3,6 +3,7 @@
 use crate::agent::{AgentDefinition, Network, SandboxMode, Source};
 use crate::config::{AllowWrite, Config};
 use crate::process::{Abilities, Mechanism};
+use crate::run::launch::launcher::selected;
 use crate::run::result::SandboxReport;
 
 /// The version of Landlock's ABI that keeps a child from signalling what is outside its sandbox: Linux 6.12.
@@ -19,6 +20,11 @@ pub(in crate::run) enum SandboxPlan {
         reason: String,
         /// Whether the child must not run without a sandbox.
         forbidden: bool,
+    },
+    /// The user's configuration says that nothing can be written where its launcher starts it.
+    Declared {
+        /// The launcher.
+        launcher: String,
     },
 }
 
@@ -56,6 +62,16 @@ impl SandboxPlan {
             Self::Loose { reason: format!("{reason}{open}"), forbidden }
         };
         let writes = may_write(agent, config);
+        if let Ok(Some((launcher, settings))) = selected(agent, config) {
+            if settings.readonly {
+                return Self::Declared { launcher: launcher.to_owned() };
+            }
+            let wherever = if writes { "; the agent may write wherever its account there can" } else { "" };
+            let why = format!(
+                "`{launcher}` starts the child elsewhere, where this machine holds nothing{wherever}"
+            );
+            return loose(&why, mode == SandboxMode::Required);
+        }
         if writes && config.allow_write == AllowWrite::Everywhere {
             return loose("the agent may write wherever you can (`allowWrite` is `all`)", false);
         }
@@ -82,7 +98,7 @@ impl SandboxPlan {
     pub(in crate::run) fn held(&self) -> Option<&Held> {
         match self {
             Self::Held(held) => Some(held),
-            Self::Loose { .. } => None,
+            Self::Loose { .. } | Self::Declared { .. } => None,
         }
     }
 
@@ -117,6 +133,12 @@ impl SandboxPlan {
         let enforced = in_force.contains(&Mechanism::Landlock);
         let (held, reason) = match self {
             Self::Loose { reason, .. } => (None, Some(reason.clone())),
+            Self::Declared { launcher } => {
+                let by = format!(
+                    "your configuration declares `{launcher}` `readonly`; nothing on this machine has checked that"
+                );
+                (None, Some(by))
+            }
             Self::Held(held) => (Some(held), mechanisms.and_then(|found| held.open_with(found))),
         };
         let shell = held.filter(|_| enforced).and_then(|held| held.shell);

@@ -19,6 +19,9 @@ const SHELL_PATH: &str = "shellPath";
 
 /// Whether a child in this sandbox gets a shell. Blocks.
 pub(in crate::run) fn shell_policy(sandbox: &SandboxPlan, cwd: &Path, context: &HostContext) -> ShellPolicy {
+    if let SandboxPlan::Declared { .. } = sandbox {
+        return ShellPolicy::Held;
+    }
     let Some(held) = sandbox.held() else { return ShellPolicy::NoSandbox };
     let tools = context.host.tools.iter().flatten();
     let is_foreign = tools.into_iter().any(|tool| tool.name == SHELL && tool.extension.is_some());

@@ -1,6 +1,7 @@
 //! One attempt of a run: gives a child its task and drives it to its end.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -26,6 +27,8 @@ use crate::text::chain;
 
 /// How long a child that has finished its work may take to exit.
 const LINGER: Duration = Duration::from_secs(2);
+/// The same for one elsewhere, whose launcher tidies up there before it exits.
+const LINGER_ELSEWHERE: Duration = Duration::from_secs(10);
 /// How long to read output after the child has exited, when a process that it left behind still holds the pipe.
 const DRAIN: Duration = Duration::from_secs(1);
 
@@ -38,11 +41,15 @@ impl ActiveRun<'_> {
     pub(super) async fn attempt(
         &self,
         attempt: u32,
-        Booted { made: Made { mut files, command, .. }, child }: Booted,
+        Booted { mut made, child }: Booted,
     ) -> (RunFiles, Result<AttemptReport, String>) {
+        let protocol = protocol_of(self.admitted.config().protocol);
+        let input = made.first_input(protocol, &self.admitted.spec.task);
+        let child_control = ChildControl::new(protocol, input);
+        let Made { mut files, command, .. } = made;
         files.keep_session();
         child.tree.keep();
-        let ended = self.drive_child(attempt, &files, &command, child).await;
+        let ended = self.drive_child(attempt, &files, &command, child, child_control).await;
         (files, ended)
     }
 
@@ -52,13 +59,14 @@ impl ActiveRun<'_> {
         files: &RunFiles,
         command: &ChildCommand,
         child: Started,
+        child_control: Arc<ChildControl>,
     ) -> Result<AttemptReport, String> {
         let (config, resolved) = (self.admitted.config(), &self.admitted.resolved);
         let silence = SilenceLimits { idle: resolved.idle_timeout, tool: config.tool_timeout };
         let hard = resolved.timeout;
         let left = hard.map(|limit| limit.saturating_sub(self.started.elapsed()));
-        let limits = SuperviseLimits { hard: left, grace: config.grace, linger: LINGER, drain: DRAIN };
-        let child_control = ChildControl::new(protocol_of(config.protocol), &self.admitted.spec.task);
+        let linger = if resolved.launcher.elsewhere().is_some() { LINGER_ELSEWHERE } else { LINGER };
+        let limits = SuperviseLimits { hard: left, grace: config.grace, linger, drain: DRAIN };
         self.steering.register(&child_control);
         let submits = resolved.agent.output_schema.is_some();
         let collector = Collector::new();
@@ -126,7 +134,8 @@ impl ActiveRun<'_> {
             *limit = hard;
         }
         let protocol_report = observer.report;
-        let collected = collector.finish().into_collected();
+        let mut collected = collector.finish().into_collected();
+        collected.noise = resolved.launcher.own_words(collected.noise);
         let (limited_by, gates) = (resolved.limited_by, resolved.gates.clone());
         let mut report =
             AttemptReport { supervised, collected, protocol_report, limited_by, gates, submits, check: None };

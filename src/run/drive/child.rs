@@ -179,7 +179,10 @@ impl DrivenChild<'_> {
     /// Ends the child's input, so that it exits instead of waiting for more.
     fn end_input(&mut self) {
         self.announcing = Announcing::Never;
-        self.child_control.input.end();
+        // One without commands has had all of it; what is open then is the lifeline of a child elsewhere.
+        if self.child_control.takes_commands() {
+            self.child_control.input.end();
+        }
     }
 
     /// Whether the child has done work that can be checked.
@@ -308,7 +311,7 @@ mod tests {
             rpc.encode(Command::Answer("q26", &Answer::Cancelled)).expect("it has commands").len();
         // Of those that come together the newest are asked.
         for (chunks, waiting) in [(chunks.clone(), 10..26), (vec![chunks.concat()], 11..27)] {
-            let child_control = ChildControl::new(rpc, "look around");
+            let child_control = ChildControl::new(rpc, rpc.first_input("look around"));
             let task = child_control.input.unwritten();
             let (questions, mut asked) = mpsc::unbounded_channel();
             let mut child = DrivenChild {

@@ -40,11 +40,11 @@ pub(super) struct ChildControl {
 }
 
 impl ChildControl {
-    /// The input of a child that starts with this task.
-    pub(super) fn new(protocol: &'static dyn ChildProtocol, task: &str) -> Arc<Self> {
+    /// The input of a child, which starts with its task.
+    pub(super) fn new(protocol: &'static dyn ChildProtocol, input: Input) -> Arc<Self> {
         Arc::new(Self {
             protocol,
-            input: protocol.first_input(task),
+            input,
             asking: AtomicUsize::new(0),
             was_answered: AtomicBool::new(false),
             is_done: AtomicBool::new(false),

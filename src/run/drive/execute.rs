@@ -137,6 +137,8 @@ impl ActiveRun<'_> {
                     return result;
                 }
             };
+            let notices = self.conclude_elsewhere(&files, &last).await;
+            self.admitted.builder.diagnostics.extend(notices);
             let usage = last.collected.usage.clone();
             self.enforcer.record(&usage);
             let mut report = RunReport::new(last, self.started.elapsed());
@@ -229,7 +231,7 @@ impl ActiveRun<'_> {
 
     async fn work_tree(&self) -> Option<WorkTree> {
         let AdmittedRun { spec, resolved, .. } = &self.admitted;
-        if !resolved.may_write() || self.isolated.is_some() {
+        if !resolved.may_write_here() || self.isolated.is_some() {
             return None;
         }
         let guardian = read_only(&HostCapabilities::look(&spec.context).await);
@@ -255,7 +257,7 @@ impl ActiveRun<'_> {
     /// The state of the tree before the child gets its task.
     async fn snapshot(&self) -> Result<Option<Before>, String> {
         let AdmittedRun { spec, resolved, builder, .. } = &self.admitted;
-        if !resolved.may_write() || self.isolated.is_some() {
+        if !resolved.may_write_here() || self.isolated.is_some() {
             return Ok(None);
         }
         let cwd = spec.cwd.clone();
@@ -265,7 +267,7 @@ impl ActiveRun<'_> {
 
     async fn watched(&self) -> Option<Watched> {
         let AdmittedRun { spec, resolved, .. } = self.admitted.clone();
-        if !resolved.may_write() {
+        if !resolved.may_write_here() {
             return None;
         }
         // A child that may write everywhere is watched in its tree, too, unless that is more than a project.

@@ -13,6 +13,7 @@
 //! | `attempt` | what runs concurrently while a child works |
 //! | `child` | what counts as a sign of life, and when the work is done |
 //! | `check` | when the command runs that checks the work, and what follows |
+//! | `conclude` | what follows the end of a child elsewhere |
 //! | `child_control` | what may be written to a child now, and what it is asked at its end |
 //! | `protocol/` | how it is encoded, by the setting `protocol` |
 //! | `loop_guard` | what becomes of a child that repeats itself |
@@ -26,6 +27,7 @@ mod attempt;
 mod check;
 mod child;
 mod child_control;
+mod conclude;
 mod control;
 mod execute;
 mod loop_guard;

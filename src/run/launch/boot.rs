@@ -6,16 +6,17 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 use super::command_line::Invocation;
-use super::files::{RunFiles, RunFilesSpec};
+use super::files::{GUARD, RunFiles, RunFilesSpec};
+use super::launcher::{Launch, Payload};
 use super::sandboxes::tool_shell;
 use super::spare::{BootInputs, Seen};
 use crate::files::{FileError, layout};
-use crate::process::{Cancel, ChildCommand, SpawnError, Started, ToolShell, check_cwd, start};
+use crate::process::{Cancel, ChildCommand, Input, SpawnError, Started, ToolShell, check_cwd, start};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::pi::PiProgram;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
-use crate::run::drive::protocol::protocol_of;
+use crate::run::drive::protocol::{ChildProtocol, protocol_of};
 use crate::run::launch::private_files::PrivateDirsSpec;
 use crate::text::chain;
 use crate::workspace::PARTIAL;
@@ -42,6 +43,8 @@ pub(in crate::run) struct Made {
     pub files: RunFiles,
     pub command: ChildCommand,
     prompt: String,
+    /// What comes before the child's own input.
+    preamble: Option<Vec<u8>>,
     /// What the sandbox around its shell is told.
     shell: Option<ToolShell>,
     /// What it reads as it boots, if it is to wait for a call that may never come.
@@ -165,7 +168,7 @@ impl AdmittedRun {
         let wanted = RunFilesSpec {
             cwd: &spec.cwd,
             prompt: &prompt,
-            session: config.persist_session,
+            session: config.persist_session && resolved.launcher.keeps_session(),
             private_dirs: resolved.needs_private_dirs().then_some(PrivateDirsSpec {
                 agent_dir: &context.agent_dir,
                 credentials: resolved.credentials.as_deref(),
@@ -179,13 +182,17 @@ impl AdmittedRun {
         };
         let failed = |error: FileError| format!("session directory: {}", chain(&error));
         let files = RunFiles::create(&parent, &self.builder.run_id.get(), wanted).map_err(failed)?;
-        let command = self.command(&pi, &files)?;
+        let plain = self.command(&pi, &files)?;
+        let takes_commands = protocol_of(config.protocol).takes_commands();
+        let task = (!takes_commands).then_some(&*spec.task);
+        let payload = Payload { prompt: &prompt, guard: GUARD, task };
+        let Launch { command, preamble } = resolved.launcher.command(plain, self.job(&files.run_id), payload);
         let shell = self.planned_shell(&files, &command);
         if let (Some(shell), Some(warden), Some(own)) = (&shell, &resolved.warden, &files.private_dirs) {
             own.replace_shell(warden, &shell.to_bytes()).map_err(failed)?;
         }
         let inputs = inputs.and_then(|inputs| inputs.with_command(&command, &files.directory));
-        Ok(Made { files, command, prompt, shell, inputs })
+        Ok(Made { files, command, prompt, preamble, shell, inputs })
     }
 
     fn tool_shell(&self, files: &RunFiles, command: &ChildCommand, has_view: bool) -> Option<ToolShell> {
@@ -198,7 +205,8 @@ impl AdmittedRun {
 
     fn pi(&self) -> Result<PiProgram, String> {
         let configured = self.resolved.config.pi_command.as_deref();
-        PiProgram::locate(configured, &self.spec.cwd, &self.spec.context)
+        let launcher = &self.resolved.launcher;
+        (launcher.locate(configured, &self.spec.cwd, &self.spec.context))
             .map_err(|error| format!("executable: {error}"))
     }
 
@@ -258,6 +266,18 @@ async fn start_patiently(command: &ChildCommand, cancel: &Cancel) -> Result<Opti
         }
     }
     start(command.clone(), cancel).await
+}
+
+impl Made {
+    /// The child's standard input, which begins with its task.
+    pub(in crate::run) fn first_input(&mut self, protocol: &dyn ChildProtocol, task: &str) -> Input {
+        let Some(mut bytes) = self.preamble.take() else { return protocol.first_input(task) };
+        if protocol.takes_commands() {
+            bytes.extend(protocol.first_bytes(task));
+        }
+        // Its end is how a child elsewhere learns that this process is gone.
+        Input::open(bytes)
+    }
 }
 
 impl Booted {

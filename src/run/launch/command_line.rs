@@ -77,6 +77,11 @@ impl Invocation<'_> {
     /// The child's extensions, including the built-in ones that it needs.
     fn extensions(&self) -> Extensions {
         let chosen = self.run.resolved.extensions(&self.run.spec.context, self.run.tools());
+        let chosen = match chosen {
+            // Those are files of this machine.
+            Extensions::Only(_) if self.is_elsewhere() => return Extensions::Only(Vec::new()),
+            chosen => chosen,
+        };
         let needed = builtin_needed(self.run.tools(), self.run.provider());
         match (chosen, self.pi.version.map(PiVersion::names_builtin_extensions)) {
             (Extensions::Only(mut list), Some(true)) => {
@@ -99,7 +104,10 @@ impl Invocation<'_> {
         if !self.protocol().refreshes_models() {
             return false;
         }
-        if !may_download(self.run.tools(), extensions, &self.run.spec.context.agent_dir, env) {
+        // What is missing elsewhere, nobody here knows.
+        if !self.is_elsewhere()
+            && !may_download(self.run.tools(), extensions, &self.run.spec.context.agent_dir, env)
+        {
             return true;
         }
         if !env.iter().any(|(name, _)| name == OFFLINE) {
@@ -108,13 +116,18 @@ impl Invocation<'_> {
         false
     }
 
+    fn is_elsewhere(&self) -> bool {
+        self.run.resolved.launcher.elsewhere().is_some()
+    }
+
     fn arguments(&self, extensions: Extensions, offline: bool) -> Vec<OsString> {
         let mut args = Arguments(self.pi.args.clone());
         args.words(self.protocol().args());
         if offline {
             args.words(&["--offline"]);
         }
-        match self.files.session() {
+        let own = self.run.resolved.launcher.materialize(self.files);
+        match &own.session {
             Some(session) => args.pair("--session", session),
             None => args.words(&["--no-session"]),
         }
@@ -130,9 +143,9 @@ impl Invocation<'_> {
         } else {
             args.pair("--tools", self.run.tools().join(","));
         }
-        args.pair("--append-system-prompt", &self.files.prompt);
+        args.pair("--append-system-prompt", &own.prompt);
         // First, so that the guard reads what this child may do before any other extension runs.
-        args.pair("-e", &self.files.guard);
+        args.pair("-e", &own.guard);
         let named = match extensions {
             Extensions::Only(files) => {
                 args.words(&["--no-extensions"]);
@@ -147,7 +160,7 @@ impl Invocation<'_> {
         }
         if let SkillFiles::Only(files) = &self.run.resolved.skills {
             args.words(&["--no-skills"]);
-            for file in files {
+            for file in files.iter().filter(|_| !self.is_elsewhere()) {
                 args.pair("--skill", file);
             }
         }

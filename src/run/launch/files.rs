@@ -27,7 +27,7 @@ const MAX_OUTPUTS: u32 = 64;
 
 /// The extension that limits a child to its tools. It is part of the addon, so that the children of every caller have
 /// it.
-const GUARD: &str = include_str!("../../../extension/child-guard.cjs");
+pub(crate) const GUARD: &str = include_str!("../../../extension/child-guard.cjs");
 
 /// The directory of one run, private to the user.
 ///

@@ -13,6 +13,7 @@
 //! | `leftovers` | what runs of dead processes have left, and how it is removed (Unix) |
 //! | `command_line` | which arguments and environment the child gets |
 //! | `sandboxes` | what the sandbox around a child is told, and the one around its shell |
+//! | `launcher` | where the child runs, and what differs there from this machine |
 //! | `check_command` | how the command starts that checks a child's work |
 //! | `resume` | how the session of an earlier run is locked and checked |
 //! | `spare` | which calls a child that waits may serve, what outdates it, and whether there is memory for it |
@@ -21,6 +22,7 @@ pub(crate) mod boot;
 mod check_command;
 pub(crate) mod command_line;
 pub(crate) mod files;
+pub(crate) mod launcher;
 #[cfg_attr(not(unix), path = "leftovers_elsewhere.rs")]
 pub(crate) mod leftovers;
 #[cfg_attr(not(unix), path = "private_dirs_elsewhere.rs")]

@@ -45,6 +45,7 @@ fn word(plan: &SandboxPlan) -> &'static str {
         SandboxPlan::Held(_) => "held",
         SandboxPlan::Loose { forbidden: false, .. } => "loose",
         SandboxPlan::Loose { forbidden: true, .. } => "refused",
+        SandboxPlan::Declared { .. } => "declared",
     }
 }
 

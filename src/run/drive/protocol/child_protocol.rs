@@ -37,8 +37,14 @@ pub(in crate::run) trait ChildProtocol: Debug + Sync {
     /// The arguments that make pi speak it.
     fn args(&self) -> &'static [&'static str];
 
-    /// The child's standard input, which begins with the task.
-    fn first_input(&self, task: &str) -> Input;
+    /// The bytes of the task.
+    fn first_bytes(&self, task: &str) -> Vec<u8>;
+
+    /// The child's standard input, which begins with the task, and ends with it where the protocol has no commands.
+    fn first_input(&self, task: &str) -> Input {
+        let bytes = self.first_bytes(task);
+        if self.takes_commands() { Input::open(bytes) } else { Input::once(bytes) }
+    }
 
     /// The bytes of a command; `None` where the protocol has no commands.
     fn encode(&self, _command: Command<'_>) -> Option<Vec<u8>> {

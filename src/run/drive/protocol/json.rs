@@ -1,7 +1,6 @@
 //! pi's `json` mode: one prompt as text, events out, no commands.
 
 use super::child_protocol::ChildProtocol;
-use crate::process::Input;
 
 #[derive(Debug)]
 pub(super) struct Json;
@@ -11,8 +10,8 @@ impl ChildProtocol for Json {
         &["--mode", "json", "-p"]
     }
 
-    fn first_input(&self, task: &str) -> Input {
-        Input::once(literal_when_trimmed(task).into_bytes())
+    fn first_bytes(&self, task: &str) -> Vec<u8> {
+        literal_when_trimmed(task).into_bytes()
     }
 }
 

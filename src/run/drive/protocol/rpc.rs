@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use super::child_protocol::{ANNOUNCE_ID, CHECK_ID, ChildProtocol, Command, PROMPT_ID};
-use crate::process::Input;
 use crate::run::callbacks::Answer;
 
 #[derive(Debug)]
@@ -16,8 +15,8 @@ impl ChildProtocol for Rpc {
         &["--mode", "rpc"]
     }
 
-    fn first_input(&self, task: &str) -> Input {
-        Input::open(line_of(Command::Prompt(task)))
+    fn first_bytes(&self, task: &str) -> Vec<u8> {
+        line_of(Command::Prompt(task))
     }
 
     fn encode(&self, command: Command<'_>) -> Option<Vec<u8>> {

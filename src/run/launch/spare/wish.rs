@@ -28,12 +28,14 @@ impl SpareWish {
 
 impl AdmittedRun {
     /// What this run asks of a waiting child. `None` if it can have none: spare children are off, the run continues another
-    /// one, or nobody waits for it.
+    /// one, it runs elsewhere, or nobody waits for it.
     #[must_use]
     pub fn spare_wish(&self) -> Option<SpareWish> {
         let (spec, resolved) = (&self.spec, &self.resolved);
-        let may_have_one =
-            resolved.config.spare.count > 0 && spec.overrides.resumes.is_none() && !resolved.announces;
+        let may_have_one = resolved.config.spare.count > 0
+            && spec.overrides.resumes.is_none()
+            && !resolved.announces
+            && resolved.launcher.elsewhere().is_none();
         may_have_one.then(|| SpareWish {
             agent_dir: spec.context.agent_dir.clone(),
             agent: resolved.agent.name.clone(),

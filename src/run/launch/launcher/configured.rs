@@ -1,0 +1,252 @@
+//! Children that a program of the user's configuration starts elsewhere.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::bootstrap::{GUARD, PLACE, PROMPT, SESSION, SESSIONS, STARTED, Script, loader, quoted};
+use super::contract::{Job, Launch, Launcher, Materials, Payload};
+use crate::config::{self, Quote};
+use crate::process::ChildCommand;
+use crate::run::admit::pi::{Origin, PiError, PiProgram};
+use crate::run::context::HostContext;
+use crate::run::launch::files::RunFiles;
+use crate::text::names_secret;
+use crate::text::template::{Value, fill};
+
+/// Where launchers are started: nothing of a project lies there.
+const NEUTRAL: &str = "/";
+/// What the launcher's own environment may name and pi there must not take for its own.
+const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
+/// The variables that are set for every child.
+const OWN: [&str; 2] = ["PI_SUBAGENT_", "PI_OFFLINE"];
+const NAMES: [&str; 7] = ["argv", "cwd", "project", "runId", "agent", "env", "session"];
+
+/// A launcher of the user's configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct Configured {
+    name: String,
+    settings: config::Launcher,
+}
+
+/// What a launcher's test printed.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    /// The directory of the child there.
+    pub cwd: String,
+    /// What pi there says of its version.
+    pub version: String,
+    /// Whether pi has loaded the guard and answered.
+    pub has_guard: bool,
+}
+
+/// The line before what the test of a launcher prints.
+const MARK: &str = "pi-subagent-test";
+
+impl Configured {
+    pub(crate) fn new(name: &str, settings: &config::Launcher) -> Self {
+        Self { name: name.to_owned(), settings: settings.clone() }
+    }
+
+    fn pi(&self) -> Vec<String> {
+        self.settings.pi_command.clone().unwrap_or_else(|| vec!["pi".to_owned()])
+    }
+
+    /// The words of a template. `argv` takes the place of the word `{argv}`, as words or as one text for a shell.
+    fn words(&self, template: &[String], job: Job<'_>, argv: &[String]) -> Vec<OsString> {
+        let line = || argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+        let is_shell = self.quote(template) == Quote::Sh;
+        let filled = |word: &String| match word.as_str() {
+            "{argv}" if !is_shell => argv.to_vec(),
+            "{argv}" => vec![line()],
+            _ => vec![self.fill(word, job, &line(), is_shell)],
+        };
+        template.iter().flat_map(filled).map(OsString::from).collect()
+    }
+
+    /// `ssh` joins its words and leaves them to a shell, whatever its user expects.
+    fn quote(&self, template: &[String]) -> Quote {
+        let is_ssh = template
+            .first()
+            .is_some_and(|program| Path::new(program).file_stem().is_some_and(|stem| stem == "ssh"));
+        self.settings.quote.unwrap_or(if is_ssh { Quote::Sh } else { Quote::Words })
+    }
+
+    fn fill(&self, template: &str, job: Job<'_>, argv: &str, is_shell: bool) -> String {
+        let Job { run_id, agent, cwd } = job;
+        let (directory, env) = (cwd.to_string_lossy(), self.settings.env.join(","));
+        let project = cwd.file_name().unwrap_or_default().to_string_lossy();
+        let session = session_of(run_id);
+        // What a shell reads there must not run a directory's name.
+        let safe = |text: &str| if is_shell { quoted(text) } else { text.to_owned() };
+        let values = [
+            ("argv", argv.to_owned()),
+            ("cwd", safe(&directory)),
+            ("project", safe(&project)),
+            ("runId", run_id.to_owned()),
+            ("agent", safe(agent)),
+            ("env", safe(&env)),
+            ("session", session),
+        ];
+        let value = |name: &str| {
+            Value::Inline(values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value))
+        };
+        fill(template, &NAMES, value)
+    }
+
+    fn there(&self, job: Job<'_>) -> Option<String> {
+        self.settings.cwd.as_deref().map(|cwd| self.fill(cwd, job, "", false))
+    }
+
+    fn may_cross(&self, name: &str) -> bool {
+        self.settings.env.iter().any(|named| named == name)
+    }
+
+    /// The environment of the launcher itself. Some hand over all of it (`srun`), so it has no secrets that are not named.
+    fn env(&self, env: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+        let is_kept = |name: &str| self.may_cross(name) || !(names_secret(name) || is_own(name));
+        env.iter().filter(|(name, _)| name.to_str().is_some_and(is_kept)).cloned().collect()
+    }
+
+    fn helper(
+        &self,
+        template: Option<&[String]>,
+        job: Job<'_>,
+        context: &HostContext,
+    ) -> Option<ChildCommand> {
+        let mut words = self.words(template?, job, &[]).into_iter();
+        Some(ChildCommand {
+            program: words.next()?.into(),
+            args: words.collect(),
+            cwd: NEUTRAL.into(),
+            env: self.env(&context.env),
+            guardian: None,
+        })
+    }
+
+    /// What starts pi there once, with the guard and without a task, and what it is told.
+    pub(crate) fn test(&self, guard: &str, cwd: &Path, context: &HostContext) -> (ChildCommand, Vec<u8>) {
+        let job = Job { run_id: "doctor", agent: "doctor", cwd };
+        let mut argv = self.pi();
+        let version = argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+        argv.extend(["--mode", "rpc", "--no-session", "--no-extensions", "-e"].map(str::to_owned));
+        argv.push(format!("{PLACE}/{GUARD}"));
+        let there = self.there(job);
+        let script = Script {
+            cwd: there.as_deref(),
+            env: Vec::new(),
+            unset: self.unset(),
+            prompt: "",
+            guard,
+            task: None,
+            before: &format!("echo {MARK}; pwd; {version} --version </dev/null || exit 1"),
+            session: None,
+            argv,
+        };
+        let mut input = script.to_bytes();
+        input.extend_from_slice(b"{\"id\":\"pi-subagent\",\"type\":\"get_state\"}\n");
+        let mut words = self.words(&self.settings.command, job, &loader(job.run_id)).into_iter();
+        let program = words.next().unwrap_or_default().into();
+        let env = self.env(&context.env);
+        (ChildCommand { program, args: words.collect(), cwd: NEUTRAL.into(), env, guardian: None }, input)
+    }
+
+    /// Reads what the test has printed; `None` where no shell has run its script.
+    pub(crate) fn answered(stdout: &[u8]) -> Option<Answered> {
+        let text = String::from_utf8_lossy(stdout);
+        let mut lines = text.lines().skip_while(|line| *line != MARK).skip(1);
+        let (cwd, version) = (lines.next()?.to_owned(), lines.next().unwrap_or_default().to_owned());
+        let has_guard =
+            lines.any(|line| line.contains("\"pi-subagent\"") && line.contains("\"success\":true"));
+        Some(Answered { cwd, version, has_guard })
+    }
+
+    fn unset(&self) -> &'static [&'static str] {
+        if self.may_cross(AGENT_DIR) { &[] } else { &[AGENT_DIR] }
+    }
+}
+
+impl Launcher for Configured {
+    fn elsewhere(&self) -> Option<&str> {
+        Some(&self.name)
+    }
+
+    fn max_concurrent(&self) -> Option<usize> {
+        Some(self.settings.max_concurrent)
+    }
+
+    fn keeps_session(&self) -> bool {
+        self.settings.fetch.is_some()
+    }
+
+    fn own_words(&self, printed: String) -> String {
+        printed.rsplit_once(STARTED).map_or(printed.clone(), |(_, own)| own.to_owned())
+    }
+
+    fn locate(
+        &self,
+        _configured: Option<&[String]>,
+        _cwd: &Path,
+        _context: &HostContext,
+    ) -> Result<PiProgram, PiError> {
+        let mut words = self.pi().into_iter();
+        let program = PathBuf::from(words.next().ok_or(PiError::EmptyCommand)?);
+        Ok(PiProgram {
+            program,
+            args: words.map(OsString::from).collect(),
+            version: None,
+            origin: Origin::Configured,
+        })
+    }
+
+    fn materialize(&self, files: &RunFiles) -> Materials {
+        let at = |name: &str| Path::new(PLACE).join(name);
+        Materials { prompt: at(PROMPT), guard: at(GUARD), session: files.session().map(|_| at(SESSION)) }
+    }
+
+    fn command(&self, plain: ChildCommand, job: Job<'_>, payload: Payload<'_>) -> Launch {
+        let text = |word: &OsString| word.to_string_lossy().into_owned();
+        let argv: Vec<String> =
+            [text(&plain.program.clone().into())].into_iter().chain(plain.args.iter().map(text)).collect();
+        let named = plain.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+        let has_session = argv.iter().any(|word| word == &format!("{PLACE}/{SESSION}"));
+        let (there, session) = (self.there(job), format!("{}.jsonl", job.run_id));
+        let script = Script {
+            cwd: there.as_deref(),
+            env: named.filter(|(name, _)| is_own(name) || self.may_cross(name)).collect(),
+            unset: self.unset(),
+            prompt: payload.prompt,
+            guard: payload.guard,
+            task: payload.task,
+            before: "",
+            session: has_session.then_some(&*session),
+            argv,
+        };
+        let preamble = Some(script.to_bytes());
+        let mut words = self.words(&self.settings.command, job, &loader(job.run_id)).into_iter();
+        let program = words.next().unwrap_or_default().into();
+        let command = ChildCommand {
+            program,
+            args: words.collect(),
+            cwd: NEUTRAL.into(),
+            env: self.env(&plain.env),
+            guardian: plain.guardian,
+        };
+        Launch { command, preamble }
+    }
+
+    fn cancel(&self, job: Job<'_>, context: &HostContext) -> Option<ChildCommand> {
+        self.helper(self.settings.cancel.as_deref(), job, context)
+    }
+
+    fn fetch(&self, job: Job<'_>, context: &HostContext) -> Option<ChildCommand> {
+        self.helper(self.settings.fetch.as_deref(), job, context)
+    }
+}
+
+fn is_own(name: &str) -> bool {
+    OWN.iter().any(|own| name.starts_with(own))
+}
+
+fn session_of(run_id: &str) -> String {
+    format!("{SESSIONS}/{run_id}.jsonl")
+}

@@ -1,0 +1,40 @@
+//! Which launcher starts the children of an agent.
+
+use std::sync::Arc;
+
+use super::configured::Configured;
+use super::contract::Launcher;
+use super::local::Local;
+use crate::agent::AgentDefinition;
+use crate::config::{self, Config, LOCAL};
+
+/// The configured launcher that an agent's children are started by; `None` for this machine.
+///
+/// # Errors
+///
+/// The name that was asked for when there is no such launcher, with what there is.
+pub(in crate::run) fn selected<'a>(
+    agent: &'a AgentDefinition,
+    config: &'a Config,
+) -> Result<Option<(&'a str, &'a config::Launcher)>, String> {
+    let asked = agent.launcher.as_ref().or(config.launcher.as_ref()).filter(|name| *name != LOCAL);
+    let Some(asked) = asked else { return Ok(None) };
+    if let Some(found) = config.launchers.get(asked) {
+        return Ok(Some((asked, found)));
+    }
+    let by = if agent.launcher.is_some() { "the agent" } else { "the configuration" };
+    let known: Vec<String> =
+        config.launchers.keys().map(String::as_str).chain([LOCAL]).map(|name| format!("`{name}`")).collect();
+    let known = known.join(", ");
+    Err(format!(
+        "launcher: {by} asks for `{asked}`, which `launchers` in your configuration does not have; there is {known}"
+    ))
+}
+
+/// What starts the children of an agent. One that does not exist is replaced by this machine's; [`selected`] says so.
+pub(in crate::run) fn launcher_of(agent: &AgentDefinition, config: &Config) -> Arc<dyn Launcher> {
+    match selected(agent, config) {
+        Ok(Some((name, settings))) => Arc::new(Configured::new(name, settings)),
+        _ => Arc::new(Local),
+    }
+}

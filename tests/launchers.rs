@@ -1,0 +1,449 @@
+//! Children that a launcher starts elsewhere: each scene goes as it does on this machine. The launcher is a stand-in, the children
+//! are scripted.
+#![cfg(target_os = "linux")]
+
+#[path = "support/ear.rs"]
+mod ear;
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "nobody counts processes here")]
+mod pids;
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use ear::Ear;
+use pi_subagent_native::orchestrate::background::{
+    ConversationScope, KnownDeliveries, SpawnRequest, background, close_conversation, mark_delivered,
+    open_conversation, send, spawn, until_settled,
+};
+use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, single};
+use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::{
+    Answer, ChildQuestion, Control, Host, HostContext, HostTool, RunId, RunOutcome, RunOverrides, RunSpec,
+    ToolResult,
+};
+use pids::{Pids, eventually};
+use scene::Scene;
+use serde_json::{Value, json};
+use stage::{PATIENCE, User};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
+/// A task that a shell would take apart.
+const TASK: &str = "look 'around' $HOME \"and\" `tell`\n\\ é /quit";
+
+/// Where a child runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    Here,
+    /// As `srun` starts it.
+    Words,
+    /// As `ssh` does.
+    Shell,
+}
+
+const PLACES: [Place; 3] = [Place::Here, Place::Words, Place::Shell];
+
+fn launcher(root: &Path, quote: &str) -> Value {
+    let text = |name: &str| root.join(name).to_string_lossy().into_owned();
+    json!({
+        "command": ["/bin/sh", FAR, quote, text("far"), "{argv}"],
+        "cancel": ["/bin/sh", "-c", format!("echo {{runId}} >>{}", text("cancelled"))],
+        "piCommand": ["/bin/sh", text("pi.sh")],
+        "cwd": text("far"),
+        "quote": quote,
+        "env": ["NAMED"],
+    })
+}
+
+/// A scene in which the explorer's children run at a place.
+fn at(place: Place, script: &str, config: &Value) -> Scene {
+    let mut scene = Scene::new(script, json!({}));
+    let mut all = json!({ "graceMs": 200, "retry": { "enabled": false } });
+    let quote = if place == Place::Words { "words" } else { "sh" };
+    all["launchers"] = json!({ "far": launcher(scene.root.path(), quote) });
+    all["launcher"] = if place == Place::Here { "local" } else { "far" }.into();
+    all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
+    scene.spec.task = TASK.into();
+    let context = Arc::make_mut(&mut scene.spec.context);
+    context.config = Some(all);
+    scene
+}
+
+fn read(scene: &Scene, name: &str) -> String {
+    fs::read_to_string(scene.path(name)).unwrap_or_default()
+}
+
+/// What does not depend on the place.
+fn shape(result: &ToolResult) -> Value {
+    let single = &result.details.results[0];
+    let usage = &single.usage;
+    let error = single.error.as_deref().and_then(|error| {
+        error.lines().next().unwrap_or_default().split(" reached: ").next().map(str::to_owned)
+    });
+    json!({
+        "text": result.text.lines().next(),
+        "outcome": format!("{:?}", single.outcome),
+        "exit": single.exit_code,
+        "error": error,
+        "attempts": single.attempts,
+        "usage": [usage.input, usage.output, usage.turns],
+        "structured": format!("{:?}", result.details.error.as_ref().map(|error| error.code)),
+    })
+}
+
+/// Leaves its number, works, and goes on for as long as its host is there.
+const GOES_ON: &str = r#"echo $$ >"$home/pid"; hear; begin; said 'So far.' toolUse; gate never"#;
+
+#[tokio::test]
+async fn every_scene_goes_as_it_does_here() {
+    let answers = "hear; begin; said 'The whole answer.'; settled; leave";
+    let fails = r#"hear; begin; said '' error ',"errorMessage":"529: overloaded"'; settled; leave"#;
+    let second = format!(r#"if mkdir "$home/once" 2>/dev/null; then {fails}; fi; {answers}"#);
+    let turns = "hear; begin; said 'One.' toolUse; said 'Two.' toolUse; said 'Three.' toolUse; gate never";
+    let json_mode = r#"cat >"$home/task"; begin; said 'Read it.'; settled"#;
+    let table = [
+        ("an answer", answers, json!({})),
+        ("an answer in json mode", json_mode, json!({ "protocol": "json" })),
+        ("a provider error", fails, json!({})),
+        ("a retry", &second, json!({ "retry": { "enabled": true, "backoffMs": 1 } })),
+        ("an exit code", "hear; echo 'no such thing' >&2; exit 3", json!({})),
+        ("an exit code in json mode", "cat >/dev/null; exit 4", json!({ "protocol": "json" })),
+        ("a hard limit", "hear; begin; gate never", json!({ "timeoutMs": 800 })),
+        ("a limit of silence", "hear; begin; gate never", json!({ "idleTimeoutMs": 800 })),
+        ("a limit in json mode", "begin; gate never", json!({ "timeoutMs": 800, "protocol": "json" })),
+        ("a budget", turns, json!({ "budget": { "maxTurns": 2 } })),
+    ];
+    for (label, script, config) in table {
+        let mut here = None;
+        for place in PLACES {
+            let scene = at(place, script, &config);
+            let result = scene.run_with(&User::default(), &Control::default()).await.0;
+            let shape = shape(&result);
+            let expected = here.get_or_insert_with(|| shape.clone());
+            assert_eq!(&shape, expected, "{label}, {place:?}: {:?}", result.details.results[0].error);
+            if label.ends_with("json mode") && script == json_mode {
+                assert_eq!(read(&scene, "task"), TASK, "{place:?}");
+            }
+            if script == answers {
+                let heard: Value = serde_json::from_str(read(&scene, "heard").trim()).expect("one line");
+                assert_eq!(heard["message"], TASK, "{place:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_abort_ends_the_child_there_and_runs_cancel_with_the_id_of_the_run() {
+    for (place, protocol) in
+        [(Place::Words, "rpc"), (Place::Shell, "rpc"), (Place::Words, "json"), (Place::Shell, "json")]
+    {
+        let script = if protocol == "rpc" { GOES_ON } else { &GOES_ON.replace("hear; begin", "begin") };
+        let scene = at(place, script, &json!({ "protocol": protocol }));
+        let cancel = Cancel::new();
+        let control = Control { cancel: cancel.clone(), ..Control::default() };
+        let user = User::default();
+        let abort = async {
+            eventually("the child", || read(&scene, "pid").ends_with('\n')).await;
+            cancel.cancel(CancelReason::Caller(None));
+        };
+        let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), abort);
+        let single = &result.details.results[0];
+        assert_eq!(single.outcome, RunOutcome::Aborted, "{place:?}");
+        let mut pids = Pids::default();
+        pids.push(read(&scene, "pid").trim().parse().expect("a number"));
+        pids.gone("the child").await;
+        assert_eq!(
+            Some(read(&scene, "cancelled").trim()),
+            result.details.run_id.as_deref(),
+            "{place:?} {:?}",
+            single.diagnostics
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_message_reaches_the_child_there() {
+    let script = "hear; begin; hear; said 'Heard it.'; settled; leave";
+    for place in PLACES {
+        let scene = at(place, script, &json!({}));
+        let control = Control::default();
+        let user = User::default();
+        let steer = async {
+            eventually("the task", || !read(&scene, "heard").is_empty()).await;
+            assert!(control.steering.steer("and mind the gap"));
+        };
+        let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), steer);
+        assert_eq!(result.text.lines().next(), Some("Heard it."), "{place:?}");
+        assert!(read(&scene, "heard").contains("mind the gap"), "{place:?}");
+        assert_eq!(read(&scene, "cancelled"), "", "a run that ends by itself is not cancelled");
+    }
+}
+
+#[tokio::test]
+async fn a_question_of_the_child_there_is_answered() {
+    let script = r#"key=pi-subagent-ask:0b7e3c1a-8f1d-4f0e-9d5e-2f6a1c3b4d5e
+        printf '{"type":"extension_ui_request","id":"key","method":"input","title":"%s"}\n' "$key"
+        hear; begin; hear
+        printf '{"type":"extension_ui_request","id":"q1","method":"select","title":"%s Which?","options":["red","green"]}\n' "$key"
+        hear; printf '%s' "$line" > "$home/answer"; said 'Done.'; settled; leave"#;
+    for place in PLACES {
+        let scene = at(place, script, &json!({}));
+        fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
+        let agent = "---\nname: explorer\nreadonly: true\ntools: read\nask: true\n---\nAsk.\n";
+        fs::write(scene.path("agent/agents/explorer.md"), agent).expect("an agent");
+        let answers =
+            |ChildQuestion { question, .. }: ChildQuestion| Answer::Value(question.options[1].clone());
+        let user = User { answers: Some(Box::new(answers)), ..User::default() };
+        let result = scene.run_with(&user, &Control::default()).await.0;
+        assert_eq!(result.text.lines().next(), Some("Done."), "{place:?}");
+        assert!(read(&scene, "answer").contains(r#""value":"green""#), "{place:?}");
+    }
+}
+
+#[tokio::test]
+async fn only_named_variables_cross_and_neither_they_nor_the_prompt_stand_among_the_words() {
+    let script = r#"env >"$home/env"; pwd >"$home/pwd"; for word; do printf '%s\n' "$word"; done >"$home/argv"
+        while [ "$1" != -e ]; do [ "$1" = --append-system-prompt ] && cp "$2" "$home/prompt"; shift; done; cp "$2" "$home/guard"
+        hear; begin; said 'Done.'; settled; leave"#;
+    for place in [Place::Words, Place::Shell] {
+        let mut scene = at(place, script, &json!({}));
+        let context = Arc::make_mut(&mut scene.spec.context);
+        let variables = [("NAMED", "it's $HERE\n"), ("OTHER", "x"), ("OPENAI_API_KEY", "made-up-value-0001")];
+        context.env.extend(variables.map(|(name, value)| (name.into(), value.into())));
+        fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
+        let agent =
+            "---\nname: explorer\nreadonly: true\ntools: read, bash\n---\nIt's `yours` to \"find\" $out.\n";
+        fs::write(scene.path("agent/agents/explorer.md"), agent).expect("an agent");
+        let result = scene.run_with(&User::default(), &Control::default()).await.0;
+        assert_eq!(
+            result.text.lines().next(),
+            Some("Done."),
+            "{place:?} {:?}",
+            result.details.results[0].error
+        );
+        let env = read(&scene, "env");
+        assert!(env.contains("NAMED=it's $HERE\n\n") || env.contains("NAMED=it's $HERE\n"), "{env}");
+        assert!(env.contains("PI_SUBAGENT_TOOLS=read\n") && env.contains("FAR="), "{env}");
+        assert!(!env.contains("OTHER=") && !env.contains("OPENAI_API_KEY"), "{env}");
+        let started = read(&scene, "far/env");
+        assert!(started.contains("OTHER=x") && !started.contains("made-up-value"), "{started}");
+        assert_eq!(
+            Path::new(read(&scene, "pwd").trim()),
+            scene.path("far").canonicalize().expect("it is there")
+        );
+        assert!(read(&scene, "prompt").starts_with("It's `yours` to \"find\" $out."), "{place:?}");
+        assert_eq!(read(&scene, "guard"), include_str!("../extension/child-guard.cjs"));
+        let words = read(&scene, "far/launches");
+        assert!(words.contains("pi-subagent-") && words.len() < 200, "{words}");
+        let argv = read(&scene, "argv");
+        assert!(argv.contains("--no-session\n") && argv.contains("--no-extensions\n"), "{argv}");
+        assert!(!argv.contains(&*scene.path("agent").to_string_lossy()), "a path of this machine: {argv}");
+        let left = fs::read_dir(std::env::temp_dir()).expect("readable").flatten();
+        let prompt = argv.lines().skip_while(|word| *word != "-e").nth(1).expect("the guard").to_owned();
+        assert!(!Path::new(&prompt).exists(), "{prompt} is left of {}", left.count());
+
+        let single = &result.details.results[0];
+        let sandbox = single.sandbox.as_ref().expect("a report");
+        assert!(
+            !sandbox.enforced && sandbox.reason.as_deref().is_some_and(|why| why.contains("`far` starts")),
+            "{sandbox:?}"
+        );
+        assert_eq!(single.session_file, None);
+        assert!(
+            single.diagnostics.iter().any(|notice| notice.starts_with("`bash` was dropped")),
+            "{:?}",
+            single.diagnostics
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_launcher_that_its_user_declares_readonly_gives_a_shell_and_the_result_says_by_whose_word() {
+    let script =
+        r#"printf '%s' "$PI_SUBAGENT_TOOLS" >"$home/tools"; hear; begin; said 'Done.'; settled; leave"#;
+    let mut scene = at(Place::Words, script, &json!({}));
+    let mut own = launcher(scene.root.path(), "words");
+    own["readonly"] = true.into();
+    let context = Arc::make_mut(&mut scene.spec.context);
+    context.config.as_mut().expect("a configuration")["launchers"]["far"] = own;
+    let tool = |name: &str, extension: Option<&str>| HostTool {
+        name: name.into(),
+        extension: extension.map(Into::into),
+    };
+    context.host.tools =
+        Some(vec![tool("read", None), tool("bash", None), tool("grep", Some("/ext/grep.ts"))]);
+    let result = scene.run_with(&User::default(), &Control::default()).await.0;
+    let tools = read(&scene, "tools");
+    assert!(tools.split(',').any(|tool| tool == "bash"), "{tools}");
+    assert!(!tools.contains("grep"), "an extension of this machine is not there: {tools}");
+    let reason = result.details.results[0].sandbox.as_ref().and_then(|sandbox| sandbox.reason.clone());
+    assert_eq!(
+        reason.as_deref(),
+        Some("your configuration declares `far` `readonly`; nothing on this machine has checked that")
+    );
+}
+
+#[tokio::test]
+async fn the_session_is_brought_back_where_the_launcher_says_how() {
+    let script = r#"while [ "$1" != --session ]; do shift; done
+        printf '{"type":"session","cwd":"/far"}\n{"type":"message"}\n' >"$2"
+        hear; begin; said 'Done.'; settled; leave"#;
+    for (fetch, expected) in [
+        (r#"cat "$0/{session}""#, Ok("{\"type\":\"session\",\"cwd\":\"/far\"}\n{\"type\":\"message\"}\n")),
+        ("echo 'no such host' >&2; exit 255", Err("`launchers.far.fetch` failed: no such host")),
+        ("echo Welcome", Err("its output is no session")),
+    ] {
+        let mut scene = at(Place::Words, script, &json!({}));
+        let mut own = launcher(scene.root.path(), "words");
+        own["fetch"] = json!(["/bin/sh", "-c", fetch, scene.path("far/home").to_string_lossy()]);
+        let context = Arc::make_mut(&mut scene.spec.context);
+        context.config.as_mut().expect("a configuration")["launchers"]["far"] = own;
+        let result = scene.run_with(&User::default(), &Control::default()).await.0;
+        let single = &result.details.results[0];
+        assert_eq!(single.outcome, RunOutcome::Completed);
+        match expected {
+            Ok(session) => {
+                let path = single.session_file.as_deref().expect("a session");
+                assert_eq!(fs::read_to_string(path).expect("readable"), session);
+                let told = single.diagnostics.iter().any(|notice| notice.contains("session"));
+                assert!(!told, "{:?}", single.diagnostics);
+            }
+            Err(why) => {
+                let told = single.diagnostics.iter().any(|notice| notice.contains(why));
+                assert!(told, "{:?}", single.diagnostics);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_only_this_machine_has_is_refused_by_name() {
+    let writer = |more: &str| format!("---\nname: explorer\n{more}\n---\nWrite.\n");
+    let cases = [
+        (
+            writer("launcher: cluster"),
+            "launcher: the agent asks for `cluster`, which `launchers` in your configuration does not have; there is `far`, `local`",
+        ),
+        (writer("isolation: private"), "launcher: `isolation: private` is not available with `far`"),
+        (writer("check: make test"), "launcher: `check` is not available with `far`"),
+        (writer("sandbox: required"), "sandbox: required, but unavailable: `far` starts the child elsewhere"),
+    ];
+    for (agent, expected) in cases {
+        let scene = at(Place::Words, "exit 0", &json!({ "allowWrite": true }));
+        fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
+        fs::write(scene.path("agent/agents/explorer.md"), agent).expect("an agent");
+        let result = scene.run_with(&User::default(), &Control::default()).await.0;
+        let error = result.details.results[0].error.clone().expect("it is refused");
+        assert!(error.starts_with(expected), "{error}");
+        assert_eq!(read(&scene, "far/launches"), "", "nothing was started");
+    }
+}
+
+#[tokio::test]
+async fn a_launcher_that_starts_nothing_fails_with_its_own_words() {
+    for (command, expected) in [
+        (json!(["no-such-launcher", "{argv}"]), "no-such-launcher"),
+        (
+            json!(["/bin/sh", "-c", "echo 'Host key verification failed.' >&2; exit 255", "{argv}"]),
+            "Host key verification failed.",
+        ),
+        (json!(["/bin/sh", FAR, "words", "/dev/null/far", "{argv}"]), "Not a directory"),
+    ] {
+        let mut scene = at(Place::Words, "exit 0", &json!({}));
+        let mut own = launcher(scene.root.path(), "words");
+        own["command"] = command;
+        let context = Arc::make_mut(&mut scene.spec.context);
+        context.config.as_mut().expect("a configuration")["launchers"]["far"] = own;
+        let result = scene.run_with(&User::default(), &Control::default()).await.0;
+        let single = &result.details.results[0];
+        assert_eq!(single.outcome, RunOutcome::Failed);
+        assert!(single.error.as_deref().is_some_and(|error| error.contains(expected)), "{:?}", single.error);
+    }
+}
+
+const SESSION: &str = "conversation";
+
+/// The context of a conversation whose children run at a place.
+fn conversation(place: Place, script: &str) -> (Scene, Arc<HostContext>) {
+    let mut scene = at(place, script, &json!({}));
+    let context = Arc::make_mut(&mut scene.spec.context);
+    context.host = Host { session_id: Some(SESSION.into()), ..Host::default() };
+    let context = Arc::clone(&scene.spec.context);
+    (scene, context)
+}
+
+#[tokio::test]
+async fn a_background_run_there_is_told_once_and_takes_messages() {
+    for place in PLACES {
+        let (scene, context) = conversation(place, "hear; begin; hear; said 'Heard you.'; settled; leave");
+        let (service, heard) = (background(&scene.path("agent")), Ear::default());
+        let cwd = scene.spec.cwd.clone();
+        let scope = || ConversationScope {
+            cwd: cwd.clone(),
+            context: Arc::clone(&context),
+            ends_with: Cancel::new(),
+        };
+        let view =
+            open_conversation(&service, SESSION.into(), scope(), KnownDeliveries::default(), heard.clone())
+                .await;
+        let request = SpawnRequest::new("look around".into(), scene.spec.cwd.clone(), Arc::clone(&context));
+        let receipt = spawn(&service, request, Arc::new(User::default())).await;
+        eventually("the task", || !read(&scene, "heard").is_empty()).await;
+        let run = service.runs(Some(SESSION.into())).await.remove(0);
+        let sent = send(&service, &run, "and mind the gap", &scope(), Arc::new(User::default())).await;
+        timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all is over");
+        let messages = || heard.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
+        eventually("a message", || !messages().is_empty()).await;
+        assert!(mark_delivered(&service, &view, messages()[0].delivery_ids.clone()).await);
+        assert_eq!(messages().len(), 1, "{place:?} {receipt:?} {sent:?}");
+        assert!(messages()[0].text.contains("Heard you."), "{place:?}: {:?}", messages());
+        close_conversation(&service, &view).await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_whose_child_runs_there_is_handed_over_and_told_once() {
+    for place in PLACES {
+        let (scene, context) =
+            conversation(place, "hear; begin; gate go; said 'Late answer.'; settled; leave");
+        let (service, heard) = (background(&scene.path("agent")), Ear::default());
+        let scope = ConversationScope { cwd: scene.spec.cwd.clone(), context, ends_with: Cancel::new() };
+        let view =
+            open_conversation(&service, SESSION.into(), scope, KnownDeliveries::default(), heard.clone())
+                .await;
+        let hand_over = HandOver::default();
+        let call = Call {
+            id: RunId::draw(),
+            callbacks: Arc::new(User::default()),
+            control: Control::default(),
+            updates: watch::channel(None).0,
+            host_id: None,
+            order: CallOrder::now(),
+            hand_over: hand_over.clone(),
+            ends_with: Cancel::new(),
+        };
+        let spec = RunSpec { overrides: RunOverrides::default(), ..scene.spec.clone() };
+        let call = tokio::spawn(single(spec, call));
+        eventually("the task", || !read(&scene, "heard").is_empty()).await;
+        let runs =
+            timeout(PATIENCE, hand_over.request()).await.expect("an answer").expect("it is handed over");
+        assert_eq!(runs.len(), 1, "{place:?}");
+        let receipt = timeout(PATIENCE, call).await.expect("over").expect("no panic");
+        assert_eq!(receipt.details.results[0].outcome, RunOutcome::Background);
+        fs::write(scene.path("go"), "").expect("a file");
+        timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all is over");
+        let messages = || heard.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
+        eventually("a message", || !messages().is_empty()).await;
+        assert!(mark_delivered(&service, &view, messages()[0].delivery_ids.clone()).await);
+        assert_eq!(messages().len(), 1, "{place:?}");
+        assert!(messages()[0].text.contains("Late answer."), "{place:?}: {:?}", messages());
+        close_conversation(&service, &view).await;
+    }
+}
