@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -20,6 +20,7 @@ function onMachineWith(
 	name: string,
 	programs: Record<string, string>,
 	script: string[],
+	clone = packageDir,
 ): { code: number; text: string } {
 	const path = join(folder, name);
 	mkdirSync(path);
@@ -29,7 +30,7 @@ function onMachineWith(
 		chmodSync(join(path, program), 0o755);
 	}
 	const [file = "", ...args] = script;
-	const { status, stdout, stderr } = spawnSync(process.execPath, [join(packageDir, "scripts", file), ...args], {
+	const { status, stdout, stderr } = spawnSync(process.execPath, [join(clone, "scripts", file), ...args], {
 		env: { PATH: path, HOME: path },
 		encoding: "utf8",
 		timeout: 20_000,
@@ -59,4 +60,20 @@ test("an option that the demo does not know is refused before anything is instal
 	assert.equal(code, 1);
 	assert.match(text, /no option --lvie/);
 	assert.match(text, /--live/);
+});
+
+test("a fresh clone says first what will be set up and how long that takes, one that was set up does not", () => {
+	const clone = join(folder, "clone");
+	for (const part of ["scripts", "package.json", "package-lock.json"]) {
+		cpSync(join(packageDir, part), join(clone, part), { recursive: true });
+	}
+	const programs = { cargo: "cargo 1.99.0", rustc: "rustc 1.99.0", cc: "cc 12", tar: "tar 1" };
+	const plan = /^Setting up, once: npm packages, .*\nOn two cores that takes about three minutes\..*\n/;
+	// The npm of this machine installs nothing, so that both end at the first thing that is missing.
+	assert.match(onMachineWith("fresh", programs, ["setup.mjs"], clone).text, plan);
+	mkdirSync(join(clone, ".setup"), { recursive: true });
+	writeFileSync(join(clone, "pi-subagent-native.any.node"), "");
+	const again = onMachineWith("again", programs, ["setup.mjs"], clone).text;
+	assert.ok(again.length > 0);
+	assert.doesNotMatch(again, /Setting up, once/);
 });
