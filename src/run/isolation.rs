@@ -63,13 +63,20 @@ impl Isolated {
             Ok(()) => store.private_tree(&snapshot, &place, &config.isolation.copy).await,
             Err(error) => Err(error),
         };
-        let tree = match tree {
+        let mut tree = match tree {
             Ok(tree) => tree,
             Err(error) => {
                 let _ = store.release(id).await;
                 return Err(unavailable(chain(&error)));
             }
         };
+        let earlier = place.join(id);
+        if !tree.root.starts_with(&earlier) {
+            tree.notices.push(format!(
+                "an earlier private tree of this run is still at `{}`; what was done there is not in this one",
+                earlier.display()
+            ));
+        }
         let inner = tree.root.join(cwd.strip_prefix(&root).unwrap_or(Path::new("")));
         let made = inner.clone();
         // Nothing in it may be tracked.

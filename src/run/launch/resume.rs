@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::files::exclusive::is_held;
 use crate::files::exclusive::{has_no_locks, lock as try_lock, remove};
 use crate::files::open::refuse_links;
-use crate::files::{FileError, layout};
+use crate::files::{FileError, layout, private};
 use crate::run::spec::Resumption;
 
 /// The longest first line of a session, in bytes; it has an id, a time and a directory.
@@ -57,9 +57,9 @@ impl Drop for SessionLock {
 ///
 /// # Errors
 ///
-/// When there is no such session, or when another process is continuing it. Nothing is changed.
+/// When there is no such session, or when another process is continuing it. Nothing is changed then.
 pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Result<SessionLock, FileError> {
-    let Resumption { directory, session, .. } = resumption;
+    let Resumption { directory, session, run_id } = resumption;
     let found = fs::symlink_metadata(directory).map_err(FileError::at(directory))?;
     if !found.is_dir() {
         return Err(FileError::at(directory)(wrong("it is not a directory")));
@@ -68,7 +68,7 @@ pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Resul
     if session.parent() != Some(directory) {
         return Err(FileError::at(session)(wrong("it does not lie in the run's directory")));
     }
-    open(session).and_then(|mut file| make_ready(&mut file, cwd)).map_err(FileError::at(session))?;
+    make_ready(session, cwd, run_id).map_err(FileError::at(session))?;
     Ok(locked)
 }
 
@@ -122,21 +122,50 @@ fn open(session: &Path) -> io::Result<File> {
 }
 
 /// Checks the header, and ends a line that a killed child has left half written, so that pi does not append to it.
-fn make_ready(session: &mut File, cwd: &Path) -> io::Result<()> {
+fn make_ready(path: &Path, cwd: &Path, run_id: &str) -> io::Result<()> {
+    let mut session = open(path)?;
     let mut first = Vec::new();
-    BufReader::new(&mut *session).take(MAX_HEADER).read_until(b'\n', &mut first)?;
-    let header: Value = serde_json::from_slice(&first).unwrap_or_default();
+    BufReader::new(&mut session).take(MAX_HEADER).read_until(b'\n', &mut first)?;
+    let mut header: Value = serde_json::from_slice(&first).unwrap_or_default();
     if header["type"] != "session" {
         return Err(wrong("it does not begin like a session"));
     }
     if header["cwd"] != *cwd.to_string_lossy() {
-        let words = format!("it is a session of {}, not of `{}`", header["cwd"], cwd.display());
-        return Err(wrong(&words));
+        if !header["cwd"].as_str().is_some_and(|old| are_trees_of(run_id, Path::new(old), cwd)) {
+            let words = format!("it is a session of {}, not of `{}`", header["cwd"], cwd.display());
+            return Err(wrong(&words));
+        }
+        header["cwd"] = cwd.to_string_lossy().into();
+        session = with_header(path, session, first.len(), &header)?;
     }
     session.seek(SeekFrom::End(-1))?;
     let mut last = [0];
     session.read_exact(&mut last)?;
     if last == *b"\n" { Ok(()) } else { session.write_all(b"\n") }
+}
+
+/// Whether two directories correspond to each other in private trees of this run, `ID` and `ID-2`. The tree of a host that
+/// was killed stays, so the run goes on in one of another name.
+fn are_trees_of(run_id: &str, old: &Path, new: &Path) -> bool {
+    let is_tree = |name: Component| {
+        let number = name.as_os_str().to_str().and_then(|name| name.strip_prefix(run_id));
+        number.is_some_and(|number| {
+            number.is_empty() || number.strip_prefix('-').is_some_and(|number| number.parse::<u32>().is_ok())
+        })
+    };
+    let mut differing = old.components().zip(new.components()).filter(|(old, new)| old != new);
+    old.components().count() == new.components().count()
+        && differing.next().is_some_and(|(old, new)| is_tree(old) && is_tree(new))
+        && differing.next().is_none()
+}
+
+/// Puts another header in front of a session, at once or not at all. Returns the new file.
+fn with_header(path: &Path, mut session: File, old: usize, header: &Value) -> io::Result<File> {
+    let mut whole = private::beside(path, format!("{header}\n").as_bytes())?;
+    session.seek(SeekFrom::Start(old as u64))?;
+    io::copy(&mut session, whole.as_file_mut())?;
+    whole.persist(path).map_err(|failed| failed.error)?;
+    open(path)
 }
 
 #[cfg(test)]
@@ -169,6 +198,32 @@ mod tests {
             let (_root, resumption) = scene(&text);
             drop(lock_session(&resumption, Path::new("/project")).expect("taken"));
             assert_eq!(fs::read_to_string(&resumption.session).expect("readable"), expected);
+        }
+    }
+
+    #[test]
+    fn a_session_moves_between_private_trees_of_its_own_run_and_nowhere_else() {
+        for (old, new, moves) in [
+            ("/t/0badcafe/p", "/t/0badcafe-2/p", true),
+            ("/t/0badcafe-2/p/", "/t/0badcafe/p", true),
+            ("/t/0badcafe/p", "/t/0badcafe-2/q", false),
+            ("/t/0badcafe/p", "/t/0badcafe-2", false),
+            ("/t/0badbeef/p", "/t/0badcafe-2/p", false),
+            ("/t/0badcafe-x/p", "/t/0badcafe-2/p", false),
+            ("/project", "/elsewhere", false),
+        ] {
+            let rest = "\n{\"type\":\"message\"}\n";
+            let (_root, resumption) = scene(&format!("{}{rest}", HEADER.replace("/project", old)));
+            let before = fs::read_to_string(&resumption.session).expect("readable");
+            let locked = lock_session(&resumption, Path::new(new));
+            assert_eq!(locked.is_ok(), moves, "{old} {new}");
+            let text = fs::read_to_string(&resumption.session).expect("readable");
+            let (first, others) = text.split_once('\n').expect("a line");
+            assert_eq!(format!("\n{others}"), rest);
+            let header: Value = serde_json::from_str(first).expect("a header");
+            assert_eq!(header["cwd"], if moves { new } else { old });
+            assert_eq!(header["id"], "x");
+            assert_eq!(text == before, !moves);
         }
     }
 
