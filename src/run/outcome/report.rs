@@ -20,7 +20,7 @@ use crate::run::launch::private_dirs::PrivateDirs;
 use crate::run::result::{Announcement, CallError, ErrorCode, RunDetails, SingleResult, ToolResult};
 use crate::run::spec::RunId;
 use crate::run::state::RunOutcome;
-use crate::text::figures::millis;
+use crate::text::figures::{counted, millis};
 use crate::text::{Sanitizer, TruncateLimits, chain, one_line, redacted_words, truncate};
 
 /// How long to wait for the lock on the user's credentials when copying a token back: pi gives up on a lock after 30 s.
@@ -94,9 +94,11 @@ fn left_words(left: &IsolationReport) -> String {
             let patch =
                 patch.as_ref().map_or_else(String::new, |patch| format!(", and as a patch in {patch}"));
             format!(
-                "[It worked in a private tree: nothing of this is in your tree yet. Its changes ({} files, +{} -{}) are on \
+                "[It worked in a private tree: nothing of this is in your tree yet. Its changes ({}, +{} -{}) are on \
                  the branch {branch}{patch}.]",
-                left.files, left.insertions, left.deletions
+                counted(left.files, "file"),
+                left.insertions,
+                left.deletions
             )
         }
         (None, _) if left.kept.is_none() => "[It worked in a private tree and changed nothing.]".to_owned(),
