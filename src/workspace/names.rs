@@ -9,7 +9,7 @@ pub(super) const INSTALLED: [&str; 2] = ["node_modules", "site-packages"];
 
 /// What else runs code later without being asked, or tells agents what to do. One or two parts of a path; what lies below
 /// a directory of such a name counts too.
-pub(super) const RUNS_LATER: [&str; 41] = [
+pub(super) const RUNS_LATER: [&str; 53] = [
     // shells and their environments
     ".envrc",
     ".direnv",
@@ -31,6 +31,7 @@ pub(super) const RUNS_LATER: [&str; 41] = [
     ".vscode/launch.json",
     ".vscode/settings.json",
     ".vscode/extensions.json",
+    ".vscode/mcp.json",
     ".idea/runConfigurations",
     ".idea/workspace.xml",
     ".zed/tasks.json",
@@ -42,11 +43,16 @@ pub(super) const RUNS_LATER: [&str; 41] = [
     ".nvim.lua",
     ".vimrc",
     ".dir-locals.el",
+    ".dir-locals-2.el",
     // builds and package managers
     ".cargo/config.toml",
     ".cargo/config",
     ".npmrc",
+    ".yarnrc",
     ".yarnrc.yml",
+    "bunfig.toml",
+    "rust-toolchain",
+    "rust-toolchain.toml",
     ".pnpmfile.cjs",
     // builds elsewhere
     ".github/workflows",
@@ -54,6 +60,12 @@ pub(super) const RUNS_LATER: [&str; 41] = [
     // agents
     "AGENTS.md",
     "CLAUDE.md",
+    "CLAUDE.local.md",
+    "GEMINI.md",
+    ".github/copilot-instructions.md",
+    ".clinerules",
+    ".cursorrules",
+    ".windsurfrules",
     ".cursor",
     ".codex",
     ".gemini",

@@ -149,9 +149,29 @@ impl Scan<'_> {
     }
 
     fn repository(&mut self, path: &Path) {
-        for name in IN_REPOSITORY {
-            self.watch_all(&path.join(name));
+        let mut waiting = vec![path.to_owned()];
+        while let Some(path) = waiting.pop() {
+            if !path.ends_with(REPOSITORY) && !path.join("HEAD").exists() {
+                // The name of a submodule may have slashes.
+                waiting.extend(self.directories(&path));
+                continue;
+            }
+            for name in IN_REPOSITORY {
+                self.watch_all(&path.join(name));
+            }
+            for name in ["modules", "worktrees"] {
+                waiting.extend(self.directories(&path.join(name)));
+            }
         }
+    }
+
+    /// The directories in a directory, without links.
+    fn directories(&mut self, directory: &Path) -> Vec<PathBuf> {
+        if !fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir()) {
+            return Vec::new();
+        }
+        let is_directory = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        self.list(directory).into_iter().filter(is_directory).map(|entry| entry.path()).collect()
     }
 
     /// Watches a file, or all files below a directory.
@@ -199,8 +219,11 @@ fn could_be_opened(directory: &Path) -> bool {
 /// Compares names before paths: most entries are none of these.
 fn runs_later(directory: &Path, name: &str) -> bool {
     RUNS_LATER.iter().any(|known| match known.rsplit_once('/') {
-        Some((above, last)) => last == name && directory.ends_with(above),
-        None => *known == name,
+        Some((above, last)) => {
+            last.eq_ignore_ascii_case(name)
+                && directory.file_name().is_some_and(|found| found.eq_ignore_ascii_case(above))
+        }
+        None => known.eq_ignore_ascii_case(name),
     })
 }
 
@@ -300,6 +323,13 @@ mod tests {
             (".git/hooks/pre-commit", &[".git/hooks/pre-commit"]),
             (".git/config", &[".git/config"]),
             (".git/index", &[]),
+            (".git/modules/a/b/config", &[".git/modules/a/b/config"]),
+            (".git/modules/hooks/c/index", &[]),
+            (".git/modules/hooks/c/hooks/post-checkout", &[".git/modules/hooks/c/hooks/post-checkout"]),
+            (".git/worktrees/w/config.worktree", &[".git/worktrees/w/config.worktree"]),
+            (".vscode/mcp.json", &[".vscode/mcp.json"]),
+            ("agents.md", &["agents.md"]),
+            (".GitHub/Workflows/ci.yml", &[".GitHub/Workflows/ci.yml"]),
             ("new/.git/config", &["new/.git", "new/.git/config"]),
             (".mcp.json", &[".mcp.json"]),
             (".vscode/tasks.json", &[".vscode/tasks.json"]),
@@ -314,7 +344,14 @@ mod tests {
             ("src/main.rs", &[]),
         ];
         for (path, expected) in table {
-            let (_root, root) = tree(&[".git/hooks/", ".git/objects/", "src/lib.rs"]);
+            let (_root, root) = tree(&[
+                ".git/hooks/",
+                ".git/objects/",
+                ".git/modules/a/b/HEAD",
+                ".git/modules/hooks/c/HEAD",
+                ".git/worktrees/w/HEAD",
+                "src/lib.rs",
+            ]);
             let before = scan(&root, &[]);
             make(&root, path);
             assert_eq!(names(&root, &before.changes(&scan(&root, &[]))), *expected, "{path}");
