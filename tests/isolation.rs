@@ -196,6 +196,15 @@ async fn nothing_of_the_childs_repository_is_run_or_followed() {
     assert!(!known.expect("git runs").status.success(), "the other project's objects did not come along");
 }
 
+/// Leaves a file at a path that is longer than a system call takes.
+fn too_deep(isolated: &Isolated) {
+    let (outer, inner) = (["0".repeat(200).as_str(); 11].join("/"), isolated.scene.at("inner"));
+    fs::create_dir_all(isolated.tree.root.join(&outer)).expect("made");
+    fs::create_dir_all(inner.join(&outer)).expect("made");
+    fs::write(inner.join(&outer).join("file"), "text").expect("written");
+    fs::rename(inner, isolated.tree.root.join(outer).join("inner")).expect("moved");
+}
+
 /// Each row: what a child does to its repository, and what is said of it. Its files are taken over all the same.
 #[tokio::test]
 async fn what_is_doubtful_is_kept_and_named() {
@@ -263,6 +272,13 @@ async fn what_is_doubtful_is_kept_and_named() {
             "commits were not taken over",
         ),
         (
+            "references that cannot be read",
+            |isolated| fs::create_dir(isolated.tree.root.join(".git/packed-refs")).expect("made"),
+            "`packed-refs` cannot be read",
+        ),
+        ("a directory that git does not enter", too_deep, "cannot be read"),
+        ("a name that git refuses", |isolated| isolated.write("git~1", "text"), "`git~1` was not taken over"),
+        (
             "a repository in the tree",
             |isolated| {
                 isolated.write("nested/file", "text");
@@ -284,6 +300,35 @@ async fn what_is_doubtful_is_kept_and_named() {
         assert!(imported.kept.is_some() && isolated.tree.root.join("kept.txt").exists(), "{label}");
         assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:kept.txt")]), "changed", "{label}");
         isolated.scene.git(&["fsck", "--strict"]);
+    }
+}
+
+/// Each row: how a repository leads to a file that children cannot read.
+#[tokio::test]
+async fn no_file_that_a_repository_names_is_shown_to_a_child() {
+    type Row = (&'static str, fn(&Scene, &str));
+    let rows: &[Row] = &[
+        ("a setting", |scene, secret| drop(scene.git(&["config", "core.excludesFile", secret]))),
+        ("a link in the place of what is ignored", |scene, secret| {
+            let exclude = scene.root().join(".git/info/exclude");
+            let _ = fs::remove_file(&exclude);
+            fs::create_dir_all(scene.root().join(".git/info")).expect("made");
+            symlink(secret, exclude).expect("linked");
+        }),
+        ("a link in the place of a shallow history", |scene, secret| {
+            symlink(secret, scene.root().join(".git/shallow")).expect("linked");
+        }),
+    ];
+    for (label, lead) in rows {
+        let scene = Scene::committed();
+        let secret = scene.at("secret");
+        fs::write(&secret, "0123456789012345678901234567890123456789\n").expect("written");
+        lead(&scene, secret.to_str().expect("text"));
+        let isolated = Isolated::of(scene, &[]).await;
+        let root = isolated.tree.root.display().to_string();
+        let found =
+            Command::new("grep").args(["-rlF", "0123456789012345678", &root]).output().expect("it runs");
+        assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{label}");
     }
 }
 

@@ -150,9 +150,19 @@ impl Git {
         args: &[A],
         input: Vec<u8>,
     ) -> Result<Vec<u8>, GitError> {
+        Ok(self.run_captured(scope, args, input).await?.stdout)
+    }
+
+    /// What a command prints, and what it warns of.
+    pub(super) async fn run_captured<A: AsRef<OsStr>>(
+        &self,
+        scope: Scope<'_>,
+        args: &[A],
+        input: Vec<u8>,
+    ) -> Result<Captured, GitError> {
         let captured = self.try_run(scope, args, input).await?;
         if captured.is_success() {
-            return Ok(captured.stdout);
+            return Ok(captured);
         }
         let command = named(args);
         if captured.outcome == (Outcome::HardTimeout { limit: TIMEOUT }) {

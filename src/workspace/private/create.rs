@@ -5,9 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::copy::copy_listed;
-use crate::files::{FileError, private};
+use crate::files::{FileError, open, private};
 use crate::workspace::root::RepositoryDirs;
-use crate::workspace::snapshot::{Call, Snapshot, SnapshotError, SnapshotStore, copy_with_time, off_thread};
+use crate::workspace::snapshot::{
+    Call, SHOWN, Snapshot, SnapshotError, SnapshotStore, copy_with_time, off_thread,
+};
 
 /// The index that the tree was checked out with, in the directory of the snapshot.
 pub(super) const INDEX: &str = "index.private";
@@ -171,12 +173,16 @@ fn lay_out(tree: &PrivateTree, ours: &Path) -> Result<(), SnapshotError> {
         fs::write(at("HEAD"), format!("ref: refs/heads/{}\n", tree.branch))?;
         fs::write(at(&format!("refs/heads/{}", tree.branch)), format!("{}\n", tree.base))?;
         fs::write(at("objects/info/alternates"), [alternate, b"\n"].concat())?;
-        for name in ["config", "info/attributes", "info/exclude"] {
-            fs::copy(ours.join(name), at(name))?;
+        for (from, name) in
+            [("config", "config"), ("info/attributes", "info/attributes"), (SHOWN, "info/exclude")]
+        {
+            fs::copy(ours.join(from), at(name))?;
         }
         let dirs = RepositoryDirs::of(&tree.snapshot.root);
-        if let Some(shallow) = dirs.map(|dirs| dirs.shared.join("shallow")).filter(|path| path.is_file()) {
-            fs::copy(shallow, at("shallow"))?;
+        // Not through a link: the child reads what is copied.
+        let shallow = dirs.map(|dirs| open::regular_no_follow(&dirs.shared.join("shallow")));
+        if let Some(Ok(mut shallow)) = shallow {
+            io::copy(&mut shallow, &mut fs::File::create_new(at("shallow"))?)?;
         }
         copy_objects(&ours.join("objects"), &at("objects"))
     };

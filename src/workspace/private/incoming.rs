@@ -33,7 +33,10 @@ impl References {
             }
         }
         let full = format!("refs/heads/{branch}");
-        let packed = text(&git.join("packed-refs")).unwrap_or_default();
+        let packed = match text(&git.join("packed-refs")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            read => read.map_err(|error| format!("its `packed-refs` cannot be read: {error}"))?,
+        };
         let packed = packed.lines().filter(|line| !line.starts_with(['#', '^']));
         let packed: Vec<(&str, &str)> = packed.filter_map(|line| line.split_once(' ')).collect();
         let loose = text(&git.join(&full)).ok();

@@ -27,6 +27,8 @@ pub(super) struct Facts {
     settings: Vec<(&'static str, bool)>,
     /// What is ignored beside what `.gitignore` files say, the weakest first.
     pub excludes: Vec<u8>,
+    /// The part of it that a child may read. A repository may name any file of the user's, by a setting or a link.
+    pub shown: Vec<u8>,
 }
 
 impl Facts {
@@ -61,12 +63,20 @@ impl Facts {
             }
         }
         let user = User::of(env);
+        let is_users = of_repository.is_none();
         let named = match of_repository {
             Some(named) => Some(user.expand(&named)),
             None => user.excludes_file(git, scope).await?,
         };
-        let files = named.into_iter().chain([dirs.shared.join("info/exclude")]).collect::<Vec<_>>();
-        facts.excludes = off_thread(move || files.iter().flat_map(|file| lines_of(file)).collect()).await;
+        let own = dirs.shared.join("info/exclude");
+        let read = move || {
+            let (named, lines) = (named.as_deref().map(lines_of).unwrap_or_default(), lines_of(&own));
+            let is_shown = open::regular_no_follow(&own).is_ok();
+            let shown =
+                [(is_users, &named), (is_shown, &lines)].map(|(is, lines)| if is { &lines[..] } else { b"" });
+            (shown.concat(), [&named[..], &lines].concat())
+        };
+        (facts.shown, facts.excludes) = off_thread(read).await;
         Ok(facts)
     }
 

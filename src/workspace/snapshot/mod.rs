@@ -33,6 +33,6 @@ pub use record::SnapshotLimits;
 pub(super) use record::line as index_line;
 #[cfg(unix)]
 pub(super) use restore::{make, parents};
-pub(super) use store::{Call, copy_with_time};
+pub(super) use store::{Call, SHOWN, copy_with_time};
 pub use store::{Snapshot, SnapshotStore};
 pub use undo::Undone;

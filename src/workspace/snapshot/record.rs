@@ -76,7 +76,7 @@ impl Recorder<'_> {
         let differ = ["diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"];
         let differ = self.run(index, Objects::Both, &differ, Vec::new()).await?;
         let untracked = ["ls-files", "-z", "--others", "--exclude-standard"];
-        let untracked = self.run(index, Objects::Both, &untracked, Vec::new()).await?;
+        let (untracked, closed) = self.run_warned(index, Objects::Both, &untracked, Vec::new()).await?;
         let submodules: BTreeSet<Vec<u8>> =
             entries.iter().filter(|entry| entry.is_submodule()).map(|entry| entry.path.clone()).collect();
         let unmerged = entries.into_iter().filter(|entry| entry.is_unmerged || entry.is_intended);
@@ -94,7 +94,8 @@ impl Recorder<'_> {
             });
         }
         let root = self.root.to_owned();
-        let looked = off_thread(move || Looked::at(&root, paths)).await;
+        let mut looked = off_thread(move || Looked::at(&root, paths)).await;
+        looked.left_out.extend(closed);
         if looked.bytes > self.limits.bytes {
             let (root, limit) = (self.root.to_owned(), self.limits.bytes);
             return Err(SnapshotError::TooLarge { root, bytes: looked.bytes, limit });
@@ -107,7 +108,7 @@ impl Recorder<'_> {
         if !looked.there.is_empty() {
             let lines = looked.there.iter().flat_map(|path| [path.as_slice(), b"\0"].concat()).collect();
             let take = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
-            self.run(index, Objects::Ours, &take, lines).await?;
+            looked.left_out.extend(self.run_warned(index, Objects::Ours, &take, lines).await?.1);
         }
         // What a repository of which only a part was fetched lacks, it lacks here, too.
         let seen = if self.git.keeps_times() { Objects::Both } else { Objects::Ours };
@@ -190,10 +191,22 @@ impl Recorder<'_> {
         args: &[&str],
         input: Vec<u8>,
     ) -> Result<Vec<u8>, SnapshotError> {
+        Ok(self.run_warned(index, objects, args, input).await?.0)
+    }
+
+    /// The same, and the paths that git warns of and passes over.
+    async fn run_warned(
+        &self,
+        index: &Path,
+        objects: Objects,
+        args: &[&str],
+        input: Vec<u8>,
+    ) -> Result<(Vec<u8>, Vec<PathBuf>), SnapshotError> {
         let others = alternate(self.objects);
         let env = self.env(index, objects, &others);
         let scope = Scope { git_dir: self.ours, writable: &[self.ours], cwd: self.root, env: &env };
-        Ok(self.git.run(scope, args, input).await?)
+        let captured = self.git.run_captured(scope, args, input).await?;
+        Ok((captured.stdout, passed_over(&captured.stderr)))
     }
 
     async fn try_run(&self, index: &Path, objects: Objects, args: &[&str]) -> Result<(), SnapshotError> {
@@ -237,6 +250,15 @@ pub(in crate::workspace) fn line(mode: &str, object: &str, path: &[u8]) -> Vec<u
     [format!("{mode} {object} 0\t").as_bytes(), path, b"\0"].concat()
 }
 
+/// The paths that git does not take, by its warnings: directories that it cannot list, and names that it refuses.
+fn passed_over(warnings: &str) -> Vec<PathBuf> {
+    let path = |line: &str| match line.strip_prefix("warning: could not open directory '") {
+        Some(closed) => Some(closed.rsplit_once('\'').map_or(closed, |(path, _)| path).into()),
+        None => line.strip_prefix("Ignoring path ").map(PathBuf::from),
+    };
+    warnings.lines().filter_map(path).collect()
+}
+
 /// What lies where git says that something differs.
 #[derive(Default)]
 struct Looked {
@@ -274,7 +296,17 @@ impl Looked {
                     looked.left_out.push(relative);
                     looked.gone.push(path);
                 }
-                _ => looked.gone.push(path),
+                found => {
+                    // A path that is too long, or lies in a directory that is closed.
+                    let is_gone = |error: &std::io::Error| {
+                        matches!(
+                            error.kind(),
+                            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+                        )
+                    };
+                    looked.left_out.extend(found.err().filter(|error| !is_gone(error)).map(|_| relative));
+                    looked.gone.push(path);
+                }
             }
         }
         looked

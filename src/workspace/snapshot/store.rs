@@ -28,6 +28,8 @@ const INDEX: &str = "index";
 const INDEX_NOW: &str = "index.now";
 /// A name that no index has.
 const NO_INDEX: &str = "index.none";
+/// What is ignored, as far as a child may read it.
+pub(in crate::workspace) const SHOWN: &str = "info/exclude.shown";
 /// The largest record that is read.
 const MAX_RECORD: u64 = 16 * 1024 * 1024;
 /// Files are taken as they are. Strongest of all attributes.
@@ -326,6 +328,7 @@ fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs) -> Result<(), File
     write("config", facts.config().as_bytes())?;
     write("info/attributes", ATTRIBUTES.as_bytes())?;
     write("info/exclude", &facts.excludes)?;
+    write(SHOWN, &facts.shown)?;
     let index = dirs.own.join(INDEX);
     if !index.exists() {
         return Ok(());
