@@ -17,6 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ear::Ear;
+use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::orchestrate::background::{
     ConversationScope, KnownDeliveries, SpawnRequest, background, close_conversation, mark_delivered,
     open_conversation, send, spawn, until_settled,
@@ -46,9 +47,22 @@ enum Place {
     Words,
     /// As `ssh` does.
     Shell,
+    /// By `ssh` itself.
+    Ssh,
 }
 
-const PLACES: [Place; 3] = [Place::Here, Place::Words, Place::Shell];
+/// Names a configuration of `ssh` with a host `far`, which is this machine. `npm run test:engines` sets it.
+const SSH: &str = "PI_SUBAGENT_TEST_SSH";
+
+/// Where a scene is played.
+fn places() -> Vec<Place> {
+    let ssh = std::env::var_os(SSH).map(|_| Place::Ssh);
+    [Place::Here, Place::Words, Place::Shell].into_iter().chain(ssh).collect()
+}
+
+fn elsewhere() -> Vec<Place> {
+    places().into_iter().filter(|place| *place != Place::Here).collect()
+}
 
 fn launcher(root: &Path, quote: &str) -> Value {
     let text = |name: &str| root.join(name).to_string_lossy().into_owned();
@@ -68,6 +82,11 @@ fn at(place: Place, script: &str, config: &Value) -> Scene {
     let mut all = json!({ "graceMs": 200, "retry": { "enabled": false } });
     let quote = if place == Place::Words { "words" } else { "sh" };
     all["launchers"] = json!({ "far": launcher(scene.root.path(), quote) });
+    if place == Place::Ssh {
+        let config = std::env::var(SSH).expect("it is set");
+        all["launchers"]["far"]["command"] = json!(["ssh", "-F", config, "-T", "far", "--", "{argv}"]);
+        fs::create_dir_all(scene.path("far")).expect("a directory");
+    }
     all["launcher"] = if place == Place::Here { "local" } else { "far" }.into();
     all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
     scene.spec.task = TASK.into();
@@ -122,7 +141,7 @@ async fn every_scene_goes_as_it_does_here() {
     ];
     for (label, script, config) in table {
         let mut here = None;
-        for place in PLACES {
+        for place in places() {
             let scene = at(place, script, &config);
             let result = scene.run_with(&User::default(), &Control::default()).await.0;
             let shape = shape(&result);
@@ -141,9 +160,8 @@ async fn every_scene_goes_as_it_does_here() {
 
 #[tokio::test]
 async fn an_abort_ends_the_child_there_and_runs_cancel_with_the_id_of_the_run() {
-    for (place, protocol) in
-        [(Place::Words, "rpc"), (Place::Shell, "rpc"), (Place::Words, "json"), (Place::Shell, "json")]
-    {
+    let each = elsewhere().into_iter().flat_map(|place| [(place, "rpc"), (place, "json")]);
+    for (place, protocol) in each {
         let script = if protocol == "rpc" { GOES_ON } else { &GOES_ON.replace("hear; begin", "begin") };
         let scene = at(place, script, &json!({ "protocol": protocol }));
         let cancel = Cancel::new();
@@ -171,7 +189,7 @@ async fn an_abort_ends_the_child_there_and_runs_cancel_with_the_id_of_the_run() 
 #[tokio::test]
 async fn a_message_reaches_the_child_there() {
     let script = "hear; begin; hear; said 'Heard it.'; settled; leave";
-    for place in PLACES {
+    for place in places() {
         let scene = at(place, script, &json!({}));
         let control = Control::default();
         let user = User::default();
@@ -193,7 +211,7 @@ async fn a_question_of_the_child_there_is_answered() {
         hear; begin; hear
         printf '{"type":"extension_ui_request","id":"q1","method":"select","title":"%s Which?","options":["red","green"]}\n' "$key"
         hear; printf '%s' "$line" > "$home/answer"; said 'Done.'; settled; leave"#;
-    for place in PLACES {
+    for place in places() {
         let scene = at(place, script, &json!({}));
         fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
         let agent = "---\nname: explorer\nreadonly: true\ntools: read\nask: true\n---\nAsk.\n";
@@ -381,7 +399,7 @@ fn conversation(place: Place, script: &str) -> (Scene, Arc<HostContext>) {
 
 #[tokio::test]
 async fn a_background_run_there_is_told_once_and_takes_messages() {
-    for place in PLACES {
+    for place in places() {
         let (scene, context) = conversation(place, "hear; begin; hear; said 'Heard you.'; settled; leave");
         let (service, heard) = (background(&scene.path("agent")), Ear::default());
         let cwd = scene.spec.cwd.clone();
@@ -410,7 +428,7 @@ async fn a_background_run_there_is_told_once_and_takes_messages() {
 
 #[tokio::test]
 async fn a_call_whose_child_runs_there_is_handed_over_and_told_once() {
-    for place in PLACES {
+    for place in places() {
         let (scene, context) =
             conversation(place, "hear; begin; gate go; said 'Late answer.'; settled; leave");
         let (service, heard) = (background(&scene.path("agent")), Ear::default());
@@ -445,5 +463,33 @@ async fn a_call_whose_child_runs_there_is_handed_over_and_told_once() {
         assert_eq!(messages().len(), 1, "{place:?}");
         assert!(messages()[0].text.contains("Late answer."), "{place:?}: {:?}", messages());
         close_conversation(&service, &view).await;
+    }
+}
+
+/// Names a real pi, its interpreter and its script. `npm run test:engines` sets it.
+const PI: &str = "PI_SUBAGENT_TEST_PI";
+
+#[tokio::test]
+async fn the_doctor_starts_pi_there_with_the_guard_and_says_what_is_wrong_where_it_cannot() {
+    let script = r#"[ "$1" = --version ] && { echo 1.5.2; exit 0; }
+        hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
+    let real = std::env::var(PI).ok().map(|words| json!(words.split(' ').collect::<Vec<_>>()));
+    for place in elsewhere() {
+        for (pi, expected) in [(None, "`far`: pi 1.5.2 with our guard in"), (Some("no-such-pi"), "`far`: ")] {
+            let mut scene = at(place, script, &json!({}));
+            let context = Arc::make_mut(&mut scene.spec.context);
+            let far = &mut context.config.as_mut().expect("a configuration")["launchers"]["far"];
+            match (pi, &real) {
+                (Some(missing), _) => far["piCommand"] = json!([missing]),
+                (None, Some(real)) => far["piCommand"] = real.clone(),
+                (None, None) => {}
+            }
+            let context = Arc::clone(&scene.spec.context);
+            let checks = doctor(scene.spec.cwd.clone(), context, Arc::new(User::default())).await;
+            let found: Vec<_> = checks.iter().filter(|check| check.area == "launcher").collect();
+            let [check] = &found[..] else { panic!("one launcher: {found:?}") };
+            assert!(check.message.starts_with(expected), "{place:?}: {check:?}");
+            assert_eq!(check.message.contains("no-such-pi"), pi.is_some(), "{place:?}: {check:?}");
+        }
     }
 }

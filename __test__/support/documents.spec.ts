@@ -97,7 +97,7 @@ const known: [command: RegExp, run: string | (() => { status: number | null; std
 	[/^npm install$/, "what a sandboxed shell may do: tests/run.rs"],
 	[/^npm publish$/, "publishes"],
 	[
-		/^npm (test|run (setup|demo|build|build:extension|packages|captures|bench|bench:strangers|test:kill|faults))\b/,
+		/^npm (test|run (setup|demo|build|build:extension|packages|captures|bench|bench:strangers|test:kill|test:engines|faults))\b/,
 		"takes minutes, or writes to the clone",
 	],
 	[/^cargo (mutants|nextest|test|insta|install|\+nightly)\b/, "takes minutes, or needs a tool of its own"],

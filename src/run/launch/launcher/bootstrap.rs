@@ -70,15 +70,19 @@ impl Script<'_> {
         if let Some(cwd) = self.cwd {
             let _ = writeln!(text, "cd {} || exit 1", quoted(cwd));
         }
-        // What was printed before may have left its last line open. The signal is for pi, which ends its tools; its input is its lifeline.
+        // What was printed before may have left its last line open.
         let _ = writeln!(text, "echo; echo {STARTED}\n{}\nexec 3<&0", self.before);
         let argv: Vec<String> = self.argv.iter().map(|word| argument(word)).collect();
-        let input = if self.task.is_some() { "<\"$d/task\"" } else { "<&3" };
-        let _ = writeln!(text, "{} {input} 3<&- &\np=$!", argv.join(" "));
+        // The end of the script's own input is the end of pi: a child that does not leave then is asked to by a signal.
+        let (made, input, watch) = if self.task.is_some() {
+            ("", "task", "{ cat >/dev/null; kill -TERM $p; } <&3 3<&- >/dev/null")
+        } else {
+            let watch = "{ cat; exec >&-; sleep 5; kill -TERM $p; } <&3 3<&- >\"$d/in\"";
+            ("mkfifo \"$d/in\" || exit 1\n", "in", watch)
+        };
+        let _ = writeln!(text, "{made}{} <\"$d/{input}\" 3<&- &\np=$!", argv.join(" "));
         text.push_str("trap 'kill -TERM $p 2>/dev/null' HUP INT TERM\n");
-        if self.task.is_some() {
-            text.push_str("{ cat; kill -TERM $p; } <&3 3<&- >/dev/null 2>&1 &\nw=$!\n");
-        }
+        let _ = writeln!(text, "{watch} 2>/dev/null &\nw=$!");
         text.push_str(
             "exec 0</dev/null 3<&-\nwait $p; c=$?\nwhile kill -0 $p 2>/dev/null; do wait $p; c=$?; done\n",
         );
@@ -89,10 +93,7 @@ impl Script<'_> {
                 quoted(name)
             );
         }
-        if self.task.is_some() {
-            text.push_str("kill $w 2>/dev/null\n");
-        }
-        text.push_str("exit $c\n");
+        text.push_str("kill $w 2>/dev/null\nexit $c\n");
         text
     }
 }
