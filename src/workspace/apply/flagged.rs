@@ -32,11 +32,13 @@ pub(super) fn is_unsafe(path: &Path) -> bool {
 /// Whether a symbolic link at `path` leads out of the tree.
 pub(super) fn leads_out(path: &Path, target: &Path) -> bool {
     let mut depth = path.components().count().saturating_sub(1);
+    let mut has_entered = false;
     for part in target.components() {
         match part {
-            Component::Normal(_) => depth += 1,
+            Component::Normal(_) => has_entered = true,
             Component::CurDir => {}
-            Component::ParentDir if depth > 0 => depth -= 1,
+            // What was entered may be a link itself: what lies above that is not known.
+            Component::ParentDir if depth > 0 && !has_entered => depth -= 1,
             _ => return true,
         }
     }
@@ -84,6 +86,10 @@ mod tests {
             ("link", "/etc/passwd", true),
             ("link", "here/../../x", true),
             ("link", "here", false),
+            ("a/link", "../../x", true),
+            // `here` may be a link to the directory that it lies in.
+            ("link", "here/../x", true),
+            ("a/b/link", "../../x/../y", true),
         ] {
             assert_eq!(leads_out(Path::new(path), Path::new(target)), expected, "{path} {target}");
         }
