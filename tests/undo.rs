@@ -6,7 +6,7 @@
 mod repository;
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -110,13 +110,73 @@ async fn where_nobody_noted_the_end_what_is_newer_stays() {
     let store = scene.take().await;
     scene.write("kept.txt", "the run's");
     scene.write("dir/inner.txt", "somebody's");
-    let root = scene.root();
-    let ended = SystemTime::now() - Duration::from_secs(60);
-    let file = fs::File::options().write(true).open(root.join("kept.txt")).expect("there");
-    file.set_modified(ended - Duration::from_secs(60)).expect("set");
-    let undone = store.undo(&kept(&store).await, ended).await.expect("git works");
+    scene.write("moved.txt", "somebody's");
+    let changed = |name: &str| {
+        let found = fs::symlink_metadata(scene.root().join(name)).expect("there");
+        (found.ctime(), found.ctime_nsec())
+    };
+    let (seconds, part) = changed("kept.txt");
+    let since = Duration::new(seconds.try_into().expect("positive"), part.try_into().expect("positive"));
+    for name in ["dir/inner.txt", "moved.txt"] {
+        // The clock of a file system goes on in steps.
+        while changed(name) <= (seconds, part) {
+            scene.write(name, "somebody's");
+        }
+    }
+    // It was moved there, and keeps the time of its content.
+    let moved = fs::File::options().write(true).open(scene.root().join("moved.txt")).expect("there");
+    moved.set_modified(SystemTime::UNIX_EPOCH + since - Duration::from_secs(60)).expect("set");
+    let undone = store.undo(&kept(&store).await, SystemTime::UNIX_EPOCH + since).await.expect("git works");
     assert_eq!(undone.restored, paths(&["kept.txt"]));
-    assert_eq!(undone.changed_since, paths(&["dir/inner.txt"]));
+    assert_eq!(undone.changed_since, paths(&["dir/inner.txt", "moved.txt"]));
+}
+
+/// More than git's output may take up: the limit of a snapshot counts what is not committed only.
+#[tokio::test]
+async fn large_files_that_a_run_has_removed_come_back() {
+    const BYTES: u64 = 90 * 1024 * 1024;
+    let scene = Scene::committed();
+    let large = ["a", "b", "c"].map(|name| scene.root().join(name));
+    for (number, path) in large.iter().enumerate() {
+        scene.write(path.to_str().expect("text"), &number.to_string());
+        fs::File::options().write(true).open(path).expect("there").set_len(BYTES).expect("sparse");
+    }
+    scene.git(&["config", "core.compression", "1"]);
+    scene.commit();
+    let store = scene.take().await;
+    for path in &large {
+        fs::remove_file(path).expect("removed");
+    }
+    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    assert_eq!(undo(&store).await, Undone { restored: paths(&["a", "b", "c"]), ..Undone::default() });
+    assert!(large.iter().all(|path| fs::metadata(path).expect("there").len() == BYTES));
+}
+
+/// A reader, or a crash, meanwhile finds the old record or the new one.
+#[tokio::test]
+async fn the_record_of_a_snapshot_is_replaced_in_one_step() {
+    use std::io::Read as _;
+    let scene = Scene::committed();
+    let store = scene.take().await;
+    let record = store.directory(ID).join("snapshot.json");
+    let (before, mut opened) = (fs::read(&record).expect("there"), fs::File::open(&record).expect("there"));
+    scene.write("kept.txt", "the run's");
+    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    let mut old = Vec::new();
+    opened.read_to_end(&mut old).expect("readable");
+    assert!(old == before && fs::read(&record).expect("there") != before);
+}
+
+#[tokio::test]
+async fn a_file_that_others_cannot_read_stays_so() {
+    let scene = Scene::committed();
+    let path = scene.root().join("kept.txt");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("set");
+    let store = scene.take().await;
+    scene.write("kept.txt", "the run's");
+    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    assert_eq!(undo(&store).await.restored, paths(&["kept.txt"]));
+    assert_eq!(fs::metadata(path).expect("there").permissions().mode() & 0o777, 0o600);
 }
 
 #[tokio::test]

@@ -55,7 +55,10 @@ mod imp {
     use std::os::unix::ffi::OsStrExt as _;
     use std::path::{Component, Path};
 
-    use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, symlinkat, unlinkat};
+    use rustix::fs::{
+        AtFlags, FileType, Mode, OFlags, fchmod, fstat, mkdirat, openat, renameat, statat, symlinkat,
+        unlinkat,
+    };
     use rustix::io::Errno;
 
     /// The modes of a tree: a link, and a file that can be executed.
@@ -98,12 +101,26 @@ mod imp {
                 }
             })
             .unwrap_or(Err(Errno::EXIST))?;
-        let written = file.map_or(Ok(()), |mut file| file.write_all(content));
+        let written = file.map_or(Ok(()), |mut file| {
+            narrow(parent, &name, &file)?;
+            file.write_all(content)
+        });
         let moved = written.and_then(|()| Ok(renameat(parent, &beside, parent, &name)?));
         if moved.is_err() {
             let _ = unlinkat(parent, &beside, AtFlags::empty());
         }
         moved
+    }
+
+    /// Takes the permissions from a new file that the one in its place does not have: what others cannot read stays so.
+    fn narrow(parent: impl AsFd, name: &OsStr, file: &File) -> io::Result<()> {
+        match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) if FileType::from_raw_mode(found.st_mode).is_file() => {
+                let kept = Mode::from_raw_mode(found.st_mode) | Mode::RWXU;
+                Ok(fchmod(file, Mode::from_raw_mode(fstat(file)?.st_mode) & kept)?)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Makes a link, or a file to write to. Its other permissions are those of a new file of this user.

@@ -170,7 +170,10 @@ impl SnapshotStore {
         let (record, kept) = (self.directory(&snapshot.id).join(RECORD), snapshot.clone());
         let written = off_thread(move || {
             let text = serde_json::to_vec(&kept).map_err(std::io::Error::other);
-            text.and_then(|text| private::write(&record, &text)).map_err(FileError::at(&record))
+            // In one step: without its record a snapshot is lost, and the disk may be full.
+            let written = text.and_then(|text| private::beside(&record, &text));
+            let replaced = written.and_then(|file| file.persist(&record).map_err(|error| error.error));
+            replaced.map(drop).map_err(FileError::at(&record))
         });
         Ok(written.await?)
     }

@@ -12,9 +12,12 @@ use super::error::SnapshotError;
 use super::facts::off_thread;
 use super::restore::restore;
 use super::store::{Snapshot, SnapshotStore};
+use crate::text::chain;
 
 /// The mode of a repository in the tree.
 const SUBMODULE: u32 = 0o160_000;
+/// Bytes of content that are held at a time. A run may have removed far more.
+const BATCH: u64 = 64 * 1024 * 1024;
 
 /// What was brought back, relative to the root of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,13 +80,22 @@ impl SnapshotStore {
             wanted.into_iter().partition(|change| is_nested(&change.old) || is_nested(&change.new));
         let why = || "it is a repository of its own".to_owned();
         undone.failed = nested.into_iter().map(|change| (change.path, why())).collect();
-        let contents = self.contents(snapshot, &wanted).await?;
-        let root = snapshot.root.clone();
-        let done = off_thread(move || restore(&root, wanted, &contents)).await;
-        for (path, done) in done {
-            match done {
-                Ok(()) => undone.restored.push(path),
-                Err(error) => undone.failed.push((path, error.to_string())),
+        let sizes = self.sizes(snapshot, &wanted).await?;
+        for batch in batches(wanted, &sizes) {
+            let contents = match self.contents(snapshot, &batch).await {
+                Ok(contents) => contents,
+                Err(error) => {
+                    undone.failed.extend(batch.into_iter().map(|change| (change.path, chain(&error))));
+                    continue;
+                }
+            };
+            let root = snapshot.root.clone();
+            let done = off_thread(move || restore(&root, batch, &contents)).await;
+            for (path, done) in done {
+                match done {
+                    Ok(()) => undone.restored.push(path),
+                    Err(error) => undone.failed.push((path, error.to_string())),
+                }
             }
         }
         undone.restored.sort();
@@ -96,9 +108,28 @@ impl SnapshotStore {
         snapshot: &Snapshot,
         changes: &[Change],
     ) -> Result<BTreeMap<String, Vec<u8>>, SnapshotError> {
-        let objects: BTreeSet<&str> =
-            changes.iter().filter_map(|change| Some(change.old.as_ref()?.object.as_str())).collect();
-        self.blobs(snapshot, objects).await
+        self.blobs(snapshot, olds(changes)).await
+    }
+
+    /// The sizes of the same. A missing one is an error.
+    async fn sizes(
+        &self,
+        snapshot: &Snapshot,
+        changes: &[Change],
+    ) -> Result<BTreeMap<String, u64>, SnapshotError> {
+        let objects = olds(changes);
+        if objects.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let asked = objects.iter().flat_map(|object| [object.as_bytes(), b"\n"].concat()).collect();
+        let how = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
+        let printed = self.git(snapshot, &how, asked).await?;
+        let size = |line: &str| {
+            let (object, size) = line.split_once(' ')?;
+            Some((object.to_owned(), size.parse().ok()?))
+        };
+        let sizes: Option<_> = String::from_utf8_lossy(&printed).lines().map(size).collect();
+        sizes.ok_or(SnapshotError::Unreadable { command: "cat-file" })
     }
 
     /// What objects contain.
@@ -114,6 +145,28 @@ impl SnapshotStore {
         let printed = self.git(snapshot, &["cat-file", "--batch"], asked).await?;
         read_batch(&printed).ok_or(SnapshotError::Unreadable { command: "cat-file" })
     }
+}
+
+/// The objects of the first tree.
+fn olds(changes: &[Change]) -> BTreeSet<&str> {
+    changes.iter().filter_map(|change| Some(change.old.as_ref()?.object.as_str())).collect()
+}
+
+/// Divides changes so that each part can be held in memory. What was added comes first: it makes room for the others.
+fn batches(changes: Vec<Change>, sizes: &BTreeMap<String, u64>) -> Vec<Vec<Change>> {
+    let (added, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.old.is_none());
+    let (mut batches, mut room) = (vec![added], BATCH);
+    for change in others {
+        let size = change.old.as_ref().and_then(|old| sizes.get(&old.object)).copied().unwrap_or_default();
+        if let Some(batch) = batches.last_mut().filter(|_| size <= room) {
+            batch.push(change);
+        } else {
+            batches.push(vec![change]);
+            room = BATCH;
+        }
+        room = room.saturating_sub(size);
+    }
+    batches
 }
 
 /// Reads what `git cat-file --batch` prints: `object blob bytes`, the content, and the end of a line.
@@ -134,18 +187,52 @@ fn read_batch(mut printed: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
     Some(contents)
 }
 
-/// The files that were modified after a moment.
+/// The files that were modified after a moment, or put there then: a file that is moved keeps the time of its content.
 fn modified_after(root: &Path, changes: &[Change], moment: SystemTime) -> BTreeSet<PathBuf> {
     let is_newer = |change: &&Change| {
-        let found = std::fs::symlink_metadata(root.join(&change.path)).and_then(|found| found.modified());
-        found.is_ok_and(|modified| modified > moment)
+        std::fs::symlink_metadata(root.join(&change.path)).is_ok_and(|found| {
+            let modified = found.modified().is_ok_and(|modified| modified > moment);
+            modified || placed(&found).is_some_and(|placed| placed > moment)
+        })
     };
     changes.iter().filter(is_newer).map(|change| change.path.clone()).collect()
+}
+
+/// When the file was last changed in any way, which no program can set back.
+#[cfg(unix)]
+fn placed(found: &std::fs::Metadata) -> Option<SystemTime> {
+    use std::os::unix::fs::MetadataExt as _;
+    let since = std::time::Duration::new(found.ctime().try_into().ok()?, found.ctime_nsec().try_into().ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(since)
+}
+
+#[cfg(not(unix))]
+fn placed(_: &std::fs::Metadata) -> Option<SystemTime> {
+    None
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_too_much_for_one_batch_goes_into_several_and_what_was_added_first() {
+        let file = |name: &str| Some(File { mode: 0o100_644, object: name.into() });
+        let change = |path: &str, old| Change {
+            path: path.into(),
+            kind: super::super::change::ChangeKind::Modified,
+            old,
+            new: None,
+        };
+        let changes = [("a", 2), ("b", BATCH - 2), ("c", 1), ("d", BATCH + 1), ("e", 1)];
+        let sizes = changes.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect();
+        let listed = changes.iter().map(|(name, _)| change(name, file(name))).chain([change("new", None)]);
+        let names = |batch: &Vec<Change>| {
+            batch.iter().map(|change| change.path.display().to_string()).collect::<Vec<_>>().join(" ")
+        };
+        let divided: Vec<_> = batches(listed.collect(), &sizes).iter().map(names).collect();
+        assert_eq!(divided, ["new a b", "c", "d", "e"]);
+    }
 
     #[test]
     fn contents_are_read_with_line_ends_in_them() {
