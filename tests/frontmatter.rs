@@ -42,7 +42,8 @@ fn told(content: impl AsRef<[u8]>) -> String {
         .map(|found| format!("{:?} {} {found}", found.severity, found.code).replace(&root, ""))
         .map(|line| line.replace(&world.path().display().to_string(), ""))
         .collect();
-    let agent = if catalog.agents.len() > 5 { "agent" } else { "no agent" };
+    let is_found = catalog.agents.iter().any(|agent| agent.source != Source::Builtin);
+    let agent = if is_found { "agent" } else { "no agent" };
     format!("{agent}\n{}", lines.join("\n"))
 }
 
