@@ -55,10 +55,13 @@ fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         for line in script {
-            assert_eq!(line, "run", "unknown words");
             let root = agent_dir.parent().expect("it is in a scene");
-            let receipt =
-                runtime.block_on(spawn(&background(agent_dir), request(root), Arc::new(User::default())));
+            let request = match &*line {
+                "run" => request(root),
+                "write" => isolated(root),
+                other => panic!("unknown words: {other}"),
+            };
+            let receipt = runtime.block_on(spawn(&background(agent_dir), request, Arc::new(User::default())));
             reply(&format!("{receipt:?}"));
         }
     });
@@ -160,6 +163,18 @@ fn context(root: &Path) -> Arc<HostContext> {
 fn request(root: &Path) -> SpawnRequest {
     let request = SpawnRequest::new("look around".into(), root.join("project"), context(root));
     SpawnRequest { agent: Some("explorer".into()), ..request }
+}
+
+/// One of an agent with a tree of its own.
+fn isolated(root: &Path) -> SpawnRequest {
+    let writer = root.join("agent/agents/writer.md");
+    fs::create_dir_all(writer.parent().expect("it has one")).expect("made");
+    fs::write(writer, "---\nname: writer\ntools: read, write\nisolation: private\n---\nWrite.")
+        .expect("written");
+    let config = json!({ "graceMs": 200, "allowWrite": true, "sandbox": { "mode": "off" } });
+    let context = HostContext { config: Some(config), ..(*context(root)).clone() };
+    let request = SpawnRequest::new("write".into(), root.join("project"), Arc::new(context));
+    SpawnRequest { agent: Some("writer".into()), ..request }
 }
 
 /// An open conversation.
@@ -355,6 +370,33 @@ async fn a_run_whose_process_was_killed_is_announced_as_interrupted_and_starts_n
     assert!(message.text.contains("Status: unknown"), "{}", message.text);
     let run = &message.runs[0];
     assert_eq!((run.status(), run.outcome), (Some(BackgroundStatus::Unknown), Some(RunOutcome::Interrupted)));
+    close_conversation(&scene.service, &conversation.view).await;
+}
+
+#[tokio::test]
+async fn what_an_isolated_run_of_a_killed_process_has_done_becomes_its_branch() {
+    let scene = Scene::new("hear; begin; echo done > made.txt; : > \"$home/made\"; leave");
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let done = command.args(args).current_dir(scene.root.path().join("project")).output();
+        String::from_utf8_lossy(&done.expect("git runs").stdout).into_owned()
+    };
+    fs::remove_dir(scene.root.path().join("project/.git")).expect("not a repository yet");
+    git(&["init", "-q"]);
+    let mut other = Actor::start(&scene.agent_dir());
+    let receipt = other.ask("write");
+    assert!(receipt.starts_with("Accepted"), "{receipt}");
+    let made = scene.root.path().join("made");
+    eventually("the file of the child", || made.exists()).await;
+    let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
+    let branch = format!("subagent/{}", run.run_id);
+    let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+    other.kill();
+    let expected = format!("what it changed (1 file) is on the branch {branch}");
+    conversation.until(|event| event.notices.iter().any(|notice| notice.contains(&expected))).await;
+    assert_eq!(git(&["show", &format!("{branch}:made.txt")]), "done\n");
+    let left = fs::read_dir(scene.agent_dir().join("subagent-trees")).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "its tree is gone");
     close_conversation(&scene.service, &conversation.view).await;
 }
 

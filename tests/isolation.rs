@@ -50,10 +50,11 @@ impl Isolated {
     }
 
     async fn import(&self) -> Imported {
-        let before = refs(&self.scene);
+        let other = |line: &String| !line.contains(BRANCH);
+        let before: Vec<_> = refs(&self.scene).into_iter().filter(other).collect();
         let files = self.scene.git(&["status", "--porcelain"]);
         let imported = self.store.import(&self.tree).await;
-        let after: Vec<_> = refs(&self.scene).into_iter().filter(|line| !line.contains(BRANCH)).collect();
+        let after: Vec<_> = refs(&self.scene).into_iter().filter(other).collect();
         assert_eq!(before, after, "no other reference has changed");
         assert_eq!(files, self.scene.git(&["status", "--porcelain"]), "the user's tree has not changed");
         imported
@@ -189,7 +190,8 @@ async fn nothing_of_the_childs_repository_is_run_or_followed() {
         "{:?}",
         imported.notices
     );
-    assert_eq!(imported.kept.as_deref(), Some(&*isolated.tree.root));
+    let kept = imported.kept.as_deref().expect("it was kept");
+    assert!(kept.join("honest.txt").exists() && !isolated.tree.directory.exists(), "under another name");
     assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:honest.txt")]), "honest");
     let known =
         Command::new("git").args(["cat-file", "-e", &secret]).current_dir(isolated.scene.root()).output();
@@ -297,7 +299,7 @@ async fn what_is_doubtful_is_kept_and_named() {
             "{label}: {:?}",
             imported.notices
         );
-        assert!(imported.kept.is_some() && isolated.tree.root.join("kept.txt").exists(), "{label}");
+        assert!(imported.kept.as_ref().is_some_and(|kept| kept.join("kept.txt").exists()), "{label}");
         assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:kept.txt")]), "changed", "{label}");
         isolated.scene.git(&["fsck", "--strict"]);
     }
@@ -440,4 +442,95 @@ async fn a_tree_that_grew_too_large_is_kept() {
     fs::remove_dir_all(scene.root().join(".git")).expect("removed");
     let refused = scene.store().await.take(ID, &scene.root()).await.expect_err("no repository");
     assert!(matches!(refused, SnapshotError::NoRepository { .. }));
+}
+
+/// The same run once more, in a tree made from its branch.
+async fn again(isolated: Isolated) -> Isolated {
+    let Isolated { scene, store, .. } = isolated;
+    let began = store.open(ID).await.expect("an earlier part").tree;
+    let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+    let snapshot = store.at_branch(snapshot, Some(&began)).await.expect("its branch");
+    let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
+    Isolated { scene, store, tree }
+}
+
+#[tokio::test]
+async fn a_run_that_goes_on_begins_with_its_branch_and_moves_it_forward() {
+    let isolated = Isolated::of(Scene::committed(), &[]).await;
+    let first_place = isolated.tree.root.clone();
+    isolated.write("first.txt", "first");
+    assert_eq!(isolated.import().await.branch.as_deref(), Some(BRANCH));
+    let first = isolated.scene.git(&["rev-parse", BRANCH]);
+    isolated.scene.write("of-the-user.txt", "since then");
+
+    let isolated = again(isolated).await;
+    assert_eq!((&isolated.tree.root, &isolated.tree.base), (&first_place, &first), "its session fits");
+    assert_eq!(fs::read_to_string(isolated.tree.root.join("first.txt")).expect("there"), "first");
+    assert!(!isolated.tree.root.join("of-the-user.txt").exists());
+    isolated.write("second.txt", "second");
+    isolated.commit("of the child");
+    let imported = isolated.import().await;
+    assert_eq!((imported.branch.as_deref(), imported.commits), (Some(BRANCH), 1), "{:?}", imported.notices);
+    assert_eq!((imported.changes.len(), imported.insertions), (2, 2), "what both parts have added");
+    assert_eq!(isolated.scene.git(&["rev-parse", &format!("{BRANCH}^")]), first);
+    isolated.scene.git(&["fsck", "--strict"]);
+
+    // A part that changes nothing leaves the branch as it is.
+    let second = isolated.scene.git(&["rev-parse", BRANCH]);
+    let isolated = again(isolated).await;
+    let imported = isolated.import().await;
+    assert_eq!((imported.branch.as_deref(), imported.changes.len(), imported.commits), (Some(BRANCH), 2, 0));
+    assert_eq!(isolated.scene.git(&["rev-parse", BRANCH]), second);
+
+    // One that is checked out is not moved: the user's tree would show the changes as undone.
+    isolated.scene.git(&["add", "."]);
+    isolated.scene.git(&["commit", "-qm", "of the user"]);
+    isolated.scene.git(&["checkout", "-q", BRANCH]);
+    let isolated = again(isolated).await;
+    isolated.write("third.txt", "third");
+    let imported = isolated.import().await;
+    assert_eq!(imported.branch.as_deref(), Some("subagent/0badcafe-2"), "{:?}", imported.notices);
+    // And so is one that the user has moved meanwhile.
+    isolated.scene.git(&["checkout", "-q", "main"]);
+    let isolated = again(isolated).await;
+    assert_eq!(isolated.tree.branch, "subagent/0badcafe-2");
+    isolated.scene.git(&["branch", "-qf", "subagent/0badcafe-2", "main"]);
+    isolated.write("fourth.txt", "fourth");
+    let imported = isolated.store.import(&isolated.tree).await;
+    assert_ne!(imported.branch.as_deref(), Some("subagent/0badcafe-2"), "{:?}", imported.notices);
+    let main = isolated.scene.git(&["rev-parse", "main"]);
+    assert_eq!(isolated.scene.git(&["rev-parse", "subagent/0badcafe-2"]), main);
+}
+
+#[tokio::test]
+async fn what_a_dead_process_has_left_is_taken_over_once_and_a_living_one_is_left_alone() {
+    let isolated = Isolated::of(Scene::committed(), &[]).await;
+    let alive = isolated.store.hold_tree(ID).await.expect("it is free");
+    isolated.write("done.txt", "done");
+    isolated.commit("of the child");
+    isolated.write("half.txt", "half");
+    assert_eq!(isolated.store.recover_trees().await, []);
+    isolated.store.recover_tree(ID).await.expect_err("it is alive");
+    assert!(isolated.tree.root.join("half.txt").exists());
+    drop(alive);
+    let recovered = isolated.store.recover_trees().await;
+    let [(id, imported)] = &recovered[..] else { panic!("{recovered:?}") };
+    assert_eq!((&**id, imported.branch.as_deref(), imported.commits), (ID, Some(BRANCH), 1));
+    assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:half.txt")]), "half");
+    assert!(imported.patch.as_ref().is_some_and(|patch| patch.exists()) && !isolated.tree.directory.exists());
+    assert_eq!(isolated.store.recover_trees().await, []);
+
+    // What is doubtful is kept, and is no longer in the way.
+    let isolated = Isolated::of(Scene::committed(), &[]).await;
+    isolated.git(&["branch", "other"]);
+    isolated.write("done.txt", "done");
+    let recovered = isolated.store.recover_trees().await;
+    let kept = recovered[0].1.kept.clone().expect("it was kept");
+    assert!(kept.join("done.txt").exists() && !isolated.tree.directory.exists());
+    assert_eq!(isolated.store.recover_trees().await, []);
+
+    // One that changed nothing leaves nothing.
+    let isolated = Isolated::of(Scene::committed(), &[]).await;
+    assert_eq!(isolated.store.recover_trees().await, [(ID.to_owned(), Imported::default())]);
+    assert!(!isolated.tree.directory.exists() && !isolated.store.directory(ID).exists());
 }

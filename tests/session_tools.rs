@@ -427,3 +427,35 @@ async fn a_person_reaches_a_call_that_is_over_by_its_id() {
     scene.until_told(1).await;
     assert!(command("list".to_owned()).await.plain().contains(&run_id));
 }
+
+#[tokio::test]
+async fn an_isolated_run_goes_on_with_its_branch() {
+    let scene = Scene::new("cat made.txt > \"$home/seen\" 2>&1; echo more >> made.txt; works; asked; said 'In short.'; settled; leave").await;
+    let root = scene.root.path();
+    let git = |args: &[&str]| {
+        let done = std::process::Command::new("git").args(args).current_dir(root.join("project")).output();
+        String::from_utf8_lossy(&done.expect("git runs").stdout).into_owned()
+    };
+    fs::remove_dir(root.join("project/.git")).expect("not a repository yet");
+    git(&["init", "-q"]);
+    fs::create_dir_all(root.join("agent/agents")).expect("made");
+    let writer = "---\nname: writer\ntools: read, write\nisolation: private\n---\nWrite.";
+    fs::write(root.join("agent/agents/writer.md"), writer).expect("written");
+    let settings = json!({ "subagents": { "allowWrite": true, "sandbox": { "mode": "off" } } });
+    fs::write(root.join("agent/subagents.json"), settings.to_string()).expect("written");
+    let request = SpawnRequest::new("write".into(), root.join("project"), context(&scene.root));
+    let request = SpawnRequest { agent: Some("writer".into()), label: Some("map".into()), ..request };
+    let receipt = spawn(&scene.service, request, Arc::new(User::default())).await;
+    let Receipt::Accepted { session_key, run_id, .. } = receipt else { panic!("{receipt:?}") };
+    scene.until_told(1).await;
+    let branch = format!("subagent/{run_id}");
+    let first = git(&["rev-parse", &branch]);
+    assert_eq!(git(&["show", &format!("{branch}:made.txt")]), "more\n");
+    let params = json!({ "sessionKey": session_key, "message": "Go on.", "timeoutSeconds": 60 });
+    let answer = scene.tool("sessions_send", params).await;
+    assert_eq!(answer.value["status"].as_str(), Some("ok"), "{}", answer.value);
+    assert_eq!(fs::read_to_string(root.join("seen")).expect("noted"), "more\n");
+    assert_eq!(git(&["show", &format!("{branch}:made.txt")]), "more\nmore\n");
+    assert_eq!(git(&["rev-parse", &format!("{branch}^")]), first);
+    close_conversation(&scene.service, &scene.view).await;
+}

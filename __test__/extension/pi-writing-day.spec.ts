@@ -186,7 +186,7 @@ for (const version of piVersions) {
 			const left = [day.read("README.md"), existsSync(join(stage.world.cwd, "added.txt")), day.read("notes.txt")];
 			assert.deepEqual(left, [readme, false, "mine again\n"]);
 
-			// pi is killed while a worker writes: its tree stays, the other branches too, and its end is told once.
+			// pi is killed while a worker writes: what it did becomes its branch, the others stay, and its end is told once.
 			const branches = day.branches();
 			await day.spawn(rpc, { task: "half of it", agentId: "worker" });
 			await eventually(
@@ -202,20 +202,19 @@ for (const version of piVersions) {
 			rpc = startRpc(stage.world, { args: ["--session", file] });
 			await day.told(file, 5);
 			assert.match(readFileSync(file, "utf8"), /half of it\\nStatus: unknown/);
-			const [tree, more] = day.trees();
-			assert.ok(tree && !more, `${tree} ${more}`);
-			assert.equal(readFileSync(join(tree, "half.txt"), "utf8"), "what there is so far\n");
-			assert.equal(readFileSync(join(tree, "loose.txt"), "utf8"), "not committed\n");
-			assert.deepEqual(day.branches(), branches);
+			await eventually(() => day.trees().length === 0, "its tree was taken over");
+			const added = day.branches().find((branch) => !branches.includes(branch)) ?? "";
+			assert.deepEqual(day.branches(), [...branches, added].sort());
+			assert.equal(day.git("show", `${added}:half.txt`), "what there is so far\n");
+			assert.equal(day.git("show", `${added}:loose.txt`), "not committed\n");
 
 			// It is continued where it was cut off, and comes to an end like any other.
 			await rpc.told("/subagents resume last");
 			await day.told(file, 6);
 			assert.equal(day.branches().length, 4);
-			const added = day.branches().find((branch) => !branches.includes(branch)) ?? "";
 			assert.equal(day.git("show", `${added}:half.txt`), "all of it\n");
-			assert.ok(existsSync(join(tree, "half.txt")), "the tree of the killed run is still there");
-			assert.match(readFileSync(file, "utf8"), /an earlier private tree of this run is still at/);
+			assert.equal(day.git("show", `${added}:loose.txt`), "not committed\n");
+			assert.deepEqual(day.trees(), []);
 			await rpc.close();
 		} finally {
 			await stage.close();

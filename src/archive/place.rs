@@ -79,6 +79,10 @@ impl RunPlace<'_> {
 
     pub(super) fn remove_snapshot(&self) -> Result<(), ArchiveError> {
         let Some(snapshot) = self.snapshot() else { return Ok(()) };
+        if snapshot.join(layout::PRIVATE_TREE).exists() {
+            // What was done in its private tree is not taken over yet.
+            return Ok(());
+        }
         match fs::remove_dir_all(&snapshot) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(FileError::at(&snapshot)(error).into())

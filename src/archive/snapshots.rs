@@ -18,6 +18,8 @@ pub fn prune_snapshots(agent_dir: &Path, limit: u64, known: impl Fn(&OsStr) -> b
     let mut found: Vec<_> = run_directories(&layout::snapshots(agent_dir))
         .into_iter()
         .filter(|path| path.file_name().is_some_and(|id| !known(id)))
+        // What was done in the private tree of such a run is not taken over yet.
+        .filter(|path| !path.join(layout::PRIVATE_TREE).exists())
         .filter_map(|path| Some((modified(&path)?, disk_use(std::slice::from_ref(&path)).bytes, path)))
         .collect();
     found.sort();

@@ -51,6 +51,28 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
     )
 }
 
+/// How many private trees are named.
+const MAX_NAMED: usize = 5;
+
+/// The private trees in which something lies that was not taken over.
+pub(super) fn kept_trees(context: &HostContext) -> Option<Check> {
+    let snapshots = layout::snapshots(&context.agent_dir);
+    let entries = fs::read_dir(layout::private_trees(&context.agent_dir)).into_iter().flatten().flatten();
+    // The others are in use, or taken over when their conversation or another one is opened.
+    let is_noted = |name: &std::ffi::OsStr| snapshots.join(name).join(layout::PRIVATE_TREE).exists();
+    let mut kept: Vec<PathBuf> =
+        entries.filter(|entry| !is_noted(&entry.file_name())).map(|entry| entry.path()).collect();
+    kept.sort();
+    let named: Vec<_> = kept.iter().take(MAX_NAMED).map(|path| format!("`{}`", path.display())).collect();
+    let more = kept.len().checked_sub(MAX_NAMED).filter(|more| *more > 0);
+    let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+    let size = figures::bytes(disk_use(&kept).bytes);
+    let message = format!("private trees that were kept take up {size}: {}{more}", named.join(", "));
+    let hint = "something in them is on no branch: run `git -C DIRECTORY/PROJECT log --all` there, copy what you need, and \
+                remove the directory";
+    (!kept.is_empty()).then(|| Check::new("disk", Status::Info, message).hint(hint))
+}
+
 /// The directories that the store knows. Does not create a store.
 fn stored(context: &HostContext) -> BTreeSet<PathBuf> {
     let is_there = layout::store(&context.agent_dir).exists();
@@ -94,6 +116,35 @@ mod tests {
     use super::*;
     use crate::run::Host;
     use crate::store::{StoredRun, attach};
+
+    #[test]
+    fn private_trees_that_nobody_takes_over_are_named_with_their_size() {
+        let home = tempfile::tempdir().expect("a temporary directory");
+        let context = HostContext {
+            agent_dir: home.path().to_owned(),
+            host: Host::default(),
+            home: None,
+            env: Vec::new(),
+            config: None,
+            pi_command: None,
+            warden: None,
+        };
+        assert_eq!(kept_trees(&context), None);
+        let trees = layout::private_trees(home.path());
+        for id in ["00000001.kept-1", "00000002"] {
+            fs::create_dir_all(trees.join(id)).expect("made");
+        }
+        let noted = layout::snapshots(home.path()).join("00000002");
+        fs::create_dir_all(&noted).expect("made");
+        fs::write(noted.join(layout::PRIVATE_TREE), "{}").expect("written");
+        let check = kept_trees(&context).expect("one was kept");
+        let size = figures::bytes(disk_use(&[trees.join("00000001.kept-1")]).bytes);
+        let expected = format!(
+            "private trees that were kept take up {size}: `{}`",
+            trees.join("00000001.kept-1").display()
+        );
+        assert_eq!((check.status, check.message), (Status::Info, expected));
+    }
 
     #[test]
     fn all_directories_of_this_user_are_counted_once_and_too_many_bytes_are_a_warning() {

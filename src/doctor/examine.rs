@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 
 use super::check::{Check, Status};
-use super::disk::{directories, disk};
+use super::disk::{directories, disk, kept_trees};
 use super::guards::{sandbox, supervision};
 use super::launchers::launchers;
 use super::store::store;
@@ -107,6 +107,7 @@ async fn examine(
     checks.extend(directories(context));
     checks.extend(store(context));
     checks.push(disk(context, &config));
+    checks.extend(kept_trees(context));
     checks
 }
 

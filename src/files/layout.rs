@@ -45,6 +45,9 @@ pub fn snapshots(agent_dir: &Path) -> PathBuf {
     agent_dir.join(SUBAGENTS).join("snapshots")
 }
 
+/// What is known of the private tree of a run, in the directory of its snapshot. It goes when the run was taken over.
+pub const PRIVATE_TREE: &str = "private.json";
+
 /// The directory of the private trees of runs. Not among our other files, which children do not see.
 #[must_use]
 pub fn private_trees(agent_dir: &Path) -> PathBuf {

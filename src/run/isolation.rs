@@ -8,7 +8,8 @@ use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
 use crate::run::snapshots::snapshot_store;
 use crate::text::chain;
-use crate::workspace::{Imported, PrivateTree, SnapshotStore, root_of};
+use crate::text::figures::counted;
+use crate::workspace::{Imported, PrivateTree, SnapshotError, SnapshotStore, TreeLock, noted_trees, root_of};
 
 /// What an isolated run has left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,11 +34,12 @@ pub struct IsolationReport {
 pub(in crate::run) struct Isolated {
     store: SnapshotStore,
     tree: PrivateTree,
+    _alive: TreeLock,
 }
 
 impl Isolated {
-    /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. Returns also the
-    /// directory that corresponds to `cwd`.
+    /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. One that `goes_on`
+    /// begins with the branch that it has made before. Returns also the directory that corresponds to `cwd`.
     ///
     /// # Errors
     ///
@@ -47,6 +49,7 @@ impl Isolated {
         config: &Config,
         id: &str,
         cwd: &Path,
+        goes_on: bool,
     ) -> Result<(Self, std::path::PathBuf), String> {
         let unavailable = |why: String| format!("isolation: private, but unavailable: {why}");
         let store = snapshot_store(context, config).await.map_err(|error| unavailable(chain(&error)))?;
@@ -57,31 +60,44 @@ impl Isolated {
             (cwd, root)
         })
         .await;
+        // Its earlier part may have died before its tree was taken over.
+        let lost = store.recover_tree(id).await.map_err(|error| unavailable(chain(&error)))?;
+        let began = store.open(id).await.ok().filter(|_| goes_on).map(|before| before.tree);
         let snapshot = store.take(id, &root).await.map_err(|error| unavailable(chain(&error)))?;
         let place = layout::private_trees(&context.agent_dir);
-        let tree = match store.note_elsewhere(&snapshot).await {
-            Ok(()) => store.private_tree(&snapshot, &place, &config.isolation.copy).await,
-            Err(error) => Err(error),
+        let made = async {
+            let alive = store.hold_tree(id).await?;
+            let snapshot =
+                if goes_on { store.at_branch(snapshot, began.as_deref()).await? } else { snapshot };
+            store.note_elsewhere(&snapshot).await?;
+            Ok::<_, SnapshotError>((
+                alive,
+                store.private_tree(&snapshot, &place, &config.isolation.copy).await?,
+            ))
         };
-        let mut tree = match tree {
-            Ok(tree) => tree,
+        let (alive, mut tree) = match made.await {
+            Ok(made) => made,
             Err(error) => {
                 let _ = store.release(id).await;
                 return Err(unavailable(chain(&error)));
             }
         };
-        let earlier = place.join(id);
-        if !tree.root.starts_with(&earlier) {
-            tree.notices.push(format!(
-                "an earlier private tree of this run is still at `{}`; what was done there is not in this one",
-                earlier.display()
-            ));
-        }
-        let inner = tree.root.join(cwd.strip_prefix(&root).unwrap_or(Path::new("")));
+        tree.notices.extend(lost.and_then(|lost| lost.kept).map(|kept| {
+            format!(
+                "an earlier private tree of this run was kept: `{}`; what is not on its branch is not in this one",
+                kept.display()
+            )
+        }));
+        // Joined with nothing, a path would end in a separator.
+        let inner: std::path::PathBuf = tree
+            .root
+            .components()
+            .chain(cwd.strip_prefix(&root).unwrap_or(Path::new("")).components())
+            .collect();
         let made = inner.clone();
         // Nothing in it may be tracked.
         let _ = blocking(move || std::fs::create_dir_all(made)).await;
-        Ok((Self { store, tree }, inner))
+        Ok((Self { store, tree, _alive: alive }, inner))
     }
 
     /// The root of the private tree.
@@ -114,4 +130,24 @@ impl Isolated {
         let paths = changes.iter().map(|change| change.path.to_string_lossy().into_owned()).collect();
         (report, paths, notices)
     }
+}
+
+/// Takes over what runs did in private trees whose process has died. Returns a notice for each.
+pub(crate) async fn recover_trees(context: &HostContext, config: &Config) -> Vec<String> {
+    let place = layout::snapshots(&context.agent_dir);
+    if blocking(move || noted_trees(&place).is_empty()).await {
+        // Without a reason no git is started.
+        return Vec::new();
+    }
+    let Ok(store) = snapshot_store(context, config).await else { return Vec::new() };
+    let recovered = store.recover_trees().await.into_iter().filter_map(|(id, imported)| {
+        let Imported { branch, kept, changes, .. } = imported;
+        let branch = branch.map(|branch| {
+            format!("what it changed ({}) is on the branch {branch}", counted(changes.len(), "file"))
+        });
+        let kept = kept.map(|kept| format!("its private tree was kept: {}", kept.display()));
+        let left: Vec<_> = branch.into_iter().chain(kept).collect();
+        (!left.is_empty()).then(|| format!("run {id} lost its pi; {}", left.join("; ")))
+    });
+    recovered.collect()
 }

@@ -23,7 +23,8 @@ mod writing;
 
 pub use apply::{Applied, ApplyError, Difference, Discarded};
 pub use git::{Git, GitError};
-pub use private::{Imported, PrivateTree};
+pub(crate) use private::noted_trees;
+pub use private::{Imported, PrivateTree, TreeLock};
 pub(crate) use root::{REPOSITORY, has_git, is_bare, root_of};
 pub(crate) use scan::{Found, PARTIAL, scan};
 pub use snapshot::{

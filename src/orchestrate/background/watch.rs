@@ -11,7 +11,7 @@ use super::live_run::EndReason;
 use super::repository::{SEND, STOP};
 use super::restore::restore_if_replaced;
 use super::service::BackgroundService;
-use crate::run::{BackgroundRun, CallSettings, HostContext, spawn_task};
+use crate::run::{BackgroundRun, CallSettings, HostContext, load_config, recover_trees, spawn_task};
 use crate::store::Request;
 use crate::transcript::{last_text, session_id};
 
@@ -26,12 +26,16 @@ const ARCHIVE: Duration = Duration::from_secs(30);
 /// Interval of measuring the files of all runs, which opens the directory of each.
 const MEASURE: Duration = Duration::from_secs(5 * 60);
 
+/// Interval of the search for private trees of dead processes. It lists one directory.
+const TREES: Duration = Duration::from_secs(30);
+
 /// When each task was last done.
 struct Schedule {
     version: Option<i64>,
     orphans: Option<Instant>,
     archive: Option<Instant>,
     measure: Option<Instant>,
+    trees: Option<Instant>,
 }
 
 /// Starts watching, for as long as a conversation is open or a run is hosted here.
@@ -43,7 +47,7 @@ pub(super) fn watch_others(service: &Arc<BackgroundService>) {
 
 async fn watch(service: Arc<BackgroundService>) {
     let mut schedule =
-        Schedule { version: None, orphans: Some(Instant::now()), archive: None, measure: None };
+        Schedule { version: None, orphans: Some(Instant::now()), archive: None, measure: None, trees: None };
     let mut changes = service.registry.changes();
     while is_needed(&service) {
         changes.mark_unchanged();
@@ -96,6 +100,18 @@ async fn look(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
         });
         archive.await;
         service.registry.notify();
+    }
+    if let Some(view) = service.conversations.any()
+        && is_due(&mut schedule.trees, TREES)
+    {
+        let ConversationScope { cwd, context, .. } = view.scope.clone();
+        let loaded = service.blocking(move |_| (load_config(&cwd, &context), context)).await;
+        if let (Ok(loaded), context) = loaded {
+            for notice in recover_trees(&context, &loaded.config).await {
+                service.repository.notify_user(notice);
+                service.invalidate(false);
+            }
+        }
     }
     if is_due(&mut schedule.measure, MEASURE)
         && let Some(view) = service.conversations.any()

@@ -244,8 +244,9 @@ impl ActiveRun<'_> {
         if !resolved.is_isolated {
             return Ok(());
         }
+        let (id, goes_on) = (builder.run_id.get(), spec.overrides.resumes.is_some());
         let (isolated, cwd) =
-            Isolated::create(&spec.context, &resolved.config, &builder.run_id.get(), &spec.cwd).await?;
+            Isolated::create(&spec.context, &resolved.config, &id, &spec.cwd, goes_on).await?;
         builder.diagnostics.extend(isolated.notices().iter().cloned());
         let scope = resolved.scope.as_ref().map(|scope| scope.in_private(isolated.root()));
         Arc::make_mut(resolved).scope = scope;

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::copy::copy_listed;
 use crate::files::{FileError, open, private};
 use crate::workspace::root::RepositoryDirs;
@@ -19,7 +21,8 @@ const ATTEMPTS: u32 = 16;
 const BRANCHES: &str = "subagent";
 
 /// A private repository with a work tree, for one run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PrivateTree {
     /// The snapshot that it was made from.
     pub snapshot: Snapshot,
@@ -53,10 +56,15 @@ impl SnapshotStore {
         let name = snapshot.root.file_name().map_or_else(|| "tree".into(), ToOwned::to_owned);
         let directory = off_thread(move || new_directory(&place, &id)).await?;
         let root = directory.join(name);
-        let branch = format!("{BRANCHES}/{}", snapshot.id);
+        let branch = snapshot.branch.clone().unwrap_or_else(|| branch_of(&snapshot.id));
         let tree =
             PrivateTree { snapshot: snapshot.clone(), directory, root, base, branch, notices: Vec::new() };
-        match self.fill(tree.clone(), copied).await {
+        let filled = match self.fill(tree.clone(), copied).await {
+            // Only what is whole is found again: what is missing in it would pass for removed by the child.
+            Ok(tree) => self.note_tree(&tree).await.map(|()| tree),
+            Err(error) => Err(error),
+        };
+        match filled {
             Ok(tree) => Ok(tree),
             Err(error) => {
                 let directory = tree.directory;
@@ -68,6 +76,9 @@ impl SnapshotStore {
 
     /// The commit of a snapshot: the one that was checked out if nothing differs from it, else a new one on top.
     async fn base_commit(&self, snapshot: &Snapshot) -> Result<String, SnapshotError> {
+        if let (Some(_), Some(tip)) = (&snapshot.branch, &snapshot.base) {
+            return Ok(tip.clone());
+        }
         if let Some(head) = &snapshot.base {
             let tree = format!("{head}^{{tree}}");
             let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", &tree];
@@ -115,7 +126,8 @@ impl SnapshotStore {
             objects: None,
             writable: &[&tree.root],
         };
-        let checkout = ["read-tree", "-u", "--reset", &tree.snapshot.tree];
+        let files = format!("{}^{{tree}}", tree.base);
+        let checkout = ["read-tree", "-u", "--reset", &files];
         self.call(&tree.snapshot, call, &checkout, Vec::new()).await?;
         // Names that differ in capitals only become one file on some file systems.
         let differ = ["diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"];
@@ -136,6 +148,11 @@ impl SnapshotStore {
         tree.notices.extend(empty);
         Ok(tree)
     }
+}
+
+/// The first branch of a run.
+pub(super) fn branch_of(id: &str) -> String {
+    format!("{BRANCHES}/{id}")
 }
 
 /// A directory of the run's own, private.

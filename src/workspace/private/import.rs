@@ -20,7 +20,7 @@ use crate::workspace::snapshot::{
 /// The patch, in the directory of the snapshot.
 pub(in crate::workspace) const PATCH: &str = "changes.patch";
 /// How many names are tried for a branch: a run that is continued has one already.
-const ATTEMPTS: u32 = 64;
+pub(super) const ATTEMPTS: u32 = 64;
 
 /// What was taken over from a private tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,11 +53,14 @@ impl SnapshotStore {
         if let Err(error) = self.import_into(tree, &mut imported).await {
             imported.notices.push(format!("what the child did could not be taken over: {}", chain(&error)));
         }
+        // Before any file of it goes: what is missing would pass for removed by the child.
+        self.forget_tree(&tree.snapshot.id).await;
         let is_whole = imported.notices.is_empty();
         let directory = tree.directory.clone();
         let is_removed = is_whole && off_thread(move || remove_tree(&directory)).await.is_ok();
         if !is_removed {
-            imported.kept = Some(tree.root.clone());
+            let tree = tree.clone();
+            imported.kept = Some(off_thread(move || set_aside(&tree)).await);
         }
         imported
     }
@@ -98,7 +101,8 @@ impl SnapshotStore {
             let message = format!("Changes of the sub-agent's run {}", snapshot.id);
             self.commit(snapshot, &recorded.tree, Some(&tip), &message).await?
         };
-        if commit == tree.base {
+        // A run that goes on still has what its earlier parts have done.
+        if commit == tree.base && snapshot.branch.is_none() {
             return Ok(());
         }
         imported.changes = self.changes(snapshot, &snapshot.tree, &recorded.tree).await?;
@@ -186,6 +190,20 @@ impl SnapshotStore {
         let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
         let scope = Scope { git_dir: &dirs.own, writable, cwd: &ours, env: &[] };
         let none = "0".repeat(commit.len());
+        if snapshot.branch.as_ref() == Some(&tree.branch) {
+            if *commit == tree.base {
+                return Ok(tree.branch.clone());
+            }
+            let name = format!("refs/heads/{}", tree.branch);
+            let asked = ["for-each-ref", "--format=%(worktreepath)", &name];
+            let checked_out = self.program().run(scope, &asked, Vec::new()).await?;
+            // Moved below a work tree, that would show the run's changes as undone.
+            let is_free = checked_out.trim_ascii().is_empty();
+            let moved = ["update-ref", &name, commit, &tree.base];
+            if is_free && self.program().try_run(scope, &moved, Vec::new()).await?.is_success() {
+                return Ok(tree.branch.clone());
+            }
+        }
         for number in 1..=ATTEMPTS {
             let branch = if number > 1 { format!("{}-{number}", tree.branch) } else { tree.branch.clone() };
             let name = format!("refs/heads/{branch}");
@@ -197,7 +215,26 @@ impl SnapshotStore {
                 self.program().run(scope, &["update-ref", &name, commit, &none], Vec::new()).await?;
                 return Ok(branch);
             }
+            if known.stdout.trim_ascii() == commit.as_bytes() {
+                return Ok(branch);
+            }
         }
         Err(SnapshotError::Unreadable { command: "update-ref" })
     }
+}
+
+/// Gives a tree that is kept a name that no run needs: a session goes on only in the directory where it began. Returns
+/// the root of the tree. Blocks.
+fn set_aside(tree: &PrivateTree) -> PathBuf {
+    let (Some(root), Some(name)) = (tree.root.file_name(), tree.directory.file_name()) else {
+        return tree.root.clone();
+    };
+    let name = name.to_string_lossy();
+    for number in 1..=ATTEMPTS {
+        let aside = tree.directory.with_file_name(format!("{name}.kept-{number}"));
+        if aside.symlink_metadata().is_err() && std::fs::rename(&tree.directory, &aside).is_ok() {
+            return aside.join(root);
+        }
+    }
+    tree.root.clone()
 }

@@ -13,12 +13,16 @@
 //! | bring ignored files along | `copy` |
 //! | what did the child commit, and is it sound | `incoming` |
 //! | make a branch and a patch of what it did, and remove it | `import` |
+//! | what of a process that has died, what of a run that goes on | `recover` |
 
 mod copy;
 mod create;
 mod import;
 mod incoming;
+mod recover;
 
 pub use create::PrivateTree;
 pub use import::Imported;
 pub(in crate::workspace) use import::PATCH;
+pub use recover::TreeLock;
+pub(crate) use recover::noted_trees;

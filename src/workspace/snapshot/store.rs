@@ -64,6 +64,9 @@ pub struct Snapshot {
     /// How that was applied, while it is.
     #[serde(default)]
     pub applied: Option<Apply>,
+    /// The branch that it was taken from instead of the files.
+    #[serde(default)]
+    pub branch: Option<String>,
 }
 
 /// What a command on the objects of a snapshot sees and may write.
@@ -102,6 +105,11 @@ impl SnapshotStore {
     #[must_use]
     pub fn new(git: Git, agent_dir: &Path, env: &[(OsString, OsString)], limits: SnapshotLimits) -> Self {
         Self { git, directory: layout::snapshots(agent_dir), env: env.to_vec(), limits }
+    }
+
+    /// The directory of all snapshots.
+    pub(in crate::workspace) fn place(&self) -> &Path {
+        &self.directory
     }
 
     /// The directory of one snapshot.
@@ -157,6 +165,7 @@ impl SnapshotStore {
             end: None,
             left: None,
             applied: None,
+            branch: None,
         };
         let Recorded { tree, submodules, left_out } =
             self.recorder(&snapshot, ours).record(&ours.join(INDEX), false).await?;

@@ -1,0 +1,152 @@
+//! Finds private trees again: those of runs whose process has died, and the branch that an earlier part of a run made.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use super::create::{PrivateTree, branch_of};
+use super::import::{ATTEMPTS, Imported};
+use crate::files::exclusive::{has_no_locks, lock};
+use crate::files::layout::PRIVATE_TREE;
+use crate::files::{FileError, open, private};
+use crate::workspace::git::Scope;
+use crate::workspace::root::RepositoryDirs;
+use crate::workspace::snapshot::{Snapshot, SnapshotError, SnapshotStore, off_thread};
+
+/// Held while the run of the tree is alive.
+const LOCK: &str = "private.lock";
+/// The largest record that is read.
+const MAX_RECORD: u64 = 16 * 1024 * 1024;
+/// Snapshots that are looked at.
+const MAX_SNAPSHOTS: usize = 100_000;
+
+/// Says that the run of a private tree is alive, until it is dropped or its process ends.
+#[derive(Debug)]
+pub struct TreeLock {
+    /// `None` where the file system has no locks. No process takes over such a tree.
+    file: Option<File>,
+}
+
+impl SnapshotStore {
+    /// Marks the private tree that the run `id` is about to get as in use.
+    ///
+    /// # Errors
+    ///
+    /// When another process holds it.
+    pub async fn hold_tree(&self, id: &str) -> Result<TreeLock, SnapshotError> {
+        let path = self.directory(id).join(LOCK);
+        let locked = off_thread(move || match lock(&path, true) {
+            Ok(Some(file)) => Ok(TreeLock { file: Some(file) }),
+            Ok(None) => Err(FileError::at(&path)(std::io::ErrorKind::WouldBlock.into())),
+            Err(error) if has_no_locks(&error) => Ok(TreeLock { file: None }),
+            Err(error) => Err(FileError::at(&path)(error)),
+        });
+        Ok(locked.await?)
+    }
+
+    /// Writes down what [`Self::recover_tree`] has to know.
+    pub(super) async fn note_tree(&self, tree: &PrivateTree) -> Result<(), SnapshotError> {
+        let (path, tree) = (self.directory(&tree.snapshot.id).join(PRIVATE_TREE), tree.clone());
+        let written = off_thread(move || {
+            let text = serde_json::to_vec(&tree).map_err(std::io::Error::other);
+            text.and_then(|text| private::write(&path, &text)).map_err(FileError::at(&path))
+        });
+        Ok(written.await?)
+    }
+
+    pub(super) async fn forget_tree(&self, id: &str) {
+        let path = self.directory(id).join(PRIVATE_TREE);
+        let _ = off_thread(move || fs::remove_file(path)).await;
+    }
+
+    /// Takes over what the run `id` did in its private tree, if its process has died before it could. `None`: there is no
+    /// such tree.
+    ///
+    /// # Errors
+    ///
+    /// When its process is alive, or nobody can tell.
+    pub async fn recover_tree(&self, id: &str) -> Result<Option<Imported>, SnapshotError> {
+        let path = self.directory(id).join(PRIVATE_TREE);
+        let read = move || -> Option<PrivateTree> {
+            let text = open::read(open::regular_no_follow(&path).ok()?, MAX_RECORD).ok()?;
+            serde_json::from_slice(&text).ok()
+        };
+        if off_thread(read.clone()).await.is_none() {
+            return Ok(None);
+        }
+        let held = self.hold_tree(id).await?;
+        if held.file.is_none() {
+            let at = self.directory(id).join(LOCK);
+            return Err(FileError::at(&at)(std::io::ErrorKind::Unsupported.into()).into());
+        }
+        // Another process may have been faster.
+        let Some(tree) = off_thread(read).await.filter(|tree| tree.snapshot.id == id) else {
+            return Ok(None);
+        };
+        let imported = self.import(&tree).await;
+        if imported.branch.is_none() && imported.kept.is_none() {
+            self.release(id).await?;
+        }
+        drop(held);
+        Ok(Some(imported))
+    }
+
+    /// Does so for all runs whose processes have died. Returns what was found, with the ids of the runs.
+    pub async fn recover_trees(&self) -> Vec<(String, Imported)> {
+        let place = self.place().to_owned();
+        let listed = off_thread(move || noted_trees(&place));
+        let mut recovered = Vec::new();
+        for id in listed.await {
+            if let Ok(Some(imported)) = self.recover_tree(&id).await {
+                recovered.push((id, imported));
+            }
+        }
+        recovered
+    }
+
+    /// The snapshot of a run that goes on: what its branch has, if an earlier part of it has made one. Changes still count
+    /// from the tree that the first part `began` with, since all of them together are taken over.
+    ///
+    /// # Errors
+    ///
+    /// When git fails.
+    pub async fn at_branch(
+        &self,
+        snapshot: Snapshot,
+        began: Option<&str>,
+    ) -> Result<Snapshot, SnapshotError> {
+        let (ours, root) = (self.directory(&snapshot.id), snapshot.root.clone());
+        let dirs = off_thread(move || RepositoryDirs::of(&root)).await;
+        let dirs = dirs.ok_or_else(|| SnapshotError::NoRepository { root: snapshot.root.clone() })?;
+        let writable: &[&Path] = &[&ours];
+        let scope = Scope { git_dir: &dirs.own, writable, cwd: &ours, env: &[] };
+        let mut last = None;
+        for number in 1..=ATTEMPTS {
+            let first = branch_of(&snapshot.id);
+            let branch = if number > 1 { format!("{first}-{number}") } else { first };
+            let name = format!("refs/heads/{branch}^{{commit}}");
+            let asked = ["rev-parse", "--verify", "--quiet", &name];
+            let known = self.program().try_run(scope, &asked, Vec::new()).await?;
+            if !known.is_success() {
+                break;
+            }
+            last = Some((branch, String::from_utf8_lossy(&known.stdout).trim().to_owned()));
+        }
+        let Some((branch, commit)) = last else { return Ok(snapshot) };
+        let mut tree = self.git_text(&snapshot, &["rev-parse", &format!("{commit}^{{tree}}")]).await?;
+        if let Some(began) = began
+            && self.git_text(&snapshot, &["cat-file", "-t", began]).await.is_ok_and(|kind| kind == "tree")
+        {
+            began.clone_into(&mut tree);
+        }
+        let snapshot = Snapshot { tree, base: Some(commit), branch: Some(branch), ..snapshot };
+        self.keep(&snapshot).await?;
+        Ok(snapshot)
+    }
+}
+
+/// The ids of the runs below the directory of all snapshots that have a private tree. Blocks.
+pub(crate) fn noted_trees(place: &Path) -> Vec<String> {
+    let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MAX_SNAPSHOTS);
+    let noted = entries.filter(|entry| entry.path().join(PRIVATE_TREE).is_file());
+    noted.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
