@@ -95,7 +95,7 @@ for (const version of piVersions) {
 			await tui.type(" ");
 			const list = await tui.waitFor(/list \[all\] +this session's[\s\S]*stop <id\|#\|all> +ends a run/);
 			assert.ok(list.split("\n").every((line) => line.length <= 120));
-			await tui.type("d");
+			await tui.type("do");
 			await tui.waitFor((screen) => screen.includes("→ doctor") && !screen.includes("stop <id"));
 			await tui.press("Tab");
 			await tui.waitFor("/subagents doctor");

@@ -31,6 +31,7 @@ const states: readonly (readonly [mark: string, meaning: string])[] = [
 	],
 	["◐", "its child is being started"],
 	["●", "at work"],
+	["?", "its child asks something and waits for the answer: in the widget, the panel and lists"],
 	["↻", "an attempt failed for the provider's sake; the next one is about to begin"],
 	["✓", "done"],
 	["✗", "failed, out of time, or killed"],

@@ -28,7 +28,7 @@ hear() { IFS= read -r line && printf '%s\n' "$line" >> "$home/heard"; }
 works() { hear; begin; said 'The whole answer.'; settled; }
 asked() { hear; begin; }
 leave() { while hear; do :; done; exit 0; }
-gate() { until test -e "$home/$1"; do sleep 0.02; done; }
+gate() { until test -e "$home/$1"; do test -d "$home" || exit 1; sleep 0.02; done; }
 "#;
 
 /// A directory with a project, an agent directory and a script that plays pi.

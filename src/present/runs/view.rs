@@ -134,7 +134,7 @@ impl ShownRun {
 
     /// What it does: words on how it stands, and the news.
     pub(super) fn doing(&self, is_unread: bool, now_ms: i64) -> Vec<Span> {
-        if self.asks.is_some() {
+        if self.asks().is_some() {
             return self.news();
         }
         let note = self.note(now_ms);
