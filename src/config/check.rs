@@ -5,8 +5,8 @@ use std::fmt::Display;
 use serde_json::{Map, Value, json};
 
 use super::keys::{Key, Kind};
+use super::launcher::{LOCAL, Quote};
 use super::located::{Json, Located, Member, Mistake};
-use super::settings::{LOCAL, Quote};
 use crate::agent::tool_name;
 use crate::text::{Position, check_allowed, nearest, quoted, suggestion, without_controls};
 

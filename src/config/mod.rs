@@ -10,14 +10,17 @@
 //! |---|---|
 //! | `keys` | every key: type, bounds, default, how a project may change it; the settings by key |
 //! | `settings`, `units` | [`Config`], and how its fields are written as JSON |
+//! | `agent_settings`, `launcher` | those of one agent, and of one launcher |
 //! | `load` | which files are read, and the merged result |
 //! | `reader` | what is wrong with a file, and what of it counts |
 //! | `check` | whether a value is valid, and what would be |
 //! | `tighten` | how much of a project's value is accepted |
 //! | `reference` | the tables of keys in `docs/`, which a test compares with `keys` |
 
+mod agent_settings;
 mod check;
 mod keys;
+mod launcher;
 mod load;
 mod located;
 mod reader;
@@ -27,10 +30,12 @@ mod settings;
 mod tighten;
 mod units;
 
+pub use agent_settings::{AgentBounds, AgentSettings};
+pub use launcher::{LOCAL, Launcher, Quote};
 pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
 pub use reader::{ALL, NamedAgent};
 pub use settings::{
-    AgentBounds, AgentSettings, AllowWrite, Announce, AnnounceMode, Background, Budget, Check, Config,
-    EarlyBoot, InheritExtensions, LOCAL, Launcher, Limits, LoopLimits, NonInteractivePolicy, OnExit, Origin,
-    ProjectAgentPolicy, Protocol, Quote, Retry, Sandbox, SessionBudget, Spare, Tools,
+    AllowWrite, Announce, AnnounceMode, Background, Budget, Check, Config, EarlyBoot, InheritExtensions,
+    Limits, LoopLimits, NonInteractivePolicy, OnExit, Origin, ProjectAgentPolicy, Protocol, Retry, Sandbox,
+    SessionBudget, Spare, Tools,
 };

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::agent_settings::AgentSettings;
+use super::launcher::Launcher;
 use super::units::{Limit, Millis, MillisLimit, MinutesLimit};
-use crate::agent::{Context, Isolation, Network, SandboxMode, Skills};
+use crate::agent::{Context, Network, SandboxMode};
 use crate::text::{HomePaths, TruncateLimits, text_enum};
 
 /// All settings. Serialized, it has the shape of the `subagents` object of a configuration file, with defaults filled
@@ -199,69 +201,6 @@ text_enum! {
         Allow = "allow",
         /// They do not run.
         Deny = "deny",
-    }
-}
-
-/// What the user's file says about an agent, and what the project's files do. Absent values leave the agent file as it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct AgentSettings {
-    /// `inherit` is the configured model, or the session's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// As with the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<String>,
-    /// The command that checks its work.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub check: Option<String>,
-    /// The limits that can be made stricter.
-    #[serde(flatten)]
-    pub bounds: AgentBounds,
-    /// What a project's files make stricter.
-    #[serde(skip_serializing_if = "AgentBounds::is_empty")]
-    pub project: AgentBounds,
-}
-
-/// The settings of an agent that a project may make stricter. A limit of 0 undoes that of the agent file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct AgentBounds {
-    /// pi's tool names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tools: Option<Vec<String>>,
-    /// Hard timeout in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    /// Idle timeout in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub idle_timeout_ms: Option<u64>,
-    /// Assistant messages of the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_turns: Option<u64>,
-    /// In USD.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_cost: Option<f64>,
-    /// After how many equal calls of a tool the run ends.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loop_stop_after: Option<u64>,
-    /// Which skills the child sees.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub skills: Option<Skills>,
-    /// Which context files it reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context: Option<Context>,
-    /// Where it works, if it may write.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub isolation: Option<Isolation>,
-    /// Whether the agent may run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub enabled: Option<bool>,
-}
-
-impl AgentBounds {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
     }
 }
 
@@ -484,53 +423,4 @@ text_enum! {
         /// They continue.
         Keep = "keep",
     }
-}
-
-/// A program that starts a child elsewhere. Its texts may contain placeholders.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Launcher {
-    /// Program and arguments; contains `{argv}`.
-    pub command: Vec<String>,
-    /// The child's working directory there. `None`: where the launcher starts it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// pi there, a program and its arguments. `None` is `pi`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pi_command: Option<Vec<String>>,
-    /// How the launcher reads the words of `{argv}`. `None` is `sh` for `ssh`, and `words` else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quote: Option<Quote>,
-    /// Variables that are passed on.
-    #[serde(default)]
-    pub env: Vec<String>,
-    /// Whether the user says that nothing can be written there.
-    #[serde(default)]
-    pub readonly: bool,
-    /// Command that writes the session to its standard output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fetch: Option<Vec<String>>,
-    /// Command that ends the remote side.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cancel: Option<Vec<String>>,
-    /// Most runs at once.
-    #[serde(default = "default_launcher_slots")]
-    pub max_concurrent: usize,
-}
-
-text_enum! {
-    /// How a launcher reads the words of the command that it starts.
-    pub enum Quote {
-        /// As words.
-        Words = "words",
-        /// As one text for a POSIX shell.
-        Sh = "sh",
-    }
-}
-
-/// The name of the launcher that needs no configuration: this machine.
-pub const LOCAL: &str = "local";
-
-fn default_launcher_slots() -> usize {
-    64
 }

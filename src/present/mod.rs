@@ -13,51 +13,39 @@
 //! | What do the cards in a conversation show? | `cards/` |
 //! | What do the panel and the widget show of runs in the background? | `runs/` |
 //! | How are points in time written, and in which zone? | `clock`: [`Clock`] |
-//! | What do `list`, `info`, `log`, `agents` and `doctor` show? | the file of that name |
-//! | What do `stop`, `send` and `resume` answer? | `action` |
+//! | What do the commands answer? | `reports/` |
 //! | What stands around a question, and how can it be answered? | `question_words`: [`QuestionWords`] |
 //! | What does the model read when a run has ended, or asks it? | `announcement`: `DeliveryBody`; `run_question`: [`RunQuestion`] |
 
-mod action;
-mod agents;
 mod announcement;
 pub mod cards;
-mod changes;
 mod clock;
 mod counts;
-mod doctor;
 pub(crate) mod drawing;
-mod info;
-mod list;
-mod log;
 mod question_words;
 mod report;
+mod reports;
 mod run_question;
 mod run_words;
 pub mod runs;
 mod state_words;
 mod usage_words;
 
-pub(crate) use action::{RESULT_ARRIVES, ended_with_host, handed_over_text};
-pub use action::{
-    action_report, already_finished, handed_over_report, refused_report, started_report, stopped_report,
-    undone_report,
-};
-pub use agents::agents_report;
 pub use announcement::ANNOUNCEMENT;
 pub(crate) use announcement::{DeliveryBody, PARTIAL, announcement_details, message};
-pub use changes::{applied_report, difference_report, discarded_report, taken_back_report};
 pub use clock::Clock;
-pub use doctor::doctor_report;
 pub use drawing::{Apart, Cell, Color, Drawing, Fit, Part, Row, Span};
-pub use info::info_report;
-pub use list::list_report;
-pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};
 pub use question_words::{
     AnswerKind, Choice, ChosenAnswer, QuestionWords, consent_words, conversation_question_words,
     question_words,
 };
 pub use report::{Mark, Report, ReportLine};
+pub use reports::{
+    DEFAULT_LOG_LINES, MAX_LOG_LINES, action_report, agents_report, already_finished, applied_report,
+    difference_report, discarded_report, doctor_report, handed_over_report, info_report, list_report,
+    log_report, refused_report, started_report, stopped_report, taken_back_report, undone_report,
+};
+pub(crate) use reports::{RESULT_ARRIVES, ended_with_host, handed_over_text};
 pub use run_question::RunQuestion;
 pub(crate) use run_question::{questions_details, questions_text};
 pub(crate) use run_words::{mark, state, who};

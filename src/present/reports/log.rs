@@ -2,9 +2,9 @@
 
 use std::io;
 
-use super::clock::Clock;
-use super::report::{Mark, Report, ReportLine};
-use super::run_words::{name, standing};
+use crate::present::clock::Clock;
+use crate::present::report::{Mark, Report, ReportLine};
+use crate::present::run_words::{name, standing};
 use crate::run::BackgroundRun;
 use crate::text::{figures, one_line};
 use crate::transcript::{Transcript, TranscriptEntry};

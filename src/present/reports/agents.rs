@@ -1,7 +1,7 @@
 //! `/subagents agents`.
 
-use super::report::{Mark, Report, ReportLine};
 use crate::agent::{AgentDefinition, Source};
+use crate::present::report::{Mark, Report, ReportLine};
 use crate::run::{CannotRun, Listed, Listing, WriteReach};
 use crate::text::{Diagnostic, Severity, figures, one_line};
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::action::{MAX_WHY, listed, shown};
-use super::report::{Mark, Report, ReportLine, TITLE};
-use super::run_words::name;
+use crate::present::report::{Mark, Report, ReportLine, TITLE};
+use crate::present::run_words::name;
 use crate::run::BackgroundRun;
 use crate::text::{figures, one_line};
 use crate::workspace::{Applied, Difference, Discarded};

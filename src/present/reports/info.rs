@@ -1,8 +1,8 @@
 //! `/subagents info`.
 
-use super::clock::Clock;
-use super::report::{Mark, Report, ReportLine};
-use super::run_words::{WAITED_FOR, mark, name, standing};
+use crate::present::clock::Clock;
+use crate::present::report::{Mark, Report, ReportLine};
+use crate::present::run_words::{WAITED_FOR, mark, name, standing};
 use crate::run::{BackgroundRun, BackgroundStatus, Cleanup};
 use crate::text::{figures, one_line};
 

@@ -1,7 +1,7 @@
 //! `/subagents doctor`.
 
-use super::report::{Mark, Report, ReportLine};
 use crate::doctor::{Check, Status};
+use crate::present::report::{Mark, Report, ReportLine};
 use crate::text::{figures, one_line};
 
 /// Longest message or hint.

@@ -1,8 +1,8 @@
 //! `/subagents list`.
 
-use super::clock::Clock;
-use super::report::{Mark, Report, ReportLine};
-use super::run_words::{MAX_CELL, MAX_NAME, WAITED_FOR, mark, spent, standing, who};
+use crate::present::clock::Clock;
+use crate::present::report::{Mark, Report, ReportLine};
+use crate::present::run_words::{MAX_CELL, MAX_NAME, WAITED_FOR, mark, spent, standing, who};
 use crate::run::BackgroundRun;
 use crate::text::one_line;
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::clock::Clock;
-use super::report::{Mark, Report, ReportLine, TITLE};
-use super::run_words::{name, standing};
+use crate::present::clock::Clock;
+use crate::present::report::{Mark, Report, ReportLine, TITLE};
+use crate::present::run_words::{name, standing};
 use crate::run::{ActionOutcome, BackgroundRun, RunOutcome, SingleResult};
 use crate::text::{figures, one_line};
 

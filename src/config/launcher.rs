@@ -1,0 +1,54 @@
+//! Launchers: programs that start children elsewhere.
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::text_enum;
+
+/// A program that starts a child elsewhere. Its texts may contain placeholders.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Launcher {
+    /// Program and arguments; contains `{argv}`.
+    pub command: Vec<String>,
+    /// The child's working directory there. `None`: where the launcher starts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// pi there, a program and its arguments. `None` is `pi`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pi_command: Option<Vec<String>>,
+    /// How the launcher reads the words of `{argv}`. `None` is `sh` for `ssh`, and `words` else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<Quote>,
+    /// Variables that are passed on.
+    #[serde(default)]
+    pub env: Vec<String>,
+    /// Whether the user says that nothing can be written there.
+    #[serde(default)]
+    pub readonly: bool,
+    /// Command that writes the session to its standard output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetch: Option<Vec<String>>,
+    /// Command that ends the remote side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<Vec<String>>,
+    /// Most runs at once.
+    #[serde(default = "default_launcher_slots")]
+    pub max_concurrent: usize,
+}
+
+text_enum! {
+    /// How a launcher reads the words of the command that it starts.
+    pub enum Quote {
+        /// As words.
+        Words = "words",
+        /// As one text for a POSIX shell.
+        Sh = "sh",
+    }
+}
+
+/// The name of the launcher that needs no configuration: this machine.
+pub const LOCAL: &str = "local";
+
+fn default_launcher_slots() -> usize {
+    64
+}

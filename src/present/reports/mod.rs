@@ -1,0 +1,27 @@
+//! The answers to `/subagents …`, each a [`Report`](super::Report).
+//!
+//! | Answer to | File |
+//! |---|---|
+//! | `list`, `info`, `log`, `agents`, `doctor` | the file of that name |
+//! | `run`, `stop`, `send`, `resume`, `background`, `undo` | `action` |
+//! | `diff`, `apply`, `discard` | `changes` |
+
+mod action;
+mod agents;
+mod changes;
+mod doctor;
+mod info;
+mod list;
+mod log;
+
+pub(crate) use action::{RESULT_ARRIVES, ended_with_host, handed_over_text};
+pub use action::{
+    action_report, already_finished, handed_over_report, refused_report, started_report, stopped_report,
+    undone_report,
+};
+pub use agents::agents_report;
+pub use changes::{applied_report, difference_report, discarded_report, taken_back_report};
+pub use doctor::doctor_report;
+pub use info::info_report;
+pub use list::list_report;
+pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};
