@@ -31,6 +31,8 @@ pub(crate) struct Parting {
     pub cleans: bool,
     /// The host ordered to keep what the child leaves.
     pub kept: bool,
+    /// The host has died.
+    pub host_gone: bool,
 }
 
 impl Channel {
@@ -59,8 +61,9 @@ impl Channel {
         let mut kept = false;
         loop {
             match self.receive(RecvFlags::CMSG_CLOEXEC) {
-                Heard::Order(Order::Leave, _) => return Parting { cleans: false, kept },
-                Heard::Order(Order::Clean, _) | Heard::Gone => return Parting { cleans: true, kept },
+                Heard::Order(Order::Leave, _) => return Parting { cleans: false, kept, host_gone: false },
+                Heard::Order(Order::Clean, _) => return Parting { cleans: true, kept, host_gone: false },
+                Heard::Gone => return Parting { cleans: true, kept, host_gone: true },
                 Heard::Order(Order::Keep, _) => kept = true,
                 Heard::Order(..) | Heard::Noise | Heard::Nothing => {}
             }

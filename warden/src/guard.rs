@@ -35,6 +35,9 @@ const KILL_AGAIN: Duration = Duration::from_millis(2);
 /// cannot be interrupted, or is not ours to kill (a set-user-ID program). The host waits longer than this.
 const KILL_WAIT: Duration = Duration::from_millis(1500);
 
+/// How many descriptors are held for the host. A run has two locks at most.
+const MAX_HELD: usize = 8;
+
 /// How many ended processes are reaped before the host and the clock are checked.
 const REAP_AT_ONCE: usize = 64;
 
@@ -75,6 +78,8 @@ struct Guard<'a> {
     host_gone: bool,
     kept: bool,
     asked: bool,
+    /// Locks of the host that outlast it.
+    held: Vec<OwnedFd>,
 }
 
 /// Starts the child and guards its tree until no process is left. `held` lists the mechanisms already in force. Returns
@@ -114,8 +119,11 @@ pub(crate) fn guard(
         host_gone: false,
         kept: false,
         asked: false,
+        held: Vec::new(),
     };
     let left = guard.watch(&events);
+    // Before the last report: whoever has heard it may take the same locks again.
+    guard.held.clear();
     let parting = channel.part(&Report::Gone(Tally { left, ..guard.meter.tally() }));
     // A child that not even SIGKILL ended is reported as killed.
     let ending = guard.ending.unwrap_or(Ending::Signal { number: libc::SIGKILL, core: false });
@@ -245,6 +253,9 @@ impl Guard<'_> {
             match self.channel.hear() {
                 Heard::Order(Order::Ask, _) => self.ask(),
                 Heard::Order(Order::Keep, _) => self.kept = true,
+                Heard::Order(Order::Hold, held) => {
+                    self.held.extend(held.filter(|_| self.held.len() < MAX_HELD));
+                }
                 Heard::Order(Order::Kill, _) => self.kill(),
                 Heard::Order(Order::Start | Order::Leave | Order::Clean, _) | Heard::Noise => {}
                 Heard::Nothing => return,

@@ -6,7 +6,7 @@
 //! end of that socket means that the host has died. It answers on the same socket ([`Report`]).
 //!
 //! The socket keeps message boundaries (`SOCK_SEQPACKET`). The first order, [`Order::Start`], carries one descriptor:
-//! the child's standard input. The child's output goes straight to the warden's descriptors 1 and 2.
+//! the child's standard input; [`Order::Hold`] carries a lock of the host's. The child's output goes straight to the warden's descriptors 1 and 2.
 
 mod abilities;
 #[cfg(target_os = "linux")]

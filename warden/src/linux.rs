@@ -9,8 +9,9 @@ use pi_subagent_warden::{Abilities, Ending, Options, Report, SHORT_OF_RESOURCES,
 
 use crate::channel::{Channel, Parting};
 use crate::guard::guard;
+use crate::hold::{HOLD, hold};
 use crate::start::{At as _, Failure};
-use crate::{sandbox, shell, sys, tree};
+use crate::{farewell, sandbox, shell, sys, tree};
 
 /// The exit code of a warden that could not do its work. A child's own code can be the same; the reports on the
 /// socket tell them apart.
@@ -26,6 +27,10 @@ pub(crate) fn main() {
         let abilities = probe().unwrap_or_else(|error| refuse(SHORT_OF_RESOURCES, &error));
         let written = write!(io::stdout(), "{abilities}");
         exit(if written.is_ok() { 0 } else { UNABLE });
+    }
+    if args.first().is_some_and(|arg| arg == HOLD) {
+        let ending = hold(&args[1..]).unwrap_or_else(|error| refuse(UNABLE, &error));
+        sys::die_like(ending);
     }
     let options = Options::from_args(args).unwrap_or_else(|error| refuse(UNABLE, &error));
     sys::block_signals();
@@ -55,10 +60,13 @@ fn run(options: &Options, channel: &Channel) -> Result<Infallible, Failure> {
     rustix::process::set_child_subreaper(this).at(Stage::Warden)?;
     let (ending, parting) = match stdin {
         Some(stdin) => guard(options, channel, stdin, &held)?,
-        None => (Ending::Code(UNABLE), Parting { cleans: true, kept: false }),
+        None => (Ending::Code(UNABLE), Parting { cleans: true, kept: false, host_gone: false }),
     };
     if parting.cleans {
         clean_up(options, parting.kept);
+    }
+    if parting.host_gone {
+        farewell::run(&options.farewell);
     }
     sys::die_like(ending)
 }

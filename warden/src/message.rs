@@ -37,6 +37,9 @@ words! {
         Start = "start",
         /// Keep the paths of `unless_kept`: the child gets its work now, so it leaves something worth keeping.
         Keep = "keep",
+        /// Keep the descriptor that the message carries open until no process of the tree is left. A lock that it holds is
+        /// held until then, even if the host dies.
+        Hold = "hold",
         /// Ask every process of the tree to exit.
         Ask = "ask",
         /// Kill every process of the tree.

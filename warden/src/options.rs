@@ -20,6 +20,8 @@ pub struct Options {
     pub unless_kept: Vec<PathBuf>,
     /// The directory removed last, if it is empty by then.
     pub directory: Option<PathBuf>,
+    /// A command, the program first, that is run last if the host has died.
+    pub farewell: Vec<OsString>,
     /// Whether to give the tree its own pid namespace, which dies with the warden, and an IPC namespace.
     pub pid_namespace: bool,
     /// The path of the program, then its arguments. Filled in when a child is started.
@@ -69,6 +71,7 @@ const FILE_BYTES: &str = "--file-bytes";
 const SCRATCH: &str = "--scratch";
 const UNLESS_KEPT: &str = "--unless-kept";
 const DIRECTORY: &str = "--directory";
+const FAREWELL: &str = "--farewell";
 const PID_NAMESPACE: &str = "--pid-namespace";
 const MEMORY: &str = "--memory-bytes";
 const PROCESSES: &str = "--processes";
@@ -106,6 +109,7 @@ impl Options {
         for (name, paths) in paths {
             args.extend(paths.iter().flat_map(|path| [name.into(), path.into()]));
         }
+        args.extend(self.farewell.iter().flat_map(|word| [FAREWELL.into(), word.clone()]));
         let flags = [
             (READ_ONLY, self.sandbox.is_some()),
             (METADATA, sandbox.metadata),
@@ -137,6 +141,7 @@ impl Options {
                 SCRATCH => options.scratch.push(value()?.into()),
                 UNLESS_KEPT => options.unless_kept.push(value()?.into()),
                 DIRECTORY => options.directory = Some(value()?.into()),
+                FAREWELL => options.farewell.push(value()?),
                 WRITABLE => sandbox.writable.push(value()?.into()),
                 PROTECTED => sandbox.protected.push(value()?.into()),
                 HIDDEN => sandbox.hidden.push(value()?.into()),
@@ -190,6 +195,7 @@ mod tests {
             scratch: vec!["/tmp/x".into()],
             unless_kept: vec!["/tmp/y".into(), "--directory".into()],
             directory: Some("/tmp/z".into()),
+            farewell: vec!["scancel".into(), "--".into()],
             pid_namespace: true,
             command: vec!["/bin/sh".into(), "--".into(), "--grace-ms".into(), String::new().into()],
         };

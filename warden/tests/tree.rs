@@ -5,12 +5,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead as _, BufReader, IoSlice, Read as _};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use pi_subagent_warden::file_lock::{is_locked, try_lock};
 use pi_subagent_warden::{
     Abilities, Ending, Mechanism, Options, Order, Report, SHORT_OF_RESOURCES, Sandbox, Stage,
 };
@@ -53,13 +54,17 @@ impl Host {
         let output = BufReader::new(warden.stdout.take().expect("a pipe"));
         let host = Self { socket, warden, output };
         let (reads, _) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
-        let descriptors = [reads.as_fd()];
+        host.order_with(Order::Start, reads.as_fd());
+        host
+    }
+
+    fn order_with(&self, order: Order, descriptor: BorrowedFd<'_>) {
+        let descriptors = [descriptor];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&descriptors));
-        let start = [IoSlice::new(Order::Start.as_str().as_bytes())];
-        sendmsg(&host.socket, &start, &mut control, SendFlags::empty()).expect("it listens");
-        host
+        let text = [IoSlice::new(order.as_str().as_bytes())];
+        sendmsg(&self.socket, &text, &mut control, SendFlags::empty()).expect("it listens");
     }
 
     /// The next report; `None` at the end of the socket.
@@ -183,6 +188,52 @@ fn the_end_of_the_host_ends_the_tree_and_removes_what_it_would_have_removed() {
         .map(|entry| entry.expect("an entry").file_name())
         .collect();
     assert_eq!(left, ["kept"]);
+}
+
+#[test]
+fn a_lock_of_the_host_lasts_until_the_tree_is_gone() {
+    let scene = tempfile::tempdir().expect("a directory");
+    let path = scene.path().join("lock");
+    let lock = fs::File::create_new(&path).expect("a file");
+    assert!(try_lock(&lock).expect("locks work"));
+    let asked = fs::File::options().write(true).open(&path).expect("it is there");
+    // The warden takes one order after the other: a child that was asked to exit shows that the lock was taken.
+    let script =
+        "trap 'echo asked' TERM; ls /proc/self/fd | tr '\\n' ' '; echo; while :; do sleep 0.02; done";
+    let mut host = Host::start(&[], |options| options.grace = Duration::from_millis(300), script);
+    host.started();
+    // The fourth is the directory that `ls` reads.
+    assert_eq!(host.line(), "0 1 2 3 ");
+    host.order_with(Order::Hold, lock.as_fd());
+    host.order(Order::Ask);
+    assert_eq!(host.line(), "asked");
+    drop(lock);
+    assert!(is_locked(&asked).expect("locks work"), "the warden holds it");
+    host.die();
+    assert!(is_locked(&asked).expect("locks work"), "the child is there for its grace period");
+    host.silence();
+    host.warden.wait().expect("it ends");
+    assert!(!is_locked(&asked).expect("locks work"));
+}
+
+#[test]
+fn a_lock_is_free_when_the_host_hears_that_the_tree_is_gone() {
+    let scene = tempfile::tempdir().expect("a directory");
+    let path = scene.path().join("lock");
+    let lock = fs::File::create_new(&path).expect("a file");
+    assert!(try_lock(&lock).expect("locks work"));
+    let host = Host::start(&[], |_| {}, "while :; do sleep 0.02; done");
+    host.started();
+    for _ in 0..20 {
+        // More than it keeps do no harm.
+        host.order_with(Order::Hold, lock.as_fd());
+    }
+    drop(lock);
+    host.order(Order::Kill);
+    while !matches!(host.hear(), Some(Report::Gone(_))) {}
+    let again = fs::File::options().write(true).open(&path).expect("it is there");
+    assert!(try_lock(&again).expect("locks work"));
+    host.order(Order::Leave);
 }
 
 #[test]
@@ -349,6 +400,38 @@ fn a_host_that_cannot_clean_up_has_its_warden_do_it_and_one_that_could_does_not(
 }
 
 /// What runs the words behind it with so many descriptors.
+#[test]
+fn a_farewell_is_run_when_the_host_has_died_and_its_tree_is_gone_and_only_then() {
+    for dies in [true, false] {
+        let scene = tempfile::tempdir().expect("a directory");
+        let folder = scene.path().as_os_str().to_owned();
+        let farewell =
+            r#"if kill -0 "$(cat "$0/pid")"; then echo early; else echo late; fi >"$0/note" 2>/dev/null"#;
+        let script =
+            r#"echo $$ >"$0/pid"; echo there; "#.to_owned() + if dies { "exec sleep 60" } else { ":" };
+        let mut host = Host::start(
+            &[],
+            |options| {
+                options.command.push(folder.clone());
+                options.farewell = ["/bin/sh", "-c", farewell].map(OsString::from).to_vec();
+                options.farewell.push(folder);
+            },
+            &script,
+        );
+        host.started();
+        assert_eq!(host.line(), "there");
+        if dies {
+            host.die();
+        } else {
+            while !matches!(host.hear(), Some(Report::Gone(_))) {}
+            host.order(Order::Leave);
+        }
+        host.warden.wait().expect("it ends");
+        let found = fs::read_to_string(scene.path().join("note")).unwrap_or_default();
+        assert_eq!(found.trim(), if dies { "late" } else { "" });
+    }
+}
+
 fn with_descriptors(count: &str) -> [&str; 4] {
     ["/bin/sh", "-c", "ulimit -n $0 && exec \"$@\"", count]
 }

@@ -6,6 +6,6 @@ pub(crate) mod trial;
 
 pub(crate) use process::{
     Forked, Reaped, block_signals, child_events, close_from, die_like, exec, fork, fork_into,
-    heed_broken_pipes, limit_files, reap, signal_everybody, unblock_signals, unshare, unshare_with_user,
-    wait,
+    heed_broken_pipes, limit_files, reap, signal_events, signal_everybody, unblock_signals, unshare,
+    unshare_with_user, wait,
 };

@@ -151,11 +151,18 @@ pub(crate) fn limit_files(bytes: u64) -> io::Result<()> {
 
 /// A descriptor that becomes readable when a child ends.
 pub(crate) fn child_events() -> io::Result<OwnedFd> {
+    signal_events(&[libc::SIGCHLD])
+}
+
+/// A descriptor that is readable when one of these signals has come. They must be blocked.
+pub(crate) fn signal_events(signals: &[i32]) -> io::Result<OwnedFd> {
     // SAFETY: the set is initialized by `sigemptyset`; a descriptor that is not -1 is new and ours.
     unsafe {
         let mut set = MaybeUninit::uninit();
         libc::sigemptyset(set.as_mut_ptr());
-        libc::sigaddset(set.as_mut_ptr(), libc::SIGCHLD);
+        for signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), *signal);
+        }
         match libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) {
             -1 => Err(io::Error::last_os_error()),
             fd => Ok(OwnedFd::from_raw_fd(fd)),

@@ -90,7 +90,7 @@ fixture() {
 	mkdir packed && printf 'from the archive\n' >packed/a.txt
 	tar -cf box.tar -C packed a.txt && rm -r packed
 	if command -v git >/dev/null 2>&1; then
-		git init -q -b main . && git add . && git_as_nobody commit -q -m first
+		git init -q -b main --template= . && mkdir .git/hooks .git/info && git add . && git_as_nobody commit -q -m first
 		git checkout -q -b other && printf 'on the other branch\n' >src/a.txt && git_as_nobody commit -q -a -m second
 		git checkout -q main
 	fi
