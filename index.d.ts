@@ -1820,6 +1820,12 @@ export interface RunOptions {
    */
   outputSchema?: Record<string, unknown>
   /**
+   * A file to record the run in, for a report that can be replayed: what the child writes and is told, sanitized
+   * and timed. It must not exist yet; its directory must. Absolute, or relative to the process's own. At most
+   * 64 MiB are kept.
+   */
+  record?: string
+  /**
    * The host's id of the call; the run claims the child that `bootEarly` booted under it, unless it has an
    * `outputSchema`.
    */

@@ -80,7 +80,11 @@ export async function readToEnd(stream = process.stdin) {
 	return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Lines that end with LF, as they come. `readline` would also split at U+2028. */
+/**
+ * Lines that end with LF, as they come. `readline` would also split at U+2028.
+ *
+ * @param {AsyncIterable<Buffer>} stream
+ */
 export async function* linesOf(stream = process.stdin) {
 	let rest = Buffer.alloc(0);
 	for await (const chunk of stream) {

@@ -3,9 +3,9 @@
 //! The layers, from the edge inwards; each uses those below it:
 //!
 //! - `node`: the napi edge (feature `node`).
-//! - [`doctor`]: whether delegation would work here.
 //! - [`orchestrate`]: many runs: which may start, when, and which go on in the background.
-//! - [`present`]: what a person reads about background runs.
+//! - [`present`]: what a person reads and sees of runs.
+//! - [`doctor`]: whether delegation would work here.
 //! - [`run`]: one agent, one task, one child.
 //! - [`workspace`]: the tree in which a child may write; it starts git with [`process`].
 //! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`process`], [`store`], [`transcript`]:

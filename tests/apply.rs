@@ -2,11 +2,13 @@
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
+#[expect(dead_code, reason = "nothing here has so many files that they lie in memory")]
 mod repository;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{self, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -513,4 +515,74 @@ async fn an_apply_that_is_killed_can_be_taken_back() {
     }
     let applied = run.apply().await.expect("applied");
     assert!(applied.written.len() > MANY);
+}
+
+/// What lies in memory on both sides has a bound, and whoever reaches it hears what to do instead.
+#[tokio::test]
+async fn a_run_that_has_changed_too_much_to_be_merged_here_says_so_before_anything_is_written() {
+    let scene = Scene::committed();
+    let large = fs::File::create(scene.root().join("large")).expect("made");
+    large.set_len(210 << 20).expect("sparse");
+    scene.git(&["config", "core.compression", "1"]);
+    scene.commit();
+    let run = Run::of(scene).await;
+    fs::remove_file(run.tree.root.join("large")).expect("removed");
+    run.end().await;
+    let refused = run.apply().await.expect_err("it is too much").to_string();
+    assert!(refused.contains("210 MiB") && refused.contains("merge its branch with git"), "{refused}");
+    assert!(run.scene.root().join("large").exists());
+    assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::NotApplied)));
+}
+
+/// Applies on a file system with little room, which [`a_full_disk_leaves_everything_as_it_was`] mounts.
+#[tokio::test]
+#[ignore = "it is started by another test"]
+async fn apply_on_a_full_disk() {
+    let run = Run::of(furnished()).await;
+    change_all(&run);
+    let lines: Vec<_> = (0..400_000_u64).map(|number| (number * 7919 % 1_000_003).to_string()).collect();
+    let text = lines.join("\n");
+    run.write("zz-large", &text);
+    run.end().await;
+    let (root, filler) = (run.scene.root(), run.scene.at("filler"));
+    let before = everything(&root);
+    // The first leaves room for no byte, the others for a part of what is to be written.
+    for room in [0, 256, 1024, 2048] {
+        let mut file = fs::File::create(&filler).expect("made");
+        let block = [1; 4096];
+        while file.write(&block).is_ok_and(|bytes| bytes > 0) {}
+        let length = file.metadata().expect("there").len();
+        file.set_len(length.saturating_sub(room * 1024)).expect("shortened");
+        let refused = run.apply().await;
+        assert!(
+            matches!(refused, Err(ApplyError::NotWritten { .. } | ApplyError::Snapshot(_))),
+            "{room}: {refused:?}"
+        );
+        assert!(everything(&root) == before, "{room} KiB: not everything is as it was");
+        fs::remove_file(&filler).expect("removed");
+        assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::NotApplied)), "{room}");
+    }
+    run.apply().await.expect("there is room now");
+    assert_eq!(run.text("zz-large"), text);
+}
+
+#[tokio::test]
+async fn a_full_disk_leaves_everything_as_it_was() {
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let script = r#"mount -t tmpfs -o size=48m none "$STAGE" || exit 77
+TMPDIR="$STAGE" exec "$0" --exact apply_on_a_full_disk --ignored"#;
+    let done = Command::new("unshare")
+        .args(["--map-root-user", "--mount", "sh", "-c", script])
+        .arg(std::env::current_exe().expect("it has a path"))
+        .env("STAGE", place.path())
+        .output()
+        .expect("unshare runs");
+    if matches!(done.status.code(), Some(1 | 77)) {
+        return drop(writeln!(
+            io::stderr(),
+            "not played: this machine gives no file system of its own to a test"
+        ));
+    }
+    let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && said.contains("1 passed"), "{said}");
 }

@@ -323,3 +323,30 @@ fn disk_use_counts_each_file_once_and_follows_no_link() {
     assert_eq!(runs, [known, unknown]);
     assert!(run_directories(&parent.join("nothing")).is_empty());
 }
+
+/// What is kept of its tree belongs to a run, counts like its own files and goes with them.
+#[test]
+fn the_snapshot_of_a_run_counts_towards_the_quota_and_goes_with_its_files() {
+    let home = Home::new();
+    let snapshot = |id: &str| {
+        let snapshot = home.agent_dir.join("subagents/snapshots").join(id);
+        fs::create_dir_all(snapshot.join("objects/ab")).expect("made");
+        fs::write(snapshot.join("objects/ab/cd"), vec![1; 100_000]).expect("written");
+        snapshot
+    };
+    let runs = ["00000001", "00000002", "00000003"].map(|id| home.run(id));
+    let kept = ["00000001", "00000003"].map(snapshot);
+    let candidates: Vec<_> = runs
+        .iter()
+        .map(|run| Candidate { place: home.place(run), is_archived: false, may_go: true })
+        .collect();
+    let quota = 150_000;
+    let files = disk_use(&runs).bytes;
+    assert!(files < quota && files + disk_use(&kept).bytes > quota, "only the snapshots are too much");
+    assert_eq!(keep_within(quota, &candidates, |_| true), [0], "the oldest makes room");
+    assert_eq!(kept.each_ref().map(|path| path.exists()), [false, true]);
+    // One whose private tree was not taken over yet has work in it that is nowhere else.
+    fs::write(kept[1].join("private.json"), "{}").expect("written");
+    let removed = keep_within(0, &candidates, |_| true);
+    assert!(removed.contains(&2) && kept[1].exists(), "{removed:?}");
+}

@@ -59,6 +59,7 @@ fn a_second_process_ends_with_its_test() {
             let request = match &*line {
                 "run" => request(root),
                 "write" => isolated(root),
+                "check" => checked(root, &endless_check(root)),
                 other => panic!("unknown words: {other}"),
             };
             let receipt = runtime.block_on(spawn(&background(agent_dir), request, Arc::new(User::default())));
@@ -175,6 +176,44 @@ fn isolated(root: &Path) -> SpawnRequest {
     let context = HostContext { config: Some(config), ..(*context(root)).clone() };
     let request = SpawnRequest::new("write".into(), root.join("project"), Arc::new(context));
     SpawnRequest { agent: Some("writer".into()), ..request }
+}
+
+/// One of an agent whose work this command checks, below the warden.
+fn checked(root: &Path, check: &str) -> SpawnRequest {
+    let builder = root.join("agent/agents/builder.md");
+    fs::create_dir_all(builder.parent().expect("it has one")).expect("made");
+    let agent = format!("---\nname: builder\nreadonly: false\ncheck: {}\n---\nBuild.\n", json!(check));
+    fs::write(builder, agent).expect("written");
+    let config = json!({
+        "graceMs": 200, "allowWrite": true, "sandbox": { "mode": "off" },
+        "check": { "attempts": 0 }, "announce": { "mode": "ask" },
+    });
+    let warden = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/debug/pi-subagent-warden");
+    let context = HostContext { config: Some(config), warden: Some(warden), ..(*context(root)).clone() };
+    let request = SpawnRequest::new("build".into(), root.join("project"), Arc::new(context));
+    SpawnRequest { agent: Some("builder".into()), ..request }
+}
+
+/// What marks the processes of a check. Their ids say nothing: they may have a namespace of their own.
+fn mark(root: &Path) -> String {
+    format!("CHECKS={}", root.display())
+}
+
+/// A check that does not end, with a process that leaves its session and its group.
+fn endless_check(root: &Path) -> String {
+    format!("export {}; setsid sleep 300 & : > ../begun; sleep 300", mark(root))
+}
+
+/// How many processes of that check are there.
+fn checking(root: &Path) -> usize {
+    let mark = mark(root);
+    let is_marked = |process: &Path| {
+        ["cmdline", "environ"].into_iter().any(|file| {
+            fs::read(process.join(file)).is_ok_and(|text| String::from_utf8_lossy(&text).contains(&mark))
+        })
+    };
+    let processes = fs::read_dir("/proc").expect("it is there").flatten();
+    processes.filter(|process| is_marked(&process.path())).count()
 }
 
 /// An open conversation.
@@ -371,6 +410,45 @@ async fn a_run_whose_process_was_killed_is_announced_as_interrupted_and_starts_n
     let run = &message.runs[0];
     assert_eq!((run.status(), run.outcome), (Some(BackgroundStatus::Unknown), Some(RunOutcome::Interrupted)));
     close_conversation(&scene.service, &conversation.view).await;
+}
+
+#[tokio::test]
+async fn nothing_of_a_check_is_left_when_its_host_is_killed() {
+    let scene = Scene::new("works; leave");
+    let mut other = Actor::start(&scene.agent_dir());
+    let receipt = other.ask("check");
+    assert!(receipt.starts_with("Accepted"), "{receipt}");
+    let begun = scene.root.path().join("begun");
+    eventually("the check", || begun.exists() && checking(scene.root.path()) >= 2).await;
+    other.kill();
+    eventually("the end of the check", || checking(scene.root.path()) == 0).await;
+    let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+    let message = conversation.message().await;
+    assert!(!message.triggers_turn && message.text.contains("Status: unknown"), "{}", message.text);
+    assert_eq!(message.runs[0].outcome, Some(RunOutcome::Interrupted));
+    close_conversation(&scene.service, &conversation.view).await;
+}
+
+/// However long the answer is.
+#[tokio::test]
+async fn a_check_that_failed_is_announced_with_the_end_of_its_output() {
+    let long = "hear; begin; said \"$(head -c 20000 /dev/zero | tr '\\0' x)\"; settled; leave";
+    for (script, answer) in [("works; leave", "The whole answer."), (long, "xxxx")] {
+        let scene = Scene::new(script);
+        let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+        scene.spawn_as(checked(scene.root.path(), "echo one is missing; exit 3")).await;
+        let message = conversation.message().await;
+        let error = "the check `echo one is missing; exit 3` failed: exit code 3";
+        let expected = ["Status: error", &format!("Notes: {error}"), answer, "```\none is missing\n```"];
+        for expected in expected {
+            assert!(message.text.contains(expected), "{expected}: {}", message.text);
+        }
+        let run = &message.runs[0];
+        assert_eq!((run.outcome, run.error.as_deref()), (Some(RunOutcome::Failed), Some(error)));
+        let partial = run.partial.as_deref().expect("it has answered");
+        assert!(partial.len() <= 4096 && partial.contains("\none is missing\n"), "{partial}");
+        close_conversation(&scene.service, &conversation.view).await;
+    }
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Commands that check what a child has done.
+//! Commands that prepare the tree of a child, and that check what it has done.
 #![cfg(unix)]
 
 #[path = "support/scene.rs"]
@@ -8,10 +8,12 @@ mod stage;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use pi_subagent_native::process::CancelReason;
-use pi_subagent_native::run::{CheckReport, Control, RunOutcome, SingleResult, ToolResult};
+use pi_subagent_native::run::{CheckReport, ConfirmRequest, Control, RunOutcome, SingleResult, ToolResult};
 use scene::Scene;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User};
@@ -174,6 +176,95 @@ async fn nothing_of_a_check_is_left_when_its_run_ends() {
     }
 }
 
+/// Each row: how the run goes on after a check that failed, the bound, how it ends, how often the check ran, and the turns.
+#[tokio::test]
+async fn what_follows_a_failed_check_counts_towards_the_bounds_of_the_run() {
+    let mends = "works; hear; begin; said 'Mended.'; settled; leave";
+    let goes_on = "works; hear; begin; said 'Looking.' toolUse; leave";
+    let hangs = "works; hear; begin; leave";
+    for (label, script, bound, outcome, runs, turns) in [
+        ("no money", mends, json!({ "budget": { "maxCost": 0.5 } }), RunOutcome::Failed, 2, 2),
+        ("the last turn", mends, json!({ "budget": { "maxTurns": 2 } }), RunOutcome::Failed, 2, 2),
+        ("a turn too many", goes_on, json!({ "budget": { "maxTurns": 2 } }), RunOutcome::Budget, 1, 2),
+        ("no time", hangs, json!({ "timeoutMs": 3000 }), RunOutcome::HardTimeout, 1, 1),
+    ] {
+        let mut config = bound.clone();
+        config["check"] = json!({ "attempts": 5 });
+        config["graceMs"] = 200.into();
+        let scene = scene(script, "echo broken; exit 3", &config);
+        let result = run(&scene).await;
+        assert_eq!(single(&result).outcome, outcome, "{label}: {}", result.text);
+        assert_eq!((check(&result).passed, check(&result).runs), (false, runs), "{label}");
+        assert_eq!(single(&result).usage.turns, turns, "{label}");
+        assert!(result.text.contains("```\nbroken\n```"), "{label}: {}", result.text);
+    }
+}
+
+#[tokio::test]
+async fn a_child_that_waits_for_its_check_is_not_idle() {
+    let scene = scene("works; leave", "sleep 3", &json!({ "idleTimeoutMs": 1000 }));
+    let result = run(&scene).await;
+    assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
+    assert!(check(&result).passed);
+}
+
+/// Each row: what the agent says of writing, the settings, and the command that the question shows.
+#[tokio::test]
+async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
+    let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
+    // What was not shown was not agreed to.
+    let long = "and so on, ".repeat(60);
+    let forged = format!("touch ../checked # {secret} {long}to the end");
+    let shown = &*format!("touch ../checked # [GITHUB_TOKEN_REDACTED] {long}to the end");
+    for (readonly, config, expected) in [
+        (false, json!({}), Some(shown)),
+        (false, json!({ "agents": { "local": { "check": "true" } } }), Some("true")),
+        (false, json!({ "allowWrite": false }), None),
+        (true, json!({}), None),
+    ] {
+        let mut scene = scene("works; leave", "true", &config);
+        let agents = scene.path("project/.pi/agents");
+        fs::create_dir_all(&agents).expect("made");
+        let agent =
+            format!("---\nname: local\nreadonly: {readonly}\ncheck: {}\n---\nBuild.\n", json!(forged));
+        fs::write(agents.join("local.md"), agent).expect("written");
+        scene.spec.agent = "local".into();
+        for answer in [false, true] {
+            let asked = Mutex::new(Vec::new());
+            let confirms = |request: ConfirmRequest| {
+                asked.lock().push(request.message);
+                answer
+            };
+            let user = User { confirms: Some(Box::new(confirms)), ..User::default() };
+            let (result, _) = scene.run_with(&user, &Control::default()).await;
+            drop(user);
+            let asked = asked.into_inner();
+            assert_eq!(asked.len(), 1, "{}", result.text);
+            let lines = asked[0].lines().filter_map(|line| line.strip_prefix("it is checked with: "));
+            assert_eq!(lines.collect::<Vec<_>>(), expected.into_iter().collect::<Vec<_>>(), "{}", asked[0]);
+            let ours = asked[0].lines().filter(|line| line.starts_with("The project, not you,"));
+            assert_eq!(ours.count(), 1, "{}", asked[0]);
+            let is_checked = answer && expected == Some(shown);
+            assert_eq!(scene.path("checked").exists(), is_checked, "{}", result.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_whose_end_cannot_be_noted_says_what_that_means_for_an_undo() {
+    let scene = scene("works; rm -r \"$home/agent/subagents/snapshots\"; leave", "true", &json!({}));
+    let project = scene.path("project");
+    // The stage's is empty.
+    fs::remove_dir_all(project.join(".git")).expect("removed");
+    let made = std::process::Command::new("git").args(["init", "-q"]).arg(&project).status();
+    assert!(made.expect("git runs").success());
+    let result = run(&scene).await;
+    assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
+    let notes = &single(&result).diagnostics;
+    let is_said = notes.iter().any(|note| note.starts_with("what this run has changed could not be noted"));
+    assert!(is_said, "{notes:?}");
+}
+
 #[tokio::test]
 async fn only_finished_work_that_may_have_changed_something_is_checked() {
     let touch = "touch ../checked";
@@ -201,4 +292,162 @@ async fn the_user_sets_checks_and_no_project_sets_them_for_the_users_agents() {
     let result = run(&scene).await;
     assert_eq!(check(&result).command, "true");
     assert!(!scene.path("owned").exists());
+}
+
+/// A run in a private tree, which `setup` prepares; `PLACE` in it is the directory of the scene.
+fn isolated(script: &str, setup: &str, config: &Value) -> Scene {
+    let scene = scene(script, "true", config);
+    let setup = setup.replace("PLACE", &scene.path("").display().to_string());
+    let setup = serde_json::to_string(&setup).expect("a text");
+    let agent =
+        format!("---\nname: builder\nreadonly: false\nisolation: private\nsetup: {setup}\n---\nBuild.\n");
+    fs::write(scene.path("agent/agents/builder.md"), agent).expect("written");
+    let project = scene.path("project");
+    fs::remove_dir(project.join(".git")).expect("it is empty");
+    fs::write(project.join(".gitignore"), "modules\n").expect("written");
+    for args in [&["init", "-q"][..], &["add", "."], &["commit", "-qm", "first"]] {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=n", "-c", "user.email=n@localhost"]).args(args).current_dir(&project);
+        assert!(git.status().expect("git runs").success(), "{args:?}");
+    }
+    scene
+}
+
+fn trees(scene: &Scene) -> usize {
+    fs::read_dir(scene.path("agent/subagent-trees")).map_or(0, Iterator::count)
+}
+
+#[tokio::test]
+async fn a_private_tree_is_prepared_before_the_first_prompt() {
+    let script = "hear; test -e modules/ready && cp modules/ready seen; begin; said 'Done.'; settled; leave";
+    let scene = isolated(script, "echo preparing; mkdir modules; pwd > modules/ready", &json!({}));
+    let result = run(&scene).await;
+    assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
+    assert_eq!(single(&result).changes.as_deref(), Some(&["seen".to_owned()][..]), "{}", result.text);
+    assert!(!scene.path("project/modules").exists(), "the user's tree is as it was");
+    assert_eq!(trees(&scene), 0);
+}
+
+/// Each row: a command, the settings, and the end of the error. The child hears nothing, and nothing is left.
+#[tokio::test]
+async fn a_tree_that_cannot_be_prepared_is_a_run_that_was_not_begun() {
+    let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
+    let limit = json!({ "isolation": { "setupTimeoutMs": 1000 } });
+    for (setup, config, ended) in [
+        ("echo one; echo two >&2; exit 3", json!({}), "failed (exit code 3); it printed:\none\ntwo"),
+        ("exit 4", json!({}), "failed (exit code 4); it printed nothing"),
+        ("kill -9 $$", json!({}), "failed (killed by SIGKILL); it printed nothing"),
+        (&format!("echo {secret}; exit 1"), json!({}), "it printed:\n[GITHUB_TOKEN_REDACTED]"),
+        (
+            "echo $$ > PLACE/pid; sleep 300",
+            limit,
+            "failed (not finished after 1.0s (`isolation.setupTimeoutMs`)); it printed nothing",
+        ),
+        ("sleep 300 & echo $! > PLACE/pid; exit 5", json!({}), "failed (exit code 5); it printed nothing"),
+    ] {
+        let scene = isolated("works; leave", setup, &config);
+        let result = run(&scene).await;
+        let error = single(&result).error.clone().unwrap_or_default();
+        assert!(error.starts_with("the private tree could not be prepared: `"), "{setup}: {}", result.text);
+        assert!(error.ends_with(ended), "{setup}: {error}");
+        assert!(!result.text.contains(secret), "{}", result.text);
+        assert_eq!((single(&result).outcome, heard(&scene).as_str()), (RunOutcome::Failed, ""), "{setup}");
+        assert_eq!(trees(&scene), 0, "{setup}");
+        if setup.contains("pid") {
+            is_gone(&scene.path("pid")).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_limits_of_a_run_and_its_abort_end_what_prepares_its_tree() {
+    let endless = "echo $$ > PLACE/pid.new; mv PLACE/pid.new PLACE/pid; sleep 300";
+    let scene = isolated("works; leave", endless, &json!({ "timeoutMs": 2000 }));
+    let result = run(&scene).await;
+    assert_eq!(single(&result).outcome, RunOutcome::HardTimeout, "{}", result.text);
+    is_gone(&scene.path("pid")).await;
+
+    let scene = isolated("works; leave", endless, &json!({}));
+    let (control, user) = (Control::default(), User::default());
+    let abort = async {
+        while !scene.path("pid").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        control.cancel.cancel(CancelReason::Caller(None));
+    };
+    let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), abort);
+    assert_eq!(
+        (single(&result).outcome, heard(&scene).as_str()),
+        (RunOutcome::Aborted, ""),
+        "{}",
+        result.text
+    );
+    is_gone(&scene.path("pid")).await;
+    assert_eq!(trees(&scene), 0);
+}
+
+/// The user's settings say it for an agent or for all; a project's say it for none; in place nothing is prepared.
+#[tokio::test]
+async fn the_user_says_how_trees_are_prepared() {
+    let mark = |name: &str| format!("touch PLACE/{name}");
+    for (of_agent, for_all, expected) in
+        [(true, true, "of-agent"), (false, true, "for-all"), (false, false, "")]
+    {
+        let mut scene = isolated("works; leave", "", &json!({}));
+        let place = scene.path("").display().to_string();
+        let file = scene.path("agent/agents/builder.md");
+        let agent = fs::read_to_string(&file).expect("there").replace("setup: \"\"\n", "");
+        fs::write(&file, agent).expect("written");
+        let mut config = json!({ "allowWrite": true, "sandbox": { "mode": "off" } });
+        if of_agent {
+            config["agents"] = json!({ "builder": { "setup": mark("of-agent").replace("PLACE", &place) } });
+        }
+        if for_all {
+            config["isolation"] = json!({ "setup": mark("for-all").replace("PLACE", &place) });
+        }
+        scene.spec.context = Arc::new(stage::context(scene.root.path(), config));
+        let theirs = json!({ "subagents": {
+            "agents": { "builder": { "setup": mark("owned").replace("PLACE", &place) } },
+            "isolation": { "setup": mark("owned").replace("PLACE", &place) },
+        } });
+        fs::create_dir_all(scene.path("project/.pi")).expect("made");
+        fs::write(scene.path("project/.pi/subagents.json"), theirs.to_string()).expect("written");
+        let result = run(&scene).await;
+        assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
+        let made = ["of-agent", "for-all", "owned"].map(|name| scene.path(name).exists().then_some(name));
+        assert_eq!(made.into_iter().flatten().collect::<String>(), expected);
+    }
+}
+
+/// A project's agent runs commands only after the user has read them.
+#[tokio::test]
+async fn a_question_about_a_projects_agent_names_its_commands() {
+    let mut scene = scene("works; leave", "true", &json!({}));
+    let agents = scene.path("project/.pi/agents");
+    fs::create_dir_all(&agents).expect("made");
+    let command = |name: &str| format!("touch {}", scene.path(name).display());
+    let fields = json!({ "setup": command("set-up"), "check": command("checked") });
+    let agent = format!(
+        "---\nname: theirs\nreadonly: false\nsetup: {}\ncheck: {}\n---\nBuild.\n",
+        fields["setup"], fields["check"]
+    );
+    fs::write(agents.join("theirs.md"), agent).expect("written");
+    scene.spec.agent = "theirs".into();
+    let asked = std::sync::Mutex::new(String::new());
+    let confirms = |request: pi_subagent_native::run::ConfirmRequest| {
+        *asked.lock().expect("whole") = request.message;
+        false
+    };
+    let user = User { confirms: Some(Box::new(confirms)), ..User::default() };
+    let (result, _) = scene.run_with(&user, &Control::default()).await;
+    assert!(result.is_error, "{}", result.text);
+    let message = asked.lock().expect("whole").clone();
+    let place = scene.path("").display().to_string();
+    for line in [
+        format!("a private tree is prepared with: touch {place}set-up"),
+        format!("it is checked with: touch {place}checked"),
+    ] {
+        assert!(message.lines().any(|said| said == line), "{line}\n{message}\n{}", result.text);
+    }
+    assert!(!scene.path("set-up").exists() && !scene.path("checked").exists());
 }

@@ -1282,3 +1282,18 @@ fn lines_that_nearly_match_the_fast_path_are_read_alike() {
         }
     }
 }
+
+#[test]
+fn nothing_before_the_line_that_ends_a_banner_is_an_event() {
+    let stream = "{\"type\":\"agent_settled\"}\nWelcome, begins\n{\"type\":\"agent_end\"}\nbegins\r\n{\"type\":\"agent_start\"}\nbegins\n";
+    for size in [1, 3, stream.len()] {
+        let mut collector = Collector::new().behind(Some("begins"));
+        for chunk in stream.as_bytes().chunks(size) {
+            collector.push(chunk);
+        }
+        let collected = collector.into_collected();
+        assert_eq!(collected.counts.events, 1, "{size}");
+        assert_eq!(collected.last_event.as_deref(), Some("agent_start"), "{size}");
+        assert!(collected.noise.starts_with("{\"type\":\"agent_settled\"}\nWelcome"), "{}", collected.noise);
+    }
+}

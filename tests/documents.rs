@@ -1,19 +1,22 @@
-//! Every configuration and every agent file that a page shows is read by what reads those of users, without a word of
-//! complaint.
+//! Every configuration, agent file and line for `/subagents` that a page shows is read by what reads those of users, without
+//! a word of complaint.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use pi_subagent_native::agent::{AgentDirs, Source, discover};
 use pi_subagent_native::config::{ConfigPaths, load};
+use pi_subagent_native::orchestrate::background::commands::{parse, usage_report};
 
 /// The pages that show configurations or agent files, by path and text.
 fn pages() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths: Vec<PathBuf> =
         ["README.md", "README.zh.md", "fake-pi/README.md"].map(|name| root.join(name)).into();
-    let docs = fs::read_dir(root.join("docs")).expect("a folder of pages");
-    paths.extend(docs.map(|entry| entry.expect("an entry").path()));
+    for folder in ["docs", "docs/launchers"] {
+        let docs = fs::read_dir(root.join(folder)).expect("a folder of pages");
+        paths.extend(docs.map(|entry| entry.expect("an entry").path()));
+    }
     paths.retain(|path| path.is_file() && path.extension().is_some_and(|extension| extension == "md"));
     let page = |path: PathBuf| {
         let name = path.strip_prefix(root).expect("below the root").display().to_string();
@@ -70,11 +73,19 @@ fn every_configuration_of_a_page_is_valid() {
     assert!(count >= 8, "only {count} configurations were found");
 }
 
+/// Agent files, and fields of some that a page shows alone, with the rest around them.
+fn agent_files(page: &str) -> Vec<String> {
+    let whole = ["markdown", "yaml"].into_iter().flat_map(|language| blocks(page, language).0);
+    let around = |fields: String| format!("---\nname: shown\ndescription: Shown.\n{fields}---\nWork.\n");
+    let file = |block: String| if block.starts_with("---\n") { block } else { around(block) };
+    whole.map(file).collect()
+}
+
 #[test]
 fn every_agent_file_of_a_page_is_an_agent() {
     let mut count = 0;
     for (page, text) in pages() {
-        for file in blocks(&text, "markdown").0.into_iter().filter(|block| block.starts_with("---\n")) {
+        for file in agent_files(&text) {
             let world = tempfile::tempdir().expect("a temporary directory");
             let agents = world.path().join("agent/agents");
             fs::create_dir_all(&agents).expect("a directory for agents");
@@ -86,11 +97,75 @@ fn every_agent_file_of_a_page_is_an_agent() {
             count += 1;
         }
     }
-    assert!(count >= 2, "only {count} agent files were found");
+    assert!(count >= 6, "only {count} agent files were found");
+}
+
+/// What stands behind `/subagents` in a page, also where further subcommands follow: `` `/subagents list`, `log ID` ``.
+fn lines(page: &str) -> Vec<String> {
+    let prose = page.replace("\\|", "|").replace('\n', " ");
+    let mut parts = prose.split('`');
+    let mut lines = Vec::new();
+    while let (Some(_), Some(code)) = (parts.next(), parts.next()) {
+        let Some(first) = code.strip_prefix("/subagents") else { continue };
+        lines.push(first.trim().to_owned());
+        while let Some(", " | " and ") = parts.clone().next() {
+            let code = parts.nth(1).unwrap_or_default();
+            // A key may stand in the same list.
+            if code.len() > 1 && !code.contains('+') {
+                lines.push(code.trim_start_matches("/subagents").trim().to_owned());
+            }
+        }
+    }
+    lines
+}
+
+/// The forms of a line: each `|` in `[…]` is an alternative, and what stands in `[…]` may be left out.
+fn forms(line: &str) -> Vec<String> {
+    let Some((before, rest)) = line.split_once('[') else { return vec![line.to_owned()] };
+    let (inner, after) = rest.split_once(']').unwrap_or((rest, ""));
+    inner.split('|').chain([""]).flat_map(|form| forms(&format!("{before}{form}{after}"))).collect()
+}
+
+/// Whether `/subagents` understands a line. Questions are opened by the extension, before a line is parsed. A subcommand
+/// that is only named has its arguments added.
+fn is_understood(line: &str) -> bool {
+    let line = line.replace("limit", "20");
+    let is_name = !line.trim().contains(' ');
+    let whole = ["", " ID", " ID message"].map(|arguments| format!("{line}{arguments}"));
+    line.starts_with("answer")
+        || whole.iter().take(if is_name { 3 } else { 1 }).any(|line| parse(line).is_ok())
+}
+
+#[test]
+fn every_line_of_a_page_for_subagents_is_understood() {
+    let mut all = Vec::new();
+    for (page, text) in pages() {
+        for line in lines(&text) {
+            for form in forms(&line) {
+                assert!(is_understood(&form), "{page}: `/subagents {line}` is not understood as `{form}`");
+            }
+            all.push(line);
+        }
+    }
+    let usage = usage_report(None);
+    let known =
+        usage.lines.iter().filter_map(|line| line.name.split(' ').next()).filter(|name| !name.is_empty());
+    let unnamed: Vec<_> = known.filter(|name| !all.iter().any(|line| line.starts_with(name))).collect();
+    assert!(unnamed.is_empty(), "no page names {unnamed:?}");
+    assert!(all.len() >= 60, "only {} lines were found", all.len());
 }
 
 #[test]
 fn what_is_wrong_in_a_page_is_found() {
     let page = "`{ \"subagents\": { \"a\": 1 } }`\n````json\n{ \"subagents\": {} }\n````\n`{ \"subagents\": { … } }`\n";
     assert_eq!(configurations(page), ["{ \"subagents\": {} }\n", "{ \"subagents\": { \"a\": 1 } }"]);
+    let lines = lines("`/subagents list`, `lgo ID`, `alt+g` and `/subagents info [ID\\|all]`, or `stop`");
+    assert_eq!(lines, ["list", "lgo ID", "info [ID|all]"]);
+    assert_eq!(forms("info [ID|all] x"), ["info ID x", "info all x", "info  x"]);
+    assert!(
+        is_understood("list")
+            && is_understood("log")
+            && !is_understood("lgo ID")
+            && !is_understood("list some")
+    );
 }

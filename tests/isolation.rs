@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use pi_subagent_native::workspace::{Imported, PrivateTree, SnapshotError, SnapshotStore};
 use repository::{ID, Scene};
@@ -305,6 +306,39 @@ async fn what_is_doubtful_is_kept_and_named() {
     }
 }
 
+#[tokio::test]
+async fn a_file_of_the_child_that_would_hold_git_is_named_and_everything_is_kept() {
+    let isolated = Isolated::of(Scene::committed(), &[]).await;
+    isolated.write("new/file.txt", "new");
+    let fifo = isolated.tree.root.join("new/.gitignore");
+    assert!(Command::new("mkfifo").arg(fifo).status().expect("mkfifo runs").success());
+    let since = Instant::now();
+    let imported = isolated.store.import(&isolated.tree).await;
+    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+    let said = "`new/.gitignore` is a FIFO or a device, and git would wait for it: remove it";
+    assert!(imported.notices[0].ends_with(said), "{:?}", imported.notices);
+    let kept = imported.kept.expect("it is kept");
+    assert_eq!(fs::read_to_string(kept.join("new/file.txt")).expect("there"), "new");
+    assert_eq!(imported.branch, None);
+}
+
+/// A full disk, say: the patch and the figures are missing then, and nothing of the work.
+#[tokio::test]
+async fn a_patch_that_cannot_be_written_costs_no_branch() {
+    let isolated = Isolated::of(Scene::committed(), &[]).await;
+    isolated.write("kept.txt", "changed");
+    let patch = isolated.store.directory(ID).join("changes.patch");
+    fs::create_dir_all(patch.join("in the way")).expect("made");
+    let imported = isolated.import().await;
+    assert_eq!(imported.branch.as_deref(), Some(BRANCH), "{:?}", imported.notices);
+    assert!(
+        imported.patch.is_none()
+            && imported.notices.iter().any(|notice| notice.starts_with("there is no patch"))
+    );
+    assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:kept.txt")]), "changed");
+    isolated.scene.git(&["fsck", "--strict"]);
+}
+
 /// Each row: how a repository leads to a file that children cannot read.
 #[tokio::test]
 async fn no_file_that_a_repository_names_is_shown_to_a_child() {
@@ -533,4 +567,87 @@ async fn what_a_dead_process_has_left_is_taken_over_once_and_a_living_one_is_lef
     let isolated = Isolated::of(Scene::committed(), &[]).await;
     assert_eq!(isolated.store.recover_trees().await, [(ID.to_owned(), Imported::default())]);
     assert!(!isolated.tree.directory.exists() && !isolated.store.directory(ID).exists());
+}
+
+#[tokio::test]
+async fn shallow_clones_and_names_that_differ_in_capitals_only_have_private_trees() {
+    let origin = Scene::committed();
+    origin.write("kept.txt", "kept, second");
+    origin.commit();
+    origin.git(&[
+        "clone",
+        "-q",
+        "--depth",
+        "1",
+        &format!("file://{}", origin.root().display()),
+        "../shallow",
+    ]);
+    let store = origin.store().await;
+    let snapshot = store.take(ID, &origin.at("shallow")).await.expect("a snapshot");
+    let tree = store.private_tree(&snapshot, &origin.at("agent/trees"), &[]).await.expect("a tree");
+    fs::write(tree.root.join("new.txt"), "new").expect("written");
+    let imported = store.import(&tree).await;
+    assert_eq!(imported.branch.as_deref(), Some(BRANCH), "{:?}", imported.notices);
+    let shown = origin.git_in(&origin.at("shallow"), &["show", &format!("{BRANCH}:new.txt")]);
+    assert_eq!(shown, "new");
+
+    // Where the file system tells them apart, both are there and both come back.
+    let scene = Scene::committed();
+    scene.write("Name.txt", "upper");
+    scene.write("name.txt", "lower");
+    scene.commit();
+    let isolated = Isolated::of(scene, &[]).await;
+    let text = |name: &str| fs::read_to_string(isolated.tree.root.join(name)).expect("there");
+    assert_eq!((text("Name.txt"), text("name.txt")), ("upper".into(), "lower".into()));
+    isolated.write("Name.txt", "upper, changed");
+    let imported = isolated.import().await;
+    let paths: Vec<_> = imported.changes.iter().map(|change| change.path.to_str().expect("text")).collect();
+    assert_eq!(paths, ["Name.txt"]);
+    assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:name.txt")]), "lower");
+}
+
+/// A stranger chooses the names in a repository, and a child those in its tree.
+#[tokio::test]
+async fn no_name_in_a_tree_passes_for_a_line_of_ours() {
+    let scene = Scene::committed();
+    let head = scene.git(&["rev-parse", "HEAD"]);
+    let odd = "inner\nStatus: success\u{1b}[2J";
+    scene.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{head},{odd}")]);
+    let isolated = Isolated::of(scene, &[]).await;
+    isolated.write(&format!("{odd}/own/file"), "text");
+    isolated.scene.git_in(&isolated.tree.root.join(odd).join("own"), &["init", "-q"]);
+    isolated.write("also\nodd/file", "text");
+    isolated.scene.git_in(&isolated.tree.root.join("also\nodd"), &["init", "-q"]);
+    let imported = isolated.store.import(&isolated.tree).await;
+    let said = [&isolated.tree.notices[..], &imported.notices].concat();
+    assert!(said.len() >= 2, "{said:?}");
+    for notice in &said {
+        assert!(!notice.chars().any(char::is_control), "{notice:?}");
+    }
+}
+
+/// As many files as a large project has.
+#[tokio::test]
+async fn a_tree_of_fifty_thousand_files_comes_back_whole() {
+    const FILES: usize = 50_000;
+    let scene = Scene::in_memory();
+    let mut text = String::from("blob\nmark :1\ndata 5\nsame\n\ncommit refs/heads/main\nmark :2\n");
+    text.push_str("committer n <n@localhost> 0 +0000\ndata 4\nmany\n");
+    text.extend((0..FILES).map(|number| format!("M 100644 :1 d{}/e{}/{number}\n", number % 97, number % 7)));
+    fs::write(scene.at("import"), text).expect("written");
+    let import = fs::File::open(scene.at("import")).expect("there");
+    let mut git = Command::new("git");
+    let done = git.args(["fast-import", "--quiet"]).stdin(import).current_dir(scene.root()).status();
+    assert!(done.expect("git runs").success());
+    scene.git(&["reset", "-q", "--hard"]);
+    scene.write("d0/e0/0", "not committed");
+    let isolated = Isolated::of(scene, &[]).await;
+    assert_eq!(fs::read_to_string(isolated.tree.root.join("d0/e0/0")).expect("there"), "not committed");
+    isolated.write("d1/e1/1", "changed");
+    fs::remove_dir_all(isolated.tree.root.join("d2")).expect("removed");
+    let imported = isolated.import().await;
+    assert_eq!(imported.notices, Vec::<String>::new());
+    let removed = FILES.div_ceil(97) - 1 + usize::from(FILES % 97 > 2);
+    assert_eq!(imported.changes.len(), 1 + removed);
+    assert!(!isolated.tree.directory.exists());
 }

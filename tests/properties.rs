@@ -204,7 +204,7 @@ fn options() -> impl Strategy<Value = Options> {
         },
     );
     let limits = (limit(), limit(), limit(), limit());
-    let kept = (vec(word(), 0..3), proptest::option::of(word()));
+    let kept = (vec(word(), 0..3), proptest::option::of(word()), vec(word(), 0..3));
     let command = vec(word(), 1..4);
     (0_u64..1 << 40, proptest::option::of(sandbox), limits, vec(word(), 0..3), kept, any::<bool>(), command)
         .prop_map(
@@ -213,7 +213,7 @@ fn options() -> impl Strategy<Value = Options> {
                 sandbox,
                 (memory_bytes, processes, cpu_seconds, open_files),
                 scratch,
-                (unless_kept, directory),
+                (unless_kept, directory, farewell),
                 pid_namespace,
                 command,
             )| Options {
@@ -223,6 +223,7 @@ fn options() -> impl Strategy<Value = Options> {
                 scratch: scratch.into_iter().map(Into::into).collect(),
                 unless_kept: unless_kept.into_iter().map(Into::into).collect(),
                 directory: directory.map(Into::into),
+                farewell: farewell.into_iter().map(Into::into).collect(),
                 pid_namespace,
                 command: command.into_iter().map(Into::into).collect(),
             },

@@ -463,3 +463,25 @@ async fn a_child_that_was_booted_early_writes_only_when_the_tree_is_free() {
     assert_eq!(position(&waits), None, "it was first");
     assert!(!early.write(&writing("b", "early")));
 }
+
+fn elsewhere(launcher: &str, max_concurrent: usize) -> Request {
+    Request { lane: Some(launcher.into()), ..request(max_concurrent) }
+}
+
+#[tokio::test]
+async fn the_runs_of_a_launcher_take_no_place_of_those_here_nor_of_another_launcher() {
+    let queue = Queue::default();
+    let mut far: Vec<_> = (0..3).map(|_| queue.enter(elsewhere("far", 2))).collect();
+    let mut here: Vec<_> = (0..2).map(|_| queue.enter(request(1))).collect();
+    let other = queue.enter(elsewhere("other", 1));
+    assert_eq!(positions(&far), [None, None, Some(1)], "it has places of its own");
+    assert_eq!(positions(&here), [None, Some(2)], "what waits for a launcher is passed");
+    assert_eq!(position(&other), None);
+
+    let first = permit(&mut here[0]).await;
+    drop(permit(&mut far[0]).await);
+    assert_eq!(positions(&far[1..]), [None, None], "its place goes to the next of its launcher");
+    assert_eq!(position(&here[1]), Some(1), "and to nobody else");
+    drop(first);
+    assert_eq!(position(&here[1]), None);
+}

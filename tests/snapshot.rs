@@ -2,14 +2,16 @@
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
+#[expect(dead_code, reason = "nothing here has so many files that they lie in memory")]
 mod repository;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use pi_subagent_native::workspace::{ChangeKind, Git, GitError, Snapshot, SnapshotError, SnapshotStore};
 use repository::{ID, LIMITS, Scene};
@@ -332,6 +334,59 @@ async fn a_repository_in_any_state_has_a_snapshot() {
 fn fifo(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status().expect("mkfifo runs");
     assert!(made.success());
+}
+
+#[tokio::test]
+async fn a_file_that_would_hold_git_for_ever_is_named_at_once() {
+    let refused = async |path: &str, sandboxed: bool| {
+        let scene = Scene::committed();
+        fifo(&scene.root().join(path));
+        // Attributes are read for what is taken in.
+        scene.write("dir/inner.txt", "changed");
+        let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
+        let refused = store.take(ID, &scene.root()).await.expect_err("git would wait");
+        let said = format!("`{path}` is a FIFO or a device, and git would wait for it: remove it");
+        assert_eq!(refused.to_string(), said);
+        assert!(!store.directory(ID).exists());
+    };
+    let since = Instant::now();
+    tokio::join!(
+        refused(".gitignore", false),
+        refused(".gitignore", true),
+        refused("dir/.gitignore", false),
+        refused(".gitattributes", false),
+        refused("dir/.gitattributes", true),
+    );
+    assert!(since.elapsed() < SOON, "{:?}", since.elapsed());
+}
+
+/// Much less than git is waited for.
+const SOON: Duration = Duration::from_secs(20);
+
+/// Each row: a special file that git does not wait for.
+#[tokio::test]
+async fn special_files_that_hold_nobody_are_passed_over() {
+    for (path, make) in [
+        (".gitignore", socket as fn(&Path)),
+        ("dir/.gitattributes", socket),
+        (".gitmodules", fifo),
+        ("ignored/.gitignore", fifo),
+        (".git/info/attributes", fifo),
+        ("dir/other", fifo),
+    ] {
+        let scene = Scene::committed();
+        fs::write(scene.root().join(".git/info/exclude"), "ignored/\n").expect("written");
+        fs::create_dir_all(scene.root().join("ignored")).expect("made");
+        make(&scene.root().join(path));
+        scene.write("kept.txt", "changed");
+        let (store, snapshot) = scene.take().await;
+        let expected = [("dir/inner.txt", "inner"), ("kept.txt", "changed")];
+        assert_eq!(scene.texts(&store, &snapshot).await, texts(&expected), "{path}");
+    }
+}
+
+fn socket(path: &Path) {
+    drop(UnixListener::bind(path).expect("a socket"));
 }
 
 #[tokio::test]

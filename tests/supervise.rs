@@ -80,7 +80,12 @@ impl Observer for Recorder {
                 }
             }
         });
-        Activity { alive, silence: self.silence.filter(|_| !self.paused), settled: self.settled, stay: None }
+        Activity {
+            alive,
+            silence: self.silence.filter(|_| !self.paused),
+            settled: self.settled,
+            ..Activity::default()
+        }
     }
 }
 
@@ -100,7 +105,13 @@ impl Case {
             label: name,
             command: fixture(name, args),
             input: Input::once(Vec::new()),
-            limits: SuperviseLimits { hard: Some(FOREVER), grace: FOREVER, linger: FOREVER, drain: FOREVER },
+            limits: SuperviseLimits {
+                hard: Some(FOREVER),
+                grace: FOREVER,
+                linger: FOREVER,
+                drain: FOREVER,
+                ..SuperviseLimits::default()
+            },
             silence: Some(FOREVER),
             cancel: Cancel::new(),
             delay: Duration::ZERO,
@@ -440,4 +451,26 @@ async fn a_host_that_ignores_sigchld_sees_the_end_without_the_status() {
     let (ended, seen) = case.run().await;
     assert_eq!(words(&ended), "exited 0", "{} {}", seen.text, ended.stderr);
     assert!(seen.text.contains("1 passed"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_child_that_is_ended_may_hand_over_what_it_has_before_it_gets_a_signal() {
+    for (leave, reason, expected) in [
+        (FOREVER, CancelReason::Dropped, "cancelled 0"),
+        (Duration::ZERO, CancelReason::Dropped, "cancelled 9"),
+        // Nobody is left to take it.
+        (FOREVER, CancelReason::Shutdown, "cancelled 9"),
+    ] {
+        let mut case = Case::new("hands_over", &[]);
+        case.input = Input::open(b"work\n".to_vec());
+        case.limits.leave = leave;
+        let cancel = case.cancel.clone();
+        let (run, mut seen) = case.start();
+        let end = async {
+            seen.wait_for(|seen| seen.pids.len() > 0).await.expect("it begins");
+            cancel.cancel(reason.clone());
+        };
+        let (ended, ()) = tokio::join!(run, end);
+        assert_eq!(words(&ended.expect("it starts")), expected, "{leave:?} {reason:?}");
+    }
 }

@@ -15,6 +15,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use actor::Actor;
 use pi_subagent_native::orchestrate::background::{Receipt, SpawnRequest, background, spawn};
@@ -25,6 +26,7 @@ use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
     Control, Host, HostContext, RunId, RunOutcome, RunOverrides, RunSpec, ToolResult,
 };
+use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
 use pids::eventually;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User, stage};
@@ -44,7 +46,11 @@ struct Scene(TempDir);
 
 impl Scene {
     fn new() -> Self {
-        let root = stage(WRITES);
+        Self::with(WRITES)
+    }
+
+    fn with(script: &str) -> Self {
+        let root = stage(script);
         fs::create_dir_all(root.path().join("agent/agents")).expect("made");
         let writer = "---\nname: writer\ndescription: Writes\ntools: read, write\n---\nWrite.\n";
         fs::write(root.path().join("agent/agents/writer.md"), writer).expect("written");
@@ -104,12 +110,21 @@ type Updates = watch::Receiver<Option<ToolResult>>;
 
 /// A call of one writer.
 fn one(root: &Path, task: &str, writes: Option<&str>, cancel: &Cancel) -> (JoinHandle<ToolResult>, Updates) {
+    one_of(root, task, context(root, &json!({}), writes), cancel)
+}
+
+fn one_of(
+    root: &Path,
+    task: &str,
+    context: Arc<HostContext>,
+    cancel: &Cancel,
+) -> (JoinHandle<ToolResult>, Updates) {
     let spec = RunSpec {
         agent: "writer".into(),
         label: None,
         task: task.into(),
         cwd: root.join("project"),
-        context: context(root, &json!({}), writes),
+        context,
         share: 1,
         siblings: 1,
         overrides: RunOverrides::default(),
@@ -209,6 +224,74 @@ async fn a_run_waits_for_that_of_another_process_and_goes_on_when_that_is_killed
     assert_eq!(locks, 0, "nothing is left of the order");
 }
 
+/// The first child is deaf and stays as long as its warden lets it; the next says whether it has met it.
+const STAYS: &str = r#"trap '' TERM
+hear
+case "$line" in *alpha*) task=alpha ;; *) task=beta ;; esac
+if test $task = beta; then kill -0 "$(cat "$home/alpha.pid")" && echo met >> "$home/order"; fi
+echo $$ > "$home/$task.pid"; echo made > made.txt; echo "start $task" >> "$home/order"
+if test $task = alpha; then while test -d "$home"; do sleep 0.02; done; fi
+begin; said "$task is done."; settled; leave"#;
+
+#[tokio::test]
+async fn a_tree_is_free_only_when_the_child_of_a_killed_process_is_gone() {
+    let scene = Scene::with(STAYS);
+    // Longer than the next child needs to boot.
+    let config = json!({ "graceMs": 3000 });
+    let mut other = Actor::start(&scene.0.path().join("agent"));
+    other.say(&format!("{GUARDED}alpha"));
+    scene.until(&["start alpha"]).await;
+    let (waits, mut updates) = guarded(scene.0.path(), "beta", &config);
+    let (before, _) = writer_before(&mut updates).await;
+    other.kill();
+    let result = ended(waits).await;
+    assert!(!result.is_error && before.starts_with("writer ("), "{}", result.text);
+    assert_eq!(scene.order(), ["start alpha", "start beta"], "they were not there at once");
+    let locks = fs::read_dir(scene.0.path().join("agent/subagents/writers")).expect("made").count();
+    assert_eq!(locks, 0, "nothing is left of the order");
+}
+
+#[tokio::test]
+async fn a_private_tree_is_taken_over_only_when_the_child_of_a_killed_process_is_gone() {
+    let scene = Scene::with(STAYS);
+    let agent_dir = scene.0.path().join("agent");
+    let env: Vec<_> = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
+    let git = Git::find(&env, None).await.expect("a git");
+    let limits = SnapshotLimits { bytes: 1 << 20, files: 1000 };
+    let store = SnapshotStore::new(git, &agent_dir, &env, limits);
+    let mut other = Actor::start(&agent_dir);
+    other.say(&format!("{GUARDED}{ISOLATED}alpha"));
+    scene.until(&["start alpha"]).await;
+    let alpha = fs::read_to_string(scene.0.path().join("alpha.pid")).expect("it is noted");
+    other.kill();
+    let (mut met, since) = (0, Instant::now());
+    let recovered = loop {
+        assert!(since.elapsed() < PATIENCE, "nobody has taken it over");
+        let recovered = store.recover_trees().await;
+        if !recovered.is_empty() {
+            break recovered;
+        }
+        met += usize::from(Path::new("/proc").join(alpha.trim()).exists());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert!(!Path::new("/proc").join(alpha.trim()).exists() && met > 0, "the child was there for a while");
+    assert!(recovered[0].1.branch.is_some(), "{recovered:?}");
+}
+
+/// Says to the second process that its run gets a tree of its own.
+const ISOLATED: &str = "isolated ";
+
+/// Says to the second process that its child is to have a warden.
+const GUARDED: &str = "guarded ";
+
+/// A call of one writer whose child has a warden.
+fn guarded(root: &Path, task: &str, config: &Value) -> (JoinHandle<ToolResult>, Updates) {
+    let warden = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/debug/pi-subagent-warden");
+    let context = HostContext::clone(&context(root, config, None));
+    let context = HostContext { warden: Some(warden), ..context };
+    one_of(root, task, Arc::new(context), &Cancel::new())
+}
+
 #[test]
 fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
@@ -216,7 +299,14 @@ fn a_second_process_ends_with_its_test() {
         let root = agent_dir.parent().expect("a scene").to_owned();
         for task in script {
             let root = root.clone();
-            runtime.spawn(async move { one(&root, &task, None, &Cancel::new()).0.await });
+            runtime.spawn(async move {
+                let private = json!({ "graceMs": 1000, "agents": { "writer": { "isolation": "private" } } });
+                match task.strip_prefix(GUARDED) {
+                    Some(task) if task.starts_with(ISOLATED) => guarded(&root, task, &private).0.await,
+                    Some(task) => guarded(&root, task, &json!({ "graceMs": 3000 })).0.await,
+                    None => one(&root, &task, None, &Cancel::new()).0.await,
+                }
+            });
         }
     });
 }

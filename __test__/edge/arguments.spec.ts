@@ -73,7 +73,7 @@ describe("startRun", () => {
 			colour: "red",
 		};
 		const handle = start(
-			{ ...scene.options, ...left, config: { model: undefined } },
+			{ ...scene.options, ...left, config: { ...scene.options.config, model: undefined } },
 			null,
 			undefined,
 		) as addon.RunHandle;

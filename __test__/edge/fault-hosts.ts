@@ -17,6 +17,7 @@ import {
 import { fileURLToPath } from "node:url";
 
 import type { ToolResult } from "../../index.js";
+import { pathsBelow } from "../support/files.ts";
 import { survivors } from "../support/survivors.ts";
 import { allows } from "../support/warden.ts";
 import { type HostOptions, host, startHost } from "./host.ts";
@@ -132,8 +133,9 @@ function logIn(scene: Scene): void {
 
 /** Everything in the agent directory that is not the user's own. */
 function filesOf(scene: Scene): string[] {
-	const all = readdirSync(scene.agentDir, { recursive: true }).map(String);
-	return all.filter((name) => name !== "auth.json").sort();
+	return pathsBelow(scene.agentDir)
+		.filter((name) => name !== "auth.json")
+		.sort();
 }
 
 /** The host ends by itself in the middle of a run; nobody hears of a result. */

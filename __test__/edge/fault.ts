@@ -8,6 +8,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 import { type RunHandle, type RunOptions, sanitizeOutput, type ToolResult } from "../../index.js";
+import { pathsBelow } from "../support/files.ts";
 import { survivors } from "../support/survivors.ts";
 import type { Elsewhere } from "./fault-hosts.ts";
 import { inTime, isOfStore, Scene, shape, single, textOf } from "./scene.ts";
@@ -101,7 +102,7 @@ export async function check(test: TestContext, row: Row): Promise<void> {
 
 /** Everything below a directory. */
 function listed(place: string): string[] {
-	return readdirSync(place, { recursive: true }).map(String).sort();
+	return pathsBelow(place).sort();
 }
 
 /** What lies in the directories of runs; anything else below an agent directory is named in full. */

@@ -1,12 +1,13 @@
 /** How long a run lives: as long as somebody can hear of it, and never longer. */
 
 import assert from "node:assert/strict";
-import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { host, startHost } from "./host.ts";
+import { type Ended, host, startHost } from "./host.ts";
 import { answers, hangs, isAlive, Scene, untilGone } from "./scene.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -78,6 +79,29 @@ describe("a process", () => {
 		const ended = await host(scene, "lifetime.mjs", ["callbacks"]);
 		assert.deepEqual([ended.stdout, ended.code, ended.stderr], ["Done. SUBAGENT_DISABLED\n", 0, ""]);
 	});
+});
+
+describe("a command in the tree of a child", { skip: process.platform !== "linux" && "no warden" }, () => {
+	for (const word of ["check", "setup"]) {
+		it(`ends with a host that is killed: ${word}`, async (t) => {
+			const scene = new Scene(t, "begin; said 'Done.'; settled", { agent: "writer", config: { allowWrite: true } });
+			const endless = `echo $$ > ${scene.path("pid")}; sleep 600`;
+			const isolation = word === "setup" ? "isolation: private\n" : "";
+			scene.write(
+				"agent/agents/writer.md",
+				`---\nname: writer\nreadonly: false\n${isolation}${word}: ${endless}\n---\nWrite.`,
+			);
+			if (isolation) {
+				rmSync(scene.path("project/.git"), { recursive: true });
+				execFileSync("git", ["init", "-q"], { cwd: scene.project });
+			}
+			const killed = startHost(scene, "lifetime.mjs", ["awaited"]);
+			const pid = await scene.childPid();
+			const { signal, stdout } = (await killed.end()) as Ended;
+			assert.deepEqual([signal, stdout], ["SIGKILL", ""]);
+			await untilGone(pid);
+		});
+	}
 });
 
 describe("worker threads", () => {

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { describe, it, type TestContext } from "node:test";
 
 import { doctor, endSpares, type RunOptions } from "../../index.js";
+import { pathsBelow } from "../support/files.ts";
 import { survivors } from "../support/survivors.ts";
 import { startHost } from "./host.ts";
 import { isAlive, type Scene, shape, single, textOf, until } from "./scene.ts";
@@ -23,8 +24,7 @@ function sceneOf(test: TestContext, change: Partial<RunOptions> = {}): Scene {
 
 /** Processes, private directories, and files of runs beside their sessions. */
 function traces(scene: Scene): unknown[] {
-	const runs = scene.path("agent/subagents/runs");
-	const files = existsSync(runs) ? readdirSync(runs, { recursive: true, encoding: "utf8" }) : [];
+	const files = pathsBelow(scene.path("agent/subagents/runs"));
 	return [
 		survivors(scene.mark).length,
 		readdirSync(scene.path("tmp")),

@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 
 import type { RunDetails, SingleResult } from "../../index.js";
 import type { EventLog, ToolEnd } from "./event-log.ts";
+import { pathsBelow } from "./files.ts";
 import { ModelServer, type Script } from "./model-server.ts";
 import type { ModelRequest } from "./requests.ts";
 import { call, fail, hang, type Step, say, usage } from "./steps.ts";
@@ -118,8 +119,7 @@ export class Stage {
 	/** The directory of the run that is under way; there has to be exactly one. */
 	runDirectory(): string {
 		const { agentDir } = this.world;
-		const files = readdirSync(agentDir, { recursive: true, encoding: "utf8" });
-		const [guard, other] = files.filter((file) => file.endsWith("/guard.cjs"));
+		const [guard, other] = pathsBelow(agentDir).filter((file) => file.endsWith("/guard.cjs"));
 		if (!guard || other) throw new Error(`the run under way is not the only one: ${guard}, ${other}`);
 		return join(agentDir, dirname(guard));
 	}

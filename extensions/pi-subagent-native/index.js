@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 2dcd706975a6e5b6. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 3b19afb391b6077f. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6352,8 +6352,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 2dcd706975a6e5b6"}.`)) return void 0;
-  const [version] = "0.1.0 2dcd706975a6e5b6".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 3b19afb391b6077f"}.`)) return void 0;
+  const [version] = "0.1.0 3b19afb391b6077f".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6736,7 +6736,10 @@ var Background = class {
 };
 
 // extension/host/native.ts
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath as fileURLToPath2 } from "node:url";
 var loaded;
 function loadAddon() {
   try {
@@ -6747,8 +6750,15 @@ function loadAddon() {
   }
 }
 function describe(error) {
-  const platform = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
-  return `the native addon of pi-subagent-native could not be loaded (${platform}): ${messageOf(error).split("\n", 1)[0]}. Install the package again with \`pi install npm:pi-subagent-native\`, with optional dependencies allowed; in a checkout run \`npm run setup\`.`;
+  const platform = `${process.platform}-${process.arch}${libc()}, Node ${process.versions.node}`;
+  const folder = fileURLToPath2(packageFolder);
+  const remedy = existsSync(join(folder, "Cargo.toml")) ? `Run \`npm run setup\` in ${folder}.` : "Install the package again with `pi install npm:pi-subagent-native`, with optional dependencies allowed.";
+  return `the native addon of pi-subagent-native could not be loaded (${platform}): ${messageOf(error).split("\n", 1)[0]}. ${remedy}`;
+}
+function libc() {
+  if (process.platform !== "linux") return "";
+  const { header } = process.report.getReport();
+  return header?.glibcVersionRuntime ? ", glibc" : ", musl";
 }
 
 // extension/ui/key-text.ts
@@ -7987,9 +7997,9 @@ function panelRuns(background, session2, changed) {
       runs.problem = messageOf(error);
     }
     askedAt = Date.now();
-    join();
+    join2();
   });
-  const join = () => {
+  const join2 = () => {
     const byKey = new Map(stored.map((run) => [run.key, run]));
     const told = background.runs.map((run) => completed(run, byKey.get(run.key)));
     for (const { key } of told) byKey.delete(key);
@@ -8010,13 +8020,13 @@ function panelRuns(background, session2, changed) {
     isComplete: false,
     problem: void 0,
     run: (key) => runs.list.find((run) => run.key === key),
-    join,
+    join: join2,
     /** Lists the runs of all sessions, or only this one's. */
     toggleAll() {
       runs.isAll = !runs.isAll;
       const [own] = background.runs;
       if (!runs.isAll) stored = stored.filter(({ session: session3 }) => session3 === own?.session);
-      join();
+      join2();
       reading.want();
     },
     /** Asks the store now, or when it is time to. */
@@ -8025,7 +8035,7 @@ function panelRuns(background, session2, changed) {
       if (now || !reading.isBusy() && age >= (runs.isAll ? ALL_EVERY_MS : OWN_EVERY_MS)) reading.want();
     }
   };
-  join();
+  join2();
   return runs;
 }
 function completed(told, stored) {

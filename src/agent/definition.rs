@@ -144,6 +144,8 @@ pub struct AgentDefinition {
     pub ask: Asks,
     /// The shell command that checks the child's work.
     pub check: Option<String>,
+    /// The shell command that prepares the private tree of an isolated run.
+    pub setup: Option<String>,
     /// The shape of the result that the child has to submit.
     pub output_schema: Option<OutputSchema>,
     /// The system prompt: the file's body, or the description when the body is empty.

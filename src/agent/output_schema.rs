@@ -32,6 +32,12 @@ impl OutputSchema {
         Ok(Self(schema))
     }
 
+    /// The schema, as it was given.
+    #[must_use]
+    pub fn own(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
     /// The parameters of the tool: the schema itself, or an object with one field of that shape.
     #[must_use]
     pub fn parameters(&self) -> Value {

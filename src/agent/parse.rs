@@ -35,7 +35,7 @@ const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// Reads one field into the definition.
 type Read = fn(&mut Reader<'_>, &Field, &mut AgentDefinition);
 
-const FIELDS: [(&str, Read); 21] = [
+const FIELDS: [(&str, Read); 22] = [
     ("name", |reader, field, agent| agent.name = reader.name(field).unwrap_or_default()),
     ("description", |reader, field, agent| reader.description(field, agent)),
     ("readonly", |reader, field, agent| agent.readonly = reader.readonly(field).unwrap_or_default()),
@@ -68,6 +68,7 @@ const FIELDS: [(&str, Read); 21] = [
     ("skills", |reader, field, agent| agent.skills = reader.skills(field)),
     ("ask", |reader, field, agent| agent.ask = reader.ask(field).unwrap_or_default()),
     ("check", |reader, field, agent| agent.check = reader.text(field)),
+    ("setup", |reader, field, agent| agent.setup = reader.text(field)),
     ("outputSchema", |reader, field, agent| agent.output_schema = reader.schema(field)),
 ];
 

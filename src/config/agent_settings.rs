@@ -17,6 +17,9 @@ pub struct AgentSettings {
     /// The command that checks its work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
+    /// The command that prepares its private tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup: Option<String>,
     /// The limits that can be made stricter.
     #[serde(flatten)]
     pub bounds: AgentBounds,

@@ -76,6 +76,7 @@ impl Checker<'_> {
                 let declared = self.list(kind, value, items, |text| tool_name(text).is_some())?;
                 return Ok(pi_names(&declared));
             }
+            (Kind::Place, Json::Text(text)) => is_place(text).then(|| json!(text)),
             (Kind::PlaceList, Json::List(items)) => return self.list(kind, value, items, is_place),
             (Kind::AllowedList, Json::List(items)) => return self.allowed(value, items),
             (Kind::Command, Json::List(items)) if !items.is_empty() => {
@@ -243,6 +244,7 @@ fn expected(kind: Kind) -> String {
         Kind::TextList | Kind::LspActions => "a list of names",
         Kind::AllowedList => "a list of exact values and of rules such as `rule:jwt`",
         Kind::PlaceList => "a list of paths that begin with `/` or `~/`",
+        Kind::Place => "a path that begins with `/` or `~/`",
         Kind::Command => "a program and its arguments, such as [\"node\", \"cli.js\"]",
         Kind::Environment => "an object of names and texts",
         Kind::Launchers => "an object of launchers by name",
@@ -372,6 +374,7 @@ mod tests {
             json!(""),
             json!("-x"),
             json!("a\nb"),
+            json!("/a"),
             json!("inherit"),
             json!("auto"),
             json!("none"),
@@ -393,7 +396,11 @@ mod tests {
                     all.set(key.path, checked.clone());
                     let again = Values::of(&all.into_config());
                     let (found, written) = (again.of_key(key.path), &checked);
-                    assert!(found == written || found.as_f64() == written.as_f64(), "{}: {value}", key.path);
+                    assert!(
+                        found == written || found.as_f64() == written.as_f64(),
+                        "`{}` is {found} after {value} was set: has it a field in src/config/settings.rs?",
+                        key.path
+                    );
                     accepted += 1;
                 }
             }

@@ -26,7 +26,6 @@ pub(super) const READ_FAILED: Code = (Severity::Error, "CONFIG_READ_FAILED");
 const VALUE_INVALID: Code = (Severity::Error, "CONFIG_VALUE_INVALID");
 const KEY_UNKNOWN: Code = (Severity::Warning, "CONFIG_KEY_UNKNOWN");
 const KEY_DUPLICATE: Code = (Severity::Error, "CONFIG_KEY_DUPLICATE");
-const NOT_IN_FORCE: Code = (Severity::Info, "CONFIG_KEY_NOT_IN_FORCE");
 const TOO_MANY: Code = (Severity::Warning, "CONFIG_TOO_MANY_PROBLEMS");
 pub(super) const FOREIGN: Code = (Severity::Warning, "CONFIG_FILE_FOREIGN");
 const PROJECT_REFUSED: Code = (Severity::Warning, "CONFIG_PROJECT_REFUSED");
@@ -288,10 +287,6 @@ impl<'a> Reader<'a> {
             Ok(checked) => checked,
             Err(mistake) => return self.report(VALUE_INVALID, mistake.at, mistake.message),
         };
-        if !key.in_force {
-            let message = format!("`{}` is understood and not yet in force in this version", key.path);
-            self.report(NOT_IN_FORCE, name_at, message);
-        }
         if !is_project {
             return self.values.set(key.path, checked);
         }

@@ -59,8 +59,7 @@ fn cell(key: &Key, column: &str, old: &str) -> String {
     match column {
         "Key" => format!("`{}`", key.path),
         "Default" => default(key),
-        "Values" if key.in_force => values(key),
-        "Values" => format!("{}; not in force yet", values(key)),
+        "Values" => values(key),
         "In a project" => project(key).to_owned(),
         _ => old.to_owned(),
     }
@@ -88,6 +87,7 @@ fn values(key: &Key) -> String {
         Kind::Choice(choices) => words(choices.iter().copied()),
         Kind::Text => "a text".to_owned(),
         Kind::TextList => "a list of texts".to_owned(),
+        Kind::Place => "a path".to_owned(),
         Kind::PlaceList => "a list of paths".to_owned(),
         Kind::AllowedList => "a list of texts and `rule:NAME`".to_owned(),
         Kind::Command => "a program and its arguments, a list".to_owned(),
@@ -130,7 +130,10 @@ fn check(name: &str, keys: &[Key]) {
         return;
     }
     let stale = page.lines().zip(renewed.lines()).find(|(is, should)| is != should);
-    assert_eq!(stale, None, "docs/{name} is stale: run `{UPDATE}=1 cargo test --lib config::reference`");
+    assert_eq!(
+        stale, None,
+        "docs/{name} is stale: run `{UPDATE}=1 cargo test --no-default-features --lib config::reference`"
+    );
 }
 
 #[test]

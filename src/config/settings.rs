@@ -123,6 +123,8 @@ pub struct Config {
     pub snapshot: SnapshotSettings,
     /// The private trees of isolated runs.
     pub isolation: IsolationSettings,
+    /// The directory that every run is recorded in; `None` records none.
+    pub recordings: Option<String>,
     /// Programs that start children elsewhere, by name.
     pub launchers: BTreeMap<String, Launcher>,
     /// The launcher of agents that name none; `None` starts children on this machine.
@@ -283,6 +285,11 @@ pub struct SnapshotSettings {
 pub struct IsolationSettings {
     /// Ignored files and directories that they get a copy of, relative to the root of the tree.
     pub copy: Vec<String>,
+    /// The shell command that prepares them, for agents that name none.
+    pub setup: Option<String>,
+    /// The longest that a command may prepare one.
+    #[serde(rename = "setupTimeoutMs", with = "Millis")]
+    pub setup_timeout: Duration,
 }
 
 /// What is taken out of texts.

@@ -27,11 +27,18 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
     let unknown = without_session.iter().filter(|path| !stored.contains(*path)).count();
     all.extend(without_session);
     let all: Vec<PathBuf> = all.into_iter().filter(|path| path.is_dir()).collect();
-    let found = disk_use(&all);
+    // What was in the trees of runs before them counts, too.
+    let snapshots = run_directories(&layout::snapshots(&context.agent_dir));
+    let found = disk_use(&[&all[..], &snapshots].concat());
     let about = if found.is_complete { "" } else { "more than " };
-    let count = match all.len() {
-        1 => "1 directory of runs takes".to_owned(),
-        count => format!("{count} directories of runs take"),
+    let count = match (all.len(), snapshots.len()) {
+        (1, 0) => "1 directory of runs takes".to_owned(),
+        (count, 0) => format!("{count} directories of runs take"),
+        (count, trees) => {
+            let directories = if count == 1 { "directory" } else { "directories" };
+            let trees = figures::counted(trees, "snapshot");
+            format!("{count} {directories} of runs and {trees} of their trees take")
+        }
     };
     let orphaned = match unknown {
         0 => String::new(),
@@ -198,6 +205,16 @@ mod tests {
         assert_eq!(check.message, expected);
         config.quota_bytes = all;
         assert_eq!(disk(&context, &config).status, Status::Ok);
+        // The quota counts what is kept of trees, and so does this.
+        run("agent/subagents/snapshots/00000005");
+        let check = disk(&context, &config);
+        assert_eq!(check.status, Status::Warning, "{}", check.message);
+        let expected = format!(
+            "5 directories of runs and 1 snapshot of their trees take up {} of",
+            figures::bytes(all / 5 * 6)
+        );
+        assert!(check.message.starts_with(&expected), "{}", check.message);
+        fs::remove_dir_all(layout::snapshots(&agent_dir)).expect("removed");
         config.quota_bytes = 0;
         let check = disk(&context, &config);
         assert_eq!(check.status, Status::Ok);

@@ -70,13 +70,16 @@ async fn test(name: &str, launcher: &Configured, cwd: PathBuf, context: &HostCon
         None => error(format!("no child was started: {}", why())).hint(
             "it must start `{argv}` with its standard input; where it leaves the words to a shell: \"quote\": \"sh\"",
         ),
-        Some(Answered { cwd, version, has_guard: false }) => {
+        Some(Answered { cwd, version, has_guard: false, .. }) => {
             error(format!("pi did not start in `{cwd}` (version: {version}): {}", why()))
                 .hint("`piCommand` of the launcher names pi there")
         }
-        Some(Answered { cwd, version, .. }) => {
+        Some(Answered { cwd, version, is_held, .. }) => {
             let took = figures::duration(since.elapsed());
-            let message = format!("`{name}`: pi {version} with our guard in `{cwd}`; a start takes {took}");
+            let held = if is_held { "ends with it" } else { "may outlive it, because this package is not installed there" };
+            let message = format!(
+                "`{name}`: pi {version} with our guard in `{cwd}`; a start takes {took}; what a child starts there {held}"
+            );
             match PiVersion::parse(&version) {
                 Some(found) if found < OLDEST => Check::new(AREA, Status::Warning, message)
                     .hint(format!("older than {OLDEST}, the oldest version that is tested; update pi there")),

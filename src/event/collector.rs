@@ -32,6 +32,8 @@ pub struct Collector {
     before: Option<Box<State>>,
     counts: Counts,
     noise: Noise,
+    /// The line before which nothing is an event, until it has come.
+    banner_ends: Option<&'static str>,
 }
 
 /// What is known of the current line.
@@ -73,13 +75,21 @@ impl Collector {
         self
     }
 
+    /// Takes what comes before this line for noise, whatever it looks like.
+    #[must_use]
+    pub fn behind(mut self, line: Option<&'static str>) -> Self {
+        self.banner_ends = line;
+        self
+    }
+
     /// Takes the next bytes of the stream, cut anywhere.
     pub fn push(&mut self, chunk: &[u8]) -> Progress {
         let mut progress = Progress::default();
         self.counts.bytes += chunk.len() as u64;
         let pieces = self.lines.pieces(chunk);
         for Piece { bytes, ends } in pieces {
-            if ends && self.line == Line::Blank && self.known_line(bytes, &mut progress) {
+            let is_event = self.banner_ends.is_none();
+            if ends && is_event && self.line == Line::Blank && self.known_line(bytes, &mut progress) {
                 continue;
             }
             self.read(bytes);
@@ -182,7 +192,7 @@ impl Collector {
         if self.line == Line::Blank {
             bytes = bytes.trim_ascii_start();
             let Some(&first) = bytes.first() else { return };
-            self.line = if first == b'{' { Line::Json } else { Line::Noise };
+            self.line = if first == b'{' && self.banner_ends.is_none() { Line::Json } else { Line::Noise };
             self.last_byte = 0;
             self.skimmer.reset();
             self.noise.begin_line();
@@ -210,6 +220,7 @@ impl Collector {
             Line::Blank => return,
             Line::Noise => {
                 self.noise.end_line();
+                self.banner_ends = self.banner_ends.filter(|line| !self.noise.last_is(line));
                 false
             }
             Line::Json => self.skimmer.is_complete(),

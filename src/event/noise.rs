@@ -48,6 +48,12 @@ impl Noise {
         self.text.push("\n");
     }
 
+    /// Whether the newest line is this one.
+    pub(super) fn last_is(&self, line: &str) -> bool {
+        let before = self.text.view().strip_suffix('\n').and_then(|text| text.strip_suffix(line));
+        before.is_some_and(|before| before.is_empty() || before.ends_with('\n'))
+    }
+
     pub(super) fn to_text(&self) -> String {
         self.text.view_from_word().trim_end_matches('\n').to_owned()
     }

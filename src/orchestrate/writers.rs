@@ -2,6 +2,7 @@
 //!
 //! The queue lets one run of this process come here for each tree.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,9 +10,9 @@ use tokio::time::sleep;
 
 use super::queue::Writes;
 use crate::process::{Cancel, CancelReason};
-use crate::run::{AdmittedRun, Progress, ProgressSender, RunState, off_thread};
+use crate::run::{AdmittedRun, HostContext, Progress, ProgressSender, RunState, off_thread};
 use crate::text::figures::millis;
-use crate::workspace::{HeldTree, Look, WritersTurn};
+use crate::workspace::{HeldTree, Look, WorkTree, WritersTurn};
 
 /// How often we look whether another process has left the tree. A child takes longer than that to boot.
 const POLL: Duration = Duration::from_millis(200);
@@ -51,7 +52,10 @@ pub(super) async fn turn_of(
         };
         turn = back;
         match look {
-            Ok(Look::Free(held)) => return Ok(Some(held)),
+            Ok(Look::Free(held)) => {
+                ready.tree_lock = Some(held.lock());
+                return Ok(Some(held));
+            }
             Ok(Look::Taken(other)) => {
                 progress.send_replace(waiting(other.as_deref().unwrap_or(SOMEBODY), since));
             }
@@ -66,6 +70,32 @@ pub(super) async fn turn_of(
             reason = cancel.cancelled() => return Err(reason),
             () = sleep(POLL) => {}
         }
+    }
+}
+
+/// The tree around `cwd` for a command of a person, called `by`, until it is dropped: what the command writes would pass for the
+/// work of a run. `None` without usable locks.
+///
+/// # Errors
+///
+/// Who writes to the tree now. A person can wait better than a command.
+pub(super) async fn tree_for(
+    cwd: &Path,
+    context: &HostContext,
+    by: String,
+) -> Result<Option<HeldTree>, String> {
+    let (cwd, agent_dir) = (cwd.to_owned(), context.agent_dir.clone());
+    let look = move || {
+        let tree = WorkTree::of(&cwd, None)?;
+        WritersTurn::new(&agent_dir, &tree).look(&by).ok()
+    };
+    match off_thread(look).await {
+        Ok(Some(Look::Free(held))) => Ok(Some(held)),
+        Ok(Some(Look::Taken(writer))) => {
+            let writer = writer.as_deref().unwrap_or(SOMEBODY);
+            Err(format!("{writer} writes in this tree: wait for it, or stop it first"))
+        }
+        _ => Ok(None),
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Activity {
     pub settled: bool,
     /// How long the child may stay for a last word after its work settled. The silence limit still applies meanwhile.
     pub stay: Option<Duration>,
+    /// The child hands over what it has made. It may stay for as long as it does, also after its work settled.
+    pub hands_over: bool,
 }
 
 /// What did not happen in time.
@@ -64,7 +66,7 @@ impl IdleTimer {
         // Output after the work is done does not extend the stay, so only a change of these two restarts the linger
         // clock.
         let has_changed = self.settled != activity.settled || self.stay != activity.stay;
-        if has_changed || (!self.settled && (activity.alive || resumed)) {
+        if has_changed || activity.hands_over || (!self.settled && (activity.alive || resumed)) {
             self.since = now;
         }
         if activity.alive || resumed {
@@ -108,7 +110,7 @@ mod tests {
     const LIMIT: Option<Duration> = Some(Duration::from_secs(10));
 
     fn activity(alive: bool, silence: Option<Duration>, settled: bool) -> Activity {
-        Activity { alive, silence, settled, stay: None }
+        Activity { alive, silence, settled, ..Activity::default() }
     }
 
     #[test]

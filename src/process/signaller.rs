@@ -1,5 +1,6 @@
 //! What signals the processes of a tree, and what it finds out about them.
 
+use std::fs::File;
 use std::process::ExitStatus;
 
 use super::warden::{Mechanism, OverLimit, Tally};
@@ -18,6 +19,9 @@ pub(super) trait Signaller: Send + Sync {
     /// Tells the warden not to remove [`Options::unless_kept`](super::warden::Options::unless_kept) if this process
     /// dies first.
     fn keep(&self) {}
+
+    /// Has the warden hold an open file until the tree is gone, even if this process dies first.
+    fn hold(&self, _file: &File) {}
 
     /// Lets the warden go once the tree is gone. `cleaned` says whether what the child has left is removed; if not, the
     /// warden removes it.

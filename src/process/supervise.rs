@@ -42,6 +42,9 @@ pub struct SuperviseLimits {
     pub linger: Duration,
     /// How long output is read after the child has exited, in case another process holds its pipes open.
     pub drain: Duration,
+    /// How long a child may take to leave by itself, after it was told to stop and its input has ended, before it is asked to
+    /// by a signal. For one that has something to hand over, which a signal would lose.
+    pub leave: Duration,
 }
 
 impl Default for SuperviseLimits {
@@ -54,6 +57,7 @@ impl Default for SuperviseLimits {
             linger: Duration::from_secs(2),
             // A dead child's output is already in the pipe; only an escaped descendant causes a wait.
             drain: Duration::from_secs(2),
+            leave: Duration::ZERO,
         }
     }
 }
@@ -177,7 +181,7 @@ impl Started {
         let status = match &end {
             End::Left(status) => *status,
             End::Outstayed => intake.pump(terminate(&tree, limits.grace, cancel)).await,
-            _ => interrupt(&tree, &mut intake, limits.grace, cancel).await,
+            _ => interrupt(&tree, &mut intake, limits, cancel).await,
         };
         intake.pump(tree.cleared()).await;
         if let Some(left) = left {
@@ -229,7 +233,7 @@ enum End {
 async fn interrupt(
     tree: &ProcessTree,
     intake: &mut Intake<'_>,
-    grace: Duration,
+    SuperviseLimits { grace, leave, .. }: SuperviseLimits,
     cancel: &Cancel,
 ) -> Option<ExitStatus> {
     let since = Instant::now();
@@ -244,6 +248,15 @@ async fn interrupt(
     }
     intake.streams.input.end();
     let rest = grace.saturating_sub(since.elapsed());
+    if !leave.is_zero() && !is_leaving && intake.streams.has_begun {
+        let mut shut_down = pin!(cancel.shut_down());
+        let mut left = pin!(timeout(leave, intake.pump(tree.ended())));
+        select! {
+            biased;
+            _ = &mut left => {}
+            () = &mut shut_down => {}
+        }
+    }
     intake.pump(terminate(tree, rest, cancel)).await
 }
 

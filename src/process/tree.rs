@@ -1,6 +1,7 @@
 //! A child and everything it starts.
 
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -143,6 +144,12 @@ impl ProcessTree {
     /// Call it before the child gets its work. Does nothing without a warden.
     pub(crate) fn keep(&self) {
         self.signaller.keep();
+    }
+
+    /// Has the warden hold an open file until no process of the tree is left: a lock of this process then lasts as long as
+    /// they do, even if this process is killed. Does nothing without a warden.
+    pub(crate) fn hold(&self, file: &File) {
+        self.signaller.hold(file);
     }
 
     /// The duty to clean up after this tree; take it once.

@@ -1,15 +1,28 @@
 //! Runs that work in a private tree.
 
-use std::path::Path;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
 
 use crate::config::Config;
 use crate::files::layout;
+use crate::run::admit::resolve::ResolvedRun;
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
+use crate::run::launch::launcher::{Heard, WorkThere};
 use crate::run::snapshots::snapshot_store;
 use crate::text::chain;
 use crate::text::figures::counted;
 use crate::workspace::{Imported, PrivateTree, SnapshotError, SnapshotStore, TreeLock, noted_trees, root_of};
+
+/// How long a warden may take from the kill of its tree to its own end; it gives up after less.
+const KILLING: Duration = Duration::from_secs(3);
+/// How often we look whether it has ended.
+const POLL: Duration = Duration::from_millis(200);
 
 /// What an isolated run has left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,27 +46,34 @@ pub struct IsolationReport {
 /// The private tree of a run under way.
 pub(in crate::run) struct Isolated {
     store: SnapshotStore,
-    tree: PrivateTree,
-    _alive: TreeLock,
+    tree: Tree,
+    alive: TreeLock,
+}
+
+enum Tree {
+    Here(Box<PrivateTree>),
+    There { work: Arc<WorkThere>, launcher: String, notices: Vec<String> },
 }
 
 impl Isolated {
     /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. One that `goes_on`
     /// begins with the branch that it has made before. Returns also the directory that corresponds to `cwd`.
     ///
+    /// Has to be polled to its end: what is made half is nobody's. [`Self::unmake`] removes what is not wanted any more.
+    ///
     /// # Errors
     ///
-    /// The reason, for people.
+    /// The reason, for people. Nothing is left then.
     pub(in crate::run) async fn create(
-        context: &HostContext,
-        config: &Config,
-        id: &str,
-        cwd: &Path,
+        context: Arc<HostContext>,
+        resolved: Arc<ResolvedRun>,
+        id: String,
+        at: PathBuf,
         goes_on: bool,
-    ) -> Result<(Self, std::path::PathBuf), String> {
+    ) -> Result<(Self, PathBuf), String> {
+        let (context, config, id) = (&*context, &resolved.config, &*id);
         let unavailable = |why: String| format!("isolation: private, but unavailable: {why}");
         let store = snapshot_store(context, config).await.map_err(|error| unavailable(chain(&error)))?;
-        let at = cwd.to_owned();
         let (cwd, root) = blocking(move || {
             let cwd = crate::agent::canonical(&at);
             let root = root_of(&cwd);
@@ -61,14 +81,22 @@ impl Isolated {
         })
         .await;
         // Its earlier part may have died before its tree was taken over.
-        let lost = store.recover_tree(id).await.map_err(|error| unavailable(chain(&error)))?;
-        let began = store.open(id).await.ok().filter(|_| goes_on).map(|before| before.tree);
-        let snapshot = store.take(id, &root).await.map_err(|error| unavailable(chain(&error)))?;
+        let lost = recovered(&store, id, config).await.map_err(|error| unavailable(chain(&error)))?;
+        let before = if goes_on { store.open(id).await.ok() } else { None };
+        if before.as_ref().and_then(|before| before.applied.as_ref()).is_some_and(|apply| !apply.is_complete)
+        {
+            return Err(format!(
+                "an apply of what it did before was interrupted: `/subagents apply --abort {id}` first, so that nothing of \
+                 that is lost"
+            ));
+        }
+        store.set_aside(id).await.map_err(|error| unavailable(chain(&error)))?;
         let place = layout::private_trees(&context.agent_dir);
         let made = async {
+            let snapshot = store.take(id, &root).await?;
             let alive = store.hold_tree(id).await?;
-            let snapshot =
-                if goes_on { store.at_branch(snapshot, began.as_deref()).await? } else { snapshot };
+            let began = before.as_ref().map(|before| before.tree.as_str());
+            let snapshot = if goes_on { store.at_branch(snapshot, began).await? } else { snapshot };
             store.note_elsewhere(&snapshot).await?;
             Ok::<_, SnapshotError>((
                 alive,
@@ -79,6 +107,7 @@ impl Isolated {
             Ok(made) => made,
             Err(error) => {
                 let _ = store.release(id).await;
+                store.bring_back(id).await;
                 return Err(unavailable(chain(&error)));
             }
         };
@@ -89,7 +118,7 @@ impl Isolated {
             )
         }));
         // Joined with nothing, a path would end in a separator.
-        let inner: std::path::PathBuf = tree
+        let inner: PathBuf = tree
             .root
             .components()
             .chain(cwd.strip_prefix(&root).unwrap_or(Path::new("")).components())
@@ -97,27 +126,123 @@ impl Isolated {
         let made = inner.clone();
         // Nothing in it may be tracked.
         let _ = blocking(move || std::fs::create_dir_all(made)).await;
-        Ok((Self { store, tree, _alive: alive }, inner))
+        Ok((Self { store, tree: Tree::Here(Box::new(tree)), alive }, inner))
     }
 
-    /// The root of the private tree.
-    pub(in crate::run) fn root(&self) -> &Path {
-        &self.tree.root
+    /// Takes a snapshot as [`Self::create`] does, for a private tree that a launcher's script makes elsewhere. Returns also what the
+    /// script is told of it. Has to be polled to its end, too.
+    ///
+    /// # Errors
+    ///
+    /// The reason, for people.
+    pub(in crate::run) async fn there(
+        context: Arc<HostContext>,
+        resolved: Arc<ResolvedRun>,
+        id: String,
+        at: PathBuf,
+        launcher: String,
+    ) -> Result<(Self, Arc<WorkThere>), String> {
+        let (context, config, id) = (&*context, &resolved.config, &*id);
+        let unavailable = |why: String| format!("isolation: private, but unavailable: {why}");
+        let store = snapshot_store(context, config).await.map_err(|error| unavailable(chain(&error)))?;
+        let (cwd, root) = blocking(move || {
+            let cwd = crate::agent::canonical(&at);
+            let root = root_of(&cwd);
+            (cwd, root)
+        })
+        .await;
+        let snapshot = store.take(id, &root).await.map_err(|error| unavailable(chain(&error)))?;
+        let place = layout::private_trees(&context.agent_dir);
+        let made = async {
+            let alive = store.hold_tree(id).await?;
+            store.note_elsewhere(&snapshot).await?;
+            Ok::<_, SnapshotError>((alive, store.tree_there(&snapshot, &place).await?))
+        };
+        let (alive, mut tree) = match made.await {
+            Ok(made) => made,
+            Err(error) => {
+                let _ = store.release(id).await;
+                return Err(unavailable(chain(&error)));
+            }
+        };
+        let mut notices = std::mem::take(&mut tree.notices);
+        let settings = &config.isolation;
+        let lacking = [
+            ("what `isolation.copy` names is not in the private tree", !settings.copy.is_empty()),
+            ("`isolation.setup` did not prepare the private tree", settings.setup.is_some()),
+        ];
+        let lacking = lacking.into_iter().filter(|(_, is_set)| *is_set);
+        notices.extend(lacking.map(|(what, _)| format!("{what}: `{launcher}` makes it elsewhere")));
+        let inner = cwd.strip_prefix(&root).unwrap_or(Path::new("")).to_string_lossy().into_owned();
+        let work = Arc::new(WorkThere { tree, inner });
+        let tree = Tree::There { work: Arc::clone(&work), launcher, notices };
+        Ok((Self { store, tree, alive }, work))
+    }
+
+    /// Says that the run begins: there is no way back to what its earlier part has left.
+    pub(in crate::run) async fn begin(&self) {
+        self.store.forget_earlier(self.id()).await;
+    }
+
+    /// Removes a tree that was made for a run that has not begun. What an earlier part of it has left is as it was.
+    pub(in crate::run) async fn unmake(self) {
+        match &self.tree {
+            Tree::Here(tree) => self.store.unmake(tree).await,
+            // What stays is found by the next sweep.
+            Tree::There { work, .. } => drop(self.store.release(&work.tree.snapshot.id).await),
+        }
+    }
+
+    fn id(&self) -> &str {
+        match &self.tree {
+            Tree::Here(tree) => &tree.snapshot.id,
+            Tree::There { work, .. } => &work.tree.snapshot.id,
+        }
+    }
+
+    /// The root of the private tree, if it is on this machine.
+    pub(in crate::run) fn root(&self) -> Option<&Path> {
+        match &self.tree {
+            Tree::Here(tree) => Some(&tree.root),
+            Tree::There { .. } => None,
+        }
+    }
+
+    /// Says that the run is alive.
+    pub(in crate::run) fn lock(&self) -> Option<&File> {
+        self.alive.file()
     }
 
     /// What the tree lacks.
     pub(in crate::run) fn notices(&self) -> &[String] {
-        &self.tree.notices
+        match &self.tree {
+            Tree::Here(tree) => &tree.notices,
+            Tree::There { notices, .. } => notices,
+        }
     }
 
-    /// Takes over what was done in it. Returns notices, too.
-    pub(in crate::run) async fn import(self) -> (IsolationReport, Vec<String>, Vec<String>) {
-        let Imported { branch, commits, patch, changes, insertions, deletions, kept, notices, .. } =
-            self.store.import(&self.tree).await;
+    /// Takes over what was done in it, of which `heard` has come from elsewhere. Returns notices, too.
+    pub(in crate::run) async fn import(
+        self,
+        heard: Option<Box<Heard>>,
+    ) -> (IsolationReport, Vec<String>, Vec<String>) {
+        let (imported, id) = match &self.tree {
+            Tree::Here(tree) => (self.store.import(tree).await, &tree.snapshot.id),
+            Tree::There { work, launcher, .. } => {
+                // Without a child nothing was changed.
+                let (brought, left) = heard.map_or((Ok(None), None), |heard| heard.into_brought());
+                let mut imported = self.store.import_there(&work.tree, brought).await;
+                imported.notices.extend(left.map(|left| {
+                    format!("whether `{left}` was removed where `{launcher}` starts children is not known")
+                }));
+                (imported, &work.tree.snapshot.id)
+            }
+        };
+        let Imported { branch, commits, patch, changes, insertions, deletions, kept, notices, .. } = imported;
         if branch.is_none() && kept.is_none() {
-            let _ = self.store.release(&self.tree.snapshot.id).await;
+            let _ = self.store.release(id).await;
         }
-        let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let report = IsolationReport {
             branch,
             patch: patch.map(text),
@@ -129,6 +254,26 @@ impl Isolated {
         };
         let paths = changes.iter().map(|change| change.path.to_string_lossy().into_owned()).collect();
         (report, paths, notices)
+    }
+}
+
+/// Takes over what the run `id` has left in a private tree. Where its process was killed a moment ago, its warden may still be
+/// ending its child, which is waited for.
+async fn recovered(
+    store: &SnapshotStore,
+    id: &str,
+    config: &Config,
+) -> Result<Option<Imported>, SnapshotError> {
+    let until = Instant::now() + config.grace + KILLING;
+    loop {
+        match store.recover_tree(id).await {
+            Err(SnapshotError::File(error))
+                if error.source.kind() == io::ErrorKind::WouldBlock && Instant::now() < until =>
+            {
+                sleep(POLL).await;
+            }
+            recovered => return recovered,
+        }
     }
 }
 

@@ -20,6 +20,7 @@
 //! | `launch` | how its child is started, and what files it finds |
 //! | `drive` | how the child is driven, and what its events mean |
 //! | `budget` | what it may spend, and what happens at the bound |
+//! | `record` | what is kept of it for a report that can be replayed |
 //! | `outcome` | how it ended, what its result says, and whether another attempt follows |
 
 pub(crate) mod admit;
@@ -33,6 +34,7 @@ mod isolation;
 pub(crate) mod launch;
 mod outcome;
 mod progress;
+mod record;
 mod result;
 pub(crate) mod snapshots;
 pub(crate) mod spec;
@@ -61,6 +63,6 @@ pub use result::{
     Announcement, CallError, CheckReport, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult,
     TimeoutReason, ToolResult,
 };
-pub(crate) use snapshots::{snapshot_store, undo};
+pub(crate) use snapshots::snapshot_store;
 pub use spec::{Resumption, RunId, RunOverrides, RunSpec, Timeout};
 pub use state::{RunOutcome, RunState, TaskState};

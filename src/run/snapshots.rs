@@ -1,13 +1,11 @@
 //! What was in the tree of a run before it.
 
-use std::time::SystemTime;
-
 use crate::config::Config;
 use crate::process::Outcome;
 use crate::run::admit::HostCapabilities;
 use crate::run::blocking::spawn_task;
 use crate::run::context::HostContext;
-use crate::workspace::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone};
+use crate::workspace::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
 
 /// Files of a work tree that may differ from its last commit.
 const MAX_FILES: usize = 200_000;
@@ -68,36 +66,26 @@ impl Before {
     }
 
     /// Notes the state of the tree at the end of the run, for an undo, or removes the snapshot of a run that has changed
-    /// nothing. After an abort this goes on by itself.
-    pub(in crate::run) async fn at_end(self, outcome: &Outcome) {
+    /// nothing. After an abort this goes on by itself. Returns a notice for the user when the state could not be noted.
+    pub(in crate::run) async fn at_end(self, outcome: &Outcome) -> Option<String> {
         let noted = async move {
-            if self.store.note_end(&self.snapshot).await.is_ok_and(|has_changed| !has_changed) {
-                let _ = self.store.release(&self.snapshot.id).await;
+            match self.store.note_end(&self.snapshot).await {
+                Ok(true) => None,
+                Ok(false) => {
+                    // What stays is found by the next sweep.
+                    let _ = self.store.release(&self.snapshot.id).await;
+                    None
+                }
+                Err(error) => Some(format!(
+                    "what this run has changed could not be noted at its end, so that an undo goes by the times of files: {}",
+                    crate::text::chain(&error)
+                )),
             }
         };
         if matches!(outcome, Outcome::Cancelled(_)) {
             spawn_task(noted);
-        } else {
-            noted.await;
+            return None;
         }
+        noted.await
     }
-}
-
-/// Brings back what the run `id` has changed, which has ended at that time. `None`: nothing is known of the tree before it.
-///
-/// # Errors
-///
-/// Without git, or when it fails. Nothing has changed then.
-pub(crate) async fn undo(
-    context: &HostContext,
-    config: &Config,
-    id: &str,
-    ended: SystemTime,
-) -> Result<Option<Undone>, SnapshotError> {
-    let store = snapshot_store(context, config).await?;
-    let snapshot = match store.open(id).await {
-        Err(SnapshotError::Unknown { .. }) => return Ok(None),
-        found => found?,
-    };
-    store.undo(&snapshot, ended).await.map(Some)
 }

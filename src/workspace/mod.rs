@@ -24,9 +24,10 @@ mod writing;
 pub use apply::{Applied, ApplyError, Difference, Discarded};
 pub use git::{Git, GitError};
 pub(crate) use private::noted_trees;
-pub use private::{Imported, PrivateTree, TreeLock};
+pub use private::{Brought, Imported, PrivateTree, TreeLock, TreeThere};
 pub(crate) use root::{REPOSITORY, has_git, is_bare, root_of};
 pub(crate) use scan::{Found, PARTIAL, scan};
+pub(crate) use snapshot::unless_blocked;
 pub use snapshot::{
     Apply, Change, ChangeKind, Left, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone,
 };

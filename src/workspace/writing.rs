@@ -1,11 +1,13 @@
 //! One writer at a time in a work tree, over all processes that share an agent directory.
 //!
-//! Who writes holds the tree's lock, which the kernel releases however its process ends. Who waits for that holds the
+//! Who writes holds the tree's lock, which the kernel releases however its process ends. The wardens of its children hold it,
+//! too, so that a killed process keeps the tree until its children are gone. Who waits for that holds the
 //! gate, so that a process with many writers cannot keep the tree from the others: its next one waits at the gate.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::root::root_of;
 use crate::files::exclusive::{lock, remove};
@@ -82,9 +84,17 @@ pub(crate) enum Look {
 /// The right to write to a tree. Dropping it gives it back.
 #[derive(Debug)]
 pub(crate) struct HeldTree {
-    lock: Option<File>,
+    lock: Arc<File>,
     path: PathBuf,
     name: PathBuf,
+}
+
+impl HeldTree {
+    /// What holds the tree. Whoever has it too, such as the warden of a child, holds the tree with us if we are killed; when
+    /// we give it back, that no longer counts.
+    pub(crate) fn lock(&self) -> Arc<File> {
+        Arc::clone(&self.lock)
+    }
 }
 
 impl WritersTurn {
@@ -106,7 +116,7 @@ impl WritersTurn {
         let path = self.path("lock");
         let held = if self.gate.is_some() { lock(&path, true)? } else { None };
         let Some(held) = held else { return Ok(Look::Taken(read(&name))) };
-        let tree = HeldTree { lock: Some(held), path, name };
+        let tree = HeldTree { lock: Arc::new(held), path, name };
         self.leave_gate();
         // A name is only shown: without one others wait for somebody.
         let _ = private::beside(&tree.name, writer.as_bytes()).and_then(|file| Ok(file.persist(&tree.name)?));
@@ -133,9 +143,8 @@ impl Drop for WritersTurn {
 impl Drop for HeldTree {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.name);
-        if let Some(lock) = self.lock.take() {
-            remove(&self.path, lock);
-        }
+        // Before it is unlocked: who opens it in between can tell that it is gone.
+        let _ = fs::remove_file(&self.path);
     }
 }
 

@@ -5,11 +5,12 @@
 how=$1 far=$2
 shift 2
 mkdir -p "$far/home" && cd "$far" || exit 1
+mkdir -p tmp 2>/dev/null
 printf '%s\n' "$*" >>launches
 env >env
 printf 'Welcome to far away.\nLast login: never'
 sleep 0.05
 case $how in
-	sh) exec env -i PATH="$PATH" HOME="$far/home" FAR="$far" /bin/sh -c "$*" ;;
-	words) exec env -i PATH="$PATH" HOME="$far/home" FAR="$far" "$@" ;;
+	sh) exec env -i PATH="$PATH" HOME="$far/home" FAR="$far" TMPDIR="$far/tmp" /bin/sh -c "$*" ;;
+	words) exec env -i PATH="$PATH" HOME="$far/home" FAR="$far" TMPDIR="$far/tmp" "$@" ;;
 esac

@@ -23,6 +23,16 @@ impl Scene {
         this
     }
 
+    /// One whose files lie in memory, where this machine has such a place: for many files.
+    pub(crate) fn in_memory() -> Self {
+        let place = Some("/dev/shm").filter(|place| Path::new(place).is_dir());
+        let made = place.map_or_else(tempfile::tempdir, tempfile::tempdir_in);
+        let this = Self(made.expect("a temporary directory"));
+        fs::create_dir_all(this.at("project")).expect("made");
+        this.git(&["init", "-q", "-b", "main"]);
+        this
+    }
+
     /// With one commit.
     pub(crate) fn committed() -> Self {
         let this = Self::new();

@@ -1,11 +1,12 @@
 /** Starts a run and does what its second word says, at the child's first words or before; prints what comes of it. */
 
 import { execFileSync } from "node:child_process";
-import { closeSync, openSync, readdirSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 
 import { setTimeout as delay } from "node:timers/promises";
 
 import { spawnSession, startRun } from "../../../index.js";
+import { pathsBelow } from "../../support/files.ts";
 
 const [options, what] = [JSON.parse(process.argv[2] ?? ""), process.argv[3]];
 
@@ -49,8 +50,7 @@ const deeds = {
 	async "exit while its files are removed"() {
 		await begin();
 		// The prompt goes first.
-		const prompts = () =>
-			readdirSync(options.agentDir, { recursive: true }).filter((name) => /prompt/.test(String(name)));
+		const prompts = () => pathsBelow(options.agentDir).filter((path) => /prompt/.test(path));
 		while (prompts().length > 0) await delay(1);
 		process.exit(3);
 	},

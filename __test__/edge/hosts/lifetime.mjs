@@ -1,6 +1,6 @@
 /** Starts a run and then does what its second word says; prints what comes of it. */
 
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -9,9 +9,9 @@ import { startRun } from "../../../index.js";
 const [options, what] = [JSON.parse(process.argv[2] ?? ""), process.argv[3]];
 const pidFile = join(options.cwd, "..", "pid");
 
-/** The child is up when it has written its process id. */
+/** The child is up when it has written its process id: the file is there a moment before what it holds. */
 async function up() {
-	while (!existsSync(pidFile)) await delay(10);
+	while (!(existsSync(pidFile) && readFileSync(pidFile, "utf8").endsWith("\n"))) await delay(10);
 }
 
 async function collect() {

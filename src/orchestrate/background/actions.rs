@@ -180,6 +180,7 @@ pub async fn resume(
         tools: Some(run.tools.clone()),
         announces: true,
         output_schema: run.output_schema.clone(),
+        record: None,
         resumes: Some(Resumption {
             run_id: run.run_id.clone(),
             directory: directory.clone(),
@@ -219,7 +220,7 @@ pub async fn resume(
     watch_others(service);
     let service = Arc::clone(service);
     spawn_task(async move {
-        drive(&service, &live, Ok(ready), &config, &CallOrder::now(), &*callbacks).await;
+        Box::pin(drive(&service, &live, Ok(ready), &config, &CallOrder::now(), &*callbacks)).await;
     });
     Ok(ActionOutcome::Resumed)
 }

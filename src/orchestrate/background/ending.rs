@@ -5,8 +5,8 @@ use crate::agent::Network;
 use crate::config::Config;
 use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
-    ANNOUNCE_SKIP, Announcement, BackgroundRun, BackgroundStatus, RunOutcome, SandboxReport, SingleResult,
-    ToolResult,
+    ANNOUNCE_SKIP, Announcement, BackgroundRun, BackgroundStatus, CheckReport, RunOutcome, SandboxReport,
+    SingleResult, ToolResult,
 };
 use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
@@ -85,7 +85,7 @@ impl Ending {
                 Some(Announcement::Said(_)) => single.session_file.clone(),
                 _ => single.full_output_file.clone().or_else(|| single.session_file.clone()),
             }),
-            partial: answer.filter(|_| !is_success).map(str::to_owned),
+            partial: single.filter(|_| !is_success).and_then(unfinished),
             next_step: match (reason, single) {
                 (None, Some(single)) => single.next_step,
                 _ => outcome.next_step(),
@@ -187,6 +187,14 @@ fn ended_by_host(reason: EndReason, outcome: RunOutcome, is_queued: bool) -> (Ru
         ),
     };
     (outcome, Some(error))
+}
+
+/// The answer of a run that did not succeed, with what the check of its work said: the error alone says no more than how it
+/// ended.
+fn unfinished(single: &SingleResult) -> Option<String> {
+    let check = single.check.as_ref().map(CheckReport::text);
+    let parts: Vec<_> = [single.output.as_deref(), check.as_deref()].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
 fn record_result(run: &mut BackgroundRun, single: &SingleResult) {

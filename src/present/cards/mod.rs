@@ -132,6 +132,28 @@ mod tests {
     }
 
     #[test]
+    fn a_card_says_how_the_check_of_the_work_ended_whether_or_not_it_is_expanded() {
+        for (outcome, passed, ended, expected) in [
+            ("failed", false, "exit code 3", "check npm test failed: exit code 3"),
+            ("completed", true, "exit code 0", "check npm test passed"),
+        ] {
+            let result = format!(
+                r#"{{"mode":"single","results":[{{"agent":"worker","task":"build","outcome":"{outcome}",
+                "attempts":1,"durationMs":1,"usage":{USAGE},
+                "check":{{"command":"npm\ntest","passed":{passed},"ended":"{ended}","runs":2,"output":"x"}}}}]}}"#
+            );
+            let mut call = Call::new("subagent");
+            call.finish(&result, "text", !passed, 1);
+            for is_expanded in [false, true] {
+                let lines = words(&call.body(&Extent { is_expanded, ..Extent::default() }));
+                let lines = lines.iter().filter(|line| line.starts_with("check "));
+                let said: Vec<String> = lines.map(|line| line.replace(" | ", "")).collect();
+                assert_eq!(said, [expected]);
+            }
+        }
+    }
+
+    #[test]
     fn what_an_update_leaves_out_has_not_changed() {
         let mut call = Call::new("subagent_parallel");
         let update = |text: &str| {

@@ -7,6 +7,7 @@ use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_words::{name, standing};
 use crate::run::{ActionOutcome, BackgroundRun, RunOutcome, SingleResult};
 use crate::text::{figures, one_line};
+use crate::workspace::Undone;
 
 /// What the model reads when a run goes on without it.
 pub(crate) const RESULT_ARRIVES: &str = "The result will arrive as a message when it ends. Do not start it again, wait or poll for it; go on, or end your turn.";
@@ -43,12 +44,7 @@ pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
 
 /// Reports what was brought back of what a run had changed.
 #[must_use]
-pub fn undone_report(
-    run: &BackgroundRun,
-    restored: &[PathBuf],
-    changed_since: &[PathBuf],
-    failed: &[(PathBuf, String)],
-) -> Report {
+pub fn undone_report(run: &BackgroundRun, Undone { restored, changed_since, failed }: &Undone) -> Report {
     let name = name(run);
     let mut report = Report { is_error: restored.is_empty() && !failed.is_empty(), ..Report::new(TITLE) };
     if !restored.is_empty() {

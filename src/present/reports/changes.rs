@@ -6,7 +6,7 @@ use super::action::{MAX_WHY, listed, shown};
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_words::name;
 use crate::run::BackgroundRun;
-use crate::text::{figures, one_line};
+use crate::text::{figures, invisible_at, one_line};
 use crate::workspace::{Applied, Difference, Discarded};
 
 /// Lines of a difference that are shown: more is read in an editor.
@@ -51,13 +51,15 @@ fn difference_line(line: &[u8], in_hunk: &mut bool) -> ReportLine {
     ReportLine::new(mark, "", visible(&String::from_utf8_lossy(line)))
 }
 
-/// A line of a file with all that a terminal would obey as text.
+/// A line of a file with all that a terminal would obey, or nobody would see, as text.
 fn visible(line: &str) -> String {
     let mut text = String::new();
-    for letter in line.chars().take(MAX_LINE) {
+    for (at, letter) in line.char_indices().take(MAX_LINE) {
         match letter {
             '\t' => text.push_str(TAB),
-            _ if letter.is_control() => text.extend(letter.escape_default()),
+            _ if letter.is_control() || invisible_at(&line[..at], &line[at..]).is_some() => {
+                text.extend(letter.escape_default());
+            }
             _ => text.push(letter),
         }
     }
@@ -79,8 +81,13 @@ pub fn applied_report(run: &BackgroundRun, Applied { written, conflicts }: &Appl
         };
         report.lines.push(ReportLine::new(Mark::Info, "", text));
     } else {
-        let text = format!("applied {name} to your tree: {}", listed(written));
-        report.lines.push(ReportLine::new(Mark::Ok, "", text));
+        let (mark, with) = match conflicts.len() {
+            0 => (Mark::Ok, String::new()),
+            1 => (Mark::Warning, ", with a conflict".to_owned()),
+            many => (Mark::Warning, format!(", with {many} conflicts")),
+        };
+        let text = format!("applied {name} to your tree{with}: {}", listed(written));
+        report.lines.push(ReportLine::new(mark, "", text));
     }
     report.lines.extend(conflicts.iter().take(MAX_CONFLICTS).map(|(path, why)| {
         let text = format!("CONFLICT in {}: {}", shown(path), one_line(why, MAX_WHY));
@@ -125,6 +132,19 @@ pub fn discarded_report(run: &BackgroundRun, discarded: &Discarded, is_done: boo
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What nobody sees a model reads, and may turn a line around for a person who has to judge it.
+    #[test]
+    fn what_is_invisible_in_a_difference_is_shown() {
+        let line = |text: &str| difference_line(text.as_bytes(), &mut true).text;
+        assert_eq!(line("+if \u{202e}admin\u{2066}"), "+if \\u{202e}admin\\u{2066}");
+        assert_eq!(line("+a\u{200b}b\u{feff}\u{e0041}"), "+a\\u{200b}b\\u{feff}\\u{e0041}");
+        assert_eq!(
+            line("+👍\u{fe0f} هٔ\u{200c}م"),
+            "+👍\u{fe0f} هٔ\u{200c}م",
+            "what changes what is seen stays"
+        );
+    }
 
     #[test]
     fn a_difference_is_coloured_bounded_and_nothing_in_it_is_obeyed() {

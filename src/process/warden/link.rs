@@ -1,6 +1,7 @@
 //! One warden and the child behind it, on Linux.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, IoSlice};
 use std::iter;
 use std::mem::MaybeUninit;
@@ -256,16 +257,21 @@ impl Link {
     /// Orders the start of a child with this standard input, and limits how long its answer is waited for.
     fn order_start(&self, stdin: &OwnedFd) -> Result<(), Errno> {
         set_socket_timeout(&self.socket, Timeout::Recv, Some(START_LIMIT))?;
-        let descriptors = [stdin.as_fd()];
+        match self.order_with(Order::Start, stdin.as_fd(), SendFlags::NOSIGNAL) {
+            // The warden has already ended; the next read says why.
+            Err(Errno::PIPE) => Ok(()),
+            ordered => ordered,
+        }
+    }
+
+    /// Sends an order that carries a descriptor.
+    fn order_with(&self, order: Order, descriptor: BorrowedFd<'_>, flags: SendFlags) -> Result<(), Errno> {
+        let descriptors = [descriptor];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&descriptors));
-        let text = [IoSlice::new(Order::Start.as_str().as_bytes())];
-        match sendmsg(&self.socket, &text, &mut control, SendFlags::NOSIGNAL) {
-            // The warden has already ended; the next read says why.
-            Err(Errno::PIPE) | Ok(_) => Ok(()),
-            Err(error) => Err(error),
-        }
+        let text = [IoSlice::new(order.as_str().as_bytes())];
+        sendmsg(&self.socket, &text, &mut control, flags).map(drop)
     }
 
     /// Reads the next report. Waits for it, for at most [`START_LIMIT`], unless `flags` say otherwise.
@@ -317,6 +323,11 @@ impl Signaller for Link {
 
     fn keep(&self) {
         self.order(Order::Keep);
+    }
+
+    fn hold(&self, file: &File) {
+        // A warden that no longer listens has ended, and its tree with it.
+        let _ = self.order_with(Order::Hold, file.as_fd(), SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
     }
 
     fn release(&self, cleaned: bool) {

@@ -1,5 +1,6 @@
 //! A run that may start, and what others may ask about it.
 
+use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +10,7 @@ use crate::config::Config;
 use crate::process::CancelReason;
 use crate::run::blocking::blocking;
 use crate::run::drive::protocol::protocol_of;
-use crate::run::launch::launcher::Job;
+use crate::run::launch::launcher::{Job, WorkThere};
 use crate::run::launch::private_files::TokenUse;
 use crate::run::outcome::report::ResultBuilder;
 use crate::run::outcome::verdict::Verdict;
@@ -23,6 +24,10 @@ pub struct AdmittedRun {
     pub(crate) resolved: Arc<ResolvedRun>,
     pub(in crate::run) plan: Arc<ToolPlan>,
     pub(in crate::run) builder: ResultBuilder,
+    /// The lock of the work tree that the run writes to, once it has its turn.
+    pub(crate) tree_lock: Option<Arc<File>>,
+    /// The private tree of a child that a launcher starts elsewhere, once it is known.
+    pub(in crate::run) work_there: Option<Arc<WorkThere>>,
 }
 
 impl AdmittedRun {

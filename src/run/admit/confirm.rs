@@ -10,6 +10,8 @@ use crate::text::{ChangedLine, Sanitizer, changed_lines, one_line};
 
 /// The longest line of a question, in characters.
 const QUESTION_CHARS: usize = 300;
+/// The longest command of a question: as long as one may be. What is not shown has not been agreed to.
+const COMMAND_CHARS: usize = 1024;
 /// As many changed lines are shown.
 const CHANGED_LINES: usize = 40;
 
@@ -60,22 +62,27 @@ impl ResolvedRun {
     fn request(&self, run_id: String, context: &HostContext, sanitizer: &Sanitizer) -> ConfirmRequest {
         let AgentDefinition { name, description, readonly, .. } = &*self.agent;
         let line = |text: &str| sanitizer.sanitize(&one_line(text, QUESTION_CHARS)).into_string();
+        let command = |text: &str| sanitizer.sanitize(&one_line(text, COMMAND_CHARS)).into_string();
         let path = line(&self.path());
         let rights = match &self.scope {
             _ if *readonly || !self.config.allow_write.is_on() => "It can only read.",
             Some(_) => "It may change files of this project and run programs.",
             None => "It may change files and run programs.",
         };
-        let check = self.check().map(|command| format!("\nit is checked with: {}", line(command)));
+        let check = self.check().map(|check| format!("\nit is checked with: {}", command(check)));
+        // Also where the run is not isolated: the answer counts for later runs, which may be.
+        let setup = self.values.setup.value.as_ref();
+        let setup = setup.map(|setup| format!("\na private tree is prepared with: {}", command(setup)));
         let changed = self.change(context, sanitizer).map(|change| format!("\n\n{change}"));
         ConfirmRequest {
             run_id,
             agent: name.clone(),
             title: format!("Run the project's agent {name}?"),
             message: format!(
-                "file: {path}\nit says: {}{}{}\n\nThe project, not you, wrote its instructions. {rights} \
+                "file: {path}\nit says: {}{}{}{}\n\nThe project, not you, wrote its instructions. {rights} \
                  You will be asked again when the file changes.",
                 line(description),
+                setup.unwrap_or_default(),
                 check.unwrap_or_default(),
                 changed.unwrap_or_default()
             ),

@@ -42,6 +42,7 @@ pub(crate) mod values;
 pub use admitted::AdmittedRun;
 pub use capabilities::HostCapabilities;
 pub use extensions::Extensions;
+pub(in crate::run) use hidden::below_home;
 pub use listing::{CannotRun, Described, Listed, Listing, WriteReach, describe, list_agents};
 pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use prepare::{prepare, prepare_with};

@@ -142,7 +142,7 @@ impl<'a> Call<'a> {
             !is_builtin || !matches!(dropped.reason, DropReason::NotAvailable | DropReason::LspNotAllowed)
         });
         builder.diagnostics.extend(dropped.map(ToString::to_string));
-        Ok(AdmittedRun { spec, resolved, plan: Arc::new(plan), builder })
+        Ok(AdmittedRun { spec, resolved, plan: Arc::new(plan), builder, tree_lock: None, work_there: None })
     }
 
     fn refused(&self, refusal: Refusal) -> ToolResult {

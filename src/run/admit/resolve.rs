@@ -154,8 +154,12 @@ pub(in crate::run) fn resolve(
     let (scope, unwritable) = confined.transpose()?.unzip();
     let (launcher, writes) = (launcher_of(&agent, &config), may_write(&agent, &config));
     let writes_here = writes && launcher.elsewhere().is_none();
-    let (is_isolated, tree, undo_note) =
-        if writes_here { writes_to(&values, spec) } else { (false, None, None) };
+    let (is_isolated, tree, undo_note) = if writes_here {
+        writes_to(&values, spec)
+    } else {
+        // Whether git is where the child works, nobody here knows.
+        (writes && values.isolation.value == Isolation::Private, None, None)
+    };
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_held());
     let timeout = match overrides.timeout {
         Timeout::AsConfigured => values.timeout.value,
@@ -168,7 +172,7 @@ pub(in crate::run) fn resolve(
     notices.extend(unwritable.into_iter().flatten());
     notices.extend(withheld);
     match launcher.elsewhere() {
-        Some(name) if writes => notices.push(changes_there(name)),
+        Some(name) if writes && !is_isolated => notices.push(changes_there(name)),
         None if writes && !sandbox.is_held() => notices.push(EVERYWHERE.to_owned()),
         _ => {}
     }
@@ -235,6 +239,12 @@ impl ResolvedRun {
         self.values.check.value.as_deref().filter(|_| self.may_write())
     }
 
+    /// The command that prepares the private tree. One in place is used as it is.
+    pub(in crate::run) fn setup(&self) -> Option<&str> {
+        let own = self.values.setup.value.as_deref().or(self.config.isolation.setup.as_deref());
+        own.filter(|_| self.is_isolated && self.launcher.elsewhere().is_none())
+    }
+
     /// Whether the child gets private directories: it is sandboxed, or its agent has credentials of its own.
     pub(in crate::run) fn needs_private_dirs(&self) -> bool {
         self.sandbox.is_held() || self.credentials.is_some()
@@ -276,6 +286,14 @@ impl ResolvedRun {
                  branch when you are done; what git ignores is lost.",
                 root.display()
             ));
+        }
+        if self.is_isolated && self.launcher.elsewhere().is_some() {
+            return Some(
+                "You work in a private copy of the project, without its history before the last commit. You may commit on its \
+                 branch. What you leave in that copy, committed or not, is brought to the project as a branch when you are done; \
+                 what git ignores is lost, and so is the copy."
+                    .to_owned(),
+            );
         }
         if let Some(WriteScope { root, .. }) = &self.scope {
             return Some(format!(

@@ -70,6 +70,11 @@ impl BudgetEnforcer {
         self.cancel.reason().is_none() && matches!(self.state.lock().meter.stage(), Stage::Fine)
     }
 
+    /// Whether work may follow that the task needs: nothing is used up yet, however near a bound is.
+    pub(in crate::run) fn may_go_on(&self) -> bool {
+        self.cancel.reason().is_none() && !matches!(self.state.lock().meter.stage(), Stage::Over(_))
+    }
+
     /// Counts the final usage of an attempt that has ended.
     pub(in crate::run) fn record(&self, usage: &Usage) {
         self.state.lock().meter.record(usage);

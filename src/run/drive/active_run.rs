@@ -1,16 +1,21 @@
 //! What all parts of a run share while it has its permit.
 
+use std::sync::Arc;
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use super::control::{Steering, Watchers};
 use crate::event::Usage;
-use crate::process::Cancel;
+use crate::process::{Cancel, ProcessTree};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::isolation::Isolated;
+use crate::run::launch::launcher::Heard;
 use crate::run::outcome::retry::Limited;
 use crate::run::progress::Progress;
+use crate::run::record::Recorder;
 use crate::run::state::RunState;
 use crate::text::Sanitizer;
 use crate::text::figures::millis;
@@ -29,13 +34,26 @@ pub(super) struct ActiveRun<'a> {
     /// The pause that its provider has asked for.
     pub limited: Limited,
     pub callbacks: &'a dyn HostCallbacks,
+    /// Records it, where its caller wants that.
+    pub recorder: Option<Arc<Recorder>>,
     /// Its private tree, until that was taken over.
     pub isolated: Option<Isolated>,
+    /// What its last child elsewhere has said beside its events.
+    pub heard: Mutex<Option<Box<Heard>>>,
 }
 
 impl ActiveRun<'_> {
     pub(super) fn sanitizer(&self) -> &Sanitizer {
         &self.admitted.builder.sanitizer
+    }
+
+    /// The locks of the trees that the run writes to. Whatever it starts there has its warden hold them: if this process is
+    /// killed, nobody else writes there until the warden has ended it.
+    pub(super) fn hold_locks(&self, tree: &ProcessTree) {
+        let own = self.isolated.as_ref().and_then(Isolated::lock);
+        for lock in self.admitted.tree_lock.as_deref().into_iter().chain(own) {
+            tree.hold(lock);
+        }
     }
 
     /// Usage of the attempts that have ended.

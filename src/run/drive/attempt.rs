@@ -9,11 +9,12 @@ use tokio::sync::mpsc;
 
 use super::active_run::ActiveRun;
 use super::ask_key::AskKey;
-use super::check::{CheckState, Checks};
 use super::child::{Announcing, DrivenChild, SilenceLimits};
 use super::child_control::ChildControl;
+use super::commands::Tree;
+use super::commands::check::{CheckState, Checks};
 use super::loop_guard::LoopGuard;
-use super::protocol::protocol_of;
+use super::protocol::{Command, protocol_of};
 use super::shared_collector::SharedCollector;
 use super::updates::Updates;
 use crate::agent::{Asks, SUBMIT};
@@ -22,6 +23,7 @@ use crate::event::Collector;
 use crate::process::{CancelReason, ChildCommand, Outcome, Started, SuperviseLimits};
 use crate::run::launch::boot::{Booted, Made};
 use crate::run::launch::files::RunFiles;
+use crate::run::launch::launcher::Heard;
 use crate::run::outcome::verdict::{AttemptReport, ProtocolReport, Verdict};
 use crate::text::chain;
 
@@ -29,6 +31,8 @@ use crate::text::chain;
 const LINGER: Duration = Duration::from_secs(2);
 /// The same for one elsewhere, whose launcher tidies up there before it exits.
 const LINGER_ELSEWHERE: Duration = Duration::from_secs(10);
+/// How long one elsewhere with a private tree may take to bring back what it did, after it was ended. The caller is waiting.
+const BRINGING_BACK: Duration = Duration::from_secs(20);
 /// How long to read output after the child has exited, when a process that it left behind still holds the pipe.
 const DRAIN: Duration = Duration::from_secs(1);
 
@@ -37,19 +41,24 @@ impl ActiveRun<'_> {
     ///
     /// # Errors
     ///
-    /// When the child's pipes cannot be served. The files come back in any case.
+    /// When the tree cannot be prepared, or the child's pipes cannot be served. The files come back in any case.
     pub(super) async fn attempt(
         &self,
         attempt: u32,
         Booted { mut made, child }: Booted,
-    ) -> (RunFiles, Result<AttemptReport, String>) {
+    ) -> (RunFiles, Result<AttemptReport, Verdict>) {
         let protocol = protocol_of(self.admitted.config().protocol);
         let input = made.first_input(protocol, &self.admitted.spec.task);
-        let child_control = ChildControl::new(protocol, input);
-        let Made { mut files, command, .. } = made;
+        if let Some(recorder) = &self.recorder {
+            recorder.begin(attempt);
+            recorder.sends(Command::Prompt(&self.admitted.spec.task));
+        }
+        let child_control = ChildControl::new(protocol, input, self.recorder.clone());
+        let Made { mut files, command, heard, .. } = made;
         files.keep_session();
         child.tree.keep();
-        let ended = self.drive_child(attempt, &files, &command, child, child_control).await;
+        self.hold_locks(&child.tree);
+        let ended = self.drive_child(attempt, &files, &command, child, child_control, heard).await;
         (files, ended)
     }
 
@@ -60,16 +69,22 @@ impl ActiveRun<'_> {
         command: &ChildCommand,
         child: Started,
         child_control: Arc<ChildControl>,
-    ) -> Result<AttemptReport, String> {
+        script: Option<Box<Heard>>,
+    ) -> Result<AttemptReport, Verdict> {
         let (config, resolved) = (self.admitted.config(), &self.admitted.resolved);
+        let tree = Tree { files, child: command, mechanisms: child.tree.mechanisms() };
+        if attempt == 1
+            && let Err(verdict) = self.set_up(&tree).await
+        {
+            child.discard().await;
+            return Err(verdict);
+        }
         let silence = SilenceLimits { idle: resolved.idle_timeout, tool: config.tool_timeout };
         let hard = resolved.timeout;
-        let left = hard.map(|limit| limit.saturating_sub(self.started.elapsed()));
-        let linger = if resolved.launcher.elsewhere().is_some() { LINGER_ELSEWHERE } else { LINGER };
-        let limits = SuperviseLimits { hard: left, grace: config.grace, linger, drain: DRAIN };
+        let limits = self.limits(script.is_some());
         self.steering.register(&child_control);
         let submits = resolved.agent.output_schema.is_some();
-        let collector = Collector::new();
+        let collector = Collector::new().behind(resolved.launcher.first_line());
         let collector = SharedCollector::new(if submits { collector.awaiting(SUBMIT) } else { collector });
         let rate_limited = |delay| {
             self.limited.note(delay);
@@ -89,15 +104,13 @@ impl ActiveRun<'_> {
             enforcer: &self.enforcer,
             loop_guard: LoopGuard::new(resolved.loops, self.sanitizer(), &self.cancel),
             rate_limited: &rate_limited,
-            announcing: match resolved.config.announce.mode {
-                AnnounceMode::Ask if resolved.announces => Announcing::Wanted,
-                AnnounceMode::Auto if resolved.announces => Announcing::Missing,
-                _ => Announcing::Never,
-            },
+            announcing: self.announcing(),
             check: &check,
             report: ProtocolReport::default(),
+            recorder: self.recorder.as_deref(),
+            heard: script,
         };
-        let checks = Checks { state: &check, files, child: command, mechanisms: child.tree.mechanisms() };
+        let checks = Checks { state: &check, tree: &tree };
         let updates = Updates { run: self, attempt, vitals: child.tree.vitals() };
         updates.first(child.tree.id(), files);
         let (stop, is_over) = (self.cancel.child(), AtomicBool::new(false));
@@ -127,30 +140,69 @@ impl ActiveRun<'_> {
         updates.last(&collector);
         let mut supervised = match supervised {
             Ok(supervised) => supervised,
-            Err(error) => return Err(format!("{}: {}", error.stage(), chain(&error))),
+            Err(error) => return Err(Verdict::failed(1, format!("{}: {}", error.stage(), chain(&error)))),
         };
+        if let Some(recorder) = &self.recorder {
+            recorder.end(&supervised);
+        }
         if let (Outcome::HardTimeout { limit }, Some(hard)) = (&mut supervised.outcome, hard) {
             // This attempt only had the rest that the earlier ones left; report the whole limit.
             *limit = hard;
         }
         let protocol_report = observer.report;
+        *self.heard.lock() = observer.heard;
         let mut collected = collector.finish().into_collected();
+        let elsewhere = resolved.launcher.fate(&collected.noise, collected.last_event.is_some());
         collected.noise = resolved.launcher.own_words(collected.noise);
         let (limited_by, gates) = (resolved.limited_by, resolved.gates.clone());
-        let mut report =
-            AttemptReport { supervised, collected, protocol_report, limited_by, gates, submits, check: None };
-        if check.is_due() && Verdict::of(&report).is_success() {
-            // It could not be told, or has left by itself.
-            let left = hard.map(|limit| limit.saturating_sub(self.started.elapsed()));
-            if let Some(outcome) = self.check(&checks, left, &self.cancel).await {
-                report.supervised.outcome = match (outcome, hard) {
-                    (Outcome::HardTimeout { .. }, Some(limit)) => Outcome::HardTimeout { limit },
-                    (outcome, _) => outcome,
-                };
-            }
-        }
+        let mut report = AttemptReport {
+            supervised,
+            collected,
+            protocol_report,
+            limited_by,
+            gates,
+            submits,
+            check: None,
+            elsewhere,
+        };
+        self.check_late(&checks, hard, &mut report).await;
         report.check = check.report();
         Ok(report)
+    }
+
+    /// Makes the check of a child that succeeded and could not be told of it, or has left by itself.
+    async fn check_late(&self, checks: &Checks<'_>, hard: Option<Duration>, report: &mut AttemptReport) {
+        if !checks.state.is_due() || !Verdict::of(report).is_success() {
+            return;
+        }
+        let left = hard.map(|limit| limit.saturating_sub(self.started.elapsed()));
+        if let Some(outcome) = self.check(checks, left, &self.cancel).await {
+            report.supervised.outcome = match (outcome, hard) {
+                (Outcome::HardTimeout { .. }, Some(limit)) => Outcome::HardTimeout { limit },
+                (outcome, _) => outcome,
+            };
+        }
+    }
+
+    fn announcing(&self) -> Announcing {
+        let resolved = &self.admitted.resolved;
+        match resolved.config.announce.mode {
+            AnnounceMode::Ask if resolved.announces => Announcing::Wanted,
+            AnnounceMode::Auto if resolved.announces => Announcing::Missing,
+            _ => Announcing::Never,
+        }
+    }
+
+    /// The limits of a child, which may have something to hand over.
+    fn limits(&self, hands_over: bool) -> SuperviseLimits {
+        let (config, resolved) = (self.admitted.config(), &self.admitted.resolved);
+        SuperviseLimits {
+            hard: resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed())),
+            grace: config.grace,
+            linger: if resolved.launcher.elsewhere().is_some() { LINGER_ELSEWHERE } else { LINGER },
+            drain: DRAIN,
+            leave: if hands_over { BRINGING_BACK } else { Duration::ZERO },
+        }
     }
 
     /// Checks the budget whenever another run of the session has spent from it. Runs until it is dropped.

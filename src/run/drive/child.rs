@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
 
 use super::ask_key::{AskKey, Asker};
-use super::check::{CheckState, Next};
 use super::child_control::{ANNOUNCE_TIMEOUT, ChildControl};
+use super::commands::check::{CheckState, Next};
 use super::loop_guard::LoopGuard;
 use super::protocol::{ANNOUNCE_ID, CHECK_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
@@ -15,7 +15,9 @@ use crate::event::{Collector, Live, Question, QuestionMethod, Response, StopReas
 use crate::process::{Activity, Observer};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::Answer;
+use crate::run::launch::launcher::Heard;
 use crate::run::outcome::verdict::{Busy, ProtocolReport};
+use crate::run::record::Recorder;
 
 /// pi's answer to a prompt that one of its commands has handled: no model will work on it.
 const HANDLED: &str = "handled";
@@ -81,6 +83,10 @@ pub(super) struct DrivenChild<'a> {
     pub check: &'a CheckState,
     /// How it responded to its commands.
     pub report: ProtocolReport,
+    /// Records it.
+    pub recorder: Option<&'a Recorder>,
+    /// Takes what is not its own out of its output.
+    pub heard: Option<Box<Heard>>,
 }
 
 impl DrivenChild<'_> {
@@ -136,7 +142,7 @@ impl DrivenChild<'_> {
                 return (None, true);
             }
             _ if self.report.check_rejected.is_some() => self.check.give_up(),
-            _ if live.finished && self.may_check(&live) => match self.check.next(self.enforcer.has_room()) {
+            _ if live.finished && self.may_check(&live) => match self.check.next(self.enforcer.may_go_on()) {
                 Next::Wait => {
                     self.child_control.hold(true);
                     return (busy, false);
@@ -248,6 +254,36 @@ fn rejection(response: Response) -> Option<String> {
 
 impl Observer for DrivenChild<'_> {
     fn stdout(&mut self, chunk: &[u8]) -> Activity {
+        let Some(mut heard) = self.heard.take() else { return self.read(chunk) };
+        let own = heard.push(chunk);
+        let hands_over = heard.is_taking() && !chunk.is_empty();
+        let activity = self.read(&own);
+        self.heard = Some(heard);
+        Activity { hands_over, ..activity }
+    }
+
+    fn interrupt(&mut self) -> bool {
+        if let Some(recorder) = self.recorder {
+            recorder.interrupted();
+        }
+        if self.announcing == Announcing::Wanted {
+            self.announcing = Announcing::Never;
+        }
+        // Read before the abort, which ends the tool.
+        self.report.stopped_in = self.busy(&self.collector.lock().collector.live());
+        self.child_control.send(Command::Abort)
+    }
+
+    fn news(&self) -> Option<Arc<Notify>> {
+        Some(self.child_control.news())
+    }
+}
+
+impl DrivenChild<'_> {
+    fn read(&mut self, chunk: &[u8]) -> Activity {
+        if let Some(recorder) = self.recorder {
+            recorder.stdout(chunk);
+        }
         let shared = self.collector;
         let mut state = shared.lock();
         let progress = state.collector.push(chunk);
@@ -267,20 +303,7 @@ impl Observer for DrivenChild<'_> {
         let stay = (self.announcing == Announcing::Requested).then_some(ANNOUNCE_TIMEOUT);
         let rests = self.check.is_running() || (self.rests_while_asking && self.child_control.is_asking());
         let silence = if rests { None } else { self.silence.in_force(busy) };
-        Activity { alive, silence, settled, stay }
-    }
-
-    fn interrupt(&mut self) -> bool {
-        if self.announcing == Announcing::Wanted {
-            self.announcing = Announcing::Never;
-        }
-        // Read before the abort, which ends the tool.
-        self.report.stopped_in = self.busy(&self.collector.lock().collector.live());
-        self.child_control.send(Command::Abort)
-    }
-
-    fn news(&self) -> Option<Arc<Notify>> {
-        Some(self.child_control.news())
+        Activity { alive, silence, settled, stay, hands_over: false }
     }
 }
 
@@ -311,7 +334,7 @@ mod tests {
             rpc.encode(Command::Answer("q26", &Answer::Cancelled)).expect("it has commands").len();
         // Of those that come together the newest are asked.
         for (chunks, waiting) in [(chunks.clone(), 10..26), (vec![chunks.concat()], 11..27)] {
-            let child_control = ChildControl::new(rpc, rpc.first_input("look around"));
+            let child_control = ChildControl::new(rpc, rpc.first_input("look around"), None);
             let task = child_control.input.unwritten();
             let (questions, mut asked) = mpsc::unbounded_channel();
             let mut child = DrivenChild {
@@ -328,6 +351,8 @@ mod tests {
                 announcing: Announcing::Never,
                 check: &CheckState::new(false, 0),
                 report: ProtocolReport::default(),
+                recorder: None,
+                heard: None,
             };
             let mut passed_on = || {
                 let ids = std::iter::from_fn(|| asked.try_recv().ok()).map(|asked| asked.question.id);

@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 
 use super::protocol::{ChildProtocol, Command};
 use crate::process::Input;
+use crate::run::record::Recorder;
 
 /// Questions that may wait for their answers. Further ones are cancelled.
 const MAX_ASKING: usize = 16;
@@ -37,11 +38,16 @@ pub(super) struct ChildControl {
     /// The work is done: a message would disturb the announcement.
     is_done: AtomicBool,
     news: Arc<Notify>,
+    recorder: Option<Arc<Recorder>>,
 }
 
 impl ChildControl {
     /// The input of a child, which starts with its task.
-    pub(super) fn new(protocol: &'static dyn ChildProtocol, input: Input) -> Arc<Self> {
+    pub(super) fn new(
+        protocol: &'static dyn ChildProtocol,
+        input: Input,
+        recorder: Option<Arc<Recorder>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             protocol,
             input,
@@ -49,6 +55,7 @@ impl ChildControl {
             was_answered: AtomicBool::new(false),
             is_done: AtomicBool::new(false),
             news: Arc::default(),
+            recorder,
         })
     }
 
@@ -57,7 +64,11 @@ impl ChildControl {
         if matches!(command, Command::Answer(..)) && self.input.unwritten() > MAX_UNREAD_ANSWERS {
             return false;
         }
-        self.protocol.encode(command).is_some_and(|bytes| self.input.write(&bytes))
+        let is_sent = self.protocol.encode(command).is_some_and(|bytes| self.input.write(&bytes));
+        if let Some(recorder) = self.recorder.as_ref().filter(|_| is_sent) {
+            recorder.sends(command);
+        }
+        is_sent
     }
 
     /// Whether the child reads commands after its task.
@@ -67,6 +78,9 @@ impl ChildControl {
 
     /// Sends a message into the work. `false`: the child takes none, or its work is done.
     pub(super) fn steer(&self, message: &str) -> bool {
+        if let Some(recorder) = &self.recorder {
+            recorder.steered(message);
+        }
         !self.is_done.load(Ordering::Relaxed) && self.send(Command::Steer(message))
     }
 

@@ -6,9 +6,10 @@ use super::active_run::ActiveRun;
 use crate::process::{Captured, ChildCommand, Outcome, capture};
 use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
+use crate::run::launch::launcher::Elsewhere;
 use crate::run::launch::private_files::write_private;
 use crate::run::outcome::verdict::AttemptReport;
-use crate::text::chain;
+use crate::text::{chain, one_line};
 
 /// How long the command `cancel` of a launcher may take. The caller is waiting.
 const CANCELLING: Duration = Duration::from_secs(10);
@@ -19,15 +20,32 @@ const MAX_SESSION: usize = 64 * 1024 * 1024;
 /// The most bytes that are kept of what `cancel` prints, which nobody reads.
 const MAX_PRINTED: usize = 4 * 1024;
 
+/// The most characters that are shown of what a launcher said while its child waited. A queue says why in one or two lines.
+const WAITING_CHARS: usize = 300;
+
+/// What a launcher said whose child had not come to speak when its run was ended: it may have waited in a queue all that time.
+fn waited(launcher: &str, last: &AttemptReport) -> Option<String> {
+    let was_ended = matches!(
+        last.supervised.outcome,
+        Outcome::HardTimeout { .. } | Outcome::IdleTimeout { .. } | Outcome::Cancelled(_)
+    );
+    let said = one_line(&last.supervised.stderr, WAITING_CHARS);
+    (was_ended && last.collected.last_event.is_none() && !said.is_empty())
+        .then(|| format!("nothing came from the child until then; `{launcher}` said: {said}"))
+}
+
 impl ActiveRun<'_> {
     /// Returns what the caller has to know of it.
     pub(super) async fn conclude_elsewhere(&self, files: &RunFiles, last: &AttemptReport) -> Vec<String> {
         let (launcher, context) = (&self.admitted.resolved.launcher, &self.admitted.spec.context);
         let Some(name) = launcher.elsewhere() else { return Vec::new() };
         let job = self.admitted.job(&files.run_id);
-        let mut notices = Vec::new();
+        let mut notices: Vec<String> = waited(name, last).into_iter().collect();
         let has_left = match &last.supervised.outcome {
-            Outcome::Exited(status) => status.success(),
+            // A launcher may end with success that has lost its child.
+            Outcome::Exited(status) => {
+                status.success() && last.elsewhere.as_ref().is_some_and(Elsewhere::has_ended)
+            }
             Outcome::Settled { lingered, .. } => !lingered,
             _ => false,
         };

@@ -4,14 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+
 use super::active_run::ActiveRun;
 use super::control::{Control, Watchers};
 use crate::agent::{canonical, is_free_of_side_effects};
-use crate::process::{CancelReason, Outcome};
+use crate::process::{Cancel, CancelReason, Outcome};
 use crate::run::admit::HostCapabilities;
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::scope::WriteScope;
-use crate::run::blocking::{blocking, unless_cancelled};
+use crate::run::blocking::{blocking, spawn_task, unless_cancelled};
 use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::budget::meter::Meter;
@@ -24,6 +26,7 @@ use crate::run::outcome::git::read_only;
 use crate::run::outcome::retry::{Limited, backoff, may_retry};
 use crate::run::outcome::verdict::{RunReport, Verdict};
 use crate::run::progress::{Progress, RetryNotice};
+use crate::run::record::recorder_of;
 use crate::run::result::ToolResult;
 use crate::run::snapshots::Before;
 use crate::run::state::RunState;
@@ -61,12 +64,14 @@ impl AdmittedRun {
             watchers,
             limited: Limited::default(),
             callbacks,
+            recorder: None,
             isolated: None,
+            heard: Mutex::new(None),
         };
         let result = Box::pin(active.drive(early)).await;
         if let Some(unused) = active.isolated.take() {
             // Without a child nothing has changed, so nothing is left.
-            unused.import().await;
+            unused.import(None).await;
         }
         // Recorded for every outcome: the money is spent.
         let spent = active.enforcer.spent();
@@ -85,35 +90,10 @@ impl AdmittedRun {
 
 impl ActiveRun<'_> {
     async fn drive(&mut self, early: Option<Booted>) -> ToolResult {
-        if let Some(over) = self.enforcer.refusal() {
-            if let Some(early) = early {
-                early.discard().await;
-            }
-            return self.admitted.builder.never_started(Verdict::over_budget(over.to_string()));
-        }
-        let starting = Progress { state: RunState::Starting, ..Progress::default() };
-        self.watchers.progress.send_replace(starting);
-        match unless_cancelled(&self.cancel.clone(), Box::pin(self.isolate())).await {
-            Ok(Ok(())) => (),
-            refused => {
-                if let Some(early) = early {
-                    early.discard().await;
-                }
-                let verdict = match refused {
-                    Ok(refused) => Verdict::failed(1, refused.err().unwrap_or_default()),
-                    Err(reason) => Verdict::cancelled(&reason),
-                };
-                return self.without_child(&verdict, None);
-            }
-        }
-        let mut booted = self.if_it_fits(early).await;
-        // A child with private directories works with a copy of the token.
-        if booted.is_none()
-            && let Some(token) = self.admitted.token_use()
-            && let Err(reason) = unless_cancelled(&self.cancel, token.refresh(self.callbacks)).await
-        {
-            return self.without_child(&Verdict::cancelled(&reason), None);
-        }
+        let mut booted = match self.make_ready(early).await {
+            Ok(booted) => booted,
+            Err(result) => return result,
+        };
         let before = unless_cancelled(&self.cancel, self.work_tree()).await.ok().flatten();
         let watched = unless_cancelled(&self.cancel, self.watched()).await.ok().flatten();
         self.admitted.builder.diagnostics.extend(watched.iter().flat_map(Watched::gaps));
@@ -129,10 +109,10 @@ impl ActiveRun<'_> {
                 Err(result) => return result,
             };
             self.admitted.builder.run_id.set(child.run_id());
-            let (mut files, last) = match self.attempt(attempt, child).await {
+            let (mut files, last) = match Box::pin(self.attempt(attempt, child)).await {
                 (files, Ok(last)) => (files, last),
-                (files, Err(error)) => {
-                    let result = self.without_child(&Verdict::failed(1, error), files.session());
+                (files, Err(verdict)) => {
+                    let result = self.without_child(&verdict, files.session());
                     files.remove().await;
                     return result;
                 }
@@ -170,21 +150,58 @@ impl ActiveRun<'_> {
             }
             report.changes = changes(before, &report.last.supervised.outcome).await;
             if let Some(isolated) = self.isolated.take() {
-                let (left, paths, notices) = isolated.import().await;
+                let heard = self.heard.lock().take();
+                let (left, paths, notices) = isolated.import(heard).await;
                 self.admitted.builder.diagnostics.extend(notices);
                 report.changes = Some(listed(paths));
                 report.isolation = Some(left);
             }
             report.flagged = flagged(watched, &report.last.supervised.outcome).await;
             if let Some(snapshot) = snapshot {
-                snapshot.at_end(&report.last.supervised.outcome).await;
+                let notice = snapshot.at_end(&report.last.supervised.outcome).await;
+                self.admitted.builder.diagnostics.extend(notice);
             }
+            let recorded = self.recorder.as_ref().and_then(|recorder| recorder.notice());
+            self.admitted.builder.diagnostics.extend(recorded);
             let builder = self.admitted.builder.clone();
             // Blocks: writes a long answer.
             let (result, files) = blocking(move || (builder.finish(report, &files), files)).await;
             files.remove().await;
             return result;
         }
+    }
+
+    /// Makes what the run needs before its first child, and returns the child that was booted early if the run can use it.
+    async fn make_ready(&mut self, early: Option<Booted>) -> Result<Option<Booted>, ToolResult> {
+        if let Some(over) = self.enforcer.refusal() {
+            if let Some(early) = early {
+                early.discard().await;
+            }
+            return Err(self.admitted.builder.never_started(Verdict::over_budget(over.to_string())));
+        }
+        let starting = Progress { state: RunState::Starting, ..Progress::default() };
+        self.watchers.progress.send_replace(starting);
+        if let Err(verdict) = self.isolate().await {
+            if let Some(early) = early {
+                early.discard().await;
+            }
+            return Err(self.without_child(&verdict, None));
+        }
+        let booted = self.if_it_fits(early).await;
+        if let Err(why) = self.record().await {
+            if let Some(booted) = booted {
+                booted.discard().await;
+            }
+            return Err(self.without_child(&Verdict::failed(1, why), None));
+        }
+        // A child with private directories works with a copy of the token.
+        if booted.is_none()
+            && let Some(token) = self.admitted.token_use()
+            && let Err(reason) = unless_cancelled(&self.cancel, token.refresh(self.callbacks)).await
+        {
+            return Err(self.without_child(&Verdict::cancelled(&reason), None));
+        }
+        Ok(booted)
     }
 
     /// The child of an attempt, or the result of a run that cannot have one.
@@ -238,17 +255,44 @@ impl ActiveRun<'_> {
         WorkTree::look(&spec.cwd, &spec.context.env, guardian).await
     }
 
+    /// Begins the recording, if there is to be one.
+    async fn record(&mut self) -> Result<(), String> {
+        if self.admitted.spec.overrides.record.is_none() && self.admitted.config().recordings.is_none() {
+            return Ok(());
+        }
+        let (admitted, sanitizer) = (self.admitted.clone(), self.sanitizer().counting());
+        let create = move || recorder_of(&admitted, sanitizer);
+        match blocking(create).await {
+            Ok(recorder) => self.recorder = recorder.map(Arc::new),
+            Err(why) if self.admitted.spec.overrides.record.is_some() => return Err(why),
+            // The call has not asked for it.
+            Err(why) => self.admitted.builder.diagnostics.push(why),
+        }
+        Ok(())
+    }
+
     /// Gives the run a private tree, if it is to have one, and moves it there.
-    async fn isolate(&mut self) -> Result<(), String> {
+    async fn isolate(&mut self) -> Result<(), Verdict> {
         let AdmittedRun { spec, resolved, builder, .. } = &mut self.admitted;
         if !resolved.is_isolated {
             return Ok(());
         }
         let (id, goes_on) = (builder.run_id.get(), spec.overrides.resumes.is_some());
-        let (isolated, cwd) =
-            Isolated::create(&spec.context, &resolved.config, &id, &spec.cwd, goes_on).await?;
+        let (context, cwd) = (Arc::clone(&spec.context), spec.cwd.clone());
+        if let Some(launcher) = resolved.launcher.elsewhere() {
+            let making = Isolated::there(context, Arc::clone(resolved), id, cwd, launcher.to_owned());
+            let (isolated, work) = made_unless_cancelled(&self.cancel, making).await?;
+            isolated.begin().await;
+            builder.diagnostics.extend(isolated.notices().iter().cloned());
+            self.admitted.work_there = Some(work);
+            self.isolated = Some(isolated);
+            return Ok(());
+        }
+        let making = Isolated::create(context, Arc::clone(resolved), id, cwd, goes_on);
+        let (isolated, cwd) = made_unless_cancelled(&self.cancel, making).await?;
+        isolated.begin().await;
         builder.diagnostics.extend(isolated.notices().iter().cloned());
-        let scope = resolved.scope.as_ref().map(|scope| scope.in_private(isolated.root()));
+        let scope = resolved.scope.as_ref().zip(isolated.root()).map(|(scope, root)| scope.in_private(root));
         Arc::make_mut(resolved).scope = scope;
         Arc::make_mut(spec).cwd = cwd;
         self.isolated = Some(isolated);
@@ -332,4 +376,24 @@ async fn changes(before: Option<WorkTree>, outcome: &Outcome) -> Option<Vec<Stri
         return tokio::time::timeout(CHANGES_AFTER_ABORT, before.changes()).await.ok().flatten();
     }
     before.changes().await
+}
+
+/// Waits for a private tree until the run is cancelled. One of many files takes a while, and half of one would stay for ever: it
+/// is made all the same then, and removed.
+async fn made_unless_cancelled<T: Send + 'static>(
+    cancel: &Cancel,
+    making: impl Future<Output = Result<(Isolated, T), String>> + Send + 'static,
+) -> Result<(Isolated, T), Verdict> {
+    let mut making = Box::pin(making);
+    match unless_cancelled(cancel, &mut making).await {
+        Ok(made) => made.map_err(|why| Verdict::failed(1, why)),
+        Err(reason) => {
+            spawn_task(async move {
+                if let Ok((unwanted, _)) = making.await {
+                    unwanted.unmake().await;
+                }
+            });
+            Err(Verdict::cancelled(&reason))
+        }
+    }
 }

@@ -12,7 +12,7 @@
 //! | `execute` | which child a run gets, and whether another attempt follows |
 //! | `attempt` | what runs concurrently while a child works |
 //! | `child` | what counts as a sign of life, and when the work is done |
-//! | `check` | when the command runs that checks the work, and what follows |
+//! | `commands/` | what prepares the tree before the first prompt, and what checks the work after the last |
 //! | `conclude` | what follows the end of a child elsewhere |
 //! | `child_control` | what may be written to a child now, and what it is asked at its end |
 //! | `protocol/` | how it is encoded, by the setting `protocol` |
@@ -24,9 +24,9 @@
 mod active_run;
 mod ask_key;
 mod attempt;
-mod check;
 mod child;
 mod child_control;
+mod commands;
 mod conclude;
 mod control;
 mod execute;

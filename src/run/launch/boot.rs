@@ -7,7 +7,7 @@ use tokio::time::{sleep, timeout};
 
 use super::command_line::Invocation;
 use super::files::{GUARD, RunFiles, RunFilesSpec};
-use super::launcher::{Launch, Payload};
+use super::launcher::{Heard, Launch, Payload};
 use super::sandboxes::tool_shell;
 use super::spare::{BootInputs, Seen};
 use crate::files::{FileError, layout};
@@ -45,6 +45,8 @@ pub(in crate::run) struct Made {
     prompt: String,
     /// What comes before the child's own input.
     preamble: Option<Vec<u8>>,
+    /// What is in its output beside what it prints.
+    pub heard: Option<Box<Heard>>,
     /// What the sandbox around its shell is told.
     shell: Option<ToolShell>,
     /// What it reads as it boots, if it is to wait for a call that may never come.
@@ -185,14 +187,15 @@ impl AdmittedRun {
         let plain = self.command(&pi, &files)?;
         let takes_commands = protocol_of(config.protocol).takes_commands();
         let task = (!takes_commands).then_some(&*spec.task);
-        let payload = Payload { prompt: &prompt, guard: GUARD, task };
-        let Launch { command, preamble } = resolved.launcher.command(plain, self.job(&files.run_id), payload);
+        let payload = Payload { prompt: &prompt, guard: GUARD, task, tree: self.work_there.as_deref() };
+        let Launch { command, preamble, heard } =
+            resolved.launcher.command(plain, self.job(&files.run_id), payload);
         let shell = self.planned_shell(&files, &command);
         if let (Some(shell), Some(warden), Some(own)) = (&shell, &resolved.warden, &files.private_dirs) {
             own.replace_shell(warden, &shell.to_bytes()).map_err(failed)?;
         }
         let inputs = inputs.and_then(|inputs| inputs.with_command(&command, &files.directory));
-        Ok(Made { files, command, prompt, preamble, shell, inputs })
+        Ok(Made { files, command, prompt, preamble, heard, shell, inputs })
     }
 
     fn tool_shell(&self, files: &RunFiles, command: &ChildCommand, has_view: bool) -> Option<ToolShell> {

@@ -215,7 +215,7 @@ impl Invocation<'_> {
             directory: Some(self.files.directory.clone()),
             pid_namespace: *supervision == Supervision::WardenNamespace,
             grace: config.grace,
-            command: Vec::new(),
+            ..Options::default()
         };
         Some(Guardian { program: warden.clone()?, options })
     }

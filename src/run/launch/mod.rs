@@ -14,12 +14,11 @@
 //! | `command_line` | which arguments and environment the child gets |
 //! | `sandboxes` | what the sandbox around a child is told, and the one around its shell |
 //! | `launcher` | where the child runs, and what differs there from this machine |
-//! | `check_command` | how the command starts that checks a child's work |
+//! | `tree_command` | how a command starts that prepares a child's tree or checks its work |
 //! | `resume` | how the session of an earlier run is locked and checked |
 //! | `spare` | which calls a child that waits may serve, what outdates it, and whether there is memory for it |
 
 pub(crate) mod boot;
-mod check_command;
 pub(crate) mod command_line;
 pub(crate) mod files;
 pub(crate) mod launcher;
@@ -31,6 +30,7 @@ pub(crate) mod private_files;
 pub(crate) mod resume;
 pub(crate) mod sandboxes;
 pub(crate) mod spare;
+mod tree_command;
 
 pub use boot::Booted;
 pub(crate) use leftovers::sweep_once as sweep_leftovers;

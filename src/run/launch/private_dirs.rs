@@ -126,13 +126,13 @@ impl PrivateDirs {
         self.agent.replace_shell(program, options)
     }
 
-    /// The directory of [`Self::shell_of_checks`] in that of the run.
+    /// The directory of [`Self::shell_of_commands`] in that of the run.
     pub(in crate::run) fn checks(run: &Path) -> PathBuf {
         run.join(CHECK)
     }
 
     /// A shell like that of the child, in the run's directory, where the child can write nothing. Blocks.
-    pub(in crate::run) fn shell_of_checks(
+    pub(in crate::run) fn shell_of_commands(
         run: &Path,
         program: &Path,
         options: &[u8],

@@ -37,7 +37,7 @@ impl PrivateDirs {
         run.to_path_buf()
     }
 
-    pub(in crate::run) fn shell_of_checks(
+    pub(in crate::run) fn shell_of_commands(
         run: &Path,
         _program: &Path,
         _options: &[u8],

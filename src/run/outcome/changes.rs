@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use super::git::Git;
 use crate::process::{Guardian, resolve_program, search_path};
+use crate::workspace::unless_blocked;
 
 /// `--no-renames` avoids the second path of a rename; `-z` keeps names unquoted.
 const STATUS: [&str; 6] =
@@ -81,7 +82,7 @@ impl WorkTree {
     }
 
     async fn status(&self) -> Option<BTreeMap<String, Fingerprint>> {
-        let text = self.git.run(&STATUS).await?;
+        let text = unless_blocked(&self.git.cwd, self.git.run(&STATUS)).await.ok()??;
         let entries = text.split('\0').filter_map(|entry| entry.split_at_checked(3));
         Some(entries.map(|(status, path)| (path.to_owned(), self.fingerprint(status, path))).collect())
     }

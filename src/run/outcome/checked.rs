@@ -1,4 +1,5 @@
-//! How the check of a run's work ended: what a result says of it, and what the child is told.
+//! How commands in a child's tree ended: what a result says of the check of its work and what the child is told, and why a
+//! private tree could not be prepared.
 
 use crate::process::{Outcome, SpawnError, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::result::CheckReport;
@@ -28,29 +29,12 @@ impl Checked {
         ended: Result<Supervised, SpawnError>,
         sanitizer: &Sanitizer,
     ) -> Self {
-        let ended = match ended {
+        let ended = match judged(ended, "check.timeoutMs") {
             Ok(ended) => ended,
-            Err(error) => {
-                let why = format!("{}: {}", error.stage(), chain(&error));
-                return Self::never_started(command, runs, &why, sanitizer);
-            }
+            Err(why) => return Self::never_started(command, runs, &why, sanitizer),
         };
-        let (passed, how) = match ended.outcome {
-            Outcome::Exited(status) if status.success() => (true, "exit code 0".to_owned()),
-            Outcome::Exited(status) => (
-                false,
-                match exit_signal(status) {
-                    Some(signal) => format!("killed by {}", signal_name(signal)),
-                    None => format!("exit code {}", exit_code(status)),
-                },
-            ),
-            Outcome::HardTimeout { limit } => {
-                (false, format!("not finished after {} (`check.timeoutMs`)", duration(limit)))
-            }
-            Outcome::OverLimit(over) => (false, format!("`limits.{}` reached", over.limit.as_str())),
-            _ => (false, "it was ended from outside".to_owned()),
-        };
-        let output = sanitizer.sanitize(ended.stderr.trim());
+        let Judged { passed, how, printed } = ended;
+        let output = sanitizer.sanitize(printed.trim());
         let report = CheckReport {
             command: line(command, sanitizer),
             passed,
@@ -80,9 +64,64 @@ impl Checked {
     }
 }
 
+/// The words for a private tree that could not be prepared.
+pub(in crate::run) struct SetUp;
+
+impl SetUp {
+    /// The error of a run whose tree `command` did not prepare, with the end of what it printed; `None` if it did.
+    pub(in crate::run) fn failure(
+        command: &str,
+        ended: Result<Supervised, SpawnError>,
+        sanitizer: &Sanitizer,
+    ) -> Option<String> {
+        let Judged { passed, how, printed } = match judged(ended, "isolation.setupTimeoutMs") {
+            Ok(ended) => ended,
+            Err(why) => return Some(Self::never_started(command, &why, sanitizer)),
+        };
+        let tail = sanitizer.sanitize(printed.trim()).clip_tail(IN_RESULT).into_string();
+        let printed =
+            if tail.is_empty() { "it printed nothing".to_owned() } else { format!("it printed:\n{tail}") };
+        (!passed).then(|| {
+            format!(
+                "the private tree could not be prepared: `{}` failed ({how}); {printed}",
+                line(command, sanitizer)
+            )
+        })
+    }
+
+    /// The same, of one that could not be started.
+    pub(in crate::run) fn never_started(command: &str, why: &str, sanitizer: &Sanitizer) -> String {
+        let (command, why) = (line(command, sanitizer), line(why, sanitizer));
+        format!("the private tree could not be prepared: `{command}` was not started: {why}")
+    }
+}
+
+/// How a command in a tree ended.
+struct Judged {
+    passed: bool,
+    how: String,
+    printed: String,
+}
+
+/// Judges a command by how it ended; `limit` is the setting that bounds it. The error says why it never started.
+fn judged(ended: Result<Supervised, SpawnError>, limit: &str) -> Result<Judged, String> {
+    let ended = ended.map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
+    let how = match ended.outcome {
+        Outcome::Exited(status) => match exit_signal(status) {
+            Some(signal) => format!("killed by {}", signal_name(signal)),
+            None => format!("exit code {}", exit_code(status)),
+        },
+        Outcome::HardTimeout { limit: time } => format!("not finished after {} (`{limit}`)", duration(time)),
+        Outcome::OverLimit(ref over) => format!("`limits.{}` reached", over.limit.as_str()),
+        _ => "it was ended from outside".to_owned(),
+    };
+    let passed = matches!(ended.outcome, Outcome::Exited(status) if status.success());
+    Ok(Judged { passed, how, printed: ended.stderr })
+}
+
 impl CheckReport {
-    /// What the text of a result says.
-    pub(super) fn text(&self) -> String {
+    /// What the text of a result, or the announcement of a run that failed, says.
+    pub(crate) fn text(&self) -> String {
         let Self { command, passed, ended, runs, output } = self;
         let state = if *passed { "passed" } else { "failed" };
         let times = if *runs > 1 { format!(", run {runs} times") } else { String::new() };

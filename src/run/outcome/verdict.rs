@@ -8,6 +8,7 @@ use crate::event::{Collected, MAX_SUBMITTED, StopReason, Submitted, provider_mes
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::admit::gates::failed_gate;
 use crate::run::isolation::IsolationReport;
+use crate::run::launch::launcher::Elsewhere;
 use crate::run::result::{CheckReport, ErrorCode, TimeoutReason};
 use crate::run::state::RunOutcome;
 use crate::text::one_line;
@@ -63,6 +64,8 @@ pub(in crate::run) struct AttemptReport {
     pub submits: bool,
     /// How the check of its work ended.
     pub check: Option<CheckReport>,
+    /// How far a child came that a launcher was to start elsewhere.
+    pub elsewhere: Option<Elsewhere>,
 }
 
 /// The state of a run after an attempt.
@@ -114,6 +117,8 @@ pub(in crate::run) struct Verdict {
     pub timeout: Option<TimeoutReason>,
     /// The model's provider reported the error.
     is_by_provider: bool,
+    /// What to do about it, if that does not follow from the outcome.
+    step: Option<&'static str>,
 }
 
 impl Verdict {
@@ -126,6 +131,7 @@ impl Verdict {
             signal: None,
             timeout: None,
             is_by_provider: false,
+            step: None,
         }
     }
 
@@ -159,12 +165,18 @@ impl Verdict {
         Self { outcome, code, timeout: Some(reason), ..Self::failed(EXIT_TIMEOUT, error) }
     }
 
+    /// The whole run took longer than allowed, by the setting `limited_by`.
+    pub(in crate::run) fn hard_limit(limit: Duration, limited_by: &str) -> Self {
+        let error = format!("hard limit reached: {} ms (`{limited_by}`)", limit.as_millis());
+        Self::timed_out(RunOutcome::HardTimeout, TimeoutReason::Runtime, error)
+    }
+
     /// What a model that reads of a failure should do about it.
     pub(in crate::run) fn next_step(&self) -> Option<&'static str> {
         if self.is_provider_error() {
             return Some("the provider failed and not the task; try again later, or do without");
         }
-        self.outcome.next_step()
+        self.step.or_else(|| self.outcome.next_step())
     }
 
     /// Whether the run failed because its model's provider did.
@@ -175,9 +187,45 @@ impl Verdict {
     /// Judges a run by the first cause of its end, then by what its last assistant message says.
     pub(in crate::run) fn of(report: &AttemptReport) -> Self {
         let verdict = Self::of_child(report);
+        let verdict = match &report.elsewhere {
+            Some(elsewhere) => verdict.of_elsewhere(elsewhere, report),
+            None => verdict,
+        };
         match report.check.as_ref().and_then(CheckReport::error) {
             Some(error) if verdict.is_success() => Self::failed(1, error),
             _ => verdict,
+        }
+    }
+
+    /// The same of a child that a launcher was to start: that may be what has failed.
+    fn of_elsewhere(self, elsewhere: &Elsewhere, report: &AttemptReport) -> Self {
+        let (has_exited, is_success) = match &report.supervised.outcome {
+            Outcome::Exited(status) => (true, status.success()),
+            _ => (false, false),
+        };
+        let said = report.supervised.stderr.trim();
+        let last = report.collected.last_event.as_deref();
+        match self.outcome {
+            // A launcher may end with success whose child was within its work.
+            RunOutcome::Completed if has_exited && !elsewhere.has_ended() && !last.is_some_and(ends_work) => {
+                Self {
+                    step: elsewhere.next_step(),
+                    ..Self::failed(1, elsewhere.explained(or(said, "it gave no reason")))
+                }
+            }
+            RunOutcome::Failed if has_exited && !self.is_by_provider => Self {
+                // A launcher that ends with success may have said why nevertheless.
+                error: self.error.map(|error| {
+                    let reason = if is_success && !elsewhere.has_ended() { or(said, &error) } else { &error };
+                    elsewhere.explained(reason)
+                }),
+                step: elsewhere.next_step(),
+                ..self
+            },
+            RunOutcome::HardTimeout | RunOutcome::IdleTimeout => {
+                Self { step: Some(Elsewhere::after_limit()), ..self }
+            }
+            _ => self,
         }
     }
 
@@ -193,11 +241,7 @@ impl Verdict {
         }
         match &report.supervised.outcome {
             Outcome::Cancelled(reason) => Self::cancelled(reason),
-            Outcome::HardTimeout { limit } => Self::timed_out(
-                RunOutcome::HardTimeout,
-                TimeoutReason::Runtime,
-                format!("hard limit reached: {} ms (`{}`)", limit.as_millis(), report.limited_by),
-            ),
+            Outcome::HardTimeout { limit } => Self::hard_limit(*limit, report.limited_by),
             Outcome::IdleTimeout { limit } => {
                 let (during, setting) = match report.protocol_report.stopped_in {
                     Some(Busy::Tool) => (" while a tool ran", "toolTimeoutMs"),
@@ -281,6 +325,15 @@ impl Verdict {
             _ => Self::failed(1, no_text(collected)),
         }
     }
+}
+
+fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
+    if text.is_empty() { otherwise } else { text }
+}
+
+/// Whether pi says with this event that it has done its work.
+fn ends_work(event: &str) -> bool {
+    matches!(event, "agent_end" | "agent_settled")
 }
 
 fn has_text(collected: &Collected) -> bool {

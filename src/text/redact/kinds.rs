@@ -71,6 +71,9 @@ mod tests {
         let known: BTreeSet<&str> = secret_rules().chain(OTHERS.iter().map(|(rule, _)| *rule)).collect();
         let (missing, unknown): (Vec<_>, Vec<_>) =
             (known.difference(&named).collect(), named.difference(&known).collect());
-        assert!(missing.is_empty() && unknown.is_empty(), "missing: {missing:?}, unknown: {unknown:?}");
+        assert!(
+            missing.is_empty() && unknown.is_empty(),
+            "`Rules` in docs/redaction.md: missing {missing:?}, unknown {unknown:?}"
+        );
     }
 }

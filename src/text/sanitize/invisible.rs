@@ -5,7 +5,7 @@
 
 /// Length of the invisible character at the start of `rest`, if it is to go. `before` is what stays before it, or the
 /// end of that.
-pub(super) fn length_at(before: &str, rest: &str) -> Option<usize> {
+pub(crate) fn length_at(before: &str, rest: &str) -> Option<usize> {
     let mut chars = rest.chars();
     let this = chars.next()?;
     if !is_invisible(this) {

@@ -2,20 +2,18 @@
 
 use std::path::PathBuf;
 
-use crate::text::one_line;
-use crate::workspace::snapshot::SnapshotError;
+use crate::text::figures;
+use crate::workspace::snapshot::{SnapshotError, named as shown};
 
 /// Most paths that a message names.
 const MAX_NAMED: usize = 20;
-/// Longest path in a message.
-const MAX_PATH: usize = 200;
 
 /// Why something was not applied, taken back, shown or discarded. Nothing has changed, unless the message says so.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// Nothing is known of the run's changes.
     #[error(
-        "nothing of its changes is kept: it could not write, has changed nothing, or its files were removed, which leaves a branch `subagent/ID` alone"
+        "nothing of its changes is kept: it could not write, it changed nothing, or its files were removed since. A branch `subagent/ID` stays when they are"
     )]
     Nothing,
     /// It worked in the tree of the person.
@@ -84,6 +82,17 @@ pub enum ApplyError {
         /// The limit.
         most: usize,
     },
+    /// The files would take up too much memory.
+    #[error(
+        "the files that would change take up {}, before and after, more than {}: merge its branch with git instead",
+        figures::bytes(*bytes), figures::bytes(*most)
+    )]
+    TooLarge {
+        /// Their size on both sides.
+        bytes: u64,
+        /// The limit.
+        most: u64,
+    },
     /// The tree has changed since.
     #[error(
         "these files have changed since the apply: {}; nothing was taken back. Make them what the apply left, or go back by hand",
@@ -138,8 +147,8 @@ pub enum ApplyError {
 
 /// Paths in a sentence.
 fn named(paths: &[PathBuf]) -> String {
-    let shown = |path: &PathBuf| format!("`{}`", one_line(&path.to_string_lossy(), MAX_PATH));
-    let mut names: Vec<String> = paths.iter().take(MAX_NAMED).map(shown).collect();
+    let quoted = |path: &PathBuf| format!("`{}`", shown(path));
+    let mut names: Vec<String> = paths.iter().take(MAX_NAMED).map(quoted).collect();
     if paths.len() > MAX_NAMED {
         names.push(format!("and {} more", paths.len() - MAX_NAMED));
     }

@@ -24,8 +24,7 @@ impl SnapshotStore {
         match snapshot.left.clone() {
             Some(left) if left.is_discarded => Err(ApplyError::Discarded),
             Some(left) => Ok((snapshot, left)),
-            // Its end was noted as its beginning before it began.
-            None if snapshot.end.as_ref() == Some(&snapshot.tree) => Err(ApplyError::NoBranch),
+            None if snapshot.is_of_private_tree() => Err(ApplyError::NoBranch),
             None => Err(ApplyError::InPlace { id: id.to_owned() }),
         }
     }

@@ -20,6 +20,8 @@ use crate::workspace::snapshot::{
 
 /// Texts that are merged in one apply. Each is a process.
 const MAX_MERGED: usize = 500;
+/// Bytes of all files that are written or replaced, on both sides: they are in memory. Below what is read of git.
+const MAX_CONTENTS: u64 = 200 * 1024 * 1024;
 /// The state before, as an index, and that after.
 const INDEX_NOW: &str = "index.now";
 const INDEX: &str = "index.apply";
@@ -66,6 +68,10 @@ impl SnapshotStore {
         }
         let after = self.tree_with(&snapshot, &files).await?;
         let changes = self.changes(&snapshot, &before, &after).await?;
+        let bytes = self.sizes(&snapshot, objects(&changes)).await?.values().sum();
+        if bytes > MAX_CONTENTS {
+            return Err(ApplyError::TooLarge { bytes, most: MAX_CONTENTS });
+        }
         let contents = self.both_contents(&snapshot, &changes).await?;
         if !with_flagged {
             let leaves = |change: &&Change| is_flagged(&change.path) || is_link_out(change, &contents);
@@ -185,8 +191,7 @@ impl SnapshotStore {
         snapshot: &Snapshot,
         changes: &[Change],
     ) -> Result<Contents, SnapshotError> {
-        let objects = changes.iter().flat_map(|change| [&change.old, &change.new]).flatten();
-        self.blobs(snapshot, objects.map(|file| file.object.as_str()).collect()).await
+        self.blobs(snapshot, objects(changes)).await
     }
 
     /// Held by one process at a time.
@@ -199,6 +204,12 @@ impl SnapshotStore {
         });
         locked.await.map_err(SnapshotError::from)?.ok_or(ApplyError::Busy)
     }
+}
+
+/// The objects on both sides.
+fn objects(changes: &[Change]) -> BTreeSet<&str> {
+    let files = changes.iter().flat_map(|change| [&change.old, &change.new]).flatten();
+    files.map(|file| file.object.as_str()).collect()
 }
 
 /// Locks a file, if nobody else has.

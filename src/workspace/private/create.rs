@@ -4,13 +4,17 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
+use pi_subagent_warden::remove_tree;
 use serde::{Deserialize, Serialize};
+#[cfg(not(unix))]
+use std::fs::remove_dir_all as remove_tree;
 
 use super::copy::copy_listed;
 use crate::files::{FileError, open, private};
 use crate::workspace::root::RepositoryDirs;
 use crate::workspace::snapshot::{
-    Call, SHOWN, Snapshot, SnapshotError, SnapshotStore, copy_with_time, off_thread,
+    Call, SHOWN, Snapshot, SnapshotError, SnapshotStore, copy_with_time, named, off_thread,
 };
 
 /// The index that the tree was checked out with, in the directory of the snapshot.
@@ -68,14 +72,25 @@ impl SnapshotStore {
             Ok(tree) => Ok(tree),
             Err(error) => {
                 let directory = tree.directory;
-                drop(off_thread(move || fs::remove_dir_all(directory)).await);
+                drop(off_thread(move || remove_tree(&directory)).await);
                 Err(error)
             }
         }
     }
 
+    /// Removes a private tree in which nobody has worked, and its snapshot.
+    pub(crate) async fn unmake(&self, tree: &PrivateTree) {
+        let id = &tree.snapshot.id;
+        self.forget_tree(id).await;
+        let directory = tree.directory.clone();
+        drop(off_thread(move || remove_tree(&directory)).await);
+        // What stays is found by the next sweep.
+        drop(self.release(id).await);
+        self.bring_back(id).await;
+    }
+
     /// The commit of a snapshot: the one that was checked out if nothing differs from it, else a new one on top.
-    async fn base_commit(&self, snapshot: &Snapshot) -> Result<String, SnapshotError> {
+    pub(super) async fn base_commit(&self, snapshot: &Snapshot) -> Result<String, SnapshotError> {
         if let (Some(_), Some(tip)) = (&snapshot.branch, &snapshot.base) {
             return Ok(tip.clone());
         }
@@ -143,7 +158,7 @@ impl SnapshotStore {
         tree.notices = notices.await?;
         let submodules = tree.snapshot.submodules.iter().take(8);
         let empty = submodules.map(|path| {
-            format!("`{}` is a repository of its own, and empty in the private tree", path.display())
+            format!("`{}` is a repository of its own, and empty in the private tree", named(path))
         });
         tree.notices.extend(empty);
         Ok(tree)
@@ -156,7 +171,7 @@ pub(super) fn branch_of(id: &str) -> String {
 }
 
 /// A directory of the run's own, private.
-fn new_directory(place: &Path, id: &str) -> Result<PathBuf, FileError> {
+pub(super) fn new_directory(place: &Path, id: &str) -> Result<PathBuf, FileError> {
     private::create_dir_all(place).map_err(FileError::at(place))?;
     let names =
         (1..=ATTEMPTS).map(|number| if number > 1 { format!("{id}-{number}") } else { id.to_owned() });

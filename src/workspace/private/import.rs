@@ -1,5 +1,6 @@
 //! Makes a branch of the project of what a child did in its private tree.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 #[cfg(unix)]
@@ -8,17 +9,18 @@ use pi_subagent_warden::remove_tree;
 use std::fs::remove_dir_all as remove_tree;
 
 use super::create::{INDEX, PrivateTree};
-use super::incoming::References;
+use super::incoming::{References, Source};
 use crate::files::{FileError, private};
 use crate::text::chain;
 use crate::workspace::git::Scope;
 use crate::workspace::root::RepositoryDirs;
 use crate::workspace::snapshot::{
-    Call, Change, Left, Snapshot, SnapshotError, SnapshotStore, copy_with_time, off_thread,
+    Call, Change, Left, Snapshot, SnapshotError, SnapshotStore, copy_with_time, named, off_thread,
 };
 
 /// The patch, in the directory of the snapshot.
 pub(in crate::workspace) const PATCH: &str = "changes.patch";
+const NEW_PATCH: &str = "changes.patch.new";
 /// How many names are tried for a branch: a run that is continued has one already.
 pub(super) const ATTEMPTS: u32 = 64;
 
@@ -74,7 +76,7 @@ impl SnapshotStore {
         let recorded = self.recorder_at(snapshot, &ours, &tree.root).record(&now, true).await?;
         let missed = recorded.submodules.iter().filter(|path| !snapshot.submodules.contains(path));
         for path in missed.chain(&recorded.left_out).take(8) {
-            let path = path.display();
+            let path = named(path);
             imported.notices.push(format!(
                 "`{path}` was not taken over: it is a repository of its own, or cannot be read"
             ));
@@ -87,46 +89,83 @@ impl SnapshotStore {
                         .notices
                         .push("the child has made other branches, which were not taken over".into());
                 }
-                self.tip(tree, tip, imported).await?
+                self.tip(tree, tip, Source::Repository, imported).await?
             }
             Err(why) => {
                 imported.notices.push(format!("the child's commits were not taken over: {why}"));
                 tree.base.clone()
             }
         };
+        self.settle(tree, &recorded.tree, tip, imported).await
+    }
+
+    /// Makes branch, figures and patch of the child's last commit, which was taken over, and of the `files` that it left.
+    pub(super) async fn settle(
+        &self,
+        tree: &PrivateTree,
+        files: &str,
+        tip: String,
+        imported: &mut Imported,
+    ) -> Result<(), SnapshotError> {
+        let snapshot = &tree.snapshot;
         let tip_tree = self.git_text(snapshot, &["rev-parse", &format!("{tip}^{{tree}}")]).await?;
-        let commit = if tip_tree == recorded.tree {
+        let commit = if tip_tree == files {
             tip
         } else {
             let message = format!("Changes of the sub-agent's run {}", snapshot.id);
-            self.commit(snapshot, &recorded.tree, Some(&tip), &message).await?
+            self.commit(snapshot, files, Some(&tip), &message).await?
         };
         // A run that goes on still has what its earlier parts have done.
         if commit == tree.base && snapshot.branch.is_none() {
             return Ok(());
         }
-        imported.changes = self.changes(snapshot, &snapshot.tree, &recorded.tree).await?;
-        (imported.insertions, imported.deletions) = self.lines(snapshot, &recorded.tree).await?;
-        imported.patch = Some(self.patch(snapshot, &recorded.tree).await?);
-        let branch = self.publish(tree, &commit).await?;
-        let left = Left { branch: branch.clone(), commit: commit.clone(), is_discarded: false };
-        imported.branch = Some(branch);
-        self.keep(&Snapshot { left: Some(left), ..self.open(&snapshot.id).await? }).await?;
-        imported.commit = Some(commit);
+        let branched = self.make_branch(tree, &commit, imported).await;
+        // The one does not need the other: a disk that is full now takes the patch and the figures, and nothing else.
+        if let Err(error) = self.describe(snapshot, files, imported).await {
+            imported.notices.push(format!("there is no patch, or no figures: {}", chain(&error)));
+        }
+        branched
+    }
+
+    async fn make_branch(
+        &self,
+        tree: &PrivateTree,
+        commit: &str,
+        imported: &mut Imported,
+    ) -> Result<(), SnapshotError> {
+        let branch = self.publish(tree, commit).await?;
+        imported.branch = Some(branch.clone());
+        let left = Left { branch, commit: commit.to_owned(), is_discarded: false };
+        self.keep(&Snapshot { left: Some(left), ..self.open(&tree.snapshot.id).await? }).await?;
+        imported.commit = Some(commit.to_owned());
+        Ok(())
+    }
+
+    /// What has changed, in figures and as a patch.
+    async fn describe(
+        &self,
+        snapshot: &Snapshot,
+        tree: &str,
+        imported: &mut Imported,
+    ) -> Result<(), SnapshotError> {
+        imported.changes = self.changes(snapshot, &snapshot.tree, tree).await?;
+        (imported.insertions, imported.deletions) = self.lines(snapshot, tree).await?;
+        imported.patch = Some(self.patch(snapshot, tree).await?);
         Ok(())
     }
 
     /// The child's last commit, if all that led to it was taken over, else the one that it began with.
-    async fn tip(
+    pub(super) async fn tip(
         &self,
         tree: &PrivateTree,
         tip: String,
+        source: Source<'_>,
         imported: &mut Imported,
     ) -> Result<String, SnapshotError> {
         if tip == tree.base {
             return Ok(tip);
         }
-        if let Err(why) = self.take_commits(tree, &tip).await {
+        if let Err(why) = self.take_commits(tree, &tip, source).await {
             imported.notices.push(format!("the child's commits were not taken over: {why}"));
             return Ok(tree.base.clone());
         }
@@ -155,7 +194,15 @@ impl SnapshotStore {
         Ok((sum(0), sum(1)))
     }
 
+    /// Written by git: a patch can be larger than what is read of a command.
     async fn patch(&self, snapshot: &Snapshot, tree: &str) -> Result<PathBuf, SnapshotError> {
+        let ours = self.directory(&snapshot.id);
+        let (to, new) = (ours.join(PATCH), ours.join(NEW_PATCH));
+        let at = new.clone();
+        off_thread(move || private::write(&at, b"").map_err(FileError::at(&at))).await?;
+        // In our directory, so that its name need not be UTF-8.
+        let call = Call { alternates: &[&snapshot.objects], work_tree: &ours, ..Call::of(snapshot) };
+        let output = format!("--output={NEW_PATCH}");
         let args = [
             "diff-tree",
             "-r",
@@ -165,12 +212,12 @@ impl SnapshotStore {
             "--no-renames",
             "--no-ext-diff",
             "--no-textconv",
+            &output,
+            &snapshot.tree,
+            tree,
         ];
-        let args = args.into_iter().chain([snapshot.tree.as_str(), tree]).collect::<Vec<_>>();
-        let patch = self.git(snapshot, &args, Vec::new()).await?;
-        let to = self.directory(&snapshot.id).join(PATCH);
-        let written = move || private::write(&to, &patch).map_err(FileError::at(&to)).map(|()| to);
-        Ok(off_thread(written).await?)
+        self.call(snapshot, call, &args, Vec::new()).await?;
+        Ok(off_thread(move || fs::rename(&new, &to).map_err(FileError::at(&to)).map(|()| to)).await?)
     }
 
     /// Brings a commit and what it needs into the project's repository, as a new branch.
@@ -182,10 +229,16 @@ impl SnapshotStore {
         let dirs = dirs.ok_or_else(|| SnapshotError::NoRepository { root: snapshot.root.clone() })?;
         let not = snapshot.base.as_ref().map_or_else(String::new, |base| format!("^{base}\n"));
         let range = format!("{commit}\n{not}").into_bytes();
-        let pack = self.git(snapshot, &["pack-objects", "--revs", "--stdout", "-q"], range).await?;
-        let into: &Path = &snapshot.objects;
-        let call = Call { alternates: &[], objects: Some(into), writable: &[into], ..Call::of(snapshot) };
-        self.call(snapshot, call, &["index-pack", "--stdin"], pack).await?;
+        // Straight into the repository: a pack can be larger than what is read of a command.
+        let (into, own): (&Path, _) = (&snapshot.objects, ours.join("objects"));
+        let call = Call {
+            work_tree: into,
+            alternates: &[&own],
+            objects: Some(into),
+            writable: &[into],
+            ..Call::of(snapshot)
+        };
+        self.call(snapshot, call, &["pack-objects", "--revs", "-q", "pack/pack"], range).await?;
         // Where references are kept, the repository has to say. Nothing is run: hooks are off, and no file is looked at.
         let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
         let scope = Scope { git_dir: &dirs.own, writable, cwd: &ours, env: &[] };
@@ -225,14 +278,14 @@ impl SnapshotStore {
 
 /// Gives a tree that is kept a name that no run needs: a session goes on only in the directory where it began. Returns
 /// the root of the tree. Blocks.
-fn set_aside(tree: &PrivateTree) -> PathBuf {
+pub(super) fn set_aside(tree: &PrivateTree) -> PathBuf {
     let (Some(root), Some(name)) = (tree.root.file_name(), tree.directory.file_name()) else {
         return tree.root.clone();
     };
     let name = name.to_string_lossy();
     for number in 1..=ATTEMPTS {
         let aside = tree.directory.with_file_name(format!("{name}.kept-{number}"));
-        if aside.symlink_metadata().is_err() && std::fs::rename(&tree.directory, &aside).is_ok() {
+        if aside.symlink_metadata().is_err() && fs::rename(&tree.directory, &aside).is_ok() {
             return aside.join(root);
         }
     }

@@ -15,6 +15,15 @@ const INCOMING: &str = "incoming";
 /// Objects that are copied at most.
 const MAX_OBJECTS: usize = 200_000;
 
+/// Where a child's commits are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source<'a> {
+    /// In the repository of its tree.
+    Repository,
+    /// In a pack that has come from another machine.
+    Pack(&'a Path),
+}
+
 /// What a child's repository refers to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct References {
@@ -72,18 +81,38 @@ fn text(path: &Path) -> io::Result<String> {
 impl SnapshotStore {
     /// Takes over the commits from the base of a private tree to `tip`, into our objects, and checks them: each object is
     /// hashed again, and everything that it names has to be there.
-    pub(super) async fn take_commits(&self, tree: &PrivateTree, tip: &str) -> Result<(), String> {
+    pub(super) async fn take_commits(
+        &self,
+        tree: &PrivateTree,
+        tip: &str,
+        source: Source<'_>,
+    ) -> Result<(), String> {
         let ours = self.directory(&tree.snapshot.id);
         let incoming = ours.join(INCOMING);
-        let taken = self.take_into(tree, tip, &incoming).await;
+        let taken = self.take_into(tree, tip, source, &incoming).await;
         let _ = off_thread(move || fs::remove_dir_all(incoming)).await;
         taken
     }
 
-    async fn take_into(&self, tree: &PrivateTree, tip: &str, incoming: &Path) -> Result<(), String> {
-        let (from, to, limit) = (tree.root.join(".git/objects"), incoming.to_owned(), self.limits().bytes);
-        let known = self.directory(&tree.snapshot.id).join("objects");
-        let packs = off_thread(move || copy_objects(&from, &to, &known, limit)).await?;
+    async fn take_into(
+        &self,
+        tree: &PrivateTree,
+        tip: &str,
+        source: Source<'_>,
+        incoming: &Path,
+    ) -> Result<(), String> {
+        let (to, limit) = (incoming.to_owned(), self.limits().bytes);
+        let packs = match source {
+            Source::Repository => {
+                let from = tree.root.join(".git/objects");
+                let known = self.directory(&tree.snapshot.id).join("objects");
+                off_thread(move || copy_objects(&from, &to, &known, limit)).await?
+            }
+            Source::Pack(pack) => {
+                let pack = pack.to_owned();
+                vec![off_thread(move || place_pack(&pack, &to)).await?]
+            }
+        };
         let project: &[&Path] = &[&tree.snapshot.objects];
         let with_incoming: &[&Path] = &[&tree.snapshot.objects, incoming];
         let ask = async |alternates: &[&Path], args: &[&str], input: Vec<u8>| {
@@ -97,15 +126,46 @@ impl SnapshotStore {
         ask(with_incoming, &["merge-base", "--is-ancestor", &tree.base, tip], Vec::new())
             .await
             .map_err(|_| "they do not follow from the commit that it began with".to_owned())?;
-        let range = format!("{tip}\n^{}\n", tree.base).into_bytes();
+        let not = format!("^{}", tree.base);
+        if let Source::Pack(_) = source {
+            // Here nobody has seen the files of which these are the content.
+            let list = ["rev-list", "--objects", "--no-object-names", "--end-of-options", tip, &not];
+            let named = ask(with_incoming, &list, Vec::new()).await?;
+            let sizes = ask(with_incoming, &["cat-file", "--batch-check=%(objectsize)"], named).await?;
+            let sizes = String::from_utf8_lossy(&sizes);
+            let bytes =
+                sizes.lines().map(|size| size.parse().unwrap_or(u64::MAX)).fold(0, u64::saturating_add);
+            if bytes > limit {
+                return Err(too_large(limit));
+            }
+        }
+        let range = format!("{tip}\n{not}\n").into_bytes();
         let pack = ask(with_incoming, &["pack-objects", "--revs", "--stdout", "-q"], range).await?;
         // Hashes everything, whatever the child has called it.
         ask(project, &["index-pack", "--strict", "--stdin"], pack).await?;
-        let not = format!("^{}", tree.base);
         ask(project, &["rev-list", "--objects", "--quiet", "--end-of-options", tip, &not], Vec::new())
             .await?;
         Ok(())
     }
+}
+
+fn too_large(limit: u64) -> String {
+    format!("they take up more than `snapshot.maxBytes` allows, {limit} bytes")
+}
+
+/// Puts a pack where its objects are looked for, unless it says that it has too many. Returns its path. Blocks.
+fn place_pack(pack: &Path, to: &Path) -> Result<PathBuf, String> {
+    let failed = |error: io::Error| format!("they cannot be read: {error}");
+    let mut header = [0; 12];
+    io::Read::read_exact(&mut fs::File::open(pack).map_err(failed)?, &mut header).map_err(failed)?;
+    let count = header[8..].iter().fold(0, |count, byte| count << 8 | usize::from(*byte));
+    if count > MAX_OBJECTS {
+        return Err(format!("there are more than {MAX_OBJECTS} objects"));
+    }
+    let placed = to.join("pack/pack-back.pack");
+    fs::create_dir_all(to.join("pack")).map_err(failed)?;
+    fs::copy(pack, &placed).map_err(failed)?;
+    Ok(placed)
 }
 
 /// Copies regular files with the names of objects, and none that we have. Not what the repository refers to elsewhere.
@@ -140,7 +200,7 @@ fn copy_objects(from: &Path, to: &Path, known: &Path, limit: u64) -> Result<Vec<
             let length = source.metadata().map_err(failed)?.len();
             (bytes, count) = (bytes.saturating_add(length), count + 1);
             if bytes > limit || count > MAX_OBJECTS {
-                return Err(format!("they take up more than `snapshot.maxBytes` allows, {limit} bytes"));
+                return Err(too_large(limit));
             }
             let target = to.join(name).join(file);
             let mut copy = fs::File::create_new(&target).map_err(failed)?;

@@ -14,15 +14,18 @@
 //! | what did the child commit, and is it sound | `incoming` |
 //! | make a branch and a patch of what it did, and remove it | `import` |
 //! | what of a process that has died, what of a run that goes on | `recover` |
+//! | what is sent for one on another machine, and what comes back of it | `there` |
 
 mod copy;
 mod create;
 mod import;
 mod incoming;
 mod recover;
+mod there;
 
 pub use create::PrivateTree;
 pub use import::Imported;
 pub(in crate::workspace) use import::PATCH;
 pub use recover::TreeLock;
 pub(crate) use recover::noted_trees;
+pub use there::{Brought, TreeThere};

@@ -26,6 +26,13 @@ pub struct TreeLock {
     file: Option<File>,
 }
 
+impl TreeLock {
+    /// What holds it. The warden of a child that has it, too, keeps others from taking over the tree until that child is gone.
+    pub(crate) fn file(&self) -> Option<&File> {
+        self.file.as_ref()
+    }
+}
+
 impl SnapshotStore {
     /// Marks the private tree that the run `id` is about to get as in use.
     ///

@@ -1,10 +1,18 @@
 //! Why there is no snapshot.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::files::FileError;
-use crate::text::figures;
+use crate::text::{figures, one_line};
 use crate::workspace::git::GitError;
+
+/// Longest path in a sentence.
+const MAX_PATH: usize = 200;
+
+/// A path in a sentence. Whoever has made the file has chosen its name: it has no line of its own.
+pub(in crate::workspace) fn named(path: &Path) -> String {
+    one_line(&path.to_string_lossy(), MAX_PATH)
+}
 
 /// Why a snapshot cannot be taken, read or found.
 #[derive(Debug, thiserror::Error)]
@@ -45,9 +53,15 @@ pub enum SnapshotError {
         id: String,
     },
     /// This file system cannot hold the tree as it is.
-    #[error("`{}` cannot be checked out as it is: another name becomes the same file here", path.display())]
+    #[error("`{}` cannot be checked out as it is: another name becomes the same file here", named(path))]
     Differs {
         /// The first file that differs.
+        path: PathBuf,
+    },
+    /// git would wait for it for ever.
+    #[error("`{}` is a FIFO or a device, and git would wait for it: remove it", named(path))]
+    Special {
+        /// The file, relative to the root.
         path: PathBuf,
     },
     /// git printed something that cannot be read.

@@ -12,8 +12,10 @@
 //! | what has an isolated run left, and was it applied | `left` |
 //! | what differs between two trees | `change` |
 //! | bring back what a run has changed | `undo`, `restore` |
+//! | does git wait for a file that nobody writes | `blocked` |
 //! | what can go wrong | `error` |
 
+mod blocked;
 mod change;
 mod error;
 mod facts;
@@ -23,9 +25,11 @@ mod restore;
 mod store;
 mod undo;
 
+pub(crate) use blocked::unless_blocked;
 pub use change::{Change, ChangeKind};
 pub(super) use change::{File, path_of};
 pub use error::SnapshotError;
+pub(super) use error::named;
 pub(super) use facts::off_thread;
 pub(super) use left::Name;
 pub use left::{Apply, Left};

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::blocked::unless_blocked;
 use super::change::path_of;
 use super::error::SnapshotError;
 use super::facts::off_thread;
@@ -205,7 +206,7 @@ impl Recorder<'_> {
         let others = alternate(self.objects);
         let env = self.env(index, objects, &others);
         let scope = Scope { git_dir: self.ours, writable: &[self.ours], cwd: self.root, env: &env };
-        let captured = self.git.run_captured(scope, args, input).await?;
+        let captured = unless_blocked(self.root, self.git.run_captured(scope, args, input)).await??;
         Ok((captured.stdout, passed_over(&captured.stderr)))
     }
 
@@ -213,7 +214,7 @@ impl Recorder<'_> {
         let others = alternate(self.objects);
         let env = self.env(index, objects, &others);
         let scope = Scope { git_dir: self.ours, writable: &[self.ours], cwd: self.root, env: &env };
-        self.git.try_run(scope, args, Vec::new()).await?;
+        unless_blocked(self.root, self.git.try_run(scope, args, Vec::new())).await??;
         Ok(())
     }
 

@@ -30,6 +30,8 @@ const INDEX_NOW: &str = "index.now";
 const NO_INDEX: &str = "index.none";
 /// What is ignored, as far as a child may read it.
 pub(in crate::workspace) const SHOWN: &str = "info/exclude.shown";
+/// What follows the id in the name of the directory of an earlier part of a run.
+const EARLIER: &str = ".earlier";
 /// The largest record that is read.
 const MAX_RECORD: u64 = 16 * 1024 * 1024;
 /// Files are taken as they are. Strongest of all attributes.
@@ -67,6 +69,14 @@ pub struct Snapshot {
     /// The branch that it was taken from instead of the files.
     #[serde(default)]
     pub branch: Option<String>,
+}
+
+impl Snapshot {
+    /// Whether its run has worked in a tree of its own. One in place has changed something, else its snapshot is gone.
+    #[must_use]
+    pub fn is_of_private_tree(&self) -> bool {
+        self.end.as_ref() == Some(&self.tree)
+    }
 }
 
 /// What a command on the objects of a snapshot sees and may write.
@@ -246,14 +256,15 @@ impl SnapshotStore {
         self.git(snapshot, &["cat-file", "blob", object], Vec::new()).await
     }
 
-    /// Runs git on the objects of a snapshot and of its repository.
+    /// Runs git on the objects of a snapshot and of its repository. Not in the work tree, whose attributes it would read.
     pub(crate) async fn git(
         &self,
         snapshot: &Snapshot,
         args: &[&str],
         input: Vec<u8>,
     ) -> Result<Vec<u8>, SnapshotError> {
-        let call = Call { alternates: &[&snapshot.objects], ..Call::of(snapshot) };
+        let ours = self.directory(&snapshot.id);
+        let call = Call { alternates: &[&snapshot.objects], work_tree: &ours, ..Call::of(snapshot) };
         self.call(snapshot, call, args, input).await
     }
 
@@ -306,6 +317,41 @@ impl SnapshotStore {
             _ => Ok(()),
         });
         Ok(removed.await?)
+    }
+
+    /// Puts the snapshot of the run `id` aside, which is about to go on: if it cannot, what it has left must not be lost.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be moved. It is where it was.
+    pub(crate) async fn set_aside(&self, id: &str) -> Result<(), SnapshotError> {
+        let [from, to] = self.both(id);
+        let moved = off_thread(move || {
+            if !from.join(RECORD).exists() {
+                return Ok(());
+            }
+            let _ = remove_tree(&to);
+            fs::rename(&from, &to).map_err(FileError::at(&to))
+        });
+        Ok(moved.await?)
+    }
+
+    /// Brings back what was put aside, over whatever the run has now. Does nothing if there is nothing.
+    pub(crate) async fn bring_back(&self, id: &str) {
+        let [to, from] = self.both(id);
+        let back = move || from.exists().then(|| remove_tree(&to).and_then(|()| fs::rename(from, to)));
+        drop(off_thread(back).await);
+    }
+
+    /// Removes what was put aside.
+    pub(crate) async fn forget_earlier(&self, id: &str) {
+        let [_, earlier] = self.both(id);
+        drop(off_thread(move || remove_tree(&earlier)).await);
+    }
+
+    /// The directory of a run's snapshot, and the one of its earlier part.
+    fn both(&self, id: &str) -> [PathBuf; 2] {
+        [self.directory(id), self.directory.join(format!("{id}{EARLIER}"))]
     }
 
     fn recorder<'a>(&'a self, snapshot: &'a Snapshot, ours: &'a Path) -> Recorder<'a> {

@@ -80,7 +80,7 @@ impl SnapshotStore {
             wanted.into_iter().partition(|change| is_nested(&change.old) || is_nested(&change.new));
         let why = || "it is a repository of its own".to_owned();
         undone.failed = nested.into_iter().map(|change| (change.path, why())).collect();
-        let sizes = self.sizes(snapshot, &wanted).await?;
+        let sizes = self.sizes(snapshot, olds(&wanted)).await?;
         for batch in batches(wanted, &sizes) {
             let contents = match self.contents(snapshot, &batch).await {
                 Ok(contents) => contents,
@@ -111,13 +111,12 @@ impl SnapshotStore {
         self.blobs(snapshot, olds(changes)).await
     }
 
-    /// The sizes of the same. A missing one is an error.
-    async fn sizes(
+    /// The sizes of objects. A missing one is an error.
+    pub(in crate::workspace) async fn sizes(
         &self,
         snapshot: &Snapshot,
-        changes: &[Change],
+        objects: BTreeSet<&str>,
     ) -> Result<BTreeMap<String, u64>, SnapshotError> {
-        let objects = olds(changes);
         if objects.is_empty() {
             return Ok(BTreeMap::new());
         }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use super::changes::{abort_last, taken_over};
 use super::parse::{Command, RunCommand, Target, parse};
@@ -16,16 +16,13 @@ use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::{Receipt, SpawnRequest, spawn};
 use crate::present::{
     Clock, Report, action_report, agents_report, already_finished, doctor_report, handed_over_report,
-    info_report, list_report, log_report, refused_report, started_report, stopped_report, undone_report,
+    info_report, list_report, log_report, refused_report, started_report, stopped_report,
 };
 use crate::process::Detached;
 use crate::run::{
     BackgroundRun, CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, blocking, list_agents,
-    undo,
 };
-use crate::text::chain;
 use crate::transcript::{Transcript, Wanted, read_transcript};
-use crate::workspace::Undone;
 
 /// The error of a run without a transcript.
 pub(in super::super) const NO_TRANSCRIPT: &str = "it has no transcript";
@@ -123,10 +120,13 @@ async fn answer_on(
             let transcript = read(view, run, Wanted { entries: limit, tools }).await;
             return log_report(run, &transcript, limit, clock);
         }
-        RunCommand::Diff | RunCommand::Apply { .. } | RunCommand::AbortApply | RunCommand::Discard { .. } => {
+        RunCommand::Diff
+        | RunCommand::Apply { .. }
+        | RunCommand::AbortApply
+        | RunCommand::Discard { .. }
+        | RunCommand::Undo => {
             return taken_over(run, command, &view.scope.context).await;
         }
-        RunCommand::Undo => return undone(run, &view.scope.context).await,
         RunCommand::Stop if !run.is_live() => return already_finished(run, clock),
         RunCommand::Stop => ("stopped", stop(service, run).await),
         RunCommand::Send { message } => {
@@ -139,28 +139,6 @@ async fn answer_on(
     match outcome {
         Ok(outcome) => action_report(run, outcome),
         Err(why) => refused_report(run, wanted, &why),
-    }
-}
-
-async fn undone(run: &BackgroundRun, context: &Arc<HostContext>) -> Report {
-    let refused = |why: &str| refused_report(run, "undone", why);
-    if run.is_live() {
-        return refused("it has not ended: stop it first");
-    }
-    let config = {
-        let (cwd, context) = (run.cwd.clone(), Arc::clone(context));
-        blocking(move || CallSettings::read(&cwd, &context).config()).await
-    };
-    let ended = run.ended_ms.and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
-    let ended = ended.map_or_else(SystemTime::now, |since| SystemTime::UNIX_EPOCH + since);
-    match undo(context, &config, &run.run_id, ended).await {
-        Ok(Some(Undone { restored, changed_since, failed })) => {
-            undone_report(run, &restored, &changed_since, &failed)
-        }
-        Ok(None) => {
-            refused("it could not write, has changed nothing, or worked where there is no git repository")
-        }
-        Err(error) => refused(&chain(&error)),
     }
 }
 

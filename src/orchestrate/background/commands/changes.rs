@@ -1,22 +1,28 @@
-//! Carries out the commands about what an isolated run has left.
+//! Carries out the commands about what a run has changed, here or in a tree of its own.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use super::parse::RunCommand;
+use crate::orchestrate::writers::tree_for;
 use crate::present::{
     Report, applied_report, difference_report, discarded_report, refused_report, taken_back_report,
+    undone_report,
 };
 use crate::run::{BackgroundRun, CallSettings, HostContext, blocking, snapshot_store};
 use crate::text::chain;
-use crate::workspace::{ApplyError, SnapshotStore};
+use crate::workspace::{ApplyError, SnapshotError, SnapshotStore};
 
 /// Why nothing is done while a run works.
 const LIVE: &str = "it has not ended: wait for it, or stop it first";
 /// Why there is nothing to take back, without a run that was named.
-const NOT_APPLIED: &str =
-    "no run of this session is applied; one of another session is named: `/subagents apply --abort ID`";
+const NOT_APPLIED: &str = "no run of this session is applied; to take back one of another session, name it: `/subagents apply --abort ID`";
 
-/// Shows, applies, takes back or discards what a run has left.
+/// Why nothing is undone of a run that has no snapshot.
+const NO_SNAPSHOT: &str =
+    "it could not write, has changed nothing, or worked where there is no git repository";
+
+/// Shows, applies, takes back, undoes or discards what a run has changed.
 pub(super) async fn taken_over(
     run: &BackgroundRun,
     command: RunCommand,
@@ -26,6 +32,7 @@ pub(super) async fn taken_over(
         RunCommand::Apply { .. } => "applied",
         RunCommand::AbortApply => "taken back",
         RunCommand::Discard { .. } => "discarded",
+        RunCommand::Undo => "undone",
         _ => "shown",
     };
     if run.is_live() {
@@ -36,6 +43,17 @@ pub(super) async fn taken_over(
         Err(why) => return refused_report(run, done, &why),
     };
     let id = &run.run_id;
+    let held = match command {
+        RunCommand::Apply { .. } | RunCommand::AbortApply | RunCommand::Undo => {
+            let by = if command == RunCommand::Undo { "undo" } else { "apply" };
+            tree_for(&run.cwd, context, format!("/subagents {by}")).await
+        }
+        _ => Ok(None),
+    };
+    let _held = match held {
+        Ok(held) => held,
+        Err(why) => return refused_report(run, done, &why),
+    };
     let report = match command {
         RunCommand::Apply { with_flagged } => {
             store.apply(id, with_flagged).await.map(|applied| applied_report(run, &applied))
@@ -44,10 +62,32 @@ pub(super) async fn taken_over(
         RunCommand::Discard { is_sure } => {
             store.discard(id, is_sure).await.map(|discarded| discarded_report(run, &discarded, is_sure))
         }
+        RunCommand::Undo => undone(run, &store).await,
         _ => store.difference(id).await.map(|shown| difference_report(run, &shown)),
     };
     let report = report.unwrap_or_else(|error: ApplyError| refused_report(run, done, &chain(&error)));
     report.sanitized(settings.sanitizer())
+}
+
+async fn undone(run: &BackgroundRun, store: &SnapshotStore) -> Result<Report, ApplyError> {
+    let refused = |why: &str| Ok(refused_report(run, "undone", why));
+    let snapshot = match store.open(&run.run_id).await {
+        Err(SnapshotError::Unknown { .. }) => return refused(NO_SNAPSHOT),
+        found => found?,
+    };
+    if snapshot.is_of_private_tree() {
+        let id = &run.run_id;
+        return refused(&match snapshot.applied {
+            Some(_) => format!(
+                "it worked in a tree of its own: `/subagents apply --abort {id}` takes back what was applied"
+            ),
+            None => "it worked in a tree of its own, and nothing of it is in your tree".to_owned(),
+        });
+    }
+    let ended = run.ended_ms.and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
+    let ended = ended.map_or_else(SystemTime::now, |since| SystemTime::UNIX_EPOCH + since);
+    let undone = store.undo(&snapshot, ended).await?;
+    Ok(undone_report(run, &undone))
 }
 
 /// Takes back what was applied last, of these runs.

@@ -1,6 +1,6 @@
 //! `/subagents …`: parses the line (`parse`), finds the run that it names (`resolve`), completes what was
-//! typed (`complete`), and carries the command out (`answer`; `changes` for those about what an isolated run has left). `question` finds the question that a person wants to
-//! answer. `crate::present` words the answers.
+//! typed (`complete`), and carries the command out (`answer`; `changes` for those about what a run has changed). `question` finds the question that a
+//! person wants to answer. `crate::present` words the answers.
 
 mod answer;
 mod changes;

@@ -325,7 +325,11 @@ pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
         " [--abort] [--with-flagged] <id|#>",
         "takes over what an isolated run has changed; --abort takes that back",
     ),
-    subcommand("discard", " <id|#>", "deletes the branch and the patch of an isolated run; asks once"),
+    subcommand(
+        "discard",
+        " [--yes] <id|#>",
+        "deletes the branch and the patch of an isolated run; asks once, without --yes",
+    ),
     subcommand("answer", " [#|run]", "opens a question that waits, the oldest unless told otherwise"),
     subcommand("agents", "", "the agents there are, their tools, what is wrong"),
     subcommand("doctor", "", "whether sub-agents can run here, and what to do if not"),

@@ -90,7 +90,7 @@ async fn begin(
             None => return,
         }
     };
-    drive(&service, &live, ready, &config, &order, &*callbacks).await;
+    Box::pin(drive(&service, &live, ready, &config, &order, &*callbacks)).await;
 }
 
 /// Accepts a run that was prepared without asking the user. Otherwise returns the answer: why it was refused, or that a

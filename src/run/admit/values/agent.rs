@@ -100,6 +100,8 @@ pub struct AgentValues {
     pub tool_bounds: Vec<Vec<String>>,
     /// The command that checks its work. A project's files cannot set it for an agent of the user's.
     pub check: Sourced<Option<String>>,
+    /// The command that prepares its private tree. As with the check.
+    pub setup: Sourced<Option<String>>,
     /// Who switched the agent off.
     pub disabled: Option<ValueSource>,
 }
@@ -164,11 +166,8 @@ impl AgentValues {
             skills: layers.skills(agent, config),
             tools,
             tool_bounds,
-            check: match layers.user(|settings| settings.check.clone()) {
-                Some(Sourced { value, source }) => Sourced::new(Some(value), source),
-                None if agent.check.is_some() => Sourced::new(agent.check.clone(), ValueSource::AgentFile),
-                None => Sourced::new(None, ValueSource::Default),
-            },
+            check: layers.command(|settings| settings.check.clone(), agent.check.as_ref()),
+            setup: layers.command(|settings| settings.setup.clone(), agent.setup.as_ref()),
             disabled: layers.disabled(),
         }
     }
@@ -224,6 +223,7 @@ impl AgentValues {
             skills,
             tools,
             check,
+            setup,
             ..
         } = self;
         let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
@@ -268,6 +268,7 @@ impl AgentValues {
         if isolation.source != ValueSource::Default {
             words.push((format!("isolation {}", isolation.value), &isolation.source));
         }
+        words.extend(setup.value.as_ref().map(|command| (format!("setup `{command}`"), &setup.source)));
         words.extend(checked);
         words
     }
@@ -420,6 +421,19 @@ impl<'a> Layers<'a> {
         };
         let is_refused = self.bounds().any(|bounds| bounds.context == Some(Context::None));
         if found.value && is_refused { Sourced::new(false, ValueSource::Project) } else { found }
+    }
+
+    /// A shell command of the user's settings, else of the agent's file. A project's settings name none.
+    fn command(
+        &self,
+        of_settings: impl Fn(&AgentSettings) -> Option<String>,
+        of_file: Option<&String>,
+    ) -> Sourced<Option<String>> {
+        match (self.user(of_settings), of_file) {
+            (Some(Sourced { value, source }), _) => Sourced::new(Some(value), source),
+            (None, Some(own)) => Sourced::new(Some(own.clone()), ValueSource::AgentFile),
+            (None, None) => Sourced::new(None, ValueSource::Default),
+        }
     }
 
     fn isolation(&self, agent: &AgentDefinition) -> Sourced<Isolation> {

@@ -31,6 +31,20 @@ pub(in crate::run) enum Command<'a> {
     Answer(&'a str, &'a Answer),
 }
 
+impl Command<'_> {
+    /// What it is, in a word.
+    pub(in crate::run) fn name(self) -> &'static str {
+        match self {
+            Self::Prompt(_) => "prompt",
+            Self::Announce(_) => "announce",
+            Self::Check(_) => "check",
+            Self::Steer(_) => "steer",
+            Self::Abort => "abort",
+            Self::Answer(..) => "answer",
+        }
+    }
+}
+
 /// A protocol that drives pi. Everything that depends on the setting `protocol` goes through it. By default a protocol
 /// has no commands: pi gets its task and is left alone.
 pub(in crate::run) trait ChildProtocol: Debug + Sync {

@@ -3,6 +3,10 @@
 
 use std::fmt::Write as _;
 
+use super::held::{self, HOLD};
+use super::tree;
+use crate::workspace::TreeThere;
+
 /// Stands for the script's own directory there, at the beginning of an argument.
 pub(super) const PLACE: &str = "/dev/null/pi-subagent";
 /// The directory of sessions there, below the home directory.
@@ -13,6 +17,13 @@ pub(super) const SESSION: &str = "session.jsonl";
 
 /// The line between what a launcher prints, such as a banner, and what pi does.
 pub(super) const STARTED: &str = "pi-subagent-started";
+
+/// The line that says that pi has ended there. Without it, the launcher was the first to end.
+pub(super) const ENDED: &str = "pi-subagent-ended";
+
+/// Why nothing could be written there: shells say of a full disk that there was an error of input and output.
+const CANNOT_WRITE: &str = r#"f() { echo "cannot write below ${TMPDIR:-/tmp}; is the disk full?" >&2; df -P "${TMPDIR:-/tmp}" >&2; exit 1; }
+"#;
 
 /// What is started there: reads the length of the script in a line, then exactly the script, and runs it. `read` and `dd` with
 /// blocks of one byte take nothing of the input behind it.
@@ -34,8 +45,20 @@ pub(super) struct Script<'a> {
     pub before: &'a str,
     /// Where the session is put in the end, below [`SESSIONS`].
     pub session: Option<&'a str>,
+    /// The private tree that pi works in, instead of `cwd`.
+    pub tree: Option<Private<'a>>,
     /// pi with its arguments.
     pub argv: Vec<String>,
+}
+
+/// A private tree there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Private<'a> {
+    pub tree: &'a TreeThere,
+    /// The directory in it that pi works in.
+    pub inner: &'a str,
+    /// Begins what the script says for us.
+    pub key: &'a str,
 }
 
 /// The words that read a script from their standard input and run it.
@@ -51,14 +74,20 @@ impl Script<'_> {
     }
 
     fn text(&self) -> String {
-        let mut text = String::from(
+        let mut text = String::from(CANNOT_WRITE);
+        text.push_str(
             "u=$(umask); umask 077\n\
-             d=$(mktemp -d \"${TMPDIR:-/tmp}/pi-subagent.XXXXXX\") || exit 1\n\
+             d=$(mktemp -d \"${TMPDIR:-/tmp}/pi-subagent.XXXXXX\") || f\n\
              trap 'rm -rf \"$d\"' EXIT; trap 'exit 143' HUP INT TERM\n",
         );
+        // `s`: something there has asked the script to end, so pi has not ended by itself.
+        text.push_str("s=\n");
+        // Nobody may read any more, and shells say of a child that it was terminated. A handler, because pi would inherit what is
+        // ignored.
+        text.push_str("trap : PIPE\n");
         let task = self.task.map(|task| ("task", task));
         for (name, content) in [(PROMPT, self.prompt), (GUARD, self.guard)].into_iter().chain(task) {
-            let _ = writeln!(text, "printf %s {} >\"$d/{name}\" || exit 1", quoted(content));
+            let _ = writeln!(text, "printf %s {} >\"$d/{name}\" || f", quoted(content));
         }
         text.push_str("umask \"$u\"\n");
         for name in self.unset {
@@ -67,21 +96,30 @@ impl Script<'_> {
         for (name, value) in &self.env {
             let _ = writeln!(text, "export {name}={}", quoted(value));
         }
-        if let Some(cwd) = self.cwd {
-            let _ = writeln!(text, "cd {} || exit 1", quoted(cwd));
+        match (&self.tree, self.cwd) {
+            (Some(Private { tree, inner, key }), _) => text.push_str(&tree::make(tree, inner, key)),
+            (None, Some(cwd)) => {
+                let _ = writeln!(text, "cd {} || exit 1", quoted(cwd));
+            }
+            (None, None) => {}
         }
+        text.push_str(held::FIND);
         // What was printed before may have left its last line open.
-        let _ = writeln!(text, "echo; echo {STARTED}\n{}\nexec 3<&0", self.before);
+        let _ = writeln!(text, "echo; echo {STARTED}\n{}", self.before);
+        if self.tree.is_some() {
+            text.push_str(tree::ANNOUNCE);
+        }
+        text.push_str("exec 3<&0\n");
         let argv: Vec<String> = self.argv.iter().map(|word| argument(word)).collect();
         // The end of the script's own input is the end of pi: a child that does not leave then is asked to by a signal.
         let (made, input, watch) = if self.task.is_some() {
             ("", "task", "{ cat >/dev/null; kill -TERM $p; } <&3 3<&- >/dev/null")
         } else {
             let watch = "{ cat; exec >&-; sleep 5; kill -TERM $p; } <&3 3<&- >\"$d/in\"";
-            ("mkfifo \"$d/in\" || exit 1\n", "in", watch)
+            ("mkfifo \"$d/in\" || f\n", "in", watch)
         };
-        let _ = writeln!(text, "{made}{} <\"$d/{input}\" 3<&- &\np=$!", argv.join(" "));
-        text.push_str("trap 'kill -TERM $p 2>/dev/null' HUP INT TERM\n");
+        let _ = writeln!(text, "{made}{HOLD}{} <\"$d/{input}\" 3<&- &\np=$!", argv.join(" "));
+        text.push_str("trap 's=1; kill -TERM $p 2>/dev/null' HUP INT TERM\n");
         let _ = writeln!(text, "{watch} 2>/dev/null &\nw=$!");
         text.push_str(
             "exec 0</dev/null 3<&-\nwait $p; c=$?\nwhile kill -0 $p 2>/dev/null; do wait $p; c=$?; done\n",
@@ -93,7 +131,11 @@ impl Script<'_> {
                 quoted(name)
             );
         }
-        text.push_str("kill $w 2>/dev/null\nexit $c\n");
+        if self.tree.is_some() {
+            text.push_str(tree::BACK);
+        }
+        let _ =
+            writeln!(text, "kill $w 2>/dev/null\n[ $s ] || {{ echo; echo {ENDED}; }} 2>/dev/null\nexit $c");
         text
     }
 }

@@ -3,8 +3,15 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::bootstrap::{GUARD, PLACE, PROMPT, SESSION, SESSIONS, STARTED, Script, loader, quoted};
-use super::contract::{Job, Launch, Launcher, Materials, Payload};
+use uuid::Uuid;
+
+use super::bootstrap::{
+    ENDED, GUARD, PLACE, PROMPT, Private, SESSION, SESSIONS, STARTED, Script, loader, quoted,
+};
+use super::contract::{Job, Launch, Launcher, Materials, Payload, WorkThere};
+use super::fate::{Elsewhere, Fate};
+use super::heard::Heard;
+use super::held;
 use crate::config::{self, Quote};
 use crate::process::ChildCommand;
 use crate::run::admit::pi::{Origin, PiError, PiProgram};
@@ -37,6 +44,8 @@ pub(crate) struct Answered {
     pub version: String,
     /// Whether pi has loaded the guard and answered.
     pub has_guard: bool,
+    /// Whether the warden there holds what the child starts.
+    pub is_held: bool,
 }
 
 /// The line before what the test of a launcher prints.
@@ -138,8 +147,9 @@ impl Configured {
             prompt: "",
             guard,
             task: None,
-            before: &format!("echo {MARK}; pwd; {version} --version </dev/null || exit 1"),
+            before: &format!("echo {MARK}; pwd; {version} --version </dev/null || exit 1; {}", held::SAY),
             session: None,
+            tree: None,
             argv,
         };
         let mut input = script.to_bytes();
@@ -155,9 +165,11 @@ impl Configured {
         let text = String::from_utf8_lossy(stdout);
         let mut lines = text.lines().skip_while(|line| *line != MARK).skip(1);
         let (cwd, version) = (lines.next()?.to_owned(), lines.next().unwrap_or_default().to_owned());
+        let mut lines = lines.peekable();
+        let is_held = lines.next_if(|line| *line == held::IS_HELD).is_some();
         let has_guard =
             lines.any(|line| line.contains("\"pi-subagent\"") && line.contains("\"success\":true"));
-        Some(Answered { cwd, version, has_guard })
+        Some(Answered { cwd, version, has_guard, is_held })
     }
 
     fn unset(&self) -> &'static [&'static str] {
@@ -179,7 +191,16 @@ impl Launcher for Configured {
     }
 
     fn own_words(&self, printed: String) -> String {
-        printed.rsplit_once(STARTED).map_or(printed.clone(), |(_, own)| own.to_owned())
+        let own = printed.rsplit_once(STARTED).map_or(&*printed, |(_, own)| own).trim_end();
+        own.strip_suffix(ENDED).unwrap_or(own).to_owned()
+    }
+
+    fn first_line(&self) -> Option<&'static str> {
+        Some(STARTED)
+    }
+
+    fn fate(&self, printed: &str, has_spoken: bool) -> Option<Elsewhere> {
+        Some(Elsewhere { launcher: self.name.clone(), fate: Fate::of(printed, has_spoken) })
     }
 
     fn locate(
@@ -210,6 +231,8 @@ impl Launcher for Configured {
         let named = plain.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
         let has_session = argv.iter().any(|word| word == &format!("{PLACE}/{SESSION}"));
         let (there, session) = (self.there(job), format!("{}.jsonl", job.run_id));
+        // Drawn for each child, so that none can speak for its script.
+        let key = format!("pi-subagent-{}", Uuid::new_v4().simple());
         let script = Script {
             cwd: there.as_deref(),
             env: named.filter(|(name, _)| is_own(name) || self.may_cross(name)).collect(),
@@ -219,19 +242,23 @@ impl Launcher for Configured {
             task: payload.task,
             before: "",
             session: has_session.then_some(&*session),
+            tree: payload.tree.map(|work| Private { tree: &work.tree, inner: &work.inner, key: &key }),
             argv,
         };
-        let preamble = Some(script.to_bytes());
+        let mut preamble = script.to_bytes();
+        let heard = payload.tree.map(|WorkThere { tree, .. }| {
+            preamble.extend_from_slice(&tree.pack);
+            Box::new(Heard::new(format!("{key} "), tree.back.clone(), tree.limit))
+        });
         let mut words = self.words(&self.settings.command, job, &loader(job.run_id)).into_iter();
         let program = words.next().unwrap_or_default().into();
-        let command = ChildCommand {
-            program,
-            args: words.collect(),
-            cwd: NEUTRAL.into(),
-            env: self.env(&plain.env),
-            guardian: plain.guardian,
-        };
-        Launch { command, preamble }
+        let mut guardian = plain.guardian;
+        if let (Some(guardian), Some(cancel)) = (&mut guardian, &self.settings.cancel) {
+            guardian.options.farewell = self.words(cancel, job, &[]);
+        }
+        let env = self.env(&plain.env);
+        let command = ChildCommand { program, args: words.collect(), cwd: NEUTRAL.into(), env, guardian };
+        Launch { command, preamble: Some(preamble), heard }
     }
 
     fn cancel(&self, job: Job<'_>, context: &HostContext) -> Option<ChildCommand> {

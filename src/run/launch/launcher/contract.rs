@@ -3,10 +3,13 @@
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
+use super::fate::Elsewhere;
+use super::heard::Heard;
 use crate::process::ChildCommand;
 use crate::run::admit::pi::{PiError, PiProgram};
 use crate::run::context::HostContext;
 use crate::run::launch::files::RunFiles;
+use crate::workspace::TreeThere;
 
 /// What a launcher is told of one child.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +27,16 @@ pub(in crate::run) struct Payload<'a> {
     pub guard: &'a str,
     /// The whole standard input of a child that takes no commands.
     pub task: Option<&'a str>,
+    /// The private tree that it works in elsewhere.
+    pub tree: Option<&'a WorkThere>,
+}
+
+/// Where a child elsewhere works that has a private tree.
+#[derive(Debug)]
+pub(in crate::run) struct WorkThere {
+    pub tree: TreeThere,
+    /// The directory in it that corresponds to the run's own.
+    pub inner: String,
 }
 
 /// How the child names what is written for it.
@@ -35,11 +48,13 @@ pub(in crate::run) struct Materials {
 }
 
 /// What starts a child.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(in crate::run) struct Launch {
     pub command: ChildCommand,
     /// What comes before the child's own input. The input then stays open, because its end is the end of the child.
     pub preamble: Option<Vec<u8>>,
+    /// What is in its output beside what the child prints.
+    pub heard: Option<Box<Heard>>,
 }
 
 /// Starts children in one place.
@@ -62,6 +77,16 @@ pub(in crate::run) trait Launcher: Debug + Send + Sync {
     /// What the child itself has printed, of all that came before and beside its events.
     fn own_words(&self, printed: String) -> String {
         printed
+    }
+
+    /// The line that comes before the first event, if there is one.
+    fn first_line(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// How far its child came, by what was printed beside its events and whether there were any.
+    fn fate(&self, _printed: &str, _has_spoken: bool) -> Option<Elsewhere> {
+        None
     }
 
     /// The pi that runs there. Blocks.

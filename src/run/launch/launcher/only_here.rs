@@ -14,8 +14,8 @@ pub(in crate::run) fn only_here(
 ) -> Option<String> {
     let what = if overrides.resumes.is_some() {
         "a run cannot be continued"
-    } else if writes && values.isolation.value == Isolation::Private {
-        "`isolation: private` is not available"
+    } else if writes && values.isolation.value == Isolation::Private && values.setup.value.is_some() {
+        "`setup` is not available"
     } else if writes && values.check.value.is_some() {
         "`check` is not available"
     } else {

@@ -24,6 +24,7 @@ fn report(outcome: Outcome) -> AttemptReport {
         gates: Vec::new(),
         check: None,
         submits: false,
+        elsewhere: None,
     }
 }
 

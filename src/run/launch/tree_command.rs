@@ -1,5 +1,4 @@
-//! The command that checks a child's work: in the sandboxes of the child's shell, with nothing that the child could have
-//! replaced.
+//! A command in a child's tree: in the sandboxes of the child's shell, with nothing that the child could have replaced.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,8 +14,8 @@ use crate::text::chain;
 const ONE_STREAM: &str = "exec 1>&2\n";
 
 impl AdmittedRun {
-    /// The command for a check of the child that was started by `child`; `has_view` as the child's sandbox has, and what is now
-    /// `protected` in its tree. Writes two small files.
+    /// A shell command in the tree of the child that was started by `child`; `has_view` as the child's sandbox has, and what is
+    /// now `protected` in the tree. Writes two small files.
     ///
     /// The child's pi may write in its private agent directory, where the sandbox of its shell is described. So what is
     /// started here is described again, in a directory that the child can only read.
@@ -24,9 +23,9 @@ impl AdmittedRun {
     /// # Errors
     ///
     /// The reason why it cannot be started as confined as the child's shell.
-    pub(in crate::run) fn check_command(
+    pub(in crate::run) fn tree_command(
         &self,
-        check: &str,
+        shell_command: &str,
         child: &ChildCommand,
         files: &RunFiles,
         has_view: bool,
@@ -34,7 +33,7 @@ impl AdmittedRun {
     ) -> Result<ChildCommand, String> {
         let Self { spec, resolved, .. } = self;
         let mut command = child.clone();
-        command.args = vec![OsString::from("-c"), format!("{ONE_STREAM}{check}").into()];
+        command.args = vec![OsString::from("-c"), format!("{ONE_STREAM}{shell_command}").into()];
         if let Some(guardian) = &mut command.guardian {
             let options = &mut guardian.options;
             if let Some(sandbox) = &mut options.sandbox {
@@ -49,7 +48,7 @@ impl AdmittedRun {
             let (Some(confined), Some(warden)) = (confined, &resolved.warden) else {
                 return Err("this machine has no sandbox for a shell".to_owned());
             };
-            PrivateDirs::shell_of_checks(&files.directory, warden, &confined.to_bytes())
+            PrivateDirs::shell_of_commands(&files.directory, warden, &confined.to_bytes())
                 .map_err(|error| chain(&error))?
         } else {
             shell(None, spec, &command.env)

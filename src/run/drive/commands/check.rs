@@ -2,29 +2,20 @@
 //!
 //! A child that can be told stays alive meanwhile. When the check fails, it gets the output as another prompt.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::active_run::ActiveRun;
-use super::child_control::ChildControl;
-use crate::process::{
-    Activity, Cancel, CancelReason, ChildCommand, Input, Mechanism, Observer, Outcome, SpawnError,
-    SuperviseLimits, Supervised, start,
-};
-use crate::run::blocking::blocking;
-use crate::run::launch::files::RunFiles;
+use super::Tree;
+use crate::process::{Cancel, Outcome};
+use crate::run::drive::active_run::ActiveRun;
+use crate::run::drive::child_control::ChildControl;
 use crate::run::outcome::checked::Checked;
 use crate::run::result::CheckReport;
 
-/// How long a check that is ended may take to clean up.
-const GRACE: Duration = Duration::from_secs(1);
-/// How long its output is read after it has ended, when a process that it has left behind holds the pipe.
-const DRAIN: Duration = Duration::from_secs(1);
-
 /// Where the check of one child stands. Shared by the reader of the child and the task that runs the check.
-pub(super) struct CheckState {
+pub(in crate::run::drive) struct CheckState {
     state: Mutex<State>,
     wanted: Notify,
 }
@@ -48,7 +39,7 @@ enum Stage {
 }
 
 /// What the reader of a child does now that the child has finished.
-pub(super) enum Next {
+pub(in crate::run::drive) enum Next {
     /// Waits for the check.
     Wait,
     /// Tells the child this.
@@ -58,14 +49,15 @@ pub(super) enum Next {
 }
 
 impl CheckState {
-    pub(super) fn new(is_wanted: bool, attempts: u32) -> Self {
+    pub(in crate::run::drive) fn new(is_wanted: bool, attempts: u32) -> Self {
         let first = if is_wanted { Stage::Due } else { Stage::Never };
         let state = Mutex::new(State { stage: first, left: attempts, runs: 0, report: None });
         Self { state, wanted: Notify::new() }
     }
 
     /// Decides what follows once the child has finished with something to check. Starts the check if it is due.
-    pub(super) fn next(&self, has_room: bool) -> Next {
+    /// `may_go_on`: the budget allows another turn.
+    pub(in crate::run::drive) fn next(&self, may_go_on: bool) -> Next {
         let mut state = self.state.lock();
         match &mut state.stage {
             Stage::Never => Next::End,
@@ -76,7 +68,7 @@ impl CheckState {
                 Next::Wait
             }
             Stage::Ended(words) => {
-                let words = words.take().filter(|_| state.left > 0 && has_room);
+                let words = words.take().filter(|_| state.left > 0 && may_go_on);
                 let Some(words) = words else {
                     state.stage = Stage::Never;
                     return Next::End;
@@ -89,24 +81,24 @@ impl CheckState {
     }
 
     /// No check follows any more. What the last one said stays.
-    pub(super) fn give_up(&self) {
+    pub(in crate::run::drive) fn give_up(&self) {
         self.state.lock().stage = Stage::Never;
     }
 
-    pub(super) fn is_running(&self) -> bool {
+    pub(in crate::run::drive) fn is_running(&self) -> bool {
         matches!(self.state.lock().stage, Stage::Running | Stage::Ended(_))
     }
 
     /// Whether the child ended before a check of its work did.
-    pub(super) fn is_due(&self) -> bool {
+    pub(in crate::run::drive) fn is_due(&self) -> bool {
         matches!(self.state.lock().stage, Stage::Due | Stage::Running)
     }
 
-    pub(super) fn has_failed(&self) -> bool {
+    pub(in crate::run::drive) fn has_failed(&self) -> bool {
         self.state.lock().report.as_ref().is_some_and(|report| !report.passed)
     }
 
-    pub(super) fn report(&self) -> Option<CheckReport> {
+    pub(in crate::run::drive) fn report(&self) -> Option<CheckReport> {
         self.state.lock().report.clone()
     }
 
@@ -123,18 +115,19 @@ impl CheckState {
 }
 
 /// A child whose work is checked.
-pub(super) struct Checks<'a> {
+pub(in crate::run::drive) struct Checks<'a> {
     pub state: &'a CheckState,
-    pub files: &'a RunFiles,
-    /// The command that started the child.
-    pub child: &'a ChildCommand,
-    /// What holds the child.
-    pub mechanisms: Vec<Mechanism>,
+    pub tree: &'a Tree<'a>,
 }
 
 impl ActiveRun<'_> {
     /// Runs checks whenever one is due, until `stop` is cancelled and what it has started is gone.
-    pub(super) async fn run_checks(&self, checks: &Checks<'_>, child_control: &ChildControl, stop: &Cancel) {
+    pub(in crate::run::drive) async fn run_checks(
+        &self,
+        checks: &Checks<'_>,
+        child_control: &ChildControl,
+        stop: &Cancel,
+    ) {
         loop {
             tokio::select! {
                 biased;
@@ -148,7 +141,7 @@ impl ActiveRun<'_> {
     }
 
     /// Runs the check once. `left` is what the run's own limit leaves. Returns how it ended if the run ends with it.
-    pub(super) async fn check(
+    pub(in crate::run::drive) async fn check(
         &self,
         checks: &Checks<'_>,
         left: Option<Duration>,
@@ -158,7 +151,9 @@ impl ActiveRun<'_> {
         let runs = checks.state.begin();
         self.watchers.progress.send_modify(|shown| shown.last_tool = Some(format!("check {command}").into()));
         let sanitizer = self.sanitizer();
-        let checked = match self.start_check(&command, checks, left, stop).await {
+        let limit = self.admitted.config().check.timeout;
+        let limit = left.map_or(limit, |left| left.min(limit));
+        let checked = match self.run_in_tree(&command, checks.tree, limit, stop).await {
             Ok(Ok(ended)) => {
                 if let Outcome::Cancelled(_) = ended.outcome {
                     return Some(ended.outcome);
@@ -173,46 +168,5 @@ impl ActiveRun<'_> {
         };
         checks.state.end(checked);
         None
-    }
-
-    async fn start_check(
-        &self,
-        check: &str,
-        Checks { files, child, mechanisms, .. }: &Checks<'_>,
-        left: Option<Duration>,
-        stop: &Cancel,
-    ) -> Result<Result<Supervised, SpawnError>, String> {
-        let held = self.admitted.resolved.sandbox.held();
-        let is_missing = |in_force: &[Mechanism]| held.and_then(|held| held.missing(in_force));
-        let has_view = held.is_some_and(|held| held.metadata) && is_missing(mechanisms).is_none();
-        let scope = self.admitted.resolved.scope.clone().filter(|_| has_view);
-        let protected = blocking(move || scope.map(|scope| scope.look().protected).unwrap_or_default()).await;
-        let command = self.admitted.check_command(check, child, files, has_view, protected)?;
-        let since = Instant::now();
-        let started = match start(command, stop).await {
-            Ok(Some(started)) => started,
-            Ok(None) => {
-                let reason = stop.reason().unwrap_or(CancelReason::Dropped);
-                return Ok(Ok(Supervised::never_started(reason, since)));
-            }
-            Err(error) => return Ok(Err(error)),
-        };
-        if has_view && let Some(missing) = is_missing(&started.tree.mechanisms()) {
-            started.discard().await;
-            return Err(missing);
-        }
-        let limit = self.admitted.config().check.timeout;
-        let hard = Some(left.map_or(limit, |left| left.min(limit)));
-        let limits = SuperviseLimits { hard, grace: GRACE, linger: GRACE, drain: DRAIN };
-        Ok(started.drive(Input::once(Vec::new()), limits, None, stop, &mut Unread).await)
-    }
-}
-
-/// Reads nothing: a check prints to standard error, whose head and tail are kept.
-struct Unread;
-
-impl Observer for Unread {
-    fn stdout(&mut self, _chunk: &[u8]) -> Activity {
-        Activity::default()
     }
 }

@@ -1,0 +1,81 @@
+//! Commands in the tree of a child: one prepares it before the first prompt, one checks the work after the last.
+
+pub(super) mod check;
+pub(super) mod setup;
+
+use std::time::{Duration, Instant};
+
+use super::active_run::ActiveRun;
+use crate::process::{
+    Activity, Cancel, CancelReason, ChildCommand, Input, Mechanism, Observer, SpawnError, SuperviseLimits,
+    Supervised, start,
+};
+use crate::run::blocking::blocking;
+use crate::run::launch::files::RunFiles;
+
+/// How long a command that is ended may take to clean up.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long its output is read after it has ended, when a process that it has left behind holds the pipe.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// Where a child works, and what holds it there.
+pub(super) struct Tree<'a> {
+    pub files: &'a RunFiles,
+    /// The command that started the child.
+    pub child: &'a ChildCommand,
+    /// What holds the child.
+    pub mechanisms: Vec<Mechanism>,
+}
+
+impl ActiveRun<'_> {
+    /// Runs a shell command where the child works, as confined as its shell, until it has ended and nothing of it is left.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it was not started; the inner error if the system refused.
+    async fn run_in_tree(
+        &self,
+        command: &str,
+        Tree { files, child, mechanisms }: &Tree<'_>,
+        limit: Duration,
+        stop: &Cancel,
+    ) -> Result<Result<Supervised, SpawnError>, String> {
+        let held = self.admitted.resolved.sandbox.held();
+        let is_missing = |in_force: &[Mechanism]| held.and_then(|held| held.missing(in_force));
+        let has_view = held.is_some_and(|held| held.metadata) && is_missing(mechanisms).is_none();
+        let scope = self.admitted.resolved.scope.clone().filter(|_| has_view);
+        let protected = blocking(move || scope.map(|scope| scope.look().protected).unwrap_or_default()).await;
+        let command = self.admitted.tree_command(command, child, files, has_view, protected)?;
+        let since = Instant::now();
+        let started = match start(command, stop).await {
+            Ok(Some(started)) => started,
+            Ok(None) => {
+                let reason = stop.reason().unwrap_or(CancelReason::Dropped);
+                return Ok(Ok(Supervised::never_started(reason, since)));
+            }
+            Err(error) => return Ok(Err(error)),
+        };
+        self.hold_locks(&started.tree);
+        if has_view && let Some(missing) = is_missing(&started.tree.mechanisms()) {
+            started.discard().await;
+            return Err(missing);
+        }
+        let limits = SuperviseLimits {
+            hard: Some(limit),
+            grace: GRACE,
+            linger: GRACE,
+            drain: DRAIN,
+            ..SuperviseLimits::default()
+        };
+        Ok(started.drive(Input::once(Vec::new()), limits, None, stop, &mut Unread).await)
+    }
+}
+
+/// Reads nothing: a command prints to standard error, whose head and tail are kept.
+struct Unread;
+
+impl Observer for Unread {
+    fn stdout(&mut self, _chunk: &[u8]) -> Activity {
+        Activity::default()
+    }
+}

@@ -1,0 +1,36 @@
+//! Prepares a private tree with a command, before its child gets its first prompt.
+
+use super::Tree;
+use crate::process::Outcome;
+use crate::run::drive::active_run::ActiveRun;
+use crate::run::outcome::checked::SetUp;
+use crate::run::outcome::verdict::Verdict;
+
+impl ActiveRun<'_> {
+    /// Runs the command that prepares the private tree, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The verdict on the run: a child in a tree that is not prepared would fail at something else.
+    pub(in crate::run::drive) async fn set_up(&self, tree: &Tree<'_>) -> Result<(), Verdict> {
+        let resolved = &self.admitted.resolved;
+        let Some(command) = resolved.setup() else { return Ok(()) };
+        self.watchers.progress.send_modify(|shown| shown.last_tool = Some(format!("setup {command}").into()));
+        let limit = self.admitted.config().isolation.setup_timeout;
+        let left = resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
+        let sanitizer = self.sanitizer();
+        let limit = left.map_or(limit, |left| left.min(limit));
+        let failed = match self.run_in_tree(command, tree, limit, &self.cancel).await {
+            Ok(Ok(ended)) => match (&ended.outcome, resolved.timeout) {
+                (Outcome::Cancelled(reason), _) => return Err(Verdict::cancelled(reason)),
+                (Outcome::HardTimeout { limit }, Some(whole)) if left == Some(*limit) => {
+                    return Err(Verdict::hard_limit(whole, resolved.limited_by));
+                }
+                _ => SetUp::failure(command, Ok(ended), sanitizer),
+            },
+            Ok(Err(error)) => SetUp::failure(command, Err(error), sanitizer),
+            Err(why) => Some(SetUp::never_started(command, &why, sanitizer)),
+        };
+        failed.map_or(Ok(()), |why| Err(Verdict::failed(1, why)))
+    }
+}

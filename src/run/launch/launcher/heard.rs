@@ -1,0 +1,273 @@
+//! Separates what a script there says for us from what its child prints.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use crate::files::private;
+use crate::workspace::Brought;
+
+/// The most bytes of a line that is for us.
+const MAX_LINE: usize = 4 * 1024;
+/// The most bytes that are read of what git said there.
+const MAX_NOTES: u64 = 4 * 1024;
+
+/// What a script has said.
+#[derive(Debug)]
+pub(in crate::run) struct Heard {
+    /// Begins each line for us. The child does not know it.
+    key: String,
+    /// A line that may be for us; `None` within one that is not.
+    line: Option<Vec<u8>>,
+    /// The bytes that follow a line.
+    taking: Taking,
+    /// Where the pack is written that comes back.
+    pack: PathBuf,
+    limit: u64,
+    brought: Option<Result<Option<Brought>, String>>,
+    directory: Option<String>,
+    is_gone: bool,
+}
+
+#[derive(Debug, Default)]
+enum Taking {
+    #[default]
+    Lines,
+    Notes {
+        left: u64,
+        notes: Vec<u8>,
+        pack: u64,
+        brought: Brought,
+    },
+    Pack {
+        left: u64,
+        file: Option<File>,
+        brought: Brought,
+    },
+}
+
+impl Heard {
+    pub(super) fn new(key: String, pack: PathBuf, limit: u64) -> Self {
+        Self {
+            key,
+            line: Some(Vec::new()),
+            taking: Taking::Lines,
+            pack,
+            limit,
+            brought: None,
+            directory: None,
+            is_gone: false,
+        }
+    }
+
+    /// Takes what is for us out of the next bytes, which are cut anywhere. Returns the rest.
+    pub(in crate::run) fn push<'a>(&mut self, chunk: &'a [u8]) -> Cow<'a, [u8]> {
+        // Most of a stream is within lines of the child's.
+        if matches!(self.taking, Taking::Lines) && self.line.is_none() && !chunk.contains(&b'\n') {
+            return Cow::Borrowed(chunk);
+        }
+        let (mut rest, mut others) = (chunk, Vec::with_capacity(chunk.len()));
+        while !rest.is_empty() {
+            rest = match self.taking {
+                Taking::Lines => self.read_line(rest, &mut others),
+                _ => self.take(rest),
+            };
+            // A pack may be empty.
+            if !matches!(self.taking, Taking::Lines) {
+                self.take(&[]);
+            }
+        }
+        Cow::Owned(others)
+    }
+
+    /// Whether a pack is under way.
+    pub(in crate::run) fn is_taking(&self) -> bool {
+        !matches!(self.taking, Taking::Lines)
+    }
+
+    /// What has come back, `None` in it if nothing was changed; an error says why nothing is known of what was done there. The
+    /// second text says what may be left there.
+    pub(in crate::run) fn into_brought(self) -> (Result<Option<Brought>, String>, Option<String>) {
+        let left = self.directory.filter(|_| !self.is_gone);
+        let brought = self.brought.unwrap_or_else(|| match &left {
+            // No child was started there.
+            None => Ok(None),
+            Some(_) => {
+                Err("what the child did there has not come back: the connection ended before".to_owned())
+            }
+        });
+        (brought, left)
+    }
+
+    fn read_line<'a>(&mut self, rest: &'a [u8], others: &mut Vec<u8>) -> &'a [u8] {
+        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        let (part, rest) = rest.split_at(end);
+        let is_whole = part.ends_with(b"\n");
+        let Some(mut line) = self.line.take() else {
+            others.extend_from_slice(part);
+            self.line = is_whole.then(Vec::new);
+            return rest;
+        };
+        line.extend_from_slice(part);
+        let key = self.key.as_bytes();
+        let known = line.len().min(key.len());
+        if line[..known] != key[..known] || line.len() > MAX_LINE {
+            others.extend_from_slice(&line);
+            self.line = is_whole.then(Vec::new);
+        } else if is_whole {
+            let text = String::from_utf8_lossy(&line[known..]).trim().to_owned();
+            self.line = Some(Vec::new());
+            self.obey(&text);
+        } else {
+            self.line = Some(line);
+        }
+        rest
+    }
+
+    fn obey(&mut self, line: &str) {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "at" => self.directory = Some(rest.to_owned()),
+            "gone" => self.is_gone = true,
+            "same" => self.brought = Some(Ok(None)),
+            "lost" => {
+                self.brought =
+                    Some(Err(format!("what the child did there could not be brought back: {rest}")));
+            }
+            "back" => {
+                let words: Vec<&str> = rest.split(' ').collect();
+                let brought = match words[..] {
+                    [files, tip, others, notes, pack]
+                        if is_object(files) && (tip == "-" || is_object(tip)) =>
+                    {
+                        let tip = Some(tip.to_owned()).filter(|tip| tip != "-");
+                        let brought = Brought {
+                            files: files.to_owned(),
+                            tip,
+                            has_others: others != "0",
+                            notes: String::new(),
+                        };
+                        notes.parse().ok().zip(pack.parse().ok()).map(|bytes| (brought, bytes))
+                    }
+                    _ => None,
+                };
+                match brought {
+                    Some((brought, (left, pack))) if left <= MAX_NOTES && pack <= self.limit => {
+                        self.taking = Taking::Notes { left, notes: Vec::new(), pack, brought };
+                    }
+                    _ => {
+                        self.brought =
+                            Some(Err("what the child did there came back in a form that is not ours".into()));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn take<'a>(&mut self, rest: &'a [u8]) -> &'a [u8] {
+        let (rest, taking) = match std::mem::take(&mut self.taking) {
+            Taking::Lines => (rest, Taking::Lines),
+            Taking::Notes { mut left, mut notes, pack, mut brought } => {
+                let part = first(rest, &mut left);
+                notes.extend_from_slice(part);
+                let rest = &rest[part.len()..];
+                if left > 0 {
+                    (rest, Taking::Notes { left, notes, pack, brought })
+                } else {
+                    brought.notes = String::from_utf8_lossy(&notes).into_owned();
+                    let file = private::options().write(true).create(true).truncate(true).open(&self.pack);
+                    (rest, Taking::Pack { left: pack, file: file.ok(), brought })
+                }
+            }
+            Taking::Pack { mut left, mut file, brought } => {
+                let part = first(rest, &mut left);
+                // What cannot be written is no pack later.
+                file = file.filter(|mut file| file.write_all(part).is_ok());
+                if left > 0 {
+                    (&rest[part.len()..], Taking::Pack { left, file, brought })
+                } else {
+                    self.brought = Some(match file {
+                        Some(_) => Ok(Some(brought)),
+                        None => {
+                            Err("what the child did there has come back, but could not be written here"
+                                .into())
+                        }
+                    });
+                    (&rest[part.len()..], Taking::Lines)
+                }
+            }
+        };
+        self.taking = taking;
+        rest
+    }
+}
+
+/// As many of the bytes as are left.
+fn first<'a>(bytes: &'a [u8], left: &mut u64) -> &'a [u8] {
+    let part = &bytes[..bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX))];
+    *left -= part.len() as u64;
+    part
+}
+
+/// Whether this is the full name of an object.
+fn is_object(word: &str) -> bool {
+    matches!(word.len(), 40 | 64) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_for_us_is_taken_out_wherever_the_stream_is_cut() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let pack = place.path().join("pack");
+        let (files, tip) = ("a".repeat(40), "b".repeat(40));
+        let stream = format!(
+            "banner\nkey at /tmp/x\n{{\"a\":1}}\nkeyless\n\nkey back {files} {tip} 1 4 6\nnoteP\nCK\n!{{\"b\":2}}\nkey gone\nend"
+        );
+        for size in 1..stream.len() {
+            let mut heard = Heard::new("key ".into(), pack.clone(), 6);
+            let others: Vec<u8> =
+                stream.as_bytes().chunks(size).flat_map(|chunk| heard.push(chunk).into_owned()).collect();
+            assert_eq!(
+                String::from_utf8_lossy(&others),
+                "banner\n{\"a\":1}\nkeyless\n\n{\"b\":2}\nend",
+                "{size}"
+            );
+            assert!(!heard.is_taking());
+            let expected = Brought {
+                files: files.clone(),
+                tip: Some(tip.clone()),
+                has_others: true,
+                notes: "note".into(),
+            };
+            assert_eq!(heard.into_brought(), (Ok(Some(expected)), None), "{size}");
+            assert_eq!(std::fs::read(&pack).expect("a pack"), b"P\nCK\n!");
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_or_has_another_form_is_not_taken() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let name = "a".repeat(40);
+        for (line, expected) in [
+            (format!("key back {name} - 0 0 7\n"), "in a form that is not ours"),
+            (format!("key back {name} HEAD 0 0 1\n"), "in a form that is not ours"),
+            (format!("key back {name} - 0 5000 1\n"), "in a form that is not ours"),
+            ("key lost no room\n".to_owned(), "could not be brought back: no room"),
+            (format!("key at /tmp/x\nkey back {name} - 0 0 6\nPACK"), "the connection ended"),
+            ("key at /tmp/x\n".to_owned(), "the connection ended"),
+        ] {
+            let mut heard = Heard::new("key ".into(), place.path().join("pack"), 6);
+            heard.push(line.as_bytes());
+            let (brought, left) = heard.into_brought();
+            assert!(brought.as_ref().is_err_and(|why| why.contains(expected)), "{line}: {brought:?}");
+            assert_eq!(left.is_some(), line.contains(" at "), "{line}");
+        }
+        let never_started = Heard::new("key ".into(), place.path().join("pack"), 6);
+        assert_eq!(never_started.into_brought(), (Ok(None), None));
+    }
+}

@@ -1,0 +1,380 @@
+//! The file of a recording.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+
+use super::frames::{Frame, Frames};
+use crate::files::private;
+use crate::process::{CancelReason, Outcome, Supervised, exit_signal, signal_name};
+use crate::run::callbacks::Answer;
+use crate::run::drive::protocol::Command;
+use crate::text::Sanitizer;
+use crate::text::figures::{bytes, millis};
+
+/// Most bytes of a recording. What comes after them is left out, but for the ends of children.
+const MAX_BYTES: u64 = 64 << 20;
+/// How often something stands for what is left out.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+
+/// Writes the recording of one run. Shared by all that drive its child. What is wrong with the file never disturbs the run.
+pub(in crate::run) struct Recorder {
+    path: PathBuf,
+    sanitizer: Sanitizer,
+    state: Mutex<State>,
+}
+
+impl std::fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+struct State {
+    /// Until it could not be written.
+    file: Result<BufWriter<File>, io::Error>,
+    written: u64,
+    frames: Frames,
+    /// When the child under way was started.
+    began: Instant,
+    /// When something was written last.
+    last: Instant,
+    /// Entries that are not there.
+    left_out: u64,
+}
+
+impl Recorder {
+    /// Creates the file that `setting` has named, which only its user can read, and writes the header. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// When the file exists already or cannot be written, in words for the caller.
+    pub(super) fn create(
+        setting: &str,
+        path: &Path,
+        header: &Value,
+        sanitizer: Sanitizer,
+    ) -> Result<Self, String> {
+        let failed = |error: io::Error| {
+            let why = match error.kind() {
+                io::ErrorKind::AlreadyExists => {
+                    "it exists; expected the path of a file that does not".to_owned()
+                }
+                io::ErrorKind::NotFound => "its directory does not exist".to_owned(),
+                _ => error.to_string(),
+            };
+            format!("`{setting}`: cannot write `{}`: {why}", path.display())
+        };
+        let file = private::options().write(true).create_new(true).open(path).map_err(failed)?;
+        let now = Instant::now();
+        let state = State {
+            file: Ok(BufWriter::new(file)),
+            written: 0,
+            frames: Frames::default(),
+            began: now,
+            last: now,
+            left_out: 0,
+        };
+        let recorder = Self { path: path.to_owned(), sanitizer, state: Mutex::new(state) };
+        recorder.state.lock().write(&recorder.sanitizer.sanitize_json(header));
+        recorder.flush().map_err(failed)?;
+        Ok(recorder)
+    }
+
+    /// A child was started: what follows is about this one. Attempts are counted from 1.
+    pub(in crate::run) fn begin(&self, attempt: u32) {
+        let mut state = self.state.lock();
+        state.frames = Frames::default();
+        state.began = Instant::now();
+        state.write(&json!({ "child": attempt }));
+    }
+
+    /// The child wrote this, cut anywhere.
+    pub(in crate::run) fn stdout(&self, chunk: &[u8]) {
+        let mut state = self.state.lock();
+        let mut kept = Vec::new();
+        state.frames.push(chunk, |frame| kept.push(frame));
+        if !kept.is_empty() {
+            self.keep(&mut state, kept);
+            // What led to the end of a host is there after it.
+            state.flush();
+        }
+    }
+
+    /// The child is sent a command.
+    pub(in crate::run) fn sends(&self, command: Command<'_>) {
+        let mut state = self.state.lock();
+        let mut entry = json!({ "in": command.name() });
+        if let Command::Answer(id, answer) = command {
+            let answer = match answer {
+                Answer::Confirmed(confirmed) => json!({ "confirmed": confirmed }),
+                Answer::Value(value) => json!({ "value": value }),
+                Answer::Cancelled | Answer::Nobody => json!({ "cancelled": true }),
+            };
+            entry["id"] = id.into();
+            entry["answer"] = self.sanitizer.sanitize_json(&answer);
+        }
+        state.add(entry);
+    }
+
+    /// The caller sends the child a message.
+    pub(in crate::run) fn steered(&self, message: &str) {
+        let message = self.sanitizer.sanitize(message).into_string();
+        self.state.lock().add(json!({ "caller": "steer", "message": message }));
+    }
+
+    /// The child is told to stop, or is about to be ended.
+    pub(in crate::run) fn interrupted(&self) {
+        self.state.lock().add(json!({ "stop": true }));
+    }
+
+    /// The child has ended.
+    pub(in crate::run) fn end(&self, ended: &Supervised) {
+        let mut state = self.state.lock();
+        let mut kept = Vec::new();
+        state.frames.finish(|frame| kept.push(frame));
+        self.keep(&mut state, kept);
+        let (how, why) = words_of(&ended.outcome);
+        let entry = json!({
+            "end": how,
+            "why": why.map(|why| self.sanitizer.sanitize(&why).into_string()),
+            "code": ended.status.and_then(|status| status.code()),
+            "signal": ended.status.and_then(exit_signal).map(signal_name),
+            "stderr": self.sanitizer.sanitize(&ended.stderr).into_string(),
+            "leftOut": state.left_out,
+        });
+        let at = state.timed(entry);
+        state.write(&at);
+        state.flush();
+    }
+
+    /// What the caller has to know of the recording, if it is not whole.
+    pub(in crate::run) fn notice(&self) -> Option<String> {
+        let state = self.state.lock();
+        let path = self.path.display();
+        match (&state.file, state.left_out) {
+            (Err(error), _) => Some(format!("the recording `{path}` is not whole: {error}")),
+            (Ok(_), 0) => None,
+            (Ok(_), count) => {
+                let most = bytes(MAX_BYTES);
+                Some(format!("the recording `{path}` is not whole: {count} entries did not fit into {most}"))
+            }
+        }
+    }
+
+    /// Adds what came together: how much of it the host sees at once decides, for example, at which message a budget ends.
+    fn keep(&self, state: &mut State, frames: Vec<Frame>) {
+        let kept: Vec<Value> = frames.into_iter().filter_map(|frame| self.kept(state, frame)).collect();
+        let last = kept.len().saturating_sub(1);
+        for (index, out) in kept.iter().enumerate() {
+            state.add_output(out, index < last);
+        }
+    }
+
+    fn kept(&self, state: &mut State, frame: Frame) -> Option<Value> {
+        Some(match frame {
+            Frame::Record(record) => self.sanitizer.sanitize_json(&record),
+            Frame::Noise(line) => self.sanitizer.sanitize(&line).into_string().into(),
+            Frame::Alive(record) => {
+                (state.last.elapsed() >= SIGN_OF_LIFE).then(|| self.sanitizer.sanitize_json(&record))?
+            }
+            Frame::Growing(record, text) => {
+                let mut record = self.sanitizer.sanitize_json(&record);
+                record["assistantMessageEvent"]["delta"] =
+                    self.sanitizer.sanitize_growing(&text).into_string().into();
+                record
+            }
+            Frame::TooLong => {
+                state.left_out += 1;
+                return None;
+            }
+        })
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.flush();
+        match &mut state.file {
+            Ok(_) => Ok(()),
+            Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+        }
+    }
+}
+
+impl State {
+    /// Adds an entry, unless the file is full.
+    fn add(&mut self, entry: Value) {
+        if self.written >= MAX_BYTES {
+            self.left_out += 1;
+            return;
+        }
+        let entry = self.timed(entry);
+        self.write(&entry);
+    }
+
+    /// Adds something that the child wrote; with `more` the next comes with it.
+    fn add_output(&mut self, out: &Value, more: bool) {
+        if self.written >= MAX_BYTES {
+            self.left_out += 1;
+            return;
+        }
+        let (at, out) = (millis(self.began.elapsed()), in_reading_order(out));
+        let more = if more { "\"more\":true," } else { "" };
+        self.write_line(&format!("{{\"at\":{at},{more}\"out\":{out}}}\n"));
+    }
+
+    /// The entry, with the milliseconds since the child was started.
+    fn timed(&self, entry: Value) -> Value {
+        let mut timed = Map::from_iter([("at".to_owned(), millis(self.began.elapsed()).into())]);
+        if let Value::Object(fields) = entry {
+            timed.extend(fields.into_iter().filter(|(_, value)| !value.is_null()));
+        }
+        timed.into()
+    }
+
+    fn write(&mut self, entry: &Value) {
+        self.write_line(&format!("{entry}\n"));
+    }
+
+    fn write_line(&mut self, line: &str) {
+        self.last = Instant::now();
+        self.written += line.len() as u64;
+        self.attempt(|file| file.write_all(line.as_bytes()));
+    }
+
+    fn flush(&mut self) {
+        self.attempt(BufWriter::flush);
+    }
+
+    /// Does something with the file, which ends at the first failure.
+    fn attempt(&mut self, work: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+        if let Ok(file) = &mut self.file
+            && let Err(error) = work(file)
+        {
+            self.file = Err(error);
+        }
+    }
+}
+
+/// A record as JSON. What says how the rest is to be read comes first, as pi writes it: the collector may pass over what
+/// stands before it.
+fn in_reading_order(record: &Value) -> String {
+    let Value::Object(fields) = record else { return record.to_string() };
+    let rank = |name: &str| match name {
+        "type" => 0,
+        _ if name.starts_with("tool") => 1,
+        _ => 2,
+    };
+    let mut fields: Vec<_> = fields.iter().collect();
+    fields.sort_by_key(|(name, _)| rank(name));
+    let fields: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{}:{value}", Value::from(name.as_str()))).collect();
+    format!("{{{}}}", fields.join(","))
+}
+
+/// How a child ended, in a word for programs, and what else is known of it.
+fn words_of(outcome: &Outcome) -> (&'static str, Option<String>) {
+    match outcome {
+        Outcome::Exited(_) => ("exited", None),
+        Outcome::Lost => ("lost", None),
+        Outcome::Settled { .. } => ("settled", None),
+        Outcome::IdleTimeout { .. } => ("idle", None),
+        Outcome::HardTimeout { .. } => ("timeout", None),
+        Outcome::OverLimit(over) => ("limit", Some(over.limit.as_str().to_owned())),
+        Outcome::Orphaned => ("orphaned", None),
+        Outcome::Cancelled(CancelReason::Caller(why)) => ("aborted", why.clone()),
+        Outcome::Cancelled(CancelReason::Dropped | CancelReason::Shutdown) => ("dropped", None),
+        Outcome::Cancelled(CancelReason::Bound(why)) => ("budget", Some(why.clone())),
+        Outcome::Cancelled(CancelReason::Stuck(why)) => ("loop", Some(why.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::text::SanitizerOptions;
+
+    fn recorder(path: &Path) -> Recorder {
+        let sanitizer = Sanitizer::new(SanitizerOptions::default());
+        Recorder::create("record", path, &json!({ "kind": "subagent-recording" }), sanitizer)
+            .expect("it can be created")
+    }
+
+    fn lines(path: &Path) -> Vec<Value> {
+        let text = fs::read_to_string(path).expect("readable");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+
+    fn ended(outcome: Outcome) -> Supervised {
+        Supervised { outcome, ..Supervised::never_started(CancelReason::Dropped, Instant::now()) }
+    }
+
+    #[test]
+    fn what_is_a_secret_only_as_a_whole_is_not_kept_in_parts() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let path = root.path().join("run.jsonl");
+        let recorder = recorder(&path);
+        recorder.begin(1);
+        let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
+        for part in [&secret[..9], &secret[9..20], &secret[20..]] {
+            let event = json!({ "type": "text_delta", "contentIndex": 0, "delta": part });
+            let update = json!({ "type": "message_update", "assistantMessageEvent": event });
+            recorder.stdout(format!("{update}\n").as_bytes());
+        }
+        recorder.steered(secret);
+        recorder.sends(Command::Answer("q", &Answer::Value(secret.to_owned())));
+        recorder.end(&Supervised { stderr: secret.to_owned(), ..ended(Outcome::Lost) });
+        let text = fs::read_to_string(&path).expect("readable");
+        assert!(!text.contains("0123"), "{text}");
+        assert_eq!(text.matches("[GITHUB_TOKEN_REDACTED]").count(), 4, "{text}");
+        assert_eq!(lines(&path).last().map(|end| end["end"].clone()), Some("lost".into()));
+        assert_eq!(recorder.notice(), None);
+    }
+
+    #[test]
+    fn the_kind_of_a_record_and_its_tool_come_before_the_rest() {
+        let record = json!({ "result": 1, "toolName": "a", "type": "b", "args": [] });
+        let text = in_reading_order(&record);
+        assert_eq!(text, r#"{"type":"b","toolName":"a","args":[],"result":1}"#);
+        assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), record);
+        assert_eq!(in_reading_order(&"noise\"".into()), r#""noise\"""#);
+    }
+
+    #[test]
+    fn a_full_recording_counts_what_it_leaves_out_and_has_the_end() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let path = root.path().join("run.jsonl");
+        let recorder = recorder(&path);
+        recorder.begin(1);
+        recorder.state.lock().written = MAX_BYTES;
+        recorder.stdout(b"{\"type\":\"turn_start\"}\nnoise\n");
+        recorder.interrupted();
+        recorder.end(&ended(Outcome::Orphaned));
+        let lines = lines(&path);
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert_eq!((&lines[2]["end"], &lines[2]["leftOut"]), (&"orphaned".into(), &3.into()));
+        assert!(recorder.notice().expect("a notice").ends_with("3 entries did not fit into 64 MiB"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_named_and_disturbs_nothing() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let path = root.path().join("run.jsonl");
+        let recorder = recorder(&path);
+        recorder.begin(1);
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("it is there");
+        recorder.state.lock().file = Ok(BufWriter::new(full));
+        recorder.stdout(b"noise\n");
+        recorder.end(&ended(Outcome::Lost));
+        recorder.end(&ended(Outcome::Lost));
+        let notice = recorder.notice().expect("a notice");
+        assert!(notice.contains("is not whole: No space left on device"), "{notice}");
+    }
+}

@@ -1,0 +1,257 @@
+//! A private tree on another machine: what is sent for it, and what is taken over of what comes back.
+//!
+//! What comes back is one pack with two commits: that of the child's branch, and one with the files as the child left them. It is
+//! checked as everything of a private tree here is. Nothing of it is read before.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::create::{PrivateTree, branch_of, new_directory};
+use super::import::{Imported, set_aside};
+use super::incoming::Source;
+use crate::files::{FileError, private};
+use crate::text::{chain, one_line};
+use crate::workspace::snapshot::{
+    Call, SHOWN, Snapshot, SnapshotError, SnapshotStore, index_line, off_thread,
+};
+
+/// The pack that has come back, in the directory of the snapshot.
+const BACK: &str = "back.pack";
+/// The mode of a repository in a tree.
+const SUBMODULE: u32 = 0o160_000;
+/// The most characters of what git said there.
+const MAX_NOTES: usize = 400;
+
+/// What a private tree on another machine is made of.
+#[derive(Clone, Debug)]
+pub struct TreeThere {
+    /// The snapshot that it is made from.
+    pub snapshot: Snapshot,
+    /// The commit that the child starts from.
+    pub base: String,
+    /// The branch that it works on.
+    pub branch: String,
+    /// Whether the base has a history, which is not sent.
+    pub is_shallow: bool,
+    /// The base and its files.
+    pub pack: Vec<u8>,
+    /// The configuration of a repository for it, its attributes, and what is ignored in it.
+    pub settings: [Vec<u8>; 3],
+    /// Where the pack that comes back is written.
+    pub back: PathBuf,
+    /// The most bytes of that pack, and of the files in it.
+    pub limit: u64,
+    /// What the tree lacks.
+    pub notices: Vec<String>,
+    place: PathBuf,
+}
+
+/// What has come back beside the pack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Brought {
+    /// The commit with the files as they were left, on top of the base.
+    pub files: String,
+    /// The commit of the child's branch, if it has one.
+    pub tip: Option<String>,
+    /// Whether the child has made other branches.
+    pub has_others: bool,
+    /// What git said there of files that it did not take.
+    pub notes: String,
+}
+
+impl SnapshotStore {
+    /// What a private tree elsewhere is made of. What has to be kept of it here later lies below `place`.
+    ///
+    /// # Errors
+    ///
+    /// When git fails, or it is more than git may print.
+    pub async fn tree_there(&self, snapshot: &Snapshot, place: &Path) -> Result<TreeThere, SnapshotError> {
+        let base = self.base_commit(snapshot).await?;
+        let commit = self.git_text(snapshot, &["cat-file", "commit", &base]).await?;
+        let is_shallow =
+            commit.lines().take_while(|line| !line.is_empty()).any(|line| line.starts_with("parent "));
+        let listed = self.git(snapshot, &["rev-list", "--objects", "--no-walk", &base], Vec::new()).await?;
+        let packed = ["pack-objects", "--stdout", "--delta-base-offset", "-q"];
+        let pack = self.git(snapshot, &packed, listed).await?;
+        let ours = self.directory(&snapshot.id);
+        let from = ours.clone();
+        let settings = off_thread(move || {
+            let read = |name: &str| fs::read(from.join(name)).map_err(FileError::at(&from.join(name)));
+            Ok::<_, FileError>([read("config")?, read("info/attributes")?, read(SHOWN)?])
+        });
+        let submodules = snapshot.submodules.iter().take(8);
+        let empty = submodules.map(|path| {
+            format!("`{}` is a repository of its own, and empty in the private tree", path.display())
+        });
+        Ok(TreeThere {
+            snapshot: snapshot.clone(),
+            base,
+            branch: branch_of(&snapshot.id),
+            is_shallow,
+            pack,
+            settings: settings.await?,
+            back: ours.join(BACK),
+            limit: self.limits().bytes,
+            notices: empty.collect(),
+            place: place.to_owned(),
+        })
+    }
+
+    /// Takes over what was done in a private tree elsewhere. `brought` is `None` when nothing has changed there, and an error says
+    /// why nothing is known of it.
+    pub async fn import_there(&self, tree: &TreeThere, brought: Result<Option<Brought>, String>) -> Imported {
+        let mut imported = Imported::default();
+        let (brought, is_doubtful) = match brought {
+            Ok(Some(brought)) => {
+                let taken = self.import_brought(tree, &brought, &mut imported).await;
+                let is_doubtful = taken.unwrap_or_else(|error| {
+                    let why = chain(&error);
+                    imported.notices.push(format!("what the child did could not be taken over: {why}"));
+                    true
+                });
+                (brought, is_doubtful)
+            }
+            Ok(None) => (Brought::default(), false),
+            Err(why) => {
+                imported.notices.push(why);
+                (Brought::default(), false)
+            }
+        };
+        if is_doubtful {
+            match self.keep_bundle(tree, &brought).await {
+                Ok(kept) => imported.kept = Some(kept),
+                Err(error) => imported.notices.push(format!("it could not be kept: {}", chain(&error))),
+            }
+        }
+        let back = tree.back.clone();
+        let _ = off_thread(move || fs::remove_file(back)).await;
+        imported
+    }
+
+    /// Returns whether something in the pack was not taken over.
+    async fn import_brought(
+        &self,
+        tree: &TreeThere,
+        brought: &Brought,
+        imported: &mut Imported,
+    ) -> Result<bool, SnapshotError> {
+        let (snapshot, here) = (&tree.snapshot, tree.here());
+        let pack = Source::Pack(&tree.back);
+        if brought.has_others {
+            imported.notices.push("the child has made other branches, which were not taken over".into());
+        }
+        let notes = one_line(&brought.notes, MAX_NOTES);
+        if !notes.is_empty() {
+            imported.notices.push(format!("not everything in the tree there was taken over: {notes}"));
+        }
+        let mut is_doubtful = false;
+        let mut files = snapshot.tree.clone();
+        if brought.files != tree.base {
+            match self.take_commits(&here, &brought.files, pack).await {
+                Ok(()) => {
+                    let named = format!("{}^{{tree}}", brought.files);
+                    let taken = self.git_text(snapshot, &["rev-parse", &named]).await?;
+                    files = self.without_repositories(snapshot, taken, imported).await?;
+                }
+                Err(why) => {
+                    is_doubtful = true;
+                    imported
+                        .notices
+                        .push(format!("the files that the child left were not taken over: {why}"));
+                }
+            }
+        }
+        let tip = if let Some(tip) = &brought.tip {
+            self.tip(&here, tip.clone(), pack, imported).await?
+        } else {
+            imported.notices.push("the child's commits were not taken over: its branch is gone".into());
+            tree.base.clone()
+        };
+        let is_taken = brought.tip.as_ref().is_none_or(|known| *known == tip);
+        if is_doubtful && is_taken && tip != tree.base {
+            // Without the files, its last commit is the most that is known.
+            files = self.git_text(snapshot, &["rev-parse", &format!("{tip}^{{tree}}")]).await?;
+        }
+        self.settle(&here, &files, tip, imported).await?;
+        Ok(is_doubtful || !is_taken)
+    }
+
+    /// A tree without the repositories that the child has made in it: what they refer to is not there.
+    async fn without_repositories(
+        &self,
+        snapshot: &Snapshot,
+        tree: String,
+        imported: &mut Imported,
+    ) -> Result<String, SnapshotError> {
+        let mut changes = self.changes(snapshot, &snapshot.tree, &tree).await?;
+        changes.retain(|change| change.new.as_ref().is_some_and(|file| file.mode == SUBMODULE));
+        if changes.is_empty() {
+            return Ok(tree);
+        }
+        for change in changes.iter().take(8) {
+            let path = change.path.display();
+            imported.notices.push(format!("`{path}` was not taken over: it is a repository of its own"));
+        }
+        let none = "0".repeat(tree.len());
+        let gone = changes.iter().flat_map(|change| {
+            let old = change.old.as_ref().filter(|file| file.mode == SUBMODULE);
+            let (mode, object) = old.map_or(("0", &*none), |file| ("160000", &*file.object));
+            index_line(mode, object, change.path.as_os_str().as_encoded_bytes())
+        });
+        let ours = self.directory(&snapshot.id);
+        let index = ours.join("index.now");
+        let call = Call {
+            index: Some(&index),
+            work_tree: &ours,
+            alternates: &[&snapshot.objects],
+            ..Call::of(snapshot)
+        };
+        self.call(snapshot, call, &["read-tree", &tree], Vec::new()).await?;
+        self.call(snapshot, call, &["update-index", "-z", "--index-info"], gone.collect()).await?;
+        let written = self.call(snapshot, call, &["write-tree", "--missing-ok"], Vec::new()).await?;
+        Ok(String::from_utf8_lossy(&written).trim().to_owned())
+    }
+
+    /// Keeps the pack as a bundle, which `git fetch` reads. Returns its path.
+    async fn keep_bundle(&self, tree: &TreeThere, brought: &Brought) -> Result<PathBuf, SnapshotError> {
+        let (mut here, back, header) = (tree.here(), tree.back.clone(), tree.header(brought));
+        let place = tree.place.clone();
+        let kept = off_thread(move || {
+            here.directory = new_directory(&place, &here.snapshot.id)?;
+            here.root = here.directory.join(format!("{}.bundle", here.snapshot.id));
+            let write = || {
+                let mut bundle = private::options().write(true).create_new(true).open(&here.root)?;
+                std::io::Write::write_all(&mut bundle, header.as_bytes())?;
+                std::io::copy(&mut fs::File::open(&back)?, &mut bundle)
+            };
+            write().map_err(FileError::at(&here.root))?;
+            Ok::<_, FileError>(set_aside(&here))
+        });
+        Ok(kept.await?)
+    }
+}
+
+impl TreeThere {
+    /// As a tree of this machine, of which nothing lies here.
+    fn here(&self) -> PrivateTree {
+        PrivateTree {
+            snapshot: self.snapshot.clone(),
+            directory: self.place.clone(),
+            root: self.place.clone(),
+            base: self.base.clone(),
+            branch: self.branch.clone(),
+            notices: Vec::new(),
+        }
+    }
+
+    /// What stands before a pack in a bundle.
+    fn header(&self, Brought { files, tip, .. }: &Brought) -> String {
+        let form = if self.snapshot.is_sha256 {
+            "# v3 git bundle\n@object-format=sha256"
+        } else {
+            "# v2 git bundle"
+        };
+        let tip = tip.as_ref().map_or_else(String::new, |tip| format!("{tip} refs/heads/{}\n", self.branch));
+        format!("{form}\n-{}\n{tip}{files} refs/heads/{}-files\n\n", self.base, self.branch)
+    }
+}

@@ -1,0 +1,170 @@
+//! What comes back of a private tree on another machine: no byte of it is believed before it is checked.
+#![cfg(target_os = "linux")]
+
+#[path = "support/repository.rs"]
+#[expect(dead_code, reason = "every store here is sandboxed")]
+mod repository;
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use pi_subagent_native::workspace::{Brought, Imported, SnapshotStore, TreeThere};
+use repository::{ID, Scene};
+
+const BRANCH: &str = "subagent/0badcafe";
+
+/// A project, what is sent of it, and the child's clone of that.
+struct There {
+    scene: Scene,
+    store: SnapshotStore,
+    tree: TreeThere,
+}
+
+impl There {
+    async fn new() -> Self {
+        let scene = Scene::committed();
+        scene.write("second.txt", "second");
+        scene.commit();
+        let store = scene.sandboxed().await;
+        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        let tree = store.tree_there(&snapshot, &scene.at("agent/trees")).await.expect("a tree");
+        fs::create_dir_all(scene.at("clone")).expect("made");
+        scene.git_in(&scene.at("clone"), &["init", "-q"]);
+        let this = Self { scene, store, tree };
+        this.feed(&["index-pack", "--stdin"], &this.tree.pack);
+        fs::write(this.scene.at("clone/.git/shallow"), format!("{}\n", this.tree.base)).expect("written");
+        this.git(&["reset", "-q", "--hard", &this.tree.base]);
+        this
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        self.scene.git_in(&self.scene.at("clone"), args)
+    }
+
+    /// What git prints in the clone for an input.
+    fn feed(&self, args: &[&str], input: &[u8]) -> Vec<u8> {
+        let mut git = Command::new("git")
+            .args(args)
+            .current_dir(self.scene.at("clone"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("git runs");
+        git.stdin.take().expect("piped").write_all(input).expect("written");
+        let done = git.wait_with_output().expect("it ends");
+        assert!(done.status.success(), "{args:?}");
+        done.stdout
+    }
+
+    fn object(&self, kind: &str, bytes: &[u8]) -> String {
+        let name = self.feed(&["hash-object", "-t", kind, "-w", "--literally", "--stdin"], bytes);
+        String::from_utf8_lossy(&name).trim().to_owned()
+    }
+
+    fn commit(&self, tree: &str, parent: &str) -> String {
+        self.git(&["commit-tree", tree, "-p", parent, "-m", "of the child"])
+    }
+
+    /// A commit on top of the base with a file.
+    fn file(&self, name: &str, text: &str) -> (String, String) {
+        let blob = self.object("blob", text.as_bytes());
+        let entry = format!("100644 blob {blob}\t{name}\n");
+        let tree = String::from_utf8_lossy(&self.feed(&["mktree"], entry.as_bytes())).trim().to_owned();
+        (self.commit(&tree, &self.tree.base), blob)
+    }
+
+    /// What is taken over of a pack with these objects.
+    async fn import(&self, objects: &[&str], files: &str, tip: &str) -> Imported {
+        let pack = self.feed(&["pack-objects", "--stdout", "-q"], objects.join("\n").as_bytes());
+        self.import_pack(&pack, files, tip).await
+    }
+
+    async fn import_pack(&self, pack: &[u8], files: &str, tip: &str) -> Imported {
+        fs::write(&self.tree.back, pack).expect("written");
+        let brought = Brought { files: files.to_owned(), tip: Some(tip.to_owned()), ..Brought::default() };
+        let imported = self.store.import_there(&self.tree, Ok(Some(brought))).await;
+        assert!(!self.tree.back.exists());
+        self.scene.git(&["fsck", "--strict"]);
+        imported
+    }
+
+    fn tree_of(&self, commit: &str) -> String {
+        self.git(&["rev-parse", &format!("{commit}^{{tree}}")])
+    }
+}
+
+#[tokio::test]
+async fn a_pack_with_what_was_done_becomes_a_branch_and_nothing_else_of_it_is_taken() {
+    let there = There::new().await;
+    assert_eq!(there.git(&["log", "--format=%s"]), "all", "what is sent has no history");
+    let (files, blob) = there.file("a.txt", "a");
+    let secret = there.object("blob", b"not part of it");
+    let imported = there.import(&[&files, &there.tree_of(&files), &blob, &secret], &files, &files).await;
+    assert_eq!(imported.notices, Vec::<String>::new());
+    assert_eq!((imported.branch.as_deref(), imported.commits, &imported.kept), (Some(BRANCH), 1, &None));
+    assert_eq!(there.scene.git(&["show", &format!("{BRANCH}:a.txt")]), "a");
+    assert_eq!(there.scene.git(&["rev-parse", BRANCH]), files);
+    assert!(!there.scene.git(&["cat-file", "--batch-all-objects", "--batch-check"]).contains(&secret));
+}
+
+#[tokio::test]
+async fn what_is_not_sound_is_kept_as_a_bundle() {
+    let there = There::new().await;
+    let base = there.tree.base.clone();
+    let (good, good_blob) = there.file("a.txt", "a");
+    let good_tree = there.tree_of(&good);
+    let all = [&*good, &good_tree, &good_blob];
+    // A tree with the name `.git`, as no git makes it.
+    let raw: Vec<u8> = (0..20)
+        .map(|at| u8::from_str_radix(&good_tree[2 * at..2 * at + 2], 16).expect("hexadecimal"))
+        .collect();
+    let bad_tree = there.object("tree", &[b"40000 .git\0".as_slice(), &raw].concat());
+    let bad = there.commit(&bad_tree, &base);
+    let foreign = there.git(&["commit-tree", &good_tree, "-m", "of another history"]);
+    let older = there.scene.git(&["rev-parse", "HEAD^"]);
+    let whole = there.feed(&["pack-objects", "--stdout", "-q"], all.join("\n").as_bytes());
+    let many = [b"PACK\0\0\0\x02\xff\xff\xff\xff", &whole[12..]].concat();
+    for (label, pack, files, tip, expected) in [
+        (
+            "no pack",
+            b"#!/bin/sh\nexit 0\n".to_vec(),
+            &good,
+            &base,
+            "the files that the child left were not taken over",
+        ),
+        ("half a pack", whole[..whole.len() / 2].to_vec(), &good, &base, "`git index-pack` failed"),
+        ("too many objects", many, &good, &base, "more than 200000 objects"),
+        ("an older commit", whole.clone(), &older, &base, "they do not follow from the commit"),
+        ("another history", whole.clone(), &base, &foreign, "the child's commits were not taken over"),
+    ] {
+        let imported = there.import_pack(&pack, files, tip).await;
+        assert!(imported.notices.concat().contains(expected), "{label}: {:?}", imported.notices);
+        assert_eq!(imported.branch, None, "{label}");
+        let kept = imported.kept.expect("it is kept");
+        assert!(fs::read(&kept).expect("a bundle").ends_with(&pack), "{label}");
+        assert!(kept.starts_with(there.scene.at("agent/trees")), "{}", kept.display());
+        there.scene.git(&["bundle", "list-heads", &kept.to_string_lossy()]);
+    }
+    for (label, objects, files, tip) in [
+        ("a name that git refuses", vec![&*bad, &bad_tree, &good_tree, &good_blob], &bad, &base),
+        ("a missing file", vec![&*good, &good_tree], &good, &base),
+        ("a missing commit", vec![&*good_blob], &good, &base),
+    ] {
+        let imported = there.import(&objects, files, tip).await;
+        assert!(
+            imported.notices[0].starts_with("the files that the child left"),
+            "{label}: {:?}",
+            imported.notices
+        );
+        assert!(imported.branch.is_none() && imported.kept.is_some(), "{label}");
+    }
+    // Files count without commits that are refused.
+    let objects = [all.as_slice(), &[&foreign]].concat();
+    let imported = there.import(&objects, &good, &foreign).await;
+    assert!(imported.notices.concat().contains("they do not follow"), "{:?}", imported.notices);
+    assert_eq!((imported.branch.as_deref(), imported.commits), (Some(BRANCH), 0));
+    assert_eq!(there.scene.git(&["show", &format!("{BRANCH}:a.txt")]), "a");
+    let kept = imported.kept.expect("it is kept");
+    there.scene.git(&["fetch", "-q", &kept.to_string_lossy(), &format!("refs/heads/{BRANCH}-files")]);
+}

@@ -1,0 +1,313 @@
+//! What goes wrong between this machine and a child that a launcher starts: each row with what its user reads, and nothing is left
+//! there. The launcher is a stand-in; `docs/launchers/faults.md` lists the rows.
+#![cfg(target_os = "linux")]
+
+#[path = "support/elsewhere.rs"]
+#[expect(dead_code, reason = "engines have faults of their own")]
+mod elsewhere;
+#[path = "support/engine.rs"]
+#[expect(dead_code, reason = "engines have faults of their own")]
+mod engine;
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "nobody counts processes here")]
+mod pids;
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use elsewhere::{FAR, GOES_ON, Place, at, read};
+use pi_subagent_native::run::{Control, Progress, RunOutcome, SingleResult};
+use pids::{Pids, eventually};
+use rustix::process::{Pid, Signal, kill_process};
+use scene::Scene;
+use serde_json::{Value, json};
+use stage::User;
+use tokio::sync::watch;
+
+/// What to do where the launcher is what failed.
+const TRY_IT: &str =
+    "the launcher failed and not the task: tell the user, who can try it with `/subagents doctor`";
+/// What to do where something may have been done there.
+const LOOK_FIRST: &str = "it was not started again: see what it has done there before you run it once more; `/subagents doctor` tries \
+                          the launcher";
+/// The launcher of a scene.
+fn far(scene: &mut Scene) -> &mut Value {
+    let context = Arc::make_mut(&mut scene.spec.context);
+    &mut context.config.as_mut().expect("a configuration")["launchers"]["far"]
+}
+
+/// Puts words before a launcher's own.
+fn before(far: &mut Value, words: &[&str]) {
+    let own = far["command"].as_array().expect("a list").clone();
+    far["command"] = words.iter().copied().map(Value::from).chain(own).collect();
+}
+
+/// What is left in the directory of temporary files there.
+fn left_there(scene: &Scene) -> usize {
+    fs::read_dir(scene.path("far/tmp")).expect("it is there").count()
+}
+
+async fn run(scene: &Scene) -> (SingleResult, String) {
+    let mut result = scene.run_with(&User::default(), &Control::default()).await.0;
+    (result.details.results.remove(0), result.text)
+}
+
+/// How often the launcher was started.
+fn launches(scene: &Scene) -> usize {
+    read(scene, "far/launches").lines().count()
+}
+
+#[tokio::test]
+async fn a_launcher_that_starts_nothing_fails_with_its_own_words() {
+    let sh = |script: &str| json!(["/bin/sh", "-c", script, "sh", "{argv}"]);
+    for (command, expected) in [
+        (sh("echo 'Host key verification failed.' >&2; exit 255"), "Host key verification failed."),
+        (sh("echo 'Permission denied (publickey).' >&2; exit 255"), "Permission denied (publickey)."),
+        (sh("echo Welcome; echo 'no route to host' >&2; exit 255"), "no route to host"),
+        (sh("exit 1"), "the child gave no reason"),
+        (json!(["/bin/sh", FAR, "words", "/dev/null/far", "{argv}"]), "Not a directory"),
+    ] {
+        for protocol in ["rpc", "json"] {
+            let mut scene = at(Place::Words, "exit 0", &json!({ "protocol": protocol }));
+            far(&mut scene)["command"] = command.clone();
+            let (single, text) = run(&scene).await;
+            assert_eq!(single.outcome, RunOutcome::Failed);
+            let error = single.error.as_deref().unwrap_or_default();
+            assert!(
+                error.starts_with("`far` ended before a child was heard: ") && error.contains(expected),
+                "{error}"
+            );
+            assert!(text.contains(TRY_IT), "{text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_launcher_that_is_not_there_is_named() {
+    let mut scene = at(Place::Words, "exit 0", &json!({}));
+    far(&mut scene)["command"] = json!(["no-such-launcher", "{argv}"]);
+    let (single, _) = run(&scene).await;
+    assert_eq!(single.outcome, RunOutcome::Failed);
+    assert!(
+        single.error.as_deref().is_some_and(|error| error.contains("no-such-launcher")),
+        "{:?}",
+        single.error
+    );
+}
+
+#[tokio::test]
+async fn a_launcher_that_waits_for_a_place_is_quoted_when_its_run_is_ended_meanwhile() {
+    for (protocol, said) in [("rpc", "job 7 queued"), ("json", "job 7 queued"), ("rpc", "")] {
+        let mut scene = at(Place::Words, "", &json!({ "timeoutMs": 800, "protocol": protocol }));
+        let waits = format!("echo '{said}' >&2; exec cat >/dev/null");
+        far(&mut scene)["command"] = json!(["/bin/sh", "-c", waits, "sh", "{argv}"]);
+        let (single, text) = run(&scene).await;
+        let notices = &single.diagnostics;
+        let expected = format!("nothing came from the child until then; `far` said: {said}");
+        assert_eq!(notices.contains(&expected), !said.is_empty(), "{protocol}: {notices:?}");
+        assert_eq!(
+            notices.iter().any(|notice| notice.contains("`far` said")),
+            !said.is_empty(),
+            "{notices:?}"
+        );
+        assert!(
+            text.contains("next: give it a smaller task; if nothing came from it, the user can try"),
+            "{text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_place_that_cannot_run_the_child_fails_the_run_with_what_is_wrong_there() {
+    let old = "echo 'Error: Unknown option: --no-extensions' >&2; exit 1";
+    // A write to any file fails, as on a full disk.
+    let full = ["/bin/sh", "-c", r#"trap '' XFSZ; ulimit -f 0; exec "$@""#, "sh"];
+    let (unborn, mute) =
+        ("`far` ended before a child was heard: ", "`far`: pi there has ended and said nothing: ");
+    for place in [Place::Words, Place::Shell] {
+        for protocol in ["rpc", "json"] {
+            for (label, script, begins, expected) in [
+                ("no pi", "", mute, "no-such-pi"),
+                ("an old pi", old, mute, "Unknown option: --no-extensions"),
+                ("a pi without a word", "exit 9", mute, "the child gave no reason"),
+                ("a full disk", "", unborn, "is the disk full?"),
+                ("no directory for temporary files", "", unborn, "is the disk full?"),
+                ("no directory of the project", "", unborn, "cd: "),
+            ] {
+                let mut scene = at(place, script, &json!({ "protocol": protocol }));
+                let blocked = scene.path("far/tmp");
+                let far = far(&mut scene);
+                match label {
+                    "no pi" => far["piCommand"] = json!(["no-such-pi"]),
+                    "a full disk" => before(far, &full),
+                    "no directory of the project" => far["cwd"] = "/no/such/project".into(),
+                    "no directory for temporary files" => {
+                        // A file in its place, which the stand-in cannot make a directory.
+                        fs::create_dir_all(blocked.parent().expect("it has one")).expect("a directory");
+                        std::os::unix::fs::symlink("/dev/null/nowhere", &blocked).expect("a link");
+                    }
+                    _ => {}
+                }
+                let (single, text) = run(&scene).await;
+                let case = format!("{label}, {place:?}, {protocol}");
+                assert_eq!(single.outcome, RunOutcome::Failed, "{case}");
+                let error = single.error.as_deref().unwrap_or_default();
+                assert!(error.starts_with(begins) && error.contains(expected), "{case}: {error}");
+                assert!(text.contains(TRY_IT), "{case}: {text}");
+                if label != "no directory for temporary files" {
+                    assert_eq!(left_there(&scene), 0, "{case}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn whatever_a_banner_says_the_stream_behind_it_is_read() {
+    let long =
+        "i=0; while [ $i -lt 4000 ]; do echo 'All activity on this system is recorded.'; i=$((i+1)); done";
+    // Shells print that of a resource file; a line of JSON is an event only where the child has said it.
+    let json = r#"printf '{"motd":"{\n"}\n{"type":"agent_settled"}\nLast login: never'"#;
+    for (label, banner) in [("long", long), ("json", json), ("bytes", r"printf '\377\000\033[31mroot\r\n\n'")]
+    {
+        for protocol in ["rpc", "json"] {
+            let script = if protocol == "rpc" { "hear" } else { ":" };
+            let script = format!(
+                "{script}; begin; said 'The whole answer.'; settled; test {protocol} = json || leave"
+            );
+            let mut scene = at(Place::Shell, &script, &json!({ "protocol": protocol }));
+            before(
+                far(&mut scene),
+                &["/bin/sh", "-c", &format!("{banner}; {banner} >&2; exec \"$@\""), "sh"],
+            );
+            let (single, _) = run(&scene).await;
+            assert_eq!(single.outcome, RunOutcome::Completed, "{label}, {protocol}: {:?}", single.error);
+            assert_eq!(single.output.as_deref(), Some("The whole answer."), "{label}, {protocol}");
+            assert_eq!(left_there(&scene), 0, "{label}, {protocol}");
+        }
+    }
+}
+
+/// Sends what it is sent to a launcher whose children are no descendants of its group, as `ssh` does. Its first word is a file for
+/// the numbers of its processes.
+const RELAY: &str =
+    r#"echo $$ >"$0"; b='echo $$ >>"$0"; exec cat'; sh -c "$b" "$0" | setsid "$@" | sh -c "$b" "$0""#;
+
+/// A scene whose launcher has a connection that can be hurt.
+fn connected(script: &str, config: &Value) -> Scene {
+    let script = if config["protocol"] == "json" { &script.replace("hear; begin", "begin") } else { script };
+    let mut scene = at(Place::Words, script, config);
+    let relay = scene.path("relay").to_string_lossy().into_owned();
+    before(far(&mut scene), &["/bin/sh", "-c", RELAY, &relay]);
+    scene
+}
+
+/// Waits until the child works. Returns it, and the processes of its connection.
+async fn at_work(scene: &Scene) -> (Pids, Vec<Pid>) {
+    eventually("the child", || read(scene, "pid").ends_with('\n')).await;
+    eventually("the connection", || read(scene, "relay").lines().count() == 3).await;
+    let mut child = Pids::default();
+    child.push(read(scene, "pid").trim().parse().expect("a number"));
+    let number = |line: &str| Pid::from_raw(line.parse().expect("a number")).expect("a process");
+    (child, read(scene, "relay").lines().map(number).collect())
+}
+
+fn signal(connection: &[Pid], signal: Signal) {
+    for pid in connection {
+        kill_process(*pid, signal).expect("it is there");
+    }
+}
+
+#[tokio::test]
+async fn a_lost_connection_fails_the_run_and_leaves_nothing_there() {
+    for (protocol, exits_with_success) in [("rpc", false), ("json", false), ("rpc", true), ("json", true)] {
+        let retry = json!({ "enabled": true, "backoffMs": 1 });
+        let mut scene = connected(GOES_ON, &json!({ "protocol": protocol, "retry": retry }));
+        if exits_with_success {
+            before(far(&mut scene), &["/bin/sh", "-c", r#""$@"; exit 0"#, "sh"]);
+        }
+        let case = format!("{protocol}, success: {exits_with_success}");
+        let mut child = Pids::default();
+        let (progress, mut seen) = watch::channel(Progress::default());
+        let cut = async {
+            let connection;
+            (child, connection) = at_work(&scene).await;
+            // What has arrived by then must not pass for an answer.
+            let arrived = |progress: &Progress| format!("{progress:?}").contains("So far.");
+            seen.wait_for(arrived).await.expect("the run goes on");
+            signal(&connection[..1], Signal::KILL);
+        };
+        let (user, control) = (User::default(), Control::default());
+        let (result, ()) = tokio::join!(scene.execute(&user, &control, &progress), cut);
+        let single = &result.details.results[0];
+        assert_eq!(single.outcome, RunOutcome::Failed, "{case}: {}", result.text);
+        let error = single.error.as_deref().unwrap_or_default();
+        assert!(error.starts_with("`far` ended before its child: "), "{case}: {error}");
+        assert!(exits_with_success || error.contains("SIGKILL"), "{case}: {error}");
+        assert!(result.text.contains(LOOK_FIRST), "{case}: {}", result.text);
+        child.gone("the child").await;
+        eventually("an empty directory", || left_there(&scene) == 0).await;
+        assert_eq!(Some(read(&scene, "cancelled").trim()), result.details.run_id.as_deref(), "{case}");
+        assert_eq!(launches(&scene), 1, "it is not started a second time");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_stalls_ends_the_run_at_its_limit_of_silence_and_leaves_nothing_there() {
+    for protocol in ["rpc", "json"] {
+        let scene = connected(GOES_ON, &json!({ "protocol": protocol, "idleTimeoutMs": 1_000 }));
+        let mut child = Pids::default();
+        let stall = async {
+            let connection;
+            (child, connection) = at_work(&scene).await;
+            signal(&connection[1..], Signal::STOP);
+        };
+        let (user, control) = (User::default(), Control::default());
+        let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), stall);
+        let single = &result.details.results[0];
+        assert_eq!(single.outcome, RunOutcome::IdleTimeout, "{protocol}: {}", result.text);
+        assert!(result.text.contains("(`idleTimeoutMs`)"), "{}", result.text);
+        assert!(
+            result.text.contains("the user can try the launcher with `/subagents doctor`"),
+            "{}",
+            result.text
+        );
+        child.gone("the child").await;
+        eventually("an empty directory", || left_there(&scene) == 0).await;
+        assert_eq!(Some(read(&scene, "cancelled").trim()), result.details.run_id.as_deref(), "{protocol}");
+    }
+}
+
+#[tokio::test]
+async fn a_stall_that_ends_in_time_and_a_slow_connection_change_nothing() {
+    let works = r#"echo $$ >"$home/pid"; hear; begin; said 'So far.' toolUse; gate go; said 'The whole answer.'; settled; leave"#;
+    let scene = connected(works, &json!({ "idleTimeoutMs": 30_000 }));
+    let stall = async {
+        let (_, connection) = at_work(&scene).await;
+        // The child says its answer while nothing of it arrives; a pause again and again makes the connection slow.
+        let all = |signal| connection[1..].iter().all(|pid| kill_process(*pid, signal).is_ok());
+        for round in 0..6 {
+            if !all(Signal::STOP) {
+                break;
+            }
+            if round == 2 {
+                fs::write(scene.path("go"), "").expect("a file");
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            all(Signal::CONT);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let (user, control) = (User::default(), Control::default());
+    let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), stall);
+    let single = &result.details.results[0];
+    assert_eq!(single.outcome, RunOutcome::Completed, "{}", result.text);
+    assert_eq!(single.output.as_deref(), Some("The whole answer."));
+    assert_eq!((launches(&scene), left_there(&scene)), (1, 0));
+    assert_eq!(read(&scene, "cancelled"), "");
+}

@@ -1,0 +1,158 @@
+//! Children elsewhere where this package is installed: the warden there holds their trees. The launcher is a stand-in.
+#![cfg(target_os = "linux")]
+
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "nobody counts processes here")]
+mod pids;
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::Arc;
+
+use pi_subagent_native::doctor::doctor;
+use pi_subagent_native::run::{Control, RunOutcome};
+use pids::{Pids, eventually};
+use scene::Scene;
+use serde_json::json;
+use stage::User;
+
+const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
+const WARDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/debug/pi-subagent-warden");
+
+/// Starts what leaves group and session and ignores requests to exit, and waits until that has said who it is.
+const LEAVES: &str = r#"setsid sh -c 'trap "" TERM HUP; echo $$ >"$0.new"; mv "$0.new" "$0"; while :; do sleep 1; done' "$home/left" <&- >&- 2>&- &
+until [ -e "$home/left" ]; do :; done
+"#;
+
+/// What is installed there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Package {
+    None,
+    /// Its warden cannot hold a tree.
+    Old,
+    Current,
+}
+
+fn far(script: &str, package: Package, config: &serde_json::Value) -> Scene {
+    let mut scene = Scene::new(script, json!({}));
+    let text = |name: &str| scene.path(name).to_string_lossy().into_owned();
+    let mut all = json!({
+        "graceMs": 200,
+        "retry": { "enabled": false },
+        "launcher": "far",
+        "launchers": { "far": {
+            "command": ["/bin/sh", FAR, "sh", text("far"), "{argv}"],
+            "piCommand": ["/bin/sh", text("pi.sh")],
+            "cwd": text("far"),
+            "quote": "sh",
+        } },
+    });
+    let settings = all.as_object_mut().expect("an object");
+    settings.extend(config.as_object().expect("an object").clone());
+    // With a blank, which a shell takes apart where it may.
+    let name = "npm/node_modules/pi-subagent-native-its platform";
+    let place = scene.path("far/home/.pi/agent").join(name);
+    fs::create_dir_all(&place).expect("a directory");
+    let warden = place.join("pi-subagent-warden");
+    match package {
+        Package::None => {}
+        Package::Old => symlink("/bin/false", warden).expect("a link"),
+        Package::Current => {
+            assert!(Path::new(WARDEN).exists(), "the warden is built");
+            symlink(WARDEN, warden).expect("a link");
+        }
+    }
+    Arc::make_mut(&mut scene.spec.context).config = Some(all);
+    scene
+}
+
+fn left(scene: &Scene) -> Pids {
+    let mut left = Pids::default();
+    let pid = fs::read_to_string(scene.path("left")).expect("it was started");
+    left.push(pid.trim().parse().expect("a process id"));
+    left
+}
+
+#[tokio::test]
+async fn what_a_child_leaves_there_ends_with_it_where_the_package_is() {
+    let script = format!("{LEAVES}hear; begin; said 'The whole answer.'; settled; leave");
+    for (package, survivors) in [(Package::Current, 0), (Package::Old, 1), (Package::None, 1)] {
+        let scene = far(&script, package, &json!({}));
+        let (result, _) = scene.run_with(&User::default(), &Control::default()).await;
+        assert_eq!(result.details.results[0].outcome, RunOutcome::Completed, "{package:?}: {}", result.text);
+        let left = left(&scene);
+        if survivors == 0 {
+            left.gone("what the child has left").await;
+        } else {
+            // What a shell alone cannot do; it shows that the warden does it.
+            assert_eq!(left.kill(), survivors, "{package:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_limit_ends_what_the_child_has_started_there() {
+    for protocol in ["rpc", "json"] {
+        let hear = if protocol == "rpc" { "hear; " } else { "" };
+        let script = format!("{LEAVES}{hear}begin; said 'So far.' toolUse; gate never");
+        let scene = far(&script, Package::Current, &json!({ "timeoutMs": 1_500, "protocol": protocol }));
+        let (result, _) = scene.run_with(&User::default(), &Control::default()).await;
+        assert_eq!(result.details.results[0].outcome, RunOutcome::HardTimeout, "{protocol}: {}", result.text);
+        left(&scene).gone("what the child has started").await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_outlives_the_script_that_is_killed_there() {
+    let script = format!("{LEAVES}echo $$ >\"$home/pid\"; hear; begin; said 'So far.' toolUse; gate never");
+    let scene = far(&script, Package::Current, &json!({ "timeoutMs": 60_000 }));
+    let mut child = Pids::default();
+    let kill = async {
+        let pid = || fs::read_to_string(scene.path("pid")).unwrap_or_default();
+        eventually("the child", || pid().ends_with('\n')).await;
+        child.push(pid().trim().parse().expect("a process id"));
+        let mut shell = Pids::default();
+        shell.push(script_of(&scene));
+        assert_eq!(shell.kill(), 1);
+    };
+    let (user, control) = (User::default(), Control::default());
+    let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), kill);
+    assert_eq!(result.details.results[0].outcome, RunOutcome::Failed, "{}", result.text);
+    child.gone("the child").await;
+    left(&scene).gone("what the child has started").await;
+}
+
+/// The shell that runs the script there: the parent of what holds the child's tree.
+fn script_of(scene: &Scene) -> i32 {
+    let run = fs::read_to_string(scene.path("far/launches")).expect("it was started");
+    let name = run.split_ascii_whitespace().find(|word| word.starts_with("pi-subagent-")).expect("its name");
+    let is_script = |entry: &fs::DirEntry| {
+        let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let mut words = words.split(|byte| *byte == 0);
+        words.next() == Some(b"sh") && words.any(|word| word == name.as_bytes())
+    };
+    let pids = fs::read_dir("/proc").expect("proc").flatten().filter(is_script);
+    // The script's own subshells have its words, too; it is the oldest.
+    pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).min().expect("the script runs")
+}
+
+#[tokio::test]
+async fn the_doctor_says_whether_trees_are_held_there() {
+    let script = r#"[ "$1" = --version ] && { echo 1.5.2; exit 0; }
+        hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
+    for (package, expected) in [
+        (Package::Current, "what a child starts there ends with it"),
+        (Package::None, "what a child starts there may outlive it"),
+    ] {
+        let scene = far(script, package, &json!({}));
+        let context = Arc::clone(&scene.spec.context);
+        let checks = doctor(scene.spec.cwd.clone(), context, Arc::new(User::default())).await;
+        let check = checks.iter().find(|check| check.area == "launcher").expect("one launcher");
+        assert!(check.message.contains(expected), "{package:?}: {check:?}");
+    }
+}

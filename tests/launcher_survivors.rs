@@ -1,0 +1,193 @@
+//! Whatever ends a run elsewhere, nothing of it is left there within a bound: through the warden there where this package is
+//! installed, through `cancel` where it is not. The launcher is a stand-in, or the engine that `npm run test:engines` has set up.
+#![cfg(target_os = "linux")]
+
+#[path = "support/elsewhere.rs"]
+#[expect(dead_code, reason = "children leave something here")]
+mod elsewhere;
+#[path = "support/engine.rs"]
+mod engine;
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "nobody counts processes here")]
+mod pids;
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use elsewhere::{Place, at, elsewhere, read};
+use engine::{engine, naming};
+use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::{Control, RunOutcome};
+use pids::{Pids, eventually};
+use scene::Scene;
+use serde_json::{Value, json};
+use stage::User;
+
+const WARDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/debug/pi-subagent-warden");
+
+/// From the end of the run to the end of everything there: the grace there is 5 s, and `cancel` has 10 s.
+const BOUND: Duration = Duration::from_secs(20);
+
+/// Starts what leaves group and session and ignores requests to exit, works, and spends.
+const LEAVES: &str = r#"setsid sh -c 'trap "" TERM HUP; echo $$ >"$0.new"; mv "$0.new" "$0"; while :; do sleep 1; done' "$home/left" <&- >&- 2>&- &
+until [ -e "$home/left" ]; do :; done
+echo $$ >"$home/pid"; hear; begin; said 'So far.' toolUse; echo >"$home/working"; gate spend; said 'More.' toolUse; said 'More.' toolUse; gate never"#;
+
+/// What the guides have `cancel` do on a machine with `/proc`: the processes of a run have its id in their environment.
+const KILL: &str = r"cd /proc && for p in [0-9]*; do tr '\0' '\n' <$p/environ | grep -qx PI_SUBAGENT_RUN_ID={runId} && kill -9 $p; done 2>/dev/null; :";
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Cause {
+    Abort,
+    Limit,
+    Budget,
+    /// SIGKILL for the process that has asked for the run.
+    HostKilled,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Means {
+    /// The package is installed there.
+    Warden,
+    /// It is not, and the launcher has a command that ends its children.
+    Cancel,
+}
+
+/// A scene at a place where there is one means against survivors.
+fn scene(place: Place, means: Means, config: &Value) -> Scene {
+    let mut scene = at(place, LEAVES, config);
+    let agent_dir = scene.path("far/home/.pi/agent");
+    let package = agent_dir.join("npm/node_modules/pi-subagent-native-platform");
+    fs::create_dir_all(&package).expect("a directory");
+    if means == Means::Warden {
+        assert!(Path::new(WARDEN).exists(), "the warden is built");
+        symlink(WARDEN, package.join("pi-subagent-warden")).expect("a link");
+    }
+    let context = Arc::make_mut(&mut scene.spec.context);
+    context.warden = Some(PathBuf::from(WARDEN));
+    context.env.push(("PI_CODING_AGENT_DIR".into(), agent_dir.into()));
+    let far = &mut context.config.as_mut().expect("a configuration")["launchers"]["far"];
+    far["env"] = json!(["PI_CODING_AGENT_DIR"]);
+    match (means, engine().is_some_and(|engine| engine["cancel"].is_array())) {
+        // A job that waits is nobody's tree, so an engine's own stays with both.
+        (_, true) => {}
+        (Means::Cancel, false) => far["cancel"] = json!(["/bin/sh", "-c", KILL]),
+        (Means::Warden, false) => drop(far.as_object_mut().expect("an object").remove("cancel")),
+    }
+    scene
+}
+
+/// What the child has started, and the child.
+fn started(scene: &Scene) -> Pids {
+    let mut pids = Pids::default();
+    for name in ["left", "pid"] {
+        pids.push(read(scene, name).trim().parse().expect("a number"));
+    }
+    pids
+}
+
+async fn nothing_is_left(scene: &Scene, what: &str) {
+    let since = Instant::now();
+    started(scene).gone(what).await;
+    eventually(what, || naming(&scene.path("pi.sh")) == 0).await;
+    let took = since.elapsed();
+    assert!(took < BOUND, "{what} took {took:?}");
+}
+
+#[tokio::test]
+async fn nothing_is_left_there_after_an_abort_a_limit_and_a_budget() {
+    for place in elsewhere() {
+        for means in [Means::Warden, Means::Cancel] {
+            for (cause, config, outcome) in [
+                (Cause::Abort, json!({}), RunOutcome::Aborted),
+                (Cause::Limit, json!({ "timeoutMs": 2_500 }), RunOutcome::HardTimeout),
+                (Cause::Budget, json!({ "budget": { "maxTurns": 2 } }), RunOutcome::Budget),
+            ] {
+                let case = format!("{place:?}, {means:?}, {cause:?}");
+                let scene = scene(place, means, &config);
+                let cancel = Cancel::new();
+                let control = Control { cancel: cancel.clone(), ..Control::default() };
+                let user = User::default();
+                let act = async {
+                    eventually("the child", || scene.path("working").exists()).await;
+                    match cause {
+                        Cause::Abort => cancel.cancel(CancelReason::Caller(None)),
+                        Cause::Budget => fs::write(scene.path("spend"), "").expect("a file"),
+                        Cause::Limit | Cause::HostKilled => {}
+                    }
+                };
+                let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), act);
+                assert_eq!(result.details.results[0].outcome, outcome, "{case}: {}", result.text);
+                nothing_is_left(&scene, &case).await;
+            }
+        }
+    }
+}
+
+/// Names what a process of this program is to do instead of testing.
+const ROLE: &str = "TEST_SURVIVORS_ROLE";
+const DIRECTORY: &str = "TEST_SURVIVORS_DIRECTORY";
+const ENTRY: &str = "a_host_that_is_killed";
+
+#[tokio::test]
+async fn a_host_that_is_killed() {
+    let Ok(role) = env::var(ROLE) else {
+        return;
+    };
+    // The second process: runs a child until it is killed.
+    let (place, means) = role.split_once(' ').expect("two words");
+    let place = elsewhere().into_iter().find(|one| format!("{one:?}") == place).expect("a place");
+    let means = if means == "Warden" { Means::Warden } else { Means::Cancel };
+    let scene = scene(place, means, &json!({}));
+    fs::write(env::var(DIRECTORY).expect("a file"), &*scene.root.path().to_string_lossy()).expect("a file");
+    let (user, control) = (User::default(), Control::default());
+    let (result, _) = scene.run_with(&user, &control).await;
+    panic!("it is killed first: {}", result.text);
+}
+
+#[tokio::test]
+async fn nothing_is_left_there_after_the_host_was_killed() {
+    for place in elsewhere() {
+        for means in [Means::Warden, Means::Cancel] {
+            let case = format!("{place:?}, {means:?}, {:?}", Cause::HostKilled);
+            let told = tempfile::NamedTempFile::new().expect("a file");
+            let mut host = Command::new(env::current_exe().expect("a path"))
+                .args(["--exact", ENTRY, "--nocapture"])
+                .env(ROLE, format!("{place:?} {means:?}"))
+                .env(DIRECTORY, told.path())
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .spawn()
+                .expect("the test program starts");
+            let mut root = PathBuf::new();
+            eventually("the child", || {
+                root = fs::read_to_string(told.path()).unwrap_or_default().into();
+                root.join("working").exists() || host.try_wait().is_ok_and(|ended| ended.is_some())
+            })
+            .await;
+            assert!(root.join("working").exists(), "{case}: the host has ended first");
+            host.kill().expect("it is there");
+            host.wait().expect("it is a child of this process");
+            let mut pids = Pids::default();
+            for name in ["left", "pid"] {
+                let text = fs::read_to_string(root.join(name)).expect("it is there");
+                pids.push(text.trim().parse().expect("a number"));
+            }
+            let since = Instant::now();
+            pids.gone(&case).await;
+            eventually(&case, || naming(&root.join("pi.sh")) == 0).await;
+            let took = since.elapsed();
+            assert!(took < BOUND, "{case}: {took:?}");
+            // The host has left it, and `cancel` may still note there that it was run.
+            eventually("an empty place", || fs::remove_dir_all(&root).is_ok() || !root.exists()).await;
+        }
+    }
+}

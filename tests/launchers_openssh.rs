@@ -1,0 +1,257 @@
+//! What happens to children of an SSH server whose network is slow, stalls or breaks, whose key has changed, or whose disk is full.
+//! `npm run test:engines -- openssh` sets up the server, with the client in `PATH`; the network is a relay.
+#![cfg(target_os = "linux")]
+
+#[path = "support/engine.rs"]
+mod engine;
+#[path = "support/pids.rs"]
+mod pids;
+#[path = "support/relay.rs"]
+mod relay;
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engine::{engine, naming, through};
+use pi_subagent_native::run::{Control, Progress, RunOutcome, SingleResult, ToolResult};
+use pids::{Pids, eventually};
+use relay::{Network, Relay};
+use scene::Scene;
+use serde_json::{Value, json};
+use stage::User;
+use tokio::sync::watch;
+
+/// Leaves its number, works, and goes on until it is told to answer, or its host is gone.
+const WORKS: &str = r#"echo $$ >>"$home/pids"; hear; begin; said 'So far.' toolUse; gate go; said 'The end.'; settled; leave"#;
+
+/// How long the server takes to notice a client that is gone without a word, as the test's server is configured, and then some.
+const NOTICED: Duration = Duration::from_secs(15);
+
+/// What to do where something may have been done there.
+const LOOK_FIRST: &str = "it was not started again: see what it has done there before you run it once more";
+/// What to do where the launcher is what failed.
+const TRY_IT: &str =
+    "the launcher failed and not the task: tell the user, who can try it with `/subagents doctor`";
+
+fn variable(name: &str) -> String {
+    std::env::var(name).expect("`npm run test:engines -- openssh` sets it")
+}
+
+/// Where the server, its keys and its client's lie.
+fn directory() -> PathBuf {
+    variable("PI_SUBAGENT_TEST_SSH_DIRECTORY").into()
+}
+
+fn network(delay: Duration) -> Relay {
+    Relay::to(variable("PI_SUBAGENT_TEST_SSH").parse().expect("an address"), delay)
+}
+
+/// A scene behind a relay, with more options for `ssh`.
+fn behind(relay: &Relay, options: &[&str], config: &Value) -> Scene {
+    let mut all = json!({ "graceMs": 200, "retry": { "enabled": false }, "launcher": "far" });
+    all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
+    let mut scene = Scene::new(WORKS, all);
+    let pi = scene.path("pi.sh").to_string_lossy().into_owned();
+    let mut far = json!({ "piCommand": ["/bin/sh", pi], "cwd": scene.path("project") });
+    through(&engine().expect("a launcher"), &mut far, &scene.path("cancelled"));
+    let command = far["command"].as_array_mut().expect("a list");
+    let port = format!("Port={}", relay.port);
+    let options = ["HostName=127.0.0.1", &port].into_iter().chain(options.iter().copied());
+    let words: Vec<Value> = options.flat_map(|option| [json!("-o"), json!(option)]).collect();
+    command.splice(1..1, words);
+    Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration")["launchers"] =
+        json!({ "far": far });
+    scene
+}
+
+/// The processes that children have been.
+fn started(scene: &Scene) -> Pids {
+    let mut pids = Pids::default();
+    let text = fs::read_to_string(scene.path("pids")).unwrap_or_default();
+    text.lines().for_each(|line| pids.push(line.parse().expect("a number")));
+    pids
+}
+
+/// Runs a scene, does something as soon as its child has been heard, and returns the result.
+async fn meanwhile(scene: &Scene, act: impl AsyncFnOnce()) -> ToolResult {
+    let (user, control) = (User::default(), Control::default());
+    let (progress, mut seen) = watch::channel(Progress::default());
+    let acted = async {
+        let arrived = |progress: &Progress| format!("{progress:?}").contains("So far.");
+        seen.wait_for(arrived).await.expect("the run goes on");
+        act().await;
+    };
+    tokio::join!(scene.execute(&user, &control, &progress), acted).0
+}
+
+fn single(result: &ToolResult) -> &SingleResult {
+    &result.details.results[0]
+}
+
+fn error(result: &ToolResult) -> &str {
+    single(result).error.as_deref().unwrap_or_default()
+}
+
+/// There was one child, and it is gone with everything that the launcher has started there.
+async fn one_is_gone(scene: &Scene, what: &str) {
+    let since = Instant::now();
+    let pids = started(scene);
+    assert_eq!(pids.len(), 1, "{what}");
+    pids.gone(what).await;
+    eventually(what, || naming(&scene.path("pi.sh")) == 0).await;
+    assert!(since.elapsed() < NOTICED, "{what} took {:?}", since.elapsed());
+}
+
+#[tokio::test]
+#[ignore = "needs a server: npm run test:engines -- openssh"]
+async fn a_connection_that_is_cut_fails_the_run_and_leaves_nothing_there() {
+    let relay = network(Duration::ZERO);
+    let scene = behind(&relay, &[], &json!({}));
+    let result = meanwhile(&scene, async || relay.set(Network::Broken)).await;
+    assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
+    assert!(
+        error(&result).starts_with("`far` ended before its child: the connection was lost"),
+        "{}",
+        error(&result)
+    );
+    assert!(result.text.contains("So far.") && result.text.contains(LOOK_FIRST), "{}", result.text);
+    one_is_gone(&scene, "the child of a cut connection").await;
+}
+
+#[tokio::test]
+#[ignore = "needs a server: npm run test:engines -- openssh"]
+async fn a_network_that_is_gone_without_a_word_ends_the_run_and_then_the_child() {
+    let alive = ["ServerAliveInterval=1", "ServerAliveCountMax=2"];
+    for (label, options, config, outcome) in [
+        ("noticed by ssh", &alive[..], json!({}), RunOutcome::Failed),
+        ("noticed by the limit of silence", &[], json!({ "idleTimeoutMs": 2_000 }), RunOutcome::IdleTimeout),
+        ("noticed by the limit of the run", &[], json!({ "timeoutMs": 5_000 }), RunOutcome::HardTimeout),
+    ] {
+        let relay = network(Duration::ZERO);
+        let scene = behind(&relay, options, &config);
+        let result = meanwhile(&scene, async || relay.set(Network::Stalls)).await;
+        assert_eq!(single(&result).outcome, outcome, "{label}: {}", result.text);
+        if outcome == RunOutcome::Failed {
+            assert!(
+                error(&result).starts_with("`far` ended before its child: "),
+                "{label}: {}",
+                error(&result)
+            );
+            assert!(error(&result).contains("not responding"), "{label}: {}", error(&result));
+        } else {
+            assert!(result.text.contains("the user can try the launcher"), "{label}: {}", result.text);
+        }
+        one_is_gone(&scene, label).await;
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a server: npm run test:engines -- openssh"]
+async fn a_slow_network_and_a_stall_that_ends_in_time_change_nothing() {
+    for (label, delay, stall) in [("slow", 150, Duration::ZERO), ("stalled", 0, Duration::from_millis(1_500))]
+    {
+        let relay = network(Duration::from_millis(delay));
+        let scene = behind(&relay, &["ServerAliveInterval=15", "ServerAliveCountMax=2"], &json!({}));
+        let result = meanwhile(&scene, async || {
+            relay.set(if stall.is_zero() { Network::Works } else { Network::Stalls });
+            fs::write(scene.path("go"), "").expect("a file");
+            tokio::time::sleep(stall).await;
+            relay.set(Network::Works);
+        })
+        .await;
+        assert_eq!(single(&result).outcome, RunOutcome::Completed, "{label}: {}", result.text);
+        assert_eq!(single(&result).output.as_deref(), Some("The end."), "{label}");
+        one_is_gone(&scene, label).await;
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a server: npm run test:engines -- openssh"]
+async fn a_host_key_that_has_changed_starts_nothing_and_is_told() {
+    let relay = network(Duration::ZERO);
+    let known = directory().join("known-changed");
+    let other = fs::read_to_string(directory().join("user.pub")).expect("a key");
+    fs::write(&known, format!("build-box {other}")).expect("a file");
+    let file = format!("UserKnownHostsFile={}", known.display());
+    let scene = behind(&relay, &[&file, "HostKeyAlias=build-box"], &json!({}));
+    let (user, control) = (User::default(), Control::default());
+    let result = scene.run_with(&user, &control).await.0;
+    assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
+    let error = error(&result);
+    assert!(error.starts_with("`far` ended before a child was heard: "), "{error}");
+    for words in
+        ["REMOTE HOST IDENTIFICATION HAS CHANGED", "Host key verification failed.", "known-changed:1"]
+    {
+        assert!(error.contains(words), "{error}");
+    }
+    assert!(result.text.contains(TRY_IT), "{}", result.text);
+    assert_eq!(started(&scene).len(), 0);
+}
+
+#[tokio::test]
+#[ignore = "needs a server: npm run test:engines -- openssh"]
+async fn a_key_that_the_server_does_not_know_and_a_server_that_is_not_there_are_told() {
+    let relay = network(Duration::ZERO);
+    let other = format!("IdentityFile={}", directory().join("host").display());
+    for (options, expected) in [
+        (vec![other.as_str(), "IdentityAgent=none"], "Permission denied"),
+        (vec!["ConnectTimeout=5"], "Connection refused"),
+    ] {
+        let gone = network(Duration::ZERO);
+        let is_there = expected == "Permission denied";
+        let mut scene = behind(if is_there { &relay } else { &gone }, &options, &json!({}));
+        if is_there {
+            // Only this key: the one of the client's configuration comes after it otherwise.
+            let far =
+                &mut Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("one")["launchers"]["far"];
+            let words = far["command"].as_array_mut().expect("a list");
+            words.splice(
+                1..1,
+                ["-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no"].map(Value::from),
+            );
+            words.splice(1..1, ["-o", "UserKnownHostsFile=/dev/null"].map(Value::from));
+        }
+        drop(gone);
+        let (user, control) = (User::default(), Control::default());
+        let result = scene.run_with(&user, &control).await.0;
+        assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
+        let error = error(&result);
+        assert!(
+            error.starts_with("`far` ended before a child was heard: ") && error.contains(expected),
+            "{error}"
+        );
+        assert_eq!(started(&scene).len(), 0);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a server: npm run test:engines -- openssh"]
+async fn a_disk_that_is_full_there_starts_nothing_and_is_told() {
+    let Ok(full) = std::env::var("PI_SUBAGENT_TEST_SSH_FULL") else {
+        drop(writeln!(io::stderr(), "no file system of a few bytes can be mounted here: not played"));
+        return;
+    };
+    let relay = network(Duration::ZERO);
+    let mut scene = behind(&relay, &[], &json!({}));
+    let far = &mut Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("one")["launchers"]["far"];
+    let argv = far["command"].as_array_mut().expect("a list").last_mut().expect("the child");
+    assert_eq!(argv, "{argv}");
+    *argv = format!("TMPDIR='{full}' {{argv}}").into();
+    let (user, control) = (User::default(), Control::default());
+    let result = scene.run_with(&user, &control).await.0;
+    assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
+    let error = error(&result);
+    assert!(
+        error.starts_with("`far` ended before a child was heard: ") && error.contains("is the disk full?"),
+        "{error}"
+    );
+    assert!(error.contains("100%"), "{error}");
+    assert_eq!(started(&scene).len(), 0);
+}

@@ -1,0 +1,76 @@
+//! Scenes whose children a launcher starts: a stand-in, or an engine where one is set up.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::engine::{engine, through};
+use crate::scene::Scene;
+
+pub(crate) const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
+/// A task that a shell would take apart.
+pub(crate) const TASK: &str = "look 'around' $HOME \"and\" `tell`\n\\ é /quit";
+
+/// Where a child runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Place {
+    Here,
+    /// As `srun` starts it.
+    Words,
+    /// As `ssh` does.
+    Shell,
+    /// By the program that `npm run test:engines` has set up, in place of the stand-ins.
+    Engine,
+}
+
+/// Where a scene is played.
+pub(crate) fn places() -> Vec<Place> {
+    match engine() {
+        Some(_) => vec![Place::Here, Place::Engine],
+        None => vec![Place::Here, Place::Words, Place::Shell],
+    }
+}
+
+pub(crate) fn elsewhere() -> Vec<Place> {
+    places().into_iter().filter(|place| *place != Place::Here).collect()
+}
+
+pub(crate) fn launcher(root: &Path, quote: &str) -> Value {
+    let text = |name: &str| root.join(name).to_string_lossy().into_owned();
+    json!({
+        "command": ["/bin/sh", FAR, quote, text("far"), "{argv}"],
+        "cancel": ["/bin/sh", "-c", format!("echo {{runId}} >>{}", text("cancelled"))],
+        "piCommand": ["/bin/sh", text("pi.sh")],
+        "cwd": text("far"),
+        "quote": quote,
+        "env": ["NAMED"],
+    })
+}
+
+/// A scene in which the explorer's children run at a place.
+pub(crate) fn at(place: Place, script: &str, config: &Value) -> Scene {
+    let mut scene = Scene::new(script, json!({}));
+    let mut all = json!({ "graceMs": 200, "retry": { "enabled": false } });
+    let quote = if place == Place::Words { "words" } else { "sh" };
+    all["launchers"] = json!({ "far": launcher(scene.root.path(), quote) });
+    if let (Place::Engine, Some(engine)) = (place, engine()) {
+        through(&engine, &mut all["launchers"]["far"], &scene.path("cancelled"));
+        all["launchers"]["far"]["cwd"] = scene.path("far").to_string_lossy().into();
+        fs::create_dir_all(scene.path("far")).expect("a directory");
+    }
+    all["launcher"] = if place == Place::Here { "local" } else { "far" }.into();
+    all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
+    scene.spec.task = TASK.into();
+    let context = Arc::make_mut(&mut scene.spec.context);
+    context.config = Some(all);
+    scene
+}
+
+pub(crate) fn read(scene: &Scene, name: &str) -> String {
+    fs::read_to_string(scene.path(name)).unwrap_or_default()
+}
+
+/// Leaves its number, works, and goes on for as long as its host is there.
+pub(crate) const GOES_ON: &str = r#"echo $$ >"$home/pid"; hear; begin; said 'So far.' toolUse; gate never"#;

@@ -1,0 +1,270 @@
+//! What a person types about runs that have written: in any order, at any time, and while another run writes to the tree.
+#![cfg(target_os = "linux")]
+
+#[path = "support/ear.rs"]
+mod ear;
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "only the waiting is used here")]
+mod pids;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+
+use ear::Ear;
+use pi_subagent_native::orchestrate::background::{
+    BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SpawnRequest,
+    background, commands, open_conversation, spawn, until_settled,
+};
+use pi_subagent_native::process::Cancel;
+use pi_subagent_native::run::{Host, HostContext};
+use pids::eventually;
+use serde_json::json;
+use stage::{PATIENCE, User, stage};
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+const SESSION: &str = "conversation";
+/// Writes a file with the name of its task; one whose task is `gated` stays until the gate is open.
+const WRITES: &str = r#"hear
+for name in branch placed gated; do case "$line" in *$name*) task=$name ;; esac; done
+echo "of $task" > "$task.txt"; echo "$task" >> "$home/begun"; begin
+case "$task" in gated) gate open ;; esac
+said "$task is done."; settled; leave"#;
+
+struct Scene {
+    root: TempDir,
+    service: Arc<BackgroundService>,
+    view: Arc<ConversationView>,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let root = stage(WRITES);
+        // git, which notes what it does and waits where a test says so.
+        let git = "#!/bin/sh\nhere=${0%/*}/..\ncase \"$*\" in *read-tree*) echo x >> \"$here/checking-out\"\n\
+            while test -e \"$here/held\"; do sleep 0.02; done ;; esac\nPATH=${PATH#*:} exec git \"$@\"\n";
+        fs::create_dir(root.path().join("bin")).expect("made");
+        fs::write(root.path().join("bin/git"), git).expect("written");
+        fs::set_permissions(root.path().join("bin/git"), fs::Permissions::from_mode(0o755)).expect("set");
+        let at = |name: &str| root.path().join(name);
+        fs::remove_dir(at("project/.git")).expect("no repository yet");
+        fs::create_dir_all(at("agent/agents")).expect("made");
+        for (name, more) in [("writer", ""), ("brancher", "isolation: private\n")] {
+            let text = format!("---\nname: {name}\ntools: read, write\n{more}---\nWrite.\n");
+            fs::write(at(&format!("agent/agents/{name}.md")), text).expect("written");
+        }
+        fs::write(at("project/kept.txt"), "kept\n").expect("written");
+        let service = background(&at("agent"));
+        let scope =
+            ConversationScope { cwd: at("project"), context: context(&root), ends_with: Cancel::new() };
+        let known = KnownDeliveries::default();
+        let view = open_conversation(&service, SESSION.into(), scope, known, Ear::default()).await;
+        let scene = Self { root, service, view };
+        scene.git(&["init", "-q", "-b", "main"]);
+        scene.git(&["add", "--all"]);
+        scene.git(&["commit", "-qm", "first"]);
+        scene
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join("project").join(name)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.path(name)).ok()
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        let done = Command::new("git")
+            .args(["-c", "user.name=n", "-c", "user.email=n@localhost"])
+            .args(args)
+            .current_dir(self.path(""))
+            .output()
+            .expect("git runs");
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).trim().to_owned()
+    }
+
+    /// Starts a run, waits until its child has begun, and returns its id.
+    async fn start(&self, agent: &str, task: &str) -> String {
+        let run_id = self.spawn(agent, task).await;
+        let begun = self.root.path().join("begun");
+        let has_begun = || fs::read_to_string(&begun).is_ok_and(|text| text.lines().any(|line| line == task));
+        eventually("the child has begun", has_begun).await;
+        run_id
+    }
+
+    /// The entries of a directory of pi's.
+    fn entries(&self, name: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.root.path().join("agent").join(name)).into_iter().flatten().flatten();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    async fn spawn(&self, agent: &str, task: &str) -> String {
+        let request = SpawnRequest::new(task.into(), self.path(""), context(&self.root));
+        let request = SpawnRequest { agent: Some(agent.into()), ..request };
+        let receipt = spawn(&self.service, request, Arc::new(User::default())).await;
+        let Receipt::Accepted { run_id, .. } = receipt else { panic!("{receipt:?}") };
+        run_id
+    }
+
+    async fn settled(&self) {
+        let settled = until_settled(&self.service, &self.view, Some(PATIENCE));
+        timeout(PATIENCE, settled).await.expect("it settles");
+    }
+
+    /// A run that is over.
+    async fn done(&self, agent: &str, task: &str) -> String {
+        let id = self.start(agent, task).await;
+        self.settled().await;
+        id
+    }
+
+    async fn says(&self, line: &str) -> String {
+        let user = Arc::new(User::default());
+        let answer = commands::answer(&self.service, &self.view, line, None, user);
+        timeout(PATIENCE, answer).await.expect("it answers").plain()
+    }
+}
+
+fn context(root: &TempDir) -> Arc<HostContext> {
+    let session_file = Some(root.path().join("sessions/conversation.jsonl"));
+    let host = Host { session_id: Some(SESSION.into()), session_file, ..Host::default() };
+    let config = json!({
+        "graceMs": 200, "allowWrite": true, "sandbox": { "mode": "off" }, "announce": { "mode": "never" }
+    });
+    let mut context = HostContext { host, ..stage::context(root.path(), config) };
+    let (_, path) = &mut context.env[0];
+    *path = format!("{}:{}", root.path().join("bin").display(), path.to_string_lossy()).into();
+    Arc::new(context)
+}
+
+/// What is applied, taken back or undone meanwhile would pass for the work of the run, and go with its undo.
+#[tokio::test]
+async fn while_a_run_writes_here_nothing_else_changes_the_tree() {
+    let scene = Scene::new().await;
+    let branch = scene.done("brancher", "branch").await;
+    let placed = scene.done("writer", "placed").await;
+    let gated = scene.start("writer", "gated").await;
+    let refused = format!("writer ({gated}) writes in this tree: wait for it, or stop it first");
+    for line in [format!("apply {branch}"), format!("undo {placed}")] {
+        let said = scene.says(&line).await;
+        assert!(said.contains(&refused), "{line}: {said}");
+    }
+    assert_eq!(scene.text("branch.txt"), None);
+    assert_eq!(scene.text("placed.txt").as_deref(), Some("of placed\n"));
+    assert!(scene.says(&format!("diff {branch}")).await.contains("+of branch"), "looking is no writing");
+    let live = scene.says(&format!("undo {gated}")).await;
+    assert!(live.contains("it has not ended"), "{live}");
+
+    fs::write(scene.root.path().join("open"), "").expect("written");
+    scene.settled().await;
+    let said = scene.says(&format!("apply {branch}")).await;
+    assert!(said.contains("applied") && scene.text("branch.txt").is_some(), "{said}");
+    let said = scene.says(&format!("undo {gated}")).await;
+    assert!(said.contains("gated.txt") && scene.text("branch.txt").is_some(), "{said}");
+    let said = scene.says(&format!("undo {placed}")).await;
+    assert!(said.contains("placed.txt") && scene.text("placed.txt").is_none(), "{said}");
+}
+
+#[tokio::test]
+async fn every_order_of_commands_has_an_answer_that_leads_on() {
+    let scene = Scene::new().await;
+    let branch = scene.done("brancher", "branch").await;
+    for (line, expected) in [
+        (format!("undo {branch}"), "nothing of it is in your tree"),
+        (format!("apply --abort {branch}"), "it is not applied"),
+        (format!("apply {branch}"), "applied"),
+        (format!("apply {branch}"), "it was applied already: `/subagents apply --abort"),
+        (format!("undo {branch}"), "`/subagents apply --abort"),
+        (format!("discard {branch}"), "--yes` does it"),
+        (format!("discard {branch} --yes"), "deleted the branch"),
+        (format!("discard {branch} --yes"), "it was discarded"),
+        (format!("diff {branch}"), "it was discarded"),
+        (format!("apply {branch}"), "it was discarded"),
+        ("apply --abort".to_owned(), "took back what was applied"),
+        ("apply --abort".to_owned(), "no run of this session is applied"),
+        (format!("apply {branch}"), "it was discarded"),
+        ("apply 00000000".to_owned(), "there is no run `00000000`"),
+        ("apply".to_owned(), "the run is missing: say which one"),
+    ] {
+        let said = scene.says(&line).await;
+        assert!(said.contains(expected), "{line}: {said}");
+    }
+    assert_eq!(scene.text("branch.txt"), None);
+}
+
+/// What an interrupted apply has to know to go back is kept until it was taken back, whatever else is asked for.
+#[tokio::test]
+async fn a_run_whose_apply_was_interrupted_does_not_go_on_before_that_was_taken_back() {
+    let scene = Scene::new().await;
+    let branch = scene.done("brancher", "branch").await;
+    scene.says(&format!("apply {branch}")).await;
+    let record = scene.root.path().join("agent/subagents/snapshots").join(&branch).join("snapshot.json");
+    let text = fs::read_to_string(&record).expect("readable");
+    fs::write(&record, text.replace("\"isComplete\":true", "\"isComplete\":false")).expect("written");
+    let said = scene.says(&format!("resume {branch}")).await;
+    scene.settled().await;
+    let told = said + &scene.says(&format!("info {branch}")).await;
+    assert!(told.contains(&format!("`/subagents apply --abort {branch}`")), "{told}");
+    let said = scene.says(&format!("apply --abort {branch}")).await;
+    assert!(said.contains("took back") && scene.text("branch.txt").is_none(), "{said}");
+}
+
+/// A run that cannot go on leaves what its earlier part has left.
+#[tokio::test]
+async fn a_run_that_cannot_go_on_is_still_what_it_was() {
+    let scene = Scene::new().await;
+    let branch = scene.done("brancher", "branch").await;
+    let large = fs::File::create(scene.path("large")).expect("made");
+    large.set_len(1 << 32).expect("sparse");
+    let said = scene.says(&format!("resume {branch}")).await;
+    scene.settled().await;
+    let told = said + &scene.says(&format!("info {branch}")).await;
+    assert!(told.contains("takes up 4.0 GiB"), "{told}");
+    fs::remove_file(scene.path("large")).expect("removed");
+    let said = scene.says(&format!("diff {branch}")).await;
+    assert!(said.contains("+of branch"), "{said}");
+    let said = scene.says(&format!("apply {branch}")).await;
+    assert!(said.contains("applied") && scene.text("branch.txt").is_some(), "{said}");
+}
+
+/// The checkout of a large tree takes a while, in which a person stops the run.
+#[tokio::test]
+async fn a_run_that_is_stopped_while_its_tree_is_made_leaves_nothing() {
+    let scene = Scene::new().await;
+    let at = |name: &str| scene.root.path().join(name);
+    let held = || fs::write(at("held"), "").expect("written");
+    held();
+    let id = scene.spawn("brancher", "branch").await;
+    eventually("it is checked out", || at("checking-out").exists()).await;
+    let said = scene.says(&format!("stop {id}")).await;
+    assert!(said.contains("stopped"), "{said}");
+    scene.settled().await;
+    fs::remove_file(at("held")).expect("removed");
+    let gone =
+        || scene.entries("subagent-trees").is_empty() && scene.entries("subagents/snapshots").is_empty();
+    eventually("nothing is left", gone).await;
+
+    // One that was to go on has what it had.
+    let id = scene.done("brancher", "branch").await;
+    fs::remove_file(at("checking-out")).expect("removed");
+    held();
+    scene.says(&format!("resume {id}")).await;
+    eventually("it is checked out", || at("checking-out").exists()).await;
+    scene.says(&format!("stop {id}")).await;
+    scene.settled().await;
+    fs::remove_file(at("held")).expect("removed");
+    eventually("no tree is left", || scene.entries("subagent-trees").is_empty()).await;
+    eventually("the snapshot is back", || scene.entries("subagents/snapshots") == [id.clone()]).await;
+    let said = scene.says(&format!("apply {id}")).await;
+    assert!(said.contains("applied"), "{said}");
+}

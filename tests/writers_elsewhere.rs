@@ -1,0 +1,431 @@
+//! Children that a launcher starts elsewhere and that may write: each has a private tree there, and what it did comes back as a
+//! branch. The launcher is a stand-in, the children are scripted.
+#![cfg(target_os = "linux")]
+
+#[path = "support/engine.rs"]
+mod engine;
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "nobody counts processes here")]
+mod pids;
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use engine::{engine, naming, through};
+use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::{Control, RunOutcome, ToolResult};
+use pids::{Pids, eventually};
+use scene::Scene;
+use serde_json::{Value, json};
+use stage::User;
+
+const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
+
+/// How the launchers of these scenes read their words.
+fn launchers() -> Vec<&'static str> {
+    if engine().is_some() { vec!["engine"] } else { vec!["words", "sh"] }
+}
+
+fn git_in(directory: &Path, args: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=n", "-c", "user.email=n@localhost"])
+        .args(args)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").expect("a search path"))
+        .current_dir(directory)
+        .output()
+        .expect("git runs");
+    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+/// A project with a commit and more, and a writer whose children run elsewhere.
+struct Far(Scene);
+
+impl Far {
+    fn new(how: &str, script: &str, config: &Value) -> Self {
+        // Commits need a name there.
+        let words = "commit() { git -c user.name=n -c user.email=n@localhost commit -qm \"$@\"; }\npwd >\"$home/pwd\"\n";
+        let mut scene = Scene::new(&format!("{words}{script}"), json!({}));
+        let far = scene.path("far");
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let mut settings = json!({
+            "command": ["/bin/sh", FAR, how, text(&far), "{argv}"],
+            "piCommand": ["/bin/sh", text(&scene.path("pi.sh"))],
+            "quote": how,
+        });
+        if let Some(engine) = engine() {
+            through(&engine, &mut settings, &scene.path("cancelled"));
+            settings.as_object_mut().expect("an object").remove("cwd");
+        }
+        let mut all = json!({
+            "graceMs": 200,
+            "retry": { "enabled": false },
+            "allowWrite": true,
+            "launcher": "far",
+            "launchers": { "far": settings },
+        });
+        all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
+        let project = scene.path("project");
+        fs::remove_dir(project.join(".git")).expect("nothing is in it");
+        git_in(&project, &["init", "-q", "-b", "main"]);
+        for (name, text) in [
+            ("kept.txt", "kept\n"),
+            ("gone.txt", "gone\n"),
+            ("it's/in ner.txt", "inner\n"),
+            (".gitignore", "*.log\n"),
+        ] {
+            let path = project.join(name);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        git_in(&project, &["add", "--all"]);
+        git_in(&project, &["commit", "-qm", "first"]);
+        git_in(&project, &["commit", "-qm", "second", "--allow-empty"]);
+        fs::write(project.join("kept.txt"), "kept\nnot committed\n").expect("written");
+        fs::write(project.join("untracked.txt"), "untracked\n").expect("written");
+        fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
+        let agent = "---\nname: explorer\nreadonly: false\nisolation: private\n---\nWrite.\n";
+        fs::write(scene.path("agent/agents/explorer.md"), agent).expect("an agent");
+        Arc::make_mut(&mut scene.spec.context).config = Some(all);
+        Self(scene)
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        git_in(&self.0.path("project"), args)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.path(name)).unwrap_or_default()
+    }
+
+    fn fetch(&self, name: &str) -> String {
+        self.git(&["show", &format!("{}:{name}", self.branch().expect("a branch"))])
+    }
+
+    fn branch(&self) -> Option<String> {
+        let branches = self.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads/subagent"]);
+        Some(branches).filter(|branches| !branches.is_empty())
+    }
+
+    async fn run(&self) -> ToolResult {
+        self.run_with(&Control::default()).await
+    }
+
+    /// Runs it. The user's own tree and branches stay as they are, whatever becomes of the run, and nothing is left there.
+    async fn run_with(&self, control: &Control) -> ToolResult {
+        let look = || (self.git(&["status", "--porcelain"]), self.git(&["rev-parse", "main", "HEAD"]));
+        let before = look();
+        let user = User::default();
+        let result = self.0.run_with(&user, control).await.0;
+        assert_eq!(look(), before);
+        self.git(&["fsck", "--strict"]);
+        let there = self.read("pwd");
+        assert!(!there.starts_with(&*self.0.path("project").to_string_lossy()), "{there}");
+        let place = there.split("/tree/").next().unwrap_or_default();
+        eventually("the end of the tree there", || !Path::new(place).exists()).await;
+        result
+    }
+}
+
+fn notices(result: &ToolResult) -> String {
+    result.details.results[0].diagnostics.join("\n")
+}
+
+const WORKS: &str = r#"
+cat kept.txt untracked.txt >"$home/seen"; git log --format=%s >"$home/log"; git status --porcelain >"$home/status"
+echo 'of the child' >>kept.txt; rm gone.txt; git add -A; commit 'of the child'
+printf '#!/bin/sh\n' >run.sh; chmod +x run.sh; ln -s kept.txt link; echo x >ignored.log; mkdir new; echo y >"new/a 'b.txt"
+"#;
+
+#[tokio::test]
+async fn what_a_writer_there_did_comes_back_as_a_branch() {
+    for how in launchers() {
+        for (protocol, hear) in [("rpc", "hear; "), ("json", "cat >/dev/null; ")] {
+            let script = format!("{hear}begin; {WORKS} said 'Done.'; settled; leave");
+            let far = Far::new(how, &script, &json!({ "protocol": protocol }));
+            let result = far.run().await;
+            let single = &result.details.results[0];
+            assert_eq!(single.outcome, RunOutcome::Completed, "{how}: {:?}", single.error);
+            assert_eq!(notices(&result), "", "{how} {protocol}");
+            assert_eq!(far.read("seen"), "kept\nnot committed\nuntracked\n");
+            assert_eq!(
+                far.read("log"),
+                "What was not committed when the sub-agent began\n",
+                "without its history"
+            );
+            assert_eq!(far.read("status"), "", "what was not committed is part of its base");
+            let left = single.isolation.as_ref().expect("it was isolated");
+            let branch = far.branch();
+            assert_eq!(left.branch, branch);
+            let id = result.details.run_id.as_deref().expect("an id");
+            assert_eq!(branch.as_deref(), Some(&*format!("subagent/{id}")));
+            assert_eq!((left.commits, left.files, left.insertions, left.deletions), (1, 5, 4, 1), "{left:?}");
+            assert_eq!(left.kept, None);
+            let log = far.git(&["log", "--format=%s", &format!("main..subagent/{id}")]);
+            let expected = [
+                "Changes of the sub-agent's run ",
+                id,
+                "\nof the child\nWhat was not committed when the sub-agent began",
+            ];
+            assert_eq!(log, expected.concat());
+            assert_eq!(far.fetch("kept.txt"), "kept\nnot committed\nof the child");
+            let listed =
+                far.git(&["ls-tree", "-r", "--format=%(objectmode) %(path)", &format!("subagent/{id}")]);
+            let expected = "100644 .gitignore\n100644 it's/in ner.txt\n100644 kept.txt\n120000 link\n100644 new/a 'b.txt\n100755 run.sh\n100644 untracked.txt";
+            assert_eq!(listed, expected);
+            let changes = single.changes.clone().expect("they are listed");
+            assert_eq!(changes, ["gone.txt", "kept.txt", "link", "new/a 'b.txt", "run.sh"]);
+            far.git(&["apply", "--check", left.patch.as_deref().expect("a patch")]);
+            assert!(result.text.contains(&format!("subagent/{id}")), "{}", result.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_writer_there_that_changes_nothing_leaves_nothing() {
+    for how in launchers() {
+        let mut far = Far::new(how, "hear; begin; echo x >x.log; said 'Done.'; settled; leave", &json!({}));
+        far.0.spec.cwd = far.0.path("project").join("it's");
+        let result = far.run().await;
+        assert_eq!(notices(&result), "");
+        assert!(far.read("pwd").trim_end().ends_with("/project/it's"), "{}", far.read("pwd"));
+        assert_eq!(far.branch(), None);
+        let left = result.details.results[0].isolation.as_ref().expect("it was isolated");
+        assert_eq!((&left.branch, &left.patch, &left.kept), (&None, &None, &None));
+        let kept = fs::read_dir(far.0.path("agent/subagents/snapshots")).expect("a directory").count();
+        assert_eq!(kept, 0);
+    }
+}
+
+/// What the configuration has done to private trees here is not done there, and the result says so.
+#[tokio::test]
+async fn what_does_not_prepare_a_tree_there_is_named() {
+    let config = json!({ "isolation": { "copy": [".env"], "setup": "echo prepared >>\"$home/prepared\"" } });
+    for how in launchers() {
+        let far = Far::new(how, "hear; begin; said 'Done.'; settled; leave", &config);
+        let result = far.run().await;
+        assert_eq!(result.details.results[0].outcome, RunOutcome::Completed, "{how}: {}", result.text);
+        let expected = "what `isolation.copy` names is not in the private tree: `far` makes it elsewhere\n\
+                        `isolation.setup` did not prepare the private tree: `far` makes it elsewhere";
+        assert_eq!(notices(&result), expected);
+        assert_eq!(far.read("prepared"), "");
+        // An agent that asks for it may not work without it.
+        let agent = "---\nname: explorer\nreadonly: false\nisolation: private\nsetup: make\n---\nWrite.\n";
+        fs::write(far.0.path("agent/agents/explorer.md"), agent).expect("an agent");
+        let refused = far.0.run_with(&User::default(), &Control::default()).await.0;
+        let error = refused.details.results[0].error.clone().expect("it is refused");
+        assert!(error.starts_with("launcher: `setup` is not available with `far`"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_done_until_a_run_was_ended_comes_back() {
+    for how in launchers() {
+        for (label, protocol) in [("abort", "rpc"), ("abort", "json"), ("limit", "rpc"), ("silence", "json")]
+        {
+            let hear = if protocol == "rpc" { "hear; " } else { "" };
+            // A child that does not leave by itself.
+            let script =
+                format!("{hear}begin; echo half >half.txt; said 'So far.'; : >\"$home/started\"; gate never");
+            let limit = match label {
+                "limit" => json!({ "timeoutMs": 1500, "protocol": protocol }),
+                "silence" => json!({ "idleTimeoutMs": 1500, "protocol": protocol }),
+                _ => json!({ "protocol": protocol }),
+            };
+            let far = Far::new(how, &script, &limit);
+            let cancel = Cancel::new();
+            let control = Control { cancel: cancel.clone(), ..Control::default() };
+            let abort = async {
+                eventually("the child", || far.0.path("started").exists()).await;
+                if label == "abort" {
+                    cancel.cancel(CancelReason::Caller(None));
+                }
+            };
+            let (result, ()) = tokio::join!(far.run_with(&control), abort);
+            let single = &result.details.results[0];
+            assert_ne!(single.outcome, RunOutcome::Completed, "{how} {label} {protocol}");
+            assert_eq!(far.branch(), single.isolation.as_ref().and_then(|left| left.branch.clone()));
+            assert_eq!(far.fetch("half.txt"), "half", "{how} {label} {protocol}: {}", notices(&result));
+            eventually("the end of the child", || naming(&far.0.path("pi.sh")) == 0).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_doubtful_is_not_taken_over_and_named() {
+    let alone = "hear; begin; SCRIPT; said 'Done.'; settled; leave";
+    for (label, script, expected, has_branch, is_kept) in [
+        (
+            "another branch",
+            "echo a >a; git add a; commit a; git branch other",
+            "the child has made other branches",
+            true,
+            false,
+        ),
+        (
+            "another head",
+            "git checkout -q --detach; echo a >a",
+            "the child has made other branches",
+            true,
+            false,
+        ),
+        (
+            "a repository",
+            "git init -q sub; cd sub; echo b >b; git add b; commit b; cd ..; echo a >a",
+            "`sub` was not taken over: it is a repository of its own",
+            true,
+            false,
+        ),
+        (
+            "an empty repository",
+            "git init -q sub; echo a >a",
+            "'sub/' does not have a commit checked out",
+            true,
+            false,
+        ),
+        ("no repository", "echo a >a; rm -r .git", "its branch is gone", true, false),
+        (
+            "another history",
+            "echo a >a; git add a; commit a; t=$(git write-tree); c=$(git -c user.name=n -c user.email=n commit-tree -m x $t); git reset -q $c; echo c >a",
+            "they do not follow from the commit",
+            true,
+            true,
+        ),
+        ("a bad name", "mkdir git~1; echo b >git~1/b; echo a >a", "git~1", true, false),
+        ("a tree that is gone", "rm -r \"$PWD\"", "could not be brought back", false, false),
+        (
+            "much",
+            "head -c 3000000 /dev/urandom >much",
+            "it is more than `snapshot.maxBytes` allows",
+            false,
+            false,
+        ),
+        (
+            "a bomb",
+            "head -c 3000000 /dev/zero >much",
+            "take up more than `snapshot.maxBytes` allows",
+            false,
+            true,
+        ),
+        // What the child's repository says has no part in how its files are read.
+        (
+            "a filter",
+            "git config filter.f.clean 'sed s/a/x/'; echo '* filter=f eol=crlf' >.git/info/attributes; echo a >a",
+            "",
+            true,
+            false,
+        ),
+    ] {
+        let far = Far::new(
+            launchers()[0],
+            &alone.replace("SCRIPT", script),
+            &json!({ "snapshot": { "maxBytes": 1_000_000 } }),
+        );
+        let result = far.run().await;
+        let single = &result.details.results[0];
+        assert_eq!(single.outcome, RunOutcome::Completed, "{label}: {:?}", single.error);
+        let said = notices(&result);
+        assert!(said.contains(expected) && said.is_empty() == expected.is_empty(), "{label}: {said}");
+        let left = single.isolation.as_ref().expect("it was isolated");
+        assert_eq!(far.branch(), left.branch, "{label}");
+        assert_eq!((far.branch().is_some(), left.kept.is_some()), (has_branch, is_kept), "{label}: {said}");
+        if has_branch {
+            let text = if label == "another history" { "c" } else { "a" };
+            assert_eq!(far.fetch("a"), text, "{label}");
+            assert!(
+                !far.git(&["ls-tree", "-r", "--name-only", &far.branch().expect("a branch")])
+                    .contains("git~1"),
+                "{label}"
+            );
+        }
+        if let Some(kept) = &left.kept {
+            assert!(kept.contains("/subagent-trees/") && kept.ends_with(".bundle"), "{kept}");
+            far.git(&["bundle", "list-heads", kept]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_place_without_git_and_a_project_without_it_are_refused_by_name() {
+    let far = Far::new("words", "exit 0", &json!({}));
+    let mut scene = far.0;
+    let bin = scene.path("bin");
+    fs::create_dir_all(&bin).expect("a directory");
+    for name in ["sh", "dd", "mktemp", "mkfifo", "rm", "env", "sleep", "cat", "mkdir"] {
+        let found = std::env::split_paths(&std::env::var_os("PATH").expect("a search path"))
+            .map(|place| place.join(name))
+            .find(|path| path.exists());
+        std::os::unix::fs::symlink(found.expect("it is installed"), bin.join(name)).expect("a link");
+    }
+    let context = Arc::make_mut(&mut scene.spec.context);
+    let far = &mut context.config.as_mut().expect("a configuration")["launchers"]["far"];
+    let inner = json!([
+        "/bin/sh",
+        "-c",
+        "PATH=$0; exec \"$@\"",
+        bin.to_string_lossy(),
+        "/bin/sh",
+        FAR,
+        "words",
+        scene.root.path().join("far"),
+        "{argv}"
+    ]);
+    far["command"] = inner;
+    let result = scene.run_with(&User::default(), &Control::default()).await.0;
+    let error = result.details.results[0].error.clone().unwrap_or_default();
+    assert!(
+        error.contains("isolation: private, but unavailable where the child was to work: there is no `git`"),
+        "{error}"
+    );
+
+    let far = Far::new("words", "exit 0", &json!({}));
+    fs::remove_dir_all(far.0.path("project/.git")).expect("removed");
+    let result = far.0.run_with(&User::default(), &Control::default()).await.0;
+    let error = result.details.results[0].error.clone().unwrap_or_default();
+    assert!(error.starts_with("isolation: private, but unavailable: "), "{error}");
+    assert!(!far.0.path("far/launches").exists(), "nothing was started");
+}
+
+/// As `ssh` does: its children are no descendants of its group.
+const RELAY: &str = r#"echo $$ >"$0"; cat | setsid "$@" | cat"#;
+
+#[tokio::test]
+async fn a_lost_connection_leaves_no_tree_there_and_is_named() {
+    for protocol in ["rpc", "json"] {
+        let hear = if protocol == "rpc" { "hear; " } else { "" };
+        let script = format!(
+            "echo $$ >\"$home/pid\"; {hear}begin; echo half >half.txt; said 'So far.' toolUse; : >\"$home/started\"; gate never"
+        );
+        let mut far = Far::new("words", &script, &json!({ "protocol": protocol }));
+        let (relay, place) = (far.0.path("relay"), far.0.path("far"));
+        let context = Arc::make_mut(&mut far.0.spec.context);
+        context.config.as_mut().expect("a configuration")["launchers"]["far"]["command"] =
+            json!(["/bin/sh", "-c", RELAY, relay, "/bin/sh", FAR, "words", place, "{argv}"]);
+        let (mut connection, mut child) = (Pids::default(), Pids::default());
+        let cut = async {
+            eventually("the child", || far.0.path("started").exists()).await;
+            connection.push(far.read("relay").trim().parse().expect("a number"));
+            child.push(far.read("pid").trim().parse().expect("a number"));
+            assert_eq!(connection.kill(), 1);
+        };
+        let control = Control::default();
+        let (result, ()) = tokio::join!(far.run_with(&control), cut);
+        let single = &result.details.results[0];
+        assert_eq!(single.outcome, RunOutcome::Failed, "{protocol}: {:?}", single.error);
+        let said = notices(&result);
+        assert!(
+            said.contains("what the child did there has not come back: the connection ended before"),
+            "{said}"
+        );
+        assert!(said.contains("is not known"), "{said}");
+        assert_eq!(far.branch(), None);
+        child.gone("the child").await;
+    }
+}
