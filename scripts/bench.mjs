@@ -18,6 +18,7 @@ import { collector } from "./lib/bench-collector.mjs";
 import { early } from "./lib/bench-early.mjs";
 import { addon, memory, start } from "./lib/bench-host.mjs";
 import { importing } from "./lib/bench-import.mjs";
+import { launchers } from "./lib/bench-launchers.mjs";
 import { lean } from "./lib/bench-lean.mjs";
 import { loop } from "./lib/bench-loop.mjs";
 import { endReports } from "./lib/bench-run.mjs";
@@ -51,10 +52,13 @@ const sections = {
 		tree,
 		trees,
 	},
-	...{ scale, early, lean, import: importing },
+	...{ scale, early, lean, import: importing, launchers },
 };
 
-const withAddon = ["addon", "start", "loop", "warden", "rings", "builds", "tree", "trees", "scale", "early", "lean"];
+const withAddon = [
+	...["addon", "start", "loop", "warden", "rings", "builds", "tree", "trees", "scale", "early", "lean"],
+	"launchers",
+];
 const withPi = ["early", "lean", "import"];
 
 await runMain(async () => {

@@ -50,7 +50,7 @@ struct Watch(Collector);
 impl Observer for Watch {
     fn stdout(&mut self, chunk: &[u8]) -> Activity {
         let progress = self.0.push(chunk);
-        Activity { alive: progress.events > 0, silence: None, settled: false, stay: None }
+        Activity { alive: progress.events > 0, silence: None, settled: false, ..Activity::default() }
     }
 }
 

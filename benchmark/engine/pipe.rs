@@ -79,7 +79,7 @@ impl Observer for Watch {
         if let Some(fold) = &mut self.fold {
             fold.push(chunk);
         }
-        Activity { alive: true, silence: None, settled: false, stay: None }
+        Activity { alive: true, silence: None, settled: false, ..Activity::default() }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use pi_subagent_native::process::probe;
 use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
@@ -13,11 +13,15 @@ use serde_json::{Value, json};
 
 /// The id of the one run.
 const ID: &str = "0badcafe";
+/// The id of one that is undone.
+const UNDONE: &str = "0badf00d";
+/// Files that are changed before they are brought back.
+const CHANGED: usize = 100;
 /// Files in one directory.
 const TOGETHER: usize = 20;
 
 /// In a new repository of `files` files in `folder`, in milliseconds each: the snapshot, the private tree and its end of a
-/// run that changed one file; and `git worktree add` and `remove`. `warden` may be `none`.
+/// run that changed one file; and `git worktree add` and `remove`. Then bringing back 100 changed files, and `git checkout`. `warden` may be `none`.
 pub(super) fn measure(
     warden: &str,
     folder: &str,
@@ -26,10 +30,12 @@ pub(super) fn measure(
 ) -> Result<Value, Box<dyn Error>> {
     let folder = Path::new(folder).canonicalize()?;
     let root = folder.join("project");
-    make(&root, files.parse()?)?;
+    let files: usize = files.parse()?;
+    make(&root, files)?;
     let env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (mut snapshots, mut ours, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut undone, mut checked_out) = (Vec::new(), Vec::new());
     runtime.block_on(async {
         let sandbox = match warden {
             "none" => None,
@@ -60,19 +66,47 @@ pub(super) fn measure(
             run(&root, &["worktree", "remove", "../side"])?;
             theirs.push(millis(began));
             run(&root, &["branch", "-qD", "side"])?;
+
+            let snapshot = store.take(UNDONE, &root).await?;
+            change(&root, files)?;
+            let began = Instant::now();
+            store.note_end(&snapshot).await?;
+            let ended = store.open(UNDONE).await?;
+            let back = store.undo(&ended, SystemTime::now()).await?;
+            undone.push(millis(began));
+            if back.restored.len() != CHANGED.min(files) {
+                return Err(format!("{} files were brought back", back.restored.len()).into());
+            }
+            change(&root, files)?;
+            let began = Instant::now();
+            run(&root, &["checkout", "-q", "--", "."])?;
+            checked_out.push(millis(began));
         }
         Ok::<_, Box<dyn Error>>(())
     })?;
-    Ok(json!({ "snapshots": snapshots, "ours": ours, "theirs": theirs }))
+    Ok(json!({
+        "snapshots": snapshots, "ours": ours, "theirs": theirs, "undone": undone, "checkedOut": checked_out,
+    }))
+}
+
+fn change(root: &Path, files: usize) -> Result<(), Box<dyn Error>> {
+    for number in 0..CHANGED.min(files) {
+        fs::write(path_of(root, number), "changed")?;
+    }
+    Ok(())
+}
+
+fn path_of(root: &Path, number: usize) -> PathBuf {
+    root.join(format!("d{}/e{}/f{number}.rs", number / (TOGETHER * TOGETHER), number / TOGETHER))
 }
 
 fn make(root: &Path, files: usize) -> Result<(), Box<dyn Error>> {
     for number in 0..files {
-        let directory = root.join(format!("d{}/e{}", number / (TOGETHER * TOGETHER), number / TOGETHER));
+        let path = path_of(root, number);
         if number % TOGETHER == 0 {
-            fs::create_dir_all(&directory)?;
+            fs::create_dir_all(path.parent().unwrap_or(root))?;
         }
-        fs::write(directory.join(format!("f{number}.rs")), format!("// {number}\n").repeat(40))?;
+        fs::write(path, format!("// {number}\n").repeat(40))?;
     }
     run(root, &["init", "-q"])?;
     run(root, &["add", "."])?;

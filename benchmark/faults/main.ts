@@ -8,6 +8,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { newestPi, packageDir } from "../../__test__/support/pi.ts";
+import { runMain, SetupProblem } from "../../scripts/lib/problem.mjs";
+import { dim, note } from "../../scripts/lib/progress.mjs";
 import { type Played, play, type Way } from "./play.ts";
 import { type Row, rows } from "./scenarios.ts";
 
@@ -20,30 +22,46 @@ const atOnce = 2;
 const words = process.argv.slice(2);
 const chosen = rows.filter(({ fault }) => words.every((word) => fault.includes(word)));
 
-const lines: string[] = [];
-const waiting = chosen.entries();
-await Promise.all(
-	Array.from({ length: atOnce }, async () => {
-		for (const [index, row] of waiting) {
-			const cells: string[] = [];
-			for (const way of ways) cells.push(cell(row, await play(way, row)));
-			lines[index] = `| ${[row.fault, row.should, ...cells].join(" | ")} |`;
-			process.stderr.write(`${lines[index]}\n`);
-		}
-	}),
-);
-
-const table = [
-	`| What goes wrong | What should come of it | ${ways.map((way) => way[0]?.toUpperCase() + way.slice(1)).join(" | ")} |`,
-	"|---|---|---|---|",
-	...lines,
-].join("\n");
-
-if (words.length > 0) {
-	process.stdout.write(`${table}\n`);
-} else {
-	const text = readFileSync(page, "utf8").replace(/^\| What goes wrong[\s\S]*?\n(?=\n)/m, `${table}\n`);
+await runMain(async () => {
+	if (chosen.length === 0) {
+		const faults = rows.map(({ fault }) => fault).join("\n");
+		throw new SetupProblem(`No fault is described with: ${words.join(" ")}`, `There are:\n${faults}`);
+	}
+	const table = tableOf(await playAll());
+	if (words.length > 0) {
+		process.stdout.write(`${table}\n`);
+		return 0;
+	}
+	const text = readFileSync(page, "utf8").replace(/^\| What goes wrong[\s\S]*?\n(?=\n)/m, () => `${table}\n`);
 	writeFileSync(page, text.replace(/in pi \d+\.\d+\.\d+/, `in pi ${newestPi}`));
+	note(`docs/faults.md has ${chosen.length} faults, played in pi ${newestPi}.`);
+	return 0;
+});
+
+/** Plays the chosen faults with both. Returns their rows, in order. */
+async function playAll(): Promise<string[]> {
+	const lines: string[] = [];
+	const waiting = chosen.entries();
+	let done = 0;
+	await Promise.all(
+		Array.from({ length: atOnce }, async () => {
+			for (const [index, row] of waiting) {
+				const cells: string[] = [];
+				for (const way of ways) cells.push(cell(row, await play(way, row)));
+				lines[index] = `| ${[row.fault, row.should, ...cells].join(" | ")} |`;
+				done += 1;
+				note(dim(`${done} of ${chosen.length}: ${row.fault}`));
+			}
+		}),
+	);
+	return lines;
+}
+
+function tableOf(lines: string[]): string {
+	const sides = ways.map((way) => way[0]?.toUpperCase() + way.slice(1));
+	return [`| What goes wrong | What should come of it | ${sides.join(" | ")} |`, "|---|---|---|---|", ...lines].join(
+		"\n",
+	);
 }
 
 function cell(row: Row, played: Played): string {

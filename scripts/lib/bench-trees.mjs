@@ -17,10 +17,11 @@ const longestMs = 600_000;
 
 /** @param {import("./bench-run.mjs").Setting} setting @returns {Promise<import("./bench-table.mjs").Section>} */
 export async function trees({ engine, folder, quick }) {
-	const [files, rounds] = quick ? [200, 1] : [50_000, 5];
+	const [files, rounds] = quick ? [200, 1] : [50_000, 3];
 	const about =
 		`A repository of ${files} files, ${rounds} rounds: a snapshot, the private tree, one changed file, the branch of it, and the end of\n` +
-		"the tree (baseline: `git worktree add`, `add` and `commit` of the file, `git worktree remove`).";
+		"the tree (baseline: `git worktree add`, `add` and `commit` of the file, `git worktree remove`). Then `undo` of 100 changed\n" +
+		"files (baseline: `git checkout -- .`, which also drops what was not committed before).";
 	const warden = process.platform === "linux" ? join(root, wardenName) : "none";
 	const command = [engine, "trees", warden, mkdtempSync(join(folder, "private-")), String(files), String(rounds)];
 	const found = await step(`trees of ${files} files`, () => report(command, { limitMs: longestMs }));
@@ -41,6 +42,12 @@ export async function trees({ engine, folder, quick }) {
 				reached: ours <= most * theirs,
 			},
 			{ what: "the snapshot alone", ours: spread(found.snapshots, ms) },
+			{
+				what: "undo of 100 changed files",
+				ours: spread(found.undone, ms),
+				baseline: spread(found.checkedOut, ms),
+				ratio: `${(median(found.undone) / median(found.checkedOut)).toFixed(2)}×`,
+			},
 		],
 	};
 }

@@ -1,0 +1,30 @@
+/** bubblewrap: children in namespaces on this machine. */
+
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { setupDir } from "../lib/places.mjs";
+import { launcherOf } from "./guide.mjs";
+import { unpack } from "./packages.mjs";
+import { command, wrap } from "./programs.mjs";
+
+/** @type {import("./main.mjs").Engine} */
+export const bubblewrap = {
+	page: "containers.md",
+	programs: ["bwrap"],
+	async start(place) {
+		const unpacked = unpack("bubblewrap", ["bubblewrap"]);
+		const bwrap = wrap(place, "bwrap", [join(unpacked, "usr", "bin", "bwrap")]);
+		command(bwrap, ["--ro-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "true"]);
+		// Not below the directory of temporary files, which is mounted over it.
+		const home = mkdtempSync(join(setupDir, "engines", "home-"));
+		mkdirSync(join(home, "pi-box"));
+		// The scenes lie in the directory of temporary files, and their children write there what they have heard.
+		const more = ["--bind", tmpdir(), tmpdir(), "--setenv", "HOME", home];
+		return {
+			launcher: launcherOf("containers.md", "box", { more, home }),
+			stop: async () => rmSync(home, { recursive: true, force: true }),
+		};
+	},
+};

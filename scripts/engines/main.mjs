@@ -1,0 +1,130 @@
+/** Plays the scenes through one engine after the other, and says which were played and which were not. */
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { newestPi } from "../lib/places.mjs";
+import { SetupProblem } from "../lib/problem.mjs";
+import { coreFeatures, endRunning, pathWith, run } from "../lib/programs.mjs";
+import { note } from "../lib/progress.mjs";
+import { setUp } from "../setup.mjs";
+import { bubblewrap } from "./bubblewrap.mjs";
+import { trials } from "./guide.mjs";
+import { openssh } from "./openssh.mjs";
+import { podman } from "./podman.mjs";
+import { command, programsOf } from "./programs.mjs";
+import { slurm } from "./slurm.mjs";
+
+/**
+ * An engine that runs.
+ *
+ * @typedef {object} Running
+ * @property {Record<string, unknown>} launcher as a configuration has it
+ * @property {string[]} [tests] of this engine alone, beside the scenes
+ * @property {Record<string, string>} [env] for those tests
+ * @property {string[]} [within] words that run a command on the host from which the engine is reached, where that is not this one
+ * @property {() => Promise<void>} stop
+ */
+
+/**
+ * @typedef {object} Engine
+ * @property {string} page its guide in `docs/launchers/`
+ * @property {string[]} programs that its lines of the guide begin with
+ * @property {(place: string) => Promise<Running>} start throws what is missing where it cannot be had
+ */
+
+/** @type {Record<string, Engine>} */
+export const engines = { openssh, slurm, bubblewrap, podman };
+
+/** @param {string[]} asked */
+export async function playAll(asked) {
+	const unknown = asked.find((name) => !(name in engines));
+	if (unknown)
+		throw new SetupProblem(`There is no engine ${unknown}.`, `There are: ${Object.keys(engines).join(", ")}`);
+	const { node, pi } = await setUp({ addon: false, pi: [newestPi] });
+	/** @type {string[]} */
+	const summary = [];
+	let failed = 0;
+	for (const name of asked.length > 0 ? asked : Object.keys(engines)) {
+		const problem = await withEngine(name, (running, place) => play(name, running, place, `${node} ${pi[newestPi]}`));
+		if (problem === undefined) summary.push(`${name}: played`);
+		else if (problem instanceof Missing) summary.push(`${name}: skipped, ${problem.message}`);
+		else {
+			failed += 1;
+			summary.push(`${name}: failed, ${problem}`);
+		}
+	}
+	note(`\n${summary.join("\n")}`);
+	return failed > 0 ? 1 : 0;
+}
+
+/** Why an engine cannot be had here. */
+export class Missing extends Error {}
+
+/**
+ * Has an engine run while something is done with it.
+ *
+ * @template T
+ * @param {string} name
+ * @param {(running: Running, place: string) => Promise<T>} use
+ * @returns {Promise<T | Missing>}
+ */
+export async function withEngine(name, use) {
+	const engine = /** @type {Engine} */ (engines[name]);
+	const place = mkdtempSync(join(tmpdir(), `pi-subagent-${name}-`));
+	process.on("SIGINT", endRunning);
+	process.on("SIGTERM", endRunning);
+	/** @type {Running | undefined} */
+	let running;
+	try {
+		try {
+			running = await engine.start(place);
+		} catch (error) {
+			return new Missing(error instanceof Error ? error.message : String(error));
+		}
+		return await use(running, place);
+	} finally {
+		await running?.stop();
+		process.removeListener("SIGINT", endRunning);
+		process.removeListener("SIGTERM", endRunning);
+		rmSync(place, { recursive: true, force: true });
+	}
+}
+
+/**
+ * Plays one engine, and says what failed.
+ *
+ * @param {string} name
+ * @param {Running} running
+ * @param {string} place
+ * @param {string} pi the words that start a real one
+ * @returns {Promise<string | undefined>}
+ */
+async function play(name, running, place, pi) {
+	const { page, programs } = /** @type {Engine} */ (engines[name]);
+	note(`${name}: what docs/launchers/${page} has its reader type`);
+	const path = pathWith(programsOf(place));
+	const within = running.within ?? [];
+	try {
+		for (const line of trials(page, programs)) {
+			note(`    $ ${line}`);
+			const [program = "", ...args] = [...within, "sh", "-ec", line];
+			command(program, args, { env: { ...process.env, PATH: path } });
+		}
+	} catch (error) {
+		return error instanceof Error ? error.message : String(error);
+	}
+	const file = join(place, "launcher.json");
+	writeFileSync(file, JSON.stringify(running.launcher));
+	const env = { PATH: path, PI_SUBAGENT_TEST_ENGINE: file, PI_SUBAGENT_TEST_PI: pi, ...running.env };
+	const tests = ["launchers", "writers_elsewhere", ...(running.tests ?? [])].flatMap((test) => ["--test", test]);
+	/** @type {import("../lib/programs.mjs").Command} */
+	const build = ["cargo", "test", "--locked", ...coreFeatures, ...tests];
+	// First, where there is a network, in case that a crate is missing.
+	const built = await run([...build, "--no-run"], { env });
+	if (built !== 0) return `cargo test --no-run: ${built}`;
+	const [program = "", ...words] = [...within, ...build, "--no-fail-fast", "--", "--include-ignored"];
+	const code = await run([program, ...words], { env });
+	return code === 0 ? undefined : `cargo test: ${code}`;
+}

@@ -1,0 +1,75 @@
+/** Podman: containers of root's, below a directory of their own, of an image that has this machine's programs. */
+
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { launcherOf } from "./guide.mjs";
+import { libraries, unpack } from "./packages.mjs";
+import { command, wrap } from "./programs.mjs";
+
+/** Folders and links of the image; the rest comes from this machine. */
+const folders = ["usr", "etc", "proc", "sys", "dev", "run", "root", "tmp", "var/tmp", "work"];
+const links = ["bin", "lib", "lib64", "sbin"];
+
+/**
+ * What Podman sees of this machine. crun takes one hierarchy of control groups or the other, not both; and what starts what here
+ * hands no environment down, so the loader has to find the libraries by itself.
+ */
+const view = `mount -t cgroup2 none /sys/fs/cgroup && mount --bind "$1/ld.so.cache" /etc/ld.so.cache && shift && exec "$@"`;
+
+/** @type {import("./main.mjs").Engine} */
+export const podman = {
+	page: "containers.md",
+	programs: ["podman"],
+	async start(place) {
+		if (process.getuid?.() !== 0) throw new Error("set up here for root only");
+		const unpacked = unpack("podman", ["podman", "conmon", "crun"]);
+		const program = (/** @type {string} */ name) => join(unpacked, "usr", "bin", name);
+		const at = (/** @type {string} */ name) => join(place, name);
+		const home = at("home/.config/containers");
+		mkdirSync(home, { recursive: true });
+		writeFileSync(join(home, "policy.json"), '{ "default": [{ "type": "insecureAcceptAnything" }] }');
+		writeFileSync(at("registries.conf"), "");
+		writeFileSync(at("containers.conf"), configuration(program("conmon"), program("crun")));
+		writeFileSync(at("ld.so.conf"), `${join(unpacked, libraries)}\ninclude /etc/ld.so.conf\n`);
+		command("/sbin/ldconfig", ["-X", "-C", at("ld.so.cache"), "-f", at("ld.so.conf")]);
+		const where = ["--root", at("storage"), "--runroot", at("run"), "--tmpdir", at("tmp"), "--storage-driver", "vfs"];
+		const own = wrap(place, "podman", ["unshare", "-m", "sh", "-c", view, "sh", place, program("podman"), ...where], {
+			HOME: at("home"),
+			CONTAINERS_CONF: at("containers.conf"),
+			CONTAINERS_REGISTRIES_CONF: at("registries.conf"),
+		});
+		const image = at("image");
+		for (const folder of folders) mkdirSync(join(image, folder), { recursive: true });
+		for (const link of links) symlinkSync(`usr/${link}`, join(image, link));
+		chmodSync(join(image, "tmp"), 0o1777);
+		command("tar", ["-cf", at("image.tar"), "-C", image, "."]);
+		command(own, ["import", at("image.tar"), "pi-image"]);
+		command(own, ["run", "--rm", "pi-image", "true"]);
+		mkdirSync(at("home/pi-box"));
+		return { launcher: launcherOf("containers.md", "container", { home: at("home") }), stop: async () => {} };
+	},
+};
+
+/**
+ * @param {string} conmon
+ * @param {string} crun
+ */
+function configuration(conmon, crun) {
+	const volumes = ["/usr:/usr:ro", "/etc:/etc:ro", `${tmpdir()}:${tmpdir()}`];
+	return `[containers]
+log_driver = "none"
+volumes = ${JSON.stringify(volumes)}
+default_ulimits = []
+netns = "none"
+cgroups = "disabled"
+[engine]
+conmon_path = ["${conmon}"]
+runtime = "crun"
+cgroup_manager = "cgroupfs"
+events_logger = "none"
+[engine.runtimes]
+crun = ["${crun}"]
+`;
+}

@@ -1,0 +1,132 @@
+/** Slurm: munge, a controller and three nodes on this machine, with a key, ports and directories of their own. */
+
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { hostname, userInfo } from "node:os";
+import { join } from "node:path";
+
+import { launcherOf } from "./guide.mjs";
+import { libraries, unpack } from "./packages.mjs";
+import { command, freePorts, Servers, wrap } from "./programs.mjs";
+
+const nodes = ["node1", "node2", "node3"];
+/** Jobs at once on one node: more than the benchmark runs on all three. */
+const slots = 20;
+
+/** What Debian puts into Slurm's own folder, programs and plugins. */
+const own = join(libraries, "slurm-wlm");
+const clients = ["srun", "scancel", "scontrol", "sinfo", "squeue"];
+
+/** @type {import("./main.mjs").Engine} */
+export const slurm = {
+	page: "slurm.md",
+	programs: clients,
+	async start(place) {
+		const unpacked = unpack("slurm", ["slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "munge"]);
+		const program = (/** @type {string} */ name) => join(unpacked, "usr", "sbin", name);
+		const paths = [libraries, own].map((folder) => join(unpacked, folder)).join(":");
+		const env = { LD_LIBRARY_PATH: paths, SLURM_CONF: join(place, "slurm.conf") };
+		for (const name of clients) wrap(place, name, [join(unpacked, "usr", "bin", name)], env);
+		for (const name of ["munge", "state", ...nodes]) mkdirSync(join(place, name), { mode: 0o700 });
+		const munge = (/** @type {string} */ name) => join(place, "munge", name);
+		const all = { ...process.env, ...env };
+		command(program("mungekey"), ["--create", `--keyfile=${munge("key")}`], { env: all });
+		writeFileSync(env.SLURM_CONF, configuration(place, unpacked, await freePorts(nodes.length + 1)));
+		const servers = new Servers();
+		const client = (/** @type {string} */ name) => join(place, "bin", name);
+		const stop = async () => {
+			// What runs on a node outlives the daemon there.
+			spawnSync(client("scancel"), [`--user=${userInfo().username}`]);
+			await servers.until("jobs are left", () => said(client("squeue"), ["--noheader"]) === "").catch(console.error);
+			await servers.stop();
+		};
+		try {
+			const files = ["key", "socket", "pid", "log", "seed"].map(
+				(name) => `--${name}${name === "socket" ? "" : "-file"}=${munge(name)}`,
+			);
+			// `force`: others may enter no folder on the way to the socket, and nobody else has to.
+			servers.start([program("munged"), "--foreground", "--force", ...files], all);
+			await servers.until(
+				"munged has no socket",
+				() => spawnSync(program("../bin/munge"), ["-n", "-S", munge("socket")], { env: all }).status === 0,
+			);
+			servers.start([program("slurmctld-wlm"), "-D", "-i"], all, { again: true });
+			for (const node of nodes)
+				servers.start([program("slurmd-wlm"), "-D", "-N", node, "-d", program("slurmstepd-wlm")], all);
+			const idle = () =>
+				said(client("sinfo"), ["--noheader", "--Node", "--states=idle", "--format=%N"]).split("\n").length >=
+				nodes.length;
+			await servers.until("the nodes are not idle", idle);
+		} catch (error) {
+			await servers.stop();
+			throw error;
+		}
+		return {
+			launcher: launcherOf("slurm.md", "cluster"),
+			tests: ["launchers_slurm", "launcher_survivors"],
+			env: { PI_SUBAGENT_TEST_SLURM: nodes.join(",") },
+			stop,
+		};
+	},
+};
+
+/**
+ * What a client prints, or nothing where it fails.
+ *
+ * @param {string} program
+ * @param {string[]} args
+ */
+function said(program, args) {
+	return spawnSync(program, args, { encoding: "utf8", timeout: 10_000 }).stdout?.trim() ?? "";
+}
+
+/**
+ * @param {string} place
+ * @param {string} unpacked
+ * @param {number[]} ports of the controller, then of the nodes
+ */
+function configuration(place, unpacked, [controller, ...ports]) {
+	const user = userInfo().username;
+	const machine = hostname().split(".")[0];
+	const each = nodes.map(
+		(name, at) =>
+			`NodeName=${name} NodeAddr=127.0.0.1 NodeHostname=${machine} Port=${ports[at]} CPUs=${slots} RealMemory=1000000`,
+	);
+	return `${[
+		"ClusterName=test",
+		`SlurmctldHost=${machine}(127.0.0.1)`,
+		`SlurmctldPort=${controller}`,
+		`SlurmUser=${user}`,
+		`SlurmdUser=${user}`,
+		"AuthType=auth/munge",
+		"CredType=cred/munge",
+		`AuthInfo=socket=${join(place, "munge", "socket")}`,
+		`PluginDir=${join(unpacked, own)}`,
+		`PlugStackConfig=${join(place, "plugstack.conf")}`,
+		`StateSaveLocation=${join(place, "state")}`,
+		`SlurmdSpoolDir=${join(place, "%n")}`,
+		`SlurmctldPidFile=${join(place, "slurmctld.pid")}`,
+		`SlurmdPidFile=${join(place, "%n.pid")}`,
+		`SlurmctldLogFile=${join(place, "slurmctld.log")}`,
+		`SlurmdLogFile=${join(place, "%n.log")}`,
+		"MailProg=/bin/true",
+		// No control groups: they are the machine's.
+		"ProctrackType=proctrack/linuxproc",
+		"TaskPlugin=task/none",
+		"JobAcctGatherType=jobacct_gather/none",
+		"AccountingStorageType=accounting_storage/none",
+		"MpiDefault=none",
+		"SelectType=select/cons_tres",
+		"SelectTypeParameters=CR_CPU",
+		"SlurmdParameters=config_overrides",
+		"ReturnToService=2",
+		"KillWait=5",
+		"SchedulerParameters=sched_min_interval=1000,batch_sched_delay=0",
+		// A job in `urgent` takes the place of one in `main`, which begins anew where it can.
+		"PreemptType=preempt/partition_prio",
+		"PreemptMode=REQUEUE",
+		...each,
+		`PartitionName=main Nodes=${nodes} Default=YES PriorityTier=1 MaxTime=INFINITE State=UP`,
+		`PartitionName=urgent Nodes=${nodes} PriorityTier=10 MaxTime=INFINITE State=UP`,
+	].join("\n")}\n`;
+}
