@@ -44,6 +44,7 @@ const backgroundPriority = 5;
 
 const parts = ["lint", "rust", "edge", "extension", "bench"];
 const denied = ["--", "-D", "warnings"];
+const keepsGoing = process.argv.includes("--keep-going");
 
 /**
  * The tests are linted once, with the edge: none of them is different without it. The core is compiled alone to find what
@@ -56,7 +57,7 @@ const cargoSteps = [
 	inBackground(rust("clippy, core", () => clippy("--lib", "--bins", ...coreFeatures, ...denied))),
 	inBackground(rust("clippy, edge", () => clippy("--all-targets", ...denied))),
 	inBackground(rust("Rust tests, compiled", () => rustTests("--no-run"))),
-	rust("Rust tests", () => rustTests()),
+	rust("Rust tests", () => rustTests(...(keepsGoing ? ["--no-fail-fast"] : []))),
 	rust("Rust doc tests", () => cargo("test", "--locked", "--doc", "--workspace", ...coreFeatures)),
 ];
 
@@ -92,7 +93,7 @@ await runMain(async () => {
 	if (chosen.every(({ part }) => part === "rust")) checkMachine();
 	else await setUp(has("extension") ? {} : { pi: has("bench") ? [newestPi] : [] });
 	if (has("extension")) checkTerminal();
-	return await runSteps(chosen, words.includes("--keep-going"));
+	return await runSteps(chosen, keepsGoing);
 });
 
 /**

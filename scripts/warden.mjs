@@ -14,6 +14,6 @@ await runMain(async () => {
 	const { values } = parseArgs({ options: { target: { type: "string" } } });
 	const target = values.target ?? hostTarget();
 	if (hasWarden(target)) await linkWarden(kindsFor(target));
-	else note("There is no warden for Windows: only the children themselves are ended there.");
+	else note(`There is no warden for ${target}: it is a program for Linux.`);
 	return 0;
 });

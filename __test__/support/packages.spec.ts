@@ -7,6 +7,7 @@ import {
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
+	readFileSync,
 	rmSync,
 	statSync,
 	writeFileSync,
@@ -95,6 +96,15 @@ test("a package whose warden is missing or cannot be run is not published", () =
 	checkFilledPackages(packages);
 });
 
+test("nothing is released while a platform lacks its addon", () => {
+	const { packages } = scene("few");
+	writeFileSync(join(packages, platform, addonName), "addon");
+	assert.throws(
+		() => checkFilledPackages(packages, true),
+		/without an addon: darwin-arm64, .*linux-x64-musl, win32-x64-msvc/,
+	);
+});
+
 test("the package of all platforms brings neither an addon nor a warden of its own", () => {
 	const [{ files }] = JSON.parse(runNpm(packageDir, "pack", "--dry-run", "--json"));
 	const names = files.map(({ path }: { path: string }) => path);
@@ -104,4 +114,12 @@ test("the package of all platforms brings neither an addon nor a warden of its o
 		names.filter((name: string) => name.endsWith(".node") || name.endsWith(wardenName)),
 		[],
 	);
+});
+
+test("the newest version of the change log is that of the package, in the form in which pi reads change logs", () => {
+	const { version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8"));
+	const headings = readFileSync(join(packageDir, "CHANGELOG.md"), "utf8").match(/^## .*$/gm) ?? [];
+	const versions = headings.map((heading) => /^## \[(\d+\.\d+\.\d+)\]$/.exec(heading)?.[1]);
+	assert.equal(versions[0], version);
+	assert.ok(!versions.includes(undefined), headings.join(", "));
 });

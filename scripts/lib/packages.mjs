@@ -70,12 +70,19 @@ export function fillPlatformPackages(artifacts, packages) {
  * Fails for a package that has an addon and lacks a warden that can be run.
  *
  * @param {string} packages the folder with the packages
+ * @param {boolean} [all] whether it also fails for a package that lacks its addon
  */
-export function checkFilledPackages(packages) {
+export function checkFilledPackages(packages, all = false) {
+	const hasAddon = (/** @type {string} */ platform) =>
+		readdirSync(join(packages, platform)).some((name) => name.endsWith(".node"));
+	const empty = all ? readdirSync(packages).filter((platform) => !hasAddon(platform)) : [];
+	if (empty.length > 0) {
+		const how = "Each build leaves its own in a folder below artifacts/: npm run cross -- TARGET";
+		throw new SetupProblem(`Packages without an addon: ${empty.join(", ")}.`, how);
+	}
 	const bad = readdirSync(packages).filter((platform) => {
 		const folder = join(packages, platform);
-		const hasAddon = readdirSync(folder).some((name) => name.endsWith(".node"));
-		if (!hasAddon || !hasWarden(platform)) return false;
+		if (!hasAddon(platform) || !hasWarden(platform)) return false;
 		const warden = statSync(join(folder, wardenName), { throwIfNoEntry: false });
 		return !warden || (warden.mode & 0o111) !== 0o111;
 	});

@@ -51,13 +51,25 @@ export async function linkWarden(kinds) {
 	for (const kind of kinds) {
 		const isLast = kind === kinds.at(-1);
 		try {
-			await step(`the warden, ${kind.name} (${kind.target})`, async () => place(await link(kind)));
+			await step(`the warden, ${kind.name} (${kind.target})`, async () => place(await link(kind), root));
 			return;
 		} catch (error) {
 			if (isLast || !(error instanceof SetupProblem)) throw error;
 			note("    It is linked another way instead.");
 		}
 	}
+}
+
+/**
+ * Builds the warden of a platform's package: linked with musl, which needs nothing of the system.
+ *
+ * @param {string} target
+ * @param {string} folder for the program
+ * @param {Record<string, string>} env with cargo-zigbuild on its path, which links for other processors
+ */
+export async function linkStaticWarden(target, folder, env) {
+	const musl = staticKind(target);
+	await step(`the warden for ${target}`, async () => place(await link(musl, "cargo-zigbuild", env), folder));
 }
 
 /**
@@ -75,15 +87,20 @@ export function kindsFor(target) {
 	if (!target.includes("-linux-")) return [shared];
 	/** @type {Kind[]} */
 	const kinds = [];
-	const musl = target.replace(/-linux-gnu$/, "-linux-musl");
-	if (hasStandardLibrary(musl))
-		kinds.push({ name: "static, musl", target: musl, rustc: ["-C", "target-feature=+crt-static"] });
-	if (musl !== target && hasStaticLibc()) {
+	const musl = staticKind(target);
+	if (hasStandardLibrary(musl.target)) kinds.push(musl);
+	if (musl.target !== target && hasStaticLibc()) {
 		// At a fixed address, because relocating itself takes a static glibc program beyond 1 MiB.
 		const rustc = ["-C", "target-feature=+crt-static", "-C", "relocation-model=static"];
 		kinds.push({ name: "static, glibc", target, rustc });
 	}
 	return [...kinds, shared];
+}
+
+/** @param {string} target @returns {Kind} */
+function staticKind(target) {
+	const musl = target.replace(/-linux-gnu$/, "-linux-musl");
+	return { name: "static, musl", target: musl, rustc: ["-C", "target-feature=+crt-static"] };
 }
 
 /** The platform that rustc builds for when it is not told. */
@@ -94,7 +111,7 @@ export function hostTarget() {
 }
 
 /** @param {string} target */
-function hasStandardLibrary(target) {
+export function hasStandardLibrary(target) {
 	const folder = probe("rustc", ["--print", "target-libdir", "--target", target]);
 	return folder !== undefined && existsSync(folder) && readdirSync(folder).some((name) => name.startsWith("libstd-"));
 }
@@ -108,12 +125,14 @@ function hasStaticLibc() {
  * The flags go to the program alone: a variable would replace the user's own, and reach build scripts.
  *
  * @param {Kind} kind
+ * @param {string} [cargo]
+ * @param {Record<string, string>} [env]
  * @returns {Promise<string>} the path of the program
  */
-async function link({ target, rustc }) {
+async function link({ target, rustc }, cargo = "cargo", env = {}) {
 	const what = ["--locked", "--release", "-p", wardenName, "--bin", wardenName, "--target", target];
 	const options = [...what, "--message-format=json-render-diagnostics", "--", ...rustc];
-	const output = await runQuietly("cargo rustc", ["cargo", "rustc", ...options]);
+	const output = await runQuietly("cargo rustc", [cargo, "rustc", ...options], { env });
 	const path = [...output.matchAll(/"executable":("(?:[^"\\]|\\.)*")/g)].at(-1)?.[1];
 	if (path) return JSON.parse(path);
 	throw new SetupProblem("cargo names no program.", `cargo rustc ${what.join(" ")}`);
@@ -123,9 +142,10 @@ async function link({ target, rustc }) {
  * A warden that runs cannot be written to, but it can be replaced.
  *
  * @param {string} program
+ * @param {string} folder
  */
-function place(program) {
-	const path = join(root, wardenName);
+function place(program, folder) {
+	const path = join(folder, wardenName);
 	const temporary = `${path}.${process.pid}.tmp`;
 	copyFileSync(program, temporary);
 	chmodSync(temporary, 0o755);

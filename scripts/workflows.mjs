@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+/** `npm run lint:workflows`: zizmor reads the workflows of the hosted CI. It is installed from PyPI, below the clone. */
+
+import { join } from "node:path";
+
+import { root } from "./lib/places.mjs";
+import { runMain } from "./lib/problem.mjs";
+import { run } from "./lib/programs.mjs";
+import { findPython, pythonPackages } from "./lib/python.mjs";
+
+const linter = "zizmor==1.32.0";
+
+await runMain(async () => {
+	const python = findPython();
+	if (!python) {
+		console.log(`skipped: there is no Python with pip here to install ${linter} with`);
+		return 0;
+	}
+	const env = await pythonPackages(python, "zizmor", [linter]);
+	// Nothing is asked of GitHub: the commits of the actions were compared with their tags when they were written down.
+	const options = ["--offline", "--no-progress", "--persona", "pedantic"];
+	const code = await run(["zizmor", ...options, join(root, ".github", "workflows")], { env });
+	return typeof code === "number" ? code : 1;
+});
