@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * Writes `docs/cards.md`, `docs/panel.md`, `docs/day.md` and their pictures: real pi with this extension in tmux, a scripted model, what the screen shows.
+ * Writes `docs/cards.md`, `docs/panel.md`, `docs/day.md`, `docs/writing-day.md` and their pictures: real pi with this extension in
+ * tmux, a scripted model, what the screen shows.
  *
  * This file sets up and runs on any supported Node; the work (`captures/main.ts`) runs on the Node that runs pi.
  */
@@ -16,8 +17,8 @@ import { setUp } from "./setup.mjs";
 const help = `npm run captures [-- scene …]
 
 Draws every state of the cards, the panel and the widget in real pi ${newestPi}, dark, light and narrow, and writes
-docs/cards.md, docs/panel.md and docs/day.md with their pictures.
-With names of scenes only their pictures are written. Takes some minutes; needs tmux, no account and no network.
+docs/cards.md, docs/panel.md, docs/day.md and docs/writing-day.md with their pictures.
+With names of scenes, day or writing-day only their pictures are written. Takes some minutes; needs tmux, no account and no network.
 Times, ids and paths on the pictures are replaced by ones that do not change.
 
   --help   this text

@@ -1,33 +1,36 @@
-/** The captures: plays every scene and the day in every look and writes the pictures and their pages. */
+/** The captures: plays every scene and story in every look and writes the pictures and their pages. */
 
 import { runMain, SetupProblem } from "../lib/problem.mjs";
-import { performDay } from "./day.ts";
-import { dayLooks, writeDayPage, writeDayPicture } from "./day-page.ts";
 import { fileName, looksOf, pageOf, writePages, writePicture } from "./page.ts";
 import { looks, type Scene } from "./scene.ts";
 import { scenes } from "./scenes.ts";
 import { perform } from "./stage.ts";
-
-/** The name of the day among the scenes. */
-const DAY = "day";
+import { stories } from "./stories.ts";
+import { performStory, type Story } from "./story.ts";
+import { storyLooks, writeStoryPage, writeStoryPicture } from "./story-page.ts";
 
 await runMain(async () => {
 	const wanted = process.argv.slice(2);
-	const names = [...scenes.map(({ name }) => name), DAY];
+	const names = [...scenes, ...stories].map(({ name }) => name);
 	const unknown = wanted.find((name) => !names.includes(name));
 	if (unknown) throw new SetupProblem(`There is no scene ${unknown}.`, `Scenes: ${names.join(", ")}`);
 	const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
 	for (const scene of scenes) if (isWanted(scene.name)) await capture(scene);
-	if (isWanted(DAY)) await captureDay();
+	for (const story of stories) if (isWanted(story.name)) await captureStory(story);
 	writePages();
-	writeDayPage();
+	for (const story of stories) writeStoryPage(story);
 	return 0;
 });
 
-async function captureDay(): Promise<void> {
-	for (const look of dayLooks) {
-		process.stdout.write(`${DAY}, ${look.name}\n`);
-		for (const [moment, text] of await performDay(look)) writeDayPicture(moment, look, text);
+async function captureStory(story: Story): Promise<void> {
+	for (const look of storyLooks) {
+		process.stdout.write(`${story.name}, ${look.name}\n`);
+		const pictures = await performStory(story, look);
+		for (const moment of Object.keys(story.parts)) {
+			const text = pictures.get(moment);
+			if (text === undefined) throw new Error(`the story ${story.name} has not come to ${moment}`);
+			writeStoryPicture(story, moment, look, text);
+		}
 	}
 }
 

@@ -1,4 +1,4 @@
-/** Cuts what the day shows out of a screen, and takes out of it what is different each time. */
+/** Cuts what a story shows out of a screen, and takes out of it what is different each time. */
 
 import { type Cell, type Row, rowText } from "./terminal.ts";
 
@@ -24,30 +24,21 @@ function isEmpty(row: Row): boolean {
 	return row.every(({ text, ground }) => text === " " && !ground);
 }
 
-/** How long everything of the day takes on its pictures: while it goes on, and once it is over. */
-const TIMES: Readonly<Record<string, { live: string; over: string; done?: string }>> = {
-	config: { live: "5s", over: "6.2s" },
-	tests: { live: "9s", over: "12s" },
-	"dead code": { live: "2s", over: "2.4s" },
-	// Cut off at first, and done later.
-	history: { live: "4s", over: "8.1s", done: "9.4s" },
-	chain: { live: "4s", over: "4.9s" },
-	explorer: { live: "1s", over: "1.8s" },
-	implementer: { live: "2s", over: "3.1s" },
-};
+/** How long everything takes on the pictures, by label: while it goes on, once it is over, and when that was good. */
+export type Times = Readonly<Record<string, { live: string; over: string; done?: string }>>;
 
-const NAMES = Object.keys(TIMES).join("|");
 const DONE = /^[ ▸]*\d? ?✓/;
 const OVER = /^[ ▸→]*\d? ?[✓✗⚠–]/;
-/** The first name in a row, and the first time behind it, in its column or behind a dot. */
-const TIME = new RegExp(`\\b(${NAMES})\\b.*?(?: +|· )(\\d+(?:\\.\\d)?s|\\dm\\d\\ds)(?= |$)`);
 /** The line that sums up a chain under way. */
 const SUM = /\brunning · (\d+s)\b/;
 const AGO = / · \d+s ago/;
 const RUN = /\b[0-9a-f]{8}\b/g;
 
 /** What a clock or chance has made, replaced by something that stays the same. `runs` are those that were seen before. */
-export function unchanging(rows: readonly Row[], runs: string[] = []): Row[] {
+export function unchanging(rows: readonly Row[], runs: string[], times: Times): Row[] {
+	const names = Object.keys(times).join("|");
+	// The first name in a row, and the first time behind it, in its column or behind a dot.
+	const named = new RegExp(`\\b(${names})\\b.*?(?: +|· )(\\d+(?:\\.\\d)?s|\\dm\\d\\ds)(?= |$)`);
 	let name = "";
 	return rows.map((row) => {
 		let now = row;
@@ -59,14 +50,14 @@ export function unchanging(rows: readonly Row[], runs: string[] = []): Row[] {
 		const ago = AGO.exec(text);
 		if (ago) now = replaced(now, ago.index, ago[0], "");
 		const sum = SUM.exec(text);
-		if (sum?.[1]) now = replaced(now, text.indexOf(sum[1], sum.index), sum[1], TIMES.chain?.live ?? "");
-		const time = TIME.exec(text) ?? (name && /^ [✓✗⚠] \S.* · (\d+(?:\.\d)?s)$/.exec(text.trimEnd()));
+		if (sum?.[1]) now = replaced(now, text.indexOf(sum[1], sum.index), sum[1], times.chain?.live ?? "");
+		const time = named.exec(text) ?? (name && /^ [✓✗⚠] \S.* · (\d+(?:\.\d)?s)$/.exec(text.trimEnd()));
 		if (!time) return now;
 		const [whole, first = "", second] = time;
 		if (second !== undefined) name = first;
 		const shown = second ?? first;
 		const from = time.index + whole.length - shown.length;
-		const { live = "", over = "", done = over } = TIMES[name] ?? {};
+		const { live = "", over = "", done = over } = times[name] ?? {};
 		const took = DONE.test(text) ? done : over;
 		return aligned(now, from, shown, OVER.test(text) ? took : live);
 	});

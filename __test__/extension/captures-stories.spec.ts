@@ -1,17 +1,19 @@
-/** The pictures of the day: what is cut out of a screen, and what of it stays the same. */
+/** The pictures of the stories: what is cut out of a screen, and what of it stays the same. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 
-import { dayFiles, dayFolder, dayPage, dayPath } from "../../scripts/captures/day-page.ts";
-import { shownFrom, unchanging } from "../../scripts/captures/day-screen.ts";
+import { day } from "../../scripts/captures/day.ts";
+import { stories } from "../../scripts/captures/stories.ts";
+import { pictureFiles, storyFolder, storyPage, storyPath } from "../../scripts/captures/story-page.ts";
+import { shownFrom, unchanging } from "../../scripts/captures/story-screen.ts";
 import { readScreen, rowText } from "../../scripts/captures/terminal.ts";
 
 const ESC = "\u001b";
 
-describe("a screen of the day", () => {
+describe("a screen of a story", () => {
 	it("is cut where its moment begins and the editor does, and keeps what is coloured", () => {
 		const ground = `${ESC}[48;2;1;2;3m   ${ESC}[49m`;
 		const screen = `before\n from here\n \n \n \n${ground}\n${ground}\nend\n   \n────\ntyped\n────\n~/x`;
@@ -34,29 +36,31 @@ describe("a screen of the day", () => {
 		[" resumed 0123abcd (explorer)", " resumed a1b2c3d1 (explorer)"],
 	];
 	for (const [was, is] of replaced) {
-		it(`becomes ${is.trim()}`, () => assert.deepEqual(unchanging(readScreen(was)).map(rowText), [is]));
+		it(`becomes ${is.trim()}`, () => assert.deepEqual(unchanging(readScreen(was), [], day.times).map(rowText), [is]));
 	}
 
 	it("names a run by what it has said of it before", () => {
 		const runs: string[] = [];
-		const [first] = unchanging(readScreen("11111111 00000000"), runs).map(rowText);
-		const [second] = unchanging(readScreen("00000000"), runs).map(rowText);
+		const [first] = unchanging(readScreen("11111111 00000000"), runs, day.times).map(rowText);
+		const [second] = unchanging(readScreen("00000000"), runs, day.times).map(rowText);
 		assert.deepEqual([first, second], ["a1b2c3d1 a1b2c3d2", "a1b2c3d2"]);
 	});
 });
 
-describe("the page of the day", () => {
-	it("is the one that its moments make, with exactly their pictures", () => {
-		assert.equal(readFileSync(dayPath, "utf8"), dayPage(), "run npm run captures -- day");
-		assert.deepEqual(readdirSync(dayFolder).sort(), dayFiles().sort());
-		for (const name of dayFiles()) assert.ok(dayPage().includes(`"day/${name}"`), name);
-	});
+for (const story of stories) {
+	describe(`the page of the story ${story.name}`, () => {
+		it("is the one that its moments make, with exactly their pictures", () => {
+			assert.equal(readFileSync(storyPath(story), "utf8"), storyPage(story), `run npm run captures -- ${story.name}`);
+			assert.deepEqual(readdirSync(storyFolder(story)).sort(), pictureFiles(story).sort());
+			for (const name of pictureFiles(story)) assert.ok(storyPage(story).includes(`"${story.name}/${name}"`), name);
+		});
 
-	it("has pictures without a place, a time or a name of the machine that drew them", () => {
-		for (const name of dayFiles()) {
-			const picture = readFileSync(join(dayFolder, name), "utf8");
-			assert.match(picture, /^<svg [\s\S]*<\/svg>\n$/);
-			assert.doesNotMatch(picture, /\/(?:tmp|home|root)\b|psn-|\b20\d\d-\d\d-\d\d/, name);
-		}
+		it("has pictures without a place, a time or a name of the machine that drew them", () => {
+			for (const name of pictureFiles(story)) {
+				const picture = readFileSync(join(storyFolder(story), name), "utf8");
+				assert.match(picture, /^<svg [\s\S]*<\/svg>\n$/);
+				assert.doesNotMatch(picture, /\/(?:tmp|home|root)\b|psn-|\b20\d\d-\d\d-\d\d/, name);
+			}
+		});
 	});
-});
+}

@@ -1,0 +1,7 @@
+/** All stories. */
+
+import { day } from "./day.ts";
+import type { Story } from "./story.ts";
+import { writingDay } from "./writing-day.ts";
+
+export const stories: readonly Story[] = [day, writingDay];

@@ -1,0 +1,53 @@
+/** The pages of the stories in `docs/`, and the pictures that they show. */
+
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { root } from "../lib/places.mjs";
+import { type Look, looks } from "./scene.ts";
+import type { Story } from "./story.ts";
+
+/** The looks in which stories are drawn. */
+export const storyLooks: readonly Look[] = looks.filter(({ name }) => name !== "narrow");
+
+export function storyPath({ name }: Story): string {
+	return join(root, "docs", `${name}.md`);
+}
+
+export function storyFolder({ name }: Story): string {
+	return join(root, "docs", name);
+}
+
+function pictureFile({ parts }: Story, moment: string, { name }: Pick<Look, "name">): string {
+	return `${Object.keys(parts).indexOf(moment) + 1}-${moment}-${name}.svg`;
+}
+
+export function pictureFiles(story: Story): string[] {
+	return Object.keys(story.parts).flatMap((moment) => storyLooks.map((look) => pictureFile(story, moment, look)));
+}
+
+export function storyPage(story: Story): string {
+	const sections = Object.entries(story.parts).flatMap(([moment, { heading, text, shows }]) => [
+		...(heading ? ["", `## ${heading}`] : []),
+		"",
+		text,
+		"",
+		"<picture>",
+		`  <source media="(prefers-color-scheme: light)" srcset="${story.name}/${pictureFile(story, moment, { name: "light" })}">`,
+		`  <img src="${story.name}/${pictureFile(story, moment, { name: "dark" })}" alt="${shows}">`,
+		"</picture>",
+	]);
+	return [...story.head, ...sections, ""].join("\n");
+}
+
+export function writeStoryPicture(story: Story, moment: string, look: Look, text: string): void {
+	mkdirSync(storyFolder(story), { recursive: true });
+	writeFileSync(join(storyFolder(story), pictureFile(story, moment, look)), text);
+}
+
+/** Writes the page and removes pictures that are no longer on it. */
+export function writeStoryPage(story: Story): void {
+	writeFileSync(storyPath(story), storyPage(story));
+	const known = new Set(pictureFiles(story));
+	for (const file of readdirSync(storyFolder(story))) if (!known.has(file)) rmSync(join(storyFolder(story), file));
+}
