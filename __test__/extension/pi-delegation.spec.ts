@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { after, before, describe, test } from "node:test";
 
+import { replay } from "../../fake-pi/replay.mjs";
 import type { RunDetails } from "../../index.js";
 import {
 	call,
@@ -104,7 +105,8 @@ for (const version of piVersions) {
 				toolAnswers.length === 0 ? [say("I wait."), call("ls", { path: "." })] : [until(seen.opened), say("Seen.")];
 			stage = await Stage.open({ version, load: "install", children: { wait } });
 			// What the witness writes down, the sandbox would refuse it.
-			stage.configure({ sandbox: "off", inheritExtensions: [stage.world.writeAgentDir("witness.ts", witness)] });
+			const inheritExtensions = [stage.world.writeAgentDir("witness.ts", witness)];
+			stage.configure({ sandbox: "off", inheritExtensions, recordings: "~/recordings/new" });
 		});
 
 		after(() => stage.close());
@@ -146,6 +148,14 @@ for (const version of piVersions) {
 				{ type: "text", text: answer },
 			]);
 			assert.ok(Math.abs(run.usage.cost - cost) < 1e-9, `${run.usage.cost}`);
+
+			const folder = `${stage.world.home}/recordings/new`;
+			const [recorded = "", ...more] = readdirSync(folder);
+			assert.deepEqual([recorded.startsWith(`${runId}-`), more], [true, []]);
+			const again = (await replay(`${folder}/${recorded}`)).details.results[0];
+			const elsewhere = { durationMs: 0, sessionFile: "", sandbox: undefined, supervision: undefined };
+			const compared = { ...elsewhere, resources: undefined, diagnostics: undefined, runId: undefined };
+			assert.deepEqual({ ...again, ...compared }, { ...run, ...compared }, "what was recorded can be replayed");
 		});
 
 		test("an update comes while the child works, and the last one before the result", async () => {

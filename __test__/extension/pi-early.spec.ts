@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { pathsBelow } from "../support/files.ts";
 import {
 	delegate,
 	detailsOf,
@@ -114,7 +115,7 @@ for (const version of piVersions) {
 
 		/** Directories of runs, wherever they are kept. */
 		function runDirectories(): string[] {
-			const names = readdirSync(stage.world.agentDir, { recursive: true, encoding: "utf8" });
+			const names = pathsBelow(stage.world.agentDir);
 			return names.filter((name) => /(?:^|\/)[0-9a-f]{8}$/.test(name)).sort();
 		}
 

@@ -308,7 +308,10 @@ describe("registration", () => {
 	it("runs on without the addon, and says what to do", async () => {
 		const { host, call } = await start({ brokenAddon: "throw new Error('no binary for this platform');" });
 		await host.emit("session_start");
-		assert.match(host.notes.join(), /could not be loaded .*no binary for this platform.*npm run setup/);
+		assert.match(
+			host.notes.join(),
+			/could not be loaded .*no binary for this platform.*pi install npm:pi-subagent-native/,
+		);
 		for (const { name: tool } of SURFACES.tools) {
 			const result = await call(undefined, { tool });
 			assert.equal(result.isError, true);

@@ -1,13 +1,15 @@
 /** The pages that people read: every link leads somewhere, and each page is short enough to be read. */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const docs = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+const docs = readdirSync(join(root, "docs"), { encoding: "utf8", recursive: true }).filter((name) =>
+	name.endsWith(".md"),
+);
 const pages = [
 	"README.md",
 	"README.zh.md",
@@ -50,11 +52,56 @@ test("every link of a page leads to a file, and to a heading in it", () => {
 
 test("a newcomer reads the README in a few minutes, and each page beside it", () => {
 	const lines = (page: string) => read(page).split("\n").length - 1;
-	assert.ok(lines("README.md") <= 170, `README.md has ${lines("README.md")} lines`);
+	assert.ok(lines("README.md") <= 160, `README.md has ${lines("README.md")} lines`);
 	for (const page of pages) assert.ok(lines(page) <= 250, `${page} has ${lines(page)} lines`);
-	for (const page of docs)
-		assert.ok(read("README.md").includes(`docs/${page}`), `the README does not name docs/${page}`);
+	for (const page of docs) {
+		const folder = dirname(page);
+		const [parent, name] = folder === "." ? ["README.md", `docs/${page}`] : [`docs/${folder}.md`, page];
+		assert.ok(read(parent).includes(name), `${parent} does not name ${name}`);
+	}
 });
+
+test("a page begins by saying in prose what it is for", () => {
+	for (const page of pages) {
+		const [title = "", ...parts] = read(page).split("\n\n");
+		assert.match(title, /^# \S/, page);
+		const first = parts.find((part) => !/^\[[^\]]+\]\(README[.\w]*\)$/.test(part)) ?? "";
+		assert.match(first, /^(?![|#>`-]).*[.:。]\s*$/s, `${page} begins with:\n${first}`);
+		const beside = first.replace(/\[[^\]]*\]\([^)]*\)/g, "").replace(/[^\p{L}]/gu, "");
+		assert.ok(beside.length >= 20, `${page} begins with links:\n${first}`);
+	}
+});
+
+/** What is named by a path and not there: a file that is left when its feature begins, or a part of a path. */
+const unwritten = /^(artifacts\/|.*NAME|.*…|index\.d\.ts)/;
+
+test("every file that the guides to the sources name exists", () => {
+	const rooms = [
+		"",
+		"src",
+		"extension",
+		"src/orchestrate/background",
+		"__test__/support",
+		"__test__/edge",
+		"__test__/extension",
+	];
+	for (const page of ["ARCHITECTURE.md", "CONTRIBUTING.md"]) {
+		const named = [...prose(page).matchAll(/``.*?``|`([^`]+)`/gs)].map(([, code = ""]) => code);
+		const paths = named.filter((code) => /^[\w.{},*/-]+(\/|\.(rs|ts|mjs|cjs|js|md|sh|snap|toml|json|txt))$/.test(code));
+		for (const path of paths.flatMap(alternatives)) {
+			if (unwritten.test(path)) continue;
+			const found = rooms.some((room) => globSync(join(root, room, path)).length > 0);
+			assert.ok(found, `${page} names \`${path}\`, which does not exist`);
+		}
+		assert.ok(paths.length >= 20, `only ${paths.length} paths were found in ${page}`);
+	}
+});
+
+/** `a{b,c}` as `ab` and `ac`. */
+function alternatives(path: string): string[] {
+	const [, before = "", inner, after = ""] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(path) ?? [];
+	return inner === undefined ? [path] : inner.split(",").flatMap((one) => alternatives(`${before}${one}${after}`));
+}
 
 /** What two translations of a page have in common: of each section what is code, where links lead, and how many there are of what. */
 function structure(page: string): unknown[] {

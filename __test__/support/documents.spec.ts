@@ -1,11 +1,21 @@
 /**
  * What the pages tell people to type: every command names something that exists, those that need no network, no hour and
- * no settings of yours run, and so does every program. Configurations and agent files are read by `tests/documents.rs`.
+ * no settings of yours run here or in the test that is named, and so does every program. Configurations, agent files and
+ * lines for `/subagents` are read by `tests/documents.rs`.
  */
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -13,11 +23,14 @@ import { after, test } from "node:test";
 import { npm, packageProgram } from "../../scripts/lib/programs.mjs";
 import { newestPi, piCommand, packageDir as root } from "./versions.ts";
 
-const docs = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+const docs = readdirSync(join(root, "docs"), { encoding: "utf8", recursive: true }).filter((name) =>
+	name.endsWith(".md"),
+);
 const pages = [
 	"README.md",
 	"README.zh.md",
 	"CONTRIBUTING.md",
+	"ARCHITECTURE.md",
 	"fake-pi/README.md",
 	...docs.map((name) => `docs/${name}`),
 ];
@@ -35,11 +48,15 @@ function blocks(page: string): { language: string; text: string }[] {
 /** The commands of a page, in blocks of a shell and between the lines. */
 function commands(page: string): string[] {
 	const prose = readFileSync(join(root, page), "utf8").replace(/^(`{3,}).*?^\1$/gms, "");
-	const inline = [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code);
+	// Code may go on in the next line, and stand in two backquotes when it has one in it.
+	const inline = [...prose.matchAll(/``.*?``|`([^`]+)`/gs)].map(([, code = ""]) => code.replaceAll("\n", " "));
 	const shell = blocks(page).filter(({ language }) => language === "sh");
 	const lines = shell.flatMap(({ text }) => text.replaceAll("\\\n", "").split("\n"));
 	const whole = lines.map((line) => line.replace(/ {2,}#.*/, "").trim()).filter(Boolean);
-	return [...whole, ...inline.filter((code) => /^(npm|pi|cargo|node) \S/.test(code))];
+	return [
+		...whole,
+		...inline.filter((code) => /^(npm|npx|pi|cargo|rustup|node|git|ssh|srun|podman|kubectl) \S/.test(code)),
+	];
 }
 
 const programs = pages.flatMap((page) =>
@@ -78,60 +95,106 @@ const said: Record<string, RegExp> = {
 	"docs-api-md-1.ts": /^subagent:ended \w+ explorer success$/m,
 };
 
-/** How a command of the pages was run here, or why it was not. */
-const known: [command: RegExp, run: string | (() => { status: number | null; stderr: string; stdout: string })][] = [
+/** A pi in which the package is installed answers without a model. */
+const inPi = (...words: string[]) => {
+	const [node, pi] = piCommand(newestPi);
+	return spawnSync(node, [pi, ...words], options);
+};
+
+/** How a command of the pages is run here, or in which file, or why it is not run by a test. */
+type Run = () => { status: number | null; stderr: string; stdout: string };
+const known: [command: RegExp, run: Run | { file: string } | string][] = [
 	[/^npm install \/path\/to\/the\/clone$/, () => installed as never],
 	[
 		/^pi install \/path\/to\/the\/clone$/,
 		() => {
-			const [node, pi] = piCommand(newestPi);
-			const added = spawnSync(node, [pi, "install", root], options);
+			const added = inPi("install", root);
 			assert.match(readFileSync(join(folder, "agent/settings.json"), "utf8"), /"packages"/);
 			return added;
 		},
 	],
+	[/^pi -e \/path\/to\/the\/clone$/, () => printed(inPi("-e", root, "-p", "/subagents agents"), /^✓ explorer/m)],
+	[/^pi -p "\/subagents list all"$/, () => printed(inPi("-e", root, "-p", "/subagents list all"), /^Runs: none/)],
 	[/^echo .* \| FAKE_PI_SCENARIO=calls node fake-pi/, () => shell('echo "What is it?" | FAKE_PI_SCENARIO=calls')],
-	[/^(pi install npm:|npm install )pi-subagent-native$/, "it is not published yet"],
-	[/^pi -e \/path\/to\/the\/clone$/, "every test in __test__/extension starts pi so"],
-	[/^pi (-p|--continue|--session|--mode json)\b/, "needs sessions and a model: __test__/extension"],
-	[/^npm install$/, "what a sandboxed shell may do: tests/run.rs"],
-	[/^npm publish$/, "publishes"],
+	[/^npm run setup$/, { file: "__test__/support/setup.spec.ts" }],
+	[/^(pi install npm:|npm install )pi-subagent-native$/, { file: "__test__/packages/install.spec.ts" }],
+	[/^pi (-p|--mode json)$/, { file: "__test__/extension/pi-background-headless.spec.ts" }],
+	[/^pi --continue$/, { file: "__test__/extension/pi-day.spec.ts" }],
+	[/^pi --session PATH$/, { file: "__test__/extension/pi-delegation.spec.ts" }],
+	[/^npm run demo( -- --(tui|live))?$/, { file: "__test__/extension/pi-demo.spec.ts" }],
+	[/^npm run faults( -- abort)?$/, { file: "__test__/support/faults.spec.ts" }],
+	[/^npm run captures( -- [\w-]+)?$/, { file: "__test__/extension/captures-stories.spec.ts" }],
+	[/^npm run bench( -- --draw)?$/, { file: "__test__/support/figures.spec.ts" }],
+	[/^npm run (packages|artifacts)$/, { file: "__test__/support/packages.spec.ts" }],
+	[/^npm run test:kill/, { file: "__test__/edge/kill-loop.spec.ts" }],
+	[/^node fake-pi\/replay\.mjs run\.jsonl$/, { file: "__test__/edge/recordings.spec.ts" }],
+	[/^npm run (bench -- --only|build|build:extension)\b/, "`npm test` builds, and runs every section in its quick form"],
+	[/^npm run lint:workflows$/, "the hosted CI; the program is had from PyPI"],
 	[
-		/^npm (test|run (setup|demo|build|build:extension|packages|captures|bench|bench:strangers|test:kill|test:engines|faults))\b/,
-		"takes minutes, or writes to the clone",
+		/^npm run (test:packages|test:engines|cross|bench:strangers)\b/,
+		"is a test, or measures, of minutes and with more than npm",
 	],
-	[/^cargo (mutants|nextest|test|insta|install|\+nightly)\b/, "takes minutes, or needs a tool of its own"],
+	[/^npm test\b/, "this test is part of it"],
+	[/^git (log|status|init|diff)$/, { file: "warden/tests/inputs/works.sh" }],
+	[/^(git fetch|npm install)$/, { file: "__test__/extension/pi-tools-sandbox.spec.ts" }],
+	[/^git fsck --strict$/, "named for comparison"],
+	[/^npm publish$/, { file: "__test__/packages/install.spec.ts" }],
+	[/^cargo (nextest|test)\b/, "part of `npm test`"],
+	[/^(cargo (mutants|insta|install|\+nightly)|rustup)\b/, "installs or needs a tool of its own"],
+	[
+		/^(ssh|srun|squeue|scancel|scontrol|sinfo|bwrap|podman|kubectl)\b/,
+		"npm run test:engines, where the engine is there",
+	],
 	[/^node (scripts\/lock\.mjs|__test__\/support\/record-rpc\.ts)/, "writes to the clone"],
 ];
+
+/** What a command has to have printed. */
+function printed(ran: ReturnType<Run>, words: RegExp) {
+	assert.match(ran.stdout, words);
+	return ran;
+}
 
 function shell(start: string) {
 	return spawnSync("sh", ["-c", `${start} "$0" fake-pi/fake-pi.mjs --mode json -p`, process.execPath], options);
 }
 
 test("every command of a page runs here, or is known for a reason not to", () => {
-	const run = new Set<unknown>();
+	const [run, used] = [new Set<unknown>(), new Set<unknown>()];
 	for (const page of pages) {
 		for (const command of commands(page)) {
 			const [, how] = known.find(([pattern]) => pattern.test(command)) ?? [];
 			assert.ok(how, `${page}: \`${command}\` is not run: add it to the list with a way to run it, or a reason not to`);
-			if (typeof how === "string" || run.has(how)) continue;
+			used.add(how);
+			if (typeof how !== "function" || run.has(how)) continue;
 			run.add(how);
 			const { status, stderr, stdout } = how();
 			assert.equal(status, 0, `${page}: ${command}\n${stdout}\n${stderr}`);
 		}
 	}
-	assert.equal(run.size, known.filter(([, how]) => typeof how !== "string").length, "each way to run one is used");
+	for (const [pattern, how] of known) {
+		assert.ok(used.has(how), `no page has a command like ${pattern}`);
+		if (typeof how === "object") assert.ok(existsSync(join(root, how.file)), how.file);
+	}
 });
 
-test("every script and file that a command of a page names exists", () => {
+test("every script, file and test that a command of a page names exists", () => {
 	const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+	const { stderr } = spawnSync(process.execPath, [join(root, "scripts/bench.mjs"), "--only", "none"], options);
+	const sections = new Set(/There are: (\S+)/.exec(stderr)?.[1]?.split(","));
 	for (const page of pages) {
 		for (const command of commands(page)) {
 			const [, script] = /^npm (?:run (?:-s )?)?([\w:-]+)/.exec(command) ?? [];
 			if (script && !["install", "publish"].includes(script))
 				assert.ok(scripts[script], `${page}: \`${command}\` names no script of package.json`);
 			const [, file] = /\bnode ([\w/.-]+)/.exec(command) ?? [];
-			if (file) readFileSync(join(root, file));
+			const tests = [...command.matchAll(/^cargo .*?--test[= ](\w+)/g)].map(([, name]) => `tests/${name}.rs`);
+			const [, folder] = /^cargo mutants -f '([\w/]+)\/\*\*'/.exec(command) ?? [];
+			const words = /^npm run bench -- --only (\S+)/.exec(command)?.[1]?.split(",") ?? [];
+			for (const path of [file, folder, ...tests]) {
+				if (path) assert.ok(existsSync(join(root, path)), `${page}: \`${command}\` names ${path}`);
+			}
+			for (const word of words)
+				assert.ok(sections.has(word), `${page}: \`${command}\` names no section of the benchmarks`);
 		}
 	}
 });

@@ -26,6 +26,37 @@ test("plots, data and quoted figures are made of the committed results", () => {
 	);
 });
 
+test("the calculation for many runs stands on what was measured", () => {
+	const scale = read("docs/launchers/scale.md");
+	const page = read(source);
+	const rows: [RegExp, string, number][] = [
+		[/\| processor time of this pi \| ([\d.]+) ms \| ([\d.]+) ms \|/, "processor time of the host, by run", 1],
+		[
+			/\| memory of this pi and its warden [^|]*\| ([\d.]+) MiB \| ([\d.]+) MiB \|/,
+			"memory of the host and its warden, by run",
+			1,
+		],
+		[
+			/\| memory of `srun` or `ssh` here[^|]*\| ([\d.]+) MiB \| ([\d.]+) MiB \|/,
+			"memory of the launcher's own program, by run",
+			1,
+		],
+		[/\| added to a run [^|]*\| ([\d.]+) s \| ([\d.]+) s \|/, "one run, beside the same run here", 1000],
+	];
+	for (const [quoted, row, factor] of rows) {
+		const [, ...values] = quoted.exec(scale) ?? assert.fail(`docs/launchers/scale.md has no ${row}`);
+		for (const [index, engine] of ["Slurm", "OpenSSH"].entries()) {
+			const cell = page
+				.split("\n")
+				.find((line) => line.startsWith(`| ${engine}: ${row} |`))
+				?.split(" | ")[1];
+			const measured = Number.parseFloat(cell ?? "");
+			const ratio = (Number(values[index]) * factor) / measured;
+			assert.ok(ratio > 0.5 && ratio < 2, `${engine}: ${row}: ${values[index]} is quoted, ${cell} measured`);
+		}
+	}
+});
+
 test("another figure in the results is another plot", () => {
 	const page = read(source);
 	const changed = page.replace(/(early boot, the call streams for 1\.8 s \| )[\d.]+ ms/, "$1123 ms");
@@ -91,6 +122,9 @@ const unbound: Record<string, RegExp[]> = {
 		/unless 512 MiB/,
 		/below 256 MiB/,
 	],
+	// __test__/packages compares these with the packages.
+	"docs/platforms.md": [/at most 6 MB/, /at most 13 MB/],
+	"docs/recordings.md": [/at most 64 MiB/, /more than 4 MiB/],
 	"docs/redaction.md": [/at most 1 MiB/, /580 MB/, /\d+ MB/],
 	"docs/results.md": [/more than 2 MiB/],
 	"docs/sandbox.md": [],

@@ -55,8 +55,10 @@ function parent(request: ModelRequest): Step[] {
 	if (!answer) {
 		return [spent, say("I send an explorer to look.", pace), call("subagent", { agent: "explorer", task })];
 	}
+	if (answer.text.includes("goes on: explorer")) return [spent, say("It goes on in the background.", pace)];
 	const length = answer.text.trim().split("\n").length;
-	return [spent, say(`The explorer came back with ${length} lines; what it found stands above.`, pace)];
+	const lines = length === 1 ? "a line" : `${length} lines`;
+	return [spent, say(`The explorer came back with ${lines}; what it found stands above.`, pace)];
 }
 
 function child(request: ModelRequest, rounds: Round[]): Step[] {
