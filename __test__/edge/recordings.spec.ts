@@ -16,18 +16,22 @@ import { eventsOf, gate, type Json, type Protocol, playing, protocols, toldOf } 
 
 const secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
 
-/** What a replay has to give again: all that follows from what the child wrote and was told. */
-function lasting(result: ToolResult) {
-	const { agent, task, exitCode, usage, error, output, displayItems, outcome, attempts, model } = single(result);
-	const { stopReason, signal, timeoutReason, structured } = single(result);
-	const text = textOf(result).replace(/^session: .*$/m, "session: …");
-	return {
-		text,
-		isError: result.isError,
-		code: result.details.error?.code,
-		run: { agent, task, exitCode, usage, error, output, displayItems, outcome, attempts, model },
-		end: { stopReason, signal, timeoutReason, structured },
-	};
+/** Of a run, what belongs to its place and its hour and not to what the child wrote and was told. */
+const ofItsOwn = ["runId", "sessionFile", "durationMs", "redacted", "resources"];
+
+/** So are notes on what the machine allows, and on what was redacted before it was recorded. */
+const isOfItsOwn = (note: string) => /^`bash` was dropped:|^\d+ values? redacted:/.test(note);
+
+/** What a replay has to give again: the whole result, but for what is of the run's own. */
+function lasting({ content, isError, details }: ToolResult) {
+	const [text, ...more] = content;
+	const results = details.results.map(({ diagnostics = [], ...result }) => ({
+		...Object.fromEntries(Object.entries(result).filter(([key]) => !ofItsOwn.includes(key))),
+		diagnostics: diagnostics.filter((note) => !isOfItsOwn(note)),
+	}));
+	const { runId, ...rest } = details;
+	const said = { ...text, text: text?.text.replace(/^session: .*$/m, "session: …") };
+	return { isError, content: [said, ...more], details: { ...rest, results, hasRunId: runId !== undefined } };
 }
 
 interface Row {

@@ -70,6 +70,7 @@ class Session {
 	readonly #limitMs: number;
 	#lines: ProgressLines | undefined;
 	#last: RunDetails | undefined;
+	#isMuted = false;
 
 	constructor(stage: Stage, limitMs: number) {
 		this.#limitMs = limitMs;
@@ -92,6 +93,11 @@ class Session {
 		return await this.rpc.log.waitFor(matches, this.#limitMs, from);
 	}
 
+	/** Shows no more of what pi says: what it wrote before it was killed may arrive later. */
+	mute(): void {
+		this.#isMuted = true;
+	}
+
 	type(prompt: string): void {
 		say(`${bold("you")}  ${wrapped(prompt, 5)}`);
 	}
@@ -111,6 +117,7 @@ class Session {
 
 	#watch(): void {
 		const seen = (event: PiEvent) => {
+			if (this.#isMuted) return true;
 			if (event.type === "tool_execution_start") {
 				const { tasks } = event.args as { tasks?: unknown[] };
 				say(`${bold("pi")}   ${event.toolName}${tasks ? `: ${tasks.length} tasks` : ""}`);
@@ -121,7 +128,7 @@ class Session {
 			} else if (event.type === "tool_execution_end") this.#end(event as ToolEnd);
 			return false;
 		};
-		// It never matches, so that it sees every event until pi has ended.
+		// It matches only when muted, so that it sees every event until then.
 		this.rpc.log.waitFor(seen, this.#limitMs * 4).catch(() => undefined);
 	}
 
@@ -170,10 +177,9 @@ async function killed(pi: Session, stage: Stage, prompt: string): Promise<void> 
 	pi.type(prompt);
 	void pi.rpc.send({ type: "prompt", message: prompt }).catch(() => undefined);
 	const from = pi.rpc.log.events.length;
+	// The task of a live prompt names the command, too, so only the call itself says that the child has come to it.
 	const event = await pi.wait(
-		(event) =>
-			event.type === "tool_execution_end" ||
-			(event.type === "tool_execution_update" && JSON.stringify(event).includes("sleep 300")),
+		(event) => event.type === "tool_execution_end" || callsOf(event).some((call) => call.includes("sleep 300")),
 		from,
 	);
 	const { pid } = pi.rpc.pi;
@@ -186,6 +192,7 @@ async function killed(pi: Session, stage: Stage, prompt: string): Promise<void> 
 	say(`  ${before.length} processes below pi:`);
 	for (const { pid, command } of before) say(dim(clipped(`     ${pid} ${command}`)));
 	say(`${bold("you")}  kill -9 ${pid}`);
+	pi.mute();
 	const at = performance.now();
 	process.kill(pid, "SIGKILL");
 	const isGone = await until(() => survivors(stage.mark).length === 0);
@@ -201,6 +208,14 @@ async function until(isTrue: () => boolean): Promise<boolean> {
 		if (isTrue()) return true;
 	}
 	return false;
+}
+
+/** The tool calls of a child that an update shows, as JSON. */
+function callsOf(event: PiEvent): string[] {
+	if (event.type !== "tool_execution_update") return [];
+	const { details } = event.partialResult as { details?: RunDetails };
+	const items = details?.streaming?.displayItems ?? [];
+	return items.filter(({ type }) => type === "toolCall").map((item) => JSON.stringify(item));
 }
 
 /** The message that tells of a background run. */
