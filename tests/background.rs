@@ -75,6 +75,18 @@ struct Scene {
 }
 
 impl Scene {
+    /// Makes a repository of the project. Returns what asks git about it.
+    fn git_project(&self) -> impl Fn(&[&str]) -> String {
+        let project = self.root.path().join("project");
+        fs::remove_dir(project.join(".git")).expect("not a repository yet");
+        let git = move |args: &[&str]| {
+            let done = std::process::Command::new("git").args(args).current_dir(&project).output();
+            String::from_utf8_lossy(&done.expect("git runs").stdout).into_owned()
+        };
+        git(&["init", "-q"]);
+        git
+    }
+
     fn new(script: &str) -> Self {
         let root = stage(script);
         let service = background(&root.path().join("agent"));
@@ -451,16 +463,48 @@ async fn a_check_that_failed_is_announced_with_the_end_of_its_output() {
     }
 }
 
+/// Each row: what the child does, the announcements' mode, the status, and words of the message.
+#[tokio::test]
+async fn what_a_run_has_left_is_told_whatever_its_child_says() {
+    let short = "said 'Whole.'; settled; asked; said 'In short.'; settled; leave";
+    for (ends, mode, expected) in [
+        ("said 'Whole.'; settled; leave", "never", ["Status: success", "Whole."]),
+        (short, "ask", ["Status: success", "In short."]),
+        ("said Half; exit 3", "never", ["Status: error", "Half"]),
+        ("said ANNOUNCE_SKIP; settled; leave", "never", ["Status: success", "there is nothing to tell"]),
+        (
+            &short.replace("In short.", "ANNOUNCE_SKIP"),
+            "ask",
+            ["Status: success", "there is nothing to tell"],
+        ),
+    ] {
+        let scene = Scene::new(&format!("hear; begin; echo run > .envrc; {ends}"));
+        scene.git_project();
+        let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+        let mut request = isolated(scene.root.path());
+        let config = json!({
+            "graceMs": 200, "allowWrite": true, "sandbox": { "mode": "off" }, "announce": { "mode": mode },
+        });
+        request.context = Arc::new(HostContext { config: Some(config), ..(*request.context).clone() });
+        let run = scene.spawn_as(request).await;
+        let message = conversation.message().await;
+        let text = &message.text;
+        let branch = format!("are on the branch subagent/{}", run.run_id);
+        let flagged = "Look at these first, they run code later or tell agents what to do: .envrc";
+        for words in expected.into_iter().chain([&*branch, flagged]) {
+            assert_eq!(text.matches(words).count(), 1, "{ends}: {words}: {text}");
+        }
+        let kept = &message.runs[0];
+        let shown = kept.result.as_ref().or(kept.partial.as_ref()).expect("a text");
+        assert!(shown.contains(&branch), "{ends}: {shown}");
+        close_conversation(&scene.service, &conversation.view).await;
+    }
+}
+
 #[tokio::test]
 async fn what_an_isolated_run_of_a_killed_process_has_done_becomes_its_branch() {
     let scene = Scene::new("hear; begin; echo done > made.txt; : > \"$home/made\"; leave");
-    let git = |args: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        let done = command.args(args).current_dir(scene.root.path().join("project")).output();
-        String::from_utf8_lossy(&done.expect("git runs").stdout).into_owned()
-    };
-    fs::remove_dir(scene.root.path().join("project/.git")).expect("not a repository yet");
-    git(&["init", "-q"]);
+    let git = scene.git_project();
     let mut other = Actor::start(&scene.agent_dir());
     let receipt = other.ask("write");
     assert!(receipt.starts_with("Accepted"), "{receipt}");

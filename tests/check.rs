@@ -208,7 +208,7 @@ async fn a_child_that_waits_for_its_check_is_not_idle() {
     assert!(check(&result).passed);
 }
 
-/// Each row: what the agent says of writing, the settings, and the command that the question shows.
+/// Each row: what the agent says of writing, the settings, and the command of its file that the question shows.
 #[tokio::test]
 async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
     let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
@@ -218,8 +218,9 @@ async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
     let shown = &*format!("touch ../checked # [GITHUB_TOKEN_REDACTED] {long}to the end");
     for (readonly, config, expected) in [
         (false, json!({}), Some(shown)),
-        (false, json!({ "agents": { "local": { "check": "true" } } }), Some("true")),
-        (false, json!({ "allowWrite": false }), None),
+        (false, json!({ "agents": { "local": { "check": "true" } } }), Some(shown)),
+        // The answer counts when writing is switched on later, too.
+        (false, json!({ "allowWrite": false }), Some(shown)),
         (true, json!({}), None),
     ] {
         let mut scene = scene("works; leave", "true", &config);
@@ -240,11 +241,11 @@ async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
             drop(user);
             let asked = asked.into_inner();
             assert_eq!(asked.len(), 1, "{}", result.text);
-            let lines = asked[0].lines().filter_map(|line| line.strip_prefix("it is checked with: "));
+            let lines = asked[0].lines().filter_map(|line| line.strip_prefix("check: "));
             assert_eq!(lines.collect::<Vec<_>>(), expected.into_iter().collect::<Vec<_>>(), "{}", asked[0]);
             let ours = asked[0].lines().filter(|line| line.starts_with("The project, not you,"));
             assert_eq!(ours.count(), 1, "{}", asked[0]);
-            let is_checked = answer && expected == Some(shown);
+            let is_checked = answer && expected == Some(shown) && config == json!({});
             assert_eq!(scene.path("checked").exists(), is_checked, "{}", result.text);
         }
     }
@@ -360,6 +361,25 @@ async fn a_tree_that_cannot_be_prepared_is_a_run_that_was_not_begun() {
 }
 
 #[tokio::test]
+async fn what_a_failed_preparation_has_made_is_on_a_branch_that_the_result_names() {
+    let scene = isolated("works; leave", "echo half > lock.json; exit 3", &json!({}));
+    let result = run(&scene).await;
+    let left = single(&result).isolation.clone().expect("something is left");
+    let branch = left.branch.expect("a branch");
+    assert!(result.text.contains(&format!("on the branch {branch}")), "{}", result.text);
+    assert_eq!(single(&result).changes.as_deref(), Some(&["lock.json".to_owned()][..]));
+    assert_eq!(trees(&scene), 0);
+
+    let scene = isolated("works; leave", "git init -q inner; exit 3", &json!({}));
+    let result = run(&scene).await;
+    let left = single(&result).isolation.clone().expect("something is left");
+    let kept = left.kept.expect("a repository of its own is not taken over");
+    assert!(result.text.contains(&kept), "{}", result.text);
+    let notices = single(&result).diagnostics.join("\n");
+    assert!(notices.contains("`inner/` was not taken over"), "{notices}");
+}
+
+#[tokio::test]
 async fn the_limits_of_a_run_and_its_abort_end_what_prepares_its_tree() {
     let endless = "echo $$ > PLACE/pid.new; mv PLACE/pid.new PLACE/pid; sleep 300";
     let scene = isolated("works; leave", endless, &json!({ "timeoutMs": 2000 }));
@@ -443,10 +463,7 @@ async fn a_question_about_a_projects_agent_names_its_commands() {
     assert!(result.is_error, "{}", result.text);
     let message = asked.lock().expect("whole").clone();
     let place = scene.path("").display().to_string();
-    for line in [
-        format!("a private tree is prepared with: touch {place}set-up"),
-        format!("it is checked with: touch {place}checked"),
-    ] {
+    for line in [format!("setup: touch {place}set-up"), format!("check: touch {place}checked")] {
         assert!(message.lines().any(|said| said == line), "{line}\n{message}\n{}", result.text);
     }
     assert!(!scene.path("set-up").exists() && !scene.path("checked").exists());

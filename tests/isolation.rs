@@ -429,6 +429,36 @@ async fn repositories_in_any_state_have_private_trees() {
     assert_eq!(store.import(&tree).await.branch.as_deref(), Some(BRANCH));
     assert_eq!(linked.git(&["show", &format!("{BRANCH}:new.txt")]), "new");
 
+    let isolated = Isolated::of(with_submodule(), &[]).await;
+    assert_eq!(fs::read_dir(isolated.tree.root.join("inner")).expect("a directory").count(), 0);
+    assert_eq!(isolated.tree.notices, ["`inner` is a repository of its own, and empty in the private tree"]);
+    assert_eq!(isolated.import().await, Imported::default());
+}
+
+/// git looks into no directory of a submodule, so nothing of it is on the branch.
+#[tokio::test]
+async fn what_a_child_puts_into_a_submodule_is_not_lost() {
+    let rows: &[(&str, fn(&Isolated))] = &[
+        ("a file", |isolated| isolated.write("inner/made.txt", "made")),
+        ("a repository", |isolated| {
+            isolated.scene.git_in(&isolated.tree.root.join("inner"), &["init", "-q"]);
+        }),
+    ];
+    for (what, change) in rows {
+        let isolated = Isolated::of(with_submodule(), &[]).await;
+        change(&isolated);
+        isolated.write("outer.txt", "beside it");
+        let imported = isolated.import().await;
+        let expected = "`inner` was not taken over: it is a repository of its own, or cannot be read";
+        assert_eq!(imported.notices, [expected], "{what}");
+        let kept = imported.kept.unwrap_or_else(|| panic!("{what}: it was not kept"));
+        assert_ne!(fs::read_dir(kept.join("inner")).expect("there").count(), 0, "{what}");
+        assert!(imported.branch.is_some(), "{what}: what is beside it is on the branch");
+    }
+}
+
+/// A repository with a submodule `inner`.
+fn with_submodule() -> Scene {
     let with_submodule = Scene::committed();
     let inner = with_submodule.root().join("inner");
     fs::create_dir_all(&inner).expect("made");
@@ -438,10 +468,7 @@ async fn repositories_in_any_state_have_private_trees() {
     with_submodule.git_in(&inner, &["commit", "-qm", "inner"]);
     let head = with_submodule.git_in(&inner, &["rev-parse", "HEAD"]);
     with_submodule.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{head},inner")]);
-    let isolated = Isolated::of(with_submodule, &[]).await;
-    assert_eq!(fs::read_dir(isolated.tree.root.join("inner")).expect("a directory").count(), 0);
-    assert_eq!(isolated.tree.notices, ["`inner` is a repository of its own, and empty in the private tree"]);
-    assert_eq!(isolated.import().await, Imported::default());
+    with_submodule
 }
 
 #[tokio::test]

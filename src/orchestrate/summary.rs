@@ -1,11 +1,11 @@
 //! The names of runs in the text of a result, and one result from those of several runs. The words of each stand in a fence: otherwise one could pass for the heading and
 //! the words of another.
 
-use std::slice;
+use std::{iter, slice};
 
 use crate::event::Usage;
 use crate::present::handed_over_text;
-use crate::run::{BackgroundRun, Mode, RunDetails, RunOutcome, SingleResult, ToolResult};
+use crate::run::{BackgroundRun, Mode, RunDetails, RunOutcome, SingleResult, ToolResult, files_words};
 use crate::text::{FENCE_BYTES, TruncateLimits, fenced, one_line, truncate};
 
 /// How many bytes of a result are kept free for the headings of two steps and the fences around their words.
@@ -132,10 +132,13 @@ pub(super) fn side_by_side(id: &str, results: Vec<ToolResult>, limits: TruncateL
     join(Mode::Parallel, id, results, text, is_error)
 }
 
-/// The result of steps that ran one after the other: the last answer, or the step that failed and the answer before it.
+/// The result of steps that ran one after the other: the last answer, or the step that failed and the answer before it. What
+/// steps have left whose texts are not in it follows: branches and files are there, whatever came after them.
 pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: TruncateLimits) -> ToolResult {
     let count = results.len();
     let failed = results.iter().position(|result| !is_success(result));
+    let shown_from =
+        failed.map_or(count, |index| index + 1).saturating_sub(if failed.is_some() { 2 } else { 1 });
     let text = match failed {
         None => results.last().cloned().map(named).map(|result| result.text).unwrap_or_default(),
         Some(index) => {
@@ -154,6 +157,15 @@ pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: Tr
             }
             parts.join("\n\n")
         }
+    };
+    let left = results[..shown_from].iter().enumerate().filter_map(|(index, result)| {
+        let words = result.details.results.first().and_then(files_words)?;
+        Some(format!("{}\n{words}", heading(result, index, count)))
+    });
+    let all: Vec<_> = iter::once(text).chain(left).collect();
+    let text = match &all[..] {
+        [text] => text.clone(),
+        all => truncate(&all.join("\n\n"), limits, None).text,
     };
     join(Mode::Chain, id, results, text, failed.is_some())
 }

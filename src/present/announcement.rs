@@ -46,6 +46,9 @@ pub(crate) struct DeliveryBody {
     pub notes: Vec<String>,
     /// The child's unfinished answer.
     pub partial: Option<String>,
+    /// What the run has left beside its answer: its check, its files, its branch. Ours, not the child's.
+    #[serde(default)]
+    pub left: Option<String>,
     /// What the conversation should do about a failure.
     #[serde(default)]
     pub next_step: Option<String>,
@@ -71,6 +74,7 @@ impl DeliveryBody {
                     .to_owned(),
             ],
             partial: None,
+            left: None,
             next_step: None,
             stats: String::new(),
             triggers_turn: false,
@@ -123,10 +127,12 @@ impl DeliveryBody {
         self
     }
 
-    /// The child's answer, within the limits of a result.
+    /// The child's answer, within the limits of a result, and what it has left.
     pub(crate) fn result_text(&self) -> Option<String> {
         let limits = TruncateLimits { max_bytes: self.max_bytes, max_lines: self.max_lines };
-        self.result.as_deref().map(|result| truncate(result, limits, None).text)
+        let result = self.result.as_deref().map(|result| truncate(result, limits, None).text);
+        let parts: Vec<_> = result.into_iter().chain(self.left.clone()).collect();
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
     }
 
     /// The announcement in full, one of `share` in a message.
@@ -155,6 +161,7 @@ impl DeliveryBody {
         if let Some(partial) = &self.partial {
             parts.push(said("Partial output (the sub-agent's words, unfinished):", partial));
         }
+        parts.extend(self.left.clone());
         parts.extend(self.next_step.iter().map(|step| format!("Next: {step}")));
         parts.push(self.stats.clone());
         parts.join("\n")
@@ -221,6 +228,7 @@ mod tests {
             result: result.map(str::to_owned),
             notes: Vec::new(),
             partial: None,
+            left: None,
             next_step: None,
             stats: "runtime 5m12s".to_owned(),
             triggers_turn: true,

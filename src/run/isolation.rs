@@ -17,7 +17,9 @@ use crate::run::launch::launcher::{Heard, WorkThere};
 use crate::run::snapshots::snapshot_store;
 use crate::text::chain;
 use crate::text::figures::counted;
-use crate::workspace::{Imported, PrivateTree, SnapshotError, SnapshotStore, TreeLock, noted_trees, root_of};
+use crate::workspace::{
+    Change, Imported, PrivateTree, SnapshotError, SnapshotStore, TreeLock, noted_trees, root_of,
+};
 
 /// How long a warden may take from the kill of its tree to its own end; it gives up after less.
 const KILLING: Duration = Duration::from_secs(3);
@@ -41,6 +43,14 @@ pub struct IsolationReport {
     pub deletions: u64,
     /// The private tree, if it was kept because not everything could be taken over.
     pub kept: Option<String>,
+}
+
+/// What was taken over from a private tree.
+pub(in crate::run) struct TakenOver {
+    pub report: IsolationReport,
+    pub changes: Vec<Change>,
+    /// What was not, and why.
+    pub notices: Vec<String>,
 }
 
 /// The private tree of a run under way.
@@ -221,11 +231,8 @@ impl Isolated {
         }
     }
 
-    /// Takes over what was done in it, of which `heard` has come from elsewhere. Returns notices, too.
-    pub(in crate::run) async fn import(
-        self,
-        heard: Option<Box<Heard>>,
-    ) -> (IsolationReport, Vec<String>, Vec<String>) {
+    /// Takes over what was done in it, of which `heard` has come from elsewhere.
+    pub(in crate::run) async fn import(self, heard: Option<Box<Heard>>) -> TakenOver {
         let (imported, id) = match &self.tree {
             Tree::Here(tree) => (self.store.import(tree).await, &tree.snapshot.id),
             Tree::There { work, launcher, .. } => {
@@ -252,8 +259,7 @@ impl Isolated {
             deletions,
             kept: kept.map(text),
         };
-        let paths = changes.iter().map(|change| change.path.to_string_lossy().into_owned()).collect();
-        (report, paths, notices)
+        TakenOver { report, changes, notices }
     }
 }
 

@@ -57,6 +57,7 @@ pub(crate) use isolation::recover_trees;
 pub(crate) use launch::sweep_leftovers;
 pub use launch::{Booted, Memory, SpareWish};
 pub use outcome::clean;
+pub(crate) use outcome::left::{files_words, has_to_be_told, left_words};
 pub use progress::{Progress, ProgressSender, Resources, RetryNotice, TaskProgress};
 pub(crate) use result::ANNOUNCE_SKIP;
 pub use result::{

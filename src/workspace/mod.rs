@@ -21,6 +21,7 @@ mod scan;
 mod snapshot;
 mod writing;
 
+pub(crate) use apply::is_flagged;
 pub use apply::{Applied, ApplyError, Difference, Discarded};
 pub use git::{Git, GitError};
 pub(crate) use private::noted_trees;

@@ -9,7 +9,7 @@ pub(super) const INSTALLED: [&str; 2] = ["node_modules", "site-packages"];
 
 /// What else runs code later without being asked, or tells agents what to do. One or two parts of a path; what lies below
 /// a directory of such a name counts too.
-pub(super) const RUNS_LATER: [&str; 53] = [
+pub(super) const RUNS_LATER: [&str; 54] = [
     // shells and their environments
     ".envrc",
     ".direnv",
@@ -62,6 +62,7 @@ pub(super) const RUNS_LATER: [&str; 53] = [
     "CLAUDE.md",
     "CLAUDE.local.md",
     "GEMINI.md",
+    "TOOLS.md",
     ".github/copilot-instructions.md",
     ".clinerules",
     ".cursorrules",

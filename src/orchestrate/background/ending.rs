@@ -5,8 +5,8 @@ use crate::agent::Network;
 use crate::config::Config;
 use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
-    ANNOUNCE_SKIP, Announcement, BackgroundRun, BackgroundStatus, CheckReport, RunOutcome, SandboxReport,
-    SingleResult, ToolResult,
+    ANNOUNCE_SKIP, Announcement, BackgroundRun, BackgroundStatus, RunOutcome, SandboxReport, SingleResult,
+    ToolResult, has_to_be_told, left_words,
 };
 use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
@@ -14,6 +14,8 @@ use crate::text::{TruncateLimits, truncate};
 
 /// How much of a result the store keeps besides the delivery, to show it later.
 const RESULT: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
+/// The note of a run that has left something although its child wants nothing to be told.
+const NOTHING: &str = "the sub-agent says that there is nothing to tell";
 /// Most diagnostics kept per run.
 const MAX_NOTES: usize = 16;
 
@@ -30,10 +32,14 @@ struct End {
     error: Option<String>,
     /// The child's answer for the conversation.
     result: Option<String>,
+    /// Whether the child says that there is nothing to announce.
+    says_nothing: bool,
     /// The file with all of it.
     whole: Option<String>,
     /// The unfinished answer.
     partial: Option<String>,
+    /// What it has left beside its answer, where that does not say so.
+    left: Option<String>,
     /// Notes for the conversation, after the error.
     notes: Vec<String>,
     /// What the conversation should do about it.
@@ -71,21 +77,30 @@ impl Ending {
         }
         let announced = single.and_then(|single| single.announcement.as_ref());
         let is_success = outcome == RunOutcome::Completed;
-        let words = match announced {
-            Some(Announcement::Said(words)) => words,
-            _ => &result.text,
-        };
         let answer = single.and_then(|single| single.output.as_deref());
+        let says_nothing = match announced {
+            Some(Announcement::Said(_)) => false,
+            Some(Announcement::Skipped) => true,
+            None => answer.is_some_and(|answer| answer.trim() == ANNOUNCE_SKIP),
+        };
+        let left = single.map(left_words).filter(|left| !left.is_empty());
+        let (words, is_text) = match announced {
+            Some(Announcement::Said(words)) => (words, false),
+            _ => (&result.text, true),
+        };
         // What was known before the child started does not belong to the announcement of its end.
         let end = End {
             outcome,
             error,
             result: is_success.then(|| words.clone()),
+            says_nothing,
             whole: single.and_then(|single| match announced {
                 Some(Announcement::Said(_)) => single.session_file.clone(),
                 _ => single.full_output_file.clone().or_else(|| single.session_file.clone()),
             }),
-            partial: single.filter(|_| !is_success).and_then(unfinished),
+            partial: single.filter(|_| !is_success).and_then(|single| single.output.clone()),
+            // The text of a run that succeeded has it already.
+            left: left.filter(|_| !is_success || !is_text || says_nothing),
             next_step: match (reason, single) {
                 (None, Some(single)) => single.next_step,
                 _ => outcome.next_step(),
@@ -93,12 +108,8 @@ impl Ending {
             notes: run.notes.iter().filter(|note| !setup_notes.contains(note)).cloned().collect(),
             // When a user stops a run, or opens a conversation with interrupted runs, the user decides how to continue.
             triggers_turn: outcome != RunOutcome::Interrupted && reason != Some(EndReason::Stopped),
-            is_silent: is_success
-                && match announced {
-                    Some(Announcement::Said(_)) => false,
-                    Some(Announcement::Skipped) => true,
-                    None => answer.is_some_and(|answer| answer.trim() == ANNOUNCE_SKIP),
-                },
+            // No child can keep to itself what waits on a branch, or what runs code later.
+            is_silent: is_success && says_nothing && !single.is_some_and(has_to_be_told),
         };
         let ending = Self::new(run, end, config);
         live.change(|run| run.clone_from(&ending.run));
@@ -115,8 +126,10 @@ impl Ending {
             outcome: RunOutcome::Interrupted,
             error: Some("the process that ran it ended while the run was under way".to_owned()),
             result: None,
+            says_nothing: false,
             whole: None,
             partial,
+            left: None,
             notes: vec![resumable],
             next_step: None,
             triggers_turn: false,
@@ -136,15 +149,20 @@ impl Ending {
         let archives =
             config.archive_after.filter(|_| end.outcome != RunOutcome::Interrupted && !run.is_foreground);
         run.archive_at_ms = archives.map(|after| now.saturating_add_unsigned(millis(after)));
-        run.result = end.result.as_deref().map(|words| truncate(words, RESULT, end.whole.as_deref()).text);
-        run.partial = end.partial.map(|text| truncate(&text, PARTIAL, None).text);
+        let left = end.left.as_deref().filter(|_| !end.says_nothing);
+        let result = end.result.as_deref().map(|words| joined([Some(words), left]));
+        run.result = result.map(|words| truncate(&words, RESULT, end.whole.as_deref()).text);
+        let partial = joined([end.partial.as_deref(), left.filter(|_| end.result.is_none())]);
+        run.partial = (!partial.is_empty()).then(|| truncate(&partial, PARTIAL, None).text);
+        let nothing = end.says_nothing.then(|| NOTHING.to_owned());
         let body = DeliveryBody {
             status: BackgroundStatus::of(end.outcome),
             name: DeliveryBody::name_of(&run),
             task: DeliveryBody::task_of(&run),
-            result: end.result,
-            notes: end.error.into_iter().chain(end.notes).collect(),
-            partial: run.partial.clone(),
+            result: end.result.filter(|_| !end.says_nothing),
+            notes: end.error.into_iter().chain(nothing).chain(end.notes).collect(),
+            partial: end.partial.map(|text| truncate(&text, PARTIAL, None).text),
+            left: end.left,
             next_step: end.next_step.map(str::to_owned),
             stats: DeliveryBody::stats_of(&run),
             triggers_turn: config.announce.trigger_turn && end.triggers_turn,
@@ -189,12 +207,9 @@ fn ended_by_host(reason: EndReason, outcome: RunOutcome, is_queued: bool) -> (Ru
     (outcome, Some(error))
 }
 
-/// The answer of a run that did not succeed, with what the check of its work said: the error alone says no more than how it
-/// ended.
-fn unfinished(single: &SingleResult) -> Option<String> {
-    let check = single.check.as_ref().map(CheckReport::text);
-    let parts: Vec<_> = [single.output.as_deref(), check.as_deref()].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join("\n\n"))
+/// The texts that are there, with a blank line between them.
+fn joined(texts: [Option<&str>; 2]) -> String {
+    texts.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 fn record_result(run: &mut BackgroundRun, single: &SingleResult) {

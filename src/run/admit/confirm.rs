@@ -69,21 +69,22 @@ impl ResolvedRun {
             Some(_) => "It may change files of this project and run programs.",
             None => "It may change files and run programs.",
         };
-        let check = self.check().map(|check| format!("\nit is checked with: {}", command(check)));
-        // Also where the run is not isolated: the answer counts for later runs, which may be.
-        let setup = self.values.setup.value.as_ref();
-        let setup = setup.map(|setup| format!("\na private tree is prepared with: {}", command(setup)));
+        // Of the file, also where the settings have nothing run of it now: the answer counts for later runs, too.
+        let commands = [("check", &self.agent.check), ("setup", &self.agent.setup)];
+        let commands: String = commands
+            .iter()
+            .filter_map(|(field, value)| Some(format!("\n{field}: {}", command(value.as_deref()?))))
+            .filter(|_| !readonly)
+            .collect();
         let changed = self.change(context, sanitizer).map(|change| format!("\n\n{change}"));
         ConfirmRequest {
             run_id,
             agent: name.clone(),
             title: format!("Run the project's agent {name}?"),
             message: format!(
-                "file: {path}\nit says: {}{}{}{}\n\nThe project, not you, wrote its instructions. {rights} \
+                "file: {path}\nit says: {}{commands}{}\n\nThe project, not you, wrote its instructions. {rights} \
                  You will be asked again when the file changes.",
                 line(description),
-                setup.unwrap_or_default(),
-                check.unwrap_or_default(),
                 changed.unwrap_or_default()
             ),
             path,

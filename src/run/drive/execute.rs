@@ -18,10 +18,10 @@ use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
-use crate::run::isolation::Isolated;
+use crate::run::isolation::{Isolated, TakenOver};
 use crate::run::launch::boot::{Booted, NoChild};
-use crate::run::outcome::changes::{MAX_CHANGES, WorkTree};
-use crate::run::outcome::flagged::Watched;
+use crate::run::outcome::changes::{MAX_CHANGES, WorkTree, listed, paths_of};
+use crate::run::outcome::flagged::{Watched, of_branch};
 use crate::run::outcome::git::read_only;
 use crate::run::outcome::retry::{Limited, backoff, may_retry};
 use crate::run::outcome::verdict::{RunReport, Verdict};
@@ -68,10 +68,11 @@ impl AdmittedRun {
             isolated: None,
             heard: Mutex::new(None),
         };
-        let result = Box::pin(active.drive(early)).await;
-        if let Some(unused) = active.isolated.take() {
-            // Without a child nothing has changed, so nothing is left.
-            unused.import(None).await;
+        let mut result = Box::pin(active.drive(early)).await;
+        if let Some(isolated) = active.isolated.take() {
+            // No child has ended in it; but one may have begun, and what prepares it may have changed files.
+            let heard = active.heard.lock().take();
+            active.admitted.builder.add_left(&mut result, isolated.import(heard).await);
         }
         // Recorded for every outcome: the money is spent.
         let spent = active.enforcer.spent();
@@ -151,12 +152,14 @@ impl ActiveRun<'_> {
             report.changes = changes(before, &report.last.supervised.outcome).await;
             if let Some(isolated) = self.isolated.take() {
                 let heard = self.heard.lock().take();
-                let (left, paths, notices) = isolated.import(heard).await;
+                let TakenOver { report: left, changes, notices } = isolated.import(heard).await;
                 self.admitted.builder.diagnostics.extend(notices);
-                report.changes = Some(listed(paths));
+                report.changes = Some(listed(paths_of(&changes), MAX_CHANGES));
+                report.flagged = of_branch(&changes);
                 report.isolation = Some(left);
+            } else {
+                report.flagged = flagged(watched, &report.last.supervised.outcome).await;
             }
-            report.flagged = flagged(watched, &report.last.supervised.outcome).await;
             if let Some(snapshot) = snapshot {
                 let notice = snapshot.at_end(&report.last.supervised.outcome).await;
                 self.admitted.builder.diagnostics.extend(notice);
@@ -312,7 +315,7 @@ impl ActiveRun<'_> {
 
     async fn watched(&self) -> Option<Watched> {
         let AdmittedRun { spec, resolved, .. } = self.admitted.clone();
-        if !resolved.may_write_here() {
+        if !resolved.may_write_here() || self.isolated.is_some() {
             return None;
         }
         // A child that may write everywhere is watched in its tree, too, unless that is more than a project.
@@ -350,14 +353,6 @@ impl ActiveRun<'_> {
         let left = self.admitted.resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
         left.is_none_or(|left| left > pause).then_some(pause)
     }
-}
-
-/// As many changed files as a result lists.
-fn listed(mut paths: Vec<String>) -> Vec<String> {
-    let more = paths.len().saturating_sub(MAX_CHANGES);
-    paths.truncate(MAX_CHANGES);
-    paths.extend((more > 0).then(|| format!("and {more} more")));
-    paths
 }
 
 /// The files that a run has changed and that a person should look at.

@@ -7,13 +7,27 @@ use std::time::SystemTime;
 
 use super::git::Git;
 use crate::process::{Guardian, resolve_program, search_path};
-use crate::workspace::unless_blocked;
+use crate::workspace::{Change, unless_blocked};
 
 /// `--no-renames` avoids the second path of a rename; `-z` keeps names unquoted.
 const STATUS: [&str; 6] =
     ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"];
 /// The most changed files that a result lists.
 pub(in crate::run) const MAX_CHANGES: usize = 200;
+
+/// The paths that a result lists, and how many more there are.
+pub(in crate::run) fn listed(paths: impl IntoIterator<Item = String>, most: usize) -> Vec<String> {
+    let mut paths = paths.into_iter();
+    let mut listed: Vec<String> = paths.by_ref().take(most).collect();
+    let more = paths.count();
+    listed.extend((more > 0).then(|| format!("and {more} more")));
+    listed
+}
+
+/// The paths of changes in a private tree.
+pub(in crate::run) fn paths_of(changes: &[Change]) -> impl Iterator<Item = String> + '_ {
+    changes.iter().map(|change| change.path.to_string_lossy().into_owned())
+}
 
 /// The state of a work tree at one moment.
 pub(in crate::run) struct WorkTree {

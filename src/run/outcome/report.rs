@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::announcement::announced;
+use super::changes::{MAX_CHANGES, listed, paths_of};
 use super::clean::clean;
+use super::flagged::of_branch;
+use super::left::left_words;
 use super::retry::EarlierAttempts;
 use super::structured::Structured;
 use super::verdict::{AttemptReport, RunReport, Verdict};
@@ -14,13 +17,13 @@ use crate::event::{Refusal, StopReason, Usage};
 use crate::process::{Outcome, Supervision};
 use crate::run::admit::resolve::Withheld;
 use crate::run::admit::sandbox::SandboxPlan;
-use crate::run::isolation::IsolationReport;
+use crate::run::isolation::{IsolationReport, TakenOver};
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::private_dirs::PrivateDirs;
 use crate::run::result::{Announcement, CallError, ErrorCode, RunDetails, SingleResult, ToolResult};
 use crate::run::spec::RunId;
 use crate::run::state::RunOutcome;
-use crate::text::figures::{counted, millis};
+use crate::text::figures::millis;
 use crate::text::{Sanitizer, TruncateLimits, chain, one_line, redacted_words, truncate};
 
 /// How long to wait for the lock on the user's credentials when copying a token back: pi gives up on a lock after 30 s.
@@ -67,9 +70,6 @@ pub(in crate::run) struct ResultBuilder {
     pub withheld: Withheld,
 }
 
-/// Said before the paths of what should be looked at.
-const FLAGGED: &str = "Look at these first, they run code later or tell agents what to do: ";
-
 /// What is said of a command that failed in the sandbox of a child that may write in its tree.
 const REFUSED_OUTSIDE: &str = "[A shell command failed with \"Read-only file system\": the sandbox lets this sub-agent change files in its tree only, and \
                                neither its repository nor `.pi`.]";
@@ -85,39 +85,6 @@ fn refused_in_shell(refusal: Refusal) -> &'static str {
              some.]"
         }
     }
-}
-
-/// What the caller is told of what an isolated run has left: nothing of it is in the caller's tree.
-fn left_words(left: &IsolationReport) -> String {
-    let mut words = match (&left.branch, &left.patch) {
-        (Some(branch), patch) => {
-            let patch =
-                patch.as_ref().map_or_else(String::new, |patch| format!(", and as a patch in {patch}"));
-            format!(
-                "[It worked in a private tree: nothing of this is in your tree yet. Its changes ({}, +{} -{}) are on \
-                 the branch {branch}{patch}.]",
-                counted(left.files, "file"),
-                left.insertions,
-                left.deletions
-            )
-        }
-        (None, _) if left.kept.is_none() => "[It worked in a private tree and changed nothing.]".to_owned(),
-        (None, _) => "[It worked in a private tree: nothing of this is in your tree.]".to_owned(),
-    };
-    if let Some(kept) = &left.kept {
-        let kept = format!("\n[Not everything could be taken over, so its tree was kept: {kept}]");
-        words.push_str(&kept);
-    }
-    words
-}
-
-/// What the text says of the files that a run has changed.
-fn files_words(single: &SingleResult) -> String {
-    let changes = single.changes.as_deref().filter(|changes| !changes.is_empty());
-    let listed = changes.map(|changes| format!("\n\nFiles changed: {}", changes.join(", ")));
-    let left = single.isolation.as_ref().map(|left| format!("\n\n{}", left_words(left)));
-    let flagged = (!single.flagged.is_empty()).then(|| format!("\n\n{FLAGGED}{}", single.flagged.join(", ")));
-    [listed, left, flagged].into_iter().flatten().collect()
 }
 
 impl ResultBuilder {
@@ -214,11 +181,30 @@ impl ResultBuilder {
             text.push_str(refused);
         }
         single.check = check;
-        text.push_str(&after(&single));
+        let left = left_words(&single);
+        if !left.is_empty() {
+            text.push_str("\n\n");
+            text.push_str(&left);
+        }
         if !is_completed {
             text = failure_text(&single, &text);
         }
         self.result(single, &verdict, text, cut, Some(files))
+    }
+
+    /// Adds to the result of a run without a child what is left of its private tree, unless that was not touched.
+    pub(in crate::run) fn add_left(&self, result: &mut ToolResult, taken: TakenOver) {
+        let TakenOver { report, changes, notices } = taken;
+        let Some(single) = result.details.results.first_mut() else { return };
+        single.diagnostics.extend(notices.iter().map(|notice| self.field(notice)));
+        if report.branch.is_none() && report.kept.is_none() {
+            return;
+        }
+        let shown = |paths: Vec<String>| paths.iter().map(|path| self.path(path)).collect();
+        single.changes = Some(shown(listed(paths_of(&changes), MAX_CHANGES)));
+        single.flagged = shown(of_branch(&changes));
+        single.isolation = Some(self.left(report));
+        result.text = format!("{}\n\n{}", result.text, left_words(single));
     }
 
     fn left(&self, left: IsolationReport) -> IsolationReport {
@@ -367,12 +353,6 @@ impl ResultBuilder {
             },
         }
     }
-}
-
-/// What is said below an answer of what became of the work: its check, and the files that it changed.
-fn after(single: &SingleResult) -> String {
-    let check = single.check.as_ref().map(|check| format!("\n\n{}", check.text()));
-    check.unwrap_or_default() + &files_words(single)
 }
 
 /// A text whose lines are indented behind the first: none of what a child has printed passes for a part of ours.

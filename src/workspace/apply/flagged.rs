@@ -6,7 +6,7 @@ use crate::workspace::names::{INSTALLED, PROTECTED, RUNS_LATER};
 use crate::workspace::root::REPOSITORY;
 
 /// Whether a path is protected, or runs code later.
-pub(super) fn is_flagged(path: &Path) -> bool {
+pub(crate) fn is_flagged(path: &Path) -> bool {
     let names: Vec<String> =
         path.components().map(|part| part.as_os_str().to_string_lossy().to_ascii_lowercase()).collect();
     let is_listed = |known: &[&str], name: &str| known.iter().any(|known| name.eq_ignore_ascii_case(known));

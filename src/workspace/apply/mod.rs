@@ -27,4 +27,5 @@ mod write;
 
 pub use discard::{Difference, Discarded};
 pub use error::ApplyError;
+pub(crate) use flagged::is_flagged;
 pub use record::Applied;

@@ -75,7 +75,8 @@ impl SnapshotStore {
         off_thread(move || copy_with_time(&from, &to)).await?;
         let recorded = self.recorder_at(snapshot, &ours, &tree.root).record(&now, true).await?;
         let missed = recorded.submodules.iter().filter(|path| !snapshot.submodules.contains(path));
-        for path in missed.chain(&recorded.left_out).take(8) {
+        let filled = filled(&tree.root, &snapshot.submodules).await;
+        for path in missed.chain(&recorded.left_out).chain(&filled).take(8) {
             let path = named(path);
             imported.notices.push(format!(
                 "`{path}` was not taken over: it is a repository of its own, or cannot be read"
@@ -290,4 +291,16 @@ pub(super) fn set_aside(tree: &PrivateTree) -> PathBuf {
         }
     }
     tree.root.clone()
+}
+
+/// Which of the directories that were empty when the child began have something in them. Nothing of it is recorded, because git
+/// takes them for repositories of their own.
+async fn filled(root: &Path, directories: &[PathBuf]) -> Vec<PathBuf> {
+    let (root, directories) = (root.to_owned(), directories.to_owned());
+    let is_filled = move |directory: &PathBuf| {
+        let place = root.join(directory);
+        let is_directory = fs::symlink_metadata(&place).is_ok_and(|found| found.is_dir());
+        is_directory && fs::read_dir(place).is_ok_and(|mut entries| entries.next().is_some())
+    };
+    off_thread(move || directories.into_iter().filter(is_filled).collect()).await
 }

@@ -1,0 +1,55 @@
+//! What a run leaves beside its answer, in words: the outcome of its check, the files it changed, a branch. They are ours and no
+//! child's, whatever the run has said.
+
+use crate::run::isolation::IsolationReport;
+use crate::run::result::SingleResult;
+use crate::text::figures::counted;
+
+/// Said before the paths of what should be looked at.
+const FLAGGED: &str = "Look at these first, they run code later or tell agents what to do: ";
+
+/// What became of the work of a run. Empty when it has neither a check nor changes. The texts of the result are sanitized.
+pub(crate) fn left_words(single: &SingleResult) -> String {
+    let check = single.check.as_ref().map(|check| check.text());
+    [check, files_words(single)].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+}
+
+/// The same without the check: what is in the tree now, or waits on a branch.
+pub(crate) fn files_words(single: &SingleResult) -> Option<String> {
+    let changes = single.changes.as_deref().filter(|changes| !changes.is_empty());
+    let listed = changes.map(|changes| format!("Files changed: {}", changes.join(", ")));
+    let left = single.isolation.as_ref().map(tree_words);
+    let flagged = (!single.flagged.is_empty()).then(|| format!("{FLAGGED}{}", single.flagged.join(", ")));
+    let parts: Vec<_> = [listed, left, flagged].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// Whether a run has left something that somebody has to know of, even when its child says that there is nothing to tell.
+pub(crate) fn has_to_be_told(single: &SingleResult) -> bool {
+    let waits = single.isolation.as_ref().is_some_and(|left| left.branch.is_some() || left.kept.is_some());
+    waits || !single.flagged.is_empty()
+}
+
+/// What the caller is told of what an isolated run has left: nothing of it is in the caller's tree.
+fn tree_words(left: &IsolationReport) -> String {
+    let mut words = match (&left.branch, &left.patch) {
+        (Some(branch), patch) => {
+            let patch =
+                patch.as_ref().map_or_else(String::new, |patch| format!(", and as a patch in {patch}"));
+            format!(
+                "[It worked in a private tree: nothing of this is in your tree yet. Its changes ({}, +{} -{}) are on \
+                 the branch {branch}{patch}.]",
+                counted(left.files, "file"),
+                left.insertions,
+                left.deletions
+            )
+        }
+        (None, _) if left.kept.is_none() => "[It worked in a private tree and changed nothing.]".to_owned(),
+        (None, _) => "[It worked in a private tree: nothing of this is in your tree.]".to_owned(),
+    };
+    if let Some(kept) = &left.kept {
+        let kept = format!("\n[Not everything could be taken over, so its tree was kept: {kept}]");
+        words.push_str(&kept);
+    }
+    words
+}
