@@ -47,7 +47,7 @@ export const settings = [
  * @typedef {object} Recording
  * @property {string} engine the version that wrote it
  * @property {string | undefined} pi
- * @property {{ name: string, readonly: boolean, sandboxed: boolean, ask: boolean, tools: string[], outputSchema?: Record<string, unknown> }} agent
+ * @property {{ name: string, readonly: boolean, sandboxed: boolean, ask: boolean, extensionsMayAsk: boolean, tools: string[], outputSchema?: Record<string, unknown> }} agent
  * @property {string} task
  * @property {string | undefined} model
  * @property {Record<string, unknown>} config
@@ -121,6 +121,7 @@ function headerOf({ engine, pi, agent, task, model, config }, path) {
 			readonly: agent.readonly === true,
 			sandboxed: agent.sandboxed === true,
 			ask: agent.ask === true,
+			extensionsMayAsk: agent.extensionsMayAsk === true,
 			tools,
 			...(hasSchema ? { outputSchema } : {}),
 		},

@@ -95,7 +95,7 @@ async function serve(socket, token, next) {
 
 /** @param {import("./recording.mjs").Recording} recording @param {string} folder @param {string} address */
 function optionsOf({ agent, task, model, pi, config }, folder, address) {
-	const { name, readonly, sandboxed, ask, tools, outputSchema } = agent;
+	const { name, readonly, sandboxed, ask, extensionsMayAsk, tools, outputSchema } = agent;
 	const [agentDir, cwd] = [join(folder, "agent"), join(folder, "project")];
 	mkdirSync(join(agentDir, "agents"), { recursive: true });
 	mkdirSync(cwd);
@@ -107,8 +107,9 @@ function optionsOf({ agent, task, model, pi, config }, folder, address) {
 		task,
 		cwd,
 		agentDir,
-		// Whether a failed run is tried again depends on what its tools could change.
-		config: { ...config, sandbox: sandboxed ? "auto" : "off" },
+		// Whether a failed run is tried again depends on what its tools could change, and a question counts only where an
+		// extension could ask it. There is none that could be loaded.
+		config: { ...config, sandbox: sandboxed ? "auto" : "off", inheritExtensions: extensionsMayAsk ? "all" : "none" },
 		piCommand: [process.execPath, program],
 		env: {
 			FAKE_PI_REPLAY: address,

@@ -184,7 +184,7 @@ async fn writers_of_one_tree_run_one_after_the_other_and_readers_beside_them() {
     assert!(behind.starts_with("writer (") && behind.len() == "writer (1a2b3c4d)".len(), "{behind}");
 
     let notes = update.iter().flat_map(|update| &update.details.tasks).map(|task| task.progress.undo_note);
-    let ignored = "it writes here; `/subagents undo` takes that back, but for files that git ignores";
+    let ignored = "it may write wherever you can; `/subagents undo` takes back what it does here, but for files that git ignores";
     assert_eq!(notes.collect::<Vec<_>>(), [Some(ignored), Some(ignored), None]);
 
     scene.write("alpha", "");
@@ -380,6 +380,68 @@ async fn the_receipt_of_a_run_without_git_says_that_nothing_can_be_undone() {
     let request = SpawnRequest { agent: Some("writer".into()), ..request };
     let receipt = spawn(&background(&root.join("agent")), request, Arc::new(User::default())).await;
     let Receipt::Accepted { warnings, .. } = receipt else { panic!("{receipt:?}") };
-    assert_eq!(warnings, ["it writes here, and without git nothing of that can be undone"]);
+    assert_eq!(warnings, ["it may write wherever you can, and without git nothing of that can be undone"]);
     scene.until(&["end alpha", "start alpha"]).await;
+}
+
+#[tokio::test]
+async fn a_chain_names_what_each_of_its_steps_has_left() {
+    let script = WRITES.replace("said \"$task is done.\"", "echo run > .envrc; said \"$task is done.\"");
+    for (fails, expected) in [(false, "gamma is done."), (true, "Stopped at step 3 of 3")] {
+        let script = if fails {
+            script.replace("gate \"$task\";", "[ $task = gamma ] && exit 3;")
+        } else {
+            script.clone()
+        };
+        let scene = Scene::with(&script);
+        let isolated = "---\nname: isolated\ntools: read, write\nisolation: private\n---\nWrite.\n";
+        scene.write("agent/agents/isolated.md", isolated);
+        for gate in ["alpha", "beta", "gamma"] {
+            scene.write(gate, "");
+        }
+        let steps = [
+            ("isolated", "project", "alpha"),
+            ("isolated", "project", "beta"),
+            ("explorer", "project", "gamma"),
+        ];
+        let (call, _updates) = call(&Cancel::new());
+        let result = ended(tokio::spawn(chain(tasks(&scene, &json!({}), &steps), call))).await;
+        assert!(result.text.contains(expected), "{}", result.text);
+        for (index, single) in result.details.results[..2].iter().enumerate() {
+            let branch = single.isolation.as_ref().and_then(|left| left.branch.clone()).expect("a branch");
+            assert_eq!(
+                result.text.matches(&format!("are on the branch {branch}")).count(),
+                1,
+                "{}",
+                result.text
+            );
+            let heading = format!("[{}/3] isolated ✓", index + 1);
+            assert_eq!(result.text.matches(&heading).count(), 1, "{heading}: {}", result.text);
+        }
+        assert_eq!(result.text.matches("Look at these first").count(), 2, "{}", result.text);
+    }
+}
+
+#[tokio::test]
+async fn a_run_whose_tree_cannot_be_recorded_promises_no_undo() {
+    let scene = Scene::new();
+    let root = scene.0.path();
+    scene.write("project/large", &"x".repeat(2_000_000));
+    let context = context(root, &json!({ "snapshot": { "maxBytes": 1_048_576 } }), None);
+    let (call, mut updates) = one_of(root, "alpha", context, &Cancel::new());
+    scene.until(&["start alpha"]).await;
+    let note = |update: &Option<ToolResult>| {
+        let streaming = update.as_ref().and_then(|update| update.details.streaming.as_ref());
+        streaming.and_then(|progress| progress.undo_note)
+    };
+    let expected = "its tree could not be recorded, so nothing that it writes can be undone";
+    let told = updates.wait_for(|update| note(update) == Some(expected));
+    drop(timeout(PATIENCE, told).await.expect("in time").expect("it goes on"));
+    scene.write("alpha", "");
+    let result = ended(call).await;
+    let notices = result.details.results[0].diagnostics.join("\n");
+    assert!(
+        notices.contains("the tree cannot be brought back to what it was before this run: "),
+        "{notices}"
+    );
 }

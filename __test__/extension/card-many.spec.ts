@@ -351,6 +351,21 @@ describe("the card of tasks that are over", () => {
 		assert.ok(card.lines().includes("  changed src/a.rs, src/b.rs"), card.lines().join("\n"));
 	});
 
+	it("shows which of them to look at first, and each word on undoing once", () => {
+		const flagged = [".envrc", ".pi/x.ts"];
+		const results = [result(0, { changes: flagged, flagged }), result(1, { changes: [".envrc"], flagged: [".envrc"] })];
+		const card = parallel(PLAN.slice(0, 2)).finish({ mode: "parallel", results });
+		assert.ok(card.lines().includes("  look at first .envrc, .pi/x.ts"), card.lines().join("\n"));
+
+		const notes = ["it writes here; one", "it writes here; two", "it writes here; one"];
+		const tasks = notes.map((undoNote, index) => at(index, "running", { undoNote }));
+		const lines = parallel(PLAN.slice(0, 3)).update(update(tasks)).lines();
+		assert.deepEqual(
+			lines.filter((line) => line.includes("it writes here")),
+			["  it writes here; one", "  it writes here; two"],
+		);
+	});
+
 	it("stops a chain where it failed", () => {
 		const results = [result(0), result(1, { outcome: "failed", exitCode: 1, error: "it broke" }), result(2, skipped)];
 		const error = { code: "SUBAGENT_FAILED", message: "step 2: it broke" } as const;

@@ -75,8 +75,10 @@ pub(super) fn kept_trees(context: &HostContext) -> Option<Check> {
     let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
     let size = figures::bytes(disk_use(&kept).bytes);
     let message = format!("private trees that were kept take up {size}: {}{more}", named.join(", "));
-    let hint = "something in them is on no branch: run `git -C DIRECTORY/PROJECT log --all` there, copy what you need, and \
-                remove the directory";
+    // Its configuration is the child's, and names programs that git runs: so no git in it, and none is advised.
+    let hint = "something in them is on no branch: copy the files you need; commits come with `git fetch DIRECTORY/PROJECT \
+                '+refs/*:refs/kept/*'`, run in your own repository. Run no git inside them, whose configuration is not yours. \
+                Then remove the directory";
     (!kept.is_empty()).then(|| Check::new("disk", Status::Info, message).hint(hint))
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::state::{Call, Extent, Phase};
+use super::stored::EndedTask;
 use super::task_rows::TaskList;
 use super::tasks::{TaskView, clock, common_model};
 use super::work::{self, ANSWER_LINES, Failure, Room, failure_rows, figures, sum};
@@ -126,8 +127,13 @@ impl<'a> Card<'a> {
 
     /// What is worth knowing before a run has written something.
     fn undo_note(&self) -> Drawing {
-        let note = self.list.views.iter().find_map(|view| view.undo_note);
-        note.map(|note| Row::text("muted", note)).into_iter().collect()
+        let mut notes: Vec<&str> = Vec::new();
+        for note in self.list.views.iter().filter_map(|view| view.undo_note) {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes.into_iter().map(|note| Row::text("muted", note)).collect()
     }
 
     /// One run under way.
@@ -169,17 +175,18 @@ impl<'a> Card<'a> {
             let cut = self.error().filter(|error| error.code == Some(TRUNCATED));
             rows.extend(cut.map(|error| Row::text("warning", error.message)));
             if !self.all {
-                rows.extend(work::changes(&self.changes(), false));
+                rows.extend(work::changes(&self.paths(|result| &result.changes), false));
+                rows.extend(work::flagged(&self.paths(|result| &result.flagged), false));
             }
         }
         rows.push(self.summary());
         rows
     }
 
-    /// The files that any of the tasks has changed, each once.
-    fn changes(&self) -> Vec<&str> {
+    /// The files of any of the tasks, each once.
+    fn paths(&self, of: impl Fn(&EndedTask) -> &Option<Vec<String>>) -> Vec<&str> {
         let results = self.list.views.iter().filter_map(|view| view.result);
-        let paths = results.flat_map(|result| result.changes.iter().flatten()).map(String::as_str);
+        let paths = results.flat_map(|result| of(result).iter().flatten()).map(String::as_str);
         let mut seen = BTreeSet::new();
         paths.filter(|path| seen.insert(*path)).collect()
     }

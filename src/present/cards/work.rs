@@ -109,12 +109,12 @@ pub(super) fn changes<S: AsRef<str>>(paths: &[S], all: bool) -> Drawing {
 }
 
 /// The changed files that a person should look at first.
-fn flagged(paths: &[String], all: bool) -> Drawing {
+pub(super) fn flagged<S: AsRef<str>>(paths: &[S], all: bool) -> Drawing {
     if paths.is_empty() {
         return Drawing::new();
     }
     let lead = vec![Span::new("warning", "look at first ")];
-    let paths: Vec<String> = paths.iter().map(|path| folded(path)).collect();
+    let paths: Vec<String> = paths.iter().map(|path| folded(path.as_ref())).collect();
     if !all {
         return vec![Fit::Paths { lead, paths }.into()];
     }

@@ -65,10 +65,13 @@ impl ResolvedRun {
         let command = |text: &str| sanitizer.sanitize(&one_line(text, COMMAND_CHARS)).into_string();
         let path = line(&self.path());
         let rights = match &self.scope {
-            _ if *readonly || !self.config.allow_write.is_on() => "It can only read.",
+            _ if *readonly => "It can only read.",
+            _ if !self.config.allow_write.is_on() => "It can only read while `allowWrite` is off.",
             Some(_) => "It may change files of this project and run programs.",
             None => "It may change files and run programs.",
         };
+        let undo = self.undo_note.filter(|_| !readonly && self.config.allow_write.is_on());
+        let undo = undo.map(|note| format!(" {}", sentence(note))).unwrap_or_default();
         // Of the file, also where the settings have nothing run of it now: the answer counts for later runs, too.
         let commands = [("check", &self.agent.check), ("setup", &self.agent.setup)];
         let commands: String = commands
@@ -82,7 +85,7 @@ impl ResolvedRun {
             agent: name.clone(),
             title: format!("Run the project's agent {name}?"),
             message: format!(
-                "file: {path}\nit says: {}{commands}{}\n\nThe project, not you, wrote its instructions. {rights} \
+                "file: {path}\nit says: {}{commands}{}\n\nThe project, not you, wrote its instructions. {rights}{undo} \
                  You will be asked again when the file changes.",
                 line(description),
                 changed.unwrap_or_default()
@@ -130,4 +133,11 @@ impl ResolvedRun {
         let has_answered = answer.is_some();
         Refusal::ProjectRefused { agent: self.agent.name.clone(), path: self.path(), has_answered }
     }
+}
+
+/// A note as a sentence among others.
+fn sentence(note: &str) -> String {
+    let mut rest = note.chars();
+    let first: String = rest.by_ref().take(1).flat_map(char::to_uppercase).collect();
+    format!("{first}{}.", rest.as_str())
 }

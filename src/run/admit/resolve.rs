@@ -91,6 +91,10 @@ pub(crate) struct ResolvedRun {
 /// What is told before a run writes in place.
 const NOT_IGNORED: &str = "it writes here; `/subagents undo` takes that back, but for files that git ignores";
 const NO_GIT: &str = "it writes here, and without git nothing of that can be undone";
+/// The same of one that nothing keeps in its tree.
+const NOT_ELSEWHERE: &str = "it may write wherever you can; `/subagents undo` takes back what it does here, but for files that git ignores";
+const NO_GIT_ANYWHERE: &str = "it may write wherever you can, and without git nothing of that can be undone";
+const NOT_HELD_IN: &str = "it may write wherever you can, also outside its private tree";
 /// What is said of a child that nothing keeps in its tree.
 const EVERYWHERE: &str = "the agent may write wherever you can";
 
@@ -155,7 +159,7 @@ pub(in crate::run) fn resolve(
     let (launcher, writes) = (launcher_of(&agent, &config), may_write(&agent, &config));
     let writes_here = writes && launcher.elsewhere().is_none();
     let (is_isolated, tree, undo_note) = if writes_here {
-        writes_to(&values, spec)
+        writes_to(&values, spec, sandbox.is_held())
     } else {
         // Whether git is where the child works, nobody here knows.
         (writes && values.isolation.value == Isolation::Private, None, None)
@@ -364,7 +368,11 @@ fn agent_of(spec: &RunSpec, config: &Config) -> Result<Arc<AgentDefinition>, Ref
 }
 
 /// Whether a child that may write gets a private tree; if not, the tree that it writes to, and what cannot be undone there.
-fn writes_to(values: &AgentValues, spec: &RunSpec) -> (bool, Option<WorkTree>, Option<&'static str>) {
+fn writes_to(
+    values: &AgentValues,
+    spec: &RunSpec,
+    is_held: bool,
+) -> (bool, Option<WorkTree>, Option<&'static str>) {
     let has_git = has_git(&spec.cwd, &spec.context.env);
     let is_isolated = match values.isolation.value {
         Isolation::None => false,
@@ -372,10 +380,16 @@ fn writes_to(values: &AgentValues, spec: &RunSpec) -> (bool, Option<WorkTree>, O
         Isolation::Private => true,
     };
     if is_isolated {
-        return (true, None, None);
+        return (true, None, (!is_held).then_some(NOT_HELD_IN));
     }
     let tree = WorkTree::of(&spec.cwd, spec.context.var(WRITES).as_deref());
-    (false, tree, Some(if has_git { NOT_IGNORED } else { NO_GIT }))
+    let note = match (is_held, has_git) {
+        (true, true) => NOT_IGNORED,
+        (true, false) => NO_GIT,
+        (false, true) => NOT_ELSEWHERE,
+        (false, false) => NO_GIT_ANYWHERE,
+    };
+    (false, tree, Some(note))
 }
 
 /// Whether a child with this sandbox loads the user's gates: not where the kernel keeps it from writing at all, nor where the user

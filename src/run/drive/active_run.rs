@@ -20,6 +20,9 @@ use crate::run::state::RunState;
 use crate::text::Sanitizer;
 use crate::text::figures::millis;
 
+/// What is said of a run whose tree was not recorded, instead of how to undo what it writes.
+const NOT_RECORDED: &str = "its tree could not be recorded, so nothing that it writes can be undone";
+
 /// A run that has its permit.
 pub(super) struct ActiveRun<'a> {
     pub admitted: AdmittedRun,
@@ -38,6 +41,8 @@ pub(super) struct ActiveRun<'a> {
     pub recorder: Option<Arc<Recorder>>,
     /// Its private tree, until that was taken over.
     pub isolated: Option<Isolated>,
+    /// Whether it writes in a tree whose state before it could not be recorded.
+    pub is_unrecorded: bool,
     /// What its last child elsewhere has said beside its events.
     pub heard: Mutex<Option<Box<Heard>>>,
 }
@@ -69,6 +74,7 @@ impl ActiveRun<'_> {
             turn_count: usage.turns,
             usage,
             elapsed_ms: millis(self.started.elapsed()),
+            undo_note: self.is_unrecorded.then_some(NOT_RECORDED),
             ..Progress::default()
         }
     }

@@ -66,6 +66,7 @@ impl AdmittedRun {
             callbacks,
             recorder: None,
             isolated: None,
+            is_unrecorded: false,
             heard: Mutex::new(None),
         };
         let mut result = Box::pin(active.drive(early)).await;
@@ -101,6 +102,7 @@ impl ActiveRun<'_> {
         let snapshot = unless_cancelled(&self.cancel, self.snapshot()).await.unwrap_or(Ok(None));
         let snapshot = snapshot.unwrap_or_else(|notice| {
             self.admitted.builder.diagnostics.push(notice);
+            self.is_unrecorded = true;
             None
         });
         loop {

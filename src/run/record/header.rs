@@ -49,6 +49,7 @@ pub(super) fn header_of(run: &AdmittedRun) -> Value {
             "sandboxed": resolved.sandbox.is_read_only(),
             "tools": run.tools(),
             "ask": run.asks() != Asks::Nobody,
+            "extensionsMayAsk": resolved.may_ask(&run.spec.context, run.tools()),
             "outputSchema": agent.output_schema.as_ref().map(OutputSchema::own),
         },
         "task": run.spec.task,
