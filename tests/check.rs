@@ -153,6 +153,18 @@ async fn a_check_ends_in_a_defined_way_whatever_it_does() {
 }
 
 #[tokio::test]
+async fn a_child_is_told_a_bounded_part_of_what_its_check_printed() {
+    let again = "hear || exit 0; begin; said 'Mended.'; settled; leave";
+    let flood = "echo first; head -c 10000000 /dev/zero | tr '\\0' x; echo; echo last; exit 3";
+    let scene = scene(&TWICE.replace("leave", again), flood, &json!({}));
+    let result = run(&scene).await;
+    assert_eq!(check(&result).runs, 2, "{}", result.text);
+    let told = heard(&scene).lines().last().expect("it was told").to_owned();
+    assert!((12_000..14_000).contains(&told.len()), "{} bytes", told.len());
+    assert!(told.contains("last"), "its end: {}", &told[told.len() - 300..]);
+}
+
+#[tokio::test]
 async fn nothing_of_a_check_is_left_when_its_run_ends() {
     let endless = "echo $$ > ../pid.new; mv ../pid.new ../pid; sleep 300";
     for script in ["works; leave", "works; exit 0"] {

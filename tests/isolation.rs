@@ -237,6 +237,48 @@ async fn what_is_doubtful_is_kept_and_named() {
             "other branches",
         ),
         (
+            "another branch, which is not checked out",
+            |isolated| {
+                isolated.write("other.txt", "on another branch");
+                isolated.commit("other");
+                isolated.git(&["branch", "-q", "other"]);
+                isolated.git(&["reset", "-q", "--hard", "HEAD^"]);
+                isolated.write("kept.txt", "changed");
+            },
+            "other branches",
+        ),
+        (
+            "another branch among packed references",
+            |isolated| {
+                isolated.write("other.txt", "on another branch");
+                isolated.commit("other");
+                isolated.git(&["branch", "-q", "other"]);
+                isolated.git(&["reset", "-q", "--hard", "HEAD^"]);
+                isolated.write("kept.txt", "changed");
+                isolated.git(&["pack-refs", "--all"]);
+            },
+            "other branches",
+        ),
+        (
+            "commits on no branch",
+            |isolated| {
+                isolated.git(&["checkout", "-q", "--detach"]);
+                isolated.write("other.txt", "on no branch");
+                isolated.commit("other");
+            },
+            "other branches",
+        ),
+        (
+            "a stash",
+            |isolated| {
+                isolated.write("other.txt", "put aside");
+                isolated.git(&["add", "."]);
+                isolated.git(&["-c", "user.name=n", "-c", "user.email=n@localhost", "stash", "-q"]);
+                isolated.write("kept.txt", "changed");
+            },
+            "other branches",
+        ),
+        (
             "history that does not follow",
             |isolated| {
                 isolated.git(&["checkout", "-q", "--orphan", "new"]);

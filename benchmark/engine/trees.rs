@@ -47,25 +47,17 @@ pub(super) fn measure(
         let git = Git::find(&env, sandbox).await?;
         let limits = SnapshotLimits { bytes: 1 << 28, files: 200_000 };
         let store = SnapshotStore::new(git, &folder.join("agent"), &env, limits);
-        for _ in 0..rounds.parse::<usize>()? {
-            let began = Instant::now();
-            let snapshot = store.take(ID, &root).await?;
-            snapshots.push(millis(began));
-            let tree = store.private_tree(&snapshot, &folder.join("trees"), &[]).await?;
-            fs::write(tree.root.join("changed.txt"), "changed")?;
-            let imported = store.import(&tree).await;
-            ours.push(millis(began));
-            if imported.branch.is_none() || imported.kept.is_some() {
-                return Err(format!("{:?}", imported.notices).into());
+        for round in 0..rounds.parse::<usize>()? {
+            // What the one writes is on the disk before the other begins, and neither always comes first.
+            for is_ours in [round % 2 == 0, round % 2 == 1] {
+                flush()?;
+                if is_ours {
+                    private(&store, &folder, &mut snapshots, &mut ours).await?;
+                } else {
+                    theirs.push(linked(&folder)?);
+                }
             }
-            let began = Instant::now();
-            run(&root, &["worktree", "add", "-q", "-b", "side", "../side"])?;
-            fs::write(folder.join("side/changed.txt"), "changed")?;
-            run(&folder.join("side"), &["add", "changed.txt"])?;
-            run(&folder.join("side"), &["commit", "-qm", "changed"])?;
-            run(&root, &["worktree", "remove", "../side"])?;
-            theirs.push(millis(began));
-            run(&root, &["branch", "-qD", "side"])?;
+            flush()?;
 
             let snapshot = store.take(UNDONE, &root).await?;
             change(&root, files)?;
@@ -87,6 +79,44 @@ pub(super) fn measure(
     Ok(json!({
         "snapshots": snapshots, "ours": ours, "theirs": theirs, "undone": undone, "checkedOut": checked_out,
     }))
+}
+
+/// One run in a private tree that changes one file.
+async fn private(
+    store: &SnapshotStore,
+    folder: &Path,
+    snapshots: &mut Vec<f64>,
+    all: &mut Vec<f64>,
+) -> Result<(), Box<dyn Error>> {
+    let began = Instant::now();
+    let snapshot = store.take(ID, &folder.join("project")).await?;
+    snapshots.push(millis(began));
+    let tree = store.private_tree(&snapshot, &folder.join("trees"), &[]).await?;
+    fs::write(tree.root.join("changed.txt"), "changed")?;
+    let imported = store.import(&tree).await;
+    all.push(millis(began));
+    if imported.branch.is_none() || imported.kept.is_some() {
+        return Err(format!("{:?}", imported.notices).into());
+    }
+    Ok(())
+}
+
+/// The same with git's linked work tree, in milliseconds.
+fn linked(folder: &Path) -> Result<f64, Box<dyn Error>> {
+    let (root, side) = (folder.join("project"), folder.join("side"));
+    let began = Instant::now();
+    run(&root, &["worktree", "add", "-q", "-b", "side", "../side"])?;
+    fs::write(side.join("changed.txt"), "changed")?;
+    run(&side, &["add", "changed.txt"])?;
+    run(&side, &["commit", "-qm", "changed"])?;
+    run(&root, &["worktree", "remove", "../side"])?;
+    let took = millis(began);
+    run(&root, &["branch", "-qD", "side"])?;
+    Ok(took)
+}
+
+fn flush() -> Result<(), Box<dyn Error>> {
+    Ok(Command::new("sync").status().map(drop)?)
 }
 
 fn change(root: &Path, files: usize) -> Result<(), Box<dyn Error>> {

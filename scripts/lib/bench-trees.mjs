@@ -17,7 +17,7 @@ const longestMs = 600_000;
 
 /** @param {import("./bench-run.mjs").Setting} setting @returns {Promise<import("./bench-table.mjs").Section>} */
 export async function trees({ engine, folder, quick }) {
-	const [files, rounds] = quick ? [200, 1] : [50_000, 3];
+	const [files, rounds] = quick ? [200, 1] : [50_000, 4];
 	const about =
 		`A repository of ${files} files, ${rounds} rounds: a snapshot, the private tree, one changed file, the branch of it, and the end of\n` +
 		"the tree (baseline: `git worktree add`, `add` and `commit` of the file, `git worktree remove`). Then `undo` of 100 changed\n" +

@@ -277,3 +277,38 @@ mod imp {
 }
 
 pub(super) use imp::{look, permissions, remove_beside, set_permissions, write};
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Each row: what the file is, what it was expected to be, and what it was to become.
+    #[test]
+    fn what_somebody_has_written_meanwhile_stays() {
+        let text = |content: &'static str| State { mode: 0o100_644, content: content.as_bytes() };
+        let (old, new) = (Some(text("old")), Some(text("new")));
+        for (is, from, to) in [
+            (Some("theirs"), old, new),
+            (Some("theirs"), old, None),
+            (Some("theirs"), None, new),
+            (Some("old and more"), old, new),
+            (None, old, new),
+            (None, old, None),
+        ] {
+            let root = tempfile::tempdir().expect("a directory");
+            let file = root.path().join("file");
+            if let Some(is) = is {
+                fs::write(&file, is).expect("written");
+            }
+            let (path, beside) = (Path::new("file"), ".beside");
+            let step = Step { root: root.path(), path, beside, from, to, permissions: None };
+            let error = write(&step).expect_err("it has changed").to_string();
+            assert!(error.contains("it has changed meanwhile"), "{is:?}: {error}");
+            assert_eq!(fs::read_to_string(&file).ok().as_deref(), is);
+            let left = fs::read_dir(root.path()).expect("there").count();
+            assert_eq!(left, usize::from(is.is_some()), "{is:?}: nothing of ours is left");
+        }
+    }
+}
