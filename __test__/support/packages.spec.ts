@@ -13,7 +13,7 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { after, before, test } from "node:test";
 
 import { bundleFiles } from "../../scripts/lib/bundle.mjs";
@@ -114,6 +114,26 @@ test("the package of all platforms brings neither an addon nor a warden of its o
 		names.filter((name: string) => name.endsWith(".node") || name.endsWith(wardenName)),
 		[],
 	);
+	assert.deepEqual(names.sort(), [...shipped()].sort(), "UPDATE_SHIPPED=1 npm run test:packages writes the list");
+});
+
+/** What `npm run test:packages` found in the package of all platforms. */
+function shipped(): Set<string> {
+	const lines = readFileSync(join(packageDir, "__test__", "packages", "shipped.txt"), "utf8").split("\n");
+	return new Set(lines.flatMap((line) => /^pi-subagent-native (\S+)/.exec(line)?.[1] ?? []));
+}
+
+test("every link of a shipped page, and every picture in it, leads to what is shipped", () => {
+	const files = shipped();
+	const pages = [...files].filter((name) => name.endsWith(".md"));
+	const dead = pages.flatMap((page) => {
+		const prose = readFileSync(join(packageDir, page), "utf8").replace(/^(`{3,}).*?^\1`*$/gms, "");
+		const links = [...prose.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(([, a, b]) => a ?? b ?? "");
+		const paths = links.filter((link) => !/^([a-z]+:|#)/.test(link)).map((link) => link.replace(/#.*/, ""));
+		return paths.filter((path) => !files.has(normalize(join(dirname(page), path)))).map((path) => `${page}: ${path}`);
+	});
+	assert.ok(pages.length > 20, `only ${pages.length} pages are shipped`);
+	assert.deepEqual(dead, []);
 });
 
 test("the newest version of the change log is that of the package, in the form in which pi reads change logs", () => {
