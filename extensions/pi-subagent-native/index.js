@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 3b19afb391b6077f. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 a23099a70bc25e67. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6352,8 +6352,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 3b19afb391b6077f"}.`)) return void 0;
-  const [version] = "0.1.0 3b19afb391b6077f".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 a23099a70bc25e67"}.`)) return void 0;
+  const [version] = "0.1.0 a23099a70bc25e67".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6750,15 +6750,14 @@ function loadAddon() {
   }
 }
 function describe(error) {
-  const platform = `${process.platform}-${process.arch}${libc()}, Node ${process.versions.node}`;
+  const here = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
+  const { platform = here, reason = firstLine(error), isSupported = true } = error ?? {};
   const folder = fileURLToPath2(packageFolder);
   const remedy = existsSync(join(folder, "Cargo.toml")) ? `Run \`npm run setup\` in ${folder}.` : "Install the package again with `pi install npm:pi-subagent-native`, with optional dependencies allowed.";
-  return `the native addon of pi-subagent-native could not be loaded (${platform}): ${messageOf(error).split("\n", 1)[0]}. ${remedy}`;
+  return `the native addon of pi-subagent-native could not be loaded (${platform}): ${reason}.` + (isSupported ? ` ${remedy}` : "");
 }
-function libc() {
-  if (process.platform !== "linux") return "";
-  const { header } = process.report.getReport();
-  return header?.glibcVersionRuntime ? ", glibc" : ", musl";
+function firstLine(error) {
+  return messageOf(error).split("\n", 1)[0];
 }
 
 // extension/ui/key-text.ts
