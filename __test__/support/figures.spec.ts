@@ -122,7 +122,6 @@ const unbound: Record<string, RegExp[]> = {
 	"docs/sandbox.md": [],
 	"docs/writing.md": [/256 MiB/],
 	"docs/api.md": [/3 MiB of memory/],
-	"ARCHITECTURE.md": [/at 0\.1 MB/, /26 to 31 ms/],
 	"CONTRIBUTING.md": [/adds 0\.6 ms/],
 };
 
