@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { packageFolder } from "./build.ts";
 import { messageOf } from "./guard.ts";
@@ -34,7 +34,7 @@ interface Missing {
 function describe(error: unknown): string {
 	const here = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
 	const { platform = here, reason = firstLine(error), isSupported = true } = (error ?? {}) as Missing;
-	const folder = fileURLToPath(packageFolder);
+	const folder = resolve(fileURLToPath(packageFolder));
 	// What git has brought lies somewhere below pi's directory, and has to be built.
 	const remedy = existsSync(join(folder, "Cargo.toml"))
 		? `Run \`npm run setup\` in ${folder}.`
