@@ -721,19 +721,37 @@ if (!nativeBinding || forceWasi) {
   }
 }
 
+// Written by scripts/lib/loader.mjs up to the end of the search.
+function missingAddon(process, isMusl, platforms, failures, clone) {
+	const system = `${process.platform}-${process.arch}`;
+	const library = isMusl ? "musl" : "glibc";
+	/** @type {Record<string, string>} */
+	const abis = { linux: isMusl ? "-musl" : "-gnu", win32: "-msvc" };
+	const name = `${system}${abis[process.platform] ?? ""}`;
+	// What lies there and does not load, for instance because it wants a newer system.
+	const broken = failures.find((failure) => failure?.code !== "MODULE_NOT_FOUND");
+	const isSupported = platforms.includes(name);
+	let reason = `its package pi-subagent-native-${name} is not installed`;
+	let remedy = "Install it with `npm install --include=optional pi-subagent-native`.";
+	if (!isSupported) {
+		reason = "there is no package for this platform";
+		remedy = `There are: ${platforms.join(", ")}.`;
+	} else {
+		if (broken) reason = String(broken.message).split("\n", 1)[0] ?? "";
+		else if (clone) reason = "it has not been built";
+		if (clone) remedy = `Run \`npm run setup\` in ${clone}.`;
+	}
+	const platform = `${system}${process.platform === "linux" ? `, ${library}` : ""}, Node ${process.versions.node}`;
+	const words = `the native addon of pi-subagent-native could not be loaded (${platform}): ${reason}. ${remedy}`;
+	return Object.assign(new Error(words), { platform, reason, isSupported });
+}
+
 if (!nativeBinding) {
-  if (loadErrors.length > 0) {
-    const error = new Error(
-      `Cannot find native binding. ` +
-        `npm has a bug related to optional dependencies (https://github.com/npm/cli/issues/4828). ` +
-        'Please try `npm i` again after removing both package-lock.json and node_modules directory.',
-    )
-    // assign instead of the `new Error(message, { cause })` options form,
-    // which Node < 16.9 silently ignores
-    error.cause = createLoadErrorChain(loadErrors)
-    throw error
-  }
-  throw new Error(`Failed to load native binding`)
+	const packages = ["darwin-arm64","darwin-x64","linux-arm64-gnu","linux-arm64-musl","linux-x64-gnu","linux-x64-musl","win32-x64-msvc"]
+	const folder = require('fs').existsSync(require('path').join(__dirname, 'Cargo.toml')) ? __dirname : undefined
+	const error = missingAddon(process, isMusl(), packages, loadErrors, folder)
+	error.cause = createLoadErrorChain(loadErrors)
+	throw error
 }
 
 // A package can patch its own fallback in front of the load-failure check

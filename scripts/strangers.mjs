@@ -4,14 +4,15 @@
  *
  * `--gitleaks DIR`, `--yaml DIR` (kingfisher, noseyparker): copies of these repositories. Makes secrets from their rules,
  * places them bare and under names, and says how many go, how many of their own false positives stay, and how many
- * texts show a part of a secret while they arrive. `--texts FILE` keeps the texts, `--failed FILE` what went wrong.
+ * texts show a part of a secret while they arrive. `--texts FILE` keeps the texts, `--failed FILE` what went wrong, and
+ * `--write` the figures of gitleaks in `benchmark/strangers/figures.json`, which pages quote.
  *
  * `--changes DIR…`: prints every change in the text files of these folders, one a line, for judging. Manual pages are
  * unpacked for it.
  */
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -28,6 +29,7 @@ await runMain(async () => {
 		options: {
 			...{ gitleaks: { type: "string" }, yaml: { type: "string", multiple: true }, changes: { type: "boolean" } },
 			...{ texts: { type: "string" }, failed: { type: "string" }, engine: { type: "string" } },
+			write: { type: "boolean" },
 		},
 	});
 	if (values.changes) {
@@ -44,6 +46,10 @@ await runMain(async () => {
 	if (!values.gitleaks && !values.yaml) {
 		throw new SetupProblem("There are no rules to measure with.", "Name a copy: --gitleaks DIR or --yaml DIR.");
 	}
+	const version = versionOf(values.gitleaks);
+	if (values.write && (!version.commit || values.yaml)) {
+		throw new SetupProblem("Only figures of a clone of gitleaks are kept.", "--gitleaks DIR --write, without --yaml.");
+	}
 	const shapes = [
 		...(values.gitleaks ? gitleaksShapes(values.gitleaks) : []),
 		...(values.yaml ?? []).flatMap((folder) => yamlShapes(folder)),
@@ -56,11 +62,21 @@ await runMain(async () => {
 		const { failed, ...figures } = JSON.parse(engine(values.engine, ["figures", file]));
 		if (values.failed) writeFileSync(values.failed, JSON.stringify(failed, null, "\t"));
 		const recognizable = shapes.filter((shape) => shape.recognizable).length;
-		process.stdout.write(`${JSON.stringify({ shapes: shapes.length, recognizable, ...figures }, null, "\t")}\n`);
+		const measured = `${JSON.stringify({ ...version, shapes: shapes.length, recognizable, ...figures }, null, "\t")}\n`;
+		process.stdout.write(measured);
+		if (values.write) writeFileSync(join(root, "benchmark/strangers/figures.json"), measured);
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
 });
+
+/** The commit of a clone and its day; nothing of a folder that is none. @param {string | undefined} folder */
+function versionOf(folder) {
+	if (!folder || !existsSync(join(folder, ".git"))) return {};
+	const log = execFileSync("git", ["-C", folder, "log", "-1", "--format=%H %cs"], { encoding: "utf8" });
+	const [commit, date] = log.trim().split(" ");
+	return { commit, date };
+}
 
 /** Puts the packed manual pages below a path into a folder, each as a text at the same path. @param {string} path @param {string} folder */
 function unpackPages(path, folder) {

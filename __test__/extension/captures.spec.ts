@@ -68,6 +68,20 @@ describe("a picture", () => {
 		assert.match(picture, /font-weight="bold">●/);
 	});
 
+	it("has one piece of text for a rule, as wide as its columns, and one for each of other neighbours", () => {
+		const picture = svg(readScreen("─────\n●✓世世"), paper);
+		const pieces = [...picture.matchAll(/<text x="([\d.]+)" .*?textLength="([\d.]+)" [^>]*>([^<]*)</g)];
+		assert.deepEqual(
+			pieces.map(([, x, long, text]) => [text, Number(x), Number(long)]),
+			[
+				["─────", 12, 42],
+				["●", 12, 8.4],
+				["✓", 20.4, 8.4],
+				["世世", 28.8, 33.6],
+			],
+		);
+	});
+
 	it("has one rectangle for a block of one ground", () => {
 		const row = `${ESC}[48;2;1;2;3m${" ".repeat(20)}`;
 		const picture = svg(readScreen(`${row}\n${row}\n${row}`), paper);

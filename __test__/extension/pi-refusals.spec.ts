@@ -99,7 +99,11 @@ for (const version of piVersions) {
 				assert.match(stderr, /native addon of pi-subagent-native could not be loaded \(linux-x64/);
 				const end = lastEnd(log);
 				assert.equal(end.isError, true);
-				assert.match(textOf(end), /could not be loaded .*pi install npm:pi-subagent-native/);
+				assert.match(
+					textOf(end),
+					/could not be loaded \(linux-x64, glibc, Node [\d.]+\): its package pi-subagent-native-linux-x64-gnu is not installed\. Install the package again with `pi install npm:pi-subagent-native`, with optional dependencies allowed\.$/,
+				);
+				assert.doesNotMatch(textOf(end) + stderr, /npm install|npm i\b|node_modules/, "one remedy, and pi's");
 				assert.match(log.answer, /The child says: the native addon/);
 
 				const doctor = await runPrint(stage.world, "/subagents doctor", { args });

@@ -116,14 +116,21 @@ describe("pnpm add", () => {
 	}
 });
 
-test("without the package of its platform it says which is missing", () => {
+test("without the package of its platform it names platform, libc and the command that helps, and that does help", () => {
 	const project = registry.project("missing");
 	registry.npm(project, "install", name, "--omit=optional");
 	assert.ok(!existsSync(join(project, "node_modules", `${name}-${platform}`)), "it was left out");
-	assert.throws(
-		() => execFileSync(nodeOf("24"), ["-e", `require("${name}")`], { cwd: project, stdio: "pipe" }),
-		(error: Error) => error.message.includes(`Cannot find module '${name}-${platform}'`),
+	const said = spawnSync(nodeOf("24"), ["-e", `require("${name}")`], { cwd: project, encoding: "utf8" }).stderr;
+	const line = said.split("\n").find((line) => line.startsWith("Error: ")) ?? said;
+	const [, help = ""] = / Install it with `npm (install [^`]+)`\.$/.exec(line) ?? [];
+	assert.equal(
+		line.replace(/ Install it with.*/, "").replace(/Node [\d.]+/, "Node 24"),
+		`Error: the native addon of ${name} could not be loaded (linux-x64, glibc, Node 24): ` +
+			`its package ${name}-${platform} is not installed.`,
 	);
+	assert.doesNotMatch(said, /npm has a bug|package-lock/);
+	registry.npm(project, ...help.split(" "));
+	works(project, nodeOf("24"));
 });
 
 /** Runs a command of pi such as `install` in this world, and returns what it prints. */
@@ -210,8 +217,11 @@ for (const version of piVersions) {
 			await onStage({ version, load: "none", env }, async ({ world }) => {
 				await commandWith({ NPM_CONFIG_OMIT: "optional" }, world, "install", `npm:${name}`);
 				const said = await ask(world);
-				assert.match(said, /could not be loaded \(linux-x64, glibc, Node 22\.\d+\.\d+\)/);
-				const [, help = ""] = /with `pi (install npm:[\w-]+)`, with optional dependencies allowed/.exec(said) ?? [];
+				assert.match(
+					said,
+					/could not be loaded \(linux-x64, glibc, Node 22\.[\d.]+\): its package pi-subagent-native-linux-x64-gnu is not installed\./,
+				);
+				const [, help = ""] = /with `pi (install npm:[\w-]+)`, with optional dependencies allowed\.$/.exec(said) ?? [];
 				await command(world, ...help.split(" "));
 				assert.match(await ask(world), /^from a package/);
 			});
@@ -230,7 +240,8 @@ test("what pi installs from git says in one line what to run", async () => {
 		await command(world, "install", `git:${source.slice("https://".length)}`);
 		const { log } = await runJson(world, delegate({ agent: "explorer", task: "say never" }));
 		const folder = join(world.agentDir, "git", "github.com", "example", name);
-		assert.match(textOf(lastEnd(log)), /could not be loaded \(linux-x64, glibc, Node [\d.]+\)/);
-		assert.ok(textOf(lastEnd(log)).includes(`Run \`npm run setup\` in ${folder}`), textOf(lastEnd(log)));
+		const said = textOf(lastEnd(log));
+		assert.match(said, /could not be loaded \(linux-x64, glibc, Node [\d.]+\): it has not been built\. Run/);
+		assert.ok(said.endsWith(`Run \`npm run setup\` in ${folder}.`), said);
 	});
 });

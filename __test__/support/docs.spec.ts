@@ -45,6 +45,7 @@ test("every link of a page leads to a file, and to a heading in it", () => {
 			const [path = "", anchor] = link.split("#");
 			const target = path ? relative(root, join(root, dirname(page), path)) : page;
 			assert.ok(existsSync(join(root, target)), `${page} links to ${link}, which does not exist`);
+			assert.ok(!path || target !== page, `${page} links to itself as ${link}`);
 			if (anchor) assert.ok(anchors(target).has(anchor), `${page} links to ${link}, a heading that does not exist`);
 		}
 	}

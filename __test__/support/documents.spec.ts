@@ -225,6 +225,82 @@ for (const { page, name } of programs) {
 	});
 }
 
+const [runExample = "", refusalExample = ""] = blocks("docs/results.md").map(({ text }) => text);
+
+/** What a run of the page of results comes to here. */
+function detailsOf(agent: string): Record<string, unknown> {
+	const steps = [
+		{ stream: "I look." },
+		{ call: "read", args: { path: "src/config.ts" }, result: "export const depth = 1;" },
+		{ say: "In src/config.ts, with API_KEY=Zk3vQ9xT1mLp7Rw2." },
+	];
+	const program = `
+		import { startRun } from "pi-subagent-native";
+		const task = "Where is the configuration loaded?";
+		const run = startRun({ agent: "${agent}", task, cwd: process.cwd(), sessionId: "s1", parentSessionFile: "parent.jsonl" });
+		console.log(JSON.stringify((await run.result()).details));`;
+	const ran = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+		...options,
+		env: { ...env, FAKE_PI_SCENARIO: JSON.stringify(steps) },
+	});
+	assert.equal(ran.status, 0, ran.stderr);
+	return JSON.parse(ran.stdout);
+}
+
+/** What of a result is another on each machine and each time: there its type counts. */
+const varying = /^(runId|sessionFile|durationMs|peakRssBytes|cpuMs|processes|enforced|mechanism|supervision)$/;
+
+/** A result with types in the place of what varies. */
+function settled(value: unknown, key = ""): unknown {
+	if (varying.test(key)) return Array.isArray(value) ? value.map((one) => typeof one)[0] : typeof value;
+	if (Array.isArray(value)) return value.map((one) => settled(one));
+	if (typeof value !== "object" || value === null) return value;
+	// Why a machine has a weaker sandbox.
+	const entries = Object.entries(value).filter(([key]) => key !== "reason");
+	return Object.fromEntries(entries.map(([key, one]) => [key, settled(one, key)]));
+}
+
+test("the results that the page of results shows are those of such calls", () => {
+	assert.deepEqual(settled(JSON.parse(runExample)), settled(detailsOf("explorer")));
+	assert.deepEqual(JSON.parse(refusalExample), detailsOf("nobody"));
+});
+
+test("the page of results has a row for every field, absent or not, and each word of its literals", () => {
+	const page = readFileSync(join(root, "docs/results.md"), "utf8");
+	const types = readFileSync(join(root, "index.d.ts"), "utf8");
+	const fields = (name: string) => {
+		const [, body = ""] = new RegExp(`^export interface ${name} \\{\n(.*?)^\\}`, "ms").exec(types) ?? [];
+		return [...body.matchAll(/^ {2}(\w+)(\??): (.*)$/gm)].map(([, key = "", maybe, type = ""]) => ({
+			key,
+			maybe,
+			type,
+		}));
+	};
+	const rows = [...page.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| ([^|]+) \| (.*) \|$/gm)].flatMap(
+		([, keys = "", kinds = "", what = ""]) =>
+			[...keys.matchAll(/`(\w+)`/g)].map(([, key], index) => ({ key, kind: kinds.split(", ")[index] ?? kinds, what })),
+	);
+	// Kind and version stand in all that is written today.
+	const always = ["kind", "version"];
+	for (const { key, maybe, type } of [...fields("RunDetails"), ...fields("SingleResult")]) {
+		const found = rows.filter((row) => row.key === key);
+		assert.ok(found.length > 0, `docs/results.md has no row for ${key}`);
+		const isOptional = maybe === "?" && !always.includes(key);
+		assert.ok(
+			found.some(({ kind }) => kind.endsWith("?") === isOptional),
+			`${key} is ${maybe || "always there"}`,
+		);
+		for (const [, word] of type.matchAll(/"([^"]+)"/g))
+			assert.ok(
+				found.some(({ what }) => what.includes(`\`${word}\``)),
+				`${key} may be ${word}`,
+			);
+	}
+	for (const name of ["CheckReport", "IsolationReport", "SandboxReport", "Resources", "RedactedValues", "RunUsage"])
+		for (const { key, maybe } of fields(name))
+			assert.match(page, new RegExp(`\`(\\{ .*)?${key}${maybe ? "\\?" : "(?!\\?)"}`), `${name}.${key}`);
+});
+
 /** The steps of a child that submits a result of the shape that its caller has asked for, as pi and our guard tell it. */
 const submission = { toolCallId: "c1", toolName: "submit_result" };
 const submits = JSON.stringify([

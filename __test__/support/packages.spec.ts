@@ -13,10 +13,11 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { after, before, test } from "node:test";
 
 import { bundleFiles } from "../../scripts/lib/bundle.mjs";
+import { withOurWords } from "../../scripts/lib/loader.mjs";
 import { checkFilledPackages, fillPlatformPackages } from "../../scripts/lib/packages.mjs";
 import { npm } from "../../scripts/lib/programs.mjs";
 import { wardenName } from "../../scripts/lib/warden.mjs";
@@ -114,6 +115,83 @@ test("the package of all platforms brings neither an addon nor a warden of its o
 		names.filter((name: string) => name.endsWith(".node") || name.endsWith(wardenName)),
 		[],
 	);
+	assert.deepEqual(names.sort(), [...shipped()].sort(), "UPDATE_SHIPPED=1 npm run test:packages writes the list");
+});
+
+/** What `npm run test:packages` found in the package of all platforms. */
+function shipped(): Set<string> {
+	const lines = readFileSync(join(packageDir, "__test__", "packages", "shipped.txt"), "utf8").split("\n");
+	return new Set(lines.flatMap((line) => /^pi-subagent-native (\S+)/.exec(line)?.[1] ?? []));
+}
+
+test("every link of a shipped page, and every picture in it, leads to what is shipped", () => {
+	const files = shipped();
+	const pages = [...files].filter((name) => name.endsWith(".md"));
+	const dead = pages.flatMap((page) => {
+		const prose = readFileSync(join(packageDir, page), "utf8").replace(/^(`{3,}).*?^\1`*$/gms, "");
+		const links = [...prose.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(([, a, b]) => a ?? b ?? "");
+		const paths = links.filter((link) => !/^([a-z]+:|#)/.test(link)).map((link) => link.replace(/#.*/, ""));
+		return paths.filter((path) => !files.has(normalize(join(dirname(page), path)))).map((path) => `${page}: ${path}`);
+	});
+	assert.ok(pages.length > 20, `only ${pages.length} pages are shipped`);
+	assert.deepEqual(dead, []);
+});
+
+/** What the loader says of this process where no addon is, after `change` made another system of it. */
+function withoutAddon(name: string, change: string, files: Record<string, string> = {}): string {
+	const place = join(folder, name);
+	mkdirSync(place);
+	cpSync(join(packageDir, "index.js"), join(place, "index.js"));
+	for (const [file, text] of Object.entries(files)) writeFileSync(join(place, file), text);
+	const program = `${change}; try { require("./index.js") } catch (error) { console.log(error.message) }`;
+	return execFileSync(process.execPath, ["-e", program], { cwd: place, encoding: "utf8" }).trim();
+}
+
+const posing = (platform: string, arch: string) =>
+	`Object.defineProperties(process, { platform: { value: "${platform}" }, arch: { value: "${arch}" } })`;
+
+test("a program without the addon is told platform, libc, and what helps, in one line", () => {
+	const start = "the native addon of pi-subagent-native could not be loaded";
+	const node = `Node ${process.versions.node}`;
+	const install = "Install it with `npm install --include=optional pi-subagent-native`.";
+	const broken = { "pi-subagent-native.linux-arm64-gnu.node": "not a library" };
+	const rows: [name: string, said: string, expected: RegExp | string][] = [
+		[
+			"a missing package",
+			withoutAddon("missing", posing("linux", "arm64")),
+			`${start} (linux-arm64, glibc, ${node}): its package pi-subagent-native-linux-arm64-gnu is not installed. ${install}`,
+		],
+		[
+			"another system",
+			withoutAddon("windows", posing("win32", "x64")),
+			`${start} (win32-x64, ${node}): its package pi-subagent-native-win32-x64-msvc is not installed. ${install}`,
+		],
+		[
+			"a platform without a package",
+			withoutAddon("freebsd", posing("freebsd", "x64")),
+			/: there is no package for this platform\. There are: darwin-arm64, .*, win32-x64-msvc\.$/,
+		],
+		[
+			"an addon that does not load",
+			withoutAddon("broken", posing("linux", "arm64"), broken),
+			/\(linux-arm64, glibc, Node [\d.]+\): \S+linux-arm64-gnu\.node: .*\. Install it with `npm install/,
+		],
+		[
+			"a clone",
+			withoutAddon("clone", posing("linux", "x64"), { "Cargo.toml": "" }),
+			`${start} (linux-x64, glibc, ${node}): it has not been built. Run \`npm run setup\` in ${join(folder, "clone")}.`,
+		],
+	];
+	for (const [name, said, expected] of rows) {
+		if (typeof expected === "string") assert.equal(said, expected, name);
+		else assert.match(said, expected, name);
+	}
+});
+
+test("the committed loader has these words", () => {
+	const loader = readFileSync(join(packageDir, "index.js"), "utf8");
+	assert.equal(withOurWords(loader), loader, "run npm run build");
+	assert.throws(() => withOurWords("another loader"), /no longer ends a search as it did/);
 });
 
 test("the newest version of the change log is that of the package, in the form in which pi reads change logs", () => {

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { packageFolder } from "./build.ts";
 import { messageOf } from "./guard.ts";
@@ -24,22 +24,27 @@ export function loadAddon(): Addon {
 	}
 }
 
+/** What the loader says of a machine where it finds no addon. Its remedy is npm's; whoever reads this has pi. */
+interface Missing {
+	platform?: string;
+	reason?: string;
+	isSupported?: boolean;
+}
+
 function describe(error: unknown): string {
-	const platform = `${process.platform}-${process.arch}${libc()}, Node ${process.versions.node}`;
-	const folder = fileURLToPath(packageFolder);
+	const here = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
+	const { platform = here, reason = firstLine(error), isSupported = true } = (error ?? {}) as Missing;
+	const folder = resolve(fileURLToPath(packageFolder));
 	// What git has brought lies somewhere below pi's directory, and has to be built.
 	const remedy = existsSync(join(folder, "Cargo.toml"))
 		? `Run \`npm run setup\` in ${folder}.`
 		: "Install the package again with `pi install npm:pi-subagent-native`, with optional dependencies allowed.";
 	return (
-		`the native addon of pi-subagent-native could not be loaded (${platform}): ` +
-		`${messageOf(error).split("\n", 1)[0]}. ${remedy}`
+		`the native addon of pi-subagent-native could not be loaded (${platform}): ${reason}.` +
+		(isSupported ? ` ${remedy}` : "")
 	);
 }
 
-/** On Linux each library has a package of its own, and the wrong one does not load. */
-function libc(): string {
-	if (process.platform !== "linux") return "";
-	const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
-	return header?.glibcVersionRuntime ? ", glibc" : ", musl";
+function firstLine(error: unknown): string | undefined {
+	return messageOf(error).split("\n", 1)[0];
 }

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 3b19afb391b6077f. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 fb0be873765f1cc5. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6352,8 +6352,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 3b19afb391b6077f"}.`)) return void 0;
-  const [version] = "0.1.0 3b19afb391b6077f".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 fb0be873765f1cc5"}.`)) return void 0;
+  const [version] = "0.1.0 fb0be873765f1cc5".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6718,9 +6718,9 @@ var Background = class {
   async settledOrAsked() {
     const { session: session2 } = this;
     if (!session2) return false;
-    const { promise, resolve: resolve2 } = Promise.withResolvers();
+    const { promise, resolve: resolve3 } = Promise.withResolvers();
     const signals = ["SIGTERM", "SIGHUP"];
-    const leave = () => resolve2(false);
+    const leave = () => resolve3(false);
     for (const signal of signals) process.once(signal, leave);
     try {
       return await Promise.race([session2.settledOrAsked(), promise]);
@@ -6738,7 +6738,7 @@ var Background = class {
 // extension/host/native.ts
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath as fileURLToPath2 } from "node:url";
 var loaded;
 function loadAddon() {
@@ -6750,15 +6750,14 @@ function loadAddon() {
   }
 }
 function describe(error) {
-  const platform = `${process.platform}-${process.arch}${libc()}, Node ${process.versions.node}`;
-  const folder = fileURLToPath2(packageFolder);
+  const here = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
+  const { platform = here, reason = firstLine(error), isSupported = true } = error ?? {};
+  const folder = resolve(fileURLToPath2(packageFolder));
   const remedy = existsSync(join(folder, "Cargo.toml")) ? `Run \`npm run setup\` in ${folder}.` : "Install the package again with `pi install npm:pi-subagent-native`, with optional dependencies allowed.";
-  return `the native addon of pi-subagent-native could not be loaded (${platform}): ${messageOf(error).split("\n", 1)[0]}. ${remedy}`;
+  return `the native addon of pi-subagent-native could not be loaded (${platform}): ${reason}.` + (isSupported ? ` ${remedy}` : "");
 }
-function libc() {
-  if (process.platform !== "linux") return "";
-  const { header } = process.report.getReport();
-  return header?.glibcVersionRuntime ? ", glibc" : ", musl";
+function firstLine(error) {
+  return messageOf(error).split("\n", 1)[0];
 }
 
 // extension/ui/key-text.ts
@@ -7229,7 +7228,7 @@ var found;
 var hostExtensions = () => found;
 async function findHostExtensions(context) {
   try {
-    const resolved = await resolve(context);
+    const resolved = await resolve2(context);
     const others = resolved.filter(({ enabled, path }) => enabled && !path.startsWith("builtin:") && !isOurs(path));
     found = others.map(
       ({ path, metadata }) => defined({ path, package: metadata.origin === "package" ? metadata.baseDir : void 0 })
@@ -7238,7 +7237,7 @@ async function findHostExtensions(context) {
     found = void 0;
   }
 }
-async function resolve(context) {
+async function resolve2(context) {
   const { getAgentDir, SettingsManager, DefaultPackageManager } = await library();
   if (!getAgentDir || !SettingsManager || !DefaultPackageManager) throw new Error("this host is not pi");
   const agentDir = getAgentDir();
@@ -8753,14 +8752,14 @@ var Questions = class {
   async ask(session2, asked) {
     const queue = queues.get(session2);
     if (!queue || this.withdrawn.includes(asked.id)) return void 0;
-    const { promise, resolve: resolve2 } = Promise.withResolvers();
+    const { promise, resolve: resolve3 } = Promise.withResolvers();
     const since = performance.now();
     const waiting = {
       ...asked,
       since,
       endsAt: since + asked.timeoutMs,
       settle(answer2) {
-        resolve2(answer2);
+        resolve3(answer2);
         queue.waiting = queue.waiting.filter((other) => other !== waiting);
         queue.changed();
       }

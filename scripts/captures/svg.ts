@@ -36,7 +36,8 @@ export function svg(rows: readonly Row[], paper: Paper): string {
 }
 
 interface Run {
-	style: Style;
+	/** The first cell: how all of them look. */
+	style: Cell;
 	text: string;
 	column: number;
 	columns: number;
@@ -44,13 +45,14 @@ interface Run {
 
 /**
  * Neighbours that look the same, as one piece of text. What is not ASCII stands alone, because the reader's fonts may
- * draw it wider or narrower than the terminal does.
+ * draw it wider or narrower than the terminal does; of one character, such as that of a rule, each is as wide as the next.
  */
 function runs(row: Row): Run[] {
 	const found: Run[] = [];
 	for (const cell of row) {
 		const last = found.at(-1);
-		const joins = last && sameInk(last.style, cell) && PRINTABLE_ASCII.test(last.text + cell.text);
+		const fits = last && (PRINTABLE_ASCII.test(last.text + cell.text) || last.style.text === cell.text);
+		const joins = last && fits && sameInk(last.style, cell);
 		if (joins && last.column + last.columns === cell.column) {
 			last.text += cell.text;
 			last.columns += cell.width;

@@ -9,7 +9,16 @@ import { npm, probe, runQuietly } from "./programs.mjs";
 import { step } from "./progress.mjs";
 import { dropStamp, hashOf, readStamp, writeStamp } from "./stamp.mjs";
 
-const sources = ["Cargo.toml", "Cargo.lock", "build.rs", "src", "agents", "warden", "package.json"];
+const sources = [
+	"Cargo.toml",
+	"Cargo.lock",
+	"build.rs",
+	"src",
+	"agents",
+	"warden",
+	"package.json",
+	"scripts/lib/loader.mjs",
+];
 
 /** What a build leaves in the clone: the addon itself and the two generated files. */
 function products() {

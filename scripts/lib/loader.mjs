@@ -1,0 +1,91 @@
+/** What the addon's loader says when there is no addon. The rest of `index.js` is napi's. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { root } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { writeWhole } from "./stamp.mjs";
+
+const path = join(root, "index.js");
+
+/** napi's own end of a search: it names neither platform nor libc, and removing a lock file is rarely what helps. */
+const ofNapi = /^if \(!nativeBinding\) \{\n {2}if \(loadErrors\.length > 0\) \{\n.*?^\}\n/ms;
+
+const heading = "// Written by scripts/lib/loader.mjs up to the end of the search.";
+const ours = new RegExp(`^${heading}\n.*?^if \\(!nativeBinding\\) \\{\n.*?^\\}\n`, "ms");
+
+/**
+ * Puts our words into the loader that the build has just written.
+ *
+ * @throws {SetupProblem}
+ */
+export function writeLoader() {
+	writeWhole(path, withOurWords(readFileSync(path, "utf8")));
+}
+
+/**
+ * The text of a loader with our words in the place of napi's, or of what we put there before.
+ *
+ * @param {string} text
+ * @throws {SetupProblem}
+ */
+export function withOurWords(text) {
+	const pattern = [ours, ofNapi].find((pattern) => pattern.test(text));
+	if (!pattern) {
+		const how = "scripts/lib/loader.mjs replaces what it says there: look at index.js, and adapt the pattern.";
+		throw new SetupProblem("napi's loader no longer ends a search as it did.", how);
+	}
+	return text.replace(pattern, () => ending(readdirSync(join(root, "npm")).sort()));
+}
+
+/** @param {string[]} platforms those that have a package */
+function ending(platforms) {
+	const isClone = "require('fs').existsSync(require('path').join(__dirname, 'Cargo.toml'))";
+	return `${heading}
+${missingAddon}
+
+if (!nativeBinding) {
+	const packages = ${JSON.stringify(platforms)}
+	const folder = ${isClone} ? __dirname : undefined
+	const error = missingAddon(process, isMusl(), packages, loadErrors, folder)
+	error.cause = createLoadErrorChain(loadErrors)
+	throw error
+}
+`;
+}
+
+/**
+ * The error of a loader that has found no addon, and its parts, for whoever knows a better remedy. Stands in `index.js`
+ * as it stands here, so it uses nothing from outside.
+ *
+ * @param {{ platform: string, arch: string, versions: { node: string } }} process
+ * @param {boolean} isMusl
+ * @param {string[]} platforms those that have a package
+ * @param {{ code?: string, message?: string }[]} failures of what was tried
+ * @param {string} [clone] the folder of the sources, where it is one
+ * @returns {Error & { platform: string, reason: string, isSupported: boolean }}
+ */
+export function missingAddon(process, isMusl, platforms, failures, clone) {
+	const system = `${process.platform}-${process.arch}`;
+	const library = isMusl ? "musl" : "glibc";
+	/** @type {Record<string, string>} */
+	const abis = { linux: isMusl ? "-musl" : "-gnu", win32: "-msvc" };
+	const name = `${system}${abis[process.platform] ?? ""}`;
+	// What lies there and does not load, for instance because it wants a newer system.
+	const broken = failures.find((failure) => failure?.code !== "MODULE_NOT_FOUND");
+	const isSupported = platforms.includes(name);
+	let reason = `its package pi-subagent-native-${name} is not installed`;
+	let remedy = "Install it with `npm install --include=optional pi-subagent-native`.";
+	if (!isSupported) {
+		reason = "there is no package for this platform";
+		remedy = `There are: ${platforms.join(", ")}.`;
+	} else {
+		if (broken) reason = String(broken.message).split("\n", 1)[0] ?? "";
+		else if (clone) reason = "it has not been built";
+		if (clone) remedy = `Run \`npm run setup\` in ${clone}.`;
+	}
+	const platform = `${system}${process.platform === "linux" ? `, ${library}` : ""}, Node ${process.versions.node}`;
+	const words = `the native addon of pi-subagent-native could not be loaded (${platform}): ${reason}. ${remedy}`;
+	return Object.assign(new Error(words), { platform, reason, isSupported });
+}
