@@ -35,10 +35,10 @@ pub struct TextContent {
 /// Everything about a call that is not its text.
 #[napi(object, object_from_js = false)]
 pub struct RunDetails {
-    /// Tells them from details of other tools of the same name. Absent in what 0.1 has left in sessions.
+    /// Tells them from details of other tools of the same name.
     #[napi(ts_type = "\"subagent-run\"")]
     pub kind: Option<&'static str>,
-    /// The version of their shape: 1. Absent like `kind`.
+    /// The version of their shape: 1.
     pub version: Option<u32>,
     /// `management`: refused because of `maxDepth`, whatever it asked for.
     #[napi(ts_type = "\"single\" | \"parallel\" | \"chain\" | \"management\"")]
