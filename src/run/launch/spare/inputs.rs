@@ -8,6 +8,7 @@ use std::time::UNIX_EPOCH;
 use sha2::{Digest, Sha256};
 
 use crate::agent::{canonical, project_directories};
+use crate::files::layout::is_unread;
 use crate::files::open;
 use crate::process::{ChildCommand, resolve_program, search_path};
 use crate::run::context::HostContext;
@@ -24,12 +25,9 @@ const TREES: [&str; 2] = ["extensions", "skills"];
 /// Which packages are installed there.
 const INSTALLED: [&str; 3] =
     ["npm/package.json", "npm/package-lock.json", "npm/node_modules/.package-lock.json"];
-/// Entries of the agent directory that change while children wait and that none of them reads as it boots: of other
-/// conversations, of this package, agents, which a child knows by its prompt alone, and lists of models, which pi writes
-/// for itself.
-const IGNORED: [&str; 7] =
-    ["agents", "crashes.json", "keybindings.json", "models-store.json", "sessions", "subagents", "tmp"];
-const IGNORED_ENDINGS: [&str; 5] = [".lock", ".log", ".jsonl", ".tmp", ".migrated"];
+/// Entries of the agent directory that children may read and that outdate none: agents, which a child knows by its prompt
+/// alone, keys, which only a terminal has, and lists of models, which pi writes for itself.
+const IGNORED: [&str; 3] = ["agents", "keybindings.json", "models-store.json"];
 /// What nobody edits by hand, and what may have any number of files.
 const NOT_ENTERED: [&str; 2] = ["node_modules", ".git"];
 
@@ -123,9 +121,7 @@ impl Seen {
 
     fn agent_dir(&mut self, directory: &Path) -> Option<()> {
         for name in entries(directory, self.left)? {
-            let is_ignored = name.to_str().is_some_and(|name| {
-                IGNORED.contains(&name) || IGNORED_ENDINGS.iter().any(|ending| name.ends_with(ending))
-            });
+            let is_ignored = name.to_str().is_some_and(|name| IGNORED.contains(&name) || is_unread(name));
             if !is_ignored {
                 self.content(&directory.join(name));
             }
