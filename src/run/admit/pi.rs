@@ -23,6 +23,8 @@ pub struct PiVersion {
 }
 
 impl PiVersion {
+    /// The oldest pi that is tested.
+    pub(crate) const OLDEST: Self = Self { parts: [0, 87, 1] };
     /// The first version whose `--no-extensions` also disables built-in extensions, and that loads these by name.
     const NAMES_BUILTIN: Self = Self { parts: [0, 99, 0] };
     /// The first version that knows `--no-mcp`. An older one exits at an unknown option.

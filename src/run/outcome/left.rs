@@ -1,8 +1,7 @@
 //! What a run leaves beside its answer, in words: the outcome of its check, the files it changed, a branch. They are ours and no
 //! child's, whatever the run has said.
 
-use crate::run::isolation::IsolationReport;
-use crate::run::result::SingleResult;
+use crate::run::result::{IsolationReport, SingleResult};
 use crate::text::figures::counted;
 
 /// Said before the paths of what should be looked at.

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::bootstrap::{
-    ENDED, GUARD, PLACE, PROMPT, Private, SESSION, SESSIONS, STARTED, Script, loader, quoted,
-};
+use super::bootstrap::{ENDED, GUARD, PLACE, PROMPT, Private, SESSION, SESSIONS, STARTED, Script, loader};
 use super::contract::{Job, Launch, Launcher, Materials, Payload, WorkThere};
 use super::fate::{Elsewhere, Fate};
 use super::heard::Heard;
 use super::held;
+use super::quoted::quoted;
 use crate::config::{self, Quote};
 use crate::process::ChildCommand;
 use crate::run::admit::pi::{Origin, PiError, PiProgram};

@@ -14,6 +14,7 @@ mod heard;
 mod held;
 mod local;
 mod only_here;
+mod quoted;
 mod select;
 mod tree;
 
