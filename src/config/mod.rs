@@ -32,6 +32,7 @@ mod tighten;
 mod units;
 
 pub use agent_settings::{AgentBounds, AgentSettings};
+pub(crate) use launcher::PLACEHOLDERS;
 pub use launcher::{LOCAL, Launcher, Quote};
 pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
 pub use reader::{ALL, NamedAgent};

@@ -40,6 +40,12 @@ pub fn store(agent_dir: &Path) -> PathBuf {
     agent_dir.join(SUBAGENTS).join("runs.db")
 }
 
+/// The directory of the locks that say which processes are alive.
+#[must_use]
+pub fn processes(agent_dir: &Path) -> PathBuf {
+    agent_dir.join(SUBAGENTS).join("processes")
+}
+
 /// The directory of the live snapshots of kept runs.
 #[must_use]
 pub fn live(agent_dir: &Path) -> PathBuf {

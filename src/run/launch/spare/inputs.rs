@@ -11,6 +11,7 @@ use crate::agent::{canonical, project_directories};
 use crate::files::layout::is_unread;
 use crate::files::open;
 use crate::process::{ChildCommand, resolve_program, search_path};
+use crate::run::admit::pi::package_files;
 use crate::run::context::HostContext;
 
 /// The files with instructions that pi looks for in the working directory and in those above it.
@@ -36,8 +37,6 @@ const MAX_CONTENT: u64 = 1024 * 1024;
 /// Files and directories of all trees together. With more, a child cannot be told to be up to date, and none waits.
 const MAX_ENTRIES: usize = 4_000;
 const MAX_DEPTH: usize = 12;
-/// How many directories above pi's script are searched for its package.
-const PACKAGE_DEPTH: usize = 6;
 
 /// A digest of all that a child reads. Equal ones say that nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,9 +103,7 @@ impl Seen {
         }
         // An update of pi replaces these, and its script may stay as it is.
         for file in &files {
-            for directory in canonical(file).ancestors().skip(1).take(PACKAGE_DEPTH) {
-                self.times(&directory.join("package.json"));
-            }
+            package_files(file).for_each(|package| self.times(&package));
         }
         if let Some(guardian) = &command.guardian {
             self.times(&guardian.program);
