@@ -479,7 +479,7 @@ async fn what_a_run_has_left_is_told_whatever_its_child_says() {
         ),
     ] {
         let scene = Scene::new(&format!("hear; begin; echo run > .envrc; {ends}"));
-        scene.git_project();
+        let _ = scene.git_project();
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
         let mut request = isolated(scene.root.path());
         let config = json!({

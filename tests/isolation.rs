@@ -480,7 +480,8 @@ async fn repositories_in_any_state_have_private_trees() {
 /// git looks into no directory of a submodule, so nothing of it is on the branch.
 #[tokio::test]
 async fn what_a_child_puts_into_a_submodule_is_not_lost() {
-    let rows: &[(&str, fn(&Isolated))] = &[
+    type Row = (&'static str, fn(&Isolated));
+    let rows: &[Row] = &[
         ("a file", |isolated| isolated.write("inner/made.txt", "made")),
         ("a repository", |isolated| {
             isolated.scene.git_in(&isolated.tree.root.join("inner"), &["init", "-q"]);

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pi_subagent_native::files::layout;
 use pi_subagent_native::orchestrate::{
     Call, CallOrder, EarlyCall, HandOver, TaskSpec, TasksSpec, end_spares, parallel, single,
 };
@@ -361,6 +362,18 @@ async fn a_file_that_is_written_again_as_it_was_outdates_no_child() {
     }
     scene.write("agent/sessions/other/session.jsonl", "");
     scene.write("agent/models-store.json", "{}");
+    assert_eq!(scene.served_by("second").await, spare);
+    scene.leaves(2).await;
+}
+
+#[tokio::test]
+async fn a_run_that_gets_a_private_tree_and_one_whose_tree_is_removed_outdate_no_child() {
+    let scene = Scene::new(TELLS);
+    let trees = layout::private_trees(&scene.path("agent"));
+    fs::create_dir_all(trees.join("earlier")).expect("made");
+    let spare = scene.waiting().await;
+    fs::create_dir(trees.join("other")).expect("made");
+    fs::remove_dir(trees.join("earlier")).expect("removed");
     assert_eq!(scene.served_by("second").await, spare);
     scene.leaves(2).await;
 }

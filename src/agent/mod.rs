@@ -18,6 +18,7 @@
 //! | `policy` | which declared tools a child gets, and why not the others |
 //! | `output_schema` | the shape of the result that a run has to submit |
 //! | `surface` | the tools' descriptions and schemas, and the delegation policy |
+//! | `child_tools` | the descriptions of the tools that our guard registers in a child |
 
 mod catalog;
 mod child_tools;

@@ -4,6 +4,15 @@
 //! The paths come from a store that others can write, so they are not trusted. A directory counts only where
 //! [`layout::runs`](crate::files::layout::runs) puts it, with no link on the way, and only regular files with the names
 //! of a run's files are touched in it. Everything else stays.
+//!
+//! | File | Answers |
+//! |---|---|
+//! | `retain` | what is archived, what is removed, and how many runs have to go |
+//! | `usage` | how much disk space runs take up |
+//! | `place` | whether a path is the directory of a run |
+//! | `directory` | how work stays in that directory, even if its path changes |
+//! | `names` | which files in it are a run's |
+//! | `snapshots` | which snapshots of trees have no run that is on record |
 
 #[cfg_attr(not(unix), path = "directory_elsewhere.rs")]
 mod directory;

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde_json::{Map, Value, json};
 
 use super::keys::{Key, Kind};
-use super::launcher::{LOCAL, Quote};
+use super::launcher::{LOCAL, PLACEHOLDERS, Quote};
 use super::located::{Json, Located, Member, Mistake};
 use crate::agent::tool_name;
 use crate::text::{Position, check_allowed, nearest, quoted, suggestion, without_controls};
@@ -18,7 +18,6 @@ const MAX_TEXT_BYTES: usize = 8 * 1024;
 const NEVER_LSP: [&str; 3] = ["rename", "codeaction", "restart"];
 /// Prefix of the variables that this package sets for its children.
 const RESERVED_ENV: &str = "PI_SUBAGENT_";
-const PLACEHOLDERS: [&str; 7] = ["argv", "cwd", "project", "runId", "agent", "env", "session"];
 /// The placeholders that only one field of a launcher has.
 const PLACED: [(&str, &str); 2] = [("argv", "command"), ("session", "fetch")];
 const LAUNCHER_FIELDS: [(&str, Kind); 9] = [

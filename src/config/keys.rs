@@ -1,5 +1,5 @@
-//! All configuration keys: type, bounds, default, whether the key has an effect yet, and what a project may do to it;
-//! and the settings by key, the form in which files are merged.
+//! All configuration keys: type, bounds, default, and what a project may do to it; and the settings by key, the form in which
+//! files are merged.
 
 use serde_json::{Value, json};
 

@@ -46,6 +46,9 @@ text_enum! {
     }
 }
 
+/// What may stand in braces in its texts.
+pub(crate) const PLACEHOLDERS: [&str; 7] = ["argv", "cwd", "project", "runId", "agent", "env", "session"];
+
 /// The name of the launcher that needs no configuration: this machine.
 pub const LOCAL: &str = "local";
 

@@ -12,6 +12,7 @@
 //! | `settings`, `units` | [`Config`], and how its fields are written as JSON |
 //! | `agent_settings`, `launcher` | those of one agent, and of one launcher |
 //! | `load` | which files are read, and the merged result |
+//! | `located` | where in a file a value stands |
 //! | `reader` | what is wrong with a file, and what of it counts |
 //! | `check` | whether a value is valid, and what would be |
 //! | `tighten` | how much of a project's value is accepted |
@@ -31,6 +32,7 @@ mod tighten;
 mod units;
 
 pub use agent_settings::{AgentBounds, AgentSettings};
+pub(crate) use launcher::PLACEHOLDERS;
 pub use launcher::{LOCAL, Launcher, Quote};
 pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
 pub use reader::{ALL, NamedAgent};

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::text::figures::millis;
+
 /// A duration, as a number of units of this many milliseconds.
 pub(super) struct Unit<const MILLIS: u64>;
 
@@ -11,7 +13,7 @@ pub(super) type Millis = Unit<1>;
 
 impl<const MILLIS: u64> Unit<MILLIS> {
     pub(super) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        u64::try_from(value.as_millis()).unwrap_or(u64::MAX).div_euclid(MILLIS).serialize(to)
+        millis(*value).div_euclid(MILLIS).serialize(to)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {

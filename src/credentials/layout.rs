@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 
 use serde_json::{Map, Value};
 
+use crate::files::layout::is_unread;
+
 /// How an entry appears in a private agent directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Treatment {
@@ -39,12 +41,8 @@ pub(super) const SHELL_PATH: &str = "shellPath";
 
 /// Old names that pi migrates or warns about at its start. The user's own pi does that; a child cannot.
 const MIGRATED: [&str; 4] = ["commands", "hooks", "oauth.json", "tools"];
-/// Entries of other conversations, of this package, or of a single process; and names that a private directory has for
-/// itself.
-const PRIVATE: [&str; 7] =
-    ["sessions", "subagents", "subagent-trees", "tmp", "crashes.json", "shell", "shell.options"];
-/// Locks, logs, old sessions, leftovers of a migration, and half-written files.
-const PRIVATE_ENDINGS: [&str; 5] = [".lock", ".log", ".jsonl", ".migrated", ".tmp"];
+/// Names that a private directory has for itself.
+const TAKEN: [&str; 2] = ["shell", "shell.options"];
 
 /// Decides about one entry. Unknown entries are linked, because settings may name any file in the directory.
 pub(super) fn treatment(name: &OsStr) -> Treatment {
@@ -56,8 +54,7 @@ pub(super) fn treatment(name: &OsStr) -> Treatment {
         "keybindings.json" | "models.json" | "models-store.json" | "trust.json" => {
             Treatment::Copy(Content::Plain)
         }
-        _ if MIGRATED.contains(&name) || PRIVATE.contains(&name) => Treatment::LeaveOut,
-        _ if PRIVATE_ENDINGS.iter().any(|ending| name.ends_with(ending)) => Treatment::LeaveOut,
+        _ if MIGRATED.contains(&name) || TAKEN.contains(&name) || is_unread(name) => Treatment::LeaveOut,
         _ => Treatment::Link,
     }
 }
@@ -85,9 +82,17 @@ mod tests {
         for name in ["auth.json", "models.json", "models-store.json", "settings.json", "trust.json"] {
             assert!(matches!(treatment(OsStr::new(name)), Treatment::Copy(_)), "{name}");
         }
-        for name in
-            ["sessions", "subagents", "auth.json.lock", "pi-debug.log", "mcp.log", "oauth.json", "tmp"]
-        {
+        for name in [
+            "sessions",
+            "subagents",
+            "subagent-trees",
+            "shell",
+            "auth.json.lock",
+            "pi-debug.log",
+            "mcp.log",
+            "oauth.json",
+            "tmp",
+        ] {
             assert_eq!(treatment(OsStr::new(name)), Treatment::LeaveOut, "{name}");
         }
     }

@@ -31,8 +31,6 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 const VERSION_BYTES: usize = 64 * 1024;
 /// Where pi is started for its version: nobody but root can have put anything there.
 const NEUTRAL: &str = "/";
-/// The oldest pi that is tested.
-pub(super) const OLDEST: PiVersion = PiVersion { parts: [0, 87, 1] };
 
 /// Checks everything that a delegation from `cwd` needs. Starts pi once, for its version, and writes only to probe
 /// whether directories are writable. What it says is sanitized. `callbacks` is asked about models.
@@ -266,8 +264,8 @@ async fn child_command(
     };
     let message = format!("pi {printed} ({origin}): {}", pi.display());
     match PiVersion::parse(&printed).or(pi.version) {
-        Some(version) if version < OLDEST => Check::new(AREA, Status::Warning, message)
-            .hint(format!("older than {OLDEST}, the oldest version that is tested; update pi")),
+        Some(version) if version < PiVersion::OLDEST => Check::new(AREA, Status::Warning, message)
+            .hint(format!("older than {}, the oldest version that is tested; update pi", PiVersion::OLDEST)),
         Some(_) => Check::new(AREA, Status::Ok, message),
         None => Check::new(AREA, Status::Warning, message)
             .hint("its version is unknown, so newer options are not used"),

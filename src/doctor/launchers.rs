@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::check::{Check, Status};
-use super::examine::OLDEST;
 use crate::config::Config;
 use crate::process::{Captured, Outcome, capture_fed, resolve_program, search_path};
 use crate::run::admit::pi::PiVersion;
@@ -81,8 +80,8 @@ async fn test(name: &str, launcher: &Configured, cwd: PathBuf, context: &HostCon
                 "`{name}`: pi {version} with our guard in `{cwd}`; a start takes {took}; what a child starts there {held}"
             );
             match PiVersion::parse(&version) {
-                Some(found) if found < OLDEST => Check::new(AREA, Status::Warning, message)
-                    .hint(format!("older than {OLDEST}, the oldest version that is tested; update pi there")),
+                Some(found) if found < PiVersion::OLDEST => Check::new(AREA, Status::Warning, message)
+                    .hint(format!("older than {}, the oldest version that is tested; update pi there", PiVersion::OLDEST)),
                 _ => Check::new(AREA, Status::Ok, message),
             }
         }

@@ -37,6 +37,12 @@ impl StopReason {
         matches!(self, Self::Error | Self::Aborted)
     }
 
+    /// Whether no tool call of the message is executed: it broke off, or the last call may be incomplete.
+    #[must_use]
+    pub fn drops_calls(&self) -> bool {
+        self.is_failure() || *self == Self::Length
+    }
+
     /// Whether the model has finished its turn, if only because of its output limit.
     #[must_use]
     pub fn ends_turn(&self) -> bool {

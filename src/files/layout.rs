@@ -4,6 +4,19 @@ use std::path::{Path, PathBuf};
 
 /// The directory in the user's agent directory that holds all of our files.
 pub const SUBAGENTS: &str = "subagents";
+/// The one beside it, for the private trees of runs: children do not see what is in [`SUBAGENTS`].
+pub const PRIVATE_TREES: &str = "subagent-trees";
+
+/// Entries of the user's agent directory that belong to other conversations, to this package, or to a single process.
+const UNREAD: [&str; 5] = ["sessions", SUBAGENTS, PRIVATE_TREES, "tmp", "crashes.json"];
+/// Locks, logs, old sessions, leftovers of a migration, and half-written files.
+const UNREAD_ENDINGS: [&str; 5] = [".lock", ".log", ".jsonl", ".migrated", ".tmp"];
+
+/// Whether no child reads this entry of the user's agent directory.
+#[must_use]
+pub fn is_unread(name: &str) -> bool {
+    UNREAD.contains(&name) || UNREAD_ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
 
 /// A run's system prompt.
 pub const PROMPT: &str = "prompt.md";
@@ -27,6 +40,12 @@ pub fn store(agent_dir: &Path) -> PathBuf {
     agent_dir.join(SUBAGENTS).join("runs.db")
 }
 
+/// The directory of the locks that say which processes are alive.
+#[must_use]
+pub fn processes(agent_dir: &Path) -> PathBuf {
+    agent_dir.join(SUBAGENTS).join("processes")
+}
+
 /// The directory of the live snapshots of kept runs.
 #[must_use]
 pub fn live(agent_dir: &Path) -> PathBuf {
@@ -48,10 +67,10 @@ pub fn snapshots(agent_dir: &Path) -> PathBuf {
 /// What is known of the private tree of a run, in the directory of its snapshot. It goes when the run was taken over.
 pub const PRIVATE_TREE: &str = "private.json";
 
-/// The directory of the private trees of runs. Not among our other files, which children do not see.
+/// The directory of the private trees of runs.
 #[must_use]
 pub fn private_trees(agent_dir: &Path) -> PathBuf {
-    agent_dir.join("subagent-trees")
+    agent_dir.join(PRIVATE_TREES)
 }
 
 /// The directory of the locks of trees that runs write to.

@@ -3,7 +3,8 @@
 //! [`layout`] has every name below the agent directory and in the directory of a run, [`private`] creates files that
 //! only their owner may read, [`owned`] opens files of ours, `exclusive` locks them, and [`open`] paths that may be
 //! anything.
-//! [`FileError`] names the path that something failed at, [`Foreign`] says why a file is none of ours. Like `text`, it uses no layer above.
+//! The errors are in `error`: [`FileError`] names the path that something failed at, [`Foreign`] says why a file is none of
+//! ours. Like `text`, it uses no layer above.
 
 mod error;
 #[cfg_attr(windows, path = "exclusive_windows.rs")]

@@ -160,7 +160,7 @@ fn not_regular() -> io::Error {
 }
 
 /// Whether the kernel makes the file up. Such files look regular and have no end, block, or forget what was read: a link
-/// to `/proc/kmsg` would take the kernel's log from whoever reads it.
+/// to `/proc/kmsg` would take the kernel's log from its readers.
 #[cfg(target_os = "linux")]
 fn is_of_kernel(file: &File) -> io::Result<bool> {
     let found = rustix::fs::fstatfs(file)?.f_type;

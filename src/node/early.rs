@@ -7,6 +7,7 @@ use tokio::runtime::Handle;
 
 use super::options::EarlyOptions;
 use super::runtime::promise;
+use crate::event::StopReason;
 use crate::orchestrate::{self, PieceKind};
 
 /// A call whose arguments are still arriving; see `bootEarly`. Dropping it is the same as `end`.
@@ -176,7 +177,7 @@ impl EarlyCalls {
     /// A message of the model is complete. Of one that ended with `error`, `aborted` or `length`, no call is executed.
     #[napi(catch_unwind)]
     pub fn message_ended(&self, stop_reason: Option<String>) {
-        let is_cut_off = matches!(stop_reason.as_deref(), Some("error" | "aborted" | "length"));
+        let is_cut_off = stop_reason.is_some_and(|reason| StopReason::from(&*reason).drops_calls());
         self.0.lock().message_ended(is_cut_off);
     }
 

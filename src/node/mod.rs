@@ -13,9 +13,10 @@
 //! |---|---|
 //! | Which options does a call take, and what are their defaults? | `options`; environment and directories: `context/`, which also knows where the addon and its warden are |
 //! | How does a call run beside JavaScript, and who ends it? | `handle`; with its thread: `teardown` |
+//! | How does a child boot while its call still arrives? | `early` |
 //! | How does native code call JavaScript back? | `callbacks` |
-//! | What does a result look like? | `result` |
-//! | What is drawn? | `drawing`, `cards`, `present` |
+//! | What does a result look like, and how does it become JavaScript's? | `result`, `into_js` |
+//! | What is drawn? | `drawing`, `cards`, `present`; of background runs `runs` |
 //! | Which agents, tools and settings are there? | `agents`, `config`; what is wrong with them: `doctor` |
 //! | Sanitizing, truncating, collecting without a run | `text/` |
 //! | Which threads are there? | `runtime` |

@@ -198,7 +198,8 @@ pub struct TaskOptions {
     /// The agent's name.
     pub agent: String,
     /// The directory the child works in, which also decides which project agents there are. Absolute, or relative to
-    /// the directory of the conversation, which is the default.
+    /// the directory of the conversation.
+    /// @default the directory of the conversation
     pub cwd: Option<String>,
     /// The task. In a step of a chain `{previous}` stands for the answer of the step before, `{task}` for the task of
     /// the first step, and `{{previous}}` for the word in braces.

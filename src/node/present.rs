@@ -1,4 +1,4 @@
-//! The words and figures of runs, for whoever draws them.
+//! The words and figures of runs, for the code that draws them.
 
 use std::time::Duration;
 

@@ -11,12 +11,12 @@ use tokio::time::sleep;
 use super::call::watched;
 use super::call_order::CallOrder;
 use super::early::{Handover, Successor, claim_all, take_spare};
-use super::queue::{Group, Permit, Queue, Request, Ticket, UserCap, WaitStatus};
-use super::writers::{turn_of, writes};
+use super::limits::request;
+use super::queue::{Group, Permit, Queue, Request, Ticket, WaitStatus};
+use super::writers::turn_of;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
     AdmittedRun, Booted, Control, HostCallbacks, Progress, ProgressSender, RunState, ToolResult, Watchers,
-    off_thread, store_of,
 };
 use crate::text::figures::millis;
 
@@ -211,31 +211,5 @@ fn waiting(WaitStatus { position, held_until, behind }: WaitStatus, since: Insta
         held_for_ms: held_until.map(|until| millis(until.saturating_duration_since(Instant::now()))),
         elapsed_ms: millis(since.elapsed()),
         ..Progress::default()
-    }
-}
-
-/// The limits that hold for this run. Waits for the disk at most.
-pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) -> Request {
-    let (config, agent_dir) = (ready.config(), ready.spec.context.agent_dir.clone());
-    if let Some((launcher, max_concurrent)) = ready.launcher() {
-        return Request {
-            provider: ready.provider().map(str::to_owned),
-            max_concurrent,
-            lane: Some(launcher.to_owned()),
-            early_limit: 0,
-            per_user: None,
-            group,
-            writes: None,
-        };
-    }
-    let store = off_thread(move || store_of(&agent_dir)).await.ok().flatten();
-    Request {
-        provider: ready.provider().map(str::to_owned),
-        max_concurrent: config.max_concurrent,
-        lane: None,
-        early_limit: config.parallel_concurrency,
-        per_user: store.map(|store| UserCap { store, cap: config.max_concurrent_per_user }),
-        group,
-        writes: writes(ready),
     }
 }

@@ -12,6 +12,7 @@
 //! | `single`, `parallel`, `chain` | the three ways to run tasks that a caller waits for |
 //! | `prepare_all` | checks all runs of a call before the first one starts |
 //! | `admission` | the way of a run to its permit |
+//! | `limits` | which limits a run has in the queue |
 //! | `writers` | the turn of a run at the work tree that it writes to |
 //! | `call_order` | calls enter the queue in the order in which they were made |
 //! | `hand_over` | asks a call to end its wait while its runs go on in the background |
@@ -31,6 +32,7 @@ mod call_progress;
 mod chain;
 mod early;
 mod hand_over;
+mod limits;
 mod parallel;
 mod prepare_all;
 pub mod queue;

@@ -174,7 +174,7 @@ pub(crate) fn message(announcements: &[DeliveryBody]) -> String {
     announcements.iter().map(|announcement| announcement.in_full(share)).collect::<Vec<_>>().join("\n\n")
 }
 
-/// What a session keeps beside the message: whoever opens it sees by the ids what has been delivered, and draws the runs.
+/// What a session keeps beside the message: a pi that opens it sees by the ids what has been delivered, and draws the runs.
 pub(crate) fn announcement_details(delivery_ids: &[String], runs: &[BackgroundRun]) -> Value {
     let room = KEPT_RESULT_BYTES / runs.len().max(1);
     let run_ids: Vec<_> = runs.iter().map(|run| &run.run_id).collect();

@@ -1,6 +1,7 @@
 //! How many of several runs are in which state.
 
 use super::drawing::{Color, Span};
+use crate::run::RunState;
 
 /// A word, its colour, and the states that it counts.
 const COUNTED: [(&str, Color, &[&str]); 11] = [
@@ -19,7 +20,7 @@ const COUNTED: [(&str, Color, &[&str]); 11] = [
 
 /// Whether a child is at work in this state, or about to be.
 pub(crate) fn is_active(state: &str) -> bool {
-    matches!(state, "starting" | "running" | "retrying")
+    matches!(RunState::parse(state), Some(RunState::Starting | RunState::Running | RunState::Retrying))
 }
 
 /// Whether this state is an end.
@@ -34,4 +35,19 @@ pub(crate) fn counts(states: &[&str], more: &str) -> Vec<Span> {
         (count, *color, format!("{count} {more}{word}"))
     });
     counted.filter(|(count, ..)| *count > 0).map(|(_, color, text)| Span::new(color, text)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{RunOutcome, TaskState};
+
+    #[test]
+    fn each_state_is_counted_once() {
+        let states = [&["planned", TaskState::Waiting.as_str()], RunState::TEXTS, RunOutcome::TEXTS].concat();
+        for state in states {
+            let counted = COUNTED.iter().filter(|(_, _, counted)| counted.contains(&state)).count();
+            assert_eq!(counted, 1, "{state}");
+        }
+    }
 }

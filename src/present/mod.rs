@@ -7,6 +7,7 @@
 //! |---|---|
 //! | What is an answer made of? | `report`: [`Report`], [`ReportLine`], [`Mark`] |
 //! | Which mark and words has a state, and what was used? | `state_words`, `usage_words` |
+//! | How many of several runs are in which state? | `counts` |
 //! | How is a run named and summed up in a few words? | `run_words` |
 //! | How are durations, tokens, money and sizes written? | `crate::text::figures` |
 //! | What is a drawing, and how does it fit a screen? | `drawing/`: [`Drawing`], [`Row`], [`Fit`] |

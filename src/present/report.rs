@@ -133,7 +133,7 @@ pub struct Report {
     pub title: String,
     /// The lines below the title.
     pub lines: Vec<ReportLine>,
-    /// The key of a run that whoever asked wants to see at work.
+    /// The key of a run that the person who asked wants to see at work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<String>,
 }

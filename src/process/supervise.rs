@@ -129,7 +129,7 @@ pub async fn supervise(
 }
 
 impl Started {
-    /// The duty to clean up after the child, for whoever made its files. `None` when it was taken before.
+    /// The duty to clean up after the child, for the caller that made its files. `None` when it was taken before.
     pub(crate) fn take_clean_up(&mut self) -> Option<CleanUp> {
         self.clean_up.take()
     }

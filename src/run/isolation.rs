@@ -14,6 +14,7 @@ use crate::run::admit::resolve::ResolvedRun;
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
 use crate::run::launch::launcher::{Heard, WorkThere};
+use crate::run::result::IsolationReport;
 use crate::run::snapshots::snapshot_store;
 use crate::text::chain;
 use crate::text::figures::counted;
@@ -25,25 +26,6 @@ use crate::workspace::{
 const KILLING: Duration = Duration::from_secs(3);
 /// How often we look whether it has ended.
 const POLL: Duration = Duration::from_millis(200);
-
-/// What an isolated run has left.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct IsolationReport {
-    /// The branch with all that it did; absent when it changed nothing.
-    pub branch: Option<String>,
-    /// The file with the same as a patch.
-    pub patch: Option<String>,
-    /// How many commits the child has made itself.
-    pub commits: u32,
-    /// Files that differ.
-    pub files: usize,
-    /// Lines that were added.
-    pub insertions: u64,
-    /// Lines that were removed.
-    pub deletions: u64,
-    /// The private tree, if it was kept because not everything could be taken over.
-    pub kept: Option<String>,
-}
 
 /// What was taken over from a private tree.
 pub(in crate::run) struct TakenOver {

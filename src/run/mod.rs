@@ -52,7 +52,6 @@ pub use callbacks::{Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallba
 pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool};
 pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers};
-pub use isolation::IsolationReport;
 pub(crate) use isolation::recover_trees;
 pub(crate) use launch::sweep_leftovers;
 pub use launch::{Booted, Memory, SpareWish};
@@ -61,8 +60,8 @@ pub(crate) use outcome::left::{files_words, has_to_be_told, left_words};
 pub use progress::{Progress, ProgressSender, Resources, RetryNotice, TaskProgress};
 pub(crate) use result::ANNOUNCE_SKIP;
 pub use result::{
-    Announcement, CallError, CheckReport, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult,
-    TimeoutReason, ToolResult,
+    Announcement, CallError, CheckReport, ErrorCode, IsolationReport, Mode, RunDetails, SandboxReport,
+    SingleResult, TimeoutReason, ToolResult,
 };
 pub(crate) use snapshots::snapshot_store;
 pub use spec::{Resumption, RunId, RunOverrides, RunSpec, Timeout};

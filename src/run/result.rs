@@ -10,7 +10,6 @@ use super::progress::{Progress, Resources, TaskProgress};
 use super::state::RunOutcome;
 use crate::agent::Network;
 use crate::event::{DisplayItem, Usage};
-use crate::run::isolation::IsolationReport;
 use crate::text::figures::epoch_ms;
 use crate::text::{RedactedValues, text_enum};
 
@@ -86,6 +85,25 @@ pub struct CheckReport {
     pub runs: u32,
     /// The end of what it printed the last time.
     pub output: String,
+}
+
+/// What an isolated run has left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IsolationReport {
+    /// The branch with all that it did; absent when it changed nothing.
+    pub branch: Option<String>,
+    /// The file with the same as a patch.
+    pub patch: Option<String>,
+    /// How many commits the child has made itself.
+    pub commits: u32,
+    /// Files that differ.
+    pub files: usize,
+    /// Lines that were added.
+    pub insertions: u64,
+    /// Lines that were removed.
+    pub deletions: u64,
+    /// The private tree, if it was kept because not everything could be taken over.
+    pub kept: Option<String>,
 }
 
 /// What one agent did with one task. All strings are sanitized and bounded.

@@ -21,6 +21,10 @@
 //! | `connect`, `schema` | opening, checking and migrating the database file |
 //! | `transact` | transactions, and waiting for other processes |
 //! | `presence` | which processes are alive, and which are stopped |
+//! | `queue` | which run of which process may start next |
+//! | `spending` | what a session has spent on delegated work |
+//! | `runs/` | which background runs there are, and what is still to be delivered |
+//! | `error` | why the store cannot be used |
 
 mod attach;
 mod connect;

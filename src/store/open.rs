@@ -65,9 +65,8 @@ impl Store {
     /// When it cannot be used. A damaged file is kept under another name and replaced by a new one; the file of a newer
     /// release is not touched.
     pub fn open(agent_dir: &Path) -> Result<Self, StoreError> {
-        let directory = agent_dir.join(layout::SUBAGENTS);
         let path = layout::store(agent_dir);
-        let processes = directory.join("processes");
+        let processes = layout::processes(agent_dir);
         private::create_dir_all(&processes).map_err(FileError::at(&processes))?;
         if is_remote(&processes) {
             return Err(StoreError::NotShared(path));

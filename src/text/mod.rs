@@ -11,6 +11,7 @@
 //! | Where do lines, characters and positions begin? | `lines` in a stream, `position` in a text |
 //! | How is JSON read while it arrives? | `json/` |
 //! | Where is a text code? | `code` |
+//! | How is it marked where somebody else's words begin and end? | `fence` |
 //! | Which lines has a text lost and gained? | `diff` |
 //! | How does a message name a mistake, a value, its causes? | `diagnostic` |
 //! | How are durations, sizes and money written? | `figures` |

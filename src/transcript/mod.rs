@@ -12,4 +12,5 @@ mod read;
 
 #[cfg(test)]
 pub(crate) use read::ANNOUNCE_WORDS;
+pub(crate) use read::MAX_HEADER;
 pub use read::{Transcript, TranscriptEntry, TranscriptRole, Wanted, last_text, read_transcript, session_id};

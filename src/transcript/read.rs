@@ -17,8 +17,8 @@ const MAX_TEXT: usize = 16 * 1024;
 const MAX_TOTAL: usize = 1024 * 1024;
 /// How the request for an announcement begins, which a transcript shows in a few words.
 pub(crate) const ANNOUNCE_WORDS: &str = "Your work on the task is done, and its result is kept.";
-/// Bytes looked at for the header, the first line of a file.
-const MAX_HEADER: u64 = 64 * 1024;
+/// Bytes looked at for the header, the first line of a file; it has an id, a time and a directory.
+pub(crate) const MAX_HEADER: u64 = 64 * 1024;
 /// Longest session id.
 const MAX_ID: usize = 64;
 

@@ -90,8 +90,8 @@ pub(crate) struct HeldTree {
 }
 
 impl HeldTree {
-    /// What holds the tree. Whoever has it too, such as the warden of a child, holds the tree with us if we are killed; when
-    /// we give it back, that no longer counts.
+    /// What holds the tree. A process that has it beside us, such as the warden of a child, goes on holding the tree if we are
+    /// killed, and no longer once we give it back.
     pub(crate) fn lock(&self) -> Arc<File> {
         Arc::clone(&self.lock)
     }

@@ -1,6 +1,6 @@
 //! Write locks that belong to an open file (`F_OFD_SETLK`).
 //!
-//! A `flock` can be taken through any descriptor. This one needs a descriptor that is open for writing, so whoever may
+//! A `flock` can be taken through any descriptor. This one needs a descriptor that is open for writing, so a process that may
 //! only read cannot pass for its holder. The kernel releases it when the process ends, even after `SIGKILL`.
 
 use std::fs::File;

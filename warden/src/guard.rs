@@ -122,7 +122,7 @@ pub(crate) fn guard(
         held: Vec::new(),
     };
     let left = guard.watch(&events);
-    // Before the last report: whoever has heard it may take the same locks again.
+    // Before the last report: the host that hears it may take the same locks again.
     guard.held.clear();
     let parting = channel.part(&Report::Gone(Tally { left, ..guard.meter.tally() }));
     // A child that not even SIGKILL ended is reported as killed.

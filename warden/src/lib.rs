@@ -7,27 +7,32 @@
 //!
 //! The socket keeps message boundaries (`SOCK_SEQPACKET`). The first order, [`Order::Start`], carries one descriptor:
 //! the child's standard input; [`Order::Hold`] carries a lock of the host's. The child's output goes straight to the warden's descriptors 1 and 2.
+//!
+//! | Question | File |
+//! |---|---|
+//! | what are the arguments, the messages, the answer of `--probe`, and the options of the shell | `protocol/` |
+//! | who holds a lock of an open file | `file_lock` |
+//! | which processes there are, and who started them | `proc_stat` |
+//! | how a tree is removed that a child may have made hard to remove | `remove` |
+//! | whether an error says something about the machine, or about this moment only | `transient` |
 
-mod abilities;
 #[cfg(target_os = "linux")]
 pub mod file_lock;
-mod message;
-mod options;
 #[cfg(target_os = "linux")]
 mod proc_stat;
+mod protocol;
 #[cfg(unix)]
 mod remove;
-mod tool_shell;
 mod transient;
 
-pub use abilities::Abilities;
-pub use message::{Ending, LimitKind, Mechanism, Order, OverLimit, Report, Stage, Tally};
-pub use options::{Limits, Options, Sandbox};
 #[cfg(target_os = "linux")]
 pub use proc_stat::{Stat, processes};
+pub use protocol::{
+    Abilities, Ending, LimitKind, Limits, Mechanism, Options, Order, OverLimit, Report, Sandbox, Stage,
+    Tally, ToolShell,
+};
 #[cfg(unix)]
 pub use remove::remove_tree;
-pub use tool_shell::ToolShell;
 pub use transient::{SHORT_OF_RESOURCES, is_transient, shown};
 
 /// The longest message in either direction, in bytes.

@@ -1,4 +1,4 @@
-//! Guards the process tree of one child. The library of this crate defines its arguments and messages.
+//! Guards the process tree of one child. The library of this crate, in the same folder, defines its arguments and messages.
 //!
 //! | Question | File |
 //! |---|---|

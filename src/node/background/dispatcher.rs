@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use napi_derive::napi;
 
+use crate::event::StopReason;
 use crate::node::into_js::{IntoJs, object_into_js};
 use crate::orchestrate::background::{self, DISPATCHER_LOOK, Dispatcher};
 use crate::text::figures::millis;
@@ -124,7 +125,7 @@ impl DeliveryDispatcher {
     /// The model has ended a message, for this reason.
     #[napi(catch_unwind)]
     pub fn answered(&mut self, stop_reason: Option<String>) {
-        self.0.answered(matches!(stop_reason.as_deref(), Some("aborted" | "error")));
+        self.0.answered(stop_reason.is_some_and(|reason| StopReason::from(&*reason).is_failure()));
     }
 
     /// The session may contain more than before.

@@ -19,11 +19,13 @@ use crate::text::{
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
 pub struct SanitizeOptions {
-    /// Exact secret values. Default: those in this process's environment.
+    /// Exact secret values.
+    /// @default those in this process's environment
     pub secrets: Option<Vec<String>>,
     /// The text of a file in the format of pi's `auth.json`; its credentials are added to `secrets`.
     pub auth_json: Option<String>,
-    /// The user's home directories. Default: this user's.
+    /// The user's home directories.
+    /// @default this user's
     pub homes: Option<Vec<String>>,
     /// Which home directories are shown as `~`: the user's own, but not in code; everybody's, in code too; none.
     /// @default "own"

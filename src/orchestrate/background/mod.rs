@@ -8,7 +8,7 @@
 //! watch      other processes and time: requests, runs of dead processes, archive, quota
 //! ```
 //!
-//! A [`BackgroundService`], one per agent directory, holds all of the state; every function takes it as an argument.
+//! A [`BackgroundService`] (`service`), one per agent directory, holds all of the state; every function takes it as an argument.
 //!
 //! | Question | File |
 //! |---|---|
@@ -16,12 +16,14 @@
 //! | Which runs does this process host? | `registry`: `RunRegistry` of `live_run`: `LiveRun` |
 //! | What is stored, and where if the store fails? | `repository`: `RunRepository` |
 //! | What remains when the database is removed or damaged? | `restore` |
+//! | What happens to a run between its permit and its end? | `drive` |
 //! | How does a run end, and what is delivered then? | `ending`: `Ending` |
 //! | What does a conversation show, and what is on its way into it? | `conversation`: [`ConversationView`], `Outbox`, [`BackgroundEvent`] |
 //! | What claims, delivers and releases deliveries? | `deliver` |
 //! | When does a host that owns its session get a message, how often, and when has it arrived? | `conversation`: [`Dispatcher`] |
 //! | How are runs shown that a call waits for? | `foreground` |
 //! | How does a run ask its conversation? | `question`: `AsksConversation`, `OpenQuestion` |
+//! | What is done for runs of other processes and dead ones, and when? | `watch` |
 //! | When are transcripts archived and directories removed? | `retention`: `Retention` |
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `keeper`, `live_snapshot` |
 //! | What can a user do with a run, and type? | `actions`, [`commands`] |

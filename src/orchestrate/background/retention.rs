@@ -14,7 +14,7 @@ use crate::store::now_ms;
 use crate::text::chain;
 use crate::text::figures::millis;
 
-/// How long after its end was told the files of a run are kept in any case: whoever was told may look at them.
+/// How long after its end was told the files of a run are kept in any case: the person who was told may look at them.
 const NEWS_MS: i64 = 60 * 60 * 1000;
 
 /// Archives and removes the files of ended runs. Every method blocks.

@@ -68,7 +68,7 @@ pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
 }
 
 /// Ends all background runs of this process because the process is ending, and waits until their ends are stored. Returns
-/// what to tell whoever ended it, if there were any.
+/// what to tell the user, if there were any.
 pub async fn close_all() -> Option<String> {
     let services: Vec<_> = SERVICES.lock().values().cloned().collect();
     let ended: Vec<_> =

@@ -17,7 +17,7 @@ const MAX_INDENT: u8 = 8;
 pub(super) struct StoredReport {
     title: String,
     pub lines: Vec<StoredLine>,
-    /// For whoever draws nothing.
+    /// For hosts that draw nothing.
     #[serde(rename = "text")]
     _text: String,
 }

@@ -170,7 +170,7 @@ impl ShownRun {
             }];
         }
         let said = gist(self.text.as_deref().unwrap_or_default());
-        // What was said before the newest call is left out by whoever keeps it.
+        // What was said before the newest call is left out where it is kept.
         match self.last_tool.as_deref().filter(|_| said.is_empty()) {
             Some(call) => call_spans(&brief(call)),
             None => vec![Span::new("toolOutput", said)],

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::agent::canonical;
 use crate::files::open;
 use crate::process;
 use crate::run::context::HostContext;
@@ -23,6 +24,8 @@ pub struct PiVersion {
 }
 
 impl PiVersion {
+    /// The oldest pi that is tested.
+    pub(crate) const OLDEST: Self = Self { parts: [0, 87, 1] };
     /// The first version whose `--no-extensions` also disables built-in extensions, and that loads these by name.
     const NAMES_BUILTIN: Self = Self { parts: [0, 99, 0] };
     /// The first version that knows `--no-mcp`. An older one exits at an unknown option.
@@ -206,11 +209,18 @@ struct Package {
     version: String,
 }
 
+/// Where the description of the package can be that a file belongs to, the nearest first.
+pub(in crate::run) fn package_files(file: &Path) -> impl Iterator<Item = PathBuf> {
+    let real = canonical(file);
+    let folders: Vec<PathBuf> =
+        real.ancestors().skip(1).take(PACKAGE_SEARCH_DEPTH).map(Path::to_path_buf).collect();
+    folders.into_iter().map(|folder| folder.join("package.json"))
+}
+
 /// The version of the pi package that a file belongs to.
 fn package_version(file: &Path) -> Option<PiVersion> {
-    let real = file.canonicalize().ok()?;
-    real.ancestors().skip(1).take(PACKAGE_SEARCH_DEPTH).find_map(|folder| {
-        let file = open::regular(&folder.join("package.json")).ok()?;
+    package_files(file).find_map(|file| {
+        let file = open::regular(&file).ok()?;
         let package: Package = serde_json::from_slice(&open::read(file, MAX_PACKAGE_BYTES).ok()?).ok()?;
         PACKAGE_NAMES.contains(&package.name.as_str()).then(|| PiVersion::parse(&package.version))?
     })

@@ -5,6 +5,7 @@
 //! run is alive as long as it is locked, and the kernel releases that lock however its process ends. What is left without a
 //! note: `unnoted`.
 
+mod clear;
 mod unnoted;
 
 use std::collections::BTreeSet;
@@ -18,23 +19,17 @@ use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use pi_subagent_warden::{is_transient, remove_tree};
-use rustix::fs::{AtFlags, CWD, fstat, unlinkat};
+use pi_subagent_warden::is_transient;
 use uuid::Uuid;
 
-use super::private_dirs::{PrivateDirs, temporary_name};
-use super::resume::lock_dead;
+use self::clear::{NOTE, Noted, clear, our_uid};
+use super::private_dirs::temporary_name;
 use crate::files::{FileError, layout, open, private};
 
 /// Notes that are read at one start. Who has more gets rid of the rest at the next ones.
 const MAX_NOTES: usize = 1024;
 /// The longest note, in bytes: two paths.
 const MAX_NOTE: u64 = 16 * 1024;
-
-/// The extension of notes.
-const NOTE: &str = "run";
-/// The name of the guard in earlier releases.
-const FORMER_GUARD: &str = "guard.ts";
 
 /// A note is written within microseconds.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(60);
@@ -155,13 +150,6 @@ fn is_old(path: &Path) -> bool {
     age.is_ok_and(|age| age.is_ok_and(|age| age > WRITTEN_WITHIN))
 }
 
-/// The directories that a note names.
-#[derive(Debug, PartialEq, Eq)]
-struct Noted {
-    run: PathBuf,
-    temporary: Option<PathBuf>,
-}
-
 /// Reads a note of ours. `None` when it names nothing that a run creates, or is not written to its end.
 fn read(path: &Path) -> io::Result<Option<Noted>> {
     let file = open::regular_no_follow(path)?;
@@ -181,49 +169,6 @@ fn parse(bytes: &[u8]) -> Option<Noted> {
         && run.is_absolute()
         && temporary.is_none_or(|path| path.is_absolute() && path.file_name() == Some(&temporary_name(id)));
     is_whole.then(|| Noted { run: run.to_owned(), temporary: temporary.map(Path::to_path_buf) })
-}
-
-/// Removes what a run has left, with the agent directory of its child, unless it is alive. Returns whether nothing is left.
-fn clear(Noted { run, temporary }: &Noted, agent: Option<&Path>) -> io::Result<bool> {
-    let directory = match open::directory_no_follow_at(CWD, run) {
-        Err(error) if io::Error::from(error).kind() == io::ErrorKind::NotFound => None,
-        opened => Some(opened?),
-    };
-    // Held until all is removed, so that nobody continues the run meanwhile.
-    let mut lock = None;
-    if let Some(directory) = &directory {
-        if fstat(directory)?.st_uid != our_uid() {
-            return Ok(false);
-        }
-        // Where there are no locks, nobody can tell whether the run is alive.
-        lock = lock_dead(run);
-        if lock.is_none() {
-            return Ok(false);
-        }
-        PrivateDirs::clear(run)?;
-        for name in [layout::PROMPT, layout::GUARD, FORMER_GUARD] {
-            match unlinkat(directory, name, AtFlags::empty()).map_err(io::Error::from) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-    }
-    agent.map_or(Ok(()), remove_tree)?;
-    if let Some(temporary) = temporary {
-        match fs::symlink_metadata(temporary) {
-            // Only its owner can have put it there: the system's temporary directory is sticky.
-            Ok(found) if found.is_dir() && found.uid() == our_uid() => remove_tree(temporary)?,
-            _ => {}
-        }
-    }
-    drop(lock);
-    // Fails on purpose if something is kept in it.
-    let _ = fs::remove_dir(run);
-    Ok(true)
-}
-
-fn our_uid() -> u32 {
-    rustix::process::geteuid().as_raw()
 }
 
 #[cfg(test)]

@@ -14,9 +14,7 @@ use crate::files::exclusive::{has_no_locks, lock as try_lock, remove};
 use crate::files::open::refuse_links;
 use crate::files::{FileError, layout, private};
 use crate::run::spec::Resumption;
-
-/// The longest first line of a session, in bytes; it has an id, a time and a directory.
-const MAX_HEADER: u64 = 64 * 1024;
+use crate::transcript::MAX_HEADER;
 
 /// How long a run that has been continued or swept is waited for: a sweep removes a few files.
 const PATIENCE: Duration = Duration::from_millis(300);

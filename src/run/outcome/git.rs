@@ -1,4 +1,4 @@
-//! Runs git in a work tree that may have been made to harm whoever looks at it.
+//! Runs git in a work tree that may have been made to harm those who look at it.
 //!
 //! A repository's own files can name programs that git runs even for `git status`: filters, a file system monitor, hooks,
 //! the helpers of transports and of submodules, and the configuration of a bare repository that lies in the work tree

@@ -1,8 +1,7 @@
 //! What a run leaves beside its answer, in words: the outcome of its check, the files it changed, a branch. They are ours and no
 //! child's, whatever the run has said.
 
-use crate::run::isolation::IsolationReport;
-use crate::run::result::SingleResult;
+use crate::run::result::{CheckReport, IsolationReport, SingleResult};
 use crate::text::figures::counted;
 
 /// Said before the paths of what should be looked at.
@@ -10,7 +9,7 @@ const FLAGGED: &str = "Look at these first, they run code later or tell agents w
 
 /// What became of the work of a run. Empty when it has neither a check nor changes. The texts of the result are sanitized.
 pub(crate) fn left_words(single: &SingleResult) -> String {
-    let check = single.check.as_ref().map(|check| check.text());
+    let check = single.check.as_ref().map(CheckReport::text);
     [check, files_words(single)].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 

@@ -13,8 +13,9 @@
 //! | `checked` | how the check of its work ended |
 //! | `clean` | what of a child's words leaves the process |
 //! | `announcement` | what a child announces with its last words |
-//! | `flagged` | which of them run code later |
+//! | `structured` | what of a submitted result stands in the text, and what in a file |
 //! | `changes`, `git` | which files a run changed, asked of a git that a hostile work tree cannot use |
+//! | `flagged` | which of these files run code later, or tell agents what to do |
 
 pub(crate) mod announcement;
 pub(crate) mod changes;

@@ -17,10 +17,12 @@ use crate::event::{Refusal, StopReason, Usage};
 use crate::process::{Outcome, Supervision};
 use crate::run::admit::resolve::Withheld;
 use crate::run::admit::sandbox::SandboxPlan;
-use crate::run::isolation::{IsolationReport, TakenOver};
+use crate::run::isolation::TakenOver;
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::private_dirs::PrivateDirs;
-use crate::run::result::{Announcement, CallError, ErrorCode, RunDetails, SingleResult, ToolResult};
+use crate::run::result::{
+    Announcement, CallError, ErrorCode, IsolationReport, RunDetails, SingleResult, ToolResult,
+};
 use crate::run::spec::RunId;
 use crate::run::state::RunOutcome;
 use crate::text::figures::millis;

@@ -7,9 +7,8 @@ use crate::agent::SUBMIT;
 use crate::event::{Collected, MAX_SUBMITTED, StopReason, Submitted, provider_message};
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::admit::gates::failed_gate;
-use crate::run::isolation::IsolationReport;
 use crate::run::launch::launcher::Elsewhere;
-use crate::run::result::{CheckReport, ErrorCode, TimeoutReason};
+use crate::run::result::{CheckReport, ErrorCode, IsolationReport, TimeoutReason};
 use crate::run::state::RunOutcome;
 use crate::text::one_line;
 

@@ -2,6 +2,17 @@
 //!
 //! A pass strips control sequences, then collects edits on what is left (exact secrets, rules, home directories,
 //! stack frames), settles overlaps and applies them once. Every step is linear in the text.
+//!
+//! | File | Answers |
+//! |---|---|
+//! | `sanitizer` | which steps a pass has, and how much of a text that goes on can be shown |
+//! | `sanitized` | what shows that a text has passed |
+//! | `controls`, `invisible` | which control sequences go, and which characters that nobody sees |
+//! | `frames` | how a long stack trace is shortened |
+//! | `json` | how strings, keys and values of JSON are cleaned |
+//! | `allowed` | what a user says is no secret |
+//! | `parts` | where a later pass has to look |
+//! | `tally` | how many values went, and by which rules |
 
 mod allowed;
 mod controls;

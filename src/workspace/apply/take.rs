@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use super::error::ApplyError;
 use super::flagged::{is_flagged, is_unsafe, leads_out};
@@ -12,6 +12,7 @@ use super::merge::{Choice, LINK, Merged, choice};
 use super::record::Applied;
 use super::write::{State, Step, permissions, write};
 use crate::files::{FileError, private};
+use crate::text::figures::epoch_ms;
 use crate::workspace::root::REPOSITORY;
 use crate::workspace::snapshot::{
     Apply, Call, Change, File, Name, Snapshot, SnapshotError, SnapshotStore, copy_with_time, index_line,
@@ -83,8 +84,7 @@ impl SnapshotStore {
         }
         let (root, looked) = (snapshot.root.clone(), changes.clone());
         let (modes, made) = off_thread(move || surroundings(&root, &looked)).await;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let at_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        let at_ms = epoch_ms(SystemTime::now()).unsigned_abs();
         let apply = Apply { before, after, at_ms, is_complete: false, modes, made };
         let kept = Snapshot { applied: Some(apply.clone()), ..snapshot.clone() };
         self.keep(&kept).await?;

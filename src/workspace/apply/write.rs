@@ -68,20 +68,20 @@ mod imp {
 
 #[cfg(unix)]
 mod imp {
-    use std::fs::File;
     use std::io::{Read as _, Write as _};
     use std::os::fd::{AsFd, BorrowedFd};
     use std::os::unix::fs::PermissionsExt as _;
 
     use rustix::fs::{
-        AtFlags, FileType, Mode, OFlags, RawMode, RenameFlags, fchmod, openat, readlinkat, renameat,
-        renameat_with, statat, unlinkat,
+        AtFlags, FileType, Mode, RawMode, RenameFlags, fchmod, readlinkat, renameat, renameat_with, statat,
+        unlinkat,
     };
     use rustix::io::Errno;
     use std::ffi::OsStr;
 
     use super::super::merge::LINK;
     use super::{Path, Place, State, Step, changed, io};
+    use crate::files::open;
     use crate::workspace::snapshot::{make, parents};
 
     /// The permission of a tree's executable files.
@@ -202,10 +202,8 @@ mod imp {
     }
 
     fn read(parent: BorrowedFd<'_>, name: &OsStr, most: u64) -> io::Result<Vec<u8>> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = File::from(openat(parent, name, flags, Mode::empty())?);
         let mut bytes = Vec::new();
-        file.take(most).read_to_end(&mut bytes)?;
+        open::regular_no_follow_at(parent, name)?.take(most).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 

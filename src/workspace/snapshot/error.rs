@@ -9,7 +9,7 @@ use crate::workspace::git::GitError;
 /// Longest path in a sentence.
 const MAX_PATH: usize = 200;
 
-/// A path in a sentence. Whoever has made the file has chosen its name: it has no line of its own.
+/// A path in a sentence. A child may have chosen its name: it gets no line of its own.
 pub(in crate::workspace) fn named(path: &Path) -> String {
     one_line(&path.to_string_lossy(), MAX_PATH)
 }

@@ -52,7 +52,7 @@ pub(in crate::workspace) struct Recorder<'a> {
 /// Whose objects a command sees.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Objects {
-    /// Ours: whoever writes an object that lies in the repository, too, changes the time of that.
+    /// Ours alone: to write an object that the repository has, too, changes the time of that one.
     Ours,
     /// Ours and the repository's.
     Both,

@@ -1,7 +1,7 @@
 //! Brings the files that a run has changed back to what they were before it.
 //!
 //! A file that has changed since the run ended is left as it is. Directories are entered one by one without following
-//! links: whoever puts a link in the place of one, meanwhile or during the run, leads nobody out of the tree.
+//! links: a link that somebody puts in the place of one, meanwhile or during the run, leads nobody out of the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The sockets of servers of the user that run commands for whoever connects: terminal multiplexers, containers, the
+//! The sockets of servers of the user that run commands for all who connect: terminal multiplexers, containers, the
 //! session bus, agents with keys, editors.
 
 use std::ffi::OsString;

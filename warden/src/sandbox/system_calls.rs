@@ -66,7 +66,7 @@ fn forbidden() -> Vec<Refused> {
             libc::SYS_prlimit64,
             vec![number(0, Ne, 0), Argument { length: SeccompCmpArgLen::Qword, ..number(2, Ne, 0) }],
         ),
-        // A lease stops whoever opens the file for writing, for most of a minute.
+        // A lease stops a process that opens the file for writing, for most of a minute.
         when(libc::SYS_fcntl, vec![number(1, Eq, libc::F_SETLEASE.unsigned_abs().into())]),
         when(libc::SYS_unshare, vec![number(0, MaskedEq(new_user), new_user)]),
         when(libc::SYS_clone, vec![number(0, MaskedEq(new_user), new_user)]),

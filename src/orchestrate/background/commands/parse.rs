@@ -145,7 +145,7 @@ pub fn parse(line: &str) -> Result<Command, Report> {
             let target = words.target("resume")?;
             Ok(Command::On(target, RunCommand::Resume { message: words.rest() }))
         }
-        // The extension opens a question before it asks here; whoever else asks has none to open.
+        // The extension opens a question before it asks here; others have none to open.
         "answer" => Err(misuse("answer", "a question is answered in the terminal that it is asked in")),
         "agents" => words.end("agents", Command::Agents),
         "doctor" => words.end("doctor", Command::Doctor),

@@ -33,7 +33,7 @@ pub enum Step {
         /// Whether the host starts a turn with it.
         starts_turn: bool,
     },
-    /// The session contains the message: whoever wants to know is told.
+    /// The session contains the message: callers that wait for it are told.
     Arrived {
         /// The message.
         message: String,

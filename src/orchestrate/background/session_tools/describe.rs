@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::SessionAnswer;
+use super::answer::SessionAnswer;
 use super::call::{HistoryWanted, ListWanted, MAX_LIMIT};
 use crate::orchestrate::background::commands::{self, NO_TRANSCRIPT};
 use crate::orchestrate::background::conversation::view::ConversationView;

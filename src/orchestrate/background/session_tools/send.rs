@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::select;
 use tokio::time::sleep;
 
-use super::SessionAnswer;
+use super::answer::SessionAnswer;
 use super::call::Message;
 use crate::orchestrate::background::actions;
 use crate::orchestrate::background::conversation::view::ConversationView;

@@ -1,4 +1,4 @@
-//! What an agent has in the end, whoever said so, and whether the host has that.
+//! What an agent has in the end, who said so, and whether the host has that.
 //!
 //! | File | Answers |
 //! |---|---|

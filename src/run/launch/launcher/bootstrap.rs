@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::held::{self, HOLD};
+use super::quoted::quoted;
 use super::tree;
 use crate::workspace::TreeThere;
 
@@ -138,15 +139,6 @@ impl Script<'_> {
             writeln!(text, "kill $w 2>/dev/null\n[ $s ] || {{ echo; echo {ENDED}; }} 2>/dev/null\nexit $c");
         text
     }
-}
-
-/// A word as a POSIX shell reads it.
-pub(super) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_/.,:=@%+-".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// An argument of pi, which may lie in the script's directory.

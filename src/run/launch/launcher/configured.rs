@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::bootstrap::{
-    ENDED, GUARD, PLACE, PROMPT, Private, SESSION, SESSIONS, STARTED, Script, loader, quoted,
-};
+use super::bootstrap::{ENDED, GUARD, PLACE, PROMPT, Private, SESSION, SESSIONS, STARTED, Script, loader};
 use super::contract::{Job, Launch, Launcher, Materials, Payload, WorkThere};
 use super::fate::{Elsewhere, Fate};
 use super::heard::Heard;
 use super::held;
+use super::quoted::quoted;
 use crate::config::{self, Quote};
 use crate::process::ChildCommand;
 use crate::run::admit::pi::{Origin, PiError, PiProgram};
@@ -26,7 +25,6 @@ const NEUTRAL: &str = "/";
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 /// The variables that are set for every child.
 const OWN: [&str; 2] = ["PI_SUBAGENT_", "PI_OFFLINE"];
-const NAMES: [&str; 7] = ["argv", "cwd", "project", "runId", "agent", "env", "session"];
 
 /// A launcher of the user's configuration.
 #[derive(Clone, Debug)]
@@ -99,7 +97,7 @@ impl Configured {
         let value = |name: &str| {
             Value::Inline(values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value))
         };
-        fill(template, &NAMES, value)
+        fill(template, &config::PLACEHOLDERS, value)
     }
 
     fn there(&self, job: Job<'_>) -> Option<String> {

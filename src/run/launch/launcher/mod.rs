@@ -3,8 +3,21 @@
 //! Everything that differs between the two goes through [`Launcher`]. What works with files of this machine (credentials, private
 //! directories, sandboxes, changes, snapshots, continued sessions, early boot, spare children) asks [`Launcher::elsewhere`] first.
 //!
-//! A child elsewhere is started by a script that comes over its standard input (`bootstrap`). It makes the child's private tree there
-//! (`tree`), has the warden of that machine hold the child (`held`), and says beside the child's events what became of both (`heard`).
+//! A child elsewhere is started by a script that comes over its standard input, and that says beside the child's events what became of it.
+//!
+//! | File | Answers |
+//! |---|---|
+//! | `contract` | what a launcher has to say and do |
+//! | `select` | which launcher starts the children of an agent |
+//! | `local` | how children start on this machine |
+//! | `configured` | how a program of the user's configuration starts them elsewhere |
+//! | `only_here` | what a child elsewhere does without |
+//! | `bootstrap` | what the script there does |
+//! | `quoted` | how it spells words |
+//! | `tree` | how it makes a private tree, and how the child's work comes back |
+//! | `held` | how it has the warden of that machine hold the child |
+//! | `heard` | which of what comes back is the script's, and what it says |
+//! | `fate` | how far a child has come that failed |
 
 mod bootstrap;
 mod configured;
@@ -14,6 +27,7 @@ mod heard;
 mod held;
 mod local;
 mod only_here;
+mod quoted;
 mod select;
 mod tree;
 

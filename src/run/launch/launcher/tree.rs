@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::bootstrap::quoted;
+use super::quoted::quoted;
 use crate::workspace::TreeThere;
 
 /// Expects `d`, the script's directory; `t`, the tree; `b`, the commit that it is made from; `r`, the full name of its branch.

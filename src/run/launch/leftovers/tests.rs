@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
+use rustix::fs::{AtFlags, CWD};
 use tempfile::TempDir;
 
 use super::*;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use pi_subagent_warden::{is_transient, remove_tree};
 use rustix::fs::{CWD, FlockOperation, flock};
 
-use super::{FORMER_GUARD, NOTE, Noted, clear, our_uid};
+use super::clear::{FORMER_GUARD, NOTE, Noted, clear, our_uid};
 use crate::files::{layout, open};
 use crate::run::launch::private_dirs::{AGENT, CHECK, TEMPORARY, TEMPORARY_PREFIX, temporary_name};
 

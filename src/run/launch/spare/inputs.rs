@@ -8,8 +8,10 @@ use std::time::UNIX_EPOCH;
 use sha2::{Digest, Sha256};
 
 use crate::agent::{canonical, project_directories};
+use crate::files::layout::is_unread;
 use crate::files::open;
 use crate::process::{ChildCommand, resolve_program, search_path};
+use crate::run::admit::pi::package_files;
 use crate::run::context::HostContext;
 
 /// The files with instructions that pi looks for in the working directory and in those above it.
@@ -24,12 +26,9 @@ const TREES: [&str; 2] = ["extensions", "skills"];
 /// Which packages are installed there.
 const INSTALLED: [&str; 3] =
     ["npm/package.json", "npm/package-lock.json", "npm/node_modules/.package-lock.json"];
-/// Entries of the agent directory that change while children wait and that none of them reads as it boots: of other
-/// conversations, of this package, agents, which a child knows by its prompt alone, and lists of models, which pi writes
-/// for itself.
-const IGNORED: [&str; 7] =
-    ["agents", "crashes.json", "keybindings.json", "models-store.json", "sessions", "subagents", "tmp"];
-const IGNORED_ENDINGS: [&str; 5] = [".lock", ".log", ".jsonl", ".tmp", ".migrated"];
+/// Entries of the agent directory that children may read and that outdate none: agents, which a child knows by its prompt
+/// alone, keys, which only a terminal has, and lists of models, which pi writes for itself.
+const IGNORED: [&str; 3] = ["agents", "keybindings.json", "models-store.json"];
 /// What nobody edits by hand, and what may have any number of files.
 const NOT_ENTERED: [&str; 2] = ["node_modules", ".git"];
 
@@ -38,8 +37,6 @@ const MAX_CONTENT: u64 = 1024 * 1024;
 /// Files and directories of all trees together. With more, a child cannot be told to be up to date, and none waits.
 const MAX_ENTRIES: usize = 4_000;
 const MAX_DEPTH: usize = 12;
-/// How many directories above pi's script are searched for its package.
-const PACKAGE_DEPTH: usize = 6;
 
 /// A digest of all that a child reads. Equal ones say that nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,9 +103,7 @@ impl Seen {
         }
         // An update of pi replaces these, and its script may stay as it is.
         for file in &files {
-            for directory in canonical(file).ancestors().skip(1).take(PACKAGE_DEPTH) {
-                self.times(&directory.join("package.json"));
-            }
+            package_files(file).for_each(|package| self.times(&package));
         }
         if let Some(guardian) = &command.guardian {
             self.times(&guardian.program);
@@ -123,9 +118,7 @@ impl Seen {
 
     fn agent_dir(&mut self, directory: &Path) -> Option<()> {
         for name in entries(directory, self.left)? {
-            let is_ignored = name.to_str().is_some_and(|name| {
-                IGNORED.contains(&name) || IGNORED_ENDINGS.iter().any(|ending| name.ends_with(ending))
-            });
+            let is_ignored = name.to_str().is_some_and(|name| IGNORED.contains(&name) || is_unread(name));
             if !is_ignored {
                 self.content(&directory.join(name));
             }

@@ -78,7 +78,7 @@ impl Rule for KnownHome {
     }
 }
 
-/// `/home/ann`, `/Users/ann` and `C:\Users\ann`, whoever the user is.
+/// `/home/ann`, `/Users/ann` and `C:\Users\ann`, of any user.
 struct UserHome;
 
 impl Rule for UserHome {

@@ -1,8 +1,20 @@
 //! The kinds of place in which a secret stands.
 //!
-//! Each file has one or two rules; [`rules`] lists them all. `assignment` is the largest: `separator` and `entry` say
-//! how a value is tied to its name, `extent` where the value begins and ends, and [`value`](super::value) whether it is
-//! a secret. `header` takes over for names such as `Authorization`, and `bearer` falls back on assignments.
+//! Each file has one or two rules; [`rules`] lists them all.
+//!
+//! | File | Finds |
+//! |---|---|
+//! | `assignment` | `name=value` and its relatives: the largest; [`value`](super::value) says whether the value is a secret |
+//! | `separator`, `entry` | how a value is tied to its name, beside it or in a field of its own |
+//! | `extent` | where a value begins and ends |
+//! | `header` | values of names such as `Authorization` |
+//! | `bearer` | `Bearer x` and `Basic x` anywhere; falls back on assignments |
+//! | `vendor` | tokens that are known by their shape |
+//! | `pem` | private keys |
+//! | `url` | credentials in URLs |
+//! | `command` | passwords behind flags such as `-p` of `mysql` |
+//! | `database` | passwords in SQL and `.pgpass` |
+//! | `home` | home directories |
 
 mod assignment;
 mod bearer;

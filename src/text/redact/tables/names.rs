@@ -56,7 +56,7 @@ pub(crate) const TOKEN_OF: &[&str] = words!(
      travis twilio replicate databricks doppler consul nomad terraform snyk rubygems cargo docker registry"
 );
 
-/// Before `token`: lexers, models and pages, and what a page gives to whoever loads it, so that a form comes from there:
+/// Before `token`: lexers, models and pages, and what a page gives to each visitor, so that a form comes from there:
 /// without the cookie that goes with it, nobody gets in by it, and with a marker in its place no form can be sent.
 pub(crate) const TOKEN_NOT: &[&str] = words!(
     "next prev previous page continuation cancel cancellation abort start end eos bos pad unk sep cls mask

@@ -4,6 +4,16 @@
 //! how many bytes of it at least, and what stands behind the prefix in a made-up token. What else a row can say is in
 //! [`vendor`](super::vendor). A test checks every example where tokens stand, whole and cut at every byte.
 //!
+//! | File | Vendors of |
+//! |---|---|
+//! | `cloud` | clouds and hosting |
+//! | `code` | code, packages, builds, tests |
+//! | `data` | databases, metrics, errors, feature flags |
+//! | `keys` | vaults, and keys that are no single vendor's |
+//! | `messages` | messages, mail, documents, people |
+//! | `models` | language models and what they search with |
+//! | `money` | payments, shops, travel |
+//!
 //! Not here, because the prefix hits innocent text more than once in 50 MB or is not secret: `s.` of old Vault tokens,
 //! `00` of Okta, `test_` of Mollie and others, `pk_` and `phc_` of publishable keys (some of Klaviyo's secret ones begin
 //! like them), `AIDA` and `AROA` of names in AWS, `age1` of public keys, `pat` of Airtable, with which `path` begins, hashes

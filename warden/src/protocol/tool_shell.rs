@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 #[cfg(unix)]
-use crate::options::number;
+use super::options::number;
 
 /// What the warden reads when it is run as a shell: when the last part of the path it was started by is
 /// [`ToolShell::NAME`]. It enters the tools' sandbox, which lies inside the child's own, and executes `shell` with the

@@ -1,0 +1,31 @@
+//! What a run asks of the queue.
+
+use super::queue::{Group, Request, UserCap};
+use super::writers::writes;
+use crate::run::{AdmittedRun, off_thread, store_of};
+
+/// The limits that hold for this run. Waits for the disk at most.
+pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) -> Request {
+    let (config, agent_dir) = (ready.config(), ready.spec.context.agent_dir.clone());
+    if let Some((launcher, max_concurrent)) = ready.launcher() {
+        return Request {
+            provider: ready.provider().map(str::to_owned),
+            max_concurrent,
+            lane: Some(launcher.to_owned()),
+            early_limit: 0,
+            per_user: None,
+            group,
+            writes: None,
+        };
+    }
+    let store = off_thread(move || store_of(&agent_dir)).await.ok().flatten();
+    Request {
+        provider: ready.provider().map(str::to_owned),
+        max_concurrent: config.max_concurrent,
+        lane: None,
+        early_limit: config.parallel_concurrency,
+        per_user: store.map(|store| UserCap { store, cap: config.max_concurrent_per_user }),
+        group,
+        writes: writes(ready),
+    }
+}

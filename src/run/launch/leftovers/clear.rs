@@ -1,0 +1,68 @@
+//! Removes what one run has left, unless it is alive.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use pi_subagent_warden::remove_tree;
+use rustix::fs::{AtFlags, CWD, fstat, unlinkat};
+
+use crate::files::{layout, open};
+use crate::run::launch::private_dirs::PrivateDirs;
+use crate::run::launch::resume::lock_dead;
+
+/// The extension of notes.
+pub(super) const NOTE: &str = "run";
+/// The name of the guard in earlier releases.
+pub(super) const FORMER_GUARD: &str = "guard.ts";
+
+/// The directories that a note names.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Noted {
+    pub run: PathBuf,
+    pub temporary: Option<PathBuf>,
+}
+
+/// Removes what a run has left, with the agent directory of its child, unless it is alive. Returns whether nothing is left.
+pub(super) fn clear(Noted { run, temporary }: &Noted, agent: Option<&Path>) -> io::Result<bool> {
+    let directory = match open::directory_no_follow_at(CWD, run) {
+        Err(error) if io::Error::from(error).kind() == io::ErrorKind::NotFound => None,
+        opened => Some(opened?),
+    };
+    // Held until all is removed, so that nobody continues the run meanwhile.
+    let mut lock = None;
+    if let Some(directory) = &directory {
+        if fstat(directory)?.st_uid != our_uid() {
+            return Ok(false);
+        }
+        // Where there are no locks, nobody can tell whether the run is alive.
+        lock = lock_dead(run);
+        if lock.is_none() {
+            return Ok(false);
+        }
+        PrivateDirs::clear(run)?;
+        for name in [layout::PROMPT, layout::GUARD, FORMER_GUARD] {
+            match unlinkat(directory, name, AtFlags::empty()).map_err(io::Error::from) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    agent.map_or(Ok(()), remove_tree)?;
+    if let Some(temporary) = temporary {
+        match fs::symlink_metadata(temporary) {
+            // Only its owner can have put it there: the system's temporary directory is sticky.
+            Ok(found) if found.is_dir() && found.uid() == our_uid() => remove_tree(temporary)?,
+            _ => {}
+        }
+    }
+    drop(lock);
+    // Fails on purpose if something is kept in it.
+    let _ = fs::remove_dir(run);
+    Ok(true)
+}
+
+pub(super) fn our_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}

@@ -1,0 +1,142 @@
+//! The rules that `ARCHITECTURE.md` has for the sources: which file may use which, and what a room holds and says of itself.
+
+#[path = "support/sources.rs"]
+mod sources;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use sources::{MAPS, Uses, pattern, sources};
+
+/// The folders of sources.
+const SOURCES: [&str; 2] = ["src", "warden/src"];
+/// More files than that beside each other are more than one room.
+const MOST_FILES: usize = 16;
+/// A room with more files than that has a map.
+const WITHOUT_MAP: usize = 7;
+/// What stands behind the name of a file that another system has in its place.
+const ELSEWHERE: [&str; 2] = ["_elsewhere", "_windows"];
+/// The layers, the lowest first. Those on one line do not know each other.
+const LAYERS: [&[&str]; 9] = [
+    &["text"],
+    &["files"],
+    &["agent", "archive", "config", "credentials", "event", "process", "store", "transcript"],
+    &["workspace"],
+    &["run"],
+    &["doctor"],
+    &["present"],
+    &["orchestrate"],
+    &["node"],
+];
+/// Who knows another one of the same line.
+const BESIDE: [(&str, &str); 2] = [("config", "agent"), ("transcript", "event")];
+/// Words of the code, and where alone they may stand.
+const ONLY_IN: [(&str, &[&str]); 6] = [
+    (r"\bCommand::new\b", &["src/process/", "warden/src/"]),
+    (r"\bposix_spawn", &["src/process/", "warden/src/"]),
+    (r"\bserde_yaml\b", &["src/agent/frontmatter.rs"]),
+    (r"\brusqlite\b", &["src/store/"]),
+    (r"\bnapi(_derive)?\b", &["src/node/"]),
+    (r"\blibc::", &["warden/src/"]),
+];
+
+#[test]
+fn no_file_imports_one_that_imports_it() {
+    let mut circles = Vec::new();
+    for folder in SOURCES {
+        let uses = Uses::of(folder);
+        let graph: BTreeMap<_, _> = uses.sources.keys().map(|file| (file, uses.used_by(file))).collect();
+        let mut told = BTreeSet::new();
+        for start in graph.keys() {
+            // The shortest way from a file to itself.
+            let mut ways = VecDeque::from([vec![*start]]);
+            let mut seen = BTreeSet::new();
+            while let Some(way) = ways.pop_front() {
+                for next in &graph[way[way.len() - 1]] {
+                    if next == start && !way.iter().any(|file| told.contains(file)) {
+                        told.extend(way.iter().copied());
+                        let circle: Vec<&str> = way.iter().chain([next]).map(|file| file.as_str()).collect();
+                        circles.push(circle.join(" imports "));
+                    } else if seen.insert(*next) {
+                        ways.push_back([way.as_slice(), &[*next]].concat());
+                    }
+                }
+            }
+        }
+    }
+    assert!(circles.is_empty(), "move what they share into a file below both:\n{}", circles.join("\n"));
+}
+
+#[test]
+fn a_layer_uses_those_below_it() {
+    let uses = Uses::of("src");
+    let layer = |file: &str| {
+        let name = file.split('/').nth(1).expect("below src").to_owned();
+        LAYERS.iter().position(|layer| layer.contains(&name.as_str())).map(|level| (level, name))
+    };
+    let mut crossed = Vec::new();
+    for file in uses.sources.keys() {
+        let Some((own, name)) = layer(file) else {
+            if file != "src/lib.rs" {
+                crossed.push(format!("{file} is in no layer"));
+            }
+            continue;
+        };
+        for used in uses.used_by(file) {
+            let Some((level, other)) = layer(used) else { continue };
+            let may = level < own || name == other || BESIDE.contains(&(&name, &other));
+            if !may {
+                crossed.push(format!("{file} uses {used}, which is not below it"));
+            }
+        }
+    }
+    assert!(crossed.is_empty(), "{}", crossed.join("\n"));
+}
+
+#[test]
+fn a_room_has_a_bounded_number_of_files_and_its_map_names_each() {
+    let mut wrong = Vec::new();
+    for folder in SOURCES {
+        let sources = sources(folder);
+        let mut rooms: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for file in sources.keys() {
+            let (room, name) = file.rsplit_once('/').expect("in a folder");
+            rooms.entry(room).or_default().push(name.trim_end_matches(".rs"));
+        }
+        for (room, names) in rooms {
+            if names.len() > MOST_FILES {
+                wrong
+                    .push(format!("{room} has {} files beside each other; {MOST_FILES} may be", names.len()));
+            }
+            if names.len() <= WITHOUT_MAP {
+                continue;
+            }
+            let (maps, files): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| MAPS.contains(name));
+            let docs: String = maps.iter().map(|map| &*sources[&format!("{room}/{map}.rs")].docs).collect();
+            for file in files {
+                let name = ELSEWHERE.iter().fold(file, |name, ending| name.trim_end_matches(ending));
+                // A folder of the same name may stand for it.
+                if !["`", "/`", "/"].iter().any(|end| docs.contains(&format!("`{name}{end}"))) {
+                    let maps = maps.join(".rs, ");
+                    wrong.push(format!("the map of {room} ({maps}.rs) does not say what `{file}` answers"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_their_rooms_start_programs_and_name_what_they_hide() {
+    let mut wrong = Vec::new();
+    for (file, source) in SOURCES.iter().flat_map(|folder| sources(folder)) {
+        for (word, rooms) in ONLY_IN {
+            let word = pattern(word);
+            let paths = source.names.values().map(|(path, _)| path.join("::"));
+            let names_it = word.is_match(&source.code) || paths.into_iter().any(|path| word.is_match(&path));
+            if names_it && !rooms.iter().any(|room| file.starts_with(room)) {
+                wrong.push(format!("{file} has `{word}`, which belongs into {}", rooms.join(" or ")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

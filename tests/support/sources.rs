@@ -1,0 +1,186 @@
+//! Sources of Rust, and which file uses which. Reads what `rustfmt` has formatted, and no more of Rust than `use` and paths.
+//! What tests use does not count.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// The files that hold the map of a folder.
+pub(crate) const MAPS: [&str; 3] = ["mod", "lib", "main"];
+
+/// A path in the code, by its parts.
+pub(crate) type Words = Vec<String>;
+
+/// A file of sources, without comments, tests and `use`.
+pub(crate) struct Source {
+    module: Words,
+    pub(crate) code: String,
+    pub(crate) docs: String,
+    /// What each name stands for that it has by `use`, and whether it hands that on.
+    pub(crate) names: BTreeMap<String, (Words, bool)>,
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn files_below(folder: &Path, found: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder of sources").flatten() {
+        match entry.path() {
+            path if path.is_dir() => files_below(&path, found),
+            path if path.extension().is_some_and(|extension| extension == "rs") => drop(found.insert(path)),
+            _ => {}
+        }
+    }
+}
+
+/// All sources below a folder, by their paths from the root of the repository.
+pub(crate) fn sources(folder: &str) -> BTreeMap<String, Source> {
+    let mut files = BTreeSet::new();
+    files_below(&root().join(folder), &mut files);
+    files.retain(|file| !file.ends_with("tests.rs"));
+    let read = |file: PathBuf| {
+        let name = file.strip_prefix(root()).expect("below the root").to_string_lossy().replace('\\', "/");
+        let inner = name[folder.len() + 1..].trim_end_matches(".rs");
+        let mut module: Words = inner.split('/').map(str::to_owned).collect();
+        module.pop_if(|last| MAPS.contains(&last.as_str()));
+        let text = fs::read_to_string(&file).expect("readable");
+        (name, Source::new(module, &text))
+    };
+    files.into_iter().map(read).collect()
+}
+
+pub(crate) fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("valid")
+}
+
+static COMMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)(^|\s)//.*$"));
+/// An item that is only there for tests. It ends at its own indentation, or in its first line.
+static TEST: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?ms)^#\[cfg\((all\()?test\b[^\n]*\n(#\[[^\n]*\n)*([^\n]*;$|[^\n]*\{\n.*?^\};?$)")
+});
+static USE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?ms)^\s*(pub(?:\([^)]*\))? )?use ([^;]+);"));
+static PATH: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[a-z_]\w*(?:::\w+)+"));
+
+impl Source {
+    fn new(module: Words, text: &str) -> Self {
+        let docs = text.lines().take_while(|line| line.starts_with("//!")).collect::<Vec<_>>().join("\n");
+        let code = COMMENT.replace_all(text, "");
+        let code = TEST.replace_all(&code, "");
+        let mut names = BTreeMap::new();
+        for found in USE.captures_iter(&code) {
+            let mut add = |name: String, path| drop(names.insert(name, (path, found.get(1).is_some())));
+            expand(&[], &found[2].split_whitespace().collect::<Vec<_>>().join(" "), &mut add);
+        }
+        let code = USE.replace_all(&code, "").into_owned();
+        Self { module, code, docs, names }
+    }
+}
+
+/// Takes `a::{b, c as d}` apart, and says which name stands for which path.
+fn expand(before: &[String], tree: &str, add: &mut impl FnMut(String, Words)) {
+    let (path, inner) = tree.split_once('{').unwrap_or((tree, ""));
+    let (path, alias) = path.split_once(" as ").unwrap_or((path, ""));
+    let mut words: Words = before.iter().cloned().chain(path.split("::").map(str::to_owned)).collect();
+    words.retain(|word| !word.is_empty());
+    if inner.is_empty() {
+        words.pop_if(|last| last == "self");
+        // A trait without a name is used, too, and so is all that a room hands on.
+        let name = if alias == "_" || words.last().is_some_and(|last| last == "*") {
+            words.join("::")
+        } else {
+            alias.to_owned()
+        };
+        let name = Some(name).filter(|name| !name.is_empty()).or(words.last().cloned());
+        return add(name.unwrap_or_default(), words);
+    }
+    let (mut depth, mut start) = (0, 0);
+    for (at, sign) in inner.char_indices() {
+        match sign {
+            '{' => depth += 1,
+            ',' | '}' if depth == 0 => {
+                let tree = inner[start..at].trim();
+                if !tree.is_empty() {
+                    expand(&words, tree, add);
+                }
+                start = at + 1;
+            }
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+}
+
+/// Which file uses which, with the files of one folder of sources.
+pub(crate) struct Uses {
+    pub(crate) sources: BTreeMap<String, Source>,
+    modules: BTreeMap<Words, String>,
+}
+
+impl Uses {
+    pub(crate) fn of(folder: &str) -> Self {
+        let sources = sources(folder);
+        let modules = sources.iter().map(|(file, source)| (source.module.clone(), file.clone())).collect();
+        Self { sources, modules }
+    }
+
+    /// A path as it is from the root of the crate. `None` if it leads out of it.
+    fn absolute(&self, from: &Source, path: &[String]) -> Option<Words> {
+        let (first, rest) = path.split_first()?;
+        let module = &from.module;
+        let start = match first.as_str() {
+            "crate" => Vec::new(),
+            "self" => module.clone(),
+            "super" => {
+                let above = rest.iter().take_while(|word| *word == "super").count();
+                let base = module.get(..module.len().checked_sub(above + 1)?)?;
+                return Some([base, &rest[above..]].concat());
+            }
+            name => match from.names.get(name) {
+                Some((known, _)) if known.first() != Some(first) => self.absolute(from, known)?,
+                _ => {
+                    let child = [module.as_slice(), &path[..1]].concat();
+                    self.modules.contains_key(&child).then_some(child)?
+                }
+            },
+        };
+        Some([start.as_slice(), rest].concat())
+    }
+
+    /// The file that defines what a path means. What is handed on is followed; of a room as such there is none.
+    fn target(&self, path: &[String]) -> Option<&String> {
+        let (length, file) =
+            (0..=path.len()).rev().find_map(|length| Some((length, self.modules.get(&path[..length])?)))?;
+        let Some(item) = path.get(length) else {
+            let is_room = MAPS.iter().any(|map| file.ends_with(&format!("/{map}.rs")));
+            return (!is_room).then_some(file);
+        };
+        let source = &self.sources[file];
+        let Some((known, _)) = source.names.get(item) else { return Some(file) };
+        // What comes from another crate is of no file here.
+        let known = self.absolute(source, known)?;
+        if known == path {
+            Some(file)
+        } else {
+            self.target(&[known.as_slice(), &path[length + 1..]].concat())
+        }
+    }
+
+    /// The files that this one uses. One that it only hands on is none of them.
+    pub(crate) fn used_by(&self, file: &str) -> BTreeSet<&String> {
+        let source = &self.sources[file];
+        let inline = PATH.find_iter(&source.code);
+        let inline = inline.map(|found| found.as_str().split("::").map(str::to_owned).collect());
+        let is_used = |name: &str| pattern(&format!(r"\b{name}\b")).is_match(&source.code);
+        let imported = source
+            .names
+            .iter()
+            .filter(|(name, (_, handed_on))| !handed_on || name.ends_with('*') || is_used(name));
+        let paths = inline.chain(imported.map(|(_, (path, _))| path.clone()));
+        let targets = paths.filter_map(|path: Words| self.target(&self.absolute(source, &path)?));
+        targets.filter(|target| *target != file).collect()
+    }
+}

@@ -1,0 +1,11 @@
+//! What a host and its warden say to each other.
+
+mod abilities;
+mod message;
+mod options;
+mod tool_shell;
+
+pub use abilities::Abilities;
+pub use message::{Ending, LimitKind, Mechanism, Order, OverLimit, Report, Stage, Tally};
+pub use options::{Limits, Options, Sandbox};
+pub use tool_shell::ToolShell;
