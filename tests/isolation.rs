@@ -207,132 +207,133 @@ fn too_deep(isolated: &Isolated) {
     fs::write(inner.join(&outer).join("file"), "text").expect("written");
     fs::rename(inner, isolated.tree.root.join(outer).join("inner")).expect("moved");
 }
+/// What is doubtful: a name, how it comes about, and words of the notice.
+type Doubt = (&'static str, fn(&Isolated), &'static str);
+
+const DOUBTFUL: &[Doubt] = &[
+    (
+        "the repository is a link",
+        |isolated| {
+            let git = isolated.tree.root.join(".git");
+            fs::rename(&git, isolated.scene.at("moved")).expect("moved");
+            symlink(isolated.scene.at("moved"), git).expect("linked");
+        },
+        "is no directory",
+    ),
+    (
+        "there is none",
+        |isolated| fs::remove_dir_all(isolated.tree.root.join(".git")).expect("removed"),
+        "is no directory",
+    ),
+    (
+        "another branch",
+        |isolated| {
+            isolated.git(&["checkout", "-qb", "other"]);
+            isolated.write("other.txt", "on another branch");
+            isolated.commit("other");
+        },
+        "other branches",
+    ),
+    (
+        "another branch, which is not checked out",
+        |isolated| {
+            isolated.write("other.txt", "on another branch");
+            isolated.commit("other");
+            isolated.git(&["branch", "-q", "other"]);
+            isolated.git(&["reset", "-q", "--hard", "HEAD^"]);
+            isolated.write("kept.txt", "changed");
+        },
+        "other branches",
+    ),
+    (
+        "another branch among packed references",
+        |isolated| {
+            isolated.write("other.txt", "on another branch");
+            isolated.commit("other");
+            isolated.git(&["branch", "-q", "other"]);
+            isolated.git(&["reset", "-q", "--hard", "HEAD^"]);
+            isolated.write("kept.txt", "changed");
+            isolated.git(&["pack-refs", "--all"]);
+        },
+        "other branches",
+    ),
+    (
+        "commits on no branch",
+        |isolated| {
+            isolated.git(&["checkout", "-q", "--detach"]);
+            isolated.write("other.txt", "on no branch");
+            isolated.commit("other");
+        },
+        "other branches",
+    ),
+    (
+        "a stash",
+        |isolated| {
+            isolated.write("other.txt", "put aside");
+            isolated.git(&["add", "."]);
+            isolated.git(&["-c", "user.name=n", "-c", "user.email=n@localhost", "stash", "-q"]);
+            isolated.write("kept.txt", "changed");
+        },
+        "other branches",
+    ),
+    (
+        "history that does not follow",
+        |isolated| {
+            isolated.git(&["checkout", "-q", "--orphan", "new"]);
+            isolated.commit("orphan");
+            isolated.git(&["branch", "-qf", BRANCH, "new"]);
+            isolated.git(&["checkout", "-q", BRANCH]);
+            isolated.git(&["branch", "-qD", "new"]);
+        },
+        "do not follow from the commit",
+    ),
+    (
+        "an object with another content than its name",
+        |isolated| {
+            isolated.write("mine.txt", "mine");
+            isolated.commit("mine");
+            let blob = isolated.git(&["rev-parse", "HEAD:mine.txt"]);
+            let other = isolated.git(&["rev-parse", "HEAD"]);
+            let at = |name: &str| isolated.tree.root.join(".git/objects").join(&name[..2]).join(&name[2..]);
+            fs::remove_file(at(&blob)).expect("removed");
+            fs::copy(at(&other), at(&blob)).expect("copied");
+            isolated.write("mine.txt", "something else");
+        },
+        "commits were not taken over",
+    ),
+    (
+        "objects that are links",
+        |isolated| {
+            isolated.write("mine.txt", "mine");
+            isolated.commit("mine");
+            let commit = isolated.git(&["rev-parse", "HEAD"]);
+            let at = isolated.tree.root.join(".git/objects").join(&commit[..2]).join(&commit[2..]);
+            fs::rename(&at, isolated.scene.at("object")).expect("moved");
+            symlink(isolated.scene.at("object"), at).expect("linked");
+        },
+        "commits were not taken over",
+    ),
+    (
+        "references that cannot be read",
+        |isolated| fs::create_dir(isolated.tree.root.join(".git/packed-refs")).expect("made"),
+        "`packed-refs` cannot be read",
+    ),
+    ("a directory that git does not enter", too_deep, "cannot be read"),
+    ("a name that git refuses", |isolated| isolated.write("git~1", "text"), "`git~1` was not taken over"),
+    (
+        "a repository in the tree",
+        |isolated| {
+            isolated.write("nested/file", "text");
+            isolated.scene.git_in(&isolated.tree.root.join("nested"), &["init", "-q"]);
+        },
+        "`nested/` was not taken over",
+    ),
+];
 
 /// Each row: what a child does to its repository, and what is said of it. Its files are taken over all the same.
 #[tokio::test]
 async fn what_is_doubtful_is_kept_and_named() {
-    type Row = (&'static str, fn(&Isolated), &'static str);
-    let rows: &[Row] = &[
-        (
-            "the repository is a link",
-            |isolated| {
-                let git = isolated.tree.root.join(".git");
-                fs::rename(&git, isolated.scene.at("moved")).expect("moved");
-                symlink(isolated.scene.at("moved"), git).expect("linked");
-            },
-            "is no directory",
-        ),
-        (
-            "there is none",
-            |isolated| fs::remove_dir_all(isolated.tree.root.join(".git")).expect("removed"),
-            "is no directory",
-        ),
-        (
-            "another branch",
-            |isolated| {
-                isolated.git(&["checkout", "-qb", "other"]);
-                isolated.write("other.txt", "on another branch");
-                isolated.commit("other");
-            },
-            "other branches",
-        ),
-        (
-            "another branch, which is not checked out",
-            |isolated| {
-                isolated.write("other.txt", "on another branch");
-                isolated.commit("other");
-                isolated.git(&["branch", "-q", "other"]);
-                isolated.git(&["reset", "-q", "--hard", "HEAD^"]);
-                isolated.write("kept.txt", "changed");
-            },
-            "other branches",
-        ),
-        (
-            "another branch among packed references",
-            |isolated| {
-                isolated.write("other.txt", "on another branch");
-                isolated.commit("other");
-                isolated.git(&["branch", "-q", "other"]);
-                isolated.git(&["reset", "-q", "--hard", "HEAD^"]);
-                isolated.write("kept.txt", "changed");
-                isolated.git(&["pack-refs", "--all"]);
-            },
-            "other branches",
-        ),
-        (
-            "commits on no branch",
-            |isolated| {
-                isolated.git(&["checkout", "-q", "--detach"]);
-                isolated.write("other.txt", "on no branch");
-                isolated.commit("other");
-            },
-            "other branches",
-        ),
-        (
-            "a stash",
-            |isolated| {
-                isolated.write("other.txt", "put aside");
-                isolated.git(&["add", "."]);
-                isolated.git(&["-c", "user.name=n", "-c", "user.email=n@localhost", "stash", "-q"]);
-                isolated.write("kept.txt", "changed");
-            },
-            "other branches",
-        ),
-        (
-            "history that does not follow",
-            |isolated| {
-                isolated.git(&["checkout", "-q", "--orphan", "new"]);
-                isolated.commit("orphan");
-                isolated.git(&["branch", "-qf", BRANCH, "new"]);
-                isolated.git(&["checkout", "-q", BRANCH]);
-                isolated.git(&["branch", "-qD", "new"]);
-            },
-            "do not follow from the commit",
-        ),
-        (
-            "an object with another content than its name",
-            |isolated| {
-                isolated.write("mine.txt", "mine");
-                isolated.commit("mine");
-                let blob = isolated.git(&["rev-parse", "HEAD:mine.txt"]);
-                let other = isolated.git(&["rev-parse", "HEAD"]);
-                let at =
-                    |name: &str| isolated.tree.root.join(".git/objects").join(&name[..2]).join(&name[2..]);
-                fs::remove_file(at(&blob)).expect("removed");
-                fs::copy(at(&other), at(&blob)).expect("copied");
-                isolated.write("mine.txt", "something else");
-            },
-            "commits were not taken over",
-        ),
-        (
-            "objects that are links",
-            |isolated| {
-                isolated.write("mine.txt", "mine");
-                isolated.commit("mine");
-                let commit = isolated.git(&["rev-parse", "HEAD"]);
-                let at = isolated.tree.root.join(".git/objects").join(&commit[..2]).join(&commit[2..]);
-                fs::rename(&at, isolated.scene.at("object")).expect("moved");
-                symlink(isolated.scene.at("object"), at).expect("linked");
-            },
-            "commits were not taken over",
-        ),
-        (
-            "references that cannot be read",
-            |isolated| fs::create_dir(isolated.tree.root.join(".git/packed-refs")).expect("made"),
-            "`packed-refs` cannot be read",
-        ),
-        ("a directory that git does not enter", too_deep, "cannot be read"),
-        ("a name that git refuses", |isolated| isolated.write("git~1", "text"), "`git~1` was not taken over"),
-        (
-            "a repository in the tree",
-            |isolated| {
-                isolated.write("nested/file", "text");
-                isolated.scene.git_in(&isolated.tree.root.join("nested"), &["init", "-q"]);
-            },
-            "`nested/` was not taken over",
-        ),
-    ];
-    for (label, change, said) in rows {
+    for (label, change, said) in DOUBTFUL {
         let isolated = Isolated::of(Scene::committed(), &[]).await;
         isolated.write("kept.txt", "changed");
         change(&isolated);
