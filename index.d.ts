@@ -1725,9 +1725,9 @@ export interface Row {
 
 /** Everything about a call that is not its text. */
 export interface RunDetails {
-  /** Tells them from details of other tools of the same name. Absent in what 0.1 has left in sessions. */
+  /** Tells them from details of other tools of the same name. */
   kind?: "subagent-run"
-  /** The version of their shape: 1. Absent like `kind`. */
+  /** The version of their shape: 1. */
   version?: number
   /** `management`: refused because of `maxDepth`, whatever it asked for. */
   mode: "single" | "parallel" | "chain" | "management"
@@ -1984,11 +1984,17 @@ export interface SandboxReport {
 
 /** What a sanitizer knows beside its rules. */
 export interface SanitizeOptions {
-  /** Exact secret values. Default: those in this process's environment. */
+  /**
+   * Exact secret values.
+   * @default those in this process's environment
+   */
   secrets?: Array<string>
   /** The text of a file in the format of pi's `auth.json`; its credentials are added to `secrets`. */
   authJson?: string
-  /** The user's home directories. Default: this user's. */
+  /**
+   * The user's home directories.
+   * @default this user's
+   */
   homes?: Array<string>
   /**
    * Which home directories are shown as `~`: the user's own, but not in code; everybody's, in code too; none.
@@ -2582,7 +2588,8 @@ export interface TaskOptions {
   agent: string
   /**
    * The directory the child works in, which also decides which project agents there are. Absolute, or relative to
-   * the directory of the conversation, which is the default.
+   * the directory of the conversation.
+   * @default the directory of the conversation
    */
   cwd?: string
   /**

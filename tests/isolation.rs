@@ -349,6 +349,27 @@ async fn what_is_doubtful_is_kept_and_named() {
     }
 }
 
+/// The way that `doctor` and the documentation name, from one's own repository: a fetch asks no configuration of the other
+/// repository for programs.
+#[tokio::test]
+async fn commits_of_a_kept_tree_are_fetched_and_nothing_of_its_configuration_runs() {
+    let isolated = Isolated::of(Scene::committed(), &[]).await;
+    isolated.git(&["checkout", "-qb", "other"]);
+    isolated.write("other.txt", "on another branch");
+    isolated.commit("other");
+    let mark = isolated.scene.at("ran");
+    let program = format!("touch {}; false", mark.display());
+    for key in ["core.pager", "core.fsmonitor", "core.sshCommand", "uploadpack.packObjectsHook", "alias.log"]
+    {
+        isolated.git(&["config", key, &format!("!{program}")]);
+        isolated.git(&["config", "--add", key, &program]);
+    }
+    let kept = isolated.import().await.kept.expect("it is kept");
+    isolated.scene.git(&["fetch", "-q", &kept.display().to_string(), "+refs/*:refs/kept/*"]);
+    assert_eq!(isolated.scene.git(&["show", "refs/kept/heads/other:other.txt"]), "on another branch");
+    assert!(!mark.exists());
+}
+
 #[tokio::test]
 async fn a_file_of_the_child_that_would_hold_git_is_named_and_everything_is_kept() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;

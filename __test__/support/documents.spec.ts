@@ -137,6 +137,7 @@ const known: [command: RegExp, run: Run | { file: string } | string][] = [
 	[/^npm test\b/, "this test is part of it"],
 	[/^git (log|status|init|diff)$/, { file: "warden/tests/inputs/works.sh" }],
 	[/^(git fetch|npm install)$/, { file: "__test__/extension/pi-tools-sandbox.spec.ts" }],
+	[/^git fetch subagent-trees\/RUN\.kept-1\/PROJECT /, { file: "tests/isolation.rs" }],
 	[/^git fsck --strict$/, "named for comparison"],
 	[/^npm publish$/, { file: "__test__/packages/install.spec.ts" }],
 	[/^cargo (nextest|test)\b/, "part of `npm test`"],
