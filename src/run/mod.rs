@@ -54,6 +54,7 @@ pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers};
 pub use isolation::IsolationReport;
 pub(crate) use isolation::recover_trees;
+pub(crate) use launch::launcher::cannot_go_on;
 pub(crate) use launch::sweep_leftovers;
 pub use launch::{Booted, Memory, SpareWish};
 pub use outcome::clean;

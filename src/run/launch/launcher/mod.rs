@@ -21,5 +21,6 @@ pub(crate) use configured::{Answered, Configured};
 pub(in crate::run) use contract::{Job, Launch, Launcher, Payload, WorkThere};
 pub(in crate::run) use fate::Elsewhere;
 pub(in crate::run) use heard::Heard;
+pub(crate) use only_here::cannot_go_on;
 pub(in crate::run) use only_here::{changes_there, only_here};
 pub(in crate::run) use select::{launcher_of, selected};
