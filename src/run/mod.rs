@@ -40,6 +40,7 @@ pub(crate) mod snapshots;
 pub(crate) mod spec;
 mod state;
 
+pub(crate) use admit::starts_another_pi;
 pub use admit::{
     AdmittedRun, AgentValues, CallSettings, CannotRun, Described, Extensions, HostCapabilities,
     InvalidConfig, Listed, Listing, Origin, PiError, PiProgram, PiVersion, Refusal, Sourced, ValueSource,
