@@ -16,6 +16,7 @@ mod scene;
 mod stage;
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
 use ear::Ear;
@@ -39,6 +40,10 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 const ANSWERS: &str = "works; leave";
+/// A pi that `doctor` finds nothing wrong with.
+const SOUND: &str = r#"[ "$1" = --version ] && { echo 1.5.2; exit 0; }
+    hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
+
 /// Settings of the scene's launcher.
 fn far(scene: &mut Scene) -> &mut Value {
     &mut config(scene)["launchers"]["far"]
@@ -309,4 +314,115 @@ async fn a_launcher_has_no_more_children_at_once_than_it_may() {
         all_completed(&Box::pin(parallel(spec, call)).await);
         assert_eq!(scene.path("together").exists(), is_together, "at most {most}");
     }
+}
+
+/// What `doctor` says of the only launcher.
+async fn told(scene: &Scene) -> Check {
+    let found = checks(scene, User::default()).await.into_iter().filter(|check| check.area == "launcher");
+    let mut found: Vec<_> = found.collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+#[tokio::test]
+async fn the_doctor_says_what_a_start_there_takes_and_what_is_wrong_there() {
+    let missing = "/no/such/program";
+    let refuses =
+        r#"[ "$1" = --version ] && { echo 1.5.2; exit 0; }; echo 'Error: cannot load guard.cjs' >&2; exit 1"#;
+    for (label, script, settings, status, expected) in [
+        (
+            "sound",
+            SOUND,
+            json!({}),
+            Status::Ok,
+            &["`far`: pi 1.5.2 with our guard in", " to reach it, and pi there ", " to start", "git "][..],
+        ),
+        (
+            "no launcher",
+            SOUND,
+            json!({ "command": [missing, "{argv}"] }),
+            Status::Error,
+            &["its program `/no/such/program` was not found"],
+        ),
+        (
+            "no `cancel`",
+            SOUND,
+            json!({ "cancel": [missing] }),
+            Status::Error,
+            &["`/no/such/program`, which its `cancel` begins with, was not found"],
+        ),
+        (
+            "no `fetch`",
+            SOUND,
+            json!({ "fetch": [missing, "{session}"] }),
+            Status::Error,
+            &["`/no/such/program`, which its `fetch` begins with, was not found"],
+        ),
+        (
+            "nobody there",
+            SOUND,
+            json!({ "command": ["/bin/sh", "-c", "echo 'no route to host' >&2; exit 255", "{argv}"] }),
+            Status::Error,
+            &["no child was started: no route to host"],
+        ),
+        (
+            "no pi",
+            SOUND,
+            json!({ "piCommand": ["no-such-pi"] }),
+            Status::Error,
+            &["pi did not start in", "no-such-pi"],
+        ),
+        (
+            "an old pi",
+            &SOUND.replace("1.5.2", "0.50.0"),
+            json!({}),
+            Status::Warning,
+            &["`far`: pi 0.50.0 with our guard in"],
+        ),
+        (
+            "no guard",
+            refuses,
+            json!({}),
+            Status::Error,
+            &["pi 1.5.2 starts in", "but not with our guard: Error: cannot load guard.cjs"],
+        ),
+    ] {
+        let mut scene = at(Place::Words, script, &json!({ "launcher": "local" }));
+        far(&mut scene)
+            .as_object_mut()
+            .expect("an object")
+            .extend(settings.as_object().expect("an object").clone());
+        let check = told(&scene).await;
+        assert_eq!(check.status, status, "{label}: {check:?}");
+        for expected in expected {
+            assert!(check.message.contains(expected), "{label}: {check:?}");
+        }
+        assert_eq!(read(&scene, "cancelled"), "", "{label}: it has ended by itself");
+    }
+}
+
+#[tokio::test]
+async fn the_doctor_says_whether_git_is_there_and_takes_an_id_of_its_own_each_time() {
+    let mut scene = at(Place::Words, SOUND, &json!({ "launcher": "local" }));
+    let bin = scene.path("bin");
+    fs::create_dir_all(&bin).expect("a directory");
+    for name in ["sh", "dd", "mktemp", "mkfifo", "rm", "env", "sleep", "cat", "mkdir"] {
+        let found = std::env::split_paths(&std::env::var_os("PATH").expect("a search path"))
+            .map(|place| place.join(name))
+            .find(|path| path.exists());
+        symlink(found.expect("it is installed"), bin.join(name)).expect("a link");
+    }
+    let own = far(&mut scene)["command"].clone();
+    let words = [json!("/bin/sh"), json!("-c"), json!("PATH=$0; exec \"$@\""), json!(bin)];
+    far(&mut scene)["command"] =
+        words.into_iter().chain(own.as_array().expect("a list").iter().cloned()).collect();
+    let check = told(&scene).await;
+    assert_eq!(check.status, Status::Ok, "{check:?}");
+    assert!(check.message.contains("no `git` there, so no `isolation: private`"), "{check:?}");
+    told(&scene).await;
+    let launches = read(&scene, "far/launches");
+    let ids: Vec<&str> =
+        launches.split_whitespace().filter_map(|word| word.strip_prefix("pi-subagent-")).collect();
+    assert_eq!(ids.len(), 2, "{launches}");
+    assert!(ids[0] != ids[1] && ids.iter().all(|id| id.len() == 8), "{ids:?}");
 }
