@@ -174,8 +174,8 @@ mod tests {
             assert!(check.message.contains(expected), "{label}: {check:?}");
             assert_ne!(check.status, Status::Ok, "{label}");
             let read = |name: &str| fs::read_to_string(root.path().join(name)).unwrap_or_default();
-            let launched = read("launched");
-            let id = launched.strip_prefix("pi-subagent-").expect("its name");
+            let id = read("launched");
+            let id = id.strip_prefix("pi-subagent-").expect("its name");
             assert_eq!(read("cancelled"), if cancel.ends_with("exit 3") { "" } else { id }, "{label}");
         }
     }
