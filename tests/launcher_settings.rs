@@ -280,8 +280,8 @@ fn all_completed(result: &ToolResult) {
 
 #[tokio::test]
 async fn the_tasks_of_a_call_and_the_steps_of_a_chain_run_there() {
-    let script = r#"hear; begin; case $line in *second*'First.'*) said 'Second, after the first.';; *second*) said 'Second.';; *) said 'First.';; esac
-        settled; leave"#;
+    let script = r"hear; begin; case $line in *second*'First.'*) said 'Second, after the first.';; *second*) said 'Second.';; *) said 'First.';; esac
+        settled; leave";
     for place in [Place::Words, Place::Shell] {
         let scene = at(place, script, &json!({}));
         let (spec, call) = tasks(&scene, ["first", "second"]);
