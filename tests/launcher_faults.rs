@@ -312,6 +312,22 @@ async fn a_stall_that_ends_in_time_and_a_slow_connection_change_nothing() {
     assert_eq!(read(&scene, "cancelled"), "");
 }
 
+/// A cluster ends all processes of a job, one after the other, and the script is not always the first to notice.
+#[tokio::test]
+async fn a_job_whose_child_is_ended_before_its_script_is_no_end_of_the_child_by_itself() {
+    for (label, script, is_lost) in [
+        ("the job", "(sleep 0.3; kill -TERM $PPID) & kill -TERM $$", true),
+        ("the child alone", "kill -TERM $$", false),
+    ] {
+        let scene = at(Place::Words, &format!("hear; begin; said 'So far.' toolUse; {script}"), &json!({}));
+        let (single, text) = run(&scene).await;
+        assert_eq!(single.outcome, RunOutcome::Failed, "{label}: {text}");
+        let error = single.error.as_deref().unwrap_or_default();
+        assert_eq!(error.starts_with("`far` ended before its child: "), is_lost, "{label}: {error}");
+        assert_eq!(left_there(&scene), 0, "{label}");
+    }
+}
+
 /// `cancel` has 10 s, and the child there ends with its input in the meantime.
 #[tokio::test]
 async fn a_cancel_that_fails_or_hangs_is_told_within_its_bound() {
