@@ -5,6 +5,7 @@
 //!
 //! A child elsewhere is started by a script that comes over its standard input (`bootstrap`). It makes the child's private tree there
 //! (`tree`), has the warden of that machine hold the child (`held`), and says beside the child's events what became of both (`heard`).
+//! What a launcher has beside that, `cancel` and `fetch`, is run by `helper`.
 
 mod bootstrap;
 mod configured;
