@@ -6,7 +6,6 @@
 #[expect(dead_code, reason = "engines have faults of their own")]
 mod elsewhere;
 #[path = "support/engine.rs"]
-#[expect(dead_code, reason = "engines have faults of their own")]
 mod engine;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "nobody counts processes here")]
@@ -18,9 +17,10 @@ mod stage;
 
 use std::fs;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use elsewhere::{FAR, GOES_ON, Place, at, read};
+use engine::naming;
 use pi_subagent_native::run::{Control, Progress, RunOutcome, SingleResult};
 use pids::{Pids, eventually};
 use rustix::process::{Pid, Signal, kill_process};
@@ -310,4 +310,41 @@ async fn a_stall_that_ends_in_time_and_a_slow_connection_change_nothing() {
     assert_eq!(single.output.as_deref(), Some("The whole answer."));
     assert_eq!((launches(&scene), left_there(&scene)), (1, 0));
     assert_eq!(read(&scene, "cancelled"), "");
+}
+
+/// A cluster ends all processes of a job, one after the other, and the script is not always the first to notice.
+#[tokio::test]
+async fn a_job_whose_child_is_ended_before_its_script_is_no_end_of_the_child_by_itself() {
+    for (label, script, is_lost) in [
+        ("the job", "(sleep 0.3; kill -TERM $PPID) & kill -TERM $$", true),
+        ("the child alone", "kill -TERM $$", false),
+    ] {
+        let scene = at(Place::Words, &format!("hear; begin; said 'So far.' toolUse; {script}"), &json!({}));
+        let (single, text) = run(&scene).await;
+        assert_eq!(single.outcome, RunOutcome::Failed, "{label}: {text}");
+        let error = single.error.as_deref().unwrap_or_default();
+        assert_eq!(error.starts_with("`far` ended before its child: "), is_lost, "{label}: {error}");
+        assert_eq!(left_there(&scene), 0, "{label}");
+    }
+}
+
+/// `cancel` has 10 s, and the child there ends with its input in the meantime.
+#[tokio::test]
+async fn a_cancel_that_fails_or_hangs_is_told_within_its_bound() {
+    for (cancel, expected) in [
+        ("exit 3", "`launchers.far.cancel` failed: it exited with 3 and printed no error"),
+        ("echo 'no such job' >&2; exit 3", "`launchers.far.cancel` failed: no such job"),
+        ("kill -9 $$", "`launchers.far.cancel` failed: it was ended by signal 9 and printed no error"),
+        ("sleep 30", "`launchers.far.cancel` failed: it took longer than 10 s"),
+    ] {
+        let mut scene = at(Place::Words, GOES_ON, &json!({ "timeoutMs": 600 }));
+        far(&mut scene)["cancel"] = json!(["/bin/sh", "-c", cancel]);
+        let since = Instant::now();
+        let (single, text) = run(&scene).await;
+        assert_eq!(single.outcome, RunOutcome::HardTimeout, "{cancel}: {text}");
+        assert_eq!(single.diagnostics.last().map(String::as_str), Some(expected), "{cancel}");
+        assert!(since.elapsed() < Duration::from_secs(25), "{cancel} took {:?}", since.elapsed());
+        eventually("the end of the child", || naming(&scene.path("pi.sh")) == 0).await;
+        assert_eq!(left_there(&scene), 0, "{cancel}");
+    }
 }

@@ -63,7 +63,12 @@ enum Means {
 
 /// A scene at a place where there is one means against survivors.
 fn scene(place: Place, means: Means, config: &Value) -> Scene {
-    let mut scene = at(place, LEAVES, config);
+    let mut config = config.clone();
+    if place == Place::Words {
+        // The script there is a process of this machine. It has the time that it takes there to end the child and tidy up.
+        config["graceMs"] = 8_000.into();
+    }
+    let mut scene = at(place, LEAVES, &config);
     let agent_dir = scene.path("far/home/.pi/agent");
     let package = agent_dir.join("npm/node_modules/pi-subagent-native-platform");
     fs::create_dir_all(&package).expect("a directory");
@@ -76,11 +81,11 @@ fn scene(place: Place, means: Means, config: &Value) -> Scene {
     context.env.push(("PI_CODING_AGENT_DIR".into(), agent_dir.into()));
     let far = &mut context.config.as_mut().expect("a configuration")["launchers"]["far"];
     far["env"] = json!(["PI_CODING_AGENT_DIR"]);
-    match (means, engine().is_some_and(|engine| engine["cancel"].is_array())) {
-        // A job that waits is nobody's tree, so an engine's own stays with both.
-        (_, true) => {}
-        (Means::Cancel, false) => far["cancel"] = json!(["/bin/sh", "-c", KILL]),
-        (Means::Warden, false) => drop(far.as_object_mut().expect("an object").remove("cancel")),
+    match means {
+        // With it, a warden there that holds nothing would pass.
+        Means::Warden => drop(far.as_object_mut().expect("an object").remove("cancel")),
+        Means::Cancel if engine().is_some_and(|engine| engine["cancel"].is_array()) => {}
+        Means::Cancel => far["cancel"] = json!(["/bin/sh", "-c", KILL]),
     }
     scene
 }
@@ -94,12 +99,22 @@ fn started(scene: &Scene) -> Pids {
     pids
 }
 
-async fn nothing_is_left(scene: &Scene, what: &str) {
+async fn nothing_is_left(scene: &Scene, place: Place, what: &str) {
     let since = Instant::now();
     started(scene).gone(what).await;
     eventually(what, || naming(&scene.path("pi.sh")) == 0).await;
+    no_file_is_left(place, scene.root.path(), what).await;
     let took = since.elapsed();
     assert!(took < BOUND, "{what} took {took:?}");
+}
+
+/// Both stand-ins have a directory for temporary files of their own. The shell that one of them starts first is ended with its
+/// script by whoever ends the launcher, which no `sshd` does.
+async fn no_file_is_left(place: Place, root: &Path, what: &str) {
+    if place == Place::Words {
+        let place = root.join("far/tmp");
+        eventually(what, || fs::read_dir(&place).expect("it is there").next().is_none()).await;
+    }
 }
 
 #[tokio::test]
@@ -126,7 +141,7 @@ async fn nothing_is_left_there_after_an_abort_a_limit_and_a_budget() {
                 };
                 let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), act);
                 assert_eq!(result.details.results[0].outcome, outcome, "{case}: {}", result.text);
-                nothing_is_left(&scene, &case).await;
+                nothing_is_left(&scene, place, &case).await;
             }
         }
     }
@@ -184,6 +199,7 @@ async fn nothing_is_left_there_after_the_host_was_killed() {
             let since = Instant::now();
             pids.gone(&case).await;
             eventually(&case, || naming(&root.join("pi.sh")) == 0).await;
+            no_file_is_left(place, &root, &case).await;
             let took = since.elapsed();
             assert!(took < BOUND, "{case}: {took:?}");
             // The host has left it, and `cancel` may still note there that it was run.

@@ -26,7 +26,7 @@ use engine::naming;
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::orchestrate::background::{
     ConversationScope, KnownDeliveries, SpawnRequest, background, close_conversation, mark_delivered,
-    open_conversation, send, spawn, until_settled,
+    open_conversation, resume, send, spawn, until_settled,
 };
 use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, single};
 use pi_subagent_native::process::{Cancel, CancelReason};
@@ -359,6 +359,27 @@ async fn a_background_run_there_is_told_once_and_takes_messages() {
         assert!(messages()[0].text.contains("Heard you."), "{place:?}: {:?}", messages());
         close_conversation(&service, &view).await;
     }
+}
+
+#[tokio::test]
+async fn a_run_there_that_is_to_go_on_is_refused_at_once_and_the_launcher_is_named() {
+    let (scene, context) = conversation(Place::Words, "works; leave");
+    let (service, cwd) = (background(&scene.path("agent")), scene.spec.cwd.clone());
+    let scope =
+        || ConversationScope { cwd: cwd.clone(), context: Arc::clone(&context), ends_with: Cancel::new() };
+    let known = KnownDeliveries::default();
+    let view = open_conversation(&service, SESSION.into(), scope(), known, Ear::default()).await;
+    let request = SpawnRequest::new("look around".into(), cwd.clone(), Arc::clone(&context));
+    spawn(&service, request, Arc::new(User::default())).await;
+    timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("it is over");
+    let run = service.runs(Some(SESSION.into())).await.remove(0);
+    let refused = resume(&service, &run, None, &scope(), Arc::new(User::default())).await;
+    assert_eq!(
+        refused.expect_err("refused"),
+        "launcher: a run cannot be continued with `far`, which starts the child elsewhere; `launcher: local` keeps it here"
+    );
+    assert_eq!(service.runs(Some(SESSION.into())).await, [run]);
+    close_conversation(&service, &view).await;
 }
 
 #[tokio::test]

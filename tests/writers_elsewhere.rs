@@ -2,6 +2,8 @@
 //! branch. The launcher is a stand-in, the children are scripted.
 #![cfg(target_os = "linux")]
 
+#[path = "support/ear.rs"]
+mod ear;
 #[path = "support/engine.rs"]
 mod engine;
 #[path = "support/pids.rs"]
@@ -17,13 +19,19 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use ear::Ear;
 use engine::{engine, naming, through};
+use pi_subagent_native::orchestrate::background::{
+    ConversationScope, KnownDeliveries, SpawnRequest, background, close_conversation, open_conversation,
+    resume, send, spawn, until_settled,
+};
 use pi_subagent_native::process::{Cancel, CancelReason};
-use pi_subagent_native::run::{Control, RunOutcome, ToolResult};
+use pi_subagent_native::run::{Control, Host, Resumption, RunOutcome, ToolResult};
 use pids::{Pids, eventually};
 use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
+use stage::{PATIENCE, User};
+use tokio::time::timeout;
 
 const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
 
@@ -391,6 +399,78 @@ async fn a_place_without_git_and_a_project_without_it_are_refused_by_name() {
     let error = result.details.results[0].error.clone().unwrap_or_default();
     assert!(error.starts_with("isolation: private, but unavailable: "), "{error}");
     assert!(!far.0.path("far/launches").exists(), "nothing was started");
+}
+
+/// What is known and kept of a run: its snapshot and its patch, file by file.
+fn kept(far: &Far, id: &str) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut places = vec![far.0.path("agent/subagents/snapshots").join(id)];
+    while let Some(place) = places.pop() {
+        for entry in fs::read_dir(place).expect("a directory").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                places.push(path);
+            } else {
+                files.push((path.to_string_lossy().into_owned(), fs::read(&path).expect("readable")));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[tokio::test]
+async fn a_run_there_that_cannot_go_on_is_refused_before_anything_of_it_is_lost() {
+    const SESSION: &str = "conversation";
+    const REFUSED: &str = "launcher: a run cannot be continued with `far`, which starts the child elsewhere; `launcher: local` keeps it here";
+    if engine().is_some() {
+        // It is about what is kept here, and the home directory there is the stand-in's.
+        return;
+    }
+    let script = r#"for word; do [ "$last" = --session ] && printf '{"type":"session"}\n' >"$word"; last=$word; done
+        hear; begin; echo done >done.txt; said 'Done.'; settled; leave"#;
+    let mut far = Far::new("words", script, &json!({}));
+    let home = far.0.path("far/home");
+    let context = Arc::make_mut(&mut far.0.spec.context);
+    context.config.as_mut().expect("a configuration")["launchers"]["far"]["fetch"] =
+        json!(["/bin/sh", "-c", r#"cat "$0/{session}""#, home]);
+    context.host = Host { session_id: Some(SESSION.into()), ..Host::default() };
+    let context = Arc::clone(&far.0.spec.context);
+    let (service, cwd) = (background(&far.0.path("agent")), far.0.spec.cwd.clone());
+    let scope =
+        || ConversationScope { cwd: cwd.clone(), context: Arc::clone(&context), ends_with: Cancel::new() };
+    let known = KnownDeliveries::default();
+    let view = open_conversation(&service, SESSION.into(), scope(), known, Ear::default()).await;
+    let request = SpawnRequest::new("work".into(), cwd.clone(), Arc::clone(&context));
+    spawn(&service, request, Arc::new(User::default())).await;
+    timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("it is over");
+    let run = service.runs(Some(SESSION.into())).await.remove(0);
+    let look = async || {
+        let stored = service.runs(Some(SESSION.into())).await;
+        (stored, far.git(&["show-ref"]), kept(&far, &run.run_id))
+    };
+    let before = look().await;
+    assert_eq!(far.branch().as_deref(), Some(&*format!("subagent/{}", run.run_id)), "{run:?}");
+    assert!(run.transcript.is_some() && run.outcome == Some(RunOutcome::Completed), "{run:?}");
+
+    let nobody = || Arc::new(User::default());
+    let resumed = resume(&service, &run, None, &scope(), nobody()).await;
+    let sent = send(&service, &run, "go on", &scope(), nobody()).await;
+    timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("nothing is under way");
+    assert_eq!((resumed.expect_err("refused"), sent.expect_err("refused")), (REFUSED.into(), REFUSED.into()));
+    assert!(look().await == before, "{:?}", look().await.0);
+    close_conversation(&service, &view).await;
+
+    // Whoever else asks for it loses nothing, either.
+    far.0.spec.overrides.resumes = Some(Resumption {
+        run_id: run.run_id.clone(),
+        directory: run.directory.clone().expect("it has one"),
+        session: run.transcript.clone().expect("it has one"),
+    });
+    let result = far.0.run_with(&User::default(), &Control::default()).await.0;
+    assert_eq!(result.details.results[0].error.as_deref(), Some(REFUSED));
+    assert!(kept(&far, &run.run_id) == before.2, "its snapshot and its patch");
+    assert_eq!(far.read("far/launches").lines().count(), 1);
 }
 
 /// As `ssh` does: its children are no descendants of its group.

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setupDir } from "../lib/places.mjs";
 import { launcherOf } from "./guide.mjs";
 import { unpack } from "./packages.mjs";
-import { command, wrap } from "./programs.mjs";
+import { permitted, wrap } from "./programs.mjs";
 
 /** @type {import("./main.mjs").Engine} */
 export const bubblewrap = {
@@ -16,7 +16,7 @@ export const bubblewrap = {
 	async start(place) {
 		const unpacked = unpack("bubblewrap", ["bubblewrap"]);
 		const bwrap = wrap(place, "bwrap", [join(unpacked, "usr", "bin", "bwrap")]);
-		command(bwrap, ["--ro-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "true"]);
+		permitted(bwrap, ["--ro-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "true"]);
 		// Not below the directory of temporary files, which is mounted over it.
 		const home = mkdtempSync(join(setupDir, "engines", "home-"));
 		mkdirSync(join(home, "pi-box"));

@@ -1,8 +1,8 @@
-/** Two hosts on this machine: network namespaces of their own, joined by a pair of virtual interfaces. */
+/** Hosts on this machine, which are network namespaces: one alone, or two that a pair of virtual interfaces joins. */
 
 import { spawnSync } from "node:child_process";
 
-import { dyingWithParent } from "./programs.mjs";
+import { dyingWithParent, permitted } from "./programs.mjs";
 
 /** The addresses of the two; nobody else is in their network. */
 const addresses = { near: "10.77.0.1", far: "10.77.0.2" };
@@ -16,37 +16,73 @@ echo "joined $far" >&2
 wait`;
 
 /**
+ * A host that nobody else reaches. Its interface leads to itself: without an address beside the loopback's, `getaddrinfo` has none to
+ * listen on.
+ */
+const alone = `ip link set lo up && ip link add near type veth peer name far && ip addr add ${addresses.near}/30 dev near &&
+ip link set near up && ip link set far up || exit 1
+echo "alone" >&2
+exec sleep infinity`;
+
+/** Runs in a network namespace of its own. Root makes it as it is, others in a user namespace. */
+function namespaceWords() {
+	const user = isRoot() ? [] : ["--user", "--map-current-user", "--keep-caps"];
+	return ["unshare", ...user, "--net"];
+}
+
+function isRoot() {
+	return process.getuid?.() === 0;
+}
+
+/**
+ * Words that run a command in the namespaces of a process, and end it with who has started it.
+ *
+ * @param {number | string | undefined} pid
+ */
+function within(pid) {
+	return [
+		...["nsenter", `--target=${pid}`, ...(isRoot() ? [] : ["--user", "--preserve-credentials"]), "--net", "--"],
+		...dyingWithParent,
+	];
+}
+
+/**
+ * Makes a host of which nothing is reached from outside. It lasts as long as the servers.
+ *
+ * @param {import("./programs.mjs").Servers} servers
+ * @returns {Promise<string[]>} words that run a command there
+ */
+export async function hostAlone(servers) {
+	const [program = "", ...args] = namespaceWords();
+	permitted(program, [...args, "ip", "link", "add", "near", "type", "veth", "peer", "name", "far"]);
+	const holder = servers.start([...namespaceWords(), ...dyingWithParent, "sh", "-c", alone], process.env);
+	await servers.until("a host alone", () => holder.said.includes("alone"));
+	return within(holder.child.pid);
+}
+
+/**
  * Words that run a command on one of two hosts.
  *
  * @typedef {{ near: string[], far: string[], address: string }} Hosts
  */
 
 /**
- * Makes two hosts that last as long as the servers. Root makes them as it is, others in a user namespace.
+ * Makes two hosts that last as long as the servers.
  *
  * @param {import("./programs.mjs").Servers} servers
  * @returns {Promise<Hosts | string>} or why there are none
  */
 export async function twoHosts(servers) {
-	const isRoot = process.getuid?.() === 0;
-	const user = isRoot ? [] : ["--user", "--map-current-user", "--keep-caps"];
-	const namespace = ["unshare", ...user, "--net", ...dyingWithParent];
 	const probe = spawnSync(
 		"unshare",
-		[...user, "--net", "ip", "link", "add", "near", "type", "veth", "peer", "name", "far"],
-		{
-			encoding: "utf8",
-		},
+		[...namespaceWords().slice(1), "ip", "link", "add", "near", "type", "veth", "peer", "name", "far"],
+		{ encoding: "utf8" },
 	);
 	if (probe.error || probe.status !== 0) {
 		return `network namespaces are not permitted here: ${probe.error?.message ?? probe.stderr.trim()}`;
 	}
-	const holder = servers.start([...namespace, "sh", "-c", join], process.env);
+	const holder = servers.start([...namespaceWords(), ...dyingWithParent, "sh", "-c", join], process.env);
 	await servers.until("two hosts", () => holder.said.includes("joined "));
 	const far = /joined (\d+)/.exec(holder.said)?.[1] ?? "";
-	const within = (/** @type {number | string | undefined} */ pid) => [
-		...["nsenter", `--target=${pid}`, ...(isRoot ? [] : ["--user", "--preserve-credentials"]), "--net", "--"],
-		...dyingWithParent,
-	];
 	return { near: within(holder.child.pid), far: within(far), address: addresses.far };
 }

@@ -11,6 +11,8 @@ import { note } from "../lib/progress.mjs";
 import { setUp } from "../setup.mjs";
 import { bubblewrap } from "./bubblewrap.mjs";
 import { trials } from "./guide.mjs";
+import { listeningBeyondLoopback, naming } from "./leftovers.mjs";
+import { Missing } from "./missing.mjs";
 import { openssh } from "./openssh.mjs";
 import { podman } from "./podman.mjs";
 import { command, programsOf } from "./programs.mjs";
@@ -31,11 +33,14 @@ import { slurm } from "./slurm.mjs";
  * @typedef {object} Engine
  * @property {string} page its guide in `docs/launchers/`
  * @property {string[]} programs that its lines of the guide begin with
- * @property {(place: string) => Promise<Running>} start throws what is missing where it cannot be had
+ * @property {(place: string) => Promise<Running>} start throws a `Missing` where it cannot be had
  */
 
 /** @type {Record<string, Engine>} */
 export const engines = { openssh, slurm, bubblewrap, podman };
+
+/** How long what an engine has started may take to be gone once it is stopped. */
+const leaving = 5_000;
 
 /** @param {string[]} asked */
 export async function playAll(asked) {
@@ -47,7 +52,9 @@ export async function playAll(asked) {
 	const summary = [];
 	let failed = 0;
 	for (const name of asked.length > 0 ? asked : Object.keys(engines)) {
-		const problem = await withEngine(name, (running, place) => play(name, running, place, `${node} ${pi[newestPi]}`));
+		const problem = await withEngine(name, (running, place) =>
+			play(name, running, place, `${node} ${pi[newestPi]}`),
+		).catch((error) => (error instanceof Error ? error.message : String(error)));
 		if (problem === undefined) summary.push(`${name}: played`);
 		else if (problem instanceof Missing) summary.push(`${name}: skipped, ${problem.message}`);
 		else {
@@ -58,9 +65,6 @@ export async function playAll(asked) {
 	note(`\n${summary.join("\n")}`);
 	return failed > 0 ? 1 : 0;
 }
-
-/** Why an engine cannot be had here. */
-export class Missing extends Error {}
 
 /**
  * Has an engine run while something is done with it.
@@ -78,17 +82,37 @@ export async function withEngine(name, use) {
 	/** @type {Running | undefined} */
 	let running;
 	try {
-		try {
-			running = await engine.start(place);
-		} catch (error) {
-			return new Missing(error instanceof Error ? error.message : String(error));
-		}
-		return await use(running, place);
+		running = await engine.start(place);
+		const found = await use(running, place);
+		const listening = listeningBeyondLoopback(place);
+		if (listening.length > 0)
+			throw new Error(`something listens beyond the loopback interface: ${listening.join("; ")}`);
+		return found;
+	} catch (error) {
+		if (error instanceof Missing) return error;
+		throw error;
 	} finally {
-		await running?.stop();
-		process.removeListener("SIGINT", endRunning);
-		process.removeListener("SIGTERM", endRunning);
-		rmSync(place, { recursive: true, force: true });
+		try {
+			await running?.stop();
+			await nothingIsLeft(place);
+		} finally {
+			process.removeListener("SIGINT", endRunning);
+			process.removeListener("SIGTERM", endRunning);
+			rmSync(place, { recursive: true, force: true });
+		}
+	}
+}
+
+/**
+ * Throws the words of processes that an engine has left. Those that are on their way out get a moment.
+ *
+ * @param {string} place
+ */
+async function nothingIsLeft(place) {
+	const limit = Date.now() + leaving;
+	for (let left = naming(place); left.length > 0; left = naming(place)) {
+		if (Date.now() > limit) throw new Error(`the engine is stopped, and is still there: ${left.join("; ")}`);
+		await new Promise((resolve) => setTimeout(resolve, 50));
 	}
 }
 

@@ -8,7 +8,7 @@ import { note } from "../lib/progress.mjs";
 import { launcherOf } from "./guide.mjs";
 import { twoHosts } from "./hosts.mjs";
 import { libraries, unpack } from "./packages.mjs";
-import { command, freePorts, Servers, wrap } from "./programs.mjs";
+import { command, freePorts, permitted, Servers, wrap } from "./programs.mjs";
 
 /** The user that a server of root's separates itself to; only the server sees this line. */
 const separated = "sshd:x:65533:65534::/run/sshd:/bin/false";
@@ -32,6 +32,7 @@ export const openssh = {
 		mkdirSync(join(place, "full"));
 		wrap(place, "ssh", [join(unpacked, "usr", "bin", "ssh"), "-F", join(place, "ssh_config")], env);
 		const isRoot = process.getuid?.() === 0;
+		if (isRoot) permitted("unshare", ["-m", "mount", "-t", "tmpfs", "tmpfs", "/run"]);
 		const servers = new Servers();
 		try {
 			const hosts = await twoHosts(servers);

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path";
 
 import { setupDir } from "../lib/places.mjs";
+import { Missing } from "./missing.mjs";
 
 /** What reads a list of packages or unpacks one takes a second; a download may wait for a slow mirror. */
 const limit = 120_000;
@@ -15,11 +16,12 @@ const limit = 120_000;
  * @param {string} name of the folder
  * @param {string[]} wanted
  * @returns {string} where they are unpacked
+ * @throws {Missing} where they cannot be had
  */
 export function unpack(name, wanted) {
 	const folder = folderOf(name);
 	if (isUnpacked(name)) return folder;
-	if (!existsSync("/usr/bin/apt-get")) throw new Error(`no apt-get here, which brings ${wanted.join(", ")}`);
+	if (!existsSync("/usr/bin/apt-get")) throw new Missing(`no apt-get here, which brings ${wanted.join(", ")}`);
 	const fresh = `${folder}.${process.pid}`;
 	const files = join(fresh, "packages");
 	mkdirSync(files, { recursive: true });
@@ -66,7 +68,7 @@ function execute(program, args, cwd) {
 		return execFileSync(program, args, { cwd, encoding: "utf8", stdio: "pipe", timeout: limit });
 	} catch (error) {
 		const said = /** @type {{ stderr?: string }} */ (error).stderr?.match(/^E: .*$/m)?.[0];
-		throw new Error(said ? `${program}: ${said.slice(3)}` : `${program} cannot be run`);
+		throw new Missing(said ? `${program}: ${said.slice(3)}` : `${program} cannot be run`);
 	}
 }
 

@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { launcherOf } from "./guide.mjs";
+import { Missing } from "./missing.mjs";
 import { libraries, unpack } from "./packages.mjs";
-import { command, wrap } from "./programs.mjs";
+import { command, permitted, wrap } from "./programs.mjs";
 
 /** Folders and links of the image; the rest comes from this machine. */
 const folders = ["usr", "etc", "proc", "sys", "dev", "run", "root", "tmp", "var/tmp", "work"];
@@ -23,7 +24,8 @@ export const podman = {
 	page: "containers.md",
 	programs: ["podman"],
 	async start(place) {
-		if (process.getuid?.() !== 0) throw new Error("set up here for root only");
+		if (process.getuid?.() !== 0) throw new Missing("set up here for root only");
+		permitted("unshare", ["-m", "sh", "-c", "mount -t cgroup2 none /sys/fs/cgroup"]);
 		const unpacked = unpack("podman", ["podman", "conmon", "crun"]);
 		const program = (/** @type {string} */ name) => join(unpacked, "usr", "bin", name);
 		const at = (/** @type {string} */ name) => join(place, name);

@@ -6,6 +6,8 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 
+import { Missing } from "./missing.mjs";
+
 /** How long a server may take to be there. Those here take a tenth of a second. */
 const starting = 20_000;
 /** How long one may take to end by itself. */
@@ -54,6 +56,20 @@ export function command(program, args, options = {}) {
 	if (result.error) throw new Error(`${program}: ${result.error.message}`);
 	if (result.status !== 0) throw new Error(`${program} ${args.join(" ")}: ${result.stderr.trim() || result.status}`);
 	return result.stdout;
+}
+
+/**
+ * As {@link command}, for what this machine may not permit: its failure is no fault of the engine.
+ *
+ * @param {string} program
+ * @param {string[]} args
+ */
+export function permitted(program, args) {
+	try {
+		return command(program, args);
+	} catch (error) {
+		throw new Missing(`not permitted here: ${error instanceof Error ? error.message : error}`);
+	}
 }
 
 /**

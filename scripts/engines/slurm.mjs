@@ -1,4 +1,7 @@
-/** Slurm: munge, a controller and three nodes on this machine, with a key, ports and directories of their own. */
+/**
+ * Slurm: munge, a controller and three nodes on a host of their own, with a key and directories of their own. Its daemons and `srun`
+ * listen on any address of the machine, so that machine is a network namespace that nobody else reaches.
+ */
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -6,10 +9,13 @@ import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 
 import { launcherOf } from "./guide.mjs";
+import { hostAlone } from "./hosts.mjs";
 import { libraries, unpack } from "./packages.mjs";
-import { command, freePorts, Servers, wrap } from "./programs.mjs";
+import { command, Servers, wrap } from "./programs.mjs";
 
 const nodes = ["node1", "node2", "node3"];
+/** The port of the controller; those of the nodes follow. Nobody else is on that host. */
+const firstPort = 6817;
 /** Jobs at once on one node: more than the benchmark runs on all three. */
 const slots = 20;
 
@@ -26,76 +32,80 @@ export const slurm = {
 		const program = (/** @type {string} */ name) => join(unpacked, "usr", "sbin", name);
 		const paths = [libraries, own].map((folder) => join(unpacked, folder)).join(":");
 		const env = { LD_LIBRARY_PATH: paths, SLURM_CONF: join(place, "slurm.conf") };
+		// Tests and benchmarks run within that host already; what starts and stops the cluster does not.
 		for (const name of clients) wrap(place, name, [join(unpacked, "usr", "bin", name)], env);
 		for (const name of ["munge", "state", ...nodes]) mkdirSync(join(place, name), { mode: 0o700 });
 		const munge = (/** @type {string} */ name) => join(place, "munge", name);
 		const all = { ...process.env, ...env };
 		command(program("mungekey"), ["--create", `--keyfile=${munge("key")}`], { env: all });
-		writeFileSync(env.SLURM_CONF, configuration(place, unpacked, await freePorts(nodes.length + 1)));
+		writeFileSync(env.SLURM_CONF, configuration(place, unpacked));
 		const servers = new Servers();
-		const client = (/** @type {string} */ name) => join(place, "bin", name);
-		const stop = async () => {
-			// What runs on a node outlives the daemon there.
-			spawnSync(client("scancel"), [`--user=${userInfo().username}`]);
-			await servers.until("jobs are left", () => said(client("squeue"), ["--noheader"]) === "").catch(console.error);
-			await servers.stop();
-		};
 		try {
+			const within = await hostAlone(servers);
+			const client = (/** @type {string} */ name, /** @type {string[]} */ ...args) =>
+				said([...within, join(place, "bin", name), ...args]);
+			const stop = async () => {
+				// What runs on a node outlives the daemon there.
+				client("scancel", `--user=${userInfo().username}`);
+				try {
+					await servers.until("jobs are left", () => client("squeue", "--noheader") === "");
+				} finally {
+					await servers.stop();
+				}
+			};
 			const files = ["key", "socket", "pid", "log", "seed"].map(
 				(name) => `--${name}${name === "socket" ? "" : "-file"}=${munge(name)}`,
 			);
 			// `force`: others may enter no folder on the way to the socket, and nobody else has to.
-			servers.start([program("munged"), "--foreground", "--force", ...files], all);
+			servers.start([...within, program("munged"), "--foreground", "--force", ...files], all);
 			await servers.until(
 				"munged has no socket",
 				() => spawnSync(program("../bin/munge"), ["-n", "-S", munge("socket")], { env: all }).status === 0,
 			);
-			servers.start([program("slurmctld-wlm"), "-D", "-i"], all, { again: true });
+			servers.start([...within, program("slurmctld-wlm"), "-D", "-i"], all, { again: true });
 			for (const node of nodes)
-				servers.start([program("slurmd-wlm"), "-D", "-N", node, "-d", program("slurmstepd-wlm")], all);
+				servers.start([...within, program("slurmd-wlm"), "-D", "-N", node, "-d", program("slurmstepd-wlm")], all);
 			const idle = () =>
-				said(client("sinfo"), ["--noheader", "--Node", "--states=idle", "--format=%N"]).split("\n").length >=
-				nodes.length;
+				client("sinfo", "--noheader", "--Node", "--states=idle", "--format=%N").split("\n").length >= nodes.length;
 			await servers.until("the nodes are not idle", idle);
+			return {
+				launcher: launcherOf("slurm.md", "cluster"),
+				tests: ["launchers_slurm", "launcher_survivors"],
+				env: { PI_SUBAGENT_TEST_SLURM: nodes.join(",") },
+				within,
+				stop,
+			};
 		} catch (error) {
 			await servers.stop();
 			throw error;
 		}
-		return {
-			launcher: launcherOf("slurm.md", "cluster"),
-			tests: ["launchers_slurm", "launcher_survivors"],
-			env: { PI_SUBAGENT_TEST_SLURM: nodes.join(",") },
-			stop,
-		};
 	},
 };
 
 /**
  * What a client prints, or nothing where it fails.
  *
- * @param {string} program
- * @param {string[]} args
+ * @param {string[]} words
  */
-function said(program, args) {
+function said([program = "", ...args]) {
 	return spawnSync(program, args, { encoding: "utf8", timeout: 10_000 }).stdout?.trim() ?? "";
 }
 
 /**
  * @param {string} place
  * @param {string} unpacked
- * @param {number[]} ports of the controller, then of the nodes
  */
-function configuration(place, unpacked, [controller, ...ports]) {
+function configuration(place, unpacked) {
 	const user = userInfo().username;
 	const machine = hostname().split(".")[0];
 	const each = nodes.map(
 		(name, at) =>
-			`NodeName=${name} NodeAddr=127.0.0.1 NodeHostname=${machine} Port=${ports[at]} CPUs=${slots} RealMemory=1000000`,
+			`NodeName=${name} NodeAddr=127.0.0.1 NodeHostname=${machine} Port=${firstPort + 1 + at} CPUs=${slots} RealMemory=1000000`,
 	);
 	return `${[
 		"ClusterName=test",
 		`SlurmctldHost=${machine}(127.0.0.1)`,
-		`SlurmctldPort=${controller}`,
+		`SlurmctldPort=${firstPort}`,
 		`SlurmUser=${user}`,
 		`SlurmdUser=${user}`,
 		"AuthType=auth/munge",

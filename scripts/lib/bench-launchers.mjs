@@ -3,7 +3,8 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { Missing, withEngine } from "../engines/main.mjs";
+import { withEngine } from "../engines/main.mjs";
+import { Missing } from "../engines/missing.mjs";
 import { isUnpacked } from "../engines/packages.mjs";
 import { programsOf } from "../engines/programs.mjs";
 import { baseline, median, report, spread } from "./bench-run.mjs";

@@ -134,6 +134,8 @@ pub struct AgentDefinition {
     pub isolation: Option<Isolation>,
     /// The name of a launcher in the user's configuration.
     pub launcher: Option<String>,
+    /// The line of that name in its file, counted from 1.
+    pub launcher_line: Option<u32>,
     /// Extensions that the child loads. A project agent may only name those that the user's configuration allows.
     pub extensions: Option<Vec<String>>,
     /// Which context files the child reads; `None` uses the configuration.

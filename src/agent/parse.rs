@@ -62,7 +62,10 @@ const FIELDS: [(&str, Read); 22] = [
         let isolation = reader.text(field).and_then(|word| reader.choice(field, word, Isolation::TEXTS));
         agent.isolation = isolation.and_then(|word| Isolation::parse(&word));
     }),
-    ("launcher", |reader, field, agent| agent.launcher = reader.text(field)),
+    ("launcher", |reader, field, agent| {
+        agent.launcher = reader.text(field);
+        agent.launcher_line = agent.launcher.is_some().then_some(field.value_at.line);
+    }),
     ("extensions", |reader, field, agent| agent.extensions = reader.list(field, SYNTAX)),
     ("context", |reader, field, agent| agent.context = reader.context(field)),
     ("skills", |reader, field, agent| agent.skills = reader.skills(field)),

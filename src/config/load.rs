@@ -119,6 +119,7 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
                 Some(Diagnostic::new(READ_FAILED, format!("cannot be read: {error}"), Some(path), None))
             }
         };
+        reader.check_launcher();
         diagnostics.extend(failed.clone());
         broken = broken.or(failed);
         named.extend(reader.take_named());

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::check::{check, check_of_agent, shown};
 use super::keys::{AGENT_KEYS, AGENTS, KEYS, Key, Tighten, Values, is_group, key};
+use super::launcher::LOCAL;
 use super::located::{Json, Located, Member, parse};
 use super::settings::Origin;
 use super::tighten::{Tightened, tighten};
@@ -16,6 +17,8 @@ use crate::text::{Code, Diagnostic, Position, Severity, nearest, quoted, suggest
 /// A file with more problems is probably not a configuration file.
 const MAX_DIAGNOSTICS: usize = 10;
 const ROOT: &str = "subagents";
+const LAUNCHER: &str = "launcher";
+const LAUNCHERS: &str = "launchers";
 /// Means all agents where one is named.
 pub const ALL: &str = "*";
 /// A group that may also be written as a single value, which then sets this member.
@@ -41,6 +44,8 @@ pub(super) struct Reader<'a> {
     unlisted: usize,
     /// The agents that the file has settings for.
     named: Vec<NamedAgent>,
+    /// Where the file names a launcher.
+    launcher_at: Option<Position>,
 }
 
 /// An agent that a file has settings for, and where.
@@ -56,7 +61,21 @@ pub struct NamedAgent {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(file: Option<(Origin, &'a Path)>, values: &'a mut Values) -> Self {
-        Self { file, values, diagnostics: Vec::new(), unlisted: 0, named: Vec::new() }
+        Self { file, values, diagnostics: Vec::new(), unlisted: 0, named: Vec::new(), launcher_at: None }
+    }
+
+    /// Says that the launcher that the file names does not exist. Once all of it is read: `launchers` may come last.
+    pub(super) fn check_launcher(&mut self) {
+        let Some(at) = self.launcher_at else { return };
+        let known = self.values.of_key(LAUNCHERS).as_object().map(|launchers| launchers.keys().cloned());
+        let known: Vec<String> = known.into_iter().flatten().collect();
+        let Some(name) = self.values.of_key(LAUNCHER).as_str().filter(|name| *name != LOCAL) else { return };
+        if known.iter().all(|known| known != name) {
+            let meant = suggestion(nearest(name, known.iter().map(String::as_str)));
+            let message =
+                format!("`{LAUNCHER}` is {}, which `{LAUNCHERS}` does not have{meant}", quoted(name));
+            self.report(VALUE_INVALID, at, message);
+        }
     }
 
     /// The agents that the file has settings for.
@@ -288,6 +307,9 @@ impl<'a> Reader<'a> {
             Err(mistake) => return self.report(VALUE_INVALID, mistake.at, mistake.message),
         };
         if !is_project {
+            if key.path == LAUNCHER {
+                self.launcher_at = Some(value.at);
+            }
             return self.values.set(key.path, checked);
         }
         let current = self.values.of_key(key.path).clone();

@@ -162,6 +162,11 @@ fn agents(listing: &Listing) -> Vec<Check> {
             Err(off @ CannotRun::Off(_)) => {
                 checks.push(Check::new("agents", Status::Info, format!("{}: {off}", agent.name)));
             }
+            // What the configuration asks for is said once, below.
+            Err(CannotRun::Launcher(_)) if agent.launcher.is_none() => {}
+            Err(unusable @ CannotRun::Launcher(_)) => {
+                checks.push(Check::new("agents", Status::Error, format!("{}: {unusable}", agent.name)));
+            }
             Err(unusable @ CannotRun::Model(_)) => {
                 checks.push(Check::new("agents", Status::Warning, format!("{}: {unusable}", agent.name)));
             }

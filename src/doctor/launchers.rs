@@ -1,15 +1,15 @@
-//! Starts pi once through each configured launcher, with the guard and without a task.
+//! Asks pi for its version through each configured launcher, and then starts it there with the guard and without a task.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::check::{Check, Status};
 use crate::config::Config;
-use crate::process::{Captured, Outcome, capture_fed, resolve_program, search_path};
+use crate::process::{Outcome, capture_fed};
 use crate::run::admit::pi::PiVersion;
 use crate::run::launch::files::GUARD;
-use crate::run::launch::launcher::{Answered, Configured};
-use crate::run::{HostContext, spawn_task};
+use crate::run::launch::launcher::{Answered, Configured, LauncherTest, run_cancel};
+use crate::run::{HostContext, RunId, spawn_task};
 use crate::text::chain;
 use crate::text::figures;
 
@@ -32,7 +32,7 @@ pub(super) async fn launchers(cwd: &Path, config: &Config, context: &HostContext
         .map(|(name, settings)| {
             let (name, launcher) = (name.clone(), Configured::new(name, settings));
             let (cwd, context) = (cwd.to_path_buf(), context.clone());
-            spawn_task(async move { test(&name, &launcher, cwd, &context).await })
+            spawn_task(async move { test(&name, &launcher, cwd, &context, TIMEOUT).await })
         })
         .collect();
     for test in tests {
@@ -41,49 +41,141 @@ pub(super) async fn launchers(cwd: &Path, config: &Config, context: &HostContext
     checks
 }
 
-async fn test(name: &str, launcher: &Configured, cwd: PathBuf, context: &HostContext) -> Check {
+/// Tests one launcher. A test there that takes longer than `limit` is ended, by the launcher's `cancel` as well.
+async fn test(
+    name: &str,
+    launcher: &Configured,
+    cwd: PathBuf,
+    context: &HostContext,
+    limit: Duration,
+) -> Check {
     let error = |why: String| Check::new(AREA, Status::Error, format!("`{name}`: {why}"));
-    let (command, input) = launcher.test(GUARD, &cwd, context);
-    if resolve_program(command.program.as_os_str(), search_path(&command.env)).is_none() {
-        let program = command.program.display();
-        return error(format!(
-            "its program `{program}` was not found; `command` begins with a name in PATH or an absolute path"
-        ));
+    match launcher.missing(context) {
+        Some(("command", program)) => {
+            return error(format!(
+                "its program `{program}` was not found; `command` begins with a name in PATH or an absolute path"
+            ));
+        }
+        Some((field, program)) => {
+            return error(format!("`{program}`, which its `{field}` begins with, was not found"));
+        }
+        None => {}
     }
-    let since = Instant::now();
-    let said = match capture_fed(command, input, TIMEOUT, BYTES).await {
+    let LauncherTest { command, input, cancel } = launcher.test(&RunId::draw().get(), GUARD, &cwd, context);
+    let said = match capture_fed(command, input, limit, BYTES).await {
         Ok(said) => said,
         Err(refused) => return error(chain(&refused)),
     };
+    let has_ended = matches!(said.outcome, Outcome::Exited(_));
+    let cancelled = match cancel.filter(|_| !has_ended) {
+        Some(cancel) => run_cancel(name, cancel).await,
+        None => Ok(()),
+    };
+    let left = cancelled.err().map(|why| format!("; {why}")).unwrap_or_default();
     let why = || {
         let stderr = said.stderr.trim();
-        match &said {
-            Captured { outcome: Outcome::HardTimeout { .. }, .. } => {
-                format!("it took longer than {} s. {stderr}", TIMEOUT.as_secs())
+        let why = match &said.outcome {
+            Outcome::HardTimeout { .. } => {
+                format!("it took longer than {} s", limit.as_secs())
             }
             _ if stderr.is_empty() => "it printed no error".to_owned(),
-            _ => stderr.to_owned(),
-        }
+            _ => return format!("{stderr}{left}"),
+        };
+        let stderr = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
+        format!("{why}{stderr}{left}")
     };
-    match Configured::answered(&said.stdout) {
+    match Configured::answered(&said) {
         None => error(format!("no child was started: {}", why())).hint(
             "it must start `{argv}` with its standard input; where it leaves the words to a shell: \"quote\": \"sh\"",
         ),
         Some(Answered { cwd, version, has_guard: false, .. }) => {
-            error(format!("pi did not start in `{cwd}` (version: {version}): {}", why()))
-                .hint("`piCommand` of the launcher names pi there")
+            let refused = match PiVersion::parse(&version) {
+                Some(_) => error(format!("pi {version} starts in `{cwd}`, but not with our guard: {}", why())),
+                None => error(format!("pi did not start in `{cwd}`: {}", why())),
+            };
+            refused.hint("`piCommand` of the launcher names pi there")
         }
-        Some(Answered { cwd, version, is_held, .. }) => {
-            let took = figures::duration(since.elapsed());
+        Some(Answered { cwd, version, git, reached, started, is_held, .. }) => {
+            let git = git.map_or_else(
+                || "no `git` there, so no `isolation: private`".to_owned(),
+                |git| format!("git {git} there"),
+            );
             let held = if is_held { "ends with it" } else { "may outlive it, because this package is not installed there" };
+            let (reached, started) = (shown(reached), shown(started));
             let message = format!(
-                "`{name}`: pi {version} with our guard in `{cwd}`; a start takes {took}; what a child starts there {held}"
+                "`{name}`: pi {version} with our guard in `{cwd}`; it takes {reached} to reach it, and pi there {started} to \
+                 start; {git}; what a child starts there {held}{left}"
             );
             match PiVersion::parse(&version) {
+                _ if !has_ended => Check::new(AREA, Status::Warning, message)
+                    .hint(format!("pi there did not leave within {} s although its input had ended", limit.as_secs())),
                 Some(found) if found < PiVersion::OLDEST => Check::new(AREA, Status::Warning, message)
                     .hint(format!("older than {}, the oldest version that is tested; update pi there", PiVersion::OLDEST)),
                 _ => Check::new(AREA, Status::Ok, message),
             }
+        }
+    }
+}
+
+/// A launcher on a fast network takes less than a tenth of a second.
+fn shown(time: Duration) -> String {
+    if time.as_secs() == 0 { format!("{} ms", time.as_millis()) } else { figures::duration(time) }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::run::Host;
+
+    /// Each row: what stands for pi there, what ends it, and what is said. The launcher goes on until it is ended.
+    #[tokio::test]
+    async fn a_test_that_does_not_end_is_ended_there_too() {
+        let version = r#"[ "$1" = --version ] && { echo 1.5.2; exit 0; }"#;
+        let answers = r#"read -r line; echo '{"id":"pi-subagent","success":true}'"#;
+        for (label, pi, cancel, expected) in [
+            ("no answer", "sleep 60".to_owned(), "echo {runId} >>cancelled", "it took longer than 1 s"),
+            (
+                "no leave",
+                format!("{version}\n{answers}\nsleep 60"),
+                "echo {runId} >>cancelled",
+                "with our guard in",
+            ),
+            (
+                "a cancel that fails",
+                "sleep 60".to_owned(),
+                "exit 3",
+                "; `launchers.far.cancel` failed: it exited with 3",
+            ),
+        ] {
+            let root = tempfile::tempdir().expect("a temporary directory");
+            let (script, path) = (root.path().join("pi.sh"), root.path().to_string_lossy().into_owned());
+            fs::write(&script, pi).expect("a script");
+            let cancel = format!("cd '{path}' && {cancel}");
+            let settings = serde_json::json!({
+                "command": ["sh", "-c", "echo \"$4\" >>\"$0/launched\"; exec \"$@\"", path, "{argv}"],
+                "cancel": ["sh", "-c", cancel],
+                "piCommand": ["sh", script],
+            });
+            let launcher = Configured::new("far", &serde_json::from_value(settings).expect("settings"));
+            let context = HostContext {
+                agent_dir: root.path().join("agent"),
+                home: None,
+                env: std::env::vars_os().filter(|(name, _)| name == "PATH").collect(),
+                config: None,
+                pi_command: None,
+                warden: None,
+                host: Host::default(),
+            };
+            let check =
+                test("far", &launcher, root.path().to_owned(), &context, Duration::from_secs(1)).await;
+            assert!(check.message.contains(expected), "{label}: {check:?}");
+            assert_ne!(check.status, Status::Ok, "{label}");
+            let read = |name: &str| fs::read_to_string(root.path().join(name)).unwrap_or_default();
+            let id = read("launched");
+            let id = id.strip_prefix("pi-subagent-").expect("its name");
+            assert_eq!(read("cancelled"), if cancel.ends_with("exit 3") { "" } else { id }, "{label}");
         }
     }
 }

@@ -40,6 +40,7 @@ pub(crate) mod snapshots;
 pub(crate) mod spec;
 mod state;
 
+pub(crate) use admit::starts_another_pi;
 pub use admit::{
     AdmittedRun, AgentValues, CallSettings, CannotRun, Described, Extensions, HostCapabilities,
     InvalidConfig, Listed, Listing, Origin, PiError, PiProgram, PiVersion, Refusal, Sourced, ValueSource,
@@ -53,6 +54,7 @@ pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool};
 pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers};
 pub(crate) use isolation::recover_trees;
+pub(crate) use launch::launcher::cannot_go_on;
 pub(crate) use launch::sweep_leftovers;
 pub use launch::{Booted, Memory, SpareWish};
 pub use outcome::clean;

@@ -14,7 +14,7 @@ use super::watch::watch_others;
 use crate::orchestrate::{CallOrder, HandOver};
 use crate::run::{
     ActionOutcome, BackgroundRun, CallSettings, HostCallbacks, LiveSnapshot, Resumption, RunId, RunOverrides,
-    RunSpec, RunState, Timeout, prepare_with, spawn_task,
+    RunSpec, RunState, Timeout, blocking, cannot_go_on, prepare_with, spawn_task,
 };
 
 /// How long `stop` waits for a run to end.
@@ -169,8 +169,12 @@ pub async fn resume(
     if run.archived_ms.is_some() {
         return Err("its transcript was archived, and there is nothing to continue".to_owned());
     }
+    let settings = CallSettings::of(&run.cwd, &scope.context).await;
+    let config = settings.loaded().map_err(|refusal| refusal.to_string())?.config.clone();
     let (Some(session), Some(directory)) = (&run.transcript, &run.directory) else {
-        return Err("it has no transcript to continue".to_owned());
+        let (agent, cwd, context) = (run.agent.clone(), run.cwd.clone(), Arc::clone(&scope.context));
+        let why = blocking(move || cannot_go_on(&agent, &cwd, &context, &config)).await;
+        return Err(why.unwrap_or_else(|| "it has no transcript to continue".to_owned()));
     };
     let overrides = RunOverrides {
         model: run.model.clone(),
@@ -197,12 +201,14 @@ pub async fn resume(
         siblings: 1,
         overrides,
     };
-    let settings = CallSettings::of(&run.cwd, &scope.context).await;
-    let config = settings.loaded().map_err(|refusal| refusal.to_string())?.config.clone();
     let live = Arc::new(LiveRun::new(resumed(run), &scope.ends_with));
     let id = RunId::of_key(&run.key);
     let ready = prepare_with(settings, spec, id, &*callbacks, &live.control.cancel, None).await;
     let ready = ready.map_err(|result| result.text)?;
+    // Before the run is claimed, which forgets how it ended.
+    if let Some(unmet) = ready.unmet() {
+        return Err(unmet.to_owned());
+    }
     if let Some(over) = ready.over_budget().await {
         return Err(over);
     }

@@ -46,7 +46,7 @@ fn agent(report: &mut Report, Listed { agent, values, plan, writes, notices, gat
     };
     let mark = match plan {
         Ok(_) => Mark::Ok,
-        Err(CannotRun::Model(_)) => Mark::Error,
+        Err(CannotRun::Model(_) | CannotRun::Launcher(_)) => Mark::Error,
         // It needs a package that is not there, which is no mistake of anybody's.
         Err(CannotRun::Off(_)) => Mark::Info,
         Err(_) if *source == Source::Builtin => Mark::Info,

@@ -1,6 +1,6 @@
 //! Runs a short helper program for its output.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::process::cancel::Cancel;
 use crate::process::command::ChildCommand;
@@ -28,6 +28,8 @@ pub struct Captured {
     pub truncated: bool,
     /// Its standard error, as in [`Supervised`](crate::process::Supervised).
     pub stderr: String,
+    /// For each read of its standard output how much was there then, and how long after the start.
+    arrivals: Vec<(usize, Duration)>,
 }
 
 impl Captured {
@@ -35,6 +37,12 @@ impl Captured {
     #[must_use]
     pub fn is_success(&self) -> bool {
         matches!(self.outcome, Outcome::Exited(status) if status.success())
+    }
+
+    /// How long after the start the first of these words had arrived on its standard output, if they have.
+    pub(crate) fn arrival_of(&self, words: &str) -> Option<Duration> {
+        let end = self.stdout.windows(words.len()).position(|seen| seen == words.as_bytes())? + words.len();
+        self.arrivals.iter().find(|(there, _)| *there >= end).map(|(_, since)| *since)
     }
 }
 
@@ -67,13 +75,20 @@ pub async fn capture_fed(
 ) -> Result<Captured, SpawnError> {
     let limits =
         SuperviseLimits { hard: Some(timeout), grace: GRACE, drain: DRAIN, ..SuperviseLimits::default() };
-    let mut kept = Kept { bytes: Vec::new(), room: max_bytes, truncated: false };
+    let mut kept = Kept {
+        bytes: Vec::new(),
+        room: max_bytes,
+        truncated: false,
+        since: Instant::now(),
+        arrivals: Vec::new(),
+    };
     let ended = supervise(command, Input::once(input), limits, None, &Cancel::new(), &mut kept).await?;
     Ok(Captured {
         outcome: ended.outcome,
         stdout: kept.bytes,
         truncated: kept.truncated,
         stderr: ended.stderr,
+        arrivals: kept.arrivals,
     })
 }
 
@@ -81,6 +96,9 @@ struct Kept {
     bytes: Vec<u8>,
     room: usize,
     truncated: bool,
+    since: Instant,
+    /// As many as there are reads with room, of which each has taken a byte at least.
+    arrivals: Vec<(usize, Duration)>,
 }
 
 impl Observer for Kept {
@@ -88,6 +106,9 @@ impl Observer for Kept {
         let kept = &chunk[..chunk.len().min(self.room)];
         self.bytes.extend_from_slice(kept);
         self.room -= kept.len();
+        if !kept.is_empty() {
+            self.arrivals.push((self.bytes.len(), self.since.elapsed()));
+        }
         self.truncated |= kept.len() < chunk.len();
         Activity::default()
     }

@@ -78,6 +78,12 @@ impl AdmittedRun {
         &self.plan.tools
     }
 
+    /// What the run requires and does not get, so that it must not start.
+    #[must_use]
+    pub fn unmet(&self) -> Option<&str> {
+        self.resolved.unmet.as_deref()
+    }
+
     /// Why the budget is exhausted, if it is.
     pub async fn over_budget(&self) -> Option<String> {
         self.meter().await.refusal().map(|over| over.to_string())

@@ -18,6 +18,7 @@ use crate::agent::{
 use crate::config::{ALL, Config, NamedAgent};
 use crate::run::callbacks::HostCallbacks;
 use crate::run::context::HostContext;
+use crate::run::launch::launcher::selected;
 use crate::run::spec::RunOverrides;
 use crate::text::{Code, Diagnostic, Severity, text_enum};
 
@@ -71,6 +72,9 @@ pub enum CannotRun {
     /// Its model cannot be used.
     #[error(transparent)]
     Model(#[from] UnusableModel),
+    /// Its launcher does not exist.
+    #[error("{0}")]
+    Launcher(String),
     /// It was switched off.
     #[error("it is switched off: {0} sets `enabled` to `false`")]
     Off(ValueSource),
@@ -109,7 +113,8 @@ impl Listing {
             for listed in self.agents.iter_mut().filter(|listed| listed.plan.is_ok()) {
                 let has_own_login = own_credentials(context, &listed.agent).is_some();
                 let model = &listed.values.model;
-                let usable = usable_model(model, config, &context.host, has_own_login, callbacks).await;
+                let (agent, host) = (&listed.agent, &context.host);
+                let usable = usable_model(model, agent, config, host, has_own_login, callbacks).await;
                 if let Err(unusable) = usable {
                     listed.plan = Err(unusable.into());
                 }
@@ -139,7 +144,8 @@ pub fn list_agents(
         let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
         let reach = if sandbox.is_confined() { WriteReach::Tree } else { WriteReach::Anywhere };
         Listed {
-            plan: plan_for(&agent, &values, cwd, &config, context, capabilities),
+            plan: plan_for(&agent, &values, cwd, &config, context, capabilities)
+                .and_then(|plan| selected(&agent, &config).map(|_| plan).map_err(CannotRun::Launcher)),
             gates: if loads_gates(&sandbox, &config) { all.clone() } else { Vec::new() },
             writes: may_write(&agent, &config).then_some(reach),
             notices,

@@ -48,4 +48,5 @@ pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use prepare::{prepare, prepare_with};
 pub use refusal::{InvalidConfig, Refusal};
 pub use settings::{CallSettings, load_config};
+pub(crate) use values::starts_another_pi;
 pub use values::{AgentValues, Sourced, ValueSource, find_agents, look_up};

@@ -118,7 +118,7 @@ impl<'a> Call<'a> {
         let spec = Arc::clone(&self.spec);
         let has_own_login = resolved.credentials.is_some();
         let (asked, config, host) = (&resolved.values.model, &resolved.config, &spec.context.host);
-        let looking = usable_model(asked, config, host, has_own_login, callbacks);
+        let looking = usable_model(asked, &resolved.agent, config, host, has_own_login, callbacks);
         let model = self.unless_aborted(looking).await?.map_err(|unusable| self.refused(unusable.into()))?;
         resolved.model = model.or(resolved.model);
         let resolved = Arc::new(resolved);

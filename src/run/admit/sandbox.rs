@@ -63,14 +63,20 @@ impl SandboxPlan {
         };
         let writes = may_write(agent, config);
         if let Ok(Some((launcher, settings))) = selected(agent, config) {
-            if settings.readonly {
+            let required = mode == SandboxMode::Required;
+            if settings.readonly && !required {
                 return Self::Declared { launcher: launcher.to_owned() };
             }
-            let wherever = if writes { "; the agent may write wherever its account there can" } else { "" };
-            let why = format!(
-                "`{launcher}` starts the child elsewhere, where this machine holds nothing{wherever}"
-            );
-            return loose(&why, mode == SandboxMode::Required);
+            let also = match (settings.readonly, writes) {
+                (true, _) => {
+                    "; nobody has checked that it is `readonly` there, as your configuration declares"
+                }
+                (false, true) => "; the agent may write wherever its account there can",
+                (false, false) => "",
+            };
+            let why =
+                format!("`{launcher}` starts the child elsewhere, where this machine holds nothing{also}");
+            return loose(&why, required);
         }
         if writes && config.allow_write == AllowWrite::Everywhere {
             return loose("the agent may write wherever you can (`allowWrite` is `all`)", false);

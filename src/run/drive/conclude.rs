@@ -3,22 +3,18 @@
 use std::time::Duration;
 
 use super::active_run::ActiveRun;
-use crate::process::{Captured, ChildCommand, Outcome, capture};
+use crate::process::Outcome;
 use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
-use crate::run::launch::launcher::Elsewhere;
+use crate::run::launch::launcher::{Elsewhere, run_cancel, run_helper};
 use crate::run::launch::private_files::write_private;
 use crate::run::outcome::verdict::AttemptReport;
 use crate::text::{chain, one_line};
 
-/// How long the command `cancel` of a launcher may take. The caller is waiting.
-const CANCELLING: Duration = Duration::from_secs(10);
 /// How long the command `fetch` of a launcher may take.
 const FETCHING: Duration = Duration::from_secs(60);
 /// The most bytes of a session that are brought back. pi reads sessions of that size in seconds.
 const MAX_SESSION: usize = 64 * 1024 * 1024;
-/// The most bytes that are kept of what `cancel` prints, which nobody reads.
-const MAX_PRINTED: usize = 4 * 1024;
 
 /// The most characters that are shown of what a launcher said while its child waited. A queue says why in one or two lines.
 const WAITING_CHARS: usize = 300;
@@ -50,12 +46,11 @@ impl ActiveRun<'_> {
             _ => false,
         };
         if !has_left && let Some(command) = launcher.cancel(job, context) {
-            let said = self.helper(name, "cancel", command, CANCELLING, MAX_PRINTED).await;
-            notices.extend(said.err());
+            notices.extend(run_cancel(name, command).await.err());
         }
         if let (Some(command), Some(session)) = (launcher.fetch(job, context), files.session()) {
             let session = session.to_path_buf();
-            let kept = match self.helper(name, "fetch", command, FETCHING, MAX_SESSION).await {
+            let kept = match run_helper(name, "fetch", command, FETCHING, MAX_SESSION).await {
                 Ok(said) if said.truncated => Err("its output is no session of at most 64 MiB".to_owned()),
                 Ok(said) if !said.stdout.starts_with(b"{") => Err("its output is no session".to_owned()),
                 Ok(said) => {
@@ -67,25 +62,5 @@ impl ActiveRun<'_> {
             notices.extend(kept.err().map(|why| format!("the session was not brought back: {why}")));
         }
         notices
-    }
-
-    /// Runs a helper of the launcher to its end.
-    async fn helper(
-        &self,
-        launcher: &str,
-        field: &str,
-        command: ChildCommand,
-        limit: Duration,
-        max_bytes: usize,
-    ) -> Result<Captured, String> {
-        let failed = |why: &str| format!("`launchers.{launcher}.{field}` failed: {why}");
-        match capture(command, limit, max_bytes).await {
-            Ok(said) if said.is_success() => Ok(said),
-            Ok(Captured { outcome: Outcome::HardTimeout { .. }, .. }) => {
-                Err(failed(&format!("it took longer than {} s", limit.as_secs())))
-            }
-            Ok(said) => Err(failed(said.stderr.trim())),
-            Err(error) => Err(failed(&chain(&error))),
-        }
     }
 }

@@ -178,6 +178,14 @@ impl ActiveRun<'_> {
 
     /// Makes what the run needs before its first child, and returns the child that was booted early if the run can use it.
     async fn make_ready(&mut self, early: Option<Booted>) -> Result<Option<Booted>, ToolResult> {
+        // First: a tree that is made for a run takes the place of what its earlier part has left.
+        if let Some(unmet) = self.admitted.unmet() {
+            let refused = self.without_child(&Verdict::failed(1, unmet.to_owned()), None);
+            if let Some(early) = early {
+                early.discard().await;
+            }
+            return Err(refused);
+        }
         if let Some(over) = self.enforcer.refusal() {
             if let Some(early) = early {
                 early.discard().await;

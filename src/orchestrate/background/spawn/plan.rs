@@ -10,6 +10,7 @@ use super::spawnable::is_allowed;
 use crate::config::{Config, OnExit};
 use crate::run::{
     BackgroundRun, CallSettings, HostModel, RunId, RunOverrides, RunSpec, Timeout, find_agents,
+    starts_another_pi,
 };
 use crate::text::figures::millis;
 
@@ -66,7 +67,9 @@ pub(super) fn plan(
     let timeout = overrides::timeout(request.run_timeout_seconds).map_err(error)?;
     let cleanup = overrides::cleanup(request.cleanup.as_deref(), &sanitizer).map_err(error)?;
     let mut warnings = Vec::new();
-    let models = request.models.as_deref();
+    // Another pi has models that this one does not know.
+    let is_another = catalog.find(&agent).is_ok_and(|found| starts_another_pi(&found, &config));
+    let (model, models) = if is_another { (None, None) } else { (model, request.models.as_deref()) };
     let asked = request.model.as_deref();
     let model = asked.and_then(|asked| known_model(asked, model, models, &sanitizer, &mut warnings));
     let thinking = request.thinking.as_deref();

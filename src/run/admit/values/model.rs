@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use super::agent::{Sourced, ValueSource};
+use crate::agent::AgentDefinition;
 use crate::config::Config;
 use crate::run::callbacks::{HostCallbacks, HostModel};
 use crate::run::context::Host;
+use crate::run::launch::launcher::launcher_of;
 use crate::text::{nearest, suggestion};
 
 /// How long pi may take to look a model up. It takes a millisecond; without an answer the child finds out.
@@ -46,13 +48,14 @@ pub enum UnusableModel {
 /// When the child could not use it.
 pub(in crate::run) async fn usable_model(
     asked: &Sourced<Option<String>>,
+    agent: &AgentDefinition,
     config: &Config,
     host: &Host,
     has_own_login: bool,
     callbacks: &dyn HostCallbacks,
 ) -> Result<Option<String>, UnusableModel> {
     let Sourced { value: Some(asked), source } = asked else { return Ok(None) };
-    if config.pi_command.is_some() || host.model.as_ref() == Some(asked) {
+    if starts_another_pi(agent, config) || host.model.as_ref() == Some(asked) {
         return Ok(None);
     }
     let Some(found) = look_up(asked, callbacks).await else { return Ok(None) };
@@ -67,6 +70,11 @@ pub(in crate::run) async fn usable_model(
         return Err(UnusableModel::NoLogin { model, provider, remedy, from: source.clone() });
     }
     Ok(Some(model))
+}
+
+/// Whether the children of an agent are started by a pi other than the hosting one, which has models and logins of its own.
+pub(crate) fn starts_another_pi(agent: &AgentDefinition, config: &Config) -> bool {
+    config.pi_command.is_some() || launcher_of(agent, config).elsewhere().is_some()
 }
 
 /// What the hosting pi says about a model, if it does.

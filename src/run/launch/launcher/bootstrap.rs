@@ -114,9 +114,9 @@ impl Script<'_> {
         let argv: Vec<String> = self.argv.iter().map(|word| argument(word)).collect();
         // The end of the script's own input is the end of pi: a child that does not leave then is asked to by a signal.
         let (made, input, watch) = if self.task.is_some() {
-            ("", "task", "{ cat >/dev/null; kill -TERM $p; } <&3 3<&- >/dev/null")
+            ("", "task", "{ cat >/dev/null; : >\"$d/over\"; kill -TERM $p; } <&3 3<&- >/dev/null")
         } else {
-            let watch = "{ cat; exec >&-; sleep 5; kill -TERM $p; } <&3 3<&- >\"$d/in\"";
+            let watch = "{ cat; exec >&-; : >\"$d/over\"; sleep 5; kill -TERM $p; } <&3 3<&- >\"$d/in\"";
             ("mkfifo \"$d/in\" || f\n", "in", watch)
         };
         let _ = writeln!(text, "{made}{HOLD}{} <\"$d/{input}\" 3<&- &\np=$!", argv.join(" "));
@@ -125,6 +125,9 @@ impl Script<'_> {
         text.push_str(
             "exec 0</dev/null 3<&-\nwait $p; c=$?\nwhile kill -0 $p 2>/dev/null; do wait $p; c=$?; done\n",
         );
+        // Whoever ends a job signals its processes one after the other: the script may hear of it after its child. Not where the child was
+        // asked from here.
+        text.push_str("case $c in 129|130|143) [ $s ] || [ -e \"$d/over\" ] || sleep 1;; esac\n");
         if let Some(name) = self.session {
             let _ = writeln!(
                 text,

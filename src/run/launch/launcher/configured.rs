@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use uuid::Uuid;
 
@@ -12,7 +13,7 @@ use super::heard::Heard;
 use super::held;
 use super::quoted::quoted;
 use crate::config::{self, Quote};
-use crate::process::ChildCommand;
+use crate::process::{Captured, ChildCommand, resolve_program, search_path};
 use crate::run::admit::pi::{Origin, PiError, PiProgram};
 use crate::run::context::HostContext;
 use crate::run::launch::files::RunFiles;
@@ -33,6 +34,16 @@ pub(crate) struct Configured {
     settings: config::Launcher,
 }
 
+/// What tests a launcher.
+#[derive(Debug)]
+pub(crate) struct LauncherTest {
+    pub command: ChildCommand,
+    /// Its standard input.
+    pub input: Vec<u8>,
+    /// What ends a test there that did not end by itself, if there is such a command.
+    pub cancel: Option<ChildCommand>,
+}
+
 /// What a launcher's test printed.
 #[derive(Debug)]
 pub(crate) struct Answered {
@@ -40,6 +51,12 @@ pub(crate) struct Answered {
     pub cwd: String,
     /// What pi there says of its version.
     pub version: String,
+    /// What git there says of its version, if there is one.
+    pub git: Option<String>,
+    /// From the start of the launcher until its script spoke.
+    pub reached: Duration,
+    /// From then on, without what is asked before, until pi had answered.
+    pub started: Duration,
     /// Whether pi has loaded the guard and answered.
     pub has_guard: bool,
     /// Whether the warden there holds what the child starts.
@@ -48,6 +65,12 @@ pub(crate) struct Answered {
 
 /// The line before what the test of a launcher prints.
 const MARK: &str = "pi-subagent-test";
+/// Begins the line that says which git is there.
+const GIT: &str = "pi-subagent-git";
+/// The line before pi is started.
+const STARTING: &str = "pi-subagent-starting";
+/// The id of what pi is asked.
+const ASKED: &str = "pi-subagent";
 
 impl Configured {
     pub(crate) fn new(name: &str, settings: &config::Launcher) -> Self {
@@ -130,9 +153,19 @@ impl Configured {
         })
     }
 
-    /// What starts pi there once, with the guard and without a task, and what it is told.
-    pub(crate) fn test(&self, guard: &str, cwd: &Path, context: &HostContext) -> (ChildCommand, Vec<u8>) {
-        let job = Job { run_id: "doctor", agent: "doctor", cwd };
+    /// A program that a field of the launcher begins with and that is not there, with the field's name. Blocks.
+    pub(crate) fn missing(&self, context: &HostContext) -> Option<(&'static str, String)> {
+        let config::Launcher { command, cancel, fetch, .. } = &self.settings;
+        let fields = [("command", Some(command)), ("cancel", cancel.as_ref()), ("fetch", fetch.as_ref())];
+        let mut named = fields.into_iter().filter_map(|(field, words)| Some((field, words?.first()?)));
+        let is_missing =
+            |program: &str| resolve_program(program.as_ref(), search_path(&context.env)).is_none();
+        named.find(|(_, program)| is_missing(program)).map(|(field, program)| (field, program.clone()))
+    }
+
+    /// What asks pi there for its version, and then starts it once, with the guard and without a task.
+    pub(crate) fn test(&self, run_id: &str, guard: &str, cwd: &Path, context: &HostContext) -> LauncherTest {
+        let job = Job { run_id, agent: "doctor", cwd };
         let mut argv = self.pi();
         let version = argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
         argv.extend(["--mode", "rpc", "--no-session", "--no-extensions", "-e"].map(str::to_owned));
@@ -145,29 +178,42 @@ impl Configured {
             prompt: "",
             guard,
             task: None,
-            before: &format!("echo {MARK}; pwd; {version} --version </dev/null || exit 1; {}", held::SAY),
+            before: &format!(
+                "echo {MARK}; pwd; {version} --version </dev/null || exit 1\n\
+                 echo {GIT} $(command -v git >/dev/null && git --version)\n{}; echo {STARTING}",
+                held::SAY
+            ),
             session: None,
             tree: None,
             argv,
         };
         let mut input = script.to_bytes();
-        input.extend_from_slice(b"{\"id\":\"pi-subagent\",\"type\":\"get_state\"}\n");
+        input.extend_from_slice(format!("{{\"id\":\"{ASKED}\",\"type\":\"get_state\"}}\n").as_bytes());
         let mut words = self.words(&self.settings.command, job, &loader(job.run_id)).into_iter();
         let program = words.next().unwrap_or_default().into();
         let env = self.env(&context.env);
-        (ChildCommand { program, args: words.collect(), cwd: NEUTRAL.into(), env, guardian: None }, input)
+        let command =
+            ChildCommand { program, args: words.collect(), cwd: NEUTRAL.into(), env, guardian: None };
+        LauncherTest { command, input, cancel: self.cancel(job, context) }
     }
 
     /// Reads what the test has printed; `None` where no shell has run its script.
-    pub(crate) fn answered(stdout: &[u8]) -> Option<Answered> {
-        let text = String::from_utf8_lossy(stdout);
+    pub(crate) fn answered(said: &Captured) -> Option<Answered> {
+        let text = String::from_utf8_lossy(&said.stdout);
         let mut lines = text.lines().skip_while(|line| *line != MARK).skip(1);
         let (cwd, version) = (lines.next()?.to_owned(), lines.next().unwrap_or_default().to_owned());
-        let mut lines = lines.peekable();
-        let is_held = lines.next_if(|line| *line == held::IS_HELD).is_some();
-        let has_guard =
-            lines.any(|line| line.contains("\"pi-subagent\"") && line.contains("\"success\":true"));
-        Some(Answered { cwd, version, has_guard, is_held })
+        let asked = lines.by_ref().take_while(|line| *line != STARTING);
+        let (mut git, mut is_held) = (None, false);
+        for line in asked {
+            is_held |= line == held::IS_HELD;
+            let version = line.strip_prefix(GIT).map(|said| said.trim().trim_start_matches("git version "));
+            git = git.or(version.filter(|version| !version.is_empty()).map(str::to_owned));
+        }
+        let asked = format!("\"{ASKED}\"");
+        let has_guard = lines.any(|line| line.contains(&asked) && line.contains("\"success\":true"));
+        let arrival = |words: &str| said.arrival_of(words).unwrap_or_default();
+        let started = arrival(&asked).saturating_sub(arrival(STARTING));
+        Some(Answered { cwd, version, git, reached: arrival(MARK), started, has_guard, is_held })
     }
 
     fn unset(&self) -> &'static [&'static str] {

@@ -18,6 +18,7 @@
 //! | `held` | how it has the warden of that machine hold the child |
 //! | `heard` | which of what comes back is the script's, and what it says |
 //! | `fate` | how far a child has come that failed |
+//! | `helper` | how `cancel` and `fetch` of a launcher run |
 
 mod bootstrap;
 mod configured;
@@ -25,15 +26,19 @@ mod contract;
 mod fate;
 mod heard;
 mod held;
+mod helper;
 mod local;
 mod only_here;
 mod quoted;
 mod select;
 mod tree;
 
-pub(crate) use configured::{Answered, Configured};
+pub(crate) use configured::{Answered, Configured, LauncherTest};
 pub(in crate::run) use contract::{Job, Launch, Launcher, Payload, WorkThere};
 pub(in crate::run) use fate::Elsewhere;
 pub(in crate::run) use heard::Heard;
+pub(crate) use helper::run_cancel;
+pub(in crate::run) use helper::run_helper;
+pub(crate) use only_here::cannot_go_on;
 pub(in crate::run) use only_here::{changes_there, only_here};
 pub(in crate::run) use select::{launcher_of, selected};

@@ -1,9 +1,15 @@
 //! What a child elsewhere does without.
 
+use std::path::Path;
+
+use super::select::launcher_of;
 use crate::agent::Isolation;
-use crate::config::LOCAL;
-use crate::run::admit::values::AgentValues;
+use crate::config::{Config, LOCAL};
+use crate::run::admit::values::{AgentValues, find_agents};
+use crate::run::context::HostContext;
 use crate::run::spec::RunOverrides;
+
+const NO_WAY_ON: &str = "a run cannot be continued";
 
 /// Why a child cannot be started elsewhere, if it cannot: it needs what only this machine has.
 pub(in crate::run) fn only_here(
@@ -13,7 +19,7 @@ pub(in crate::run) fn only_here(
     overrides: &RunOverrides,
 ) -> Option<String> {
     let what = if overrides.resumes.is_some() {
-        "a run cannot be continued"
+        NO_WAY_ON
     } else if writes && values.isolation.value == Isolation::Private && values.setup.value.is_some() {
         "`setup` is not available"
     } else if writes && values.check.value.is_some() {
@@ -21,9 +27,26 @@ pub(in crate::run) fn only_here(
     } else {
         return None;
     };
-    Some(format!(
+    Some(refusal(what, launcher))
+}
+
+/// Why a run of an agent cannot be continued, if its children are started elsewhere. Blocks.
+pub(crate) fn cannot_go_on(
+    agent: &str,
+    cwd: &Path,
+    context: &HostContext,
+    config: &Config,
+) -> Option<String> {
+    let catalog = find_agents(cwd, context, config);
+    let found = catalog.find(agent).ok()?;
+    let launcher = launcher_of(&found, config);
+    Some(refusal(NO_WAY_ON, launcher.elsewhere()?))
+}
+
+fn refusal(what: &str, launcher: &str) -> String {
+    format!(
         "launcher: {what} with `{launcher}`, which starts the child elsewhere; `launcher: {LOCAL}` keeps it here"
-    ))
+    )
 }
 
 /// What is said of a child elsewhere that may write there.

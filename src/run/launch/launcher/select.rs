@@ -22,12 +22,19 @@ pub(in crate::run) fn selected<'a>(
     if let Some(found) = config.launchers.get(asked) {
         return Ok(Some((asked, found)));
     }
-    let by = if agent.launcher.is_some() { "the agent" } else { "the configuration" };
+    let (by, place) = match (&agent.launcher, &agent.path, agent.launcher_line) {
+        (Some(_), Some(path), Some(line)) => {
+            ("the agent", format!(" (`launcher` in {}:{line})", path.display()))
+        }
+        (Some(_), ..) => ("the agent", String::new()),
+        // Its file and line are among what is wrong with the configuration.
+        (None, ..) => ("the configuration", String::new()),
+    };
     let known: Vec<String> =
         config.launchers.keys().map(String::as_str).chain([LOCAL]).map(|name| format!("`{name}`")).collect();
     let known = known.join(", ");
     Err(format!(
-        "launcher: {by} asks for `{asked}`, which `launchers` in your configuration does not have; there is {known}"
+        "launcher: {by} asks for `{asked}`, which `launchers` in your configuration does not have; there is {known}{place}"
     ))
 }
 

@@ -1,0 +1,99 @@
+/** What the engines of `npm run test:engines` must not do, and what counts as one that cannot be had. */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { listeningBeyondLoopback, naming } from "../../scripts/engines/leftovers.mjs";
+import { engines, withEngine } from "../../scripts/engines/main.mjs";
+import { Missing } from "../../scripts/engines/missing.mjs";
+
+const linux = { skip: process.platform !== "linux" };
+
+const listens = `require("net").createServer().listen(0, process.argv[1], () => console.log("listens"))`;
+
+/** A program that listens on an address until it is ended, with a folder among its words or in its environment. */
+async function listener(address: string, place: string, how: "words" | "environment"): Promise<ChildProcess> {
+	const words = how === "words" ? [place] : [];
+	const env = how === "words" ? process.env : { ...process.env, PLACE: place };
+	const child = spawn(process.execPath, ["-e", listens, address, ...words], {
+		env,
+		stdio: ["ignore", "pipe", "inherit"],
+	});
+	await once(child.stdout ?? assert.fail("it has an output"), "data");
+	return child;
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+	const over = once(child, "exit");
+	child.kill("SIGKILL");
+	await over;
+}
+
+test("what an engine has listen beyond the loopback interface is found, and what it leaves", linux, async () => {
+	const rows: [string, boolean, "words" | "environment"][] = [
+		["0.0.0.0", true, "words"],
+		["::", true, "environment"],
+		["127.0.0.1", false, "environment"],
+		["::1", false, "words"],
+	];
+	for (const [address, isFound, how] of rows) {
+		const place = join(tmpdir(), `pi-subagent-place-${process.pid}`);
+		const child = await listener(address, place, how).catch(() => undefined);
+		if (!child) continue; // Without IPv6.
+		try {
+			const found = listeningBeyondLoopback(place);
+			assert.equal(found.length, isFound ? 1 : 0, `${address}: ${found}`);
+			assert.equal(naming(place).length, 1, address);
+		} finally {
+			await ended(child);
+		}
+		assert.deepEqual(naming(place), []);
+	}
+});
+
+test(
+	"an engine that cannot be had is skipped, and one that fails, listens or leaves something is not",
+	linux,
+	async () => {
+		let child: ChildProcess | undefined;
+		let stopped = 0;
+		let used = "";
+		const launcher = {};
+		const stop = async () => void stopped++;
+		const made = (start: (place: string) => Promise<unknown>) => {
+			Object.assign(engines, { made: { page: "", programs: [], start } });
+			return withEngine("made", async (_running: unknown, place: string) => {
+				used = place;
+				return "used";
+			});
+		};
+		try {
+			assert.ok((await made(() => Promise.reject(new Missing("no apt-get here")))) instanceof Missing);
+			await assert.rejects(
+				made(() => Promise.reject(new Error("the nodes are not idle"))),
+				/the nodes are not idle/,
+			);
+			assert.equal(await made(async () => ({ launcher, stop })), "used");
+			const listening = made(async (place) => {
+				child = await listener("0.0.0.0", place, "words");
+				return { launcher, stop: async () => child && (await ended(child)) };
+			});
+			await assert.rejects(listening, /listens beyond the loopback interface: .*0{8}:/);
+			const left = made(async (place) => {
+				child = await listener("127.0.0.1", place, "environment");
+				return { launcher, stop };
+			});
+			await assert.rejects(left, /is stopped, and is still there: \d+ /);
+			assert.equal(stopped, 2, "whatever was started is stopped");
+			assert.ok(!existsSync(used));
+		} finally {
+			if (child && child.exitCode === null && child.signalCode === null) await ended(child);
+			delete (engines as Record<string, unknown>).made;
+		}
+	},
+);

@@ -1,0 +1,428 @@
+//! What the settings of launchers and agents decide about children elsewhere, and what is said of them before a run. The launcher is a
+//! stand-in, the children are scripted.
+#![cfg(target_os = "linux")]
+
+#[path = "support/ear.rs"]
+mod ear;
+#[path = "support/elsewhere.rs"]
+#[expect(dead_code, reason = "the scenes of engines are elsewhere")]
+mod elsewhere;
+#[path = "support/engine.rs"]
+#[expect(dead_code, reason = "the scenes of engines are elsewhere")]
+mod engine;
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::Arc;
+
+use ear::Ear;
+use elsewhere::{FAR, Place, at, read};
+use pi_subagent_native::doctor::{Check, Status, doctor};
+use pi_subagent_native::orchestrate::background::{
+    ConversationScope, KnownDeliveries, Receipt, SpawnRequest, background, close_conversation,
+    open_conversation, spawn, until_settled,
+};
+use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, TaskSpec, TasksSpec, chain, parallel};
+use pi_subagent_native::present::agents_report;
+use pi_subagent_native::process::Cancel;
+use pi_subagent_native::run::{
+    CallSettings, Control, Host, HostCapabilities, HostModel, Listing, RunId, RunOutcome, ToolResult,
+    list_agents,
+};
+use scene::Scene;
+use serde_json::{Value, json};
+use stage::{PATIENCE, User};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+const ANSWERS: &str = "works; leave";
+/// A pi that `doctor` finds nothing wrong with.
+const SOUND: &str = r#"[ "$1" = --version ] && { echo 1.5.2; exit 0; }
+    hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
+
+/// Settings of the scene's launcher.
+fn far(scene: &mut Scene) -> &mut Value {
+    &mut config(scene)["launchers"]["far"]
+}
+
+fn config(scene: &mut Scene) -> &mut Value {
+    Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration")
+}
+
+/// Writes the explorer's file, with these lines more.
+fn agent(scene: &Scene, more: &str) {
+    fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
+    let text = format!("---\nname: explorer\nreadonly: true\ntools: read\n{more}\n---\nLook around.\n");
+    fs::write(scene.path("agent/agents/explorer.md"), text).expect("an agent");
+}
+
+async fn run(scene: &Scene, user: &User<'_>) -> ToolResult {
+    scene.run_with(user, &Control::default()).await.0
+}
+
+async fn listing(scene: &Scene, user: &User<'_>) -> Listing {
+    let context = &scene.spec.context;
+    let settings = CallSettings::of(&scene.spec.cwd, context).await;
+    let capabilities = HostCapabilities::look(context).await;
+    let mut listing = list_agents(&scene.spec.cwd, context, &settings, &capabilities);
+    listing.check_models(&settings.config(), context, user).await;
+    listing
+}
+
+async fn checks(scene: &Scene, user: User<'static>) -> Vec<Check> {
+    doctor(scene.spec.cwd.clone(), Arc::clone(&scene.spec.context), Arc::new(user)).await
+}
+
+#[tokio::test]
+async fn a_model_that_only_pi_there_has_is_used_there_and_refused_here() {
+    let model = || HostModel {
+        model: None,
+        has_login: false,
+        variables: Vec::new(),
+        problem: Some("no such model".into()),
+        known: vec!["fake/m1".into()],
+    };
+    let script = r#"printf '%s\n' "$*" >"$home/argv"; works; leave"#;
+    for (place, is_there) in [(Place::Words, true), (Place::Here, false)] {
+        let scene = at(place, script, &json!({}));
+        agent(&scene, "model: cluster/large");
+        let user = || User { model: Some(model()), ..User::default() };
+        let result = run(&scene, &user()).await;
+        let said = &result.text;
+        assert_eq!(said.starts_with("The whole answer."), is_there, "{place:?}: {said}");
+        assert_eq!(read(&scene, "argv").contains("--model cluster/large"), is_there, "{place:?}");
+        let listed = listing(&scene, &user()).await;
+        let explorer =
+            listed.agents.iter().find(|listed| listed.agent.name == "explorer").expect("it is listed");
+        assert_eq!(explorer.plan.is_ok(), is_there, "{place:?}: {:?}", explorer.plan);
+        let checks = checks(&scene, user()).await;
+        let is_told = checks.iter().any(|check| check.message.contains("no such model"));
+        assert_eq!(is_told, !is_there, "{place:?}: {checks:?}");
+    }
+}
+
+/// `sessions_spawn` skips a model that does not exist; what exists there, nobody here knows.
+#[tokio::test]
+async fn a_model_that_is_asked_for_in_the_background_is_not_looked_up_here_for_a_child_there() {
+    let script = r#"printf '%s\n' "$*" >"$home/argv"; works; leave"#;
+    for (place, is_there) in [(Place::Words, true), (Place::Here, false)] {
+        let mut scene = at(place, script, &json!({}));
+        Arc::make_mut(&mut scene.spec.context).host =
+            Host { session_id: Some("conversation".into()), ..Host::default() };
+        let unknown = HostModel {
+            model: None,
+            has_login: false,
+            variables: Vec::new(),
+            problem: Some("no such model".into()),
+            known: Vec::new(),
+        };
+        let user = || Arc::new(User { model: Some(unknown.clone()), ..User::default() });
+        let (cwd, context) = (scene.spec.cwd.clone(), Arc::clone(&scene.spec.context));
+        let (service, session) = (background(&scene.path("agent")), "conversation".to_owned());
+        let scope =
+            ConversationScope { cwd: cwd.clone(), context: Arc::clone(&context), ends_with: Cancel::new() };
+        let known = KnownDeliveries::default();
+        let view = open_conversation(&service, session, scope, known, Ear::default()).await;
+        let request = SpawnRequest {
+            model: Some("cluster/large".into()),
+            ..SpawnRequest::new("look".into(), cwd, context)
+        };
+        let receipt = spawn(&service, request, user()).await;
+        timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("it is over");
+        close_conversation(&service, &view).await;
+        let Receipt::Accepted { warnings, .. } = receipt else { panic!("{receipt:?}") };
+        assert_eq!(warnings.is_empty(), is_there, "{place:?}: {warnings:?}");
+        assert_eq!(read(&scene, "argv").contains("--model cluster/large"), is_there, "{place:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_launcher_that_does_not_exist_is_shown_at_its_agent_and_in_its_file() {
+    let scene = at(Place::Here, "exit 0", &json!({}));
+    agent(&scene, "launcher: cluster");
+    let file = scene.path("agent/agents/explorer.md");
+    let expected = format!(
+        "launcher: the agent asks for `cluster`, which `launchers` in your configuration does not have; there is `far`, \
+         `local` (`launcher` in {}:5)",
+        file.display()
+    );
+    let listed = listing(&scene, &User::default()).await;
+    let explorer = listed.agents.iter().find(|listed| listed.agent.name == "explorer").expect("it is listed");
+    assert_eq!(explorer.plan.as_ref().expect_err("it cannot run").to_string(), expected);
+    let report = format!("{:?}", agents_report(&listed));
+    assert!(report.contains("unavailable") && report.contains("the agent asks for `cluster`"), "{report}");
+    let checks = checks(&scene, User::default()).await;
+    let check = checks.iter().find(|check| check.message.contains("`cluster`")).expect("it is told");
+    assert_eq!((check.status, &*check.message), (Status::Error, &*format!("explorer: {expected}")));
+    let result = run(&scene, &User::default()).await;
+    assert_eq!(result.details.results[0].error.as_deref(), Some(&*expected));
+}
+
+#[tokio::test]
+async fn a_launcher_of_the_configuration_that_does_not_exist_is_named_with_file_and_line() {
+    let mut scene = at(Place::Here, "exit 0", &json!({}));
+    Arc::make_mut(&mut scene.spec.context).config = None;
+    let text = "{ \"subagents\": {\n  \"launcher\": \"clusted\",\n  \"launchers\": { \"cluster\": { \"command\": [\"srun\", \"{argv}\"] } }\n} }";
+    let file = scene.path("agent/subagents.json");
+    fs::write(&file, text).expect("a configuration");
+    let expected = format!(
+        "{}:2:15: `launcher` is `clusted`, which `launchers` does not have; did you mean `cluster`?",
+        file.display()
+    );
+    let checks = checks(&scene, User::default()).await;
+    let said: Vec<_> = checks.iter().filter(|check| check.area == "configuration").collect();
+    assert!(said.iter().any(|check| check.status == Status::Error && check.message == expected), "{said:?}");
+    let result = run(&scene, &User::default()).await;
+    let error = result.details.results[0].error.as_deref().expect("it does not run here instead");
+    assert!(error.starts_with("launcher: the configuration asks for `clusted`"), "{error}");
+    for text in [
+        r#""launcher": "local""#,
+        r#""launcher": "cluster", "launchers": { "cluster": { "command": ["srun", "{argv}"] } }"#,
+    ] {
+        fs::write(&file, format!("{{ \"subagents\": {{ {text} }} }}")).expect("a configuration");
+        let checks = self::checks(&scene, User::default()).await;
+        let wrong = checks.iter().any(|check| check.area == "configuration" && check.status != Status::Ok);
+        assert!(!wrong, "{text}: {checks:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_required_sandbox_is_not_met_by_anybodys_word() {
+    for (own, configured) in [("sandbox: required", "auto"), ("", "required")] {
+        let mut scene = at(Place::Words, ANSWERS, &json!({ "sandbox": { "mode": configured } }));
+        far(&mut scene)["readonly"] = true.into();
+        agent(&scene, own);
+        let result = run(&scene, &User::default()).await;
+        let error = result.details.results[0].error.as_deref().expect("it is refused");
+        let expected = "sandbox: required, but unavailable: `far` starts the child elsewhere, where this machine holds nothing; \
+                        nobody has checked that it is `readonly` there, as your configuration declares";
+        assert_eq!(error, expected);
+        assert_eq!(read(&scene, "far/launches"), "", "nothing was started");
+    }
+}
+
+#[tokio::test]
+async fn an_agents_own_launcher_wins_over_the_configuration() {
+    for (place, own, is_far) in [
+        (Place::Here, "launcher: far", true),
+        (Place::Words, "launcher: local", false),
+        (Place::Words, "", true),
+        (Place::Here, "", false),
+    ] {
+        let scene = at(place, ANSWERS, &json!({}));
+        agent(&scene, own);
+        let result = run(&scene, &User::default()).await;
+        assert!(result.text.starts_with("The whole answer."), "{place:?}, {own}: {}", result.text);
+        assert_eq!(read(&scene, "far/launches").lines().count(), usize::from(is_far), "{place:?}, {own}");
+    }
+}
+
+#[tokio::test]
+async fn placeholders_are_filled_and_a_shell_reads_them_as_they_are() {
+    let script = r#"printf '%s\n' "$CWD" "$PROJECT" "$AGENT" "$RUN" "$PWD" >"$home/filled"; works; leave"#;
+    for (place, how) in [(Place::Words, "words"), (Place::Shell, "sh")] {
+        let mut scene = at(place, script, &json!({}));
+        let odd = "it's `odd` $HOME & \"more\"; exit";
+        let cwd = scene.path("project").join(odd);
+        let there = scene.path("far").join(format!("{odd}-explorer"));
+        for directory in [&cwd, &there] {
+            fs::create_dir_all(directory).expect("a directory");
+        }
+        scene.spec.cwd.clone_from(&cwd);
+        let root = scene.path("far").to_string_lossy().into_owned();
+        let words = ["/bin/sh", FAR, how, &root];
+        let sets = ["CWD={cwd}", "PROJECT={project}", "AGENT={agent}", "RUN={runId}", "{argv}"];
+        // What takes words has no shell that would read an assignment.
+        let env = (how == "words").then_some("env");
+        let command: Vec<&str> = words.into_iter().chain(env).chain(sets).collect();
+        far(&mut scene)["command"] = json!(command);
+        far(&mut scene)["cwd"] = format!("{root}/{{project}}-{{agent}}").into();
+        let result = run(&scene, &User::default()).await;
+        let id = result.details.run_id.clone().expect("an id");
+        let expected = format!(
+            "{}\n{odd}\nexplorer\n{id}\n{}\n",
+            cwd.display(),
+            there.canonicalize().expect("it is there").display()
+        );
+        assert_eq!(read(&scene, "filled"), expected, "{how}: {}", result.text);
+    }
+}
+
+/// A call of two tasks.
+fn tasks(scene: &Scene, tasks: [&str; 2]) -> (TasksSpec, Call) {
+    let task = |task: &str| TaskSpec { agent: "explorer".into(), cwd: None, task: task.into() };
+    let spec = TasksSpec {
+        tasks: tasks.map(task).to_vec(),
+        cwd: scene.spec.cwd.clone(),
+        context: Arc::clone(&scene.spec.context),
+    };
+    let call = Call {
+        id: RunId::draw(),
+        callbacks: Arc::new(User::default()),
+        control: Control::default(),
+        updates: watch::channel(None).0,
+        host_id: None,
+        order: CallOrder::now(),
+        hand_over: HandOver::default(),
+        ends_with: Cancel::new(),
+    };
+    (spec, call)
+}
+
+fn all_completed(result: &ToolResult) {
+    let outcomes: Vec<_> = result.details.results.iter().map(|single| single.outcome).collect();
+    assert_eq!(outcomes, [RunOutcome::Completed; 2], "{}", result.text);
+}
+
+#[tokio::test]
+async fn the_tasks_of_a_call_and_the_steps_of_a_chain_run_there() {
+    let script = r"hear; begin; case $line in *second*'First.'*) said 'Second, after the first.';; *second*) said 'Second.';; *) said 'First.';; esac
+        settled; leave";
+    for place in [Place::Words, Place::Shell] {
+        let scene = at(place, script, &json!({}));
+        let (spec, call) = tasks(&scene, ["first", "second"]);
+        let result = Box::pin(parallel(spec, call)).await;
+        all_completed(&result);
+        assert!(result.text.contains("First.") && result.text.contains("Second."), "{}", result.text);
+        let (spec, call) = tasks(&scene, ["first", "second: {previous}"]);
+        let result = Box::pin(chain(spec, call)).await;
+        all_completed(&result);
+        assert!(result.text.contains("Second, after the first."), "{}", result.text);
+        assert_eq!(read(&scene, "far/launches").lines().count(), 4, "{place:?}");
+    }
+}
+
+/// A child that ends while another one works would say so; two that work at once find each other.
+#[tokio::test]
+async fn a_launcher_has_no_more_children_at_once_than_it_may() {
+    let script = r#"mkdir "$home/alone" 2>/dev/null || echo >"$home/together"
+        hear; begin; sleep 0.3; said 'Done.'; rmdir "$home/alone" 2>/dev/null; settled; leave"#;
+    for (most, is_together) in [(1, false), (2, true)] {
+        let mut scene = at(Place::Words, script, &json!({ "maxConcurrent": 4, "parallelConcurrency": 4 }));
+        if is_together {
+            // They wait for each other, so that it does not matter how fast either starts.
+            let waits = script.replace("sleep 0.3", "gate together");
+            let pi = fs::read_to_string(scene.path("pi.sh")).expect("a script").replace(script, &waits);
+            fs::write(scene.path("pi.sh"), pi).expect("a script");
+        }
+        far(&mut scene)["maxConcurrent"] = most.into();
+        let (spec, call) = tasks(&scene, ["first", "second"]);
+        all_completed(&Box::pin(parallel(spec, call)).await);
+        assert_eq!(scene.path("together").exists(), is_together, "at most {most}");
+    }
+}
+
+/// What `doctor` says of the only launcher.
+async fn told(scene: &Scene) -> Check {
+    let found = checks(scene, User::default()).await.into_iter().filter(|check| check.area == "launcher");
+    let mut found: Vec<_> = found.collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+#[tokio::test]
+async fn the_doctor_says_what_a_start_there_takes_and_what_is_wrong_there() {
+    let missing = "/no/such/program";
+    let refuses =
+        r#"[ "$1" = --version ] && { echo 1.5.2; exit 0; }; echo 'Error: cannot load guard.cjs' >&2; exit 1"#;
+    for (label, script, settings, status, expected) in [
+        (
+            "sound",
+            SOUND,
+            json!({}),
+            Status::Ok,
+            &["`far`: pi 1.5.2 with our guard in", " to reach it, and pi there ", " to start", "git "][..],
+        ),
+        (
+            "no launcher",
+            SOUND,
+            json!({ "command": [missing, "{argv}"] }),
+            Status::Error,
+            &["its program `/no/such/program` was not found"],
+        ),
+        (
+            "no `cancel`",
+            SOUND,
+            json!({ "cancel": [missing] }),
+            Status::Error,
+            &["`/no/such/program`, which its `cancel` begins with, was not found"],
+        ),
+        (
+            "no `fetch`",
+            SOUND,
+            json!({ "fetch": [missing, "{session}"] }),
+            Status::Error,
+            &["`/no/such/program`, which its `fetch` begins with, was not found"],
+        ),
+        (
+            "nobody there",
+            SOUND,
+            json!({ "command": ["/bin/sh", "-c", "echo 'no route to host' >&2; exit 255", "{argv}"] }),
+            Status::Error,
+            &["no child was started: no route to host"],
+        ),
+        (
+            "no pi",
+            SOUND,
+            json!({ "piCommand": ["no-such-pi"] }),
+            Status::Error,
+            &["pi did not start in", "no-such-pi"],
+        ),
+        (
+            "an old pi",
+            &SOUND.replace("1.5.2", "0.50.0"),
+            json!({}),
+            Status::Warning,
+            &["`far`: pi 0.50.0 with our guard in"],
+        ),
+        (
+            "no guard",
+            refuses,
+            json!({}),
+            Status::Error,
+            &["pi 1.5.2 starts in", "but not with our guard: Error: cannot load guard.cjs"],
+        ),
+    ] {
+        let mut scene = at(Place::Words, script, &json!({ "launcher": "local" }));
+        far(&mut scene)
+            .as_object_mut()
+            .expect("an object")
+            .extend(settings.as_object().expect("an object").clone());
+        let check = told(&scene).await;
+        assert_eq!(check.status, status, "{label}: {check:?}");
+        for expected in expected {
+            assert!(check.message.contains(expected), "{label}: {check:?}");
+        }
+        assert_eq!(read(&scene, "cancelled"), "", "{label}: it has ended by itself");
+    }
+}
+
+#[tokio::test]
+async fn the_doctor_says_whether_git_is_there_and_takes_an_id_of_its_own_each_time() {
+    let mut scene = at(Place::Words, SOUND, &json!({ "launcher": "local" }));
+    let bin = scene.path("bin");
+    fs::create_dir_all(&bin).expect("a directory");
+    for name in ["sh", "dd", "mktemp", "mkfifo", "rm", "env", "sleep", "cat", "mkdir"] {
+        let found = std::env::split_paths(&std::env::var_os("PATH").expect("a search path"))
+            .map(|place| place.join(name))
+            .find(|path| path.exists());
+        symlink(found.expect("it is installed"), bin.join(name)).expect("a link");
+    }
+    let own = far(&mut scene)["command"].clone();
+    let words = [json!("/bin/sh"), json!("-c"), json!("PATH=$0; exec \"$@\""), json!(bin)];
+    far(&mut scene)["command"] =
+        words.into_iter().chain(own.as_array().expect("a list").iter().cloned()).collect();
+    let check = told(&scene).await;
+    assert_eq!(check.status, Status::Ok, "{check:?}");
+    assert!(check.message.contains("no `git` there, so no `isolation: private`"), "{check:?}");
+    told(&scene).await;
+    let launches = read(&scene, "far/launches");
+    let ids: Vec<&str> =
+        launches.split_whitespace().filter_map(|word| word.strip_prefix("pi-subagent-")).collect();
+    assert_eq!(ids.len(), 2, "{launches}");
+    assert!(ids[0] != ids[1] && ids.iter().all(|id| id.len() == 8), "{ids:?}");
+}
