@@ -101,8 +101,11 @@ await runMain(async () => {
 	try {
 		const engine = await step("the native program (cargo)", () => buildEngine(isQuick));
 		const setting = { engine, folder, quick: isQuick, ...(program ? { pi: { node, program } } : {}) };
+		const began = performance.now();
 		const { found, failed } = await measureAll(names, setting);
-		if (!isQuick) report(found, failed, { isWhole: !values.only, isWritten: !values.only || values.write === true });
+		const tookMs = performance.now() - began;
+		if (!isQuick)
+			report(found, failed, { tookMs, isWhole: !values.only, isWritten: !values.only || values.write === true });
 		note(`${found.length} of ${names.length} sections measured.`);
 		for (const { name, message } of failed) note(`\n✗ ${name}: ${message}`);
 		return failed.length > 0 ? 1 : 0;
@@ -140,12 +143,13 @@ async function measureAll(names, setting) {
  *
  * @param {import("./lib/bench-table.mjs").Section[]} found
  * @param {{ name: string }[]} failed
- * @param {{ isWhole: boolean, isWritten: boolean }} how
+ * @param {{ tookMs: number, isWhole: boolean, isWritten: boolean }} how
  */
-function report(found, failed, { isWhole, isWritten }) {
+function report(found, failed, { tookMs, isWhole, isWritten }) {
 	const text = page(
 		found,
 		failed.map(({ name }) => name),
+		tookMs,
 	);
 	process.stdout.write(`\n${text}\n`);
 	const promised = found.flatMap(({ rows }) => rows).filter(({ reached }) => reached !== undefined);

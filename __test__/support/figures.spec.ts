@@ -26,6 +26,11 @@ test("plots, data and quoted figures are made of the committed results", () => {
 	);
 });
 
+test("measuring everything takes at most 20 minutes", () => {
+	const took = /^Machine: .* Measuring took (\d+) minutes\.$/m.exec(read(source))?.[1];
+	assert.ok(Number(took) <= 20, took);
+});
+
 test("the calculation for many runs stands on what was measured", () => {
 	const scale = read("docs/launchers/scale.md");
 	const page = read(source);

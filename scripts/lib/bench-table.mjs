@@ -17,16 +17,17 @@ const loadBefore = loadavg()[0] ?? 0;
 /**
  * @param {Section[]} sections
  * @param {string[]} failed names of those that have no figures because they failed
+ * @param {number} tookMs how long measuring took
  * @returns {string} Markdown
  */
-export function page(sections, failed = []) {
+export function page(sections, failed, tookMs) {
 	const head = [
 		"# Benchmark results",
 		"",
 		"Written by `npm run bench`. Everything was measured side by side on one machine, in medians of alternating runs, with their",
 		"range where there are several; the ratios are the point, absolute figures do not travel. As plots: [docs/speed.md](../docs/speed.md).",
 		"",
-		machine(),
+		`${machine()} Measuring took ${Math.ceil(tookMs / 60_000)} minutes.`,
 		...(failed.length > 0 ? ["", `**Not measured, because they failed: ${failed.join(", ")}.**`] : []),
 	];
 	return `${[head.join("\n"), ...sections.map(section)].join("\n\n")}\n`;
