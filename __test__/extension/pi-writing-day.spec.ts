@@ -51,7 +51,11 @@ for (const version of piVersions) {
 			assert.equal(day.read("notes.txt"), "mine, not committed\n");
 			const red = stage.childRequests().filter(({ userText }) => userText.startsWith("Your work is not done"));
 			assert.ok(red.length > 0, "the check was red");
-			assert.match(readFileSync(file, "utf8"), /[Cc]heck[^\n]{0,200}passed: exit code 0, run 2 times/, "and then green");
+			assert.match(
+				readFileSync(file, "utf8"),
+				/[Cc]heck[^\n]{0,200}passed: exit code 0, run 2 times/,
+				"and then green",
+			);
 			const parser = day.branchOf("parser: mend");
 			assert.equal(day.git("show", `${parser}:parser.txt`), "whole\n");
 			assert.deepEqual(day.trees(), [], "what was taken over is removed");

@@ -54,6 +54,11 @@ export async function unpackDebian(folder, packages, isNeeded) {
 			const path = join(entry.parentPath, entry.name);
 			if (!entry.isDirectory() && !isNeeded(relative(fresh, path))) rmSync(path);
 		}
+		// Links to what was left out lead nowhere, and some tools stumble over such.
+		for (const entry of readdirSync(fresh, { recursive: true, withFileTypes: true })) {
+			const path = join(entry.parentPath, entry.name);
+			if (entry.isSymbolicLink() && !existsSync(path)) rmSync(path);
+		}
 		renameSync(fresh, folder);
 	} finally {
 		rmSync(apt, { recursive: true, force: true });
