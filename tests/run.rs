@@ -980,6 +980,13 @@ async fn the_snapshot_of_a_run_that_changes_nothing_goes_and_one_that_is_too_lar
             .any(|notice| notice.contains("takes up 13 B, more than `snapshot.maxBytes` allows, 5 B")),
         "{notices:?}"
     );
+    // Its child cannot be started: what was kept before that goes, too.
+    let broken = tempfile::tempdir().expect("a directory");
+    let program = broken.path().join("pi");
+    fs::write(&program, "\u{7f}ELF and nothing else").expect("written");
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
+    let (_, left) = run(json!({ "allowWrite": true, "piCommand": [program] })).await;
+    assert_eq!(left, 0, "the snapshot of a run without a child");
 }
 
 #[tokio::test]

@@ -21,8 +21,8 @@ export interface TuiOptions extends StartOptions {
 /** What a test looks for on the screen. */
 export type Sight = string | RegExp | ((screen: string) => boolean);
 
-/** How often the screen is looked at while waiting: a terminal does not tell when it has been drawn. */
-const lookEveryMs = 40;
+/** How often the screen is looked at while waiting: a terminal does not tell when it has been drawn. Each look starts tmux. */
+const lookEveryMs = 80;
 
 /** How long `waitFor` waits unless told otherwise. */
 const defaultWaitMs = 30_000;

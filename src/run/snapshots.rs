@@ -1,7 +1,6 @@
 //! What was in the tree of a run before it.
 
 use crate::config::Config;
-use crate::process::Outcome;
 use crate::run::admit::HostCapabilities;
 use crate::run::blocking::spawn_task;
 use crate::run::context::HostContext;
@@ -66,8 +65,8 @@ impl Before {
     }
 
     /// Notes the state of the tree at the end of the run, for an undo, or removes the snapshot of a run that has changed
-    /// nothing. After an abort this goes on by itself. Returns a notice for the user when the state could not be noted.
-    pub(in crate::run) async fn at_end(self, outcome: &Outcome) -> Option<String> {
+    /// nothing. Where somebody waits for an aborted run this goes on by itself. Returns a notice for the user when the state could not be noted.
+    pub(in crate::run) async fn at_end(self, is_awaited: bool) -> Option<String> {
         let noted = async move {
             match self.store.note_end(&self.snapshot).await {
                 Ok(true) => None,
@@ -82,7 +81,7 @@ impl Before {
                 )),
             }
         };
-        if matches!(outcome, Outcome::Cancelled(_)) {
+        if is_awaited {
             spawn_task(noted);
             return None;
         }

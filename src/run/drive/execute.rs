@@ -109,7 +109,10 @@ impl ActiveRun<'_> {
             let attempt = self.admitted.builder.earlier.count + 1;
             let child = match self.child(booted.take(), attempt).await {
                 Ok(child) => child,
-                Err(result) => return result,
+                Err(result) => {
+                    self.without_more(snapshot).await;
+                    return result;
+                }
             };
             self.admitted.builder.run_id.set(child.run_id());
             let (mut files, last) = match Box::pin(self.attempt(attempt, child)).await {
@@ -117,6 +120,7 @@ impl ActiveRun<'_> {
                 (files, Err(verdict)) => {
                     let result = self.without_child(&verdict, files.session());
                     files.remove().await;
+                    self.without_more(snapshot).await;
                     return result;
                 }
             };
@@ -163,7 +167,8 @@ impl ActiveRun<'_> {
                 report.flagged = flagged(watched, &report.last.supervised.outcome).await;
             }
             if let Some(snapshot) = snapshot {
-                let notice = snapshot.at_end(&report.last.supervised.outcome).await;
+                let is_awaited = matches!(report.last.supervised.outcome, Outcome::Cancelled(_));
+                let notice = snapshot.at_end(is_awaited).await;
                 self.admitted.builder.diagnostics.extend(notice);
             }
             let recorded = self.recorder.as_ref().and_then(|recorder| recorder.notice());
@@ -173,6 +178,14 @@ impl ActiveRun<'_> {
             let (result, files) = blocking(move || (builder.finish(report, &files), files)).await;
             files.remove().await;
             return result;
+        }
+    }
+
+    /// Ends the snapshot of a run that gets no further child: it goes, unless an earlier one has changed something.
+    async fn without_more(&self, snapshot: Option<Before>) {
+        if let Some(snapshot) = snapshot {
+            // What could not be noted costs an undo its exactness, and the result is made already.
+            let _ = snapshot.at_end(self.cancel.reason().is_some()).await;
         }
     }
 
