@@ -209,7 +209,8 @@ function nodeTests(node, folder, ending) {
 	if (files.length === 0) {
 		throw new SetupProblem(`There are no tests in __test__/${folder}.`, `Expected: *${ending}`);
 	}
-	const options = ["--test", "--test-reporter=spec", `--test-timeout=${testLimitMs}`];
+	const cached = `--import=${new URL("lib/compile-cache.mjs", import.meta.url)}`;
+	const options = ["--test", "--test-reporter=spec", `--test-timeout=${testLimitMs}`, cached];
 	// The package is CommonJS for the generated loader's sake, while its TypeScript is written as modules.
 	if (ending.endsWith(".ts")) options.push("--disable-warning=MODULE_TYPELESS_PACKAGE_JSON");
 	return [
