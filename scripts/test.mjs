@@ -8,7 +8,6 @@
  */
 
 import { readdirSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
 import { checkMachine } from "./lib/checks.mjs";
@@ -190,10 +189,7 @@ function clippy(...args) {
  */
 function rustTests(...args) {
 	const hasNextest = probe("cargo", ["nextest", "--version"]) !== undefined;
-	// Most tests wait for programs: with as many at once as there are cores, the last ones would run alone at the end.
-	const atOnce = ["--test-threads", String(2 * availableParallelism())];
-	const isRun = hasNextest && !args.includes("--no-run");
-	const how = hasNextest ? ["nextest", "run", ...(isRun ? atOnce : [])] : ["test", "--lib", "--bins", "--tests"];
+	const how = hasNextest ? ["nextest", "run"] : ["test", "--lib", "--bins", "--tests"];
 	return cargo(...how, "--locked", "--workspace", ...coreFeatures, ...args);
 }
 

@@ -101,7 +101,8 @@ async function buildStandIn(rustTarget, folder, env) {
 	const libnode = join(setupDir, "zig", "libnode");
 	mkdirSync(libnode, { recursive: true });
 	writeFileSync(join(libnode, "libnode.dll"), "");
-	writeFileSync(join(libnode, "libnode.dll.a"), "!<arch>\n");
+	// zig looks for the second name.
+	for (const name of ["libnode.dll.a", "libnode.a"]) writeFileSync(join(libnode, name), "!<arch>\n");
 	const what = ["--locked", "--lib", "--target", rustTarget];
 	await runQuietly("cargo zigbuild", ["cargo-zigbuild", "zigbuild", ...what], {
 		env: { ...env, LIBNODE_PATH: libnode },

@@ -16,8 +16,11 @@ use crate::sandboxed::finish;
 use crate::snapshot::Snapshot;
 
 const INPUTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/inputs");
-/// A user that no system has, and not the one that stands for unknown users in namespaces.
-const STRANGER: u32 = 54_321;
+/// A user that no system has, and not the one that stands for unknown users in namespaces. Each test process has one of its own:
+/// attacks send signals to all that their user may reach, and limits count all that it has started.
+fn stranger() -> u32 {
+    54_321 + std::process::id() % 10_000
+}
 
 /// What stays read-only in the project, and what a `.git` in it names.
 const PROTECTED: [&str; 6] = [
@@ -101,7 +104,7 @@ impl Scene {
         }
         if user == User::Stranger {
             for name in [".", "home", "original"] {
-                chown(root.join(name), Some(STRANGER), Some(STRANGER)).expect("root may do that");
+                chown(root.join(name), Some(stranger()), Some(stranger())).expect("root may do that");
             }
         }
         let original = root.join("original");
@@ -148,7 +151,7 @@ impl Scene {
 
     /// The user and group that a file must be given to, if it is not the present one.
     pub(crate) fn owner(&self) -> Option<u32> {
-        (self.user == User::Stranger).then_some(STRANGER)
+        (self.user == User::Stranger).then(stranger)
     }
 
     /// What a child in the sandbox may write.
@@ -253,7 +256,7 @@ fn plain_command(root: &Path, user: User, program: impl AsRef<Path>) -> Command 
         .env("HOME", root.join("home"))
         .env("TMPDIR", root.join("tmp"));
     if user == User::Stranger {
-        command.uid(STRANGER).gid(STRANGER);
+        command.uid(stranger()).gid(stranger());
     }
     command
 }
