@@ -37,6 +37,8 @@ const WORKSHOP: &str = "/proc";
 /// The names of the empty file and the empty directory.
 const FILE: &str = "file";
 const DIRECTORY: &str = "directory";
+/// How often a path is looked at that goes while it is mounted over.
+const LOOKS: u32 = 100;
 /// Nobody may write, as nothing could come of it.
 const READ_ONLY: Mode = Mode::from_raw_mode(0o555);
 /// The bits of a mode by which somebody may write.
@@ -94,24 +96,39 @@ impl Masks {
         let shown = self.steps.iter().map(shown).collect::<io::Result<Vec<_>>>()?;
         let workshop = self.workshop()?;
         move_mount(&workshop, "", CWD, WORKSHOP, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
-        let made = self.steps.iter().zip(shown).try_for_each(|(step, shown)| {
-            let target = match openat(
-                CWD,
-                &step.path,
-                OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-                Mode::empty(),
-            ) {
-                // An outer mask lies over it already.
-                Err(Errno::NOENT) => return Ok(()),
-                target => target?,
-            };
-            match shown {
-                Some(shown) => put(&shown, &target),
-                None => put(copy(&workshop, self.name(step, &target)?.as_str())?, &target),
-            }
-        });
+        let made = self
+            .steps
+            .iter()
+            .zip(shown)
+            .try_for_each(|(step, shown)| self.put(step, shown.as_ref(), &workshop));
         unmount(WORKSHOP, UnmountFlags::DETACH)?;
         made
+    }
+
+    /// Mounts one step. A server may end, or begin again, between a look at its socket and the mount over it: then what is there
+    /// now is mounted over.
+    fn put(&self, step: &Step, shown: Option<&OwnedFd>, workshop: &OwnedFd) -> io::Result<()> {
+        let gone = io::Error::from(Errno::NOENT).raw_os_error();
+        for _ in 1..LOOKS {
+            match self.put_now(step, shown, workshop) {
+                Err(error) if error.raw_os_error() == gone => {}
+                put => return put,
+            }
+        }
+        self.put_now(step, shown, workshop)
+    }
+
+    fn put_now(&self, step: &Step, shown: Option<&OwnedFd>, workshop: &OwnedFd) -> io::Result<()> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let target = match openat(CWD, &step.path, flags, Mode::empty()) {
+            // It is gone, or an outer mask lies over it already.
+            Err(Errno::NOENT) => return Ok(()),
+            target => target?,
+        };
+        match shown {
+            Some(shown) => put(shown, &target),
+            None => put(copy(workshop, self.name(step, &target)?.as_str())?, &target),
+        }
     }
 
     /// Makes a file system with an empty file, an empty directory, and a directory for each mask in which something is

@@ -14,6 +14,7 @@ mod writer;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pi_subagent_warden::{Mechanism, Sandbox, ToolShell};
 
@@ -294,4 +295,39 @@ fn listed(scene: &Scene, script: &str, list: &str) -> Vec<(String, String)> {
 /// Says something to whoever runs the tests with `--nocapture`.
 fn say(text: &str) {
     drop(writeln!(std::io::stdout(), "{text}"));
+}
+
+/// Servers of the user come and go while a child is started: their sockets lie below `/tmp`, and are masked.
+#[test]
+fn a_child_starts_while_what_is_to_be_masked_goes() {
+    for user in User::all() {
+        let scene = Scene::new(user);
+        let has_view = probe(&scene).mount_namespace.is_ok();
+        let is_over = AtomicBool::new(false);
+        let come_and_go = |number: u32| {
+            let server = PathBuf::from(format!("/tmp/ssh-{}-{number}", std::process::id()));
+            while !is_over.load(Ordering::Relaxed) {
+                let _ = std::fs::create_dir(&server);
+                let _ = std::fs::remove_dir(&server);
+            }
+        };
+        let start = || {
+            let ran = sandboxed(&scene, true, &scene.path("tree"), &["/bin/true"]);
+            let is_held = ran.mechanisms.contains(&Mechanism::MountNamespace) == has_view;
+            (ran.code != Some(0) || !is_held).then_some(ran)
+        };
+        let some = || (0..40).filter_map(|_| start()).collect::<Vec<_>>();
+        let wrong: Vec<_> = std::thread::scope(|scope| {
+            for number in 0..8 {
+                let come_and_go = &come_and_go;
+                scope.spawn(move || come_and_go(number));
+            }
+            // Side by side, so that each is interrupted at any point.
+            let all: Vec<_> = (0..6).map(|_| scope.spawn(some)).collect();
+            let wrong = all.into_iter().flat_map(|some| some.join().expect("it ends")).collect();
+            is_over.store(true, Ordering::Relaxed);
+            wrong
+        });
+        assert!(wrong.is_empty(), "{user:?}: {} of 240: {:?}", wrong.len(), wrong[0]);
+    }
 }

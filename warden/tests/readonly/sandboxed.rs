@@ -103,7 +103,7 @@ pub(crate) fn guarded(
     // Without its host, a warden that is still there ends everything.
     drop(ours);
     child.wait().expect("it is our child");
-    ran.text = output.join().expect("reading does not panic");
+    ran.text += &output.join().expect("reading does not panic");
     ran
 }
 
@@ -133,7 +133,11 @@ fn converse(warden: &OwnedFd) -> Ran {
                 ran.was_guarded = true;
                 break;
             }
-            Some(Report::Failed { .. }) | None => break,
+            Some(Report::Ended(ended @ Ending::Signal { .. })) => ran.text = format!("{ended:?}; "),
+            failed @ (Some(Report::Failed { .. }) | None) => {
+                ran.text = format!("the warden said {failed:?}; ");
+                break;
+            }
             Some(_) => {}
         }
     }
