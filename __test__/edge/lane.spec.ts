@@ -90,7 +90,17 @@ describe("the lane of a process", () => {
 	it("lets so many children be at once, and the others start in the order in which they were asked for", async (t) => {
 		const scene = playing(t, [{ say: "You said: {task}" }], { config: { maxConcurrent: 1 } });
 		const tasks = Array.from({ length: 12 }, (_, index) => `task ${index}`);
-		const results = await Promise.all(tasks.map((task) => scene.run({ task })));
+		const handles = [];
+		for (const task of tasks) {
+			let hasEntered = false;
+			const handle = scene.start({ task }, ({ details: { streaming } }) => {
+				hasEntered ||= streaming !== undefined && (streaming.state !== "queued" || streaming.position !== undefined);
+			});
+			handles.push(handle);
+			// Of calls that are made at once, one that takes longer than 250 ms to prepare is overtaken.
+			await until(() => hasEntered, `${task} in the queue`);
+		}
+		const results = await Promise.all(handles.map((handle) => inTime(handle.result(), "the result")));
 		assert.deepEqual(
 			results.map(textOf),
 			tasks.map((task) => `You said: ${task}`),

@@ -105,7 +105,8 @@ async function buildStandIn(rustTarget, folder, env) {
 	for (const name of ["libnode.dll.a", "libnode.a"]) writeFileSync(join(libnode, name), "!<arch>\n");
 	const what = ["--locked", "--lib", "--target", rustTarget];
 	await runQuietly("cargo zigbuild", ["cargo-zigbuild", "zigbuild", ...what], {
-		env: { ...env, LIBNODE_PATH: libnode },
+		// Every function is exported with zig, and without optimization there are more than a DLL may have.
+		env: { ...env, LIBNODE_PATH: libnode, CARGO_PROFILE_DEV_OPT_LEVEL: "1" },
 	});
 	const built = join(trials, rustTarget, "debug", "pi_subagent_native.dll");
 	copyFileSync(built, join(folder, "pi-subagent-native.win32-x64-msvc.node"));
