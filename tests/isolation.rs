@@ -207,6 +207,15 @@ fn too_deep(isolated: &Isolated) {
     fs::write(inner.join(&outer).join("file"), "text").expect("written");
     fs::rename(inner, isolated.tree.root.join(outer).join("inner")).expect("moved");
 }
+/// Leaves a commit on a branch that is not checked out.
+fn leave_a_branch(isolated: &Isolated) {
+    isolated.write("other.txt", "on another branch");
+    isolated.commit("other");
+    isolated.git(&["branch", "-q", "other"]);
+    isolated.git(&["reset", "-q", "--hard", "HEAD^"]);
+    isolated.write("kept.txt", "changed");
+}
+
 /// What is doubtful: a name, how it comes about, and words of the notice.
 type Doubt = (&'static str, fn(&Isolated), &'static str);
 
@@ -234,25 +243,11 @@ const DOUBTFUL: &[Doubt] = &[
         },
         "other branches",
     ),
-    (
-        "another branch, which is not checked out",
-        |isolated| {
-            isolated.write("other.txt", "on another branch");
-            isolated.commit("other");
-            isolated.git(&["branch", "-q", "other"]);
-            isolated.git(&["reset", "-q", "--hard", "HEAD^"]);
-            isolated.write("kept.txt", "changed");
-        },
-        "other branches",
-    ),
+    ("another branch, which is not checked out", leave_a_branch, "other branches"),
     (
         "another branch among packed references",
         |isolated| {
-            isolated.write("other.txt", "on another branch");
-            isolated.commit("other");
-            isolated.git(&["branch", "-q", "other"]);
-            isolated.git(&["reset", "-q", "--hard", "HEAD^"]);
-            isolated.write("kept.txt", "changed");
+            leave_a_branch(isolated);
             isolated.git(&["pack-refs", "--all"]);
         },
         "other branches",

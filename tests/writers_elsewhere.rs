@@ -461,7 +461,7 @@ async fn a_run_there_that_cannot_go_on_is_refused_before_anything_of_it_is_lost(
     assert!(look().await == before, "{:?}", look().await.0);
     close_conversation(&service, &view).await;
 
-    // Whoever else asks for it loses nothing, either.
+    // A run that is continued in another way loses nothing, either.
     far.0.spec.overrides.resumes = Some(Resumption {
         run_id: run.run_id.clone(),
         directory: run.directory.clone().expect("it has one"),

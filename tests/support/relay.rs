@@ -60,7 +60,7 @@ impl Relay {
             for connection in self.wire.connections.lock().drain(..) {
                 let _ = connection.shutdown(Shutdown::Both);
             }
-            // Whoever waits for the next client sees that there is none.
+            // Wakes the thread that waits for the next client.
             drop(TcpStream::connect(("127.0.0.1", self.port)));
         }
     }

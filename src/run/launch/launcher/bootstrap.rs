@@ -125,8 +125,8 @@ impl Script<'_> {
         text.push_str(
             "exec 0</dev/null 3<&-\nwait $p; c=$?\nwhile kill -0 $p 2>/dev/null; do wait $p; c=$?; done\n",
         );
-        // Whoever ends a job signals its processes one after the other: the script may hear of it after its child. Not where the child was
-        // asked from here.
+        // A cluster signals the processes of a job one after the other, so the child may end before this script has its own signal:
+        // wait a second for it, unless we have asked the child to end.
         text.push_str("case $c in 129|130|143) [ $s ] || [ -e \"$d/over\" ] || sleep 1;; esac\n");
         if let Some(name) = self.session {
             let _ = writeln!(
