@@ -1,13 +1,15 @@
 #!/usr/bin/env node
 /**
- * `npm test`: sets up, then runs every check, in three lanes side by side: what cargo does, what Node does alone, and what
- * starts pi. Each waits often, so three keep two cores busy. The output of a step is printed when it has ended, as one block.
+ * `npm test`: sets up, then runs every check, in four lanes side by side: what cargo does, what Node does alone, what starts
+ * pi, and the tests of the tools with the benchmarks. Each waits often, so four keep two cores busy. The output of a step is
+ * printed when it has ended, as one block.
  *
  * `npm test -- rust` (or `lint`, `edge`, `extension`, `bench`) runs one part, `--keep-going` does not stop at the first
  * failure.
  */
 
 import { readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
 import { checkMachine } from "./lib/checks.mjs";
@@ -25,8 +27,18 @@ import { setUp } from "./setup.mjs";
 /** A single test that takes longer hangs: each waits for a few starts of pi at most. Suites have no limit of their own. */
 const testLimitMs = 300_000;
 
-/** Test files at once. Those of the edge wait most of the time; those of the extension boot pi, which takes a core. */
-const filesAtOnce = { edge: 4, support: 2, extension: 3 };
+/** Test files at once. Those of the edge wait most of the time; those of the extension start pi, which takes a core, and wait for it. */
+const filesAtOnce = { edge: 4, support: 2, extension: 4 };
+
+/** Test files that wait longest. They begin first, so that none of them is left alone at the end. */
+const longest = [
+	...["faults", "survivors", "background", "callbacks"],
+	...["pi-credentials", "pi-questions-tui", "pi-endings", "pi-panel", "pi-gates", "pi-tools-sandbox", "pi-consent"],
+	...["pi-ask-parent", "pi-survivors", "pi-card", "pi-lean", "pi-failures", "pi-offline", "pi-background"],
+];
+
+/** Rust tests at once: most wait for a process. */
+const rustTestsAtOnce = 2 * availableParallelism();
 
 /**
  * Of what compiles: a third of what a test gets while both want a core. Less, and it would stand still on a machine that
@@ -71,9 +83,13 @@ const nodeSteps = [
 	lint("biome", () => [...packageProgram("@biomejs/biome", "biome"), "check", root]),
 	tests("edge", `on Node ${process.version}`, () => nodeTests(process.execPath, "edge", ".spec.mjs")),
 	tests("edge", "edge tests", () => nodeTests(nodeForPi(), "edge", ".spec.ts")),
-	tests("extension", "support tests", () => nodeTests(nodeForPi(), "support", ".spec.ts")),
-	// In the lane that ends first. Its native side is compiled with the tests: it waits for cargo where that is not done.
-	inBackground({ part: "bench", lane: "node", name: "benchmarks, quick form", command: quickBenchmarks }),
+];
+
+/** @type {Step[]} */
+const toolSteps = [
+	{ ...tests("extension", "support tests", () => nodeTests(nodeForPi(), "support", ".spec.ts")), lane: "tools" },
+	// Their native side is compiled with the tests: they wait for cargo where that is not done.
+	inBackground({ part: "bench", lane: "tools", name: "benchmarks, quick form", command: quickBenchmarks }),
 ];
 
 /** The longest of all. @type {Step[]} */
@@ -81,7 +97,7 @@ const piSteps = [
 	{ ...tests("extension", "extension tests", () => nodeTests(nodeForPi(), "extension", ".spec.ts")), lane: "pi" },
 ];
 
-const steps = [...cargoSteps, ...nodeSteps, ...piSteps];
+const steps = [...cargoSteps, ...nodeSteps, ...toolSteps, ...piSteps];
 
 await runMain(async () => {
 	const words = process.argv.slice(2);
@@ -189,7 +205,9 @@ function clippy(...args) {
  */
 function rustTests(...args) {
 	const hasNextest = probe("cargo", ["nextest", "--version"]) !== undefined;
-	const how = hasNextest ? ["nextest", "run"] : ["test", "--lib", "--bins", "--tests"];
+	const how = hasNextest
+		? ["nextest", "run", `--test-threads=${rustTestsAtOnce}`]
+		: ["test", "--lib", "--bins", "--tests"];
 	return cargo(...how, "--locked", "--workspace", ...coreFeatures, ...args);
 }
 
@@ -213,8 +231,20 @@ function nodeTests(node, folder, ending) {
 		node,
 		...options,
 		`--test-concurrency=${filesAtOnce[folder]}`,
-		...files.sort().map((name) => join(place, name)),
+		...files.sort(longestFirst).map((name) => join(place, name)),
 	];
+}
+
+/**
+ * @param {string} one
+ * @param {string} other
+ */
+function longestFirst(one, other) {
+	const [first = 0, second = 0] = [one, other].map((name) => {
+		const at = longest.indexOf(name.replace(/\.spec\.m?ts$/, ""));
+		return at < 0 ? longest.length : at;
+	});
+	return first - second || (one < other ? -1 : 1);
 }
 
 /** @param {string} folder */

@@ -18,7 +18,7 @@ import {
 import { survivors } from "../support/survivors.ts";
 import { host, startHost } from "./host.ts";
 import { inTime, type Scene, shape, single, textOf, until } from "./scene.ts";
-import { playing, told, toldOf, untilTold } from "./stand-in.ts";
+import { gate as gateStep, playing, told, toldOf, untilTold } from "./stand-in.ts";
 
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
@@ -302,8 +302,11 @@ describe("the processes of one user", () => {
 	const config = { maxConcurrentPerUser: 2, protocol: "rpc" };
 
 	it("share a cap, and start in turn", async (t) => {
-		const scene = playing(t, [{ sleep: 100 }, { say: "You said: {task}" }], { config });
-		const ended = await Promise.all([host(scene, "queue.mjs", ["4"]), host(scene, "queue.mjs", ["4"])]);
+		const scene = playing(t, [gateStep(), { say: "You said: {task}" }], { config });
+		const hosts = [host(scene, "queue.mjs", ["4"]), host(scene, "queue.mjs", ["4"])];
+		await untilTold(scene, "task", 2);
+		scene.open();
+		const ended = await Promise.all(hosts);
 		const results = ended.flatMap(({ code, stdout, stderr }) => {
 			assert.deepEqual([code, stderr], [0, ""]);
 			const last = stdout.trim().split("\n").at(-1) ?? "";

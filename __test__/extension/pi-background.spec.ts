@@ -34,6 +34,11 @@ const reloads = `export default (pi) => {
 	pi.registerCommand("again", { description: "Loads everything again", handler: async (_args, context) => await context.reload() });
 };
 `;
+/** Kills its pi as soon as a run has ended. */
+const dies = `export default (pi) => {
+	if (process.env.DIES_WITH_THE_FIRST_RUN) pi.events.on("subagent:ended", () => process.kill(process.pid, "SIGKILL"));
+};
+`;
 /** How long an end may take to be told: two seconds for others to join it, and a turn. */
 const toldMs = 15_000;
 
@@ -161,14 +166,19 @@ for (const version of piVersions) {
 		});
 
 		test("outlast SIGKILL to pi, before they are told and after", async () => {
-			const children = { hang: () => [say("So far."), hang()] };
+			const gate = makeGate();
+			const children = {
+				wait: ({ userText }: ModelRequest) => [until(gate.opened), say(userText)],
+				hang: () => [say("So far."), hang()],
+			};
 			await onStage(version, children, async (stage) => {
-				const killed = startRpc(stage.world);
-				await killed.prompt(spawn({ task: "say one" }, { task: "hang" }));
+				stage.world.writeAgentDir("extensions/dies.js", dies);
+				const killed = startRpc(stage.world, { env: { DIES_WITH_THE_FIRST_RUN: "1" } });
+				await killed.prompt(spawn({ task: "wait for one" }, { task: "hang" }));
 				const file = await sessionFile(killed);
+				await showsRuns(killed, 2);
 				// The other run keeps the first one's end waiting for company: it is in the store and not yet told.
-				await showsRuns(killed, 1, await showsRuns(killed, 2));
-				killed.pi.kill("SIGKILL");
+				gate.open();
 				await killed.pi.finished;
 				assert.deepEqual(announcementsIn(file), []);
 
