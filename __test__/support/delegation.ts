@@ -30,6 +30,8 @@ export interface StageOptions extends WorldOptions {
 	children?: Children;
 	/** By `-e <this package>` unless told otherwise; `none` leaves `extensions` as they are. */
 	load?: "argument" | "install" | "none";
+	/** Where the model listens; the loopback interface unless told otherwise. */
+	address?: string;
 }
 
 /** How long one short command of pi may take. */
@@ -95,8 +97,8 @@ export class Stage {
 	}
 
 	static async open(options: StageOptions = {}): Promise<Stage> {
-		const { children, load = "argument", ...rest } = options;
-		const server = await ModelServer.start(delegations(children));
+		const { children, load = "argument", address, ...rest } = options;
+		const server = await ModelServer.start(delegations(children), address);
 		const extensions = load === "argument" ? [packageDir, ...(rest.extensions ?? [])] : (rest.extensions ?? []);
 		const stage = new Stage(server, new World({ ...rest, baseUrl: server.baseUrl, extensions }));
 		if (load === "install") await stage.run("install", packageDir);

@@ -69,17 +69,18 @@ export class ModelServer {
 	}
 
 	/** Starts a server on a free port of the loopback interface. */
-	static async start(script: Script | Rule[]): Promise<ModelServer> {
+	/** `address` is one that pi reaches, where it runs beyond the loopback interface. */
+	static async start(script: Script | Rule[], address = "127.0.0.1"): Promise<ModelServer> {
 		const server = new ModelServer(typeof script === "function" ? script : fromRules(script));
-		server.#server.listen(0, "127.0.0.1");
+		server.#server.listen(0, address);
 		await once(server.#server, "listening");
 		return server;
 	}
 
 	/** What a provider's `baseUrl` has to be. */
 	get baseUrl(): string {
-		const { port } = this.#server.address() as AddressInfo;
-		return `http://127.0.0.1:${port}/v1`;
+		const { address, port } = this.#server.address() as AddressInfo;
+		return `http://${address}:${port}/v1`;
 	}
 
 	/** The first request that fits, past or to come; rejects when none comes in time. */

@@ -1,6 +1,6 @@
 /** bubblewrap: children in namespaces on this machine. */
 
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -18,12 +18,14 @@ export const bubblewrap = {
 		const bwrap = wrap(place, "bwrap", [join(unpacked, "usr", "bin", "bwrap")]);
 		permitted(bwrap, ["--ro-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "true"]);
 		// Not below the directory of temporary files, which is mounted over it.
-		const home = mkdtempSync(join(setupDir, "engines", "home-"));
+		const home = realpathSync(mkdtempSync(join(setupDir, "engines", "home-")));
 		mkdirSync(join(home, "pi-box"));
-		// The scenes lie in the directory of temporary files, and their children write there what they have heard.
+		// The scenes lie in the directory of temporary files, and their children write there what they have heard. A clone may lie there,
+		// too: what the guide mounts in its home comes later.
 		const more = ["--bind", tmpdir(), tmpdir(), "--setenv", "HOME", home];
 		return {
-			launcher: launcherOf("containers.md", "box", { more, home }),
+			launcher: launcherOf("containers.md", "box", { after: "/tmp", more, home }),
+			first: { launcher: "box", login: ["sh", "-c", `cat >'${home}/pi-box/models.json'`] },
 			stop: async () => rmSync(home, { recursive: true, force: true }),
 		};
 	},

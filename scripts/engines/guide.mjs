@@ -6,22 +6,38 @@ import { join } from "node:path";
 import { root } from "../lib/places.mjs";
 
 /**
- * The launcher that a guide has its reader write, with words put in before `{argv}`, and without its directory and its pi: each
- * scene has its own.
+ * The launcher that a guide has its reader write, without its directory and its pi: each scene has its own.
  *
  * @param {string} page
  * @param {string} name
- * @param {{ more?: string[], home?: string }} [here] `home` stands for `/home/you`
+ * @param {{ after?: string, more?: string[], home?: string }} [here] `more` is put in behind the word `after`; `home` stands for
+ * `/home/you`
  * @returns {Record<string, unknown>}
  */
-export function launcherOf(page, name, { more = [], home = "" } = {}) {
-	const configurations = blocks(page, "json").map((text) => JSON.parse(text));
-	const launcher = configurations.map(({ subagents }) => subagents?.launchers?.[name]).find(Boolean);
-	if (!launcher) throw new Error(`docs/launchers/${page} has no launcher ${name}`);
-	const { cwd: _cwd, piCommand: _piCommand, ...rest } = launcher;
-	const at = rest.command.findIndex((/** @type {string} */ word) => word.includes("{argv}"));
+export function launcherOf(page, name, { after, more = [], home = "" } = {}) {
+	const { cwd: _cwd, piCommand: _piCommand, ...rest } = launcherIn(page, name);
+	const at = after === undefined ? 0 : rest.command.indexOf(after) + 1;
+	if (after !== undefined && at === 0)
+		throw new Error(`docs/launchers/${page}: the launcher ${name} has no word ${after}`);
 	const words = rest.command.toSpliced(at, 0, ...more);
 	return { ...rest, command: words.map((/** @type {string} */ word) => word.replaceAll("/home/you", home)) };
+}
+
+/**
+ * The first result that a guide leads to: the agent file that it has its reader write, for one of its launchers, and that launcher
+ * as it stands there, with its directory and its pi.
+ *
+ * @param {string} page
+ * @param {string} launcher
+ * @returns {{ agent: string, file: string, settings: { cwd?: string, piCommand?: string[] } }}
+ */
+export function firstResultOf(page, launcher) {
+	const [text = ""] = blocks(page, "markdown", "Set it up");
+	const agent = /^name: (.*)$/m.exec(text)?.[1];
+	if (!agent) throw new Error(`docs/launchers/${page} has no agent`);
+	const { cwd, piCommand } = launcherIn(page, launcher);
+	const file = text.replace(/^launcher: .*$/m, `launcher: ${launcher}`);
+	return { agent, file, settings: { ...(cwd && { cwd }), ...(piCommand && { piCommand }) } };
 }
 
 /**
@@ -36,6 +52,17 @@ export function trials(page, programs) {
 	const commands = lines.filter((line) => programs.includes(line.split(" ")[0] ?? ""));
 	if (commands.length === 0) throw new Error(`docs/launchers/${page} has nothing to try`);
 	return commands;
+}
+
+/**
+ * @param {string} page
+ * @param {string} name
+ */
+function launcherIn(page, name) {
+	const configurations = blocks(page, "json").map((text) => JSON.parse(text));
+	const launcher = configurations.map(({ subagents }) => subagents?.launchers?.[name]).find(Boolean);
+	if (!launcher) throw new Error(`docs/launchers/${page} has no launcher ${name}`);
+	return launcher;
 }
 
 /**

@@ -63,7 +63,8 @@ export async function hostAlone(servers) {
 /**
  * Words that run a command on one of two hosts.
  *
- * @typedef {{ near: string[], far: string[], address: string }} Hosts
+ * @typedef {{ near: string[], far: string[], here: string, address: string }} Hosts `here` is the address of the first, `address` that
+ * of the second
  */
 
 /**
@@ -84,5 +85,5 @@ export async function twoHosts(servers) {
 	const holder = servers.start([...namespaceWords(), ...dyingWithParent, "sh", "-c", join], process.env);
 	await servers.until("two hosts", () => holder.said.includes("joined "));
 	const far = /joined (\d+)/.exec(holder.said)?.[1] ?? "";
-	return { near: within(holder.child.pid), far: within(far), address: addresses.far };
+	return { near: within(holder.child.pid), far: within(far), here: addresses.near, address: addresses.far };
 }

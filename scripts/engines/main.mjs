@@ -4,19 +4,29 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { newestPi } from "../lib/places.mjs";
+import { newestPi, root } from "../lib/places.mjs";
 import { SetupProblem } from "../lib/problem.mjs";
 import { coreFeatures, endRunning, pathWith, run } from "../lib/programs.mjs";
 import { note } from "../lib/progress.mjs";
 import { setUp } from "../setup.mjs";
 import { bubblewrap } from "./bubblewrap.mjs";
-import { trials } from "./guide.mjs";
+import { firstResultOf, trials } from "./guide.mjs";
 import { listeningBeyondLoopback, naming } from "./leftovers.mjs";
 import { Missing } from "./missing.mjs";
 import { openssh } from "./openssh.mjs";
 import { podman } from "./podman.mjs";
-import { command, programsOf } from "./programs.mjs";
+import { command, programsOf, wrap } from "./programs.mjs";
 import { slurm } from "./slurm.mjs";
+
+/**
+ * What the way to a first result takes there, beside what the guide has its reader write.
+ *
+ * @typedef {object} FirstResult
+ * @property {string} launcher its name in the guide
+ * @property {string[]} [login] words that put their standard input into pi's `models.json` there; without them it reads that of here
+ * @property {string} [work] the folder there that the guide calls `/srv/work`
+ * @property {string} [address] at which a server of here is reached from there, unless that is the loopback's
+ */
 
 /**
  * An engine that runs.
@@ -25,6 +35,8 @@ import { slurm } from "./slurm.mjs";
  * @property {Record<string, unknown>} launcher as a configuration has it
  * @property {string[]} [tests] of this engine alone, beside the scenes
  * @property {Record<string, string>} [env] for those tests
+ * @property {FirstResult} first
+ * @property {string[]} [pi] words that start a real pi there, where they are not those of here
  * @property {string[]} [within] words that run a command on the host from which the engine is reached, where that is not this one
  * @property {() => Promise<void>} stop
  */
@@ -47,13 +59,13 @@ export async function playAll(asked) {
 	const unknown = asked.find((name) => !(name in engines));
 	if (unknown)
 		throw new SetupProblem(`There is no engine ${unknown}.`, `There are: ${Object.keys(engines).join(", ")}`);
-	const { node, pi } = await setUp({ addon: false, pi: [newestPi] });
+	const { node, pi } = await setUp({ pi: [newestPi] });
 	/** @type {string[]} */
 	const summary = [];
 	let failed = 0;
 	for (const name of asked.length > 0 ? asked : Object.keys(engines)) {
 		const problem = await withEngine(name, (running, place) =>
-			play(name, running, place, `${node} ${pi[newestPi]}`),
+			play(name, running, place, [node, pi[newestPi] ?? ""]),
 		).catch((error) => (error instanceof Error ? error.message : String(error)));
 		if (problem === undefined) summary.push(`${name}: played`);
 		else if (problem instanceof Missing) summary.push(`${name}: skipped, ${problem.message}`);
@@ -122,33 +134,61 @@ async function nothingIsLeft(place) {
  * @param {string} name
  * @param {Running} running
  * @param {string} place
- * @param {string} pi the words that start a real one
+ * @param {[node: string, script: string]} pi the words that start a real one here
  * @returns {Promise<string | undefined>}
  */
 async function play(name, running, place, pi) {
+	const file = join(place, "launcher.json");
+	writeFileSync(file, JSON.stringify(running.launcher));
+	// A guide that does not say where pi lies wants it in PATH there.
+	wrap(place, "pi", pi);
 	const { page, programs } = /** @type {Engine} */ (engines[name]);
+	const env = { PATH: pathWith(programsOf(place)), PI_SUBAGENT_TEST_ENGINE: file };
 	note(`${name}: what docs/launchers/${page} has its reader type`);
-	const path = pathWith(programsOf(place));
-	const within = running.within ?? [];
 	try {
 		for (const line of trials(page, programs)) {
 			note(`    $ ${line}`);
-			const [program = "", ...args] = [...within, "sh", "-ec", line];
-			command(program, args, { env: { ...process.env, PATH: path } });
+			const [program = "", ...args] = [...(running.within ?? []), "sh", "-ec", line];
+			command(program, args, { env: { ...process.env, ...env } });
 		}
 	} catch (error) {
 		return error instanceof Error ? error.message : String(error);
 	}
-	const file = join(place, "launcher.json");
-	writeFileSync(file, JSON.stringify(running.launcher));
-	const env = { PATH: path, PI_SUBAGENT_TEST_ENGINE: file, PI_SUBAGENT_TEST_PI: pi, ...running.env };
+	note(`${name}: the first result in pi that it leads to`);
+	const first = await playFirstResult({ page, running, place, node: pi[0], env });
+	if (first !== 0) return `no first result in pi: ${first}`;
+	const there = (running.pi ?? pi).join(" ");
+	return await playScenes(running, { ...env, ...running.env, PI_SUBAGENT_TEST_PI: there });
+}
+
+/**
+ * Has real pi come to the first result of a guide.
+ *
+ * @param {{ page: string, running: Running, place: string, node: string, env: Record<string, string> }} how
+ */
+async function playFirstResult({ page, running, place, node, env }) {
+	const guide = join(place, "guide.json");
+	writeFileSync(guide, JSON.stringify({ ...running.first, ...firstResultOf(page, running.first.launcher) }));
+	const options = ["--test", "--test-reporter=spec", "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"];
+	const spec = join(root, "__test__", "engines", "first-result.spec.ts");
+	const [program = "", ...words] = [...(running.within ?? []), node, ...options, spec];
+	return await run([program, ...words], { env: { ...env, PI_SUBAGENT_TEST_GUIDE: guide } });
+}
+
+/**
+ * Plays the scenes and what an engine has for itself.
+ *
+ * @param {Running} running
+ * @param {Record<string, string>} env
+ */
+async function playScenes(running, env) {
 	const tests = ["launchers", "writers_elsewhere", ...(running.tests ?? [])].flatMap((test) => ["--test", test]);
 	/** @type {import("../lib/programs.mjs").Command} */
 	const build = ["cargo", "test", "--locked", ...coreFeatures, ...tests];
 	// First, where there is a network, in case that a crate is missing.
 	const built = await run([...build, "--no-run"], { env });
 	if (built !== 0) return `cargo test --no-run: ${built}`;
-	const [program = "", ...words] = [...within, ...build, "--no-fail-fast", "--", "--include-ignored"];
+	const [program = "", ...words] = [...(running.within ?? []), ...build, "--no-fail-fast", "--", "--include-ignored"];
 	const code = await run([program, ...words], { env });
 	return code === 0 ? undefined : `cargo test: ${code}`;
 }

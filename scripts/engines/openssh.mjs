@@ -8,15 +8,18 @@ import { note } from "../lib/progress.mjs";
 import { launcherOf } from "./guide.mjs";
 import { twoHosts } from "./hosts.mjs";
 import { libraries, unpack } from "./packages.mjs";
-import { command, freePorts, permitted, Servers, wrap } from "./programs.mjs";
+import { command, freePorts, permitted, programsOf, Servers, wrap } from "./programs.mjs";
 
 /** The user that a server of root's separates itself to; only the server sees this line. */
 const separated = "sshd:x:65533:65534::/run/sshd:/bin/false";
 
 const start = `exec "$1/usr/sbin/sshd" -D -e -f "$2/sshd_config"`;
-/** root's server wants a user and a directory that only an installed one has; and there is a disk that is full with a few bytes. */
+/**
+ * root's server wants a user and a directory that only an installed one has. And there is a disk that is full with a few bytes, and a
+ * small one for pi's own directory.
+ */
 const apart = `{ cat /etc/passwd; echo '${separated}'; } >"$2/passwd" && mount --bind "$2/passwd" /etc/passwd &&
-	mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/sshd && mount -t tmpfs -o size=4k,mode=1777 tmpfs "$2/full" && ${start}`;
+	mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/sshd && mount -t tmpfs -o size=4k,mode=1777 tmpfs "$2/full" && mount -t tmpfs -o size=4m tmpfs "$2/home" && ${start}`;
 
 /** @type {import("./main.mjs").Engine} */
 export const openssh = {
@@ -29,7 +32,7 @@ export const openssh = {
 		for (const name of ["host", "user"]) {
 			command(keygen, ["-q", "-t", "ed25519", "-N", "", "-f", join(place, name)]);
 		}
-		mkdirSync(join(place, "full"));
+		for (const name of ["full", "home", "work"]) mkdirSync(join(place, name));
 		wrap(place, "ssh", [join(unpacked, "usr", "bin", "ssh"), "-F", join(place, "ssh_config")], env);
 		const isRoot = process.getuid?.() === 0;
 		if (isRoot) permitted("unshare", ["-m", "mount", "-t", "tmpfs", "tmpfs", "/run"]);
@@ -55,6 +58,20 @@ export const openssh = {
 					PI_SUBAGENT_TEST_SSH: `${address}:${port}`,
 					PI_SUBAGENT_TEST_SSH_DIRECTORY: place,
 					...(isRoot ? { PI_SUBAGENT_TEST_SSH_FULL: join(place, "full") } : {}),
+				},
+				first: {
+					launcher: "build-box",
+					login: [
+						"ssh",
+						"-T",
+						"-o",
+						"BatchMode=yes",
+						"build-box",
+						"--",
+						"mkdir -p ~/.pi/agent && cat >~/.pi/agent/models.json",
+					],
+					work: join(place, "work"),
+					...(isApart && { address: hosts.here }),
 				},
 				...(isApart ? { within: hosts.near } : {}),
 				stop: () => servers.stop(),
@@ -83,6 +100,8 @@ function configure(place, address, port) {
 		"StrictModes no",
 		"UsePAM no",
 		"PasswordAuthentication no",
+		// A home of its own, and pi in PATH.
+		`SetEnv HOME=${place}/home PATH=${programsOf(place)}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
 		"MaxStartups 100",
 		// A client that is gone without a word is noticed after four seconds.
 		"ClientAliveInterval 2",

@@ -2,15 +2,32 @@
 
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative, resolve } from "node:path";
 
+import { findNodeForPi } from "../lib/node-for-pi.mjs";
+import { findPi } from "../lib/pi.mjs";
+import { newestPi } from "../lib/places.mjs";
 import { launcherOf } from "./guide.mjs";
 import { Missing } from "./missing.mjs";
 import { libraries, unpack } from "./packages.mjs";
 import { command, permitted, wrap } from "./programs.mjs";
 
 /** Folders and links of the image; the rest comes from this machine. */
-const folders = ["usr", "etc", "proc", "sys", "dev", "run", "root", "tmp", "var/tmp", "work"];
+const folders = [
+	"usr",
+	"etc",
+	"proc",
+	"sys",
+	"dev",
+	"run",
+	"root",
+	"tmp",
+	"var/tmp",
+	"work",
+	"opt/bin",
+	"opt/node",
+	"opt/pi",
+];
 const links = ["bin", "lib", "lib64", "sbin"];
 
 /**
@@ -28,12 +45,13 @@ export const podman = {
 		permitted("unshare", ["-m", "sh", "-c", "mount -t cgroup2 none /sys/fs/cgroup"]);
 		const unpacked = unpack("podman", ["podman", "conmon", "crun"]);
 		const program = (/** @type {string} */ name) => join(unpacked, "usr", "bin", name);
+		const inside = piInside();
 		const at = (/** @type {string} */ name) => join(place, name);
 		const home = at("home/.config/containers");
 		mkdirSync(home, { recursive: true });
 		writeFileSync(join(home, "policy.json"), '{ "default": [{ "type": "insecureAcceptAnything" }] }');
 		writeFileSync(at("registries.conf"), "");
-		writeFileSync(at("containers.conf"), configuration(program("conmon"), program("crun")));
+		writeFileSync(at("containers.conf"), configuration(program("conmon"), program("crun"), inside.volumes));
 		writeFileSync(at("ld.so.conf"), `${join(unpacked, libraries)}\ninclude /etc/ld.so.conf\n`);
 		command("/sbin/ldconfig", ["-X", "-C", at("ld.so.cache"), "-f", at("ld.so.conf")]);
 		const where = ["--root", at("storage"), "--runroot", at("run"), "--tmpdir", at("tmp"), "--storage-driver", "vfs"];
@@ -46,25 +64,46 @@ export const podman = {
 		for (const folder of folders) mkdirSync(join(image, folder), { recursive: true });
 		for (const link of links) symlinkSync(`usr/${link}`, join(image, link));
 		chmodSync(join(image, "tmp"), 0o1777);
+		// The working directory of a container hides what lies below `/work` here, where a clone may lie.
+		writeFileSync(at("image/opt/bin/pi"), `#!/bin/sh\nexec ${inside.words.join(" ")} "$@"\n`, { mode: 0o755 });
 		command("tar", ["-cf", at("image.tar"), "-C", image, "."]);
 		command(own, ["import", at("image.tar"), "pi-image"]);
 		command(own, ["run", "--rm", "pi-image", "true"]);
 		mkdirSync(at("home/pi-box"));
-		return { launcher: launcherOf("containers.md", "container", { home: at("home") }), stop: async () => {} };
+		return {
+			launcher: launcherOf("containers.md", "container", { home: at("home") }),
+			first: { launcher: "container", login: ["sh", "-c", `cat >'${at("home/pi-box")}/models.json'`] },
+			pi: ["pi"],
+			stop: async () => {},
+		};
 	},
 };
+
+/** pi in a container: what is mounted for it, and the words that start it. */
+function piInside() {
+	const node = findNodeForPi();
+	const script = findPi(newestPi);
+	if (!node || !script) throw new Missing("pi is not installed; run: npm run setup");
+	const folder = resolve(script, "../../../..");
+	return {
+		volumes: [`${resolve(node, "../..")}:/opt/node:ro`, `${folder}:/opt/pi:ro`],
+		words: ["/opt/node/bin/node", join("/opt/pi", relative(folder, script))],
+	};
+}
 
 /**
  * @param {string} conmon
  * @param {string} crun
+ * @param {string[]} more volumes
  */
-function configuration(conmon, crun) {
-	const volumes = ["/usr:/usr:ro", "/etc:/etc:ro", `${tmpdir()}:${tmpdir()}`];
+function configuration(conmon, crun, more) {
+	const volumes = ["/usr:/usr:ro", "/etc:/etc:ro", `${tmpdir()}:${tmpdir()}`, ...more];
 	return `[containers]
 log_driver = "none"
 volumes = ${JSON.stringify(volumes)}
 default_ulimits = []
-netns = "none"
+netns = "host"
+env = ["PATH=/opt/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"]
 cgroups = "disabled"
 [engine]
 conmon_path = ["${conmon}"]

@@ -70,6 +70,7 @@ export const slurm = {
 			await servers.until("the nodes are not idle", idle);
 			return {
 				launcher: launcherOf("slurm.md", "cluster"),
+				first: { launcher: "cluster" },
 				tests: ["launchers_slurm", "launcher_survivors"],
 				env: { PI_SUBAGENT_TEST_SLURM: nodes.join(",") },
 				within,

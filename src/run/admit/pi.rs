@@ -40,6 +40,14 @@ impl PiVersion {
         Some(Self { parts: [part()?, part()?, part()?] })
     }
 
+    /// The line that reads as a version of what `pi --version` has printed, on standard output or, as before 0.80, on standard
+    /// error; else the first that says something.
+    pub(crate) fn line_of<'a>(mut printed: impl Iterator<Item = &'a str> + Clone) -> &'a str {
+        let is_version = |line: &&str| Self::parse(line).is_some();
+        let line = printed.clone().find(is_version).or_else(|| printed.find(|line| !line.trim().is_empty()));
+        line.unwrap_or_default().trim()
+    }
+
     /// Whether built-in extensions have names, which a child that loads only some extensions must list. An older pi
     /// always loads them.
     #[must_use]
@@ -241,6 +249,14 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(PiVersion::parse(text).map(|version| version.parts), expected, "{text}");
+        }
+        for (printed, expected) in [
+            ("1.5.2\n", "1.5.2"),
+            ("(node:7) Warning: old\n0.74.0\n", "0.74.0"),
+            ("\nnone of ours\nat all", "none of ours"),
+            ("", ""),
+        ] {
+            assert_eq!(PiVersion::line_of(printed.lines()), expected, "{printed}");
         }
         assert!(PiVersion { parts: [1, 10, 0] }.knows_no_mcp());
         assert!(!PiVersion { parts: [0, 87, 1] }.knows_no_mcp());

@@ -14,7 +14,7 @@ use super::held;
 use super::quoted::quoted;
 use crate::config::{self, Quote};
 use crate::process::{Captured, ChildCommand, resolve_program, search_path};
-use crate::run::admit::pi::{Origin, PiError, PiProgram};
+use crate::run::admit::pi::{Origin, PiError, PiProgram, PiVersion};
 use crate::run::context::HostContext;
 use crate::run::launch::files::RunFiles;
 use crate::text::names_secret;
@@ -179,7 +179,9 @@ impl Configured {
             guard,
             task: None,
             before: &format!(
-                "echo {MARK}; pwd; {version} --version </dev/null || exit 1\n\
+                "echo {MARK}; pwd\n\
+                 said=$({version} --version </dev/null 2>&1) || {{ printf '%s\\n' \"$said\" >&2; exit 1; }}\n\
+                 printf '%s\\n' \"$said\"\n\
                  echo {GIT} $(command -v git >/dev/null && git --version)\n{}; echo {STARTING}",
                 held::SAY
             ),
@@ -201,8 +203,10 @@ impl Configured {
     pub(crate) fn answered(said: &Captured) -> Option<Answered> {
         let text = String::from_utf8_lossy(&said.stdout);
         let mut lines = text.lines().skip_while(|line| *line != MARK).skip(1);
-        let (cwd, version) = (lines.next()?.to_owned(), lines.next().unwrap_or_default().to_owned());
-        let asked = lines.by_ref().take_while(|line| *line != STARTING);
+        let cwd = lines.next()?.to_owned();
+        let asked: Vec<_> = lines.by_ref().take_while(|line| *line != STARTING).collect();
+        let printed = asked.iter().copied().take_while(|line| !line.starts_with(GIT));
+        let version = PiVersion::line_of(printed).to_owned();
         let (mut git, mut is_held) = (None, false);
         for line in asked {
             is_held |= line == held::IS_HELD;
