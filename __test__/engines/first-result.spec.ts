@@ -21,6 +21,7 @@ import {
 	runOf,
 	runPrint,
 	type Stage,
+	say,
 	textOf,
 } from "../support/pi.ts";
 
@@ -37,14 +38,20 @@ function parsed<T>(path: string): T {
 const guide = parsed<Guide>(variable("PI_SUBAGENT_TEST_GUIDE"));
 const engine = parsed<Record<string, unknown>>(variable("PI_SUBAGENT_TEST_ENGINE"));
 
-/** What the guide has its reader do: a model for pi there, the project there, the launcher, the agent. */
-function follow(stage: Stage): void {
-	const { world } = stage;
-	const { settings, login, work } = guide;
-	if (login) {
-		const [program = "", ...args] = login;
+/** What the guide has its reader do: a model for pi there, and an agent. */
+function prepare({ world }: Stage): void {
+	if (guide.login) {
+		const [program = "", ...args] = guide.login;
 		execFileSync(program, args, { env: world.env, input: readFileSync(join(world.agentDir, "models.json")) });
 	}
+	world.writeAgentDir(`agents/${guide.agent}.md`, guide.file);
+}
+
+/** And the project there, and the launcher. */
+function follow(stage: Stage): void {
+	prepare(stage);
+	const { world } = stage;
+	const { settings, work } = guide;
 	if (work) {
 		mkdirSync(work, { recursive: true });
 		execFileSync("git", ["clone", "-q", world.cwd], { cwd: work, env: world.env });
@@ -52,7 +59,6 @@ function follow(stage: Stage): void {
 	const cwd = settings.cwd && { cwd: work ? settings.cwd.replace("/srv/work", work) : settings.cwd };
 	const piThere = settings.piCommand && { piCommand: piCommand(world.version) };
 	stage.configure({ launchers: { [guide.launcher]: { ...engine, ...cwd, ...piThere } } });
-	world.writeAgentDir(`agents/${guide.agent}.md`, guide.file);
 }
 
 test(`the guide leads to a first result in pi ${newestPi}`, async () => {
@@ -71,3 +77,33 @@ test(`the guide leads to a first result in pi ${newestPi}`, async () => {
 		assert.equal(stage.childRequests().length, 2, "its model was asked from there");
 	});
 });
+
+const { smallDisk } = guide;
+const overThere = ["-T", "-o", "BatchMode=yes", "build-box", "--"];
+const skip = smallDisk === undefined && "no small disk there";
+test("a disk that fills up in mid-run fails the run, and what it had said is kept", { skip }, async () => {
+	const children = { flood: () => [say("Almost there. "), say("words ".repeat(2 ** 20))] };
+	await onStage({ ...(guide.address && { address: guide.address }), children }, async (stage) => {
+		prepare(stage);
+		for (const protocol of ["rpc", "json"]) {
+			stage.configure({ protocol, launchers: { [guide.launcher]: onSmallDisk() } });
+			const { log } = await runJson(stage.world, delegate({ agent: guide.agent, task: "flood the disk" }));
+			const run = runOf(lastEnd(log));
+			assert.equal(run.outcome, "failed", protocol);
+			assert.match(run.error ?? "", /no space left on device/, protocol);
+			assert.match(run.output ?? "", /^Almost there\. words /, protocol);
+			const left = execFileSync("ssh", [...overThere, "cd; find . -name 'pi-subagent.*'"], {
+				env: stage.world.env,
+				encoding: "utf8",
+			});
+			assert.equal(left, "", "nothing of the run stays there");
+		}
+	});
+});
+
+/** The launcher with its session, which lies on a small disk. */
+function onSmallDisk(): Record<string, unknown> {
+	const { command, ...rest } = engine as { command: string[] };
+	const words = command.map((word) => word.replace("{argv}", `TMPDIR='${smallDisk}' {argv}`));
+	return { ...rest, command: words, fetch: ["ssh", ...overThere, "cat {session}"] };
+}

@@ -25,6 +25,7 @@ import { slurm } from "./slurm.mjs";
  * @property {string} launcher its name in the guide
  * @property {string[]} [login] words that put their standard input into pi's `models.json` there; without them it reads that of here
  * @property {string} [work] the folder there that the guide calls `/srv/work`
+ * @property {string} [smallDisk] a folder there on a disk of a few MB
  * @property {string} [address] at which a server of here is reached from there, unless that is the loopback's
  */
 

@@ -71,6 +71,7 @@ export const openssh = {
 						"mkdir -p ~/.pi/agent && cat >~/.pi/agent/models.json",
 					],
 					work: join(place, "work"),
+					...(isRoot && { smallDisk: join(place, "home") }),
 					...(isApart && { address: hosts.here }),
 				},
 				...(isApart ? { within: hosts.near } : {}),
