@@ -26,11 +26,12 @@ use pi_subagent_native::orchestrate::background::{
     resume, send, spawn, until_settled,
 };
 use pi_subagent_native::process::{Cancel, CancelReason};
-use pi_subagent_native::run::{Control, Host, Resumption, RunOutcome, ToolResult};
+use pi_subagent_native::run::{Control, Host, Progress, Resumption, RunOutcome, ToolResult};
 use pids::{Pids, eventually};
 use scene::Scene;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
@@ -126,12 +127,16 @@ impl Far {
         self.run_with(&Control::default()).await
     }
 
-    /// Runs it. The user's own tree and branches stay as they are, whatever becomes of the run, and nothing is left there.
     async fn run_with(&self, control: &Control) -> ToolResult {
+        self.run_watched(control, &watch::channel(Progress::default()).0).await
+    }
+
+    /// Runs it. The user's own tree and branches stay as they are, whatever becomes of the run, and nothing is left there.
+    async fn run_watched(&self, control: &Control, progress: &watch::Sender<Progress>) -> ToolResult {
         let look = || (self.git(&["status", "--porcelain"]), self.git(&["rev-parse", "main", "HEAD"]));
         let before = look();
         let user = User::default();
-        let result = self.0.run_with(&user, control).await.0;
+        let result = self.0.execute(&user, control, progress).await;
         assert_eq!(look(), before);
         self.git(&["fsck", "--strict"]);
         let there = self.read("pwd");
@@ -489,14 +494,17 @@ async fn a_lost_connection_leaves_no_tree_there_and_is_named() {
         context.config.as_mut().expect("a configuration")["launchers"]["far"]["command"] =
             json!(["/bin/sh", "-c", RELAY, relay, "/bin/sh", FAR, "words", place, "{argv}"]);
         let (mut connection, mut child) = (Pids::default(), Pids::default());
+        let (progress, mut seen) = watch::channel(Progress::default());
         let cut = async {
             eventually("the child", || far.0.path("started").exists()).await;
+            let arrived = |progress: &Progress| format!("{progress:?}").contains("So far.");
+            seen.wait_for(arrived).await.expect("the run goes on");
             connection.push(far.read("relay").trim().parse().expect("a number"));
             child.push(far.read("pid").trim().parse().expect("a number"));
             assert_eq!(connection.kill(), 1);
         };
         let control = Control::default();
-        let (result, ()) = tokio::join!(far.run_with(&control), cut);
+        let (result, ()) = tokio::join!(far.run_watched(&control, &progress), cut);
         let single = &result.details.results[0];
         assert_eq!(single.outcome, RunOutcome::Failed, "{protocol}: {:?}", single.error);
         let said = notices(&result);
