@@ -53,6 +53,10 @@ for (const version of piVersions) {
 				await enter(tui, spawn({ task: "work b", label: "second" }));
 				const asked = await stage.server.waitFor(({ userText }) => userText === "work b");
 				await tui.waitFor(/[●◐] second/);
+				// The turn that is held: the model has the answer of its call.
+				await stage.server.waitFor(
+					({ userText, toolAnswers }) => userText.includes('"second"') && toolAnswers.length > 0,
+				);
 				work.open();
 				await asked.over;
 				await tui.waitFor((screen) => !/[●◐] second/.test(screen));
