@@ -170,12 +170,19 @@ describe("a message to a run", () => {
 	});
 
 	it("is taken by nobody before the child is there, after its work is done, and after its end", async (t) => {
-		const scene = playing(t, [{ say: "Done." }, "settle", { sleep: 60_000 }]);
+		const settles = [{ say: "Done." }, "settle", { sleep: 60_000 }];
+		const scene = playing(t, [{ when: "holds", do: [gate(), { say: "Held." }], else: settles }], {
+			config: { maxConcurrent: 1 },
+		});
+		const holds = scene.start({ task: "holds the only place" });
+		await untilTold(scene, "task");
 		const [shown, onUpdate] = updateWith(shows("Done."));
 		const handle = scene.start({}, onUpdate);
 		assert.equal(handle.steer("too early"), false);
+		scene.open();
+		assert.deepEqual(shape(await inTime(holds.result(), "the first")), completed);
 		await inTime(shown, "the update");
-		await untilTold(scene, "ended");
+		await untilTold(scene, "ended", 2);
 		assert.equal(handle.steer("too late"), false);
 		assert.deepEqual(shape(await inTime(handle.result(), "the result")), completed);
 		assert.equal(handle.steer("much too late"), false);
