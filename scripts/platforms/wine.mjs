@@ -62,7 +62,8 @@ export async function wineNode(place) {
 	writeFileSync(source, lacking.source);
 	await linkForWindows(source, join(place, `${lacking.name}.dll`), lacking.uses);
 	const libraries = `Z:${unpacked}/usr/x86_64-w64-mingw32/lib;Z:${place}`;
-	const settings = `export WINEPREFIX='${place}/prefix' WINEDEBUG=-all WINEPATH='${libraries}'`;
+	// Its server, which knows the version set below, is looked for where temporary files are: for all of them in one place.
+	const settings = `export WINEPREFIX='${place}/prefix' WINEDEBUG=-all WINEPATH='${libraries}' TMPDIR='${place}'`;
 	// A pipe of Linux is none that Node for Windows can open; between its programs pipes are Wine's own.
 	const lines = [
 		"#!/bin/sh",

@@ -34,8 +34,13 @@ pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> C
         Err(reason) => {
             // On Linux the warden is part of the package, so a missing one means a broken installation.
             let status = if cfg!(target_os = "linux") { Status::Error } else { Status::Info };
-            Check::new(AREA, status, format!("{message}; {reason}"))
-                .hint("what leaves the group (setsid), and children of a pi that was killed, are not covered")
+            let uncovered = match level {
+                Supervision::Process => {
+                    "what the child starts, and children of a pi that was killed, are not covered"
+                }
+                _ => "what leaves the group (setsid), and children of a pi that was killed, are not covered",
+            };
+            Check::new(AREA, status, format!("{message}; {reason}")).hint(uncovered)
         }
     }
 }
