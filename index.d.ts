@@ -31,7 +31,8 @@ export declare class BackgroundSession {
   runs(all?: boolean | undefined | null): Promise<BackgroundRun[]>
   /**
    * Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `background`,
-   * `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed;
+   * `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake. `host`
+   * answers the questions of a run that is resumed;
    * `pi` is what is known of pi by now, for `agents`, `doctor` and `run`.
    */
   command(line: string, host?: HostCallbacks | undefined | null, pi?: SurfaceOptions | undefined | null): Promise<CommandReport>

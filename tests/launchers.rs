@@ -422,6 +422,21 @@ async fn a_call_whose_child_runs_there_is_handed_over_and_told_once() {
     }
 }
 
+#[tokio::test]
+async fn a_task_in_json_mode_is_no_command_of_pi_there_either() {
+    for place in places() {
+        let mut scene = at(
+            place,
+            r#"cat >"$home/task"; begin; said 'Read it.'; settled"#,
+            &json!({ "protocol": "json" }),
+        );
+        scene.spec.task = "/quit now".into();
+        let result = scene.run_with(&User::default(), &Control::default()).await.0;
+        assert_eq!(result.details.results[0].outcome, RunOutcome::Completed, "{place:?}: {}", result.text);
+        assert_eq!(read(&scene, "task"), "Task: /quit now", "{place:?}");
+    }
+}
+
 /// Names a real pi, its interpreter and its script. `npm run test:engines` sets it.
 const PI: &str = "PI_SUBAGENT_TEST_PI";
 

@@ -225,7 +225,8 @@ impl BackgroundSession {
     }
 
     /// Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `background`,
-    /// `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed;
+    /// `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake. `host`
+    /// answers the questions of a run that is resumed;
     /// `pi` is what is known of pi by now, for `agents`, `doctor` and `run`.
     #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
     pub fn command(

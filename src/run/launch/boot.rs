@@ -185,9 +185,16 @@ impl AdmittedRun {
         let failed = |error: FileError| format!("session directory: {}", chain(&error));
         let files = RunFiles::create(&parent, &self.builder.run_id.get(), wanted).map_err(failed)?;
         let plain = self.command(&pi, &files)?;
-        let takes_commands = protocol_of(config.protocol).takes_commands();
-        let task = (!takes_commands).then_some(&*spec.task);
-        let payload = Payload { prompt: &prompt, guard: GUARD, task, tree: self.work_there.as_deref() };
+        let protocol = protocol_of(config.protocol);
+        // As the protocol has it, which keeps a task from being taken for a command.
+        let first = (!protocol.takes_commands()).then(|| protocol.first_bytes(&spec.task));
+        let task = first.as_deref().map(String::from_utf8_lossy);
+        let payload = Payload {
+            prompt: &prompt,
+            guard: GUARD,
+            task: task.as_deref(),
+            tree: self.work_there.as_deref(),
+        };
         let Launch { command, preamble, heard } =
             resolved.launcher.command(plain, self.job(&files.run_id), payload);
         let shell = self.planned_shell(&files, &command);
