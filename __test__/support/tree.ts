@@ -29,7 +29,7 @@ export interface Left {
 const lookEveryMs = 10;
 
 /** More than a busy machine needs to start thirty shells. */
-const upLimitMs = 15_000;
+const upLimitMs = 60_000;
 
 /**
  * How often in a row a look has to find nobody. A process that forks and leaves can be missed by one, and so can one that
