@@ -40,7 +40,7 @@ impl PiVersion {
         Some(Self { parts: [part()?, part()?, part()?] })
     }
 
-    /// The line that reads as a version of what `pi --version` has printed, on standard output or, as before 0.80, on standard
+    /// The line that reads as a version of what `pi --version` has printed, on standard output or, as 0.74.0 does, on standard
     /// error; else the first that says something.
     pub(crate) fn line_of<'a>(mut printed: impl Iterator<Item = &'a str> + Clone) -> &'a str {
         let is_version = |line: &&str| Self::parse(line).is_some();
