@@ -25,8 +25,8 @@ use elsewhere::{GOES_ON, Place, TASK, at, elsewhere, launcher, places, read};
 use engine::naming;
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::orchestrate::background::{
-    ConversationScope, KnownDeliveries, SpawnRequest, background, close_conversation, mark_delivered,
-    open_conversation, resume, send, spawn, until_settled,
+    ConversationScope, KnownDeliveries, Receipt, SpawnRequest, background, close_conversation,
+    mark_delivered, open_conversation, resume, send, spawn, until_settled,
 };
 use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, single};
 use pi_subagent_native::process::{Cancel, CancelReason};
@@ -297,10 +297,19 @@ async fn what_only_this_machine_has_is_refused_by_name() {
     for (agent, expected) in cases {
         let scene = at(Place::Words, "exit 0", &json!({ "allowWrite": true }));
         fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
-        fs::write(scene.path("agent/agents/explorer.md"), agent).expect("an agent");
+        fs::write(scene.path("agent/agents/explorer.md"), &agent).expect("an agent");
         let result = scene.run_with(&User::default(), &Control::default()).await.0;
         let error = result.details.results[0].error.clone().expect("it is refused");
         assert!(error.starts_with(expected), "{error}");
+
+        let context = in_conversation(scene.spec.context.as_ref());
+        let service = background(&scene.path("agent"));
+        let request = SpawnRequest::new("look around".into(), scene.spec.cwd.clone(), context);
+        let Receipt::Error(error) = spawn(&service, request, Arc::new(User::default())).await else {
+            panic!("accepted with {agent}");
+        };
+        assert!(error.starts_with(expected), "{error}");
+        assert!(service.runs(Some(SESSION.into())).await.is_empty(), "nothing was stored");
         assert_eq!(read(&scene, "far/launches"), "", "nothing was started");
     }
 }
@@ -323,11 +332,15 @@ async fn a_result_that_the_child_there_submits_has_its_shape() {
 
 const SESSION: &str = "conversation";
 
+fn in_conversation(context: &HostContext) -> Arc<HostContext> {
+    let host = Host { session_id: Some(SESSION.into()), ..Host::default() };
+    Arc::new(HostContext { host, ..context.clone() })
+}
+
 /// The context of a conversation whose children run at a place.
 fn conversation(place: Place, script: &str) -> (Scene, Arc<HostContext>) {
     let mut scene = at(place, script, &json!({}));
-    let context = Arc::make_mut(&mut scene.spec.context);
-    context.host = Host { session_id: Some(SESSION.into()), ..Host::default() };
+    scene.spec.context = in_conversation(&scene.spec.context);
     let context = Arc::clone(&scene.spec.context);
     (scene, context)
 }

@@ -103,6 +103,9 @@ async fn accept(
     config: &Config,
 ) -> Result<AdmittedRun, Receipt> {
     let ready = prepared.map_err(|result| refusal_of(&result))?;
+    if let Some(unmet) = ready.unmet() {
+        return Err(Receipt::Error(unmet.to_owned()));
+    }
     if let Some(over) = ready.over_budget().await {
         return Err(Receipt::Forbidden(over));
     }
