@@ -7,6 +7,8 @@
 mod elsewhere;
 #[path = "support/engine.rs"]
 mod engine;
+#[path = "support/limits.rs"]
+mod limits;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "nobody counts processes here")]
 mod pids;
@@ -24,6 +26,7 @@ use std::{env, fs};
 
 use elsewhere::{Place, at, elsewhere, read};
 use engine::{engine, naming};
+use limits::with_longer_limits;
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, RunOutcome};
 use pids::{Pids, eventually};
@@ -121,27 +124,45 @@ async fn no_file_is_left(place: Place, root: &Path, what: &str) {
 async fn nothing_is_left_there_after_an_abort_a_limit_and_a_budget() {
     for place in elsewhere() {
         for means in [Means::Warden, Means::Cancel] {
-            for (cause, config, outcome) in [
-                (Cause::Abort, json!({}), RunOutcome::Aborted),
-                (Cause::Limit, json!({ "timeoutMs": 2_500 }), RunOutcome::HardTimeout),
-                (Cause::Budget, json!({ "budget": { "maxTurns": 2 } }), RunOutcome::Budget),
+            for (cause, outcome) in [
+                (Cause::Abort, RunOutcome::Aborted),
+                (Cause::Limit, RunOutcome::HardTimeout),
+                (Cause::Budget, RunOutcome::Budget),
             ] {
                 let case = format!("{place:?}, {means:?}, {cause:?}");
-                let scene = scene(place, means, &config);
-                let cancel = Cancel::new();
-                let control = Control { cancel: cancel.clone(), ..Control::default() };
-                let user = User::default();
-                let act = async {
-                    eventually("the child", || scene.path("working").exists()).await;
-                    match cause {
-                        Cause::Abort => cancel.cancel(CancelReason::Caller(None)),
-                        Cause::Budget => fs::write(scene.path("spend"), "").expect("a file"),
-                        Cause::Limit | Cause::HostKilled => {}
+                with_longer_limits(&case, async |limit| {
+                    let config = match cause {
+                        Cause::Limit => json!({ "timeoutMs": limit }),
+                        Cause::Budget => json!({ "budget": { "maxTurns": 2 } }),
+                        Cause::Abort | Cause::HostKilled => json!({}),
+                    };
+                    let scene = scene(place, means, &config);
+                    let is_up = || scene.path("working").exists();
+                    let cancel = Cancel::new();
+                    let control = Control { cancel: cancel.clone(), ..Control::default() };
+                    let user = User::default();
+                    let act = async {
+                        match cause {
+                            Cause::Abort => {
+                                eventually("the child", is_up).await;
+                                cancel.cancel(CancelReason::Caller(None));
+                            }
+                            Cause::Budget => {
+                                eventually("the child", is_up).await;
+                                fs::write(scene.path("spend"), "").expect("a file");
+                            }
+                            Cause::Limit | Cause::HostKilled => {}
+                        }
+                    };
+                    let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), act);
+                    assert_eq!(result.details.results[0].outcome, outcome, "{case}: {}", result.text);
+                    let was_up = is_up();
+                    if was_up {
+                        nothing_is_left(&scene, place, &case).await;
                     }
-                };
-                let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), act);
-                assert_eq!(result.details.results[0].outcome, outcome, "{case}: {}", result.text);
-                nothing_is_left(&scene, place, &case).await;
+                    was_up
+                })
+                .await;
             }
         }
     }

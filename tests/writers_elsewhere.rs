@@ -6,6 +6,8 @@
 mod ear;
 #[path = "support/engine.rs"]
 mod engine;
+#[path = "support/limits.rs"]
+mod limits;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "nobody counts processes here")]
 mod pids;
@@ -21,6 +23,7 @@ use std::sync::Arc;
 
 use ear::Ear;
 use engine::{engine, naming, through};
+use limits::with_longer_limits;
 use pi_subagent_native::orchestrate::background::{
     ConversationScope, KnownDeliveries, SpawnRequest, background, close_conversation, open_conversation,
     resume, send, spawn, until_settled,
@@ -247,26 +250,35 @@ async fn what_was_done_until_a_run_was_ended_comes_back() {
             // A child that does not leave by itself.
             let script =
                 format!("{hear}begin; echo half >half.txt; said 'So far.'; : >\"$home/started\"; gate never");
-            let limit = match label {
-                "limit" => json!({ "timeoutMs": 1500, "protocol": protocol }),
-                "silence" => json!({ "idleTimeoutMs": 1500, "protocol": protocol }),
-                _ => json!({ "protocol": protocol }),
-            };
-            let far = Far::new(how, &script, &limit);
-            let cancel = Cancel::new();
-            let control = Control { cancel: cancel.clone(), ..Control::default() };
-            let abort = async {
-                eventually("the child", || far.0.path("started").exists()).await;
-                if label == "abort" {
-                    cancel.cancel(CancelReason::Caller(None));
+            let case = format!("{how} {label} {protocol}");
+            with_longer_limits(&case, async |limit| {
+                let config = match label {
+                    "limit" => json!({ "timeoutMs": limit, "protocol": protocol }),
+                    "silence" => json!({ "idleTimeoutMs": limit, "protocol": protocol }),
+                    _ => json!({ "protocol": protocol }),
+                };
+                let far = Far::new(how, &script, &config);
+                let has_started = || far.0.path("started").exists();
+                let cancel = Cancel::new();
+                let control = Control { cancel: cancel.clone(), ..Control::default() };
+                let abort = async {
+                    if label == "abort" {
+                        eventually("the child", has_started).await;
+                        cancel.cancel(CancelReason::Caller(None));
+                    }
+                };
+                let (result, ()) = tokio::join!(far.run_with(&control), abort);
+                let single = &result.details.results[0];
+                assert_ne!(single.outcome, RunOutcome::Completed, "{case}");
+                eventually("the end of the child", || naming(&far.0.path("pi.sh")) == 0).await;
+                if !has_started() {
+                    return false;
                 }
-            };
-            let (result, ()) = tokio::join!(far.run_with(&control), abort);
-            let single = &result.details.results[0];
-            assert_ne!(single.outcome, RunOutcome::Completed, "{how} {label} {protocol}");
-            assert_eq!(far.branch(), single.isolation.as_ref().and_then(|left| left.branch.clone()));
-            assert_eq!(far.fetch("half.txt"), "half", "{how} {label} {protocol}: {}", notices(&result));
-            eventually("the end of the child", || naming(&far.0.path("pi.sh")) == 0).await;
+                assert_eq!(far.branch(), single.isolation.as_ref().and_then(|left| left.branch.clone()));
+                assert_eq!(far.fetch("half.txt"), "half", "{case}: {}", notices(&result));
+                true
+            })
+            .await;
         }
     }
 }
