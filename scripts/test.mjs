@@ -27,8 +27,8 @@ import { setUp } from "./setup.mjs";
 /** A single test that takes longer hangs: each waits for a few starts of pi at most. Suites have no limit of their own. */
 const testLimitMs = 300_000;
 
-/** Test files at once: many of the extension's, whose lane is the longest, and no more of the others than need be. */
-const filesAtOnce = { edge: 3, support: 1, extension: 4 };
+/** Test files at once. Those of the edge wait most of the time; those of the extension start pi, which takes a core, and wait for it. */
+const filesAtOnce = { edge: 4, support: 2, extension: 4 };
 
 /** Test files that wait longest. They begin first, so that none of them is left alone at the end. */
 const longest = [
@@ -38,7 +38,7 @@ const longest = [
 ];
 
 /** Rust tests at once: most wait for a process. */
-const rustTestsAtOnce = 2 * availableParallelism();
+const rustTestsAtOnce = 3 * availableParallelism();
 
 /**
  * Of what compiles: a third of what a test gets while both want a core. Less, and it would stand still on a machine that

@@ -77,6 +77,12 @@ async function eventually(stage: Stage, holds: (commands: string[]) => boolean, 
 	}
 }
 
+/** Nobody but pi itself is left, at once. */
+function onlyPi(stage: Stage): void {
+	const left = commands(stage);
+	assert.equal(left.length, 1, `only pi itself, and not:\n${left.join("\n")}`);
+}
+
 const isOut = (commands: string[]) => commands.includes(stray);
 
 /** A pi in RPC mode whose child has let something get away. */
@@ -97,7 +103,7 @@ for (const version of piVersions) {
 				const rpc = startRpc(stage.world);
 				await rpc.prompt(leaving);
 				assert.equal(runOf(lastEnd(rpc.log)).outcome, "completed");
-				assert.equal(commands(stage).length, 1, "only pi itself");
+				onlyPi(stage);
 				await rpc.close();
 			});
 		});
@@ -108,7 +114,7 @@ for (const version of piVersions) {
 				await rpc.send({ type: "abort" });
 				await rpc.log.waitFor(({ type }) => type === "agent_settled");
 				assert.equal(runOf(lastEnd(rpc.log)).outcome, "aborted");
-				assert.equal(commands(stage).length, 1, "only pi itself");
+				onlyPi(stage);
 				await rpc.close();
 			});
 		});
@@ -176,7 +182,7 @@ for (const version of piVersions) {
 				await rpc.log.waitFor(({ type }) => type === "agent_settled");
 				const run = runOf(lastEnd(rpc.log));
 				assert.deepEqual([run.outcome, run.output], ["completed", "It sleeps. Done."]);
-				assert.equal(commands(stage).length, 1, "only pi itself");
+				onlyPi(stage);
 
 				const from = rpc.log.events.length;
 				await rpc.send({ type: "prompt", message: staying });
