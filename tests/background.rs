@@ -10,6 +10,8 @@ mod actor;
 mod pids;
 #[path = "support/stage.rs"]
 mod stage;
+#[path = "support/warden.rs"]
+mod warden;
 
 use std::collections::VecDeque;
 use std::fs;
@@ -200,8 +202,8 @@ fn checked(root: &Path, check: &str) -> SpawnRequest {
         "graceMs": 200, "allowWrite": true, "sandbox": { "mode": "off" },
         "check": { "attempts": 0 }, "announce": { "mode": "ask" },
     });
-    let warden = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/debug/pi-subagent-warden");
-    let context = HostContext { config: Some(config), warden: Some(warden), ..(*context(root)).clone() };
+    let context =
+        HostContext { config: Some(config), warden: Some(warden::warden()), ..(*context(root)).clone() };
     let request = SpawnRequest::new("build".into(), root.join("project"), Arc::new(context));
     SpawnRequest { agent: Some("builder".into()), ..request }
 }

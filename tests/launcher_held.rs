@@ -10,10 +10,11 @@ mod pids;
 mod scene;
 #[path = "support/stage.rs"]
 mod stage;
+#[path = "support/warden.rs"]
+mod warden;
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
 use std::sync::Arc;
 
 use limits::with_longer_limits;
@@ -25,7 +26,6 @@ use serde_json::json;
 use stage::User;
 
 const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
-const WARDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/debug/pi-subagent-warden");
 
 /// Starts what leaves group and session and ignores requests to exit, and waits until that has said who it is.
 const LEAVES: &str = r#"setsid sh -c 'trap "" TERM HUP; echo $$ >"$0.new"; mv "$0.new" "$0"; while :; do sleep 1; done' "$home/left" <&- >&- 2>&- &
@@ -65,10 +65,7 @@ fn far(script: &str, package: Package, config: &serde_json::Value) -> Scene {
     match package {
         Package::None => {}
         Package::Old => symlink("/bin/false", warden).expect("a link"),
-        Package::Current => {
-            assert!(Path::new(WARDEN).exists(), "the warden is built");
-            symlink(WARDEN, warden).expect("a link");
-        }
+        Package::Current => symlink(warden::warden(), warden).expect("a link"),
     }
     Arc::make_mut(&mut scene.spec.context).config = Some(all);
     scene

@@ -16,6 +16,8 @@ mod pids;
 mod scene;
 #[path = "support/stage.rs"]
 mod stage;
+#[path = "support/warden.rs"]
+mod warden;
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -33,8 +35,7 @@ use pids::{Pids, eventually};
 use scene::Scene;
 use serde_json::{Value, json};
 use stage::User;
-
-const WARDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/debug/pi-subagent-warden");
+use warden::warden;
 
 /// From the end of the run to the end of everything there: the grace there is 5 s, and `cancel` has 10 s.
 const BOUND: Duration = Duration::from_secs(20);
@@ -76,11 +77,10 @@ fn scene(place: Place, means: Means, config: &Value) -> Scene {
     let package = agent_dir.join("npm/node_modules/pi-subagent-native-platform");
     fs::create_dir_all(&package).expect("a directory");
     if means == Means::Warden {
-        assert!(Path::new(WARDEN).exists(), "the warden is built");
-        symlink(WARDEN, package.join("pi-subagent-warden")).expect("a link");
+        symlink(warden(), package.join("pi-subagent-warden")).expect("a link");
     }
     let context = Arc::make_mut(&mut scene.spec.context);
-    context.warden = Some(PathBuf::from(WARDEN));
+    context.warden = Some(warden());
     context.env.push(("PI_CODING_AGENT_DIR".into(), agent_dir.into()));
     let far = &mut context.config.as_mut().expect("a configuration")["launchers"]["far"];
     far["env"] = json!(["PI_CODING_AGENT_DIR"]);

@@ -11,6 +11,8 @@ mod pids;
 mod scene;
 #[path = "support/stage.rs"]
 mod stage;
+#[path = "support/warden.rs"]
+mod warden;
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -29,8 +31,6 @@ static CLUSTER: Mutex<()> = Mutex::const_new(());
 
 /// Leaves its number, works, and goes on until it is told to answer, or its host is gone.
 const WORKS: &str = r#"echo $$ >>"$home/pids"; hear; begin; said 'So far.' toolUse; gate go; said 'The end.'; settled; leave"#;
-
-const WARDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/debug/pi-subagent-warden");
 
 /// What to do where something may have been done there.
 const LOOK_FIRST: &str = "it was not started again: see what it has done there before you run it once more";
@@ -312,7 +312,7 @@ async fn a_host_that_is_killed() {
         return;
     }
     let mut scene = scene(&json!({}));
-    std::sync::Arc::make_mut(&mut scene.spec.context).warden = Some(WARDEN.into());
+    std::sync::Arc::make_mut(&mut scene.spec.context).warden = Some(warden::warden());
     let (result, _) = scene.run_with(&User::default(), &Control::default()).await;
     panic!("it is killed first: {}", result.text);
 }

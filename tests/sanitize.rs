@@ -15,7 +15,7 @@ fn processor_time(work: impl FnOnce()) -> Duration {
     let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).expect("it is not negative");
     let begin = now();
     work();
-    now() - begin
+    now().saturating_sub(begin)
 }
 
 #[cfg(not(unix))]

@@ -9,6 +9,8 @@ mod actor;
 mod pids;
 #[path = "support/stage.rs"]
 mod stage;
+#[path = "support/warden.rs"]
+mod warden;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -286,9 +288,8 @@ const GUARDED: &str = "guarded ";
 
 /// A call of one writer whose child has a warden.
 fn guarded(root: &Path, task: &str, config: &Value) -> (JoinHandle<ToolResult>, Updates) {
-    let warden = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/debug/pi-subagent-warden");
     let context = HostContext::clone(&context(root, config, None));
-    let context = HostContext { warden: Some(warden), ..context };
+    let context = HostContext { warden: Some(warden::warden()), ..context };
     one_of(root, task, Arc::new(context), &Cancel::new())
 }
 

@@ -1,5 +1,8 @@
 //! A repository of a project, and pi's directory beside it.
 
+#[path = "warden.rs"]
+mod warden;
+
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -90,8 +93,8 @@ impl Scene {
 
     /// A store whose git runs in the sandbox, where this machine has one.
     pub(crate) async fn sandboxed(&self) -> SnapshotStore {
-        let warden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/debug/pi-subagent-warden");
-        let abilities = probe(&warden).await.expect("the warden is built");
+        let warden = warden::warden();
+        let abilities = probe(&warden).await.expect("it can be asked");
         let sandbox = abilities.landlock.is_ok().then(|| (warden, abilities.mount_namespace.is_ok()));
         let git = Git::find(&self.env(), sandbox).await.expect("a git");
         SnapshotStore::new(git, &self.at("agent"), &self.env(), LIMITS)
