@@ -5,6 +5,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { describe, it } from "node:test";
 
 import type { ConfirmRequest, TaskProgress, ToolResult } from "../../index.js";
+import { slower } from "../support/machine.ts";
 import { inTime, type Scene, textOf } from "./scene.ts";
 import {
 	type Around,
@@ -64,7 +65,7 @@ describe("tasks side by side", () => {
 	});
 
 	it("succeed together as long as one of them does, and name the failures", async (t) => {
-		const scene = playing(t, obedient, { config: { idleTimeoutMs: 1_500, graceMs: 200 } });
+		const scene = playing(t, obedient, { config: { idleTimeoutMs: 1_500 * slower, graceMs: 200 } });
 		const result = await run(scene, ["crash", "hang", "three", "fail"]);
 		assert.equal(result.isError ?? false, false);
 		assert.deepEqual(outcomesOf(result), ["failed", "idle_timeout", "completed", "failed"]);

@@ -8,6 +8,7 @@ import { existsSync } from "node:fs";
 import { describe, it, type TestContext } from "node:test";
 
 import type { RunHandle, RunOptions, SingleResult, ToolResult } from "../../index.js";
+import { slower } from "../support/machine.ts";
 import { answerOf, type Scenario } from "./fault.ts";
 import { inTime, type Scene, shape, single, textOf, until } from "./scene.ts";
 import { type Protocol, playing, protocols, shows, showsCall, untilTold, updateWith } from "./stand-in.ts";
@@ -55,7 +56,8 @@ const abortOn =
 	};
 
 /** Longer than Node takes to start, which is silent, too. */
-const quick = { idleTimeoutMs: 1_500 };
+const startMs = 1_500 * slower;
+const quick = { idleTimeoutMs: startMs };
 const stopped = { stopReason: "aborted", turns: 1 };
 
 const rows: Record<string, Row> = {
@@ -109,9 +111,9 @@ const rows: Record<string, Row> = {
 	},
 	"the hard limit": {
 		scenario: "stalls",
-		config: { timeoutMs: 1_500 },
+		config: { timeoutMs: startMs },
 		is: late,
-		says: "hard limit reached: 1500 ms (`timeoutMs`)",
+		says: `hard limit reached: ${startMs} ms (\`timeoutMs\`)`,
 		output: "so far",
 		knows: stopped,
 	},
@@ -119,15 +121,15 @@ const rows: Record<string, Row> = {
 		scenario: "stalls",
 		config: quick,
 		is: silent,
-		says: "no sign of life for 1500 ms (`idleTimeoutMs`)",
+		says: `no sign of life for ${startMs} ms (\`idleTimeoutMs\`)`,
 		output: "so far",
 		knows: stopped,
 	},
 	"the limit of silence in a tool": {
 		scenario: [{ stream: "so far" }, { call: "bash", takesMs: 60_000 }],
-		config: { ...quick, toolTimeoutMs: 1_600 },
+		config: { ...quick, toolTimeoutMs: startMs + 100 },
 		is: silent,
-		says: "no sign of life for 1600 ms while a tool ran (`toolTimeoutMs`)",
+		says: `no sign of life for ${startMs + 100} ms while a tool ran (\`toolTimeoutMs\`)`,
 		output: "so far",
 		knows: { stopReason: "aborted", turns: 2 },
 	},
@@ -135,7 +137,7 @@ const rows: Record<string, Row> = {
 		scenario: [{ boot: ["hang"] }],
 		config: quick,
 		is: silent,
-		says: "no sign of life for 1500 ms (`idleTimeoutMs`)",
+		says: `no sign of life for ${startMs} ms (\`idleTimeoutMs\`)`,
 	},
 	"an abort before the start": { scenario: "answers", change: { aborted: true }, is: aborted, says: /^cancelled/ },
 	"an abort right after the start": {

@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import type { RunOptions } from "../../index.js";
+import { slower } from "../support/machine.ts";
 import { escapees, kinds } from "../support/tree.ts";
 import { allows, keepsNamespaces, withoutNamespaces } from "../support/warden.ts";
 import { shape, single, textOf, until } from "./scene.ts";
@@ -78,14 +79,14 @@ const rows: Row[] = [
 	{
 		how: "the hard limit",
 		deed: "wait",
-		config: { timeoutMs: 2_500 },
+		config: { timeoutMs: 2_500 * slower },
 		result: ["SUBAGENT_TIMEOUT", 124, "hard_timeout", true],
 		left: escapees,
 	},
 	{
 		how: "the limit of silence",
 		deed: "wait",
-		config: { idleTimeoutMs: 1_500 },
+		config: { idleTimeoutMs: 1_500 * slower },
 		result: ["SUBAGENT_TIMEOUT", 124, "idle_timeout", true],
 		left: escapees,
 	},

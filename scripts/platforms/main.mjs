@@ -171,14 +171,16 @@ const parts = {
  */
 async function play(part, { target, machine, place }) {
 	note(`\n── ${target}, ${part}`);
+	const isEmulated = target.startsWith("aarch64-");
 	const env = {
+		...(isEmulated ? { PI_TEST_SLOWER: "8" } : {}),
 		...Object.fromEntries(Object.entries(process.env).filter((entry) => entry[1] !== undefined)),
 		PI_TEST_NODE: machine.node,
 		// The bundle's builder is a program of this machine, which the other Node would not find.
 		ESBUILD_BINARY_PATH: join(root, "node_modules", "@esbuild", "linux-x64", "bin", "esbuild"),
 	};
 	// Emulated, one file at a time: tests have limits of their own, which assume no more than a busy machine.
-	const atOnce = target.startsWith("aarch64-") ? 1 : 2;
+	const atOnce = isEmulated ? 1 : 2;
 	const options = ["--test", "--test-reporter=spec", `--test-timeout=${testLimitMs}`, `--test-concurrency=${atOnce}`];
 	const node = part === "pi" ? machine.runner : machine.node;
 	const words = [node, ...options, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", ...parts[part](target)];

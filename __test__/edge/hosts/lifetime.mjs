@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { startRun } from "../../../index.js";
+import { collect, dropOnceUp } from "./drop.mjs";
 
 const [options, what] = [JSON.parse(process.argv[2] ?? ""), process.argv[3]];
 const pidFile = join(options.cwd, "..", "pid");
@@ -14,27 +15,16 @@ async function up() {
 	while (!(existsSync(pidFile) && readFileSync(pidFile, "utf8").endsWith("\n"))) await delay(10);
 }
 
-async function collect() {
-	for (let round = 0; round < 5; round++) {
-		globalThis.gc?.();
-		await delay(10);
-	}
-}
-
 /** @type {Record<string, () => unknown>} */
 const deeds = {
 	/** Nobody keeps the handle, the process lives on. */
 	async dropped() {
-		startRun(options);
-		await up();
-		await collect();
+		await dropOnceUp(() => startRun(options), up);
 		await delay(600_000);
 	},
 	/** The same with callbacks. */
 	async "dropped with callbacks"() {
-		startRun(options, () => {}, { confirm: () => true });
-		await up();
-		await collect();
+		await dropOnceUp(() => startRun(options, () => {}, { confirm: () => true }), up);
 		await delay(600_000);
 	},
 	/** The result was asked for once and is not awaited by anybody any more. */

@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 
+import { dropOnceUp } from "./drop.mjs";
+
 /** @type {typeof import("../../../index.js")} */
 const { startRun } = createRequire(import.meta.url)("../../../index.js");
 
@@ -66,12 +68,7 @@ const deeds = {
 	},
 	/** Nobody keeps the handle, and the process lives on. */
 	async "drop the handle"() {
-		startRun(options);
-		await up();
-		for (let round = 0; round < 5; round++) {
-			globalThis.gc?.();
-			await delay(10);
-		}
+		await dropOnceUp(() => startRun(options), up);
 		await delay(stayMs);
 	},
 	async "end the worker"() {
