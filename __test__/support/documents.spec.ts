@@ -140,7 +140,7 @@ const known: [command: RegExp, run: Run | { file: string } | string][] = [
 	[/^git fetch subagent-trees\/RUN\.kept-1\/PROJECT /, { file: "tests/isolation.rs" }],
 	[/^git fsck --strict$/, "named for comparison"],
 	[/^npm publish$/, { file: "__test__/packages/install.spec.ts" }],
-	[/^cargo (nextest|test)\b/, "part of `npm test`"],
+	[/^cargo (nextest|test|build)\b/, "part of `npm test`"],
 	[/^(cargo (mutants|insta|install|\+nightly)|rustup)\b/, "installs or needs a tool of its own"],
 	[
 		/^(ssh|srun|squeue|scancel|scontrol|sinfo|bwrap|podman|kubectl)\b/,
@@ -360,9 +360,10 @@ test("the example of a web page sends updates and the answer, and ends", { timeo
 	const program = spawn(process.execPath, [file], { cwd: place, env, stdio: ["ignore", "pipe", "inherit"] });
 	try {
 		const ended = new Promise<number | null>((resolve) => program.once("exit", resolve));
-		const url = await new Promise<string>((resolve) =>
-			program.stdout.once("data", (text) => resolve(String(text).trim())),
-		);
+		const url = await new Promise<string>((resolve, reject) => {
+			program.stdout.once("data", (text) => resolve(String(text).trim()));
+			program.once("exit", () => reject(new Error("it ended before it said where its page is")));
+		});
 		assert.match(await (await fetch(url)).text(), /EventSource/);
 		const events = await (await fetch(`${url}events`)).text();
 		assert.match(events, /"state":"running"/);

@@ -388,6 +388,8 @@ mod tests {
         }
         let mut accepted = 0;
         for key in KEYS {
+            let is_right = key.default == "null" || check(key, &parse(key.default).expect("JSON")).is_ok();
+            assert!(is_right, "the default of `{}` is not one of its values", key.path);
             let before = accepted;
             for value in &values {
                 if let Ok(checked) = check(key, &parse(&value.to_string()).expect("JSON")) {
@@ -403,7 +405,11 @@ mod tests {
                     accepted += 1;
                 }
             }
-            assert!(accepted > before, "{}: the table holds no right value", key.path);
+            assert!(
+                accepted > before,
+                "`{}`: add a value that is right for it to `values` in this test",
+                key.path
+            );
         }
     }
 }

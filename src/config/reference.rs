@@ -24,6 +24,7 @@ fn renewed(page: &str, keys: &[Key]) -> Result<String, String> {
             (Some(columns), Some(first)) if first.starts_with('`') => {
                 let key = keys.iter().find(|key| *first == format!("`{}`", key.path));
                 let key = key.ok_or_else(|| format!("{first} is no key"))?;
+                check_cells(first, &cells, columns.len())?;
                 seen.push(key.path);
                 let cells = columns.iter().zip(cells).map(|(column, old)| cell(key, column, old));
                 lines.push(format!("| {} |", cells.collect::<Vec<_>>().join(" | ")));
@@ -39,8 +40,8 @@ fn renewed(page: &str, keys: &[Key]) -> Result<String, String> {
             1 => {}
             0 => {
                 return Err(format!(
-                    "`{}` has no row: add `{}` and in the last cell what it is for",
-                    key.path, key.path
+                    "`{0}` has no row: add one with `{0}` in the first cell, what it is for in the last, and empty ones between",
+                    key.path
                 ));
             }
             rows => return Err(format!("`{}` has {rows} rows", key.path)),
@@ -49,9 +50,24 @@ fn renewed(page: &str, keys: &[Key]) -> Result<String, String> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// The cells of a row of a table; none of a line that is no row.
+/// A row that lacks a cell would have what its key is for replaced by a value.
+fn check_cells(first: &str, cells: &[&str], columns: usize) -> Result<(), String> {
+    if cells.len() != columns {
+        return Err(format!(
+            "the row of {first} has {} cells, and its table has {columns} columns: leave the cells between the key and what it \
+             is for empty",
+            cells.len()
+        ));
+    }
+    if cells.last().is_none_or(|last| last.is_empty()) {
+        return Err(format!("the row of {first} does not say in its last cell what the key is for"));
+    }
+    Ok(())
+}
+
+/// The cells of a row of a table; none of a line that is no row. The last bar may be missing, as Markdown has it.
 fn cells(line: &str) -> Vec<&str> {
-    let row = line.strip_prefix('|').and_then(|row| row.strip_suffix('|'));
+    let row = line.strip_prefix('|').map(|row| row.strip_suffix('|').unwrap_or(row));
     row.map(|row| row.split('|').map(str::trim).collect()).unwrap_or_default()
 }
 
@@ -153,7 +169,10 @@ fn a_wrong_cell_is_mended_and_a_wrong_row_is_named() {
     let renewed = |row: &str| renewed(&page(row), keys);
     let right = "| `enabled` | `true` | only `false` | what it is for |\n";
     assert_eq!(renewed("| `enabled` | 7 |  | what it is for |\n"), Ok(page(right)));
+    assert_eq!(renewed("| `enabled` | | | what it is for\n"), Ok(page(right)), "without the last bar");
     assert_eq!(renewed("| `enable` | | | |\n"), Err("`enable` is no key".to_owned()));
+    assert!(renewed("| `enabled` | what it is for |\n").is_err_and(|why| why.contains("has 2 cells")));
+    assert!(renewed("| `enabled` | | | |\n").is_err_and(|why| why.contains("does not say")));
     assert!(renewed("").is_err_and(|why| why.starts_with("`enabled` has no row")));
     assert!(renewed(&right.repeat(2)).is_err_and(|why| why == "`enabled` has 2 rows"));
 }

@@ -16,7 +16,7 @@
 //! | What stands around a place: names, quotes, lines? | `cursor` |
 //! | In which places does a secret stand, and how far does it reach? | `detect/`, one file per kind of place |
 //! | Is this value a secret? | `value/` |
-//! | Which words, which vendors' tokens? | `tables/`, data only; a vendor is one row of `tables/vendors.rs` |
+//! | Which words, which vendors' tokens? | `tables/`, data only; a vendor is one row in `tables/vendors/` |
 //!
 //! Limits. A value that is an identifier, a call, a type, a path or a template is code, not a secret. Pages of a text
 //! are judged alone: a token whose beginning was cut off is not recognized by its shape, so what cuts text

@@ -224,7 +224,9 @@ impl AgentValues {
             tools,
             check,
             setup,
-            ..
+            tool_bounds,
+            own_timeout: _,
+            disabled: _,
         } = self;
         let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
         let span = |limit: Option<Duration>| or_none(limit.map(figures::duration));
@@ -233,7 +235,7 @@ impl AgentValues {
             Skills::Named(names) if !names.is_empty() => names.join(", "),
             Skills::All(false) | Skills::Named(_) => "none".to_owned(),
         };
-        let is_within = |tool: &&String| self.tool_bounds.iter().all(|bound| bound.contains(tool));
+        let is_within = |tool: &&String| tool_bounds.iter().all(|bound| bound.contains(tool));
         let asked = match &tools.value {
             None => "as allowed".to_owned(),
             Some(asked) => {

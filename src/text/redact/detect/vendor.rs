@@ -1,4 +1,4 @@
-//! Tokens that are known by their shape; the shapes are rows of `tables/vendors.rs`.
+//! Tokens that are known by their shape; the shapes are rows of `tables/vendors/`.
 
 use std::ops::Range;
 
