@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use actor::Actor;
 use pi_subagent_native::orchestrate::background::{Receipt, SpawnRequest, background, spawn};
 use pi_subagent_native::orchestrate::{
-    Call, CallOrder, HandOver, TaskSpec, TasksSpec, chain, parallel, single,
+    Call, CallOrder, EarlyCall, HandOver, TaskSpec, TasksSpec, chain, parallel, single,
 };
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
@@ -33,6 +33,7 @@ use pids::eventually;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -121,7 +122,12 @@ fn one_of(
     context: Arc<HostContext>,
     cancel: &Cancel,
 ) -> (JoinHandle<ToolResult>, Updates) {
-    let spec = RunSpec {
+    let (call, seen) = call(cancel);
+    (tokio::spawn(single(spec(root, task, context), call)), seen)
+}
+
+fn spec(root: &Path, task: &str, context: Arc<HostContext>) -> RunSpec {
+    RunSpec {
         agent: "writer".into(),
         label: None,
         task: task.into(),
@@ -130,9 +136,7 @@ fn one_of(
         share: 1,
         siblings: 1,
         overrides: RunOverrides::default(),
-    };
-    let (call, seen) = call(cancel);
-    (tokio::spawn(single(spec, call)), seen)
+    }
 }
 
 fn tasks(scene: &Scene, config: &Value, tasks: &[(&str, &str, &str)]) -> TasksSpec {
@@ -197,6 +201,33 @@ async fn writers_of_one_tree_run_one_after_the_other_and_readers_beside_them() {
     assert!(!result.is_error && result.details.results.len() == 3, "{}", result.text);
     let order: Vec<_> = scene.order().into_iter().filter(|line| !line.ends_with("gamma")).collect();
     assert_eq!(order, ["start alpha", "end alpha", "start beta", "end beta"]);
+}
+
+#[tokio::test]
+async fn who_is_waited_for_has_the_id_of_the_child_that_was_booted_for_it() {
+    let scene = Scene::with(&format!("echo boot >> \"$home/order\"; {WRITES}"));
+    let root = scene.0.path();
+    let arriving = HostContext::clone(&context(root, &json!({}), None));
+    let early = EarlyCall::new("early".into(), false, root.join("project"), arriving, Handle::current());
+    early.push(r#"{"agent":"writer","#);
+    scene.until(&["boot"]).await;
+    let spec = spec(root, "alpha", context(root, &json!({}), None));
+    let (call, _updates) = call(&Cancel::new());
+    let first = tokio::spawn(single(spec, Call { host_id: Some("early".into()), ..call }));
+    scene.until(&["boot", "start alpha"]).await;
+    let (second, mut updates) = one(root, "beta", None, &Cancel::new());
+    let (behind, _) = writer_before(&mut updates).await;
+    scene.write("alpha", "");
+    scene.write("beta", "");
+    let id = ended(first).await.details.run_id.expect("an id");
+    assert_eq!(behind, format!("writer ({id})"));
+    assert!(!ended(second).await.is_error);
+    assert_eq!(
+        scene.order().iter().filter(|line| *line == "boot").count(),
+        2,
+        "the early child did the work"
+    );
+    timeout(PATIENCE, early.end()).await.expect("it ends");
 }
 
 #[tokio::test]

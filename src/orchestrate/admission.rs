@@ -13,7 +13,7 @@ use super::call_order::CallOrder;
 use super::early::{Handover, Successor, claim_all, take_spare};
 use super::limits::request;
 use super::queue::{Group, Permit, Queue, Request, Ticket, WaitStatus};
-use super::writers::turn_of;
+use super::writers::{turn_of, writes};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
     AdmittedRun, Booted, Control, HostCallbacks, Progress, ProgressSender, RunState, ToolResult, Watchers,
@@ -61,15 +61,8 @@ impl Admission<'_> {
                 requests.push(request);
             }
             let _guard = self.order.reached().await;
-            let queued = |(booted, request): (Option<Handover>, Request)| match booted {
-                // One that has to wait for its work tree gives the child back.
-                Some(handover) if handover.child().1.write(&request) => {
-                    let (booted, permit) = handover.accept();
-                    Queued::Booted(Box::new(booted), permit.into_permit())
-                }
-                _ => Queued::Waiting(Queue::shared().enter(request)),
-            };
-            booted.into_iter().zip(requests).map(queued).collect()
+            let takes = booted.into_iter().zip(requests).zip(runs);
+            takes.map(|((booted, request), ready)| queued(ready, booted, request)).collect()
         };
         select! {
             biased;
@@ -94,6 +87,23 @@ impl Admission<'_> {
     pub(super) async fn enter_one(self, ready: &AdmittedRun, cancel: &Cancel) -> Queued {
         self.enter(slice::from_ref(ready), cancel).await.remove(0)
     }
+}
+
+/// Takes the child that was booted for a run, or a place in the queue.
+fn queued(ready: &AdmittedRun, booted: Option<Handover>, mut request: Request) -> Queued {
+    let Some(handover) = booted else { return Queued::Waiting(Queue::shared().enter(request)) };
+    let own = ready.id().get();
+    // Runs that wait for its work tree name it by the id that it has from here on.
+    ready.rename(handover.child().0.run_id());
+    request.writes = writes(ready);
+    if handover.child().1.write(&request) {
+        let (booted, permit) = handover.accept();
+        return Queued::Booted(Box::new(booted), permit.into_permit());
+    }
+    // One that has to wait for its work tree gives the child back.
+    ready.rename(&own);
+    request.writes = writes(ready);
+    Queued::Waiting(Queue::shared().enter(request))
 }
 
 impl Queued {

@@ -43,6 +43,11 @@ impl AdmittedRun {
         &self.builder.run_id
     }
 
+    /// Gives the run the id of the child that it takes over.
+    pub(crate) fn rename(&self, id: &str) {
+        self.builder.run_id.set(id);
+    }
+
     /// The first `bytes` of the task, without secrets.
     #[must_use]
     pub fn shown_task(&self, bytes: usize) -> String {
