@@ -346,9 +346,13 @@ describe("the card of tasks that are over", () => {
 	});
 
 	it("shows the files that they have changed", () => {
-		const results = [result(0, { changes: ["src/a.rs", "src/b.rs"] }), result(1, { changes: ["src/b.rs"] })];
+		const results = [
+			result(0, { changes: ["src/a.rs", "src/b.rs"] }),
+			result(1, { changes: ["src/b.rs"], runId: "00000001" }),
+		];
 		const card = parallel(PLAN.slice(0, 2)).finish({ mode: "parallel", results });
 		assert.ok(card.lines().includes("  changed src/a.rs, src/b.rs"), card.lines().join("\n"));
+		assert.ok(card.lines().includes("  in your files: /subagents undo 00000001"), card.lines().join("\n"));
 	});
 
 	it("shows which of them to look at first, and each word on undoing once", () => {

@@ -400,6 +400,23 @@ describe("the card of a run that is over", () => {
 		);
 	});
 
+	it("says where the changes are, and by which command they are taken over or back", () => {
+		const last = (result: Partial<SingleResult>) => new Card().finish(ended(result)).lines(90).at(-2);
+		const changes = ["a.ts"];
+		const isolation = { branch: "subagent/0badcafe", commits: 1, files: 1, insertions: 1, deletions: 0 };
+		assert.equal(last({ changes, runId: "0badcafe" }), "  in your files: /subagents undo 0badcafe");
+		assert.equal(
+			last({ changes, isolation, runId: "0badcafe" }),
+			"  on branch subagent/0badcafe, not in your files: /subagents apply 0badcafe",
+		);
+		// No command can reach a run without an id, and a tree that was kept is named in a note.
+		const kept = { commits: 0, files: 0, insertions: 0, deletions: 0, kept: "/tmp/tree" };
+		for (const result of [{ changes }, { changes, isolation }, { changes, isolation: kept, runId: "0badcafe" }]) {
+			assert.equal(last(result), "  changed a.ts");
+		}
+		assert.doesNotMatch(last({ runId: "0badcafe" }) ?? "", /subagents/);
+	});
+
 	it("shows apart which of them run code later", () => {
 		const card = new Card().finish(ended({ changes: ["a.ts", ".envrc"], flagged: [".envrc", ".pi/extensions/x.ts"] }));
 		assert.deepEqual(card.lines(80).slice(-3, -1), [

@@ -177,6 +177,7 @@ impl<'a> Card<'a> {
             if !self.all {
                 rows.extend(work::changes(&self.paths(|result| &result.changes), false));
                 rows.extend(work::flagged(&self.paths(|result| &result.flagged), false));
+                rows.extend(views.iter().filter_map(|view| work::next_step(view.result?)));
             }
         }
         rows.push(self.summary());

@@ -91,6 +91,7 @@ pub(super) struct LiveTask {
 pub(super) struct EndedTask {
     pub agent: String,
     pub task: String,
+    pub run_id: Option<String>,
     pub outcome: String,
     pub attempts: f64,
     pub duration_ms: f64,
@@ -105,6 +106,7 @@ pub(super) struct EndedTask {
     pub check: Option<Check>,
     pub changes: Option<Vec<String>>,
     pub flagged: Option<Vec<String>>,
+    pub isolation: Option<Isolation>,
     pub redacted: Option<Vec<RedactedByRule>>,
     pub diagnostics: Option<Vec<String>>,
     pub display_items: Option<Vec<Item>>,
@@ -116,6 +118,12 @@ pub(super) struct Check {
     pub command: String,
     pub passed: bool,
     pub ended: String,
+}
+
+/// What a run in a tree of its own has left.
+#[derive(Debug, Deserialize)]
+pub(super) struct Isolation {
+    pub branch: Option<String>,
 }
 
 /// How many values a rule has redacted.

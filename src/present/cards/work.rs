@@ -1,6 +1,6 @@
 //! What a run does and what came of it: its calls and words, an answer or why there is none, changed files, places.
 
-use super::stored::{CallFailure, Check, EndedTask, Item, Spent, count};
+use super::stored::{CallFailure, Check, EndedTask, Isolation, Item, Spent, count};
 use crate::event::Usage;
 use crate::present::drawing::{
     Drawing, Fit, INDENT, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, plain, remark, short_path,
@@ -44,6 +44,7 @@ pub(super) fn ended(
     rows.extend(result.check.as_ref().map(check));
     rows.extend(changes(result.changes.as_deref().unwrap_or_default(), all));
     rows.extend(flagged(result.flagged.as_deref().unwrap_or_default(), all));
+    rows.extend(next_step(result));
     rows.push(Row::parts(figures(&result.usage.usage(), result.model.as_deref())));
     if all || result.outcome == "interrupted" {
         rows.extend(whereabouts(result));
@@ -120,6 +121,23 @@ pub(super) fn flagged<S: AsRef<str>>(paths: &[S], all: bool) -> Drawing {
     }
     let each = paths.iter().map(|path| Row::line([Span::path("warning", path)]).indented(INDENT));
     [Row::line(lead)].into_iter().chain(each).collect()
+}
+
+/// Where the changes of a run are, and the command that takes them over or back.
+pub(super) fn next_step(result: &EndedTask) -> Option<Row> {
+    let id = result.run_id.as_deref().map(folded).filter(|id| !id.is_empty())?;
+    let (place, deed) = match &result.isolation {
+        Some(Isolation { branch }) => {
+            let branch = folded(branch.as_deref()?);
+            (format!("on branch {branch}, not in your files: "), "apply")
+        }
+        None if result.changes.as_ref().is_some_and(|changes| !changes.is_empty()) => {
+            ("in your files: ".to_owned(), "undo")
+        }
+        None => return None,
+    };
+    let command = Span::new("accent", format!("/subagents {deed} {id}"));
+    Some(Row::wrapped(vec![Span::new("muted", place), command]))
 }
 
 /// Turns, tokens, cost and model, each only when there is something to say.
