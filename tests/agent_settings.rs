@@ -147,6 +147,30 @@ async fn values_that_nobody_set_are_listed_once_for_all_agents() {
 }
 
 #[tokio::test]
+async fn a_list_of_agents_says_first_why_none_of_them_can_be_called() {
+    let table = [
+        (json!({}), None),
+        (json!({ "enabled": false }), Some("delegation is switched off: `subagents.enabled` is `false`")),
+    ];
+    for (config, expected) in table {
+        let listing = listing(&scene(&config)).await;
+        let report = pi_subagent_native::present::agents_report(&listing).plain();
+        match expected {
+            Some(expected) => assert!(first_row(&report).contains(expected), "{config}: {report}"),
+            None => assert!(!first_row(&report).contains("off"), "{report}"),
+        }
+    }
+    let broken = scene(&json!({}));
+    fs::write(broken.path("agent/subagents.json"), "{ oops").expect("written");
+    let report = pi_subagent_native::present::agents_report(&listing(&broken).await).plain();
+    assert!(first_row(&report).contains("delegation is off until"), "{report}");
+}
+
+fn first_row(report: &str) -> &str {
+    report.lines().skip(1).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+#[tokio::test]
 async fn a_project_s_settings_never_loosen_what_the_file_or_the_user_says() {
     let scene = scene(&json!({ "timeoutMs": 1000, "agents": { "*": { "maxCost": 2 } } }));
     let settings = json!({

@@ -170,6 +170,9 @@ fn a_line_is_understood_or_refused_with_what_is_wrong() {
         section(&mut text, line, &report);
     }
     section(&mut text, "(help)", &usage_report(None));
+    for line in ["help", "--help", "-h"] {
+        assert_eq!(parse(line), Err(usage_report(None)), "{line}");
+    }
     insta::assert_snapshot!("misuse", text);
 }
 

@@ -196,6 +196,24 @@ async fn runs_of_calls_and_of_the_background_are_listed_alike() {
 }
 
 #[tokio::test]
+async fn the_last_run_is_the_newest_of_the_list_and_without_one_the_call_that_began_last() {
+    let scene = Scene::new(ANSWERS).await;
+    let says = async |line| {
+        let answer = commands::answer(&scene.service, &scene.view, line, None, Arc::new(User::default()));
+        timeout(PATIENCE, answer).await.expect("it answers").plain()
+    };
+    assert!(says("info last").await.contains("there is no run `last`"));
+    scene.call().await;
+    let run_id = scene.call().await.details.run_id.expect("a run");
+    let said = says("info last").await;
+    assert!(said.contains(&run_id), "{said}");
+    let key = scene.spawn("map").await;
+    scene.settled().await;
+    let said = says("info last").await;
+    assert!(said.contains(&key), "{said}");
+}
+
+#[tokio::test]
 async fn a_run_is_named_by_key_id_beginning_label_or_session_and_others_are_out_of_reach() {
     let scene = Scene::new(ANSWERS).await;
     let key = scene.spawn("map").await;

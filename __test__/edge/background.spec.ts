@@ -627,6 +627,8 @@ describe("several processes", () => {
 		await untilTold(scene, "task", 2);
 		assert.deepEqual(await here.runs(), []);
 		assert.match((await here.does("list all")).text, /end[\s\S]*talk/);
+		// Only a number of that list reaches a run of another session.
+		assert.match((await here.command("info last")).text, /there is no run `last`/);
 		const seen = await here.run(end.runId, ({ state, transcript }) => state === "running" && !!transcript);
 		assert.deepEqual([seen.isOurs, seen.session], [false, "two"]);
 		await here.does(`send ${talk.runId} now come home`);

@@ -12,6 +12,7 @@ const MAX_TEXT: usize = 1_000;
 #[must_use]
 pub fn agents_report(listing: &Listing) -> Report {
     let mut report = Report::new(format!("Sub-agents: {}", figures::counted(listing.agents.len(), "agent")));
+    report.lines.extend(listing.off.iter().map(|why| line(Mark::Error, "off", why)));
     for listed in &listing.agents {
         agent(&mut report, listed);
     }

@@ -138,6 +138,7 @@ fn processes(facts: &mut Facts, run: &BackgroundRun) {
 
 fn kept(facts: &mut Facts, run: &BackgroundRun, clock: &Clock) {
     let cleanup = match run.cleanup {
+        Cleanup::Keep if !run.is_live() && run.archived_ms.is_none() && run.archive_at_ms.is_none() => "keep",
         Cleanup::Keep => "keep: archived a while after the end",
         Cleanup::Delete => "delete: archived once its end was announced",
     };

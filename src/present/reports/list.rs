@@ -14,7 +14,8 @@ pub fn list_report(runs: &[BackgroundRun], older: usize, all: bool, clock: &Cloc
         let why = if all {
             "no session has a run that is still known"
         } else {
-            "this session has started none; `/subagents list all` shows those of all sessions"
+            "nothing runs, and this session has started none in the background; `/subagents list all` shows those of all \
+             sessions. A call that has changed files has its id on its card"
         };
         return Report::new("Runs: none").with(ReportLine::new(Mark::Info, "", why));
     }

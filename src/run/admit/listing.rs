@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::capabilities::HostCapabilities;
 use super::gates::gates;
+use super::refusal::Refusal;
 use super::resolve::{loads_gates, own_credentials, tools_of};
 use super::sandbox::{SandboxPlan, may_write};
 use super::settings::CallSettings;
@@ -25,9 +26,13 @@ use crate::text::{Code, Diagnostic, Severity, text_enum};
 /// Notices about agent files. A directory that has more of them is not meant for this package.
 const MAX_NOTICES: usize = 10;
 
+const SWITCHED_OFF: &str = "delegation is switched off: `subagents.enabled` is `false`";
+
 /// The agents of a directory.
 #[derive(Debug)]
 pub struct Listing {
+    /// Why no call is accepted at all, if none is.
+    pub off: Option<String>,
     /// The agents that can be called, in the order in which they are listed.
     pub agents: Vec<Listed>,
     /// Definitions that others with the same name hide.
@@ -153,7 +158,14 @@ pub fn list_agents(
             agent,
         }
     };
+    let off = match settings.loaded() {
+        Err(refusal) => Some(refusal),
+        Ok(loaded) => loaded.broken.as_ref().map(|broken| Refusal::BrokenConfig(broken.to_string())),
+    };
     Listing {
+        off: off
+            .map(|refusal| refusal.to_string())
+            .or_else(|| (!config.enabled).then(|| SWITCHED_OFF.to_owned())),
         agents: catalog.agents.into_iter().map(planned).collect(),
         shadowed: catalog.shadowed,
         diagnostics: catalog.diagnostics.into_iter().chain(unknown).collect(),

@@ -242,7 +242,10 @@ async fn find(
         Err(report) => {
             // Runs of calls that are over have no place in the list.
             let known = service.known_runs(view.session()).await;
-            if let Ok(run) = named(&target.0, &known, live) {
+            // Without one in the list, the call that ended last is what a person means.
+            let last =
+                known.iter().max_by_key(|run| run.created_ms).filter(|_| own.is_empty() && target.is_last());
+            if let Some(run) = last.or_else(|| named(&target.0, &known, live).ok()) {
                 return Ok(run.clone());
             }
             elsewhere(service, target, &listed).await.ok_or(report)
@@ -271,6 +274,8 @@ async fn elsewhere(
     if let (Some(run), None) = (exact.next(), exact.next()) {
         return Some(run.clone());
     }
+    // `last`, a label and the beginning of an id are names of this conversation's runs.
+    target.number()?;
     resolve(target, &all, listed, false).ok().filter(|run| listed.contains(&run.key)).cloned()
 }
 

@@ -90,6 +90,17 @@ impl Target {
         Self(name.into())
     }
 
+    /// Whether the newest run is meant.
+    pub(super) fn is_last(&self) -> bool {
+        self.0 == "last"
+    }
+
+    /// The number in a list, `2` or `#2`, if the name looks like one.
+    pub(super) fn number(&self) -> Option<&str> {
+        let number = self.0.strip_prefix('#').unwrap_or(&self.0);
+        (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+    }
+
     /// The run's key, if the name is a whole key, alone or at the end of a session key.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
@@ -149,6 +160,7 @@ pub fn parse(line: &str) -> Result<Command, Report> {
         "answer" => Err(misuse("answer", "a question is answered in the terminal that it is asked in")),
         "agents" => words.end("agents", Command::Agents),
         "doctor" => words.end("doctor", Command::Doctor),
+        "help" | "--help" | "-h" => Err(usage_report(None)),
         other => Err(usage_report(Some(other))),
     }
 }

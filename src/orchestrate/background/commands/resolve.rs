@@ -17,24 +17,24 @@ const LEAST_OF_KEY: usize = 4;
 ///
 /// When no run matches, or several do. The report lists the candidates.
 pub fn resolve<'a>(
-    Target(name): &Target,
+    target: &Target,
     runs: &'a [BackgroundRun],
     shown: &[String],
     live: bool,
 ) -> Result<&'a BackgroundRun, Report> {
+    let name = &target.0;
     if runs.is_empty() {
         return Err(Report::error(format!(
             "there is no run {}: no background run was started",
             quoted(name)
         )));
     }
-    if name == "last" {
+    if target.is_last() {
         return Ok(&runs[0]);
     }
-    let number = name.strip_prefix('#').unwrap_or(name);
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let number = target.number();
     let listed = if shown.is_empty() { runs.len() } else { shown.len() };
-    if is_number {
+    if let Some(number) = number {
         let index = number.parse().ok().filter(|index| (1..=listed).contains(index));
         if let Some(index) = index {
             let found = match shown.get(index - 1) {
@@ -47,7 +47,7 @@ pub fn resolve<'a>(
         }
     }
     match named(name, runs, live) {
-        Err(_) if is_number && matching(name, runs).is_empty() => {
+        Err(_) if number.is_some() && matching(name, runs).is_empty() => {
             let runs = if listed == 1 { "1 run" } else { &format!("{listed} runs") };
             Err(Report::error(format!("there is no run {}: the list has {runs}", quoted(name))))
         }
