@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { relative } from "node:path";
 
 import { piCommand } from "../../__test__/support/pi.ts";
-import { runMain } from "../lib/problem.mjs";
+import { runMain, SetupProblem } from "../lib/problem.mjs";
 import { playActs } from "./acts.ts";
 import { actsModel } from "./acts-model.ts";
 import { demoModel, prompt } from "./model.ts";
@@ -25,7 +25,8 @@ await runMain(async () => {
 		return 0;
 	} catch (error) {
 		if (interrupted) return 130;
-		throw error;
+		if (!live || !(error instanceof Error)) throw error;
+		throw new SetupProblem(error.message, "It is your own pi and model that play: `pi -p hello` has to answer.");
 	} finally {
 		await stage.close();
 	}

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::keys::{Key, Kind};
 use super::launcher::{LOCAL, PLACEHOLDERS, Quote};
 use super::located::{Json, Located, Member, Mistake};
+use super::shortcut::is_shortcut;
 use crate::agent::tool_name;
 use crate::text::{Position, check_allowed, nearest, quoted, suggestion, without_controls};
 
@@ -65,6 +66,7 @@ impl Checker<'_> {
             }
             (Kind::BoolOr(word), Json::Text(text)) => (text == word).then(|| json!(text)),
             (Kind::Text, Json::Text(text)) => (is_line(text) && !text.starts_with('-')).then(|| json!(text)),
+            (Kind::Shortcut, Json::Text(text)) => is_shortcut(text).then(|| json!(text)),
             (Kind::TextList | Kind::ChoiceOrList(_) | Kind::BoolOrList, Json::List(items)) => {
                 return self.list(kind, value, items, is_line);
             }
@@ -240,6 +242,7 @@ fn expected(kind: Kind) -> String {
         Kind::Choice(choices) => return format!("one of {}", listed(choices)),
         Kind::ChoiceOrList(choices) => return format!("{} or a list of paths", listed(choices)),
         Kind::Text => "one line of text that does not start with `-`",
+        Kind::Shortcut => "a key as pi spells it, such as `alt+g`, `ctrl+shift+b` or `f8`, or `none`",
         Kind::TextList | Kind::LspActions => "a list of names",
         Kind::AllowedList => "a list of exact values and of rules such as `rule:jwt`",
         Kind::PlaceList => "a list of paths that begin with `/` or `~/`",

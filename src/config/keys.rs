@@ -25,6 +25,8 @@ pub(super) enum Kind {
     Choice(&'static [&'static str]),
     /// One line of text. If the key has no default, `inherit` is the same as leaving it out.
     Text,
+    /// A key of the keyboard as pi spells it, `ctrl+shift+b`, or `none`.
+    Shortcut,
     /// A list of texts, none of them empty.
     TextList,
     /// A list of absolute paths and of paths below the home directory, `~/…`.
@@ -109,7 +111,7 @@ const fn setting(path: &'static str, kind: Kind, default: &'static str, project:
 pub(super) const KEYS: &[Key] = {
     use Kind::{
         AllowedList, Amount, Bool, BoolOr, Choice, ChoiceOrList, Command, Environment, InnerPlaceList,
-        Integer, Launchers, LspActions, Place, PlaceList, Text, TextList,
+        Integer, Launchers, LspActions, Place, PlaceList, Shortcut, Text, TextList,
     };
     use Tighten::{Fewer, Later, More, Never, Only, Smaller, SmallerLimit};
     &[
@@ -188,7 +190,7 @@ pub(super) const KEYS: &[Key] = {
         setting("announce.triggerTurn", Bool, "true", Never),
         setting("background.onExit", Choice(OnExit::TEXTS), r#""end""#, Never),
         setting("background.headlessWaitMs", MS, "900000", Never),
-        setting("background.key", Text, r#""alt+g""#, Never),
+        setting("background.key", Shortcut, r#""alt+g""#, Never),
         setting("archiveAfterMinutes", Integer { min: 0, max: 525_600 }, "60", Never),
         setting("quotaBytes", COUNT, "1073741824", Never),
         setting("snapshot.maxBytes", COUNT, "268435456", Never),

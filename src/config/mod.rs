@@ -14,7 +14,7 @@
 //! | `load` | which files are read, and the merged result |
 //! | `located` | where in a file a value stands |
 //! | `reader` | what is wrong with a file, and what of it counts |
-//! | `check` | whether a value is valid, and what would be |
+//! | `check`, `shortcut` | whether a value is valid, and what would be |
 //! | `tighten` | how much of a project's value is accepted |
 //! | `reference` | the tables of keys in `docs/`, which a test compares with `keys` |
 
@@ -28,6 +28,7 @@ mod reader;
 #[cfg(test)]
 mod reference;
 mod settings;
+mod shortcut;
 mod tighten;
 mod units;
 

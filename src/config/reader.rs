@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
 
     /// A member next to `subagents`.
     fn outside(&mut self, member: &Member) {
-        let hint = if key(&member.name).is_some() || is_group(&member.name) {
+        let hint = if key(&member.name).is_some() || is_group(&member.name) || member.name == AGENTS {
             format!("; it belongs inside `{ROOT}`")
         } else {
             suggestion(nearest(&member.name, [ROOT]))

@@ -102,6 +102,7 @@ fn values(key: &Key) -> String {
         Kind::Amount => "an amount".to_owned(),
         Kind::Choice(choices) => words(choices.iter().copied()),
         Kind::Text => "a text".to_owned(),
+        Kind::Shortcut => "a key".to_owned(),
         Kind::TextList => "a list of texts".to_owned(),
         Kind::Place => "a path".to_owned(),
         Kind::PlaceList => "a list of paths".to_owned(),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent_settings::AgentSettings;
 use super::launcher::Launcher;
+use super::shortcut::NO_KEY;
 use super::units::{Limit, Millis, MillisLimit, MinutesLimit};
 use crate::agent::{Context, Network, SandboxMode};
 use crate::text::{HomePaths, TruncateLimits, text_enum};
@@ -420,6 +421,14 @@ pub struct Background {
     pub headless_wait: Option<Duration>,
     /// The key that moves what calls wait for to the background, as pi spells keys; `none` is no key.
     pub key: String,
+}
+
+impl Background {
+    /// The key, unless there is none.
+    #[must_use]
+    pub fn shortcut(self) -> Option<String> {
+        (self.key != NO_KEY).then_some(self.key)
+    }
 }
 
 text_enum! {

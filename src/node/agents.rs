@@ -198,9 +198,6 @@ pub fn describe_tools(env: Env, options: SurfaceOptions) -> napi::Result<Promise
     })
 }
 
-/// Switches the key off.
-const NO_KEY: &str = "none";
-
 fn surfaces_of(cwd: &Path, context: &run::HostContext, capabilities: &HostCapabilities) -> ToolSurfaces {
     let settings = run::CallSettings::read(cwd, context);
     let described = run::describe(cwd, context, &settings, capabilities);
@@ -211,7 +208,7 @@ fn surfaces_of(cwd: &Path, context: &run::HostContext, capabilities: &HostCapabi
         tools: surface.tools.into_js(),
         delegation_policy: described.inject_policy.then_some(surface.delegation_policy),
         notices: described.notices.into_iter().map(clean).collect(),
-        background_key: Some(settings.config().background.key).filter(|key| key != NO_KEY),
+        background_key: settings.config().background.shortcut(),
     }
 }
 
