@@ -180,13 +180,15 @@ export async function untilGone(pid: number, limitMs = patienceMs): Promise<void
 }
 
 export function isAlive(pid: number): boolean {
+	const status = `/proc/${pid}/status`;
 	try {
 		process.kill(pid, 0);
+		// One that nobody has waited for yet is dead all the same.
+		return !existsSync(status) || !/^State:\s+Z/m.test(readFileSync(status, "utf8"));
 	} catch {
+		// It may go between two looks, too.
 		return false;
 	}
-	// One that nobody has waited for yet is dead all the same.
-	return !/^State:\s+Z/m.test(existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, "utf8") : "");
 }
 
 /** The text of a result. */
