@@ -185,7 +185,8 @@ describe("the budget of a run", () => {
 		const scenario = [{ retry: "500: no", times: 9, of: 9, delayMs: 50, usage }, { say: "Done." }];
 		const result = await playing(t, scenario, { config: { budget: { maxCost: 1 } } }).run();
 		assert.deepEqual(shape(result), overBudget);
-		assert.equal(single(result).error, "`budget.maxCost` reached: $1.2000 of $1.0000");
+		// On a busy machine another attempt is under way before the child hears of it; all nine would cost 2.7.
+		assert.match(single(result).error ?? "", /^`budget\.maxCost` reached: \$(1\.[258]|2\.[14])000 of \$1\.0000$/);
 	});
 });
 

@@ -206,7 +206,7 @@ describe("a message to a run", () => {
 		await inTime(shown, "the update");
 		const long = "x".repeat(1 << 20);
 		const taken = Array.from({ length: 40 }, () => handle.steer(long));
-		assert.ok(taken[0] && !taken.at(-1), "some are taken, and not all");
+		assert.ok(taken[0] && !taken.at(-1), `some are taken, and not all: ${taken.map(Number).join("")}`);
 		handle.abort();
 		assert.deepEqual(shape(await inTime(handle.result(), "the result")), aborted);
 		assert.deepEqual(
