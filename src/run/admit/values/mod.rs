@@ -3,6 +3,7 @@
 //! | File | Answers |
 //! |---|---|
 //! | `agent` | model, limits, tools, skills and context of an agent, and where each comes from |
+//! | `words` | those values in words |
 //! | `model` | whether the hosting pi can use the model |
 //! | `skills` | which files its skills are |
 //! | `notes` | what `TOOLS.md` says |
@@ -11,6 +12,7 @@ mod agent;
 mod model;
 mod notes;
 mod skills;
+mod words;
 
 pub use agent::{AgentValues, Sourced, ValueSource, find_agents};
 pub(crate) use model::UnusableModel;

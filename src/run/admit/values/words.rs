@@ -1,0 +1,112 @@
+//! The values of an agent in words, and where each comes from.
+
+use std::time::Duration;
+
+use super::agent::{AgentValues, ValueSource};
+use crate::agent::{Context, Skills};
+use crate::text::figures;
+
+impl AgentValues {
+    /// Every value in words, and where it comes from.
+    #[must_use]
+    pub fn all(&self) -> Vec<String> {
+        self.words().into_iter().map(|(words, source)| format!("{words} ({source})")).collect()
+    }
+
+    /// Those that are no defaults, on one line, where values that come from the same place stand together.
+    #[must_use]
+    pub fn by_source(&self) -> String {
+        let mut groups: Vec<(&ValueSource, Vec<String>)> = Vec::new();
+        for (words, source) in self.words().into_iter().filter(|(_, source)| **source != ValueSource::Default)
+        {
+            match groups.iter_mut().find(|(known, _)| *known == source) {
+                Some((_, group)) => group.push(words),
+                None => groups.push((source, vec![words])),
+            }
+        }
+        let groups = groups.into_iter().map(|(source, words)| format!("{source}: {}", words.join(", ")));
+        groups.collect::<Vec<_>>().join("; ")
+    }
+
+    /// Those that nobody said anything about.
+    #[must_use]
+    pub fn defaults(&self) -> Vec<String> {
+        let words = self.words().into_iter().filter(|(_, source)| **source == ValueSource::Default);
+        words.map(|(words, _)| words).collect()
+    }
+
+    /// Those of them that somebody's settings for this agent gave.
+    #[must_use]
+    pub fn given(&self) -> Vec<String> {
+        let is_given =
+            |source: &ValueSource| matches!(source, ValueSource::Settings(_) | ValueSource::Project);
+        let given = self.words().into_iter().filter(|(_, source)| is_given(source));
+        given.map(|(words, source)| format!("{words} ({source})")).collect()
+    }
+
+    fn words(&self) -> Vec<(String, &ValueSource)> {
+        let Self {
+            model,
+            thinking,
+            timeout,
+            idle_timeout,
+            max_turns,
+            max_cost,
+            loop_stop_after,
+            reads_context,
+            isolation,
+            skills,
+            tools,
+            check,
+            setup,
+            tool_bounds,
+            own_timeout: _,
+            disabled: _,
+        } = self;
+        let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
+        let span = |limit: Option<Duration>| or_none(limit.map(figures::duration));
+        let seen = match &skills.value {
+            Skills::All(true) => "all".to_owned(),
+            Skills::Named(names) if !names.is_empty() => names.join(", "),
+            Skills::All(false) | Skills::Named(_) => "none".to_owned(),
+        };
+        let is_within = |tool: &&String| tool_bounds.iter().all(|bound| bound.contains(tool));
+        let asked = match &tools.value {
+            None => "as allowed".to_owned(),
+            Some(asked) => {
+                let within: Vec<&str> = asked.iter().filter(is_within).map(String::as_str).collect();
+                if within.is_empty() { "none".to_owned() } else { within.join(", ") }
+            }
+        };
+        let unset = || "as in the session".to_owned();
+        let checked = check.value.as_ref().map(|command| (format!("check `{command}`"), &check.source));
+        let mut words = vec![
+            (format!("model {}", model.value.clone().unwrap_or_else(unset)), &model.source),
+            (format!("thinking {}", thinking.value.clone().unwrap_or_else(unset)), &thinking.source),
+            (format!("tools {asked}"), &tools.source),
+            (format!("timeoutMs {}", span(timeout.value)), &timeout.source),
+            (format!("idleTimeoutMs {}", span(idle_timeout.value)), &idle_timeout.source),
+            (
+                format!("maxTurns {}", or_none(max_turns.value.map(|turns| turns.to_string()))),
+                &max_turns.source,
+            ),
+            (format!("maxCost {}", or_none(max_cost.value.map(|cost| format!("${cost}")))), &max_cost.source),
+            (
+                format!("loopStopAfter {}", or_none(loop_stop_after.value.map(|times| times.to_string()))),
+                &loop_stop_after.source,
+            ),
+            (format!("skills {seen}"), &skills.source),
+            (
+                format!("context {}", if reads_context.value { Context::Project } else { Context::None }),
+                &reads_context.source,
+            ),
+        ];
+        // Most agents do not write.
+        if isolation.source != ValueSource::Default {
+            words.push((format!("isolation {}", isolation.value), &isolation.source));
+        }
+        words.extend(setup.value.as_ref().map(|command| (format!("setup `{command}`"), &setup.source)));
+        words.extend(checked);
+        words
+    }
+}
