@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
@@ -140,8 +140,13 @@ export class World implements Place {
 		this.writeAgentDir("models.json", JSON.stringify({ providers }, null, "\t"));
 	}
 
+	/** A repository with one commit. It is made once for each test program, and copied: git is three starts, a copy is none. */
 	#makeRepository(): void {
 		this.write("README.md", "# A project\n\nOf no importance.\n");
+		if (firstRepository) {
+			cpSync(firstRepository, join(this.cwd, ".git"), { recursive: true });
+			return;
+		}
 		const identity = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid"];
 		for (const args of [
 			["init", "-q"],
@@ -150,8 +155,15 @@ export class World implements Place {
 		]) {
 			execFileSync("git", args, { cwd: this.cwd, env: this.env });
 		}
+		const kept = mkdtempSync(join(tmpdir(), "psn-"));
+		process.once("exit", () => rmSync(kept, { recursive: true, force: true }));
+		cpSync(join(this.cwd, ".git"), kept, { recursive: true });
+		firstRepository = kept;
 	}
 }
+
+/** The `.git` of the first world, before anything happened in it. */
+let firstRepository: string | undefined;
 
 function writeBelow(folder: string, path: string, text: string): string {
 	const whole = join(folder, path);
