@@ -723,7 +723,7 @@ describe("the end of a host", () => {
 			const { runId } = await there.started();
 			const queued = await there.started({ config: { maxConcurrent: 1 } });
 			const { pid } = await there.speaking(runId);
-			await inTime(there[how](), how);
+			await inTime<unknown>(there[how](), how);
 			if (how === "end") assert.equal(isAlive(pid ?? 0), false, "its child is gone when it says so");
 			await untilGone(pid ?? 0);
 			assert.deepEqual(there.messages, []);

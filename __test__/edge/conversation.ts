@@ -80,7 +80,7 @@ export abstract class Conversation {
 	abstract settled(timeoutMs?: number): Promise<void>;
 	abstract close(): Promise<void>;
 	/** What a pi does that leaves. */
-	abstract end(): Promise<void>;
+	abstract end(): Promise<string | undefined>;
 
 	/** The messages so far. */
 	get messages(): DeliveryMessage[] {
@@ -196,7 +196,7 @@ export class Here extends Conversation {
 	}
 
 	end() {
-		return endBackground().then(() => undefined);
+		return endBackground();
 	}
 }
 
@@ -298,7 +298,7 @@ export class Elsewhere extends Conversation {
 	}
 
 	end() {
-		return this.call<void>("end");
+		return this.call<string | undefined>("end");
 	}
 }
 

@@ -56,7 +56,9 @@ describe("a run that is kept", LINUX, () => {
 			assert.deepEqual([run.isKept, run.isOurs], [true, false]);
 		}
 		await killed.kill();
-		await inTime(left.end(), "the end of what is not kept");
+		const said = (await inTime(left.end(), "the end of what is not kept")) ?? "";
+		assert.match(said, /^3 background runs go on without pi: .*`\/subagents list all`.*`\/subagents stop \w{8}`/);
+		for (const { runId } of started) assert.ok(said.includes(`${runId} (explorer "number `), said);
 		await left.kill();
 		await gone.exit();
 		scene.open();

@@ -133,6 +133,40 @@ for (const version of piVersions) {
 			}
 		});
 
+		test("leaves a line that says which background run goes on without it, and the command in it finds that", async () => {
+			const wait = () => [say("I wait."), hang()];
+			const stage = await backgroundStage({ version, children: { wait } });
+			try {
+				stage.configure({ background: { onExit: "keep" } });
+				const prompt = spawn({ task: "wait for it", label: "loader", runTimeoutSeconds: 600 });
+				const tui = await startTui(stage.world, { prompt });
+				await tui.waitFor(/[●◐] loader .* I wait\./);
+				await tui.press("C-c");
+				await tui.press("C-c");
+				assert.equal(await tui.ended(endLimitMs), 0);
+				const left = (await tui.scrollback()).replaceAll(/\s+/g, " ");
+				const line = /1 background run goes on without pi: (\w{8}) \(explorer "loader"\)\. .*`(\/subagents list all)`/;
+				const [whole, id = "", list = ""] = line.exec(left) ?? [];
+				assert.ok(whole, left);
+				assert.doesNotMatch(left, /ended with pi/);
+
+				const again = await startTui(stage.world, { args: ["--continue"] });
+				await again.waitFor(/[●◐] loader .* I wait\./);
+				await send(again, list);
+				await again.waitFor(new RegExp(`${id} · explorer "loader" · running`));
+				await send(again, `/subagents stop ${id}`);
+				await again.waitFor(/✓ stopped/);
+				await again.press("C-c");
+				await again.press("C-c");
+				assert.equal(await again.ended(endLimitMs), 0);
+				assert.doesNotMatch(await again.scrollback(), /without pi/, "nothing goes on");
+				await again.close();
+				await tui.close();
+			} finally {
+				await stage.close();
+			}
+		});
+
 		test("takes its child along on SIGTERM, on SIGHUP and at the end of its input", async () => {
 			await onStage({ version }, async (stage) => {
 				for (const [signal, code] of [

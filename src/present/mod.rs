@@ -46,7 +46,7 @@ pub use reports::{
     difference_report, discarded_report, doctor_report, handed_over_report, info_report, list_report,
     log_report, refused_report, started_report, stopped_report, taken_back_report, undone_report,
 };
-pub(crate) use reports::{RESULT_ARRIVES, ended_with_host, handed_over_text};
+pub(crate) use reports::{RESULT_ARRIVES, handed_over_text, leaving_words};
 pub use run_question::RunQuestion;
 pub(crate) use run_question::{questions_details, questions_text};
 pub(crate) use run_words::{mark, state, who};

@@ -14,13 +14,15 @@ use super::live_snapshot::SnapshotDirectory;
 use super::registry::RunRegistry;
 use super::repository::{RunRepository, sort_newest_first};
 use super::retention::Retention;
-use crate::present::ended_with_host;
+use crate::present::leaving_words;
 use crate::run::{BackgroundRun, blocking};
 
 /// How long an ending host waits for its runs to end. Their children have two seconds to exit.
 const CLOSING: Duration = Duration::from_secs(20);
 /// The same wait when the JavaScript thread is blocked meanwhile.
 const LEAVING: Duration = Duration::from_secs(3);
+/// How long an ending host looks for runs that go on without it. It reads a few rows, unless the store is busy.
+const LOOKING: Duration = Duration::from_secs(1);
 /// How often a keeper tries to store its run before it ends without having stored it.
 const FLUSHES: u32 = 600;
 /// Pause between two of these attempts.
@@ -68,7 +70,7 @@ pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
 }
 
 /// Ends all background runs of this process because the process is ending, and waits until their ends are stored. Returns
-/// what to tell the user, if there were any.
+/// what to tell the user of them, and of those that go on without this process.
 pub async fn close_all() -> Option<String> {
     let services: Vec<_> = SERVICES.lock().values().cloned().collect();
     let ended: Vec<_> =
@@ -76,7 +78,11 @@ pub async fn close_all() -> Option<String> {
     for service in &services {
         service.close().await;
     }
-    ended_with_host(&ended)
+    let mut going_on = Vec::new();
+    for service in &services {
+        going_on.extend(timeout(LOOKING, service.going_on()).await.unwrap_or_default());
+    }
+    leaving_words(&ended, &going_on)
 }
 
 /// Waits a few seconds until the runs being ended have ended, and their ends are stored.
@@ -155,6 +161,17 @@ impl BackgroundService {
     ) -> T {
         let service = Arc::clone(self);
         blocking(move || work(&service)).await
+    }
+
+    /// The runs that outlive this process, of the conversations that were open in it, newest first.
+    async fn going_on(self: &Arc<Self>) -> Vec<BackgroundRun> {
+        let sessions = self.conversations.ever_open();
+        if sessions.is_empty() {
+            return Vec::new();
+        }
+        let mut runs = self.stored_runs(None).await;
+        runs.retain(|run| run.is_kept && run.is_live() && sessions.contains(&run.session));
+        runs
     }
 
     /// Stores the current state of a run.

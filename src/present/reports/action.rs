@@ -139,19 +139,37 @@ pub fn stopped_report(turn: bool, foreground: usize, background: usize) -> Repor
     Report::sentence(Mark::Ok, format!("stopped {}", stopped.join(", ")))
 }
 
-/// What is said of the runs that ended because their pi did; `None` if there were none.
-pub(crate) fn ended_with_host(runs: &[BackgroundRun]) -> Option<String> {
-    let first = runs.first()?;
+/// What a user reads when pi ends: which runs ended with it, and which go on without it; `None` if there were none.
+pub(crate) fn leaving_words(ended: &[BackgroundRun], going_on: &[BackgroundRun]) -> Option<String> {
+    let ended_words = ended.first().map(|first| {
+        format!(
+            "{} ended with pi: {}. Open the session again, and `/subagents resume {}` continues where it stopped",
+            figures::counted(ended.len(), "background run"),
+            named(ended),
+            first.run_id,
+        )
+    });
+    let going_on_words = going_on.first().map(|first| {
+        let (go, results) = if going_on.len() == 1 { ("goes", "its result") } else { ("go", "their results") };
+        format!(
+            "{} {go} on without pi: {}. Open the session again for {results}; in any pi `/subagents list all` finds \
+             what runs, and `/subagents stop {}` ends it",
+            figures::counted(going_on.len(), "background run"),
+            named(going_on),
+            first.run_id,
+        )
+    });
+    let all: Vec<String> = ended_words.into_iter().chain(going_on_words).collect();
+    (!all.is_empty()).then(|| all.join("\n"))
+}
+
+/// The first runs by name, and how many there are besides.
+fn named(runs: &[BackgroundRun]) -> String {
     let mut names: Vec<String> = runs.iter().take(MAX_NAMED).map(name).collect();
     names.extend(
         runs.len().checked_sub(MAX_NAMED).filter(|more| *more > 0).map(|more| format!("{more} more")),
     );
-    Some(format!(
-        "{} ended with pi: {}. Open the session again, and `/subagents resume {}` continues where it stopped",
-        figures::counted(runs.len(), "background run"),
-        names.join(", "),
-        first.run_id,
-    ))
+    names.join(", ")
 }
 
 /// Reports that there is nothing to stop.
@@ -180,11 +198,18 @@ mod tests {
             agent: "explorer".to_owned(),
             ..BackgroundRun::default()
         };
-        assert_eq!(ended_with_host(&[]), None);
-        let one = ended_with_host(&[run("1a2b")]).expect("there is one");
+        assert_eq!(leaving_words(&[], &[]), None);
+        let one = leaving_words(&[run("1a2b")], &[]).expect("there is one");
         assert!(one.starts_with("1 background run ended with pi: 1a2b (explorer). "), "{one}");
         assert!(one.contains("`/subagents resume 1a2b`"), "{one}");
-        let five = ended_with_host(&["1", "2", "3", "4", "5"].map(run)).expect("there are some");
+        let five = leaving_words(&["1", "2", "3", "4", "5"].map(run), &[]).expect("there are some");
         assert!(five.contains("3 (explorer), 2 more. "), "{five}");
+        let both = leaving_words(&[run("1a2b")], &[run("3c4d")]).expect("there are two");
+        let [ended, goes_on] = both.lines().collect::<Vec<_>>()[..] else { panic!("{both}") };
+        assert_eq!(ended, one);
+        assert!(goes_on.starts_with("1 background run goes on without pi: 3c4d (explorer). "), "{goes_on}");
+        assert!(goes_on.contains("`/subagents list all`") && goes_on.contains("`/subagents stop 3c4d`"));
+        let two = leaving_words(&[], &["1", "2"].map(run)).expect("there are two");
+        assert!(two.starts_with("2 background runs go on without pi: 1 (explorer), 2 (explorer). "), "{two}");
     }
 }

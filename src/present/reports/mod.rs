@@ -14,7 +14,7 @@ mod info;
 mod list;
 mod log;
 
-pub(crate) use action::{RESULT_ARRIVES, ended_with_host, handed_over_text};
+pub(crate) use action::{RESULT_ARRIVES, handed_over_text, leaving_words};
 pub use action::{
     action_report, already_finished, handed_over_report, refused_report, started_report, stopped_report,
     undone_report,

@@ -203,47 +203,57 @@ impl ConversationView {
 
 /// The conversations open in this process, by session.
 #[derive(Default)]
-pub(in super::super) struct Conversations(Mutex<HashMap<String, Arc<ConversationView>>>);
+pub(in super::super) struct Conversations {
+    open: Mutex<HashMap<String, Arc<ConversationView>>>,
+    /// The sessions of all that were open at some time; one for each that a user has opened in this pi.
+    ever_open: Mutex<HashSet<String>>,
+}
 
 impl Conversations {
     /// Opens a conversation. Closes an older view of the same conversation, and returns that view's undelivered
     /// deliveries.
     pub(in super::super) fn open(&self, view: &Arc<ConversationView>) -> Vec<String> {
-        let before = self.0.lock().insert(view.session.clone(), Arc::clone(view));
+        self.ever_open.lock().insert(view.session.clone());
+        let before = self.open.lock().insert(view.session.clone(), Arc::clone(view));
         before.map(|before| before.close()).unwrap_or_default()
     }
 
     /// Closes a view. Returns its undelivered deliveries.
     pub(in super::super) fn close(&self, view: &Arc<ConversationView>) -> Vec<String> {
-        self.0.lock().retain(|_, open| !Arc::ptr_eq(open, view));
+        self.open.lock().retain(|_, open| !Arc::ptr_eq(open, view));
         view.close()
     }
 
     pub(in super::super) fn get(&self, session: &str) -> Option<Arc<ConversationView>> {
-        self.0.lock().get(session).cloned()
+        self.open.lock().get(session).cloned()
     }
 
     pub(in super::super) fn is_open(&self, session: &str) -> bool {
-        self.0.lock().contains_key(session)
+        self.open.lock().contains_key(session)
+    }
+
+    /// The sessions of the conversations that were opened in this process, those that are closed by now too.
+    pub(in super::super) fn ever_open(&self) -> HashSet<String> {
+        self.ever_open.lock().clone()
     }
 
     /// All open conversations.
     pub(in super::super) fn all(&self) -> Vec<Arc<ConversationView>> {
-        self.0.lock().values().cloned().collect()
+        self.open.lock().values().cloned().collect()
     }
 
     /// Any open conversation.
     pub(in super::super) fn any(&self) -> Option<Arc<ConversationView>> {
-        self.0.lock().values().next().cloned()
+        self.open.lock().values().next().cloned()
     }
 
     pub(in super::super) fn is_any(&self, is_so: impl Fn(&ConversationView) -> bool) -> bool {
-        self.0.lock().values().any(|view| is_so(view))
+        self.open.lock().values().any(|view| is_so(view))
     }
 
     /// Makes every view read the store again, and look for deliveries if there may be some.
     pub(in super::super) fn invalidate(&self, may_deliver: bool) {
-        for view in self.0.lock().values() {
+        for view in self.open.lock().values() {
             view.invalidate();
             if may_deliver {
                 view.outbox.expect();
@@ -331,6 +341,7 @@ mod tests {
         assert!(conversations.is_any(ConversationView::has_live));
         conversations.close(&new);
         assert!(!conversations.is_open("s") && conversations.any().is_none());
+        assert!(conversations.ever_open().contains("s"), "what it has left may be looked for");
     }
 
     #[test]
