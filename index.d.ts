@@ -360,7 +360,10 @@ export interface AgentInfo {
   model?: string
   /** The thinking level the definition asks for; absent: inherited. */
   thinking?: string
-  /** Whether a child could change files with one of its tools: the agent is not readonly, and `allowWrite` is on. */
+  /**
+   * Whether a child could change files: the agent is not readonly, `allowWrite` is on, and it has a tool or a command
+   * for that.
+   */
   canWrite: boolean
   /** Where: in its tree, where the kernel keeps it, or wherever the user can. Absent when it could not. */
   writes?: "tree" | "anywhere"
@@ -2180,7 +2183,7 @@ export interface SpawnableAgent {
   source: "builtin" | "user" | "project"
   /** True when the definition allows only reading. */
   readonly: boolean
-  /** Whether its child could change files, if one of its tools does: it is not readonly, and `allowWrite` is on. */
+  /** Whether its child could change files: it is not readonly, `allowWrite` is on, and it has a tool or a command for that. */
   canWrite: boolean
   /** Where: in its tree, where the kernel keeps it, or wherever the user can. Absent when it could not. */
   writes?: "tree" | "anywhere"

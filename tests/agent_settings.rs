@@ -395,3 +395,77 @@ said 'Done.'; settled"#;
     assert!(!prompt.contains("Theirs") && !prompt.contains("You cannot change"), "{prompt}");
     assert!(!result.text.contains("tried"), "{}", result.text);
 }
+
+/// What is asked about a project's agent with these lines in its file.
+async fn question(settings: &Value, lines: &str) -> String {
+    let mut scene = scene(settings);
+    write(
+        &scene,
+        "project/.pi/agents/theirs.md",
+        &format!("---\nname: theirs\ndescription: d\n{lines}\n---\nBe."),
+    );
+    scene.spec.agent = "theirs".into();
+    let asked = std::sync::Mutex::new(String::new());
+    let confirms = |request: pi_subagent_native::run::ConfirmRequest| {
+        *asked.lock().expect("whole") = request.message;
+        false
+    };
+    let (_, result) = run(&scene, &User { confirms: Some(Box::new(confirms)), ..User::default() }).await;
+    assert!(result.is_error, "{}", result.text);
+    asked.into_inner().expect("whole")
+}
+
+#[tokio::test]
+async fn a_question_about_a_projects_agent_names_its_tools_and_says_what_they_can_change() {
+    let (on, off) = (json!({ "allowWrite": "all" }), json!({}));
+    let only_reads = "It has only tools that read, and can change no file.";
+    let table = [
+        (&on, "tools: read, grep", "tools: read, grep", only_reads),
+        (&off, "tools: read, grep", "tools: read, grep", only_reads),
+        (&on, "tools: read, edit", "tools: read, edit", "It may change files. "),
+        (&on, "tools: read, mcp__x__y", "tools: read, mcp__x__y", "It may change files and run programs."),
+        (
+            &off,
+            "tools: read, edit",
+            "tools: read (not at present: edit)",
+            "It can only read while `allowWrite` is off.",
+        ),
+        (&on, "readonly: true\ntools: read, edit", "tools: read", "It can only read."),
+        (
+            &on,
+            "check: make\ntools: read",
+            "tools: read",
+            "Its tools only read; the commands above may change files.",
+        ),
+    ];
+    for (settings, lines, tools, rights) in table {
+        let said = question(settings, lines).await;
+        assert!(said.lines().any(|line| line == tools), "{lines}: {said}");
+        assert!(said.contains(rights), "{lines}: {said}");
+        let may_write = rights.contains("may change files");
+        assert_eq!(said.contains("be undone"), may_write, "{lines}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_has_only_tools_that_read_is_not_listed_as_one_that_writes() {
+    for (settings, expected) in [
+        (json!({ "allowWrite": true }), ["has only tools that read", "writes "]),
+        (json!({}), ["has only tools that read", "cannot write here: `allowWrite` is off"]),
+    ] {
+        let scene = scene(&settings);
+        write(
+            &scene,
+            "agent/agents/writer.md",
+            "---\nname: writer\ndescription: d\ntools: read, edit\n---\nBe.",
+        );
+        let listing = listing(&scene).await;
+        let report = pi_subagent_native::present::agents_report(&listing).plain();
+        for (name, traits) in ["own", "writer"].into_iter().zip(expected) {
+            let line = report.lines().find(|line| line.contains(&format!(" {name} "))).expect("it is listed");
+            assert!(line.contains(&format!("(user, {traits}")), "{line}");
+        }
+        let own = listing.agents.iter().find(|listed| listed.agent.name == "own").expect("it is listed");
+        assert_eq!(own.writes, None);
+    }
+}

@@ -44,7 +44,7 @@ pub(crate) use discover::{canonical, project_directories};
 pub use output_schema::{OutputSchema, SUBMIT};
 pub(crate) use parse::is_agent_name;
 pub use parse::{Parsed, parse};
-pub(crate) use policy::{ASK, SHELL, tool_name};
+pub(crate) use policy::{ASK, SHELL, WRITING, tool_name};
 pub use policy::{
     DropReason, DroppedTool, NoToolsLeft, ShellPolicy, ToolPlan, ToolPolicy, is_free_of_side_effects,
     plan_tools,

@@ -10,6 +10,8 @@ use crate::text::{covers, overlaps};
 /// Tools that change nothing, in the order in which a child gets them.
 const READING: [&str; 7] =
     ["read", "grep", "find", "ls", "web_search", "fetch_content", "get_search_content"];
+/// pi's tools that do nothing but write.
+pub(crate) const WRITING: [&str; 2] = ["edit", "write"];
 /// The tools that pi enables by default. An agent that may write and declares no tools gets these.
 const PI_DEFAULTS: [&str; 4] = ["read", "bash", "edit", "write"];
 /// Packages of pi's registry, and the tools that they provide.
@@ -148,6 +150,26 @@ impl ToolPlan {
         self
     }
 
+    /// Whether none of the tools can change a file, whatever the sandbox is.
+    #[must_use]
+    pub fn only_reads(&self) -> bool {
+        self.tools.iter().all(|tool| is_free_of_side_effects(tool, false))
+    }
+
+    /// Whether one of the tools starts programs, or may do so: a shell, and whatever nobody here knows.
+    #[must_use]
+    pub fn starts_programs(&self) -> bool {
+        self.tools
+            .iter()
+            .any(|tool| !is_free_of_side_effects(tool, false) && !WRITING.contains(&tool.as_str()))
+    }
+
+    /// The declared tools that settings, or what is installed, keep from the child for now.
+    pub fn not_now(&self) -> impl Iterator<Item = &str> {
+        let dropped = self.dropped.iter().filter(|dropped| !dropped.reason.is_lasting());
+        dropped.map(|dropped| dropped.tool.as_str())
+    }
+
     /// What to tell the agent about its tools in its prompt, if anything.
     #[must_use]
     pub fn note(&self) -> Option<&'static str> {
@@ -221,6 +243,13 @@ pub enum DropReason {
     /// It was not allowed when the run was requested.
     #[error("it was not allowed when the run was asked for")]
     NotInSnapshot,
+}
+
+impl DropReason {
+    /// Whether no setting and no package changes it while the agent's file stays as it is.
+    fn is_lasting(self) -> bool {
+        matches!(self, Self::Readonly | Self::NeverInChild | Self::NotInSnapshot)
+    }
 }
 
 /// This pi has none of the tools that the agent could have used.

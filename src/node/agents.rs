@@ -51,7 +51,8 @@ pub struct AgentInfo {
     pub model: Option<String>,
     /// The thinking level the definition asks for; absent: inherited.
     pub thinking: Option<String>,
-    /// Whether a child could change files with one of its tools: the agent is not readonly, and `allowWrite` is on.
+    /// Whether a child could change files: the agent is not readonly, `allowWrite` is on, and it has a tool or a command
+    /// for that.
     pub can_write: bool,
     /// Where: in its tree, where the kernel keeps it, or wherever the user can. Absent when it could not.
     #[napi(ts_type = "\"tree\" | \"anywhere\"")]

@@ -91,7 +91,7 @@ pub struct SpawnableAgent {
     pub source: &'static str,
     /// True when the definition allows only reading.
     pub readonly: bool,
-    /// Whether its child could change files, if one of its tools does: it is not readonly, and `allowWrite` is on.
+    /// Whether its child could change files: it is not readonly, `allowWrite` is on, and it has a tool or a command for that.
     pub can_write: bool,
     /// Where: in its tree, where the kernel keeps it, or wherever the user can. Absent when it could not.
     #[napi(ts_type = "\"tree\" | \"anywhere\"")]

@@ -37,10 +37,12 @@ pub fn agents_report(listing: &Listing) -> Report {
     report
 }
 
-fn agent(report: &mut Report, Listed { agent, values, plan, writes, notices, gates }: &Listed) {
+fn agent(report: &mut Report, listed: &Listed) {
+    let Listed { agent, values, plan, writes, only_reads, notices, gates } = listed;
     let AgentDefinition { name, description, source, readonly, path, .. } = &**agent;
     let traits = match (readonly, writes) {
         (true, _) => format!("{source}, readonly"),
+        (false, None) if *only_reads => format!("{source}, has only tools that read"),
         (false, None) => format!("{source}, cannot write here: `allowWrite` is off"),
         (false, Some(WriteReach::Tree)) => format!("{source}, writes in its tree"),
         (false, Some(WriteReach::Anywhere)) => format!("{source}, writes anywhere"),

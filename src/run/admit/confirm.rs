@@ -1,8 +1,9 @@
 //! Decides whether an agent that a project defines may run: by policy, or by asking the user.
 
+use super::reach::only_reads;
 use super::refusal::Refusal;
 use super::resolve::ResolvedRun;
-use crate::agent::{AgentDefinition, Source, change, confirm, is_confirmed};
+use crate::agent::{AgentDefinition, Source, ToolPlan, change, confirm, is_confirmed};
 use crate::config::{NonInteractivePolicy, ProjectAgentPolicy};
 use crate::run::callbacks::ConfirmRequest;
 use crate::run::context::HostContext;
@@ -24,6 +25,7 @@ impl ResolvedRun {
     pub(in crate::run) fn question(
         &self,
         run_id: String,
+        plan: &ToolPlan,
         context: &HostContext,
         interactive: bool,
         sanitizer: &Sanitizer,
@@ -39,7 +41,9 @@ impl ResolvedRun {
             ProjectAgentPolicy::Allow => Ok(None),
             ProjectAgentPolicy::Deny => denied("projectAgentPolicy"),
             ProjectAgentPolicy::Confirm if self.is_confirmed(context) => Ok(None),
-            ProjectAgentPolicy::Confirm if interactive => Ok(Some(self.request(run_id, context, sanitizer))),
+            ProjectAgentPolicy::Confirm if interactive => {
+                Ok(Some(self.request(run_id, plan, context, sanitizer)))
+            }
             ProjectAgentPolicy::Confirm
                 if self.config.non_interactive_policy == NonInteractivePolicy::Allow =>
             {
@@ -59,18 +63,28 @@ impl ResolvedRun {
     }
 
     /// The question. Everything that the project wrote is on lines of its own, so that it cannot pass for our words.
-    fn request(&self, run_id: String, context: &HostContext, sanitizer: &Sanitizer) -> ConfirmRequest {
+    fn request(
+        &self,
+        run_id: String,
+        plan: &ToolPlan,
+        context: &HostContext,
+        sanitizer: &Sanitizer,
+    ) -> ConfirmRequest {
         let AgentDefinition { name, description, readonly, .. } = &*self.agent;
         let line = |text: &str| sanitizer.sanitize(&one_line(text, QUESTION_CHARS)).into_string();
         let command = |text: &str| sanitizer.sanitize(&one_line(text, COMMAND_CHARS)).into_string();
         let path = line(&self.path());
-        let rights = match &self.scope {
-            _ if *readonly => "It can only read.",
-            _ if !self.config.allow_write.is_on() => "It can only read while `allowWrite` is off.",
-            Some(_) => "It may change files of this project and run programs.",
-            None => "It may change files and run programs.",
+        let writes = self.config.allow_write.is_on();
+        let rights = if *readonly {
+            "It can only read."
+        } else if only_reads(&self.agent, &self.values, &self.config, plan) {
+            "It has only tools that read, and can change no file."
+        } else if !writes {
+            "It can only read while `allowWrite` is off."
+        } else {
+            self.write_rights(plan)
         };
-        let undo = self.undo_note.filter(|_| !readonly && self.config.allow_write.is_on());
+        let undo = self.undo_note.filter(|_| !readonly && writes);
         let undo = undo.map(|note| format!(" {}", sentence(note))).unwrap_or_default();
         // Of the file, also where the settings have nothing run of it now: the answer counts for later runs, too.
         let commands = [("check", &self.agent.check), ("setup", &self.agent.setup)];
@@ -85,12 +99,24 @@ impl ResolvedRun {
             agent: name.clone(),
             title: format!("Run the project's agent {name}?"),
             message: format!(
-                "file: {path}\nit says: {}{commands}{}\n\nThe project, not you, wrote its instructions. {rights}{undo} \
+                "file: {path}\nit says: {}\ntools: {}{commands}{}\n\nThe project, not you, wrote its instructions. {rights}{undo} \
                  You will be asked again when the file changes.",
                 line(description),
+                command(&tools(plan)),
                 changed.unwrap_or_default()
             ),
             path,
+        }
+    }
+
+    /// What a child may do that has more than tools that read, or a command.
+    fn write_rights(&self, plan: &ToolPlan) -> &'static str {
+        match (plan.only_reads(), plan.starts_programs(), &self.scope) {
+            (true, _, _) => "Its tools only read; the commands above may change files.",
+            (false, true, Some(_)) => "It may change files of this project and run programs.",
+            (false, true, None) => "It may change files and run programs.",
+            (false, false, Some(_)) => "It may change files of this project.",
+            (false, false, None) => "It may change files.",
         }
     }
 
@@ -133,6 +159,13 @@ impl ResolvedRun {
         let has_answered = answer.is_some();
         Refusal::ProjectRefused { agent: self.agent.name.clone(), path: self.path(), has_answered }
     }
+}
+
+/// The tools of a child, and those that it asks for and does not get at present: the answer counts for later runs, too.
+fn tools(plan: &ToolPlan) -> String {
+    let now = if plan.tools.is_empty() { "none".to_owned() } else { plan.tools.join(", ") };
+    let not_now = plan.not_now().collect::<Vec<_>>().join(", ");
+    if not_now.is_empty() { now } else { format!("{now} (not at present: {not_now})") }
 }
 
 /// A note as a sentence among others.

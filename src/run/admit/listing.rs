@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::capabilities::HostCapabilities;
 use super::gates::gates;
+use super::reach::{WriteReach, only_reads};
 use super::refusal::Refusal;
 use super::resolve::{loads_gates, own_credentials, tools_of};
 use super::sandbox::{SandboxPlan, may_write};
@@ -21,7 +22,7 @@ use crate::run::callbacks::HostCallbacks;
 use crate::run::context::HostContext;
 use crate::run::launch::launcher::selected;
 use crate::run::spec::RunOverrides;
-use crate::text::{Code, Diagnostic, Severity, text_enum};
+use crate::text::{Code, Diagnostic, Severity};
 
 /// Notices about agent files. A directory that has more of them is not meant for this package.
 const MAX_NOTICES: usize = 10;
@@ -52,20 +53,12 @@ pub struct Listed {
     pub plan: Result<ToolPlan, CannotRun>,
     /// The user's permission gates that its child loads.
     pub gates: Vec<String>,
-    /// Where its child could change files, if one of its tools does.
+    /// Where its child could change files; `None` if it could not.
     pub writes: Option<WriteReach>,
+    /// Whether that is so because it has only tools that read, although its agent is not readonly.
+    pub only_reads: bool,
     /// What its settings ask for and the host does not have.
     pub notices: Vec<String>,
-}
-
-text_enum! {
-    /// Where a child may write.
-    pub enum WriteReach {
-        /// In its tree, where the kernel keeps it.
-        Tree = "tree",
-        /// Wherever the user can.
-        Anywhere = "anywhere",
-    }
 }
 
 /// Why an agent cannot run here.
@@ -148,11 +141,15 @@ pub fn list_agents(
         let (_, notices) = SkillFiles::of(&values.skills.value, &context.host);
         let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
         let reach = if sandbox.is_confined() { WriteReach::Tree } else { WriteReach::Anywhere };
+        let plan = plan_for(&agent, &values, cwd, &config, context, capabilities)
+            .and_then(|plan| selected(&agent, &config).map(|_| plan).map_err(CannotRun::Launcher));
+        let only_reads =
+            !agent.readonly && plan.as_ref().is_ok_and(|plan| only_reads(&agent, &values, &config, plan));
         Listed {
-            plan: plan_for(&agent, &values, cwd, &config, context, capabilities)
-                .and_then(|plan| selected(&agent, &config).map(|_| plan).map_err(CannotRun::Launcher)),
+            plan,
             gates: if loads_gates(&sandbox, &config) { all.clone() } else { Vec::new() },
-            writes: may_write(&agent, &config).then_some(reach),
+            writes: (may_write(&agent, &config) && !only_reads).then_some(reach),
+            only_reads,
             notices,
             values,
             agent,

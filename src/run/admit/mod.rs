@@ -12,6 +12,7 @@
 //! | `values` | what its agent has in the end, and who said so |
 //! | `sandbox` | whether the kernel keeps its child from writing, or in its tree, and what the caller is told about it |
 //! | `scope` | where its child may write, if its agent may |
+//! | `reach` | whether it can change files, in whose tree, and what of that cannot be undone |
 //! | `hidden` | what a sandboxed child does not see |
 //! | `shell` | whether a child that may not write gets a shell |
 //! | `gates/` | which extensions of the user watch tool calls, and so are loaded by every child that may write |
@@ -31,6 +32,7 @@ pub(crate) mod hidden;
 pub(crate) mod listing;
 pub(crate) mod pi;
 mod prepare;
+mod reach;
 mod refusal;
 pub(crate) mod resolve;
 pub(crate) mod sandbox;
@@ -43,9 +45,10 @@ pub use admitted::AdmittedRun;
 pub use capabilities::HostCapabilities;
 pub use extensions::Extensions;
 pub(in crate::run) use hidden::below_home;
-pub use listing::{CannotRun, Described, Listed, Listing, WriteReach, describe, list_agents};
+pub use listing::{CannotRun, Described, Listed, Listing, describe, list_agents};
 pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use prepare::{prepare, prepare_with};
+pub use reach::WriteReach;
 pub use refusal::{InvalidConfig, Refusal};
 pub use settings::{CallSettings, load_config};
 pub(crate) use values::starts_another_pi;

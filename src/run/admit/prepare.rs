@@ -11,7 +11,7 @@ use super::refusal::Refusal;
 use super::resolve::{ResolvedRun, Withheld, resolve};
 use super::settings::CallSettings;
 use super::values::usable_model;
-use crate::agent::{DropReason, Source};
+use crate::agent::{DropReason, Source, ToolPlan};
 use crate::process::{Cancel, CancelReason};
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
@@ -126,12 +126,17 @@ impl<'a> Call<'a> {
         self.builder.output_schema.clone_from(&resolved.agent.output_schema);
         self.builder.model.clone_from(&resolved.model);
         self.builder.limits = self.limits(&resolved);
-        let notice = self.ask(&resolved, callbacks, asks).await?;
+        let plan = match resolved.tools(&self.spec.context) {
+            Ok(plan) => Arc::new(plan),
+            Err(none_left) => {
+                // Policy comes first, and nobody is asked about what cannot run.
+                self.question(&resolved, &Arc::default(), callbacks.is_interactive()).await?;
+                let verdict = Verdict::failed(1, none_left.to_string());
+                return Err(self.builder.without_child(&verdict, self.started.elapsed(), None));
+            }
+        };
+        let notice = self.ask(&resolved, &plan, callbacks, asks).await?;
         self.builder.diagnostics.extend(notice);
-        let plan = resolved.tools(&self.spec.context).map_err(|none_left| {
-            let verdict = Verdict::failed(1, none_left.to_string());
-            self.builder.without_child(&verdict, self.started.elapsed(), None)
-        })?;
         let Self { spec, mut builder, .. } = self;
         builder.sandbox = Some(resolved.sandbox.clone());
         builder.withheld = resolved.withheld(&plan);
@@ -142,7 +147,7 @@ impl<'a> Call<'a> {
             !is_builtin || !matches!(dropped.reason, DropReason::NotAvailable | DropReason::LspNotAllowed)
         });
         builder.diagnostics.extend(dropped.map(ToString::to_string));
-        Ok(AdmittedRun { spec, resolved, plan: Arc::new(plan), builder, tree_lock: None, work_there: None })
+        Ok(AdmittedRun { spec, resolved, plan, builder, tree_lock: None, work_there: None })
     }
 
     fn refused(&self, refusal: Refusal) -> ToolResult {
@@ -162,11 +167,12 @@ impl<'a> Call<'a> {
     async fn ask(
         &self,
         resolved: &Arc<ResolvedRun>,
+        plan: &Arc<ToolPlan>,
         callbacks: &dyn HostCallbacks,
         asks: Option<&Notify>,
     ) -> Result<Option<String>, ToolResult> {
         let interactive = callbacks.is_interactive();
-        if self.question(resolved, interactive).await?.is_none() {
+        if self.question(resolved, plan, interactive).await?.is_none() {
             return Ok(None);
         }
         if !callbacks.is_reachable() {
@@ -177,7 +183,7 @@ impl<'a> Call<'a> {
         }
         // One question at a time: several calls of one message may ask about the same agent, and one answer is enough.
         let _turn = self.unless_aborted(ASKING.lock()).await?;
-        let Some(request) = self.question(resolved, interactive).await? else { return Ok(None) };
+        let Some(request) = self.question(resolved, plan, interactive).await? else { return Ok(None) };
         let answered = tokio::time::timeout(callbacks.patience(), callbacks.confirm(request));
         let answer = self.unless_aborted(answered).await?.ok().flatten();
         if answer != Some(true) {
@@ -193,11 +199,12 @@ impl<'a> Call<'a> {
     async fn question(
         &self,
         resolved: &Arc<ResolvedRun>,
+        plan: &Arc<ToolPlan>,
         interactive: bool,
     ) -> Result<Option<ConfirmRequest>, ToolResult> {
-        let (spec, decided) = (Arc::clone(&self.spec), Arc::clone(resolved));
+        let (spec, decided, plan) = (Arc::clone(&self.spec), Arc::clone(resolved), Arc::clone(plan));
         let (id, sanitizer) = (self.builder.run_id.get(), Arc::clone(&self.builder.sanitizer));
-        let question = blocking(move || decided.question(id, &spec.context, interactive, &sanitizer));
+        let question = blocking(move || decided.question(id, &plan, &spec.context, interactive, &sanitizer));
         self.unless_aborted(question).await?.map_err(|refusal| self.refused(refusal))
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::capabilities::HostCapabilities;
 use super::gates::gates;
 use super::hidden::{hides, hides_extensions};
+use super::reach::{only_reads, writes_to, writes_where};
 use super::refusal::Refusal;
 use super::sandbox::{SandboxPlan, may_write};
 use super::scope::WriteScope;
@@ -15,17 +16,17 @@ use super::shell::shell_policy;
 use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use crate::agent::{
     AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, Isolation, MAX_DEPTH, NoToolsLeft, OutputSchema,
-    SUBMIT, ShellPolicy, Source, ToolPlan, ToolPolicy, depth_from_env, plan_tools,
+    SUBMIT, ShellPolicy, Source, ToolPlan, ToolPolicy, WRITING, depth_from_env, plan_tools,
 };
 use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
 use crate::run::context::{HostContext, HostTool};
 use crate::run::drive::protocol::protocol_of;
-use crate::run::launch::launcher::{Launcher, changes_there, launcher_of, only_here, selected};
+use crate::run::launch::launcher::{Launcher, launcher_of, only_here, selected};
 use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::spec::{RunSpec, Timeout};
 use crate::text::figures;
-use crate::workspace::{WRITES, WorkTree, has_git};
+use crate::workspace::WorkTree;
 
 /// A run with everything decided that does not depend on its child. Nothing here is looked up again later.
 #[derive(Clone, Debug)]
@@ -87,19 +88,6 @@ pub(crate) struct ResolvedRun {
     /// The upper bound for the tools, from the call.
     tool_snapshot: Option<Vec<String>>,
 }
-
-/// What is told before a run writes in place.
-const NOT_IGNORED: &str = "it writes here; `/subagents undo` takes that back, but for files that git ignores";
-const NO_GIT: &str = "it writes here, and without git nothing of that can be undone";
-/// The same of one that nothing keeps in its tree.
-const NOT_ELSEWHERE: &str = "it may write wherever you can; `/subagents undo` takes back what it does here, but for files that git ignores";
-const NO_GIT_ANYWHERE: &str = "it may write wherever you can, and without git nothing of that can be undone";
-const NOT_HELD_IN: &str = "it may write wherever you can, also outside its private tree";
-/// What is said of a child that nothing keeps in its tree.
-const EVERYWHERE: &str = "the agent may write wherever you can";
-
-/// pi's tools that do nothing but write.
-const WRITING: [&str; 2] = ["edit", "write"];
 
 /// Tools that write, which a child does not have.
 #[derive(Clone, Debug, Default)]
@@ -164,6 +152,9 @@ pub(in crate::run) fn resolve(
         // Whether git is where the child works, nobody here knows.
         (writes && values.isolation.value == Isolation::Private, None, None)
     };
+    let shell = shell_policy(&sandbox, &spec.cwd, context);
+    let plan = tools_of(&agent, &values, &config, context, shell);
+    let changes_files = writes && !plan.is_ok_and(|plan| only_reads(&agent, &values, &config, &plan));
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_held());
     let timeout = match overrides.timeout {
         Timeout::AsConfigured => values.timeout.value,
@@ -173,12 +164,9 @@ pub(in crate::run) fn resolve(
     let is_asked_for = matches!(overrides.timeout, Timeout::After(limit) if timeout == Some(limit));
     let (credentials, withheld) = usable_credentials(context, &agent, launcher.elsewhere());
     let mut notices = degraded(&config, capabilities, supervision);
-    notices.extend(unwritable.into_iter().flatten());
-    notices.extend(withheld);
-    match launcher.elsewhere() {
-        Some(name) if writes && !is_isolated => notices.push(changes_there(name)),
-        None if writes && !sandbox.is_held() => notices.push(EVERYWHERE.to_owned()),
-        _ => {}
+    notices.extend(unwritable.into_iter().flatten().chain(withheld));
+    if changes_files {
+        notices.extend(writes_where(&*launcher, is_isolated, sandbox.is_held()));
     }
     let (skills, missing) = SkillFiles::of(&values.skills.value, &context.host);
     notices.extend(missing);
@@ -205,10 +193,10 @@ pub(in crate::run) fn resolve(
         credentials,
         announces: overrides.announces,
         tool_snapshot: overrides.tools.clone(),
-        shell: shell_policy(&sandbox, &spec.cwd, context),
+        shell,
         is_isolated,
         tree,
-        undo_note,
+        undo_note: undo_note.filter(|_| changes_files),
         gates: gates_of(&sandbox, &config, launcher.elsewhere(), context),
         launcher,
         values,
@@ -365,31 +353,6 @@ fn agent_of(spec: &RunSpec, config: &Config) -> Result<Arc<AgentDefinition>, Ref
     let Some(schema) = &spec.overrides.output_schema else { return Ok(agent) };
     let output_schema = Some(OutputSchema::new(schema.clone()).map_err(Refusal::Schema)?);
     Ok(Arc::new(AgentDefinition { output_schema, ..AgentDefinition::clone(&agent) }))
-}
-
-/// Whether a child that may write gets a private tree; if not, the tree that it writes to, and what cannot be undone there.
-fn writes_to(
-    values: &AgentValues,
-    spec: &RunSpec,
-    is_held: bool,
-) -> (bool, Option<WorkTree>, Option<&'static str>) {
-    let has_git = has_git(&spec.cwd, &spec.context.env);
-    let is_isolated = match values.isolation.value {
-        Isolation::None => false,
-        Isolation::Auto => has_git,
-        Isolation::Private => true,
-    };
-    if is_isolated {
-        return (true, None, (!is_held).then_some(NOT_HELD_IN));
-    }
-    let tree = WorkTree::of(&spec.cwd, spec.context.var(WRITES).as_deref());
-    let note = match (is_held, has_git) {
-        (true, true) => NOT_IGNORED,
-        (true, false) => NO_GIT,
-        (false, true) => NOT_ELSEWHERE,
-        (false, false) => NO_GIT_ANYWHERE,
-    };
-    (false, tree, Some(note))
 }
 
 /// Whether a child with this sandbox loads the user's gates: not where the kernel keeps it from writing at all, nor where the user

@@ -29,7 +29,7 @@ pub struct Spawnable {
     pub model_from: Option<String>,
     /// The thinking level that it would get, if known.
     pub thinking: Option<String>,
-    /// Where its child could change files.
+    /// Where its child could change files; `None` if it could not.
     pub writes: Option<WriteReach>,
     /// Whom its child may ask.
     pub asks: Asks,
