@@ -389,7 +389,8 @@ fn actions_report_their_result() {
         );
     }
     let warnings = ["`model` was skipped".to_owned()];
-    section(&mut text, "started", &started_report(Some(&run), &run.run_id, &warnings));
+    section(&mut text, "started", &started_report(Some(&run), &run.run_id, false, &warnings));
+    section(&mut text, "not started yet", &started_report(Some(&run), &run.run_id, true, &[]));
     section(&mut text, "finished", &already_finished(&done, &clock()));
     let archived = BackgroundRun { archived_ms: Some(NOW), ..done };
     section(&mut text, "finished and archived", &already_finished(&archived, &clock()));

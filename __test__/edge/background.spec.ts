@@ -231,6 +231,15 @@ describe("asking for a background run", () => {
 		await until(() => questions.length === 3, "the question again");
 		await here.does(`stop ${third.runId}`);
 		assert.match((await here.heard()).text, /Status: error[\s\S]*stopped on request/);
+		// Who types it reads what it waits for.
+		const typed = await here.session.command("run local look around", { confirm });
+		assert.match(typed.text, /\? \w{8} \(local\) waits until you say whether its agent may run/);
+		assert.doesNotMatch(typed.text, /started/);
+		await until(() => questions.length === 4, "the question once more");
+		questions[3]?.answer(true);
+		await here.heard();
+		assert.match((await here.does("run other look around")).text, /✓ started \w{8} \(other\)/);
+		await here.heard();
 	});
 
 	it("is refused once the session has spent what it may, with the numbers", async (t) => {

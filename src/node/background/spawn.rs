@@ -146,7 +146,7 @@ impl IntoJs<SpawnReceipt> for Receipt {
         };
         let refused = |status, error| SpawnReceipt { error: Some(error), ..receipt(status) };
         match self {
-            Self::Accepted { run_id, session_key, note, warnings } => SpawnReceipt {
+            Self::Accepted { run_id, session_key, note, warnings, .. } => SpawnReceipt {
                 run_id: Some(run_id),
                 child_session_key: Some(session_key),
                 note: Some(note),

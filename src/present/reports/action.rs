@@ -82,12 +82,25 @@ pub(super) fn shown(path: &Path) -> String {
     one_line(&path.to_string_lossy(), MAX_WHY)
 }
 
-/// Reports that a run was started; `run` is absent when another process hosts it already.
+/// Reports that a run was started, or that it starts once the user has said that its agent may run (`awaits_consent`); `run`
+/// is absent when another process hosts it already.
 #[must_use]
-pub fn started_report(run: Option<&BackgroundRun>, run_id: &str, warnings: &[String]) -> Report {
+pub fn started_report(
+    run: Option<&BackgroundRun>,
+    run_id: &str,
+    awaits_consent: bool,
+    warnings: &[String],
+) -> Report {
     let name = run.map_or_else(|| run_id.to_owned(), name);
-    let text = format!("started {name} in the background: its result arrives as a message");
-    let mut report = Report::sentence(Mark::Ok, text);
+    let mut report = if awaits_consent {
+        let text = format!(
+            "{name} waits until you say whether its agent may run; its result, or that it was refused, arrives as a message"
+        );
+        Report::sentence(Mark::Asking, text)
+    } else {
+        let text = format!("started {name} in the background: its result arrives as a message");
+        Report::sentence(Mark::Ok, text)
+    };
     report.lines.extend(
         warnings.iter().map(|warning| ReportLine::new(Mark::Warning, "", one_line(warning, MAX_WHY))),
     );
@@ -192,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_ends_pi_hears_which_runs_ended_and_how_to_go_on() {
+    fn whoever_ends_pi_hears_which_runs_ended_which_go_on_and_what_finds_them_again() {
         let run = |id: &str| BackgroundRun {
             run_id: id.to_owned(),
             agent: "explorer".to_owned(),

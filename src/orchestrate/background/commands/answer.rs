@@ -185,10 +185,10 @@ async fn start(
         ..SpawnRequest::new(task, cwd, context)
     };
     match spawn(service, request, callbacks).await {
-        Receipt::Accepted { run_id, session_key, warnings, .. } => {
+        Receipt::Accepted { run_id, session_key, warnings, awaits_consent, .. } => {
             let key = session_key.rsplit(':').next().unwrap_or_default();
             let run = service.run(key).await;
-            let report = started_report(run.as_ref(), &run_id, &warnings);
+            let report = started_report(run.as_ref(), &run_id, awaits_consent, &warnings);
             Report { watch: run.map(|run| run.key).filter(|_| wait), ..report }
         }
         Receipt::Forbidden(why) | Receipt::Error(why) => Report::error(why),

@@ -33,6 +33,7 @@ pub async fn continue_run(
             session_key: run.session_key,
             note: RESULT_ARRIVES.to_owned(),
             warnings: Vec::new(),
+            awaits_consent: false,
         },
         Err(why) => Receipt::Error(refused_report(&run, "continued", &why).plain()),
     }

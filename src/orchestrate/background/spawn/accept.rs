@@ -67,15 +67,16 @@ async fn begin(
     };
     // The caller may be gone; an accepted run continues.
     let reply = |answer| drop(receipt.send(answer));
-    let accepted = |note: &str, undo_note: Option<&str>| {
+    let accepted = |awaits_consent: bool, undo_note: Option<&str>| {
         let BackgroundRun { run_id, session_key, .. } = live.record();
         let warnings = warnings.into_iter().chain(undo_note.map(str::to_owned)).collect();
-        Receipt::Accepted { run_id, session_key, note: note.to_owned(), warnings }
+        let note = if awaits_consent { ASKED } else { NOTE }.to_owned();
+        Receipt::Accepted { run_id, session_key, note, warnings, awaits_consent }
     };
     let ready = if let Some(prepared) = prepared {
         match accept(&service, &live, prepared, handoff, &config).await {
             Ok(ready) => {
-                reply(accepted(NOTE, ready.resolved.undo_note));
+                reply(accepted(false, ready.resolved.undo_note));
                 Ok(ready)
             }
             Err(answer) => return reply(answer),
@@ -84,7 +85,7 @@ async fn begin(
         if !host(&service, &live, &config).await {
             return reply(Receipt::Forbidden(too_many(&config)));
         }
-        reply(accepted(ASKED, None));
+        reply(accepted(true, None));
         match after_consent(&service, &live, preparing.await, handoff).await {
             Some(ready) => ready,
             None => return,

@@ -136,6 +136,9 @@ pub enum Receipt {
         note: String,
         /// Options that were skipped, and why.
         warnings: Vec<String>,
+        /// Whether it waits until the user has said that its agent may run.
+        #[serde(default)]
+        awaits_consent: bool,
     },
     /// The configuration or a limit forbids it.
     Forbidden(String),
@@ -151,6 +154,7 @@ pub fn receipts_of(answer: HandOverAnswer) -> Vec<Receipt> {
         session_key: run.session_key,
         note: RESULT_ARRIVES.to_owned(),
         warnings: run.notes,
+        awaits_consent: false,
     };
     match answer {
         Ok(runs) => runs.into_iter().map(accepted).collect(),
