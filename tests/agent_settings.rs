@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::run::{
-    CallSettings, Control, HostCapabilities, HostContext, HostModel, HostSkill, Listing, ToolResult,
-    list_agents,
+    CallSettings, Control, HostCapabilities, HostContext, HostModel, HostSkill, HostTool, Listing,
+    ToolResult, list_agents,
 };
 use scene::Scene;
 use serde_json::{Value, json};
@@ -251,8 +251,9 @@ async fn a_model_that_pi_does_not_know_or_has_no_login_for_starts_no_child() {
     assert!(args.is_empty(), "{args}");
     assert_eq!(
         result.text,
-        "model `anthropic/sonnet` (from `agents.own`) needs a login for `anthropic`, and this pi has none: log in with \
-         `/login anthropic`, or set ANTHROPIC_API_KEY, or name another model"
+        "model `sonnet` (from `agents.own`), which is `anthropic/sonnet` here, needs a login for `anthropic`, and this pi has \
+         none: log in with `/login anthropic`, or set ANTHROPIC_API_KEY, or name another model with `agents.NAME.model`, where \
+         `inherit` is your session's"
     );
 
     // `agents` and `doctor` say so beforehand, in the same words.
@@ -468,4 +469,49 @@ async fn an_agent_that_has_only_tools_that_read_is_not_listed_as_one_that_writes
         let own = listing.agents.iter().find(|listed| listed.agent.name == "own").expect("it is listed");
         assert_eq!(own.writes, None);
     }
+}
+
+#[tokio::test]
+async fn what_builtins_do_without_is_said_once() {
+    let mut scene = scene(&json!({}));
+    write(&scene, "agent/agents/mine.md", "---\nname: mine\ndescription: d\ntools: read, lsp\n---\nBe.");
+    let tools = ["read", "grep", "find", "ls", "bash", "edit", "write"];
+    let tool = |name: &str| HostTool { name: name.to_owned(), extension: None };
+    context(&mut scene).host.tools = Some(tools.into_iter().map(tool).collect());
+    let report = pi_subagent_native::present::agents_report(&listing(&scene).await).plain();
+    let dropped: Vec<_> = report.lines().filter(|line| line.contains("lsp: ")).collect();
+    assert_eq!(dropped.len(), 1, "the agent of the user's was written to run here: {report}");
+    let user = Arc::new(User::default());
+    let checks = doctor(scene.spec.cwd.clone(), Arc::clone(&scene.spec.context), user).await;
+    let lacks: Vec<_> = checks.iter().filter(|check| check.message.contains("`lsp`")).collect();
+    assert_eq!(lacks.len(), 1, "{lacks:?}");
+    assert!(lacks[0].message.contains("explorer, ") && lacks[0].message.contains("mine"), "{lacks:?}");
+}
+
+#[tokio::test]
+async fn doctor_says_once_which_agents_lack_the_same_login() {
+    let scene = scene(&json!({ "agents": { "*": { "model": "haiku" } } }));
+    let model = HostModel { model: Some("amazon-bedrock/claude-haiku".into()), ..HostModel::default() };
+    let user = Arc::new(models(model));
+    let checks = doctor(scene.spec.cwd.clone(), Arc::clone(&scene.spec.context), user).await;
+    let said: Vec<_> = checks.iter().filter(|check| check.message.contains("needs a login")).collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    let message = &said[0].message;
+    for part in [
+        "explorer, ",
+        ", own: model `haiku` (from `agents.*`), which is `amazon-bedrock/claude-haiku` here,",
+        "`/login amazon-bedrock`",
+        "`inherit` is your session's",
+    ] {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn findings_about_files_leave_the_columns_of_agents_where_they_are() {
+    let scene = scene(&json!({}));
+    write(&scene, "agent/agents/odd.md", "---\nname: odd\ndescription: d\ncolor: red\n---\nBe.");
+    let report = pi_subagent_native::present::agents_report(&listing(&scene).await);
+    let finding = report.lines.iter().find(|line| line.text.contains("(FRONTMATTER_FIELD_IGNORED)"));
+    assert_eq!(finding.map(|line| line.name.as_str()), Some(""), "{}", report.plain());
 }

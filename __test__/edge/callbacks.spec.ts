@@ -292,7 +292,10 @@ describe("model", () => {
 		});
 		const script = "begin; said 'Done.'; settled";
 		const refused = await new Scene(t, script).run({ config }, undefined, model({ variables: ["THE_KEY"] }));
-		assert.match(textOf(refused), /^model `anthropic\/claude-sonnet` .*`\/login anthropic`, or set THE_KEY/);
+		assert.match(
+			textOf(refused),
+			/^model `sonnet` .*, which is `anthropic\/claude-sonnet` here, .*`\/login anthropic`, or set THE_KEY/,
+		);
 		assert.equal(refused.details.error?.code, "INVALID_INPUT");
 		const fine = await new Scene(t, script).run({ config }, undefined, model({ hasLogin: true }));
 		assert.equal(textOf(fine), "Done.");

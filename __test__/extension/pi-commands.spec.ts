@@ -51,7 +51,7 @@ for (const version of piVersions) {
 				stdout,
 				/hidden +by another agent of the same name\n· tester +\(builtin\): the user agent takes effect/,
 			);
-			assert.match(stdout, /✗ FRONTMATTER_SYNTAX +\S*\/\.pi\/agent\/agents\/broken\.md:2:\d+: /);
+			assert.match(stdout, /✗ \S*\/\.pi\/agent\/agents\/broken\.md:2:\d+: .* \(FRONTMATTER_SYNTAX\)/);
 		});
 
 		test("print mode: usage for what is no subcommand", async () => {

@@ -245,6 +245,15 @@ pub enum DropReason {
     NotInSnapshot,
 }
 
+impl DroppedTool {
+    /// Whether the machine lacks it, or its configuration leaves it out, as a builtin agent has to expect: nobody wrote that
+    /// for this machine.
+    #[must_use]
+    pub fn is_lack(&self) -> bool {
+        matches!(self.reason, DropReason::NotAvailable | DropReason::LspNotAllowed)
+    }
+}
+
 impl DropReason {
     /// Whether no setting and no package changes it while the agent's file stays as it is.
     fn is_lasting(self) -> bool {

@@ -137,8 +137,9 @@ fn noted(area: &'static str, diagnostic: &Diagnostic) -> Check {
 fn agents(listing: &Listing) -> Vec<Check> {
     let names: Vec<&str> = listing.agents.iter().map(|listed| listed.agent.name.as_str()).collect();
     let mut checks = vec![Check::new("agents", Status::Ok, names.join(", "))];
-    // What several agents do without is said once.
+    // What several agents do without is said once, and so is what keeps several from running.
     let mut dropped: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut models: Vec<(String, Vec<&str>)> = Vec::new();
     for Listed { agent, plan, values, notices, .. } in &listing.agents {
         let given = values.given();
         if !given.is_empty() {
@@ -152,11 +153,8 @@ fn agents(listing: &Listing) -> Vec<Check> {
         );
         match plan {
             Ok(plan) => {
-                for reason in plan.dropped.iter().map(ToString::to_string) {
-                    match dropped.iter_mut().find(|(known, _)| *known == reason) {
-                        Some((_, without)) => without.push(&agent.name),
-                        None => dropped.push((reason, vec![&agent.name])),
-                    }
+                for reason in &plan.dropped {
+                    group(&mut dropped, reason.to_string(), &agent.name);
                 }
             }
             Err(off @ CannotRun::Off(_)) => {
@@ -167,9 +165,7 @@ fn agents(listing: &Listing) -> Vec<Check> {
             Err(unusable @ CannotRun::Launcher(_)) => {
                 checks.push(Check::new("agents", Status::Error, format!("{}: {unusable}", agent.name)));
             }
-            Err(unusable @ CannotRun::Model(_)) => {
-                checks.push(Check::new("agents", Status::Warning, format!("{}: {unusable}", agent.name)));
-            }
+            Err(unusable @ CannotRun::Model(_)) => group(&mut models, unusable.to_string(), &agent.name),
             Err(error) => {
                 // A builtin waits for its package; another agent was written to run here.
                 let is_builtin = agent.source == Source::Builtin;
@@ -178,11 +174,23 @@ fn agents(listing: &Listing) -> Vec<Check> {
             }
         }
     }
-    checks.extend(dropped.into_iter().map(|(reason, without)| {
-        Check::new("agents", Status::Info, format!("{}: {reason}", without.join(", ")))
-    }));
+    let said = |status| {
+        move |(finding, agents): (String, Vec<&str>)| {
+            Check::new("agents", status, format!("{}: {finding}", agents.join(", ")))
+        }
+    };
+    checks.extend(models.into_iter().map(said(Status::Warning)));
+    checks.extend(dropped.into_iter().map(said(Status::Info)));
     checks.extend(listing.diagnostics.iter().map(|diagnostic| noted("agents", diagnostic)));
     checks
+}
+
+/// Notes that a finding is about this agent, too.
+fn group<'a>(findings: &mut Vec<(String, Vec<&'a str>)>, finding: String, agent: &'a str) {
+    match findings.iter_mut().find(|(known, _)| *known == finding) {
+        Some((_, agents)) => agents.push(agent),
+        None => findings.push((finding, vec![agent])),
+    }
 }
 
 /// The user's extensions that watch tool calls, and whether children load them.

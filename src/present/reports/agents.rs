@@ -65,7 +65,10 @@ fn agent(report: &mut Report, listed: &Listed) {
     if !gates.is_empty() {
         report.lines.push(below("gates", &gates.join(", ")));
     }
-    for dropped in plan.iter().flat_map(|plan| &plan.dropped) {
+    // What a builtin has to do without, `doctor` says once for all of them.
+    let is_builtin = *source == Source::Builtin;
+    let dropped = plan.iter().flat_map(|plan| &plan.dropped);
+    for dropped in dropped.filter(|dropped| !is_builtin || !dropped.is_lack()) {
         report.lines.push(below("without", &format!("{}: {}", dropped.tool, dropped.reason)));
     }
     report.lines.extend(notices.iter().map(|notice| below("without", notice)));
@@ -84,7 +87,8 @@ fn diagnostic(diagnostic: &Diagnostic) -> ReportLine {
         Severity::Warning => Mark::Warning,
         Severity::Info => Mark::Info,
     };
-    line(mark, diagnostic.code, &diagnostic.to_string())
+    // A code is longer than names are, and would move the column of all of them.
+    line(mark, "", &format!("{diagnostic} ({})", diagnostic.code))
 }
 
 fn line(mark: Mark, name: &str, text: &str) -> ReportLine {

@@ -11,7 +11,7 @@ use super::refusal::Refusal;
 use super::resolve::{ResolvedRun, Withheld, resolve};
 use super::settings::CallSettings;
 use super::values::usable_model;
-use crate::agent::{DropReason, Source, ToolPlan};
+use crate::agent::{Source, ToolPlan};
 use crate::process::{Cancel, CancelReason};
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
@@ -141,11 +141,9 @@ impl<'a> Call<'a> {
         builder.sandbox = Some(resolved.sandbox.clone());
         builder.withheld = resolved.withheld(&plan);
         builder.diagnostics.extend(resolved.notices.iter().cloned());
-        // Nobody wrote a builtin for this machine: what it has to do without is said by `doctor` and `agents`.
+        // What a builtin has to do without is said by `doctor`.
         let is_builtin = resolved.agent.source == Source::Builtin;
-        let dropped = plan.dropped.iter().filter(|dropped| {
-            !is_builtin || !matches!(dropped.reason, DropReason::NotAvailable | DropReason::LspNotAllowed)
-        });
+        let dropped = plan.dropped.iter().filter(|dropped| !is_builtin || !dropped.is_lack());
         builder.diagnostics.extend(dropped.map(ToString::to_string));
         Ok(AdmittedRun { spec, resolved, plan, builder, tree_lock: None, work_there: None })
     }

@@ -26,9 +26,13 @@ pub enum UnusableModel {
     },
     /// pi has no login for its provider.
     #[error(
-        "model `{model}` (from {from}) needs a login for `{provider}`, and this pi has none: {remedy}, or name another model"
+        "{} needs a login for `{provider}`, and this pi has none: {remedy}, or {}",
+        named(asked, model, from),
+        another(from)
     )]
     NoLogin {
+        /// As it was asked for.
+        asked: String,
         /// `provider/id`.
         model: String,
         /// The provider.
@@ -67,7 +71,8 @@ pub(in crate::run) async fn usable_model(
     if !found.has_login && !has_own_login && !config.env.keys().any(is_key) {
         let provider = model.split_once('/').map_or(model.as_str(), |(provider, _)| provider).to_owned();
         let remedy = remedy(&provider, &found.variables);
-        return Err(UnusableModel::NoLogin { model, provider, remedy, from: source.clone() });
+        let (asked, from) = (asked.clone(), source.clone());
+        return Err(UnusableModel::NoLogin { asked, model, provider, remedy, from });
     }
     Ok(Some(model))
 }
@@ -96,6 +101,23 @@ impl HostModel {
         let ids: Vec<String> = self.known.iter().map(id).collect();
         let whole = nearest(asked, self.known.iter().map(String::as_str));
         suggestion(whole.or_else(|| nearest(asked, ids.iter().map(String::as_str))))
+    }
+}
+
+/// The model as it was asked for, and what pi takes that for.
+fn named(asked: &str, model: &str, from: &ValueSource) -> String {
+    let is_whole = asked == model || asked.strip_prefix(model).is_some_and(|rest| rest.starts_with(':'));
+    if is_whole {
+        return format!("model `{model}` (from {from})");
+    }
+    format!("model `{asked}` (from {from}), which is `{model}` here,")
+}
+
+/// How to do without the login.
+fn another(from: &ValueSource) -> &'static str {
+    match from {
+        ValueSource::Call => "name another model",
+        _ => "name another model with `agents.NAME.model`, where `inherit` is your session's",
     }
 }
 
