@@ -559,6 +559,11 @@ export interface BackgroundRun {
   startedMs?: number
   /** When it ended. */
   endedMs?: number
+  /**
+   * How long it had run when it was last resumed, in milliseconds; 0 for one that was not. `startedMs` is when its last
+   * part got its turn.
+   */
+  ranBeforeMs: number
   /** When its transcript will be archived. */
   archiveAtMs?: number
   /** When its transcript was archived. */

@@ -291,6 +291,7 @@ fn info_reports_every_fact_of_a_run() {
         directory: Some("~/sessions/1a2b3c4d".into()),
         is_kept: true,
         times_resumed: 2,
+        ran_before_ms: 300_000,
         ..runs().remove(1)
     };
     let archived = BackgroundRun {

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { listSpawnable } from "../../index.js";
+import { type BackgroundRun, listSpawnable } from "../../index.js";
 import {
 	announces,
 	archivedOf,
@@ -640,6 +640,8 @@ describe("several processes", () => {
 		assert.match((await here.command("info last")).text, /there is no run `last`/);
 		const seen = await here.run(end.runId, ({ state, transcript }) => state === "running" && !!transcript);
 		assert.deepEqual([seen.isOurs, seen.session], [false, "two"]);
+		await until(() => existsSync(seen.transcript ?? ""), "the session of its child");
+		assert.match((await here.does(`info ${end.runId}`)).text, /session id +(?!not known)\S+/);
 		await here.does(`send ${talk.runId} now come home`);
 		const stopped = await here.does(`stop ${end.runId}`);
 		assert.match(stopped.text, /stopped/i);
@@ -658,6 +660,7 @@ describe("several processes", () => {
 		const [here, there] = [Here.open(scene), Elsewhere.open(scene, { sessionId: "two" })];
 		const { runId } = await here.started();
 		await here.heard();
+		const before = await here.run(runId, ({ state }) => state === "ended");
 		const env = plays([gate(), { say: "Again." }]);
 		Object.assign(scene.options.env ?? {}, env);
 		const reports = await Promise.all([here.command(`resume ${runId}`), there.command(`resume ${runId}`)]);
@@ -670,6 +673,10 @@ describe("several processes", () => {
 		assert.match((await here.heard()).text, /Status: success/);
 		const run = await here.run(runId, ({ state }) => state === "ended");
 		assert.deepEqual([run.status, run.timesResumed, here.messages.length], ["success", 1, 2]);
+		// What it took before counts on.
+		const lasted = ({ startedMs = 0, endedMs = 0 }: BackgroundRun) => endedMs - startedMs;
+		assert.deepEqual([before.ranBeforeMs, run.ranBeforeMs], [0, lasted(before)]);
+		assert.match((await here.does(`info ${runId}`)).text, /runtime +\S+, \S+ of it since it was resumed/);
 	});
 });
 

@@ -29,6 +29,7 @@ export function aRun(run: Partial<BackgroundRun> = {}): BackgroundRun {
 		notes: [],
 		tools: [],
 		timesResumed: 0,
+		ranBeforeMs: 0,
 		isOurs: true,
 		isForeground: false,
 		...run,

@@ -118,6 +118,7 @@ export function backgroundRun(runId: string, more: Partial<BackgroundRun> = {}):
 		notes: [],
 		tools: ["read"],
 		timesResumed: 0,
+		ranBeforeMs: 0,
 		isOurs: true,
 		isForeground: false,
 		...more,

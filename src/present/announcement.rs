@@ -100,9 +100,8 @@ impl DeliveryBody {
     pub(crate) fn stats_of(run: &BackgroundRun) -> String {
         let usage = &run.progress.usage;
         let mut parts = Vec::new();
-        if let (Some(started), Some(ended)) = (run.started_ms, run.ended_ms) {
-            parts.push(format!("runtime {}", figures::between(started, ended)));
-        }
+        let lasted = run.ended_ms.and_then(|ended| run.runtime(ended));
+        parts.extend(lasted.map(|lasted| format!("runtime {}", figures::duration(lasted))));
         let sent = usage.sent();
         parts.push(format!(
             "tokens {} (in {} / out {})",
@@ -207,6 +206,7 @@ fn announced(run: &BackgroundRun, room: usize) -> Value {
         "transcript": run.transcript,
         "startedMs": run.started_ms,
         "endedMs": run.ended_ms,
+        "ranBeforeMs": (run.ran_before_ms > 0).then_some(run.ran_before_ms),
         "notes": (!run.notes.is_empty()).then_some(&run.notes),
     });
     if let Some(fields) = details.as_object_mut() {

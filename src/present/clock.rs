@@ -63,11 +63,6 @@ impl Clock {
             _ => format!("{} ago", figures::between(ms, self.now_ms)),
         }
     }
-
-    /// How long ago a time was.
-    pub(super) fn since(&self, ms: i64) -> String {
-        figures::between(ms, self.now_ms)
-    }
 }
 
 #[cfg(test)]

@@ -53,11 +53,10 @@ pub(super) fn standing(run: &BackgroundRun, clock: &Clock) -> String {
         (None, position) => position.map(|place| format!(", place {place}")),
     };
     let place = place.filter(|_| run.is_queued());
-    let lasted = match (run.started_ms, run.ended_ms) {
-        (Some(started), None) if run.is_live() => Some(format!(" {}", clock.since(started))),
-        (Some(started), Some(ended)) => Some(format!(" after {}", figures::between(started, ended))),
-        _ => None,
-    };
+    let before = if run.is_live() { " " } else { " after " };
+    let is_known = run.is_live() || run.ended_ms.is_some();
+    let lasted = run.runtime(clock.now_ms()).filter(|_| is_known);
+    let lasted = lasted.map(|lasted| format!("{before}{}", figures::duration(lasted)));
     let since = run.ended_ms.map(|ended| format!(", {}", clock.distance(ended)));
     let more: String = [place, lasted, since].into_iter().flatten().collect();
     format!("{}{more}", state(run))

@@ -1,6 +1,7 @@
 //! A background run as plain data, as it is stored and as readers see it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -173,6 +174,8 @@ pub struct BackgroundRun {
     pub archived_ms: Option<i64>,
     /// What it had spent when it was last resumed.
     pub spent_before: Usage,
+    /// How long it had run when it was last resumed, in milliseconds.
+    pub ran_before_ms: u64,
     /// The requested hard timeout.
     pub timeout_ms: Option<u64>,
     /// The JSON Schema of the result that its call asked for.
@@ -240,6 +243,14 @@ impl BackgroundRun {
         }
     }
 
+    /// How long it has run until `now_ms`, or ran: all of its parts, if it was resumed. `None` before it has its slot.
+    #[must_use]
+    pub fn runtime(&self, now_ms: i64) -> Option<Duration> {
+        let last = self.ended_ms.unwrap_or(now_ms).saturating_sub(self.started_ms?);
+        let last = u64::try_from(last).unwrap_or_default();
+        Some(Duration::from_millis(self.ran_before_ms.saturating_add(last)))
+    }
+
     /// Whether it is queued or under way.
     #[must_use]
     pub fn is_live(&self) -> bool {
@@ -289,6 +300,18 @@ mod tests {
             assert!(written.get(transient).is_none(), "{transient}");
         }
         assert_eq!(BackgroundRun::from_json(&written.to_string()).expect("it was written here"), run);
+    }
+
+    #[test]
+    fn a_run_lasts_as_long_as_all_of_its_parts() {
+        let run = BackgroundRun { created_ms: 1_000, ..BackgroundRun::default() };
+        assert_eq!(run.runtime(9_000), None, "it waits for its slot");
+        let run = BackgroundRun { started_ms: Some(5_000), ..run };
+        assert_eq!(run.runtime(9_000), Some(Duration::from_secs(4)));
+        let run = BackgroundRun { ended_ms: Some(8_000), ..run };
+        assert_eq!(run.runtime(9_000), Some(Duration::from_secs(3)));
+        let run = BackgroundRun { ran_before_ms: 60_000, ..run };
+        assert_eq!(run.runtime(9_000), Some(Duration::from_secs(63)));
     }
 
     #[test]

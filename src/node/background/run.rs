@@ -60,6 +60,9 @@ pub struct BackgroundRun {
     pub started_ms: Option<i64>,
     /// When it ended.
     pub ended_ms: Option<i64>,
+    /// How long it had run when it was last resumed, in milliseconds; 0 for one that was not. `startedMs` is when its last
+    /// part got its turn.
+    pub ran_before_ms: f64,
     /// When its transcript will be archived.
     pub archive_at_ms: Option<i64>,
     /// When its transcript was archived.
@@ -110,7 +113,8 @@ object_into_js! { |run: background::BackgroundRun| BackgroundRun {
     state: run.state(), status: run.status(),
     key, run_id, session_key, session, label, agent, task, model, thinking, cwd, cleanup, is_kept, outcome, error,
     created_ms, started_ms, ended_ms, archive_at_ms, archived_ms, directory, transcript, child_session_id, result,
-    partial, notes, tools, sandbox, supervision, times_resumed, is_ours, is_foreground,
+    partial, notes, tools, sandbox, supervision, times_resumed, ran_before_ms, is_ours,
+    is_foreground,
     position: run.progress.position,
     behind: run.progress.behind,
     asks: run.progress.asks,

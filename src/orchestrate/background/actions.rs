@@ -16,6 +16,8 @@ use crate::run::{
     ActionOutcome, BackgroundRun, CallSettings, HostCallbacks, LiveSnapshot, Resumption, RunId, RunOverrides,
     RunSpec, RunState, Timeout, blocking, cannot_go_on, prepare_with, spawn_task,
 };
+use crate::store::now_ms;
+use crate::text::figures::millis;
 
 /// How long `stop` waits for a run to end.
 const STOPPING: Duration = Duration::from_secs(10);
@@ -245,6 +247,7 @@ fn resumed(run: &BackgroundRun) -> BackgroundRun {
         notes: Vec::new(),
         is_kept: false,
         spent_before: run.progress.usage.clone(),
+        ran_before_ms: run.runtime(now_ms()).map_or(run.ran_before_ms, millis),
         times_resumed: run.times_resumed + 1,
         host_pid: Some(std::process::id()),
         is_ours: true,

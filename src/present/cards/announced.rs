@@ -50,6 +50,7 @@ struct AnnouncedRun {
     partial: Option<String>,
     transcript: Option<String>,
     started_ms: Option<f64>,
+    ran_before_ms: Option<f64>,
     ended_ms: Option<f64>,
     notes: Option<Vec<String>>,
 }
@@ -122,7 +123,9 @@ impl AnnouncedRun {
             ])
         };
         let time = match (self.started_ms, self.ended_ms) {
-            (Some(started), Some(ended)) => super::tasks::clock(ended - started, false),
+            (Some(started), Some(ended)) => {
+                super::tasks::clock(ended - started + self.ran_before_ms.unwrap_or_default(), false)
+            }
             _ => String::new(),
         };
         Row::line([

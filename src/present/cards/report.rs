@@ -63,14 +63,18 @@ pub(super) fn stored_lines(lines: &[StoredLine]) -> Drawing {
 /// Lines of a report, one column in from the left like pi's own messages.
 #[must_use]
 pub fn report_drawing(lines: &[ReportLine]) -> Drawing {
-    indented(lines.iter().map(row).collect(), 1)
+    let has_marks = lines.iter().any(|line| !line.mark.sign().is_empty());
+    indented(lines.iter().map(|line| row(line, has_marks)).collect(), 1)
 }
 
-fn row(ReportLine { mark, name, text, indent }: &ReportLine) -> Row {
+/// `has_marks`: others have one, and names stand below each other.
+fn row(ReportLine { mark, name, text, indent }: &ReportLine, has_marks: bool) -> Row {
     let margin = " ".repeat(STEP * usize::from((*indent).min(MAX_INDENT)));
     let mut lead = vec![Span::new("muted", margin)];
     if !mark.sign().is_empty() {
         lead.push(Span::new(mark.color(), format!("{} ", mark.sign())));
+    } else if has_marks && *indent == 0 && *mark == Mark::None && !name.is_empty() {
+        lead.push(Span::new("muted", " ".repeat(STEP)));
     }
     let words = Span::new(if mark.sign().is_empty() { mark.color() } else { "toolOutput" }, text);
     let name = Span::new("accent", folded(name));
@@ -80,4 +84,28 @@ fn row(ReportLine { mark, name, text, indent }: &ReportLine) -> Row {
         (false, false) => (Some(name), vec![words]),
     };
     Fit::Text { lead, label, spans, most: None, more: Vec::new() }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The columns before each name.
+    fn leads(lines: &[ReportLine]) -> Vec<usize> {
+        let lead = |row: &Row| match &row.fit {
+            Fit::Text { lead, .. } => lead.iter().map(|span| span.text.chars().count()).sum(),
+            other => panic!("{other:?}"),
+        };
+        report_drawing(lines).iter().map(lead).collect()
+    }
+
+    #[test]
+    fn names_stand_below_each_other_whether_their_lines_have_marks_or_not() {
+        let marked = ReportLine::new(Mark::Running, "state", "running 5s");
+        let plain = ReportLine::new(Mark::None, "task", "Look.");
+        let below = ReportLine { indent: 1, ..ReportLine::new(Mark::None, "tools", "read") };
+        assert_eq!(leads(&[marked.clone(), plain.clone(), below.clone()]), [2, 2, 2]);
+        assert_eq!(leads(&[plain.clone(), below]), [0, 2], "without marks nothing is moved");
+        assert_eq!(leads(&[marked, ReportLine::new(Mark::None, "", "words")]), [2, 0], "words have no name");
+    }
 }

@@ -35,7 +35,8 @@ pub fn info_report(run: &BackgroundRun, clock: &Clock) -> Report {
     } else {
         facts.say("session key", &run.session_key);
     }
-    facts.say("session id", run.child_session_id.as_deref().unwrap_or("not known"));
+    let unknown = if run.is_live() { "not known before its child has begun" } else { "not known" };
+    facts.say("session id", run.child_session_id.as_deref().unwrap_or(unknown));
     let transcript = run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned());
     facts.say("transcript", transcript.as_deref().unwrap_or("none"));
     facts.maybe("files", run.directory.as_deref().map(|path| path.to_string_lossy()).as_deref());
@@ -82,8 +83,10 @@ fn times(facts: &mut Facts, run: &BackgroundRun, clock: &Clock) {
     facts.say("accepted", &clock.at(run.created_ms));
     if let Some(started) = run.started_ms {
         facts.say("started", &clock.at(started));
-        let ended = run.ended_ms.unwrap_or(clock.now_ms());
-        facts.say("runtime", &figures::between(started, ended));
+        let last = figures::between(started, run.ended_ms.unwrap_or(clock.now_ms()));
+        let all = run.runtime(clock.now_ms()).filter(|_| run.ran_before_ms > 0);
+        let runtime = all.map(|all| format!("{}, {last} of it since it was resumed", figures::duration(all)));
+        facts.say("runtime", &runtime.unwrap_or(last));
     }
     if let Some(ended) = run.ended_ms {
         facts.say("ended", &clock.at(ended));

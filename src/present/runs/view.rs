@@ -36,6 +36,9 @@ pub(super) struct ShownRun {
     created_ms: f64,
     started_ms: Option<f64>,
     ended_ms: Option<f64>,
+    /// How long it had run when it was last resumed.
+    #[serde(default)]
+    ran_before_ms: f64,
     usage: Spent,
     retry: Option<Retry>,
     #[serde(default)]
@@ -100,11 +103,14 @@ impl ShownRun {
         brief(model.split_once('/').map_or(model, |(_, name)| name))
     }
 
-    /// How long it has run, or ran; while it is queued, how long it waits.
+    /// How long it has run, or ran, in all of its parts; while it is queued, how long it waits.
     pub(super) fn elapsed(&self, now_ms: i64) -> String {
         #[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
         let end = self.ended_ms.unwrap_or(now_ms as f64);
-        let ms = (end - self.started_ms.unwrap_or(self.created_ms)).max(0.0);
+        let ms = match self.started_ms {
+            Some(started) => (end - started).max(0.0) + self.ran_before_ms,
+            None => (end - self.created_ms).max(0.0),
+        };
         let time = Duration::try_from_secs_f64(ms / 1_000.0).unwrap_or_default();
         if self.is_live() { figures::ticking(time) } else { figures::duration(time) }
     }

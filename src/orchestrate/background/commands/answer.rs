@@ -22,7 +22,7 @@ use crate::process::Detached;
 use crate::run::{
     BackgroundRun, CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, blocking, list_agents,
 };
-use crate::transcript::{Transcript, Wanted, read_transcript};
+use crate::transcript::{Transcript, Wanted, read_transcript, session_id};
 
 /// The error of a run without a transcript.
 pub(in super::super) const NO_TRANSCRIPT: &str = "it has no transcript";
@@ -115,7 +115,7 @@ async fn answer_on(
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Report {
     let (wanted, outcome) = match command {
-        RunCommand::Info => return info_report(run, clock),
+        RunCommand::Info => return info_report(&with_child_session(run).await, clock),
         RunCommand::Log { limit, tools } => {
             let transcript = read(view, run, Wanted { entries: limit, tools }).await;
             return log_report(run, &transcript, limit, clock);
@@ -140,6 +140,15 @@ async fn answer_on(
         Ok(outcome) => action_report(run, outcome),
         Err(why) => refused_report(run, wanted, &why),
     }
+}
+
+/// The run with the id of its child's session, which a run under way has only in the file of that session.
+async fn with_child_session(run: &BackgroundRun) -> BackgroundRun {
+    let mut run = run.clone();
+    if let Some(transcript) = run.transcript.clone().filter(|_| run.child_session_id.is_none()) {
+        run.child_session_id = blocking(move || session_id(&transcript).ok().flatten()).await;
+    }
+    run
 }
 
 fn surroundings(view: &ConversationView, host: Option<CommandHost>) -> (PathBuf, Arc<HostContext>) {
