@@ -604,6 +604,8 @@ export interface BackgroundRun {
   text?: string
   /** How often it was resumed, from 0. */
   timesResumed: number
+  /** True when its child works in a tree of its own, which `diff` shows once it has ended. */
+  isIsolated: boolean
   /** True when it runs in this process. */
   isOurs: boolean
   /** True when a call waits for it. It is listed until it ends, and never stored. */

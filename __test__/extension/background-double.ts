@@ -30,6 +30,7 @@ export function aRun(run: Partial<BackgroundRun> = {}): BackgroundRun {
 		tools: [],
 		timesResumed: 0,
 		ranBeforeMs: 0,
+		isIsolated: false,
 		isOurs: true,
 		isForeground: false,
 		...run,

@@ -119,6 +119,7 @@ export function backgroundRun(runId: string, more: Partial<BackgroundRun> = {}):
 		tools: ["read"],
 		timesResumed: 0,
 		ranBeforeMs: 0,
+		isIsolated: false,
 		isOurs: true,
 		isForeground: false,
 		...more,

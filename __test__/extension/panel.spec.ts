@@ -78,6 +78,18 @@ describe("the list", () => {
 		assert.equal(panel.foot, "enter open  s stop  m message  i info  l log  a all sessions  ? keys  escape close");
 	});
 
+	it("names the key for what an isolated run has changed, once it has ended", async () => {
+		const run = aRun({ label: "fix", isIsolated: true });
+		const { panel, background } = await open(run);
+		assert.doesNotMatch(panel.foot, /diff/);
+		background.now(over(run));
+		await passing(200);
+		assert.match(panel.foot, /^enter open {2}r resume {2}d diff {2}/);
+		background.now(over(run, { isIsolated: false }));
+		await passing(200);
+		assert.doesNotMatch(panel.foot, /diff/);
+	});
+
 	it("keeps the chosen run while others come and go", async () => {
 		const [one, two, three] = [aRun({ label: "three" }), aRun({ label: "two" }), aRun({ label: "one" })];
 		const { panel, background } = await open(one, two, three);

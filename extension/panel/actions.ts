@@ -74,6 +74,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 			...(asks(run) ? [["answer", "question"] as const] : []),
 			isLive(run) ? ["stop", "stop"] : ["resume", "resume"],
 			...(isLive(run) && run.isForeground ? [["background", "background"] as const] : []),
+			...(!isLive(run) && run.isIsolated ? [["diff", "diff"] as const] : []),
 			["message", "message"],
 			["info", "info"],
 			["log", "log"],

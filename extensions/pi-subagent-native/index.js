@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 fb0be873765f1cc5. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 cf7605343019e7cd. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6352,8 +6352,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 fb0be873765f1cc5"}.`)) return void 0;
-  const [version] = "0.1.0 fb0be873765f1cc5".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 cf7605343019e7cd"}.`)) return void 0;
+  const [version] = "0.1.0 cf7605343019e7cd".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7508,6 +7508,7 @@ function runActions(host, callbacks, answer2) {
       ...asks(run) ? [["answer", "question"]] : [],
       isLive(run) ? ["stop", "stop"] : ["resume", "resume"],
       ...isLive(run) && run.isForeground ? [["background", "background"]] : [],
+      ...!isLive(run) && run.isIsolated ? [["diff", "diff"]] : [],
       ["message", "message"],
       ["info", "info"],
       ["log", "log"]

@@ -128,6 +128,7 @@ impl LiveSnapshot {
 /// A background run. All texts are sanitized and bounded. Times are milliseconds since 1970 in UTC.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the run")]
 pub struct BackgroundRun {
     /// A random UUID, the run's key in the store.
     pub key: String,
@@ -176,6 +177,8 @@ pub struct BackgroundRun {
     pub spent_before: Usage,
     /// How long it had run when it was last resumed, in milliseconds.
     pub ran_before_ms: u64,
+    /// Whether its child works in a tree of its own.
+    pub is_isolated: bool,
     /// The requested hard timeout.
     pub timeout_ms: Option<u64>,
     /// The JSON Schema of the result that its call asked for.

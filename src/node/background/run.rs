@@ -8,6 +8,7 @@ use crate::orchestrate::background;
 
 /// A run that goes on without its caller. All texts are sanitized; times are milliseconds since 1970 in UTC.
 #[napi(object, object_from_js = false)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the run")]
 pub struct BackgroundRun {
     /// A random UUID; the run is stored under it.
     pub key: String,
@@ -103,6 +104,8 @@ pub struct BackgroundRun {
     pub text: Option<String>,
     /// How often it was resumed, from 0.
     pub times_resumed: u32,
+    /// True when its child works in a tree of its own, which `diff` shows once it has ended.
+    pub is_isolated: bool,
     /// True when it runs in this process.
     pub is_ours: bool,
     /// True when a call waits for it. It is listed until it ends, and never stored.
@@ -113,7 +116,7 @@ object_into_js! { |run: background::BackgroundRun| BackgroundRun {
     state: run.state(), status: run.status(),
     key, run_id, session_key, session, label, agent, task, model, thinking, cwd, cleanup, is_kept, outcome, error,
     created_ms, started_ms, ended_ms, archive_at_ms, archived_ms, directory, transcript, child_session_id, result,
-    partial, notes, tools, sandbox, supervision, times_resumed, ran_before_ms, is_ours,
+    partial, notes, tools, sandbox, supervision, times_resumed, ran_before_ms, is_isolated, is_ours,
     is_foreground,
     position: run.progress.position,
     behind: run.progress.behind,

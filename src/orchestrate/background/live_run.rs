@@ -130,6 +130,7 @@ impl LiveRun {
     pub(super) fn note_prepared(&self, ready: &AdmittedRun) {
         self.change(|run| {
             run.tools = ready.tools().to_vec();
+            run.is_isolated = ready.resolved.is_isolated;
             run.model.clone_from(&ready.resolved.model);
             run.thinking.clone_from(&ready.resolved.thinking);
         });
