@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import {
 	call,
 	delegate,
@@ -12,20 +12,16 @@ import {
 	type ModelRequest,
 	onStage,
 	piVersions,
+	type RpcSession,
 	runJson,
 	runOf,
-	runPrint,
-	type Stage,
+	Stage,
 	say,
+	startRpc,
 	textOf,
 } from "../support/pi.ts";
 
 const request = (agent: string) => delegate({ agent, task: "say hello" });
-
-async function ended(stage: Stage, agent = "explorer") {
-	const { log } = await runJson(stage.world, request(agent));
-	return lastEnd(log);
-}
 
 function skill(stage: Stage, name: string): void {
 	const text = `---\nname: ${name}\ndescription: What ${name} is for.\n---\nDo it.\n`;
@@ -34,38 +30,67 @@ function skill(stage: Stage, name: string): void {
 
 for (const version of piVersions) {
 	describe(`settings of agents in pi ${version}`, () => {
+		// Settings count from the next call on, so one pi does for most of these.
+		let stage: Stage;
+		let rpc: RpcSession;
+		before(async () => {
+			stage = await Stage.open({ version });
+			for (const name of ["alpha", "beta"]) skill(stage, name);
+			rpc = startRpc(stage.world);
+		});
+		after(async () => {
+			await rpc.close();
+			await stage.close();
+		});
+
+		async function ended(agent = "explorer") {
+			await rpc.prompt(request(agent));
+			return lastEnd(rpc.log);
+		}
+
 		test("name a model as pi does, with a thinking level behind it", async () => {
-			await onStage({ version }, async (stage) => {
-				stage.configure({ agents: { explorer: { model: "thinker:high" } } });
-				const end = await ended(stage);
-				assert.equal(textOf(end), "hello");
-				assert.equal(runOf(end).model, "scripted/scripted-thinker");
-				const [child] = stage.childRequests();
-				assert.deepEqual([child?.model, child?.reasoning], ["scripted-thinker", "high"]);
-			});
+			stage.configure({ agents: { explorer: { model: "thinker:high" } } });
+			const end = await ended();
+			assert.equal(textOf(end), "hello");
+			assert.equal(runOf(end).model, "scripted/scripted-thinker");
+			const child = stage.childRequests().at(-1);
+			assert.deepEqual([child?.model, child?.reasoning], ["scripted-thinker", "high"]);
 		});
 
 		test("refuse a model without a login before the start, and say what to do", async () => {
-			await onStage({ version }, async (stage) => {
-				stage.configure({ agents: { explorer: { model: "sonnet" }, tester: { model: "anthropic/sonnet" } } });
-				for (const agent of ["explorer", "tester"]) {
-					const end = await ended(stage, agent);
-					assert.equal(detailsOf(end).error?.code, "INVALID_INPUT", textOf(end));
-					assert.match(textOf(end), /sonnet/);
-					assert.ok(textOf(end).includes(`agents.${agent}`), textOf(end));
-				}
-				const end = await ended(stage, "tester");
-				assert.match(textOf(end), /`\/login anthropic`, or set .*ANTHROPIC_API_KEY/);
-				assert.equal(stage.childRequests().length, 0);
-				for (const command of ["agents", "doctor"]) {
-					const { stdout } = await runPrint(stage.world, `/subagents ${command}`);
-					assert.match(stdout, /agents\.tester.* needs a login for `anthropic`, .*ANTHROPIC_API_KEY/, command);
-				}
-				// One that the child is given its key for is tried.
-				stage.configure({ agents: { explorer: { model: "scripted-thinkr" } } });
-				const unknown = textOf(await ended(stage));
-				assert.match(unknown, /not found.*did you mean `scripted-thinker`/s);
-			});
+			const from = stage.server.requests.length;
+			stage.configure({ agents: { explorer: { model: "sonnet" }, tester: { model: "anthropic/sonnet" } } });
+			for (const agent of ["explorer", "tester"]) {
+				const end = await ended(agent);
+				assert.equal(detailsOf(end).error?.code, "INVALID_INPUT", textOf(end));
+				assert.match(textOf(end), /sonnet/);
+				assert.ok(textOf(end).includes(`agents.${agent}`), textOf(end));
+			}
+			assert.match(textOf(await ended("tester")), /`\/login anthropic`, or set .*ANTHROPIC_API_KEY/);
+			assert.equal(stage.childRequests(from).length, 0);
+			for (const command of ["agents", "doctor"]) {
+				assert.match(
+					await rpc.told(`/subagents ${command}`),
+					/agents\.tester.* needs a login for `anthropic`, .*ANTHROPIC_API_KEY/,
+					command,
+				);
+			}
+			// One that the child is given its key for is tried.
+			stage.configure({ agents: { explorer: { model: "scripted-thinkr" } } });
+			assert.match(textOf(await ended()), /not found.*did you mean `scripted-thinker`/s);
+		});
+
+		test("let only the named skills reach a child", async () => {
+			stage.configure({ agents: { explorer: { skills: ["alpha", "betta"] } } });
+			const end = await ended();
+			assert.equal(textOf(end), "hello");
+			const text = stage.childRequests().at(-1)?.systemText ?? "";
+			assert.ok(text.includes("What alpha is for.") && !text.includes("What beta is for."), text);
+			const told = runOf(end).diagnostics ?? [];
+			assert.ok(
+				told.some((line) => line.includes("`betta`; did you mean `beta`?")),
+				told.join("\n"),
+			);
 		});
 
 		test("let the conversation name a model for a background run as pi does", async () => {
@@ -89,23 +114,8 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("let only the named skills reach a child", async () => {
-			await onStage({ version }, async (stage) => {
-				for (const name of ["alpha", "beta"]) skill(stage, name);
-				stage.configure({ agents: { explorer: { skills: ["alpha", "betta"] } } });
-				const end = await ended(stage);
-				assert.equal(textOf(end), "hello");
-				const text = stage.childRequests()[0]?.systemText ?? "";
-				assert.ok(text.includes("What alpha is for.") && !text.includes("What beta is for."), text);
-				const told = runOf(end).diagnostics ?? [];
-				assert.ok(
-					told.some((line) => line.includes("`betta`; did you mean `beta`?")),
-					told.join("\n"),
-				);
-			});
-		});
-
 		test("find agents in further directories, with the names of Claude Code's models", async () => {
+			// A session tells its model of the agents that are there when it starts.
 			await onStage({ version }, async (stage) => {
 				const folder = join(stage.world.home, ".claude", "agents");
 				mkdirSync(folder, { recursive: true });
@@ -114,7 +124,8 @@ for (const version of piVersions) {
 				writeFileSync(join(folder, "mine.md"), text);
 				stage.world.writeAgentDir("TOOLS.md", "Use the tools with care.\n");
 				stage.configure({ agentDirs: ["~/.claude/agents"] });
-				const end = await ended(stage, "mine");
+				const { log } = await runJson(stage.world, request("mine"));
+				const end = lastEnd(log);
 				assert.equal(textOf(end), "hello");
 				const [child] = stage.childRequests();
 				assert.equal(child?.model, "scripted-thinker");

@@ -22,7 +22,7 @@ export interface TuiOptions extends StartOptions {
 export type Sight = string | RegExp | ((screen: string) => boolean);
 
 /** How often the screen is looked at while waiting: a terminal does not tell when it has been drawn. Each look starts tmux. */
-const lookEveryMs = 80;
+const lookEveryMs = 120;
 
 /** How long `waitFor` waits unless told otherwise. */
 const defaultWaitMs = 30_000;

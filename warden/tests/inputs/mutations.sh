@@ -602,5 +602,5 @@ try_abstract_socket() {
 case ${1:-} in
 --list) list ;;
 --fixture) fixture "$2" "$3" ;;
-*) if list | grep -q "^$1 "; then "try_$1"; else exit 64; fi ;;
+*) if command -v "try_$1" >/dev/null; then "try_$1"; else exit 64; fi ;;
 esac

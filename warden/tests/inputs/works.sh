@@ -158,5 +158,6 @@ terminal() {
 
 case ${1:-} in
 --list) list ;;
-*) if list | grep -q "^$1 "; then "$1"; else exit 64; fi ;;
+# A function, which the shell finds without another program.
+*) if [ "$(command -v "$1")" = "$1" ]; then "$1"; else exit 64; fi ;;
 esac
