@@ -32,7 +32,7 @@ impl There {
         fs::create_dir_all(scene.at("clone")).expect("made");
         scene.git_in(&scene.at("clone"), &["init", "-q"]);
         let this = Self { scene, store, tree };
-        this.feed(&["index-pack", "--stdin"], &this.tree.pack);
+        this.feed(&["index-pack", "--stdin"], &fs::read(&this.tree.pack).expect("the pack that is sent"));
         fs::write(this.scene.at("clone/.git/shallow"), format!("{}\n", this.tree.base)).expect("written");
         this.git(&["reset", "-q", "--hard", &this.tree.base]);
         this

@@ -232,12 +232,19 @@ async fn what_does_not_prepare_a_tree_there_is_named() {
                         `isolation.setup` did not prepare the private tree: `far` makes it elsewhere";
         assert_eq!(notices(&result), expected);
         assert_eq!(far.read("prepared"), "");
-        // An agent that asks for it may not work without it.
-        let agent = "---\nname: explorer\nreadonly: false\nisolation: private\nsetup: make\n---\nWrite.\n";
-        fs::write(far.0.path("agent/agents/explorer.md"), agent).expect("an agent");
-        let refused = far.0.run_with(&User::default(), &Control::default()).await.0;
-        let error = refused.details.results[0].error.clone().expect("it is refused");
-        assert!(error.starts_with("launcher: `setup` is not available with `far`"), "{error}");
+        // An agent that asks for it may not work without it, also where it would work in the launcher's directory.
+        for isolation in ["private", "auto"] {
+            let agent = format!(
+                "---\nname: explorer\nreadonly: false\nisolation: {isolation}\nsetup: make\n---\nWrite.\n"
+            );
+            fs::write(far.0.path("agent/agents/explorer.md"), agent).expect("an agent");
+            let refused = far.0.run_with(&User::default(), &Control::default()).await.0;
+            let error = refused.details.results[0].error.clone().expect("it is refused");
+            assert!(
+                error.starts_with("launcher: `setup` is not available with `far`"),
+                "{isolation}: {error}"
+            );
+        }
     }
 }
 
@@ -305,6 +312,13 @@ async fn what_is_doubtful_is_not_taken_over_and_named() {
             "a repository",
             "git init -q sub; cd sub; echo b >b; git add b; commit b; cd ..; echo a >a",
             "`sub` was not taken over: it is a repository of its own",
+            true,
+            false,
+        ),
+        (
+            "a repository whose name has two lines",
+            "n=$(printf 'su\\nb'); git init -q \"$n\"; cd \"$n\"; echo b >b; git add b; commit b; cd ..; echo a >a",
+            "`su b` was not taken over: it is a repository of its own",
             true,
             false,
         ),

@@ -47,6 +47,30 @@ enum Tree {
     There { work: Arc<WorkThere>, launcher: String, notices: Vec<String> },
 }
 
+/// What a private tree is made from.
+struct Origin {
+    store: SnapshotStore,
+    /// The run's directory, and the root of the tree around it.
+    cwd: PathBuf,
+    root: PathBuf,
+}
+
+impl Origin {
+    async fn find(context: &HostContext, config: &Config, at: PathBuf) -> Result<Self, String> {
+        let store = snapshot_store(context, config).await.map_err(|error| unavailable(&error))?;
+        let found = blocking(move || {
+            let cwd = crate::agent::canonical(&at);
+            let root = root_of(&cwd);
+            Self { store, cwd, root }
+        });
+        Ok(found.await)
+    }
+}
+
+fn unavailable(error: &impl std::error::Error) -> String {
+    format!("isolation: private, but unavailable: {}", chain(error))
+}
+
 impl Isolated {
     /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. One that `goes_on`
     /// begins with the branch that it has made before. Returns also the directory that corresponds to `cwd`.
@@ -64,16 +88,9 @@ impl Isolated {
         goes_on: bool,
     ) -> Result<(Self, PathBuf), String> {
         let (context, config, id) = (&*context, &resolved.config, &*id);
-        let unavailable = |why: String| format!("isolation: private, but unavailable: {why}");
-        let store = snapshot_store(context, config).await.map_err(|error| unavailable(chain(&error)))?;
-        let (cwd, root) = blocking(move || {
-            let cwd = crate::agent::canonical(&at);
-            let root = root_of(&cwd);
-            (cwd, root)
-        })
-        .await;
+        let Origin { store, cwd, root } = Origin::find(context, config, at).await?;
         // Its earlier part may have died before its tree was taken over.
-        let lost = recovered(&store, id, config).await.map_err(|error| unavailable(chain(&error)))?;
+        let lost = recovered(&store, id, config).await.map_err(|error| unavailable(&error))?;
         let before = if goes_on { store.open(id).await.ok() } else { None };
         if before.as_ref().and_then(|before| before.applied.as_ref()).is_some_and(|apply| !apply.is_complete)
         {
@@ -82,7 +99,7 @@ impl Isolated {
                  that is lost"
             ));
         }
-        store.set_aside(id).await.map_err(|error| unavailable(chain(&error)))?;
+        store.set_aside(id).await.map_err(|error| unavailable(&error))?;
         let place = layout::private_trees(&context.agent_dir);
         let made = async {
             let snapshot = store.take(id, &root).await?;
@@ -100,7 +117,7 @@ impl Isolated {
             Err(error) => {
                 let _ = store.release(id).await;
                 store.bring_back(id).await;
-                return Err(unavailable(chain(&error)));
+                return Err(unavailable(&error));
             }
         };
         tree.notices.extend(lost.and_then(|lost| lost.kept).map(|kept| {
@@ -135,15 +152,8 @@ impl Isolated {
         launcher: String,
     ) -> Result<(Self, Arc<WorkThere>), String> {
         let (context, config, id) = (&*context, &resolved.config, &*id);
-        let unavailable = |why: String| format!("isolation: private, but unavailable: {why}");
-        let store = snapshot_store(context, config).await.map_err(|error| unavailable(chain(&error)))?;
-        let (cwd, root) = blocking(move || {
-            let cwd = crate::agent::canonical(&at);
-            let root = root_of(&cwd);
-            (cwd, root)
-        })
-        .await;
-        let snapshot = store.take(id, &root).await.map_err(|error| unavailable(chain(&error)))?;
+        let Origin { store, cwd, root } = Origin::find(context, config, at).await?;
+        let snapshot = store.take(id, &root).await.map_err(|error| unavailable(&error))?;
         let place = layout::private_trees(&context.agent_dir);
         let made = async {
             let alive = store.hold_tree(id).await?;
@@ -154,7 +164,7 @@ impl Isolated {
             Ok(made) => made,
             Err(error) => {
                 let _ = store.release(id).await;
-                return Err(unavailable(chain(&error)));
+                return Err(unavailable(&error));
             }
         };
         let mut notices = std::mem::take(&mut tree.notices);

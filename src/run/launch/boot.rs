@@ -1,5 +1,6 @@
 //! Boots a run's child: from its files to the point where it can take its task.
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -189,11 +190,17 @@ impl AdmittedRun {
         // As the protocol has it, which keeps a task from being taken for a command.
         let first = (!protocol.takes_commands()).then(|| protocol.first_bytes(&spec.task));
         let task = first.as_deref().map(String::from_utf8_lossy);
+        let pack = self
+            .work_there
+            .as_deref()
+            .map(|work| fs::read(&work.tree.pack).map_err(FileError::at(&work.tree.pack)).map_err(failed));
+        let pack = pack.transpose()?.unwrap_or_default();
         let payload = Payload {
             prompt: &prompt,
             guard: GUARD,
             task: task.as_deref(),
             tree: self.work_there.as_deref(),
+            pack: &pack,
         };
         let Launch { command, preamble, heard } =
             resolved.launcher.command(plain, self.job(&files.run_id), payload);

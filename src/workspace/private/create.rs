@@ -14,7 +14,7 @@ use super::copy::copy_listed;
 use crate::files::{FileError, open, private};
 use crate::workspace::root::RepositoryDirs;
 use crate::workspace::snapshot::{
-    Call, SHOWN, Snapshot, SnapshotError, SnapshotStore, copy_with_time, named, off_thread,
+    Call, SHOWN, Snapshot, SnapshotError, SnapshotStore, copy_with_time, off_thread,
 };
 
 /// The index that the tree was checked out with, in the directory of the snapshot.
@@ -156,11 +156,7 @@ impl SnapshotStore {
             copy_with_time(&index, &ours.join(INDEX)).map(|()| copy_listed(&from, &to, &listed))
         });
         tree.notices = notices.await?;
-        let submodules = tree.snapshot.submodules.iter().take(8);
-        let empty = submodules.map(|path| {
-            format!("`{}` is a repository of its own, and empty in the private tree", named(path))
-        });
-        tree.notices.extend(empty);
+        tree.notices.extend(tree.snapshot.empty_submodules());
         Ok(tree)
     }
 }

@@ -12,10 +12,11 @@ use super::incoming::Source;
 use crate::files::{FileError, private};
 use crate::text::{chain, one_line};
 use crate::workspace::snapshot::{
-    Call, SHOWN, Snapshot, SnapshotError, SnapshotStore, index_line, off_thread,
+    Call, SHOWN, Snapshot, SnapshotError, SnapshotStore, index_line, named, off_thread,
 };
 
-/// The pack that has come back, in the directory of the snapshot.
+/// The pack that is sent and the one that has come back, in the directory of the snapshot.
+const SENT: &str = "sent.pack";
 const BACK: &str = "back.pack";
 /// The mode of a repository in a tree.
 const SUBMODULE: u32 = 0o160_000;
@@ -33,8 +34,10 @@ pub struct TreeThere {
     pub branch: String,
     /// Whether the base has a history, which is not sent.
     pub is_shallow: bool,
-    /// The base and its files.
-    pub pack: Vec<u8>,
+    /// The base and its files, in a file: a run may take long, and only its start needs them.
+    pub pack: PathBuf,
+    /// The bytes of that pack.
+    pub pack_bytes: usize,
     /// The configuration of a repository for it, its attributes, and what is ignored in it.
     pub settings: [Vec<u8>; 3],
     /// Where the pack that comes back is written.
@@ -64,7 +67,7 @@ impl SnapshotStore {
     ///
     /// # Errors
     ///
-    /// When git fails, or it is more than git may print.
+    /// When git fails, or the pack is more than git may print or takes longer than a call of git may.
     pub async fn tree_there(&self, snapshot: &Snapshot, place: &Path) -> Result<TreeThere, SnapshotError> {
         let base = self.base_commit(snapshot).await?;
         let commit = self.git_text(snapshot, &["cat-file", "commit", &base]).await?;
@@ -73,26 +76,25 @@ impl SnapshotStore {
         let listed = self.git(snapshot, &["rev-list", "--objects", "--no-walk", &base], Vec::new()).await?;
         let packed = ["pack-objects", "--stdout", "--delta-base-offset", "-q"];
         let pack = self.git(snapshot, &packed, listed).await?;
-        let ours = self.directory(&snapshot.id);
+        let (ours, pack_bytes) = (self.directory(&snapshot.id), pack.len());
         let from = ours.clone();
         let settings = off_thread(move || {
+            let sent = from.join(SENT);
+            private::write(&sent, &pack).map_err(FileError::at(&sent))?;
             let read = |name: &str| fs::read(from.join(name)).map_err(FileError::at(&from.join(name)));
             Ok::<_, FileError>([read("config")?, read("info/attributes")?, read(SHOWN)?])
-        });
-        let submodules = snapshot.submodules.iter().take(8);
-        let empty = submodules.map(|path| {
-            format!("`{}` is a repository of its own, and empty in the private tree", path.display())
         });
         Ok(TreeThere {
             snapshot: snapshot.clone(),
             base,
             branch: branch_of(&snapshot.id),
             is_shallow,
-            pack,
+            pack: ours.join(SENT),
+            pack_bytes,
             settings: settings.await?,
             back: ours.join(BACK),
             limit: self.limits().bytes,
-            notices: empty.collect(),
+            notices: snapshot.empty_submodules().collect(),
             place: place.to_owned(),
         })
     }
@@ -123,8 +125,8 @@ impl SnapshotStore {
                 Err(error) => imported.notices.push(format!("it could not be kept: {}", chain(&error))),
             }
         }
-        let back = tree.back.clone();
-        let _ = off_thread(move || fs::remove_file(back)).await;
+        let packs = [tree.pack.clone(), tree.back.clone()];
+        off_thread(move || packs.iter().for_each(|pack| drop(fs::remove_file(pack)))).await;
         imported
     }
 
@@ -189,7 +191,7 @@ impl SnapshotStore {
             return Ok(tree);
         }
         for change in changes.iter().take(8) {
-            let path = change.path.display();
+            let path = named(&change.path);
             imported.notices.push(format!("`{path}` was not taken over: it is a repository of its own"));
         }
         let none = "0".repeat(tree.len());

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::remove_dir_all as remove_tree;
 
 use super::change::{Change, parse};
-use super::error::SnapshotError;
+use super::error::{SnapshotError, named};
 use super::facts::{Facts, off_thread};
 use super::left::{Apply, Left};
 use super::record::{Recorded, Recorder, SnapshotLimits, alternate};
@@ -76,6 +76,12 @@ impl Snapshot {
     #[must_use]
     pub fn is_of_private_tree(&self) -> bool {
         self.end.as_ref() == Some(&self.tree)
+    }
+
+    /// A sentence for each repository of its own, of which a private tree has only the directory; for eight at most.
+    pub(in crate::workspace) fn empty_submodules(&self) -> impl Iterator<Item = String> {
+        let named = self.submodules.iter().take(8).map(|path| named(path));
+        named.map(|path| format!("`{path}` is a repository of its own, and empty in the private tree"))
     }
 }
 

@@ -295,7 +295,7 @@ impl Launcher for Configured {
         };
         let mut preamble = script.to_bytes();
         let heard = payload.tree.map(|WorkThere { tree, .. }| {
-            preamble.extend_from_slice(&tree.pack);
+            preamble.extend_from_slice(payload.pack);
             Box::new(Heard::new(format!("{key} "), tree.back.clone(), tree.limit))
         });
         let mut words = self.words(&self.settings.command, job, &loader(job.run_id)).into_iter();

@@ -29,6 +29,8 @@ pub(in crate::run) struct Payload<'a> {
     pub task: Option<&'a str>,
     /// The private tree that it works in elsewhere.
     pub tree: Option<&'a WorkThere>,
+    /// The pack that this is made of.
+    pub pack: &'a [u8],
 }
 
 /// Where a child elsewhere works that has a private tree.

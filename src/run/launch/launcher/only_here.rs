@@ -20,7 +20,7 @@ pub(in crate::run) fn only_here(
 ) -> Option<String> {
     let what = if overrides.resumes.is_some() {
         NO_WAY_ON
-    } else if writes && values.isolation.value == Isolation::Private && values.setup.value.is_some() {
+    } else if writes && values.isolation.value != Isolation::None && values.setup.value.is_some() {
         "`setup` is not available"
     } else if writes && values.check.value.is_some() {
         "`check` is not available"

@@ -86,7 +86,7 @@ w='the tree cannot be written'
 cp -p "$d/git/index" "$t/.git/index" && mkdir -p "$t/.git/$r" && rmdir "$t/.git/$r" && echo $b >"$t/.git/$r" &&
 	echo "ref: $r" >"$t/.git/HEAD" && mkdir -p "$t/"{inner} && cd "$t/"{inner} || {REFUSED}
 "#,
-        bytes = tree.pack.len(),
+        bytes = tree.pack_bytes,
         inner = quoted(inner),
     );
     text
