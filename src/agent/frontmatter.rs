@@ -193,7 +193,7 @@ fn in_file(start: Position, place: Position) -> Position {
 fn reason(error: &serde_yaml::Error) -> String {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or_default();
-    crate::text::one_line(&format!("the frontmatter is not valid YAML: {what}"), 200)
+    crate::text::one_line(&format!("the frontmatter is not valid YAML: {what}"), 200).into_string()
 }
 
 /// Finds the position of the `nth` field of this name and of its value. Only fields in block style have positions.

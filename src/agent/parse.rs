@@ -192,7 +192,7 @@ impl Reader<'_> {
         if agent.prompt.is_empty() {
             text.trim().clone_into(&mut agent.prompt);
         }
-        agent.description = one_line(&text, MAX_DESCRIPTION_CHARS);
+        agent.description = one_line(&text, MAX_DESCRIPTION_CHARS).into_string();
     }
 
     fn readonly(&mut self, field: &Field) -> Option<bool> {

@@ -362,7 +362,7 @@ fn line(agent: &AgentDefinition, allow_write: bool) -> String {
         (false, true) => "",
     };
     let colon = if agent.description.is_empty() { "" } else { ": " };
-    one_line(&format!("- {}{readonly}{colon}{}", agent.name, agent.description), MAX_LINE_CHARS)
+    one_line(&format!("- {}{readonly}{colon}{}", agent.name, agent.description), MAX_LINE_CHARS).into_string()
 }
 
 /// When to use which tool. What each agent serves stands in the list of `subagent`.

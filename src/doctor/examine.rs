@@ -42,7 +42,7 @@ pub async fn doctor(
     // It reads files throughout, and a file system may hang: keep it off the threads that serve children.
     let examine = move || {
         let settings = CallSettings::read(&cwd, &context);
-        let clean = |text: String| settings.sanitizer().sanitize(&text).clip(MAX_MESSAGE).into_string();
+        let clean = |text: String| settings.sanitizer().clip(&text, MAX_MESSAGE).into_string();
         let checks = Handle::current().block_on(examine(&cwd, &context, &settings, &*callbacks));
         let cleaned =
             |check: Check| Check { message: clean(check.message), hint: check.hint.map(&clean), ..check };

@@ -28,12 +28,12 @@ pub fn short_form(name: &str, arguments: &Value) -> String {
         "edit" | "write" => format!("{name} {}", path(args, "…")),
         _ => format!("{} {}", line_of(name, MAX_VALUE_CHARS), compact(arguments)),
     };
-    one_line(&line, MAX_LINE_CHARS)
+    one_line(&line, MAX_LINE_CHARS).into_string()
 }
 
 /// A text of the model's on one line.
 fn line_of(text: &str, max_chars: usize) -> String {
-    one_line(&without_controls(text), max_chars)
+    one_line(&without_controls(text), max_chars).into_string()
 }
 
 /// A text argument on one line; empty when missing or no text.

@@ -31,7 +31,7 @@ fn heading(result: &ToolResult, index: usize, count: usize) -> String {
         line = format!("{line} {}", error.code.as_str());
     }
     let run = single.and_then(|single| single.run_id.as_ref()).map(|id| format!("run {id}"));
-    let task = single.map(|single| one_line(&single.task, TASK_CHARS));
+    let task = single.map(|single| one_line(&single.task, TASK_CHARS).into_string());
     for part in run.into_iter().chain(task.filter(|task| !task.is_empty())) {
         line = format!("{line} · {part}");
     }

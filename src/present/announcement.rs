@@ -93,7 +93,7 @@ impl DeliveryBody {
 
     /// What was asked, in a line.
     pub(crate) fn task_of(run: &BackgroundRun) -> String {
-        one_line(run.task.trim().lines().next().unwrap_or_default(), TASK_CHARS)
+        one_line(run.task.trim().lines().next().unwrap_or_default(), TASK_CHARS).into_string()
     }
 
     /// The last line: what the run took.
@@ -154,7 +154,8 @@ impl DeliveryBody {
         });
         if !self.notes.is_empty() {
             // A provider's error may be among them: on a line of its own it could pass for one of ours.
-            let notes = self.notes.iter().take(MAX_NOTES).map(|note| one_line(note, NOTE_CHARS));
+            let notes =
+                self.notes.iter().take(MAX_NOTES).map(|note| one_line(note, NOTE_CHARS).into_string());
             parts.push(format!("Notes: {}", notes.collect::<Vec<_>>().join("; ")));
         }
         if let Some(partial) = &self.partial {

@@ -16,7 +16,7 @@ pub(super) const WAITED_FOR: &str = "a call waits for it";
 
 /// `explorer "find the code"`.
 pub(crate) fn who(run: &BackgroundRun) -> String {
-    let agent = one_line(&run.agent, MAX_NAME);
+    let agent = one_line(&run.agent, MAX_NAME).into_string();
     match &run.label {
         Some(label) => format!("{agent} \"{}\"", one_line(label, MAX_NAME)),
         None => agent,
@@ -31,7 +31,7 @@ pub(super) fn name(run: &BackgroundRun) -> String {
 /// How the run's state is shown.
 fn words(run: &BackgroundRun) -> StateWords {
     let state = run.outcome.map_or(run.progress.state.as_str(), RunOutcome::as_str).to_owned();
-    let asks = run.progress.asks.as_deref().map(|title| one_line(title, MAX_CELL));
+    let asks = run.progress.asks.as_deref().map(|title| one_line(title, MAX_CELL).into_string());
     let retry = run.progress.retry.clone();
     state_words(&Standing { state, asks, retry, ..Standing::default() }, now_ms())
 }

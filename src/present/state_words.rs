@@ -57,7 +57,7 @@ pub fn state_words(standing: &Standing, now_ms: i64) -> StateWords {
     }
     match parsed {
         None if state == "planned" => plain(Mark::Queued, state),
-        None => said(Mark::Warning, &one_line(state, MAX_WORD)),
+        None => said(Mark::Warning, &one_line(state, MAX_WORD).into_string()),
         Some(TaskState::Waiting) => said(Mark::Queued, "waiting"),
         Some(TaskState::Live(RunState::Queued)) => {
             let note = match (held_for, behind, position) {

@@ -11,7 +11,7 @@ use super::state::{RunState, TaskState};
 use crate::event::{DisplayItem, PendingRetry, Usage, provider_message};
 use crate::process::Tally;
 use crate::text::figures::epoch_ms;
-use crate::text::{Sanitizer, one_line};
+use crate::text::{Sanitized, Sanitizer};
 
 /// What all processes of a child have used together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +45,9 @@ pub struct RetryNotice {
 }
 
 impl RetryNotice {
-    /// Most characters of an error.
+    /// Most characters of an error, and the bytes that they are taken from.
     const ERROR_CHARS: usize = 200;
+    const ERROR_BYTES: usize = 4 * Self::ERROR_CHARS;
 
     /// Pi repeats a request.
     pub(super) fn by_pi(pending: &PendingRetry, sanitizer: &Sanitizer) -> Self {
@@ -55,19 +56,27 @@ impl RetryNotice {
             max_attempts: pending.max_attempts,
             at_ms: epoch_ms(pending.at),
             error: pending.error.as_deref().map(|error| {
-                one_line(&sanitizer.sanitize(&provider_message(error)).into_string(), Self::ERROR_CHARS)
+                sanitizer
+                    .clip(&provider_message(error), Self::ERROR_BYTES)
+                    .line(Self::ERROR_CHARS)
+                    .into_string()
             }),
         }
     }
 
-    /// The run makes another attempt after a pause; `error` is sanitized.
-    pub(super) fn by_run(attempt: u32, max_attempts: u32, pause: Duration, error: Option<&str>) -> Self {
+    /// The run makes another attempt after a pause.
+    pub(super) fn by_run(
+        attempt: u32,
+        max_attempts: u32,
+        pause: Duration,
+        error: Option<&Sanitized>,
+    ) -> Self {
         let now = SystemTime::now();
         Self {
             attempt,
             max_attempts: Some(max_attempts),
             at_ms: epoch_ms(now.checked_add(pause).unwrap_or(now)),
-            error: error.map(|error| one_line(error, Self::ERROR_CHARS)),
+            error: error.map(|error| error.line(Self::ERROR_CHARS).into_string()),
         }
     }
 }

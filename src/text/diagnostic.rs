@@ -85,11 +85,36 @@ pub(crate) fn quoted(value: &str) -> String {
 
 /// A value as it is seen: nothing invisible, and on one line.
 fn shown(value: &str, max_chars: usize) -> String {
-    without_controls(&one_line(value, max_chars)).into_owned()
+    without_controls(&one_line(value, max_chars).0).into_owned()
+}
+
+/// A text on one line, which may have been cut.
+///
+/// It is no `str`, so that nobody sanitizes it: half a secret is not recognized.
+/// [`Sanitizer::line`](crate::text::Sanitizer::line) does both in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line(String);
+
+impl Line {
+    pub(crate) fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl From<Line> for String {
+    fn from(line: Line) -> Self {
+        line.0
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
 }
 
 /// The text on one line, without control characters, cut with an ellipsis at `max_chars` characters.
-pub(crate) fn one_line(text: &str, max_chars: usize) -> String {
+pub(crate) fn one_line(text: &str, max_chars: usize) -> Line {
     let mut line = String::new();
     let mut chars = 0;
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
@@ -103,10 +128,10 @@ pub(crate) fn one_line(text: &str, max_chars: usize) -> String {
             let mut cut: String = line.chars().take(max_chars.saturating_sub(1)).collect();
             cut.truncate(cut.trim_end().len());
             cut.push('…');
-            return cut;
+            return Line(cut);
         }
     }
-    line
+    Line(line)
 }
 
 /// The messages of an error and of its sources, joined by `: `.
@@ -169,7 +194,7 @@ mod tests {
             ("whole characters", "äöüäöü", 4, "äöü…"),
             ("empty", " \n ", 4, ""),
         ] {
-            let line = one_line(text, max);
+            let line = one_line(text, max).into_string();
             assert_eq!(line, expected, "{label}");
             assert!(line.chars().count() <= max, "{label}");
         }

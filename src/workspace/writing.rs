@@ -151,7 +151,7 @@ impl Drop for HeldTree {
 fn read(name: &Path) -> Option<String> {
     let file = owned::open(name, File::options().read(true)).ok()?;
     let name = open::read(file, NAME_BYTES).ok()?;
-    Some(one_line(&String::from_utf8_lossy(&name), NAME_CHARS))
+    Some(one_line(&String::from_utf8_lossy(&name), NAME_CHARS).into_string())
 }
 
 #[cfg(all(test, unix))]

@@ -79,7 +79,7 @@ pub(super) fn listed(paths: &[PathBuf]) -> String {
 
 /// A path on one line: a file may have any name.
 pub(super) fn shown(path: &Path) -> String {
-    one_line(&path.to_string_lossy(), MAX_WHY)
+    one_line(&path.to_string_lossy(), MAX_WHY).into_string()
 }
 
 /// Reports that a run was started, or that it starts once the user has said that its agent may run (`awaits_consent`); `run`

@@ -53,13 +53,13 @@ fn counts(runs: &[BackgroundRun]) -> String {
 fn what(run: &BackgroundRun, clock: &Clock) -> String {
     let task = run.task.trim().lines().next().filter(|_| run.label.is_none());
     let mut parts = vec![run.run_id.clone(), who(run)];
-    parts.extend(task.map(|task| one_line(task, MAX_NAME)));
+    parts.extend(task.map(|task| one_line(task, MAX_NAME).into_string()));
     parts.push(standing(run, clock));
     let news = match &run.progress {
         progress if run.is_live() => progress.asks.as_ref().or(progress.last_tool.as_ref()),
         _ => run.error.as_ref(),
     };
-    parts.extend(news.map(|news| one_line(news, MAX_CELL)));
+    parts.extend(news.map(|news| one_line(news, MAX_CELL).into_string()));
     parts.extend(spent(run));
     parts.join(" · ")
 }

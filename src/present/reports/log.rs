@@ -96,7 +96,7 @@ fn lines_of(entry: &TranscriptEntry) -> Vec<ReportLine> {
         }
         TranscriptEntry::ToolResult { is_error, text, .. } => {
             let mark = if *is_error { Mark::Error } else { Mark::None };
-            let shown = one_line(text, MAX_RESULT);
+            let shown = one_line(text, MAX_RESULT).into_string();
             let more = text.lines().count();
             let size =
                 if more > 1 { format!(" [{}]", figures::counted(more, "line")) } else { String::new() };

@@ -51,7 +51,7 @@ impl AdmittedRun {
     /// The first `bytes` of the task, without secrets.
     #[must_use]
     pub fn shown_task(&self, bytes: usize) -> String {
-        self.builder.sanitizer.sanitize(&self.spec.task).clip(bytes).into_string()
+        self.builder.sanitizer.clip(&self.spec.task, bytes).into_string()
     }
 
     /// Whom the child may ask with the tool `ask`.

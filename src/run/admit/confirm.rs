@@ -71,8 +71,8 @@ impl ResolvedRun {
         sanitizer: &Sanitizer,
     ) -> ConfirmRequest {
         let AgentDefinition { name, description, readonly, .. } = &*self.agent;
-        let line = |text: &str| sanitizer.sanitize(&one_line(text, QUESTION_CHARS)).into_string();
-        let command = |text: &str| sanitizer.sanitize(&one_line(text, COMMAND_CHARS)).into_string();
+        let line = |text: &str| sanitizer.line(text, QUESTION_CHARS).into_string();
+        let command = |text: &str| sanitizer.line(text, COMMAND_CHARS).into_string();
         let path = line(&self.path());
         let writes = self.config.allow_write.is_on();
         let rights = if *readonly {

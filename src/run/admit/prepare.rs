@@ -90,7 +90,7 @@ impl<'a> Call<'a> {
         started: Instant,
     ) -> Self {
         let builder = ResultBuilder {
-            agent: sanitizer.sanitize(&spec.agent).clip(MAX_NAME).into_string(),
+            agent: sanitizer.clip(&spec.agent, MAX_NAME).into_string(),
             task: spec.task.clone(),
             model: None,
             run_id,

@@ -6,7 +6,7 @@ use super::values::{UnusableModel, ValueSource};
 use crate::agent::UnknownAgent;
 use crate::process::SpawnError;
 use crate::run::result::{CallError, ErrorCode, Mode, RunDetails, ToolResult};
-use crate::text::{Diagnostic, Sanitizer, TruncateLimits, chain, one_line};
+use crate::text::{Diagnostic, Sanitizer, TruncateLimits, chain};
 
 /// Characters of a refusal: a path, a list of agents, and some words.
 const MESSAGE_CHARS: usize = 16 * 1024;
@@ -197,9 +197,13 @@ impl Refusal {
 
     /// The result of a refused call.
     #[must_use]
-    pub fn into_result(self, sanitizer: &Sanitizer, limits: TruncateLimits) -> ToolResult {
+    pub fn into_result(mut self, sanitizer: &Sanitizer, limits: TruncateLimits) -> ToolResult {
+        if let Self::Unknown(unknown) = &mut self {
+            // The message has only the beginning of it.
+            unknown.name = sanitizer.clip(&unknown.name, MESSAGE_CHARS).into_string();
+        }
         // A file or an agent may have any name, also one with lines of its own.
-        let message = sanitizer.sanitize(&one_line(&self.to_string(), MESSAGE_CHARS));
+        let message = sanitizer.line(&self.to_string(), MESSAGE_CHARS);
         let (text, _) = message.truncate(limits, None);
         let error = CallError { code: self.code(), message: text.to_string() };
         ToolResult {
@@ -235,6 +239,23 @@ mod tests {
                 "{}",
                 result.text
             );
+        }
+    }
+
+    /// A model names the agent, and half a secret would match nothing.
+    #[test]
+    fn a_refusal_is_cut_behind_its_secrets() {
+        let secret = "made-up value of forty-two words 0123456789";
+        let options = SanitizerOptions { secrets: vec![secret.to_owned()], ..SanitizerOptions::default() };
+        let sanitizer = Sanitizer::new(options);
+        for back in 0..secret.len() {
+            let padded = |chars: usize| format!("{}{secret}", "x ".repeat(chars / 2 - back / 2));
+            let unknown = UnknownAgent { name: padded(80), available: Vec::new(), nearest: None };
+            for refusal in [Refusal::Unknown(unknown), Refusal::BrokenConfig(padded(MESSAGE_CHARS))] {
+                let limits = TruncateLimits { max_bytes: usize::MAX, max_lines: usize::MAX };
+                let text = refusal.into_result(&sanitizer, limits).text;
+                assert!(!text.contains(&secret[..8]), "{back}: {}", &text[text.len().saturating_sub(120)..]);
+            }
         }
     }
 }

@@ -172,7 +172,7 @@ impl ActiveRun<'_> {
 
     /// Makes the check of a child that succeeded and could not be told of it, or has left by itself.
     async fn check_late(&self, checks: &Checks<'_>, hard: Option<Duration>, report: &mut AttemptReport) {
-        if !checks.state.is_due() || !Verdict::of(report).is_success() {
+        if !checks.state.is_due() || !Verdict::of(report, self.sanitizer()).is_success() {
             return;
         }
         let left = hard.map(|limit| limit.saturating_sub(self.started.elapsed()));

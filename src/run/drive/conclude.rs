@@ -9,7 +9,7 @@ use crate::run::launch::files::RunFiles;
 use crate::run::launch::launcher::{Elsewhere, run_cancel, run_helper};
 use crate::run::launch::private_files::write_private;
 use crate::run::outcome::verdict::AttemptReport;
-use crate::text::{chain, one_line};
+use crate::text::{Sanitizer, chain};
 
 /// How long the command `fetch` of a launcher may take.
 const FETCHING: Duration = Duration::from_secs(60);
@@ -20,12 +20,12 @@ const MAX_SESSION: usize = 64 * 1024 * 1024;
 const WAITING_CHARS: usize = 300;
 
 /// What a launcher said whose child had not come to speak when its run was ended: it may have waited in a queue all that time.
-fn waited(launcher: &str, last: &AttemptReport) -> Option<String> {
+fn waited(launcher: &str, last: &AttemptReport, sanitizer: &Sanitizer) -> Option<String> {
     let was_ended = matches!(
         last.supervised.outcome,
         Outcome::HardTimeout { .. } | Outcome::IdleTimeout { .. } | Outcome::Cancelled(_)
     );
-    let said = one_line(&last.supervised.stderr, WAITING_CHARS);
+    let said = sanitizer.line(&last.supervised.stderr, WAITING_CHARS);
     (was_ended && last.collected.last_event.is_none() && !said.is_empty())
         .then(|| format!("nothing came from the child until then; `{launcher}` said: {said}"))
 }
@@ -36,7 +36,7 @@ impl ActiveRun<'_> {
         let (launcher, context) = (&self.admitted.resolved.launcher, &self.admitted.spec.context);
         let Some(name) = launcher.elsewhere() else { return Vec::new() };
         let job = self.admitted.job(&files.run_id);
-        let mut notices: Vec<String> = waited(name, last).into_iter().collect();
+        let mut notices: Vec<String> = waited(name, last, self.sanitizer()).into_iter().collect();
         let has_left = match &last.supervised.outcome {
             // A launcher may end with success that has lost its child.
             Outcome::Exited(status) => {

@@ -128,7 +128,7 @@ impl ActiveRun<'_> {
             self.admitted.builder.diagnostics.extend(notices);
             let usage = last.collected.usage.clone();
             self.enforcer.record(&usage);
-            let mut report = RunReport::new(last, self.started.elapsed());
+            let mut report = RunReport::new(last, self.started.elapsed(), self.sanitizer());
             if let Some(pause) = self.pause_after(attempt, &report) {
                 let builder = self.admitted.builder.clone();
                 let given_back = move || {
@@ -352,9 +352,9 @@ impl ActiveRun<'_> {
 
     fn notice_of(&self, attempt: u32, pause: Duration, report: &RunReport) -> RetryNotice {
         let sanitizer = self.sanitizer();
-        let error = report.verdict.error.as_deref().map(|error| sanitizer.sanitize(error).into_string());
+        let error = report.verdict.error.as_deref().map(|error| sanitizer.sanitize(error));
         let most = self.admitted.config().retry.max_attempts;
-        RetryNotice::by_run(attempt, most.saturating_sub(1), pause, error.as_deref())
+        RetryNotice::by_run(attempt, most.saturating_sub(1), pause, error.as_ref())
     }
 
     /// How long to pause after this attempt before another one, including the pause that a provider asked for. `None`

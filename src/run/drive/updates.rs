@@ -11,8 +11,8 @@ use crate::run::launch::files::RunFiles;
 use crate::run::outcome::clean::clean_items;
 use crate::run::progress::{Progress, Resources, RetryNotice};
 use crate::run::state::RunState;
+use crate::text::Sanitized;
 use crate::text::figures::millis;
-use crate::text::{Sanitized, one_line};
 
 /// The shortest time between two updates: more than twenty a second nobody can see.
 pub(crate) const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
@@ -88,7 +88,7 @@ impl Updates<'_> {
             display_items: Arc::from(bounded(items, ITEM_BYTES / share)),
             retry: retry.map(|retry| RetryNotice::by_pi(&retry, sanitizer)),
             since_event_ms: millis(silent),
-            model: model.map(|model| sanitizer.sanitize(&one_line(&model, MODEL_CHARS)).into_string()),
+            model: model.map(|model| sanitizer.line(&model, MODEL_CHARS).into_string()),
             resources: self.resources(),
             ..self.run.progress(RunState::Running, self.attempt, usage)
         };

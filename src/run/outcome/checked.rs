@@ -4,7 +4,7 @@
 use crate::process::{Outcome, SpawnError, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::result::CheckReport;
 use crate::text::figures::duration;
-use crate::text::{Sanitizer, TruncateLimits, chain, fenced_as, one_line};
+use crate::text::{Sanitizer, TruncateLimits, chain, fenced_as};
 
 /// Most of a check's output that its child reads: head and tail, because tools print what failed first and a summary last.
 const FOR_CHILD: TruncateLimits = TruncateLimits { max_bytes: 12 * 1024, max_lines: 300 };
@@ -136,5 +136,26 @@ impl CheckReport {
 }
 
 fn line(text: &str, sanitizer: &Sanitizer) -> String {
-    sanitizer.sanitize(&one_line(text, WORDS)).into_string()
+    sanitizer.line(text, WORDS).into_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::SanitizerOptions;
+
+    #[test]
+    fn a_command_is_cut_behind_its_secrets() {
+        let secret = "made-up value of forty-two words 0123456789";
+        let options = SanitizerOptions { secrets: vec![secret.to_owned()], ..SanitizerOptions::default() };
+        let sanitizer = Sanitizer::new(options);
+        for back in 0..secret.len() {
+            let command = format!("{}{secret}", "x".repeat(WORDS - back));
+            let report = Checked::never_started(&command, 1, &command, &sanitizer).report;
+            let told = SetUp::never_started(&command, &command, &sanitizer);
+            for text in [report.command, report.ended, told] {
+                assert!(!text.contains(&secret[..8]), "{back}: {text}");
+            }
+        }
+    }
 }

@@ -26,7 +26,7 @@ use crate::run::result::{
 use crate::run::spec::RunId;
 use crate::run::state::RunOutcome;
 use crate::text::figures::millis;
-use crate::text::{Sanitizer, TruncateLimits, chain, one_line, redacted_words, truncate};
+use crate::text::{Sanitizer, TruncateLimits, chain, redacted_words, truncate};
 
 /// How long to wait for the lock on the user's credentials when copying a token back: pi gives up on a lock after 30 s.
 const LOCK: Duration = Duration::from_secs(35);
@@ -303,12 +303,12 @@ impl ResultBuilder {
 
     /// A value that a child reports, on one line: lines of its own could pass for others.
     fn value(&self, text: &str) -> String {
-        self.sanitizer.sanitize(&one_line(text, VALUE_CHARS)).into_string()
+        self.sanitizer.line(text, VALUE_CHARS).into_string()
     }
 
     /// A file's name on one line. git allows any character in it.
     fn path(&self, path: &str) -> String {
-        self.sanitizer.sanitize(&one_line(path, PATH_CHARS)).into_string()
+        self.sanitizer.line(path, PATH_CHARS).into_string()
     }
 
     fn result(

@@ -10,7 +10,7 @@ use crate::run::admit::gates::failed_gate;
 use crate::run::launch::launcher::Elsewhere;
 use crate::run::result::{CheckReport, ErrorCode, IsolationReport, TimeoutReason};
 use crate::run::state::RunOutcome;
-use crate::text::one_line;
+use crate::text::Sanitizer;
 
 /// The exit code of a run that a time limit ended, as in `timeout(1)`.
 const EXIT_TIMEOUT: i32 = 124;
@@ -85,9 +85,9 @@ pub(in crate::run) struct RunReport {
 
 impl RunReport {
     /// Reports on a run after its last attempt. Judges it here, once.
-    pub(in crate::run) fn new(last: AttemptReport, duration: Duration) -> Self {
+    pub(in crate::run) fn new(last: AttemptReport, duration: Duration, sanitizer: &Sanitizer) -> Self {
         Self {
-            verdict: Verdict::of(&last),
+            verdict: Verdict::of(&last, sanitizer),
             last,
             duration,
             changes: None,
@@ -184,8 +184,8 @@ impl Verdict {
     }
 
     /// Judges a run by the first cause of its end, then by what its last assistant message says.
-    pub(in crate::run) fn of(report: &AttemptReport) -> Self {
-        let verdict = Self::of_child(report);
+    pub(in crate::run) fn of(report: &AttemptReport, sanitizer: &Sanitizer) -> Self {
+        let verdict = Self::of_child(report, sanitizer);
         let verdict = match &report.elsewhere {
             Some(elsewhere) => verdict.of_elsewhere(elsewhere, report),
             None => verdict,
@@ -233,10 +233,10 @@ impl Verdict {
         self.outcome == RunOutcome::Completed
     }
 
-    fn of_child(report: &AttemptReport) -> Self {
+    fn of_child(report: &AttemptReport, sanitizer: &Sanitizer) -> Self {
         if report.collected.epilogue.is_some() {
             // The work was done before the announcement; what came after does not change the verdict.
-            return Self::by_message(report);
+            return Self::by_message(report, sanitizer);
         }
         match &report.supervised.outcome {
             Outcome::Cancelled(reason) => Self::cancelled(reason),
@@ -270,23 +270,23 @@ impl Verdict {
             ),
             Outcome::Settled { lingered: true, .. }
             | Outcome::Settled { status: None, .. }
-            | Outcome::Lost => Self::by_message(report),
+            | Outcome::Lost => Self::by_message(report, sanitizer),
             Outcome::Settled { status: Some(status), .. } | Outcome::Exited(status) => {
-                Self::by_status(*status, report)
+                Self::by_status(*status, report, sanitizer)
             }
         }
     }
 
     /// Judges a child that exited by itself, or that another program ended.
-    fn by_status(status: ExitStatus, report: &AttemptReport) -> Self {
+    fn by_status(status: ExitStatus, report: &AttemptReport, sanitizer: &Sanitizer) -> Self {
         match (exit_signal(status).map(signal_name), exit_code(status)) {
             (Some(signal), code) => {
                 let error = format!("the child was killed by {signal}");
                 Self { signal: Some(signal), ..Self::failed(code, error) }
             }
-            (None, 0) => Self::by_message(report),
+            (None, 0) => Self::by_message(report, sanitizer),
             (None, code) => {
-                let refused = failed_gate(&report.gates, &report.supervised.stderr);
+                let refused = failed_gate(&report.gates, &report.supervised.stderr, sanitizer);
                 Self::failed(code, refused.unwrap_or_else(|| exit_text(report)))
             }
         }
@@ -294,16 +294,18 @@ impl Verdict {
 
     /// Judges a child that did not exit with an error: its last assistant message decides, because pi exits with 0
     /// after a provider error too.
-    fn by_message(AttemptReport { collected, protocol_report, submits, .. }: &AttemptReport) -> Self {
+    fn by_message(report: &AttemptReport, sanitizer: &Sanitizer) -> Self {
+        let AttemptReport { collected, protocol_report, submits, .. } = report;
         if let Some(rejected) = &protocol_report.prompt_rejected {
             return Self::failed(
                 1,
-                format!("the child rejected the prompt: {}", one_line(rejected, REASON_CHARS)),
+                format!("the child rejected the prompt: {}", sanitizer.line(rejected, REASON_CHARS)),
             );
         }
         let error = collected.error_message.as_deref();
-        let reason = error
-            .map_or(String::new(), |error| format!(": {}", one_line(&provider_message(error), REASON_CHARS)));
+        let reason = error.map_or(String::new(), |error| {
+            format!(": {}", sanitizer.line(&provider_message(error), REASON_CHARS))
+        });
         match collected.stop_reason {
             Some(StopReason::Error) => Self {
                 is_by_provider: true,

@@ -12,8 +12,6 @@ const MAX_LINE: usize = 4 << 20;
 /// Most text that is remembered of a message under way, and its blocks.
 const MAX_GROWING: usize = 1 << 20;
 const MAX_BLOCKS: usize = 64;
-/// Bytes kept of a line that is no record.
-const MAX_NOISE: usize = 16 << 10;
 
 /// Something of the child's output.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +89,7 @@ impl Frames {
             Ok(Value::Object(record)) => self.frame_of(record),
             // A torn record changes nothing; with a line end it could.
             _ if !has_end && bytes.starts_with(b"{") => return,
-            _ => Frame::Noise(String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_NOISE)]).into_owned()),
+            _ => Frame::Noise(String::from_utf8_lossy(bytes).into_owned()),
         });
     }
 

@@ -18,6 +18,8 @@ use crate::text::figures::{bytes, millis};
 
 /// Most bytes of a recording. What comes after them is left out, but for the ends of children.
 const MAX_BYTES: u64 = 64 << 20;
+/// Bytes kept of a line that is no record.
+const MAX_NOISE: usize = 16 << 10;
 /// How often something stands for what is left out.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
@@ -178,7 +180,7 @@ impl Recorder {
     fn kept(&self, state: &mut State, frame: Frame) -> Option<Value> {
         Some(match frame {
             Frame::Record(record) => self.sanitizer.sanitize_json(&record),
-            Frame::Noise(line) => self.sanitizer.sanitize(&line).into_string().into(),
+            Frame::Noise(line) => self.sanitizer.clip(&line, MAX_NOISE).into_string().into(),
             Frame::Alive(record) => {
                 (state.last.elapsed() >= SIGN_OF_LIFE).then(|| self.sanitizer.sanitize_json(&record))?
             }
@@ -335,6 +337,30 @@ mod tests {
         assert_eq!(text.matches("[GITHUB_TOKEN_REDACTED]").count(), 4, "{text}");
         assert_eq!(lines(&path).last().map(|end| end["end"].clone()), Some("lost".into()));
         assert_eq!(recorder.notice(), None);
+    }
+
+    #[test]
+    fn a_line_that_is_no_record_is_cut_behind_its_secrets() {
+        let secret = "made-up value of forty-two words 0123456789";
+        let token = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
+        let options = SanitizerOptions { secrets: vec![secret.to_owned()], ..SanitizerOptions::default() };
+        let root = tempfile::tempdir().expect("a temporary directory");
+        for (index, said) in [secret, token].into_iter().enumerate() {
+            for back in 0..=said.len() {
+                let path = root.path().join(format!("{index}-{back}.jsonl"));
+                let recorder = Recorder::create("record", &path, &json!({}), Sanitizer::new(options.clone()))
+                    .expect("it can be created");
+                recorder.begin(1);
+                let line = format!(
+                    "{} {said} end",
+                    "word ".repeat(16 * 1024 / 5 - back / 5) + &"x".repeat(back % 5)
+                );
+                recorder.stdout(format!("{line}\n").as_bytes());
+                let text = fs::read_to_string(&path).expect("readable");
+                let shown = text.len() > 16 * 1024 - 200 && !text.contains(&said[..12]);
+                assert!(shown, "{back} bytes before the cut: {}", &text[text.len().saturating_sub(200)..]);
+            }
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `sanitizer` | which steps a pass has, and how much of a text that goes on can be shown |
 //! | `sanitized` | what shows that a text has passed |
+//! | `bounded` | how a text is sanitized and cut |
 //! | `controls`, `invisible` | which control sequences go, and which characters that nobody sees |
 //! | `frames` | how a long stack trace is shortened |
 //! | `json` | how strings, keys and values of JSON are cleaned |
@@ -15,6 +16,7 @@
 //! | `tally` | how many values went, and by which rules |
 
 mod allowed;
+mod bounded;
 mod controls;
 mod frames;
 mod invisible;

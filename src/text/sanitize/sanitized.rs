@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use serde::Serialize;
 
-use crate::text::{TruncateLimits, ceil_char_boundary, floor_char_boundary, truncate};
+use crate::text::{TruncateLimits, ceil_char_boundary, floor_char_boundary, one_line, truncate};
 
 /// What a clipped field ends with, where there is room for it.
 const ELLIPSIS: &str = "…";
@@ -47,6 +47,18 @@ impl Sanitized {
         let ellipsis = if max_bytes > ELLIPSIS.len() { ELLIPSIS } else { "" };
         let end = floor_char_boundary(&self.0, max_bytes - ellipsis.len());
         Self(format!("{}{ellipsis}", &self.0[..end]))
+    }
+
+    /// The text on one line, cut with an ellipsis at `max_chars` characters.
+    #[must_use]
+    pub fn line(&self, max_chars: usize) -> Self {
+        Self(one_line(&self.0, max_chars).into_string())
+    }
+
+    /// The text with the mark of something that is missing behind it.
+    pub(super) fn with_ellipsis(mut self) -> Self {
+        self.0.push_str(ELLIPSIS);
+        self
     }
 
     /// Keeps the last `max_bytes` of a text, whole characters only: what is newest of a text that grows.

@@ -24,7 +24,7 @@ const MOST_PASSES: usize = 6;
 const LEAST_BEGUN: usize = 4;
 
 /// How much of the end of a text that goes on is looked at; nothing that waits is longer.
-const REACH: usize = 16 * 1024;
+pub(super) const REACH: usize = 16 * 1024;
 
 /// The rule of exact values.
 const KNOWN: &str = "known_secret";

@@ -20,8 +20,6 @@ const SENT: &str = "sent.pack";
 const BACK: &str = "back.pack";
 /// The mode of a repository in a tree.
 const SUBMODULE: u32 = 0o160_000;
-/// The most characters of what git said there.
-const MAX_NOTES: usize = 400;
 
 /// What a private tree on another machine is made of.
 #[derive(Clone, Debug)]
@@ -142,7 +140,8 @@ impl SnapshotStore {
         if brought.has_others {
             imported.notices.push("the child has made other branches, which were not taken over".into());
         }
-        let notes = one_line(&brought.notes, MAX_NOTES);
+        // Few; it is cut when it is sanitized.
+        let notes = one_line(&brought.notes, usize::MAX).into_string();
         if !notes.is_empty() {
             imported.notices.push(format!("not everything in the tree there was taken over: {notes}"));
         }

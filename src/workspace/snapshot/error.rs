@@ -11,7 +11,7 @@ const MAX_PATH: usize = 200;
 
 /// A path in a sentence. A child may have chosen its name: it gets no line of its own.
 pub(in crate::workspace) fn named(path: &Path) -> String {
-    one_line(&path.to_string_lossy(), MAX_PATH)
+    one_line(&path.to_string_lossy(), MAX_PATH).into_string()
 }
 
 /// Why a snapshot cannot be taken, read or found.

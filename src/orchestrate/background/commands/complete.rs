@@ -102,7 +102,7 @@ fn agents_of(before: &str, typed: &str, agents: &[(String, String)]) -> Vec<Comp
             // The task follows.
             value: format!("{before} {agent} "),
             label: agent.clone(),
-            description: one_line(purpose, 100),
+            description: one_line(purpose, 100).into_string(),
         })
         .collect()
 }
@@ -133,7 +133,8 @@ fn runs_of<'a>(command: &str, typed: &str, runs: impl Iterator<Item = &'a Backgr
             // What is sent follows the id; with the others Enter can come at once.
             value: format!("{command} {}{}", run.run_id, if command == "send" { " " } else { "" }),
             label: run.run_id.clone(),
-            description: one_line(&format!("{} · {} · {}", who(run), state(run), run.task), 100),
+            description: one_line(&format!("{} · {} · {}", who(run), state(run), run.task), 100)
+                .into_string(),
         })
         .collect()
 }

@@ -93,7 +93,7 @@ fn described(service: &BackgroundService, run: &BackgroundRun, home: Option<&Pat
         "runId": run.run_id,
         "agent": run.agent,
         "label": run.label,
-        "task": one_line(run.task.trim().lines().next().unwrap_or_default(), TASK_CHARS),
+        "task": one_line(run.task.trim().lines().next().unwrap_or_default(), TASK_CHARS).into_string(),
         "state": run.outcome.map_or(run.state(), RunOutcome::as_str),
         "asks": hosted.and_then(|live| live.question.words()),
         "foreground": run.is_foreground.then_some(true),
@@ -123,7 +123,7 @@ fn message(entry: &TranscriptEntry) -> (Value, usize) {
         }
         TranscriptEntry::ToolResult { name, text, .. } => (Some(name), words(text), None),
     };
-    let name = name.map(|name| one_line(name, NAME_CHARS));
+    let name = name.map(|name| one_line(name, NAME_CHARS).into_string());
     let bytes = [name.as_ref(), Some(&text), error.as_ref()].into_iter().flatten().map(String::len).sum();
     (some(json!({ "role": role, "name": name, "text": text, "error": error })), bytes)
 }

@@ -4,24 +4,24 @@ use std::time::Duration;
 
 use crate::agent::THINKING_LEVELS;
 use crate::run::{Cleanup, HostModel, Timeout};
-use crate::text::{Sanitizer, one_line};
+use crate::text::Sanitizer;
 
 /// Longest label, in characters.
 const LABEL_CHARS: usize = 80;
 /// Longest reason for a warning.
 const WARNING_CHARS: usize = 400;
-/// Most bytes of a caller's text that are examined.
+/// Most bytes of a caller's text that become a line.
 const SAID_BYTES: usize = 4 * 1024;
 /// The longest limit that can be requested; 0 is no limit.
 const MAX_SECONDS: f64 = 7.0 * 24.0 * 3_600.0;
 
-/// A caller's text as one short line. It is sanitized before it is cut, because half a secret is not recognized.
+/// A caller's text as one short line.
 pub(super) fn short(sanitizer: &Sanitizer, text: &str) -> String {
     cut(sanitizer, text, LABEL_CHARS)
 }
 
 fn cut(sanitizer: &Sanitizer, text: &str, chars: usize) -> String {
-    one_line(sanitizer.sanitize(text).clip(SAID_BYTES).into_string().trim(), chars)
+    sanitizer.clip(text, SAID_BYTES).line(chars).into_string()
 }
 
 pub(super) fn timeout(seconds: Option<f64>) -> Result<Timeout, String> {

@@ -94,7 +94,7 @@ pub(super) fn plan(
         session_file: request.context.host.session_file.clone(),
         label: request.label.as_ref().map(|label| short(&sanitizer, label)).filter(|label| !label.is_empty()),
         agent: agent.clone(),
-        task: sanitizer.sanitize(&request.task).clip(TASK_BYTES).into_string(),
+        task: sanitizer.clip(&request.task, TASK_BYTES).into_string(),
         cwd: request.cwd.clone(),
         cleanup,
         timeout_ms: match timeout {

@@ -5,7 +5,6 @@ use std::path::Path;
 use crate::agent::{Asks, Catalog, Source};
 use crate::config::Config;
 use crate::run::{CallSettings, HostCapabilities, HostContext, WriteReach, find_agents, list_agents};
-use crate::text::one_line;
 
 /// Means every agent in `allowAgents`.
 const ANY: &str = "*";
@@ -55,7 +54,8 @@ pub fn spawnable(
     let agents = list_agents(cwd, context, &settings, capabilities).agents.into_iter().filter(|listed| {
         config.enabled && listed.plan.is_ok() && is_allowed(&config, &catalog, &listed.agent.name)
     });
-    let clean = |text: &str| one_line(&sanitizer.sanitize(text).into_string(), DESCRIPTION_CHARS);
+    let clean =
+        |text: &str| sanitizer.clip(text, 4 * DESCRIPTION_CHARS).line(DESCRIPTION_CHARS).into_string();
     let agents = agents.map(|listed| {
         let agent = &listed.agent;
         Spawnable {

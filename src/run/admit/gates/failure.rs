@@ -1,6 +1,6 @@
 //! A child that ended because a gate did not load.
 
-use crate::text::one_line;
+use crate::text::Sanitizer;
 
 /// How pi begins the line that says which extension did not load, and why.
 const FAILED: &str = "Failed to load extension \"";
@@ -9,11 +9,11 @@ const REASON_CHARS: usize = 1_000;
 
 /// Why a run is refused whose child could not load one of its gates, by what the child wrote; `None` if that is not why it
 /// ended.
-pub(in crate::run) fn failed_gate(gates: &[String], written: &str) -> Option<String> {
+pub(in crate::run) fn failed_gate(gates: &[String], written: &str, sanitizer: &Sanitizer) -> Option<String> {
     let of_line = |line: &str| {
         let (path, reason) = line.split_once(FAILED)?.1.split_once("\": ")?;
         let gate = gates.iter().find(|gate| *gate == path)?;
-        let reason = one_line(reason.trim_start_matches("Failed to load extension: "), REASON_CHARS);
+        let reason = sanitizer.line(reason.trim_start_matches("Failed to load extension: "), REASON_CHARS);
         Some(format!(
             "refused: the permission gate `{gate}` did not load, and no writing child runs without it: {reason}"
         ))

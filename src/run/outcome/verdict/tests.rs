@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::process::LimitKind;
+use crate::text::SanitizerOptions;
 
 /// The error of a child that [`failed_by_provider`].
 const PROVIDER: &str = "the model's provider reported an error: 500: overloaded";
@@ -26,6 +27,10 @@ fn report(outcome: Outcome) -> AttemptReport {
         submits: false,
         elsewhere: None,
     }
+}
+
+fn judged(report: &AttemptReport) -> Verdict {
+    Verdict::of(report, &Sanitizer::new(SanitizerOptions::default()))
 }
 
 fn collected(outcome: Outcome, change: impl FnOnce(&mut Collected)) -> AttemptReport {
@@ -94,7 +99,7 @@ type Expected = (RunOutcome, i32, Option<&'static str>);
 /// Checks the rows, and the fields that follow from outcome and error alone.
 fn check(table: Vec<(&str, AttemptReport, Expected)>) {
     for (label, report, expected) in table {
-        let verdict = Verdict::of(&report);
+        let verdict = judged(&report);
         assert_eq!(row(&verdict), expected, "{label}");
         let (code, timeout) = match verdict.outcome {
             RunOutcome::Completed => (None, None),
@@ -263,7 +268,7 @@ fn the_last_message_decides_about_a_child_that_exited_by_itself() {
         ),
     ];
     for (report, outcome, error) in table {
-        let verdict = Verdict::of(&report);
+        let verdict = judged(&report);
         let exit_code = i32::from(outcome == Failed);
         assert_eq!(row(&verdict), (outcome, exit_code, error.as_deref()));
         let is_error = report.collected.stop_reason == Some(StopReason::Error);
@@ -279,11 +284,11 @@ fn a_rejected_prompt_is_a_failure_whatever_the_child_says() {
     };
     let error = Some("the child rejected the prompt: busy");
     for report in [answered(left(0)), failed_by_provider(left(0)), answered(settled(None, true))] {
-        let verdict = Verdict::of(&refuses(report));
+        let verdict = judged(&refuses(report));
         assert_eq!(row(&verdict), (RunOutcome::Failed, 1, error));
         assert!(!verdict.is_provider_error(), "nothing would be better another time");
     }
-    let verdict = Verdict::of(&refuses(answered(left(5))));
+    let verdict = judged(&refuses(answered(left(5))));
     assert_eq!(row(&verdict), (RunOutcome::Failed, 5, Some("the child gave no reason")));
 }
 
@@ -300,7 +305,7 @@ fn an_exit_code_is_explained_by_the_first_text_for_people() {
         (complains(1, "", " \n"), "the child gave no reason"),
     ];
     for (report, expected) in table {
-        assert_eq!(Verdict::of(&report).error.as_deref(), Some(expected));
+        assert_eq!(judged(&report).error.as_deref(), Some(expected));
     }
 }
 
@@ -319,9 +324,9 @@ fn a_failed_announcement_does_not_undo_finished_work() {
     for outcome in ends {
         let mut announcing = answered(outcome());
         announcing.collected.epilogue = Some(Box::default());
-        assert_eq!(row(&Verdict::of(&announcing)), (RunOutcome::Completed, 0, None), "{:?}", outcome());
+        assert_eq!(row(&judged(&announcing)), (RunOutcome::Completed, 0, None), "{:?}", outcome());
         if outcome() != Outcome::Lost {
-            assert_ne!(Verdict::of(&answered(outcome())).outcome, RunOutcome::Completed, "{:?}", outcome());
+            assert_ne!(judged(&answered(outcome())).outcome, RunOutcome::Completed, "{:?}", outcome());
         }
     }
 }
@@ -336,15 +341,38 @@ fn only_provider_errors_count_as_provider_errors() {
         || cancelled(CancelReason::Caller(None)),
     ];
     for outcome in ends {
-        assert!(!Verdict::of(&failed_by_provider(outcome())).is_provider_error(), "{:?}", outcome());
+        assert!(!judged(&failed_by_provider(outcome())).is_provider_error(), "{:?}", outcome());
     }
-    assert!(Verdict::of(&failed_by_provider(left(0))).is_provider_error());
+    assert!(judged(&failed_by_provider(left(0))).is_provider_error());
 }
 
 #[test]
 fn a_time_limit_names_its_setting() {
     let mut report = report(Outcome::HardTimeout { limit: Duration::from_secs(3) });
     report.limited_by = "runTimeoutSeconds";
-    let error = Verdict::of(&report).error;
+    let error = judged(&report).error;
     assert_eq!(error.as_deref(), Some("hard limit reached: 3000 ms (`runTimeoutSeconds`)"));
+}
+
+#[test]
+fn a_reason_is_cut_behind_its_secrets() {
+    let secret = "made-up value of some words 0123456789";
+    let options = SanitizerOptions { secrets: vec![secret.to_owned()], ..SanitizerOptions::default() };
+    let sanitizer = Sanitizer::new(options);
+    for back in 0..secret.len() {
+        let said = format!("{}{secret}", "x".repeat(REASON_CHARS - back));
+        let mut rejected = answered(left(0));
+        rejected.protocol_report.prompt_rejected = Some(said.clone());
+        let failed = collected(left(0), |collected| {
+            collected.stop_reason = Some("error".into());
+            collected.error_message = Some(said.clone());
+        });
+        let said = format!("Failed to load extension \"/gate.ts\": {}{secret}", "x".repeat(1_000 - back));
+        let mut unguarded = complains(1, &said, "");
+        unguarded.gates = vec!["/gate.ts".to_owned()];
+        for report in [rejected, failed, unguarded] {
+            let error = Verdict::of(&report, &sanitizer).error.expect("a failure");
+            assert!(!error.contains(&secret[..8]), "{back}: {}", &error[error.len() - 60..]);
+        }
+    }
 }
