@@ -40,7 +40,8 @@ export const settings = [
  * @property {number} [code]
  * @property {string} [signal]
  * @property {string} [stderr]
- * @property {number} [leftOut] entries that did not fit
+ * @property {number} [leftOut] entries that did not fit, and lines that were too long
+ * @property {number} [leftOutText] bytes of text of messages that never ended
  */
 
 /**

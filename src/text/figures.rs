@@ -74,10 +74,14 @@ pub fn bytes(count: u64) -> String {
     format!("{} {name}", rounded(count, unit))
 }
 
-/// `1 line`, `2 lines`.
+/// `1 line`, `2 lines`, `2 entries`.
 #[must_use]
 pub fn counted(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+    match one.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u'])) {
+        _ if count == 1 => format!("1 {one}"),
+        Some(stem) => format!("{count} {stem}ies"),
+        None => format!("{count} {one}s"),
+    }
 }
 
 fn tenths(count: u64, unit: u64, name: &str) -> String {
@@ -156,6 +160,14 @@ mod tests {
         ] {
             assert_eq!(bytes(count), expected, "{count}");
         }
-        assert_eq!((counted(1, "line"), counted(0, "line")), ("1 line".into(), "0 lines".into()));
+        for (count, one, expected) in [
+            (1, "line", "1 line"),
+            (0, "line", "0 lines"),
+            (1, "entry", "1 entry"),
+            (2, "entry", "2 entries"),
+            (2, "day", "2 days"),
+        ] {
+            assert_eq!(counted(count, one), expected);
+        }
     }
 }

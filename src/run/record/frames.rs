@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::text::lines::{Lines, Piece};
 
 /// Longest line that is kept.
-const MAX_LINE: usize = 4 << 20;
+pub(super) const MAX_LINE: usize = 4 << 20;
 /// Most text that is remembered of a message under way, and its blocks.
 const MAX_GROWING: usize = 1 << 20;
 const MAX_BLOCKS: usize = 64;
@@ -26,6 +26,8 @@ pub(super) enum Frame {
     Growing(Value, String),
     /// A line that is too long to be kept.
     TooLong,
+    /// So many bytes of the text of a message that never ended were too many to be remembered.
+    Forgotten(usize),
 }
 
 /// Cuts the output of one child into frames.
@@ -44,7 +46,9 @@ struct Growing {
     update: Option<Map<String, Value>>,
     /// Its blocks of text: the index of each, and the text so far.
     blocks: Vec<(u64, String)>,
+    /// The bytes of all of them, and those that are missing in them.
     bytes: usize,
+    forgotten: usize,
 }
 
 impl Frames {
@@ -67,7 +71,10 @@ impl Frames {
     /// Ends the output.
     pub(super) fn finish(&mut self, mut keep: impl FnMut(Frame)) {
         self.end_line(false, &mut keep);
-        let Growing { update, blocks, .. } = std::mem::take(&mut self.growing);
+        let Growing { update, blocks, forgotten, .. } = std::mem::take(&mut self.growing);
+        if forgotten > 0 {
+            keep(Frame::Forgotten(forgotten));
+        }
         let Some(update) = update else { return };
         for (index, text) in blocks {
             let mut update = update.clone();
@@ -134,16 +141,18 @@ impl Growing {
     }
 
     fn add(&mut self, index: u64, delta: &str) {
-        self.bytes += delta.len();
-        if self.bytes > MAX_GROWING {
-            return;
-        }
-        let has_room = self.blocks.len() < MAX_BLOCKS;
+        // Behind a gap nothing is added.
+        let fits = self.forgotten == 0 && self.bytes + delta.len() <= MAX_GROWING;
+        let is_new = self.blocks.len() < MAX_BLOCKS;
         match self.blocks.iter_mut().find(|(known, _)| *known == index) {
-            Some((_, text)) => text.push_str(delta),
-            None if has_room => self.blocks.push((index, delta.to_owned())),
-            None => {}
+            Some((_, text)) if fits => text.push_str(delta),
+            None if fits && is_new => self.blocks.push((index, delta.to_owned())),
+            _ => {
+                self.forgotten += delta.len();
+                return;
+            }
         }
+        self.bytes += delta.len();
     }
 }
 

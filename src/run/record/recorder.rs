@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
-use super::frames::{Frame, Frames};
+use super::frames::{Frame, Frames, MAX_LINE};
 use crate::files::private;
 use crate::process::{CancelReason, Outcome, Supervised, exit_signal, signal_name};
 use crate::run::callbacks::Answer;
 use crate::run::drive::protocol::Command;
 use crate::text::Sanitizer;
-use crate::text::figures::{bytes, millis};
+use crate::text::figures::{bytes, counted, millis};
 
 /// Most bytes of a recording. What comes after them is left out, but for the ends of children.
 const MAX_BYTES: u64 = 64 << 20;
@@ -45,8 +45,34 @@ struct State {
     began: Instant,
     /// When something was written last.
     last: Instant,
-    /// Entries that are not there.
-    left_out: u64,
+    missing: Missing,
+}
+
+/// What is not in the file, by why.
+#[derive(Clone, Copy, Debug, Default)]
+struct Missing {
+    /// Entries that came when it was full.
+    entries: usize,
+    /// Lines of children that were too long.
+    lines: usize,
+    /// Bytes of text of messages that never ended.
+    text: u64,
+}
+
+impl Missing {
+    /// The causes, in words; empty when nothing is missing.
+    fn words(self) -> String {
+        let Self { entries, lines, text } = self;
+        let entries = (entries > 0)
+            .then(|| format!("{} did not fit into {}", counted(entries, "entry"), bytes(MAX_BYTES)));
+        let lines = (lines > 0).then(|| {
+            let were = if lines == 1 { "was" } else { "were" };
+            format!("{} {were} longer than {}", counted(lines, "line"), bytes(MAX_LINE as u64))
+        });
+        let text =
+            (text > 0).then(|| format!("{} of text that had not ended was too much to keep", bytes(text)));
+        [entries, lines, text].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
 }
 
 impl Recorder {
@@ -79,7 +105,7 @@ impl Recorder {
             frames: Frames::default(),
             began: now,
             last: now,
-            left_out: 0,
+            missing: Missing::default(),
         };
         let recorder = Self { path: path.to_owned(), sanitizer, state: Mutex::new(state) };
         recorder.state.lock().write(&recorder.sanitizer.sanitize_json(header));
@@ -147,7 +173,8 @@ impl Recorder {
             "code": ended.status.and_then(|status| status.code()),
             "signal": ended.status.and_then(exit_signal).map(signal_name),
             "stderr": self.sanitizer.sanitize(&ended.stderr).into_string(),
-            "leftOut": state.left_out,
+            "leftOut": state.missing.entries + state.missing.lines,
+            "leftOutText": Some(state.missing.text).filter(|bytes| *bytes > 0),
         });
         let at = state.timed(entry);
         state.write(&at);
@@ -158,14 +185,11 @@ impl Recorder {
     pub(in crate::run) fn notice(&self) -> Option<String> {
         let state = self.state.lock();
         let path = self.path.display();
-        match (&state.file, state.left_out) {
-            (Err(error), _) => Some(format!("the recording `{path}` is not whole: {error}")),
-            (Ok(_), 0) => None,
-            (Ok(_), count) => {
-                let most = bytes(MAX_BYTES);
-                Some(format!("the recording `{path}` is not whole: {count} entries did not fit into {most}"))
-            }
-        }
+        let why = match &state.file {
+            Err(error) => error.to_string(),
+            Ok(_) => state.missing.words(),
+        };
+        (!why.is_empty()).then(|| format!("the recording `{path}` is not whole: {why}"))
     }
 
     /// Adds what came together: how much of it the host sees at once decides, for example, at which message a budget ends.
@@ -191,7 +215,11 @@ impl Recorder {
                 record
             }
             Frame::TooLong => {
-                state.left_out += 1;
+                state.missing.lines += 1;
+                return None;
+            }
+            Frame::Forgotten(bytes) => {
+                state.missing.text += bytes as u64;
                 return None;
             }
         })
@@ -211,7 +239,7 @@ impl State {
     /// Adds an entry, unless the file is full.
     fn add(&mut self, entry: Value) {
         if self.written >= MAX_BYTES {
-            self.left_out += 1;
+            self.missing.entries += 1;
             return;
         }
         let entry = self.timed(entry);
@@ -221,7 +249,7 @@ impl State {
     /// Adds something that the child wrote; with `more` the next comes with it.
     fn add_output(&mut self, out: &Value, more: bool) {
         if self.written >= MAX_BYTES {
-            self.left_out += 1;
+            self.missing.entries += 1;
             return;
         }
         let (at, out) = (millis(self.began.elapsed()), in_reading_order(out));
@@ -385,7 +413,46 @@ mod tests {
         let lines = lines(&path);
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert_eq!((&lines[2]["end"], &lines[2]["leftOut"]), (&"orphaned".into(), &3.into()));
-        assert!(recorder.notice().expect("a notice").ends_with("3 entries did not fit into 64 MiB"));
+        assert!(
+            recorder.notice().expect("a notice").ends_with("is not whole: 3 entries did not fit into 64 MiB")
+        );
+    }
+
+    #[test]
+    fn a_notice_names_each_cause_and_no_other() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let update = |text: &str| {
+            let event = json!({ "type": "text_delta", "contentIndex": 0, "delta": text });
+            format!("{}\n", json!({ "type": "message_update", "assistantMessageEvent": event })).into_bytes()
+        };
+        let line = |bytes: usize| [vec![b'x'; bytes], b"\n".to_vec()].concat();
+        let [long, growing] = [line(5 << 20), update(&"y".repeat(1 << 20)).repeat(2)];
+        for (label, output, expected, left_out) in [
+            ("lines", line(4 << 20), None, 0),
+            ("a long line", long.clone(), Some("1 line was longer than 4.0 MiB"), 1),
+            ("a text", growing.clone(), Some("1.0 MiB of text that had not ended was too much to keep"), 0),
+            (
+                "both",
+                [long.clone(), long, growing].concat(),
+                Some(
+                    "2 lines were longer than 4.0 MiB; 1.0 MiB of text that had not ended was too much to keep",
+                ),
+                2,
+            ),
+        ] {
+            let path = root.path().join(label);
+            let recorder = recorder(&path);
+            recorder.begin(1);
+            recorder.stdout(&output);
+            recorder.end(&ended(Outcome::Lost));
+            let expected =
+                expected.map(|why| format!("the recording `{}` is not whole: {why}", path.display()));
+            assert_eq!(recorder.notice(), expected, "{label}");
+            let end = lines(&path).pop().expect("an end");
+            assert_eq!(end["leftOut"], json!(left_out), "{label}");
+            let grown = path.display().to_string().ends_with("text");
+            assert!(!grown || fs::read_to_string(&path).expect("readable").contains("yyyy"), "{label}");
+        }
     }
 
     #[cfg(target_os = "linux")]
