@@ -2133,7 +2133,10 @@ export interface SingleResult {
   supervision?: "warden+pid-ns" | "warden+cgroup" | "warden" | "process-group" | "process"
   /** What the child's processes used together; absent without a warden. */
   resources?: Resources
-  /** The file with the whole sanitized text; absent unless `content` was truncated. */
+  /**
+   * The file with the sanitized text; absent unless `content` was truncated. Of an answer of more than 1 MiB the middle is
+   * missing there, too: a note stands in its place, and the session file has it.
+   */
   fullOutputFile?: string
   /**
    * What the child has submitted, where its agent or the call has an `outputSchema`: sanitized, and of that shape as far

@@ -666,6 +666,33 @@ async fn a_result_says_how_much_of_an_answer_was_too_long_to_keep() {
 }
 
 #[tokio::test]
+async fn a_marker_promises_no_more_than_its_file_holds() {
+    for (bytes, is_whole) in [(400_000, true), (1_500_000, false)] {
+        let script = format!(r#"begin; said "first $(head -c {bytes} /dev/zero | tr '\0' x) last"; settled"#);
+        let scene = scene(&script);
+        let result = scene.run().await;
+        let single = &result.details.results[0];
+        let path = single.full_output_file.as_deref().expect("a file");
+        let session = single.session_file.as_deref().expect("a session");
+        let kept = std::fs::read_to_string(path).expect("readable");
+        let from = result.text.find("[truncated: ").expect("a marker");
+        let marker = &result.text[from..=from + result.text[from..].find(']').expect("its end")];
+        if is_whole {
+            assert!(marker.ends_with(&format!("of {} bytes; full text: {path}]", kept.len())), "{marker}");
+            continue;
+        }
+        let omitted = single.omitted_bytes;
+        assert!(
+            (400_000..600_000).contains(&omitted) && kept.contains(&format!("[{omitted} bytes omitted]"))
+        );
+        let all = kept.len() as u64 + omitted;
+        let expected =
+            format!(" of {all} bytes; all but {omitted} bytes: {path}; whole in the session: {session}]");
+        assert!(marker.ends_with(&expected), "{marker}");
+    }
+}
+
+#[tokio::test]
 async fn the_fields_of_a_result_are_cut_to_16_kib() {
     let long = "x".repeat(40_000);
     let scene = scene("echo 'no such model' >&2; exit 3").with(|spec| spec.task.clone_from(&long));

@@ -223,7 +223,8 @@ pub struct SingleResult {
     pub supervision: Option<&'static str>,
     /// What the child's processes used together; absent without a warden.
     pub resources: Option<Resources>,
-    /// The file with the whole sanitized text; absent unless `content` was truncated.
+    /// The file with the sanitized text; absent unless `content` was truncated. Of an answer of more than 1 MiB the middle is
+    /// missing there, too: a note stands in its place, and the session file has it.
     pub full_output_file: Option<String>,
     /// What the child has submitted, where its agent or the call has an `outputSchema`: sanitized, and of that shape as far
     /// as pi's check of it goes. Absent when it has more than 64 KiB as JSON; `structuredFile` names it then.

@@ -6,7 +6,7 @@ use std::{iter, slice};
 use crate::event::Usage;
 use crate::present::handed_over_text;
 use crate::run::{BackgroundRun, Mode, RunDetails, RunOutcome, SingleResult, ToolResult, files_words};
-use crate::text::{FENCE_BYTES, TruncateLimits, fenced, one_line, truncate};
+use crate::text::{FENCE_BYTES, TruncateLimits, fenced, one_line, truncate, truncate_partial};
 
 /// How many bytes of a result are kept free for the headings of two steps and the fences around their words.
 const HEADINGS_BYTES: usize = 576 + 2 * FENCE_BYTES;
@@ -172,8 +172,8 @@ pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: Tr
 
 /// The text of a run, truncated to these limits.
 fn cut(result: &ToolResult, limits: TruncateLimits) -> String {
-    let whole = result.details.results.first().and_then(|single| single.full_output_file.as_deref());
-    truncate(&result.text, limits, whole).text
+    let full_text = result.details.results.first().map(SingleResult::full_text).unwrap_or_default();
+    truncate_partial(&result.text, limits, full_text, 0).text
 }
 
 fn join(mode: Mode, id: &str, results: Vec<ToolResult>, text: String, is_error: bool) -> ToolResult {

@@ -11,7 +11,7 @@ use super::state::RunOutcome;
 use crate::agent::Network;
 use crate::event::{DisplayItem, Usage};
 use crate::text::figures::epoch_ms;
-use crate::text::{RedactedValues, text_enum};
+use crate::text::{FullText, RedactedValues, text_enum};
 
 text_enum! {
     /// Why a call failed, or succeeded only with a reservation. The set is closed; match on it, never on message text.
@@ -147,8 +147,10 @@ pub struct SingleResult {
     pub supervision: Option<&'static str>,
     /// What the child's processes used together. Absent when it could not be measured.
     pub resources: Option<Resources>,
-    /// The file with the whole text, when `content` was truncated.
+    /// The file with the text, when `content` was truncated. Without the middle of an answer of which bytes were omitted.
     pub full_output_file: Option<String>,
+    /// Bytes in the middle of the answer that were too many to keep. The session has them.
+    pub omitted_bytes: u64,
     /// The submitted result, if the agent had to submit one and it is not large.
     pub structured: Option<Value>,
     /// The file with it as JSON, if it is large.
@@ -173,6 +175,12 @@ pub struct SingleResult {
 }
 
 impl SingleResult {
+    /// Where the text of the result lies, as far as it is kept.
+    pub(crate) fn full_text(&self) -> FullText<'_> {
+        let session = self.session_file.as_deref().filter(|_| self.omitted_bytes > 0);
+        FullText { place: self.full_output_file.as_deref(), lacks: self.omitted_bytes, session }
+    }
+
     /// The entry of a run that goes on in the background. What it has spent so far is counted at its end.
     #[must_use]
     pub fn in_background(run: &BackgroundRun) -> Self {
@@ -198,6 +206,7 @@ impl SingleResult {
             supervision: None,
             resources: None,
             full_output_file: None,
+            omitted_bytes: 0,
             structured: None,
             structured_file: None,
             check: None,

@@ -52,4 +52,5 @@ pub use sanitize::{
 pub(crate) use sanitize::{invisible_at, redacted_counts, redacted_words, without_controls};
 pub use secrets::{auth_secrets, names_secret, secret_values};
 pub(crate) use text_enum::text_enum;
+pub(crate) use truncate::{FullText, truncate_partial};
 pub use truncate::{TruncateLimits, Truncated, truncate, truncate_head, truncate_tail};

@@ -45,6 +45,30 @@ impl Default for TruncateLimits {
     }
 }
 
+/// Where what a cut leaves out lies, for the marker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FullText<'a> {
+    /// The path or name of the text.
+    pub place: Option<&'a str>,
+    /// Bytes of its middle that are not even there; 0 when it is whole.
+    pub lacks: u64,
+    /// The session that has those, too.
+    pub session: Option<&'a str>,
+}
+
+impl<'a> FullText<'a> {
+    /// A place with all of it.
+    pub(crate) fn at(place: Option<&'a str>) -> Self {
+        Self { place, ..Self::default() }
+    }
+
+    /// Without places that are too long for a marker.
+    fn fitting(self) -> Self {
+        let fits = |place: &&str| place.len() <= MOST_PLACE && !place.contains('\n');
+        Self { place: self.place.filter(fits), session: self.session.filter(fits), ..self }
+    }
+}
+
 /// A text within its limits, with counts of what was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truncated {
@@ -77,22 +101,32 @@ enum Keep {
 /// is, for the marker.
 #[must_use]
 pub fn truncate(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> Truncated {
-    cut(text, limits, full_text, Keep::Both)
+    cut(text, limits, FullText::at(full_text), 0, Keep::Both)
+}
+
+/// As [`truncate`], of a text that lacks so many bytes of its middle already.
+pub(crate) fn truncate_partial(
+    text: &str,
+    limits: TruncateLimits,
+    full_text: FullText<'_>,
+    lacks: u64,
+) -> Truncated {
+    cut(text, limits, full_text, lacks, Keep::Both)
 }
 
 /// Keeps the head; otherwise as [`truncate`].
 #[must_use]
 pub fn truncate_head(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> Truncated {
-    cut(text, limits, full_text, Keep::Head)
+    cut(text, limits, FullText::at(full_text), 0, Keep::Head)
 }
 
 /// Keeps the tail; otherwise as [`truncate`].
 #[must_use]
 pub fn truncate_tail(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> Truncated {
-    cut(text, limits, full_text, Keep::Tail)
+    cut(text, limits, FullText::at(full_text), 0, Keep::Tail)
 }
 
-fn cut(text: &str, limits: TruncateLimits, full_text: Option<&str>, keep: Keep) -> Truncated {
+fn cut(text: &str, limits: TruncateLimits, full_text: FullText<'_>, lacks: u64, keep: Keep) -> Truncated {
     let total_lines = count_lines(text);
     let whole = Truncated {
         text: String::new(),
@@ -109,7 +143,7 @@ fn cut(text: &str, limits: TruncateLimits, full_text: Option<&str>, keep: Keep) 
         return Truncated { truncated: true, kept_lines: 0, kept_bytes: 0, ..whole };
     }
     let totals = [total_lines, total_lines, text.len(), text.len()];
-    let marker = Marker::choose(limits, full_text, totals);
+    let marker = Marker::choose(limits, full_text, lacks, totals);
     let room = limits.max_bytes - marker.as_ref().map_or(0, |marker| marker.most_bytes(totals));
     // With more than one line the marker has one to itself.
     let lines =
@@ -207,16 +241,24 @@ fn count_lines(text: &str) -> usize {
 
 /// The words between head and tail.
 enum Marker<'a> {
-    Full(Option<&'a str>),
+    /// With places, and bytes that the text has lacked before.
+    Full(FullText<'a>, u64),
     Short,
 }
 
 impl<'a> Marker<'a> {
     /// The most detailed marker that fits the limit of bytes, if any does.
-    fn choose(limits: TruncateLimits, full_text: Option<&'a str>, totals: [usize; 4]) -> Option<Self> {
-        let place = full_text.filter(|place| place.len() <= MOST_PLACE && !place.contains('\n'));
+    fn choose(
+        limits: TruncateLimits,
+        full_text: FullText<'a>,
+        lacks: u64,
+        totals: [usize; 4],
+    ) -> Option<Self> {
         let fits = |marker: &Self| marker.most_bytes(totals) <= limits.max_bytes;
-        [Self::Full(place), Self::Full(None), Self::Short].into_iter().find(fits)
+        let without_place = FullText::default();
+        [Self::Full(full_text.fitting(), lacks), Self::Full(without_place, lacks), Self::Short]
+            .into_iter()
+            .find(fits)
     }
 
     /// The most bytes that it takes with its line ends: no number in it is larger than the totals.
@@ -225,8 +267,19 @@ impl<'a> Marker<'a> {
     }
 
     fn words(&self, [kept_lines, lines, kept_bytes, bytes]: [usize; 4]) -> String {
-        let Self::Full(place) = self else { return "[truncated]".to_owned() };
-        let place = place.map_or(String::new(), |place| format!("; full text: {place}"));
-        format!("[truncated: kept {kept_lines} of {lines} lines, {kept_bytes} of {bytes} bytes{place}]")
+        let Self::Full(FullText { place, lacks, session }, lacked) = self else {
+            return "[truncated]".to_owned();
+        };
+        let place = place.map_or(String::new(), |place| match lacks {
+            0 => format!("; full text: {place}"),
+            lacks => format!("; all but {lacks} bytes: {place}"),
+        });
+        let session = session.map_or(String::new(), |session| format!("; whole in the session: {session}"));
+        let kept = match lacked {
+            0 => format!("{kept_lines} of {lines} lines, {kept_bytes} of {bytes} bytes"),
+            // How many lines those are is not known.
+            lacked => format!("{kept_bytes} of {} bytes", bytes as u64 + lacked),
+        };
+        format!("[truncated: kept {kept}{place}{session}]")
     }
 }

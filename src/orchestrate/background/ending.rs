@@ -10,7 +10,7 @@ use crate::run::{
 };
 use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
-use crate::text::{TruncateLimits, truncate};
+use crate::text::{FullText, TruncateLimits, truncate, truncate_partial};
 
 /// How much of a result the store keeps besides the delivery, to show it later.
 const RESULT: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
@@ -27,15 +27,15 @@ pub(super) struct Ending {
 }
 
 /// How a run ended, as far as its record does not already say so.
-struct End {
+struct End<'a> {
     outcome: RunOutcome,
     error: Option<String>,
     /// The child's answer for the conversation.
     result: Option<String>,
     /// Whether the child says that there is nothing to announce.
     says_nothing: bool,
-    /// The file with all of it.
-    whole: Option<String>,
+    /// Where all of it lies.
+    full_text: FullText<'a>,
     /// The unfinished answer.
     partial: Option<String>,
     /// What it has left beside its answer, where that does not say so.
@@ -94,9 +94,9 @@ impl Ending {
             error,
             result: is_success.then(|| words.clone()),
             says_nothing,
-            whole: single.and_then(|single| match announced {
-                Some(Announcement::Said(_)) => single.session_file.clone(),
-                _ => single.full_output_file.clone().or_else(|| single.session_file.clone()),
+            full_text: single.map_or_else(FullText::default, |single| match announced {
+                None | Some(Announcement::Skipped) if single.full_output_file.is_some() => single.full_text(),
+                _ => FullText::at(single.session_file.as_deref()),
             }),
             partial: single.filter(|_| !is_success).and_then(|single| single.output.clone()),
             // The text of a run that succeeded has it already.
@@ -127,7 +127,7 @@ impl Ending {
             error: Some("the process that ran it ended while the run was under way".to_owned()),
             result: None,
             says_nothing: false,
-            whole: None,
+            full_text: FullText::default(),
             partial,
             left: None,
             notes: vec![resumable],
@@ -138,7 +138,7 @@ impl Ending {
         Self::new(run, end, config)
     }
 
-    fn new(mut run: BackgroundRun, end: End, config: &Config) -> Self {
+    fn new(mut run: BackgroundRun, end: End<'_>, config: &Config) -> Self {
         let now = now_ms();
         run.progress.clear_transient();
         run.outcome = Some(end.outcome);
@@ -151,7 +151,7 @@ impl Ending {
         run.archive_at_ms = archives.map(|after| now.saturating_add_unsigned(millis(after)));
         let left = end.left.as_deref().filter(|_| !end.says_nothing);
         let result = end.result.as_deref().map(|words| joined([Some(words), left]));
-        run.result = result.map(|words| truncate(&words, RESULT, end.whole.as_deref()).text);
+        run.result = result.map(|words| truncate_partial(&words, RESULT, end.full_text, 0).text);
         let partial = joined([end.partial.as_deref(), left.filter(|_| end.result.is_none())]);
         run.partial = (!partial.is_empty()).then(|| truncate(&partial, PARTIAL, None).text);
         let nothing = end.says_nothing.then(|| NOTHING.to_owned());

@@ -105,9 +105,8 @@ impl ResultBuilder {
             epilogue.as_deref(),
         );
         self.diagnostics.extend(lost);
-        let cut = collected.omitted_bytes > 0;
-        if cut {
-            let left_out = collected.omitted_bytes;
+        let left_out = collected.omitted_bytes;
+        if left_out > 0 {
             self.diagnostics
                 .push(format!("{left_out} bytes in the middle of the answer were too many to keep"));
         }
@@ -147,6 +146,7 @@ impl ResultBuilder {
         single.resources = supervised.tally.map(Into::into);
         single.output = answer.as_deref().map(|text| truncate(text, OUTPUT_FIELD, None).text);
         single.attempts = self.earlier.count + 1;
+        single.omitted_bytes = left_out;
         single.usage = collected.usage;
         single.usage.add(&self.earlier.usage);
         single.display_items = collected.display_items;
@@ -191,7 +191,7 @@ impl ResultBuilder {
         if !is_completed {
             text = failure_text(&single, &text);
         }
-        self.result(single, &verdict, text, cut, Some(files))
+        self.result(single, &verdict, text, Some(files))
     }
 
     /// Adds to the result of a run without a child what is left of its private tree, unless that was not touched.
@@ -258,7 +258,7 @@ impl ResultBuilder {
         (single.attempts, single.usage) = (count, usage);
         let earlier = session.map(|path| path.to_string_lossy().into_owned());
         single.session_file = single.session_file.or(earlier);
-        self.result(single, verdict, text, false, None)
+        self.result(single, verdict, text, None)
     }
 
     fn single(&self, verdict: &Verdict, duration: Duration, session: Option<&Path>) -> SingleResult {
@@ -283,6 +283,7 @@ impl ResultBuilder {
             supervision: None,
             resources: None,
             full_output_file: None,
+            omitted_bytes: 0,
             structured: None,
             structured_file: None,
             check: None,
@@ -316,19 +317,18 @@ impl ResultBuilder {
         mut single: SingleResult,
         verdict: &Verdict,
         text: String,
-        cut: bool,
         files: Option<&RunFiles>,
     ) -> ToolResult {
         let whole = self.sanitizer.sanitize(&text);
         // Frees a long answer before it is cut and written, so that it is in memory only once.
         drop(text);
-        let (mut shown, truncated) = whole.truncate(self.limits, None);
+        let lacks = single.omitted_bytes;
+        let (mut shown, truncated) = whole.truncate_partial(self.limits, single.full_text(), lacks);
         if truncated && let Some(files) = files {
             match files.keep_output(&whole) {
                 Ok(path) => {
-                    let path = path.to_string_lossy().into_owned();
-                    shown = whole.truncate(self.limits, Some(&path)).0;
-                    single.full_output_file = Some(path);
+                    single.full_output_file = Some(path.to_string_lossy().into_owned());
+                    shown = whole.truncate_partial(self.limits, single.full_text(), lacks).0;
                 }
                 Err(error) => {
                     single.diagnostics.push(self.field(&format!("the full text is lost: {}", chain(&error))));
@@ -337,7 +337,8 @@ impl ResultBuilder {
         }
         single.redacted = self.sanitizer.redacted();
         single.diagnostics.extend(redacted_words(&single.redacted));
-        let truncation = (truncated || cut).then_some(ErrorCode::SubagentOutputTruncated);
+        let truncation =
+            (truncated || single.omitted_bytes > 0).then_some(ErrorCode::SubagentOutputTruncated);
         let code = verdict.code.or(truncation);
         let message = match (&single.error, code) {
             (Some(error), _) => error.clone(),
