@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::check::{Check, Status};
 use crate::config::Config;
-use crate::process::{Outcome, capture_fed};
+use crate::process::{Outcome, capture_observed};
 use crate::run::admit::pi::PiVersion;
 use crate::run::launch::files::GUARD;
-use crate::run::launch::launcher::{Answered, Configured, LauncherTest, run_cancel};
+use crate::run::launch::launcher::{Answered, Arrivals, Configured, LauncherTest, run_cancel};
 use crate::run::{HostContext, RunId, spawn_task};
 use crate::text::chain;
 use crate::text::figures;
@@ -62,7 +62,8 @@ async fn test(
         None => {}
     }
     let LauncherTest { command, input, cancel } = launcher.test(&RunId::draw().get(), GUARD, &cwd, context);
-    let said = match capture_fed(command, input, limit, BYTES).await {
+    let mut arrivals = Arrivals::start();
+    let said = match capture_observed(command, input, limit, BYTES, |bytes| arrivals.note(bytes)).await {
         Ok(said) => said,
         Err(refused) => return error(chain(&refused)),
     };
@@ -84,7 +85,7 @@ async fn test(
         let stderr = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
         format!("{why}{stderr}{left}")
     };
-    match Configured::answered(&said) {
+    match Configured::answered(&said, &arrivals) {
         None => error(format!("no child was started: {}", why())).hint(
             "it must start `{argv}` with its standard input; where it leaves the words to a shell: \"quote\": \"sh\"",
         ),

@@ -1,6 +1,6 @@
 //! Runs a short helper program for its output.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::process::cancel::Cancel;
 use crate::process::command::ChildCommand;
@@ -28,8 +28,6 @@ pub struct Captured {
     pub truncated: bool,
     /// Its standard error, as in [`Supervised`](crate::process::Supervised).
     pub stderr: String,
-    /// For each read of its standard output how much was there then, and how long after the start.
-    arrivals: Vec<(usize, Duration)>,
 }
 
 impl Captured {
@@ -37,12 +35,6 @@ impl Captured {
     #[must_use]
     pub fn is_success(&self) -> bool {
         matches!(self.outcome, Outcome::Exited(status) if status.success())
-    }
-
-    /// How long after the start the first of these words had arrived on its standard output, if they have.
-    pub(crate) fn arrival_of(&self, words: &str) -> Option<Duration> {
-        let end = self.stdout.windows(words.len()).position(|seen| seen == words.as_bytes())? + words.len();
-        self.arrivals.iter().find(|(there, _)| *there >= end).map(|(_, since)| *since)
     }
 }
 
@@ -54,12 +46,12 @@ impl Captured {
 /// # Errors
 ///
 /// Only when the program could not be started.
-pub async fn capture(
+pub fn capture(
     command: ChildCommand,
     timeout: Duration,
     max_bytes: usize,
-) -> Result<Captured, SpawnError> {
-    capture_fed(command, Vec::new(), timeout, max_bytes).await
+) -> impl Future<Output = Result<Captured, SpawnError>> + Send {
+    capture_fed(command, Vec::new(), timeout, max_bytes)
 }
 
 /// As [`capture`], with `input` as the program's standard input.
@@ -67,47 +59,49 @@ pub async fn capture(
 /// # Errors
 ///
 /// Only when the program could not be started.
-pub async fn capture_fed(
+pub fn capture_fed(
     command: ChildCommand,
     input: Vec<u8>,
     timeout: Duration,
     max_bytes: usize,
+) -> impl Future<Output = Result<Captured, SpawnError>> + Send {
+    capture_observed(command, input, timeout, max_bytes, |_| {})
+}
+
+/// As [`capture_fed`]. `observe` is told after each read that was kept how many bytes there are.
+pub(crate) async fn capture_observed(
+    command: ChildCommand,
+    input: Vec<u8>,
+    timeout: Duration,
+    max_bytes: usize,
+    observe: impl FnMut(usize) + Send,
 ) -> Result<Captured, SpawnError> {
     let limits =
         SuperviseLimits { hard: Some(timeout), grace: GRACE, drain: DRAIN, ..SuperviseLimits::default() };
-    let mut kept = Kept {
-        bytes: Vec::new(),
-        room: max_bytes,
-        truncated: false,
-        since: Instant::now(),
-        arrivals: Vec::new(),
-    };
+    let mut kept = Kept { bytes: Vec::new(), room: max_bytes, truncated: false, observe };
     let ended = supervise(command, Input::once(input), limits, None, &Cancel::new(), &mut kept).await?;
     Ok(Captured {
         outcome: ended.outcome,
         stdout: kept.bytes,
         truncated: kept.truncated,
         stderr: ended.stderr,
-        arrivals: kept.arrivals,
     })
 }
 
-struct Kept {
+struct Kept<F> {
     bytes: Vec<u8>,
     room: usize,
     truncated: bool,
-    since: Instant,
-    /// As many as there are reads with room, of which each has taken a byte at least.
-    arrivals: Vec<(usize, Duration)>,
+    observe: F,
 }
 
-impl Observer for Kept {
+impl<F: FnMut(usize) + Send> Observer for Kept<F> {
     fn stdout(&mut self, chunk: &[u8]) -> Activity {
         let kept = &chunk[..chunk.len().min(self.room)];
         self.bytes.extend_from_slice(kept);
         self.room -= kept.len();
         if !kept.is_empty() {
-            self.arrivals.push((self.bytes.len(), self.since.elapsed()));
+            (self.observe)(self.bytes.len());
         }
         self.truncated |= kept.len() < chunk.len();
         Activity::default()

@@ -3,5 +3,6 @@
 mod capture;
 mod detached;
 
+pub(crate) use capture::capture_observed;
 pub use capture::{Captured, capture, capture_fed};
 pub use detached::Detached;

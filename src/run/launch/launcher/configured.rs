@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
+use super::arrivals::Arrivals;
 use super::bootstrap::{ENDED, GUARD, PLACE, PROMPT, Private, SESSION, SESSIONS, STARTED, Script, loader};
 use super::contract::{Job, Launch, Launcher, Materials, Payload, WorkThere};
 use super::fate::{Elsewhere, Fate};
@@ -199,8 +200,8 @@ impl Configured {
         LauncherTest { command, input, cancel: self.cancel(job, context) }
     }
 
-    /// Reads what the test has printed; `None` where no shell has run its script.
-    pub(crate) fn answered(said: &Captured) -> Option<Answered> {
+    /// Reads what the test has printed, and when; `None` where no shell has run its script.
+    pub(crate) fn answered(said: &Captured, arrivals: &Arrivals) -> Option<Answered> {
         let text = String::from_utf8_lossy(&said.stdout);
         let mut lines = text.lines().skip_while(|line| *line != MARK).skip(1);
         let cwd = lines.next()?.to_owned();
@@ -215,7 +216,7 @@ impl Configured {
         }
         let asked = format!("\"{ASKED}\"");
         let has_guard = lines.any(|line| line.contains(&asked) && line.contains("\"success\":true"));
-        let arrival = |words: &str| said.arrival_of(words).unwrap_or_default();
+        let arrival = |words: &str| arrivals.of(words, &said.stdout).unwrap_or_default();
         let started = arrival(&asked).saturating_sub(arrival(STARTING));
         Some(Answered { cwd, version, git, reached: arrival(MARK), started, has_guard, is_held })
     }

@@ -18,8 +18,10 @@
 //! | `held` | how it has the warden of that machine hold the child |
 //! | `heard` | which of what comes back is the script's, and what it says |
 //! | `fate` | how far a child has come that failed |
+//! | `arrivals` | how long a test of one took to get somewhere |
 //! | `helper` | how `cancel` and `fetch` of a launcher run |
 
+mod arrivals;
 mod bootstrap;
 mod configured;
 mod contract;
@@ -33,6 +35,7 @@ mod quoted;
 mod select;
 mod tree;
 
+pub(crate) use arrivals::Arrivals;
 pub(crate) use configured::{Answered, Configured, LauncherTest};
 pub(in crate::run) use contract::{Job, Launch, Launcher, Payload, WorkThere};
 pub(in crate::run) use fate::Elsewhere;
