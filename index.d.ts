@@ -2299,7 +2299,8 @@ export interface SpawnOptions {
    */
   childThinking?: string
   /**
-   * The limit of the whole run in seconds, 0 to 604800 (a week); 0 is no limit but that on silence.
+   * The limit of the whole run in seconds, 0 to 604800 (a week); 0 is no limit but that on silence and
+   * the agent's own `timeoutMs`.
    * @default 0
    */
   runTimeoutSeconds?: number
@@ -2756,7 +2757,8 @@ export interface ToolSurfaces {
   register: boolean
   /**
    * In this order: `subagent`, which lists the agents; `subagent_parallel` and `subagent_chain`, which refer to that
-   * list; `sessions_spawn` and `agents_list`, for background runs.
+   * list; `sessions_spawn` and `agents_list`, for background runs; `sessions_list`, `sessions_history`, `sessions_send`
+   * and `sessions_stop`, for the runs of the session.
    */
   tools: Array<ToolSurface>
   /** Append this to the system prompt once. Absent when `injectDelegationPolicy` is false. */

@@ -25,8 +25,8 @@ const longestMs = 600_000;
 export async function lean(setting) {
 	const rounds = setting.quick ? 1 : 11;
 	const about =
-		`Booting pi in RPC mode until it answers \`get_state\`, in a home with ten extensions, skills, prompts, themes and two MCP\n` +
-		`servers: ${rounds} times as a run starts its child, and as one starts pi by hand (baseline), in turn: medians and ranges. Processor time and memory\n` +
+		`Booting pi in RPC mode until it answers \`get_state\`, in a home with ten extensions, twenty skills, twenty prompts,\n` +
+		`five themes and two MCP servers: ${rounds} times as a run starts its child, and as one starts pi by hand (baseline), in turn: medians and ranges. Processor time and memory\n` +
 		"(its share, PSS) are those of all processes of it, MCP servers included, 0.4 s after the answer. Linux only.";
 	const title = "What a child costs to boot";
 	if (process.platform !== "linux") return { title, about, rows: [] };

@@ -101,7 +101,7 @@ async fn test(
                 || "no `git` there, so no `isolation: private`".to_owned(),
                 |git| format!("git {git} there"),
             );
-            let held = if is_held { "ends with it" } else { "may outlive it, because this package is not installed there" };
+            let held = if is_held { "ends with it" } else { "may outlive it, because no working warden of an npm installation was found there" };
             let (reached, started) = (shown(reached), shown(started));
             let message = format!(
                 "`{name}`: pi {version} with our guard in `{cwd}`; it takes {reached} to reach it, and pi there {started} to \

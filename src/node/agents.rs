@@ -112,7 +112,8 @@ pub struct ToolSurfaces {
     /// False when `enabled` is false: register nothing.
     pub register: bool,
     /// In this order: `subagent`, which lists the agents; `subagent_parallel` and `subagent_chain`, which refer to that
-    /// list; `sessions_spawn` and `agents_list`, for background runs.
+    /// list; `sessions_spawn` and `agents_list`, for background runs; `sessions_list`, `sessions_history`, `sessions_send`
+    /// and `sessions_stop`, for the runs of the session.
     pub tools: Vec<ToolSurface>,
     /// Append this to the system prompt once. Absent when `injectDelegationPolicy` is false.
     pub delegation_policy: Option<String>,

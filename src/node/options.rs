@@ -156,7 +156,8 @@ call_options! {
         #[doc = " A thinking level that wins over agent and configuration: `off`, `minimal`, `low`, `medium`, `high`,"]
         #[doc = " `xhigh` or `max`. An unknown one is skipped with a warning."]
         pub child_thinking: Option<String>,
-        #[doc = " The limit of the whole run in seconds, 0 to 604800 (a week); 0 is no limit but that on silence."]
+        #[doc = " The limit of the whole run in seconds, 0 to 604800 (a week); 0 is no limit but that on silence and"]
+        #[doc = " the agent's own `timeoutMs`."]
         #[doc = " @default 0"]
         pub run_timeout_seconds: Option<f64>,
         #[doc = " When the transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once the result was"]

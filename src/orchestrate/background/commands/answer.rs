@@ -251,7 +251,7 @@ async fn find(
         Err(report) => {
             // Runs of calls that are over have no place in the list.
             let known = service.known_runs(view.session()).await;
-            // Without one in the list, the call that ended last is what a person means.
+            // Without one in the list, the call that began last is what a person means.
             let last =
                 known.iter().max_by_key(|run| run.created_ms).filter(|_| own.is_empty() && target.is_last());
             if let Some(run) = last.or_else(|| named(&target.0, &known, live).ok()) {

@@ -340,7 +340,7 @@ pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
     subcommand(
         "discard",
         " [--yes] <id|#>",
-        "deletes the branch and the patch of an isolated run; asks once, without --yes",
+        "deletes the branch and the patch of an isolated run; says which without --yes",
     ),
     subcommand("answer", " [#|run]", "opens a question that waits, the oldest unless told otherwise"),
     subcommand("agents", "", "the agents there are, their tools, what is wrong"),
