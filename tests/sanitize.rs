@@ -699,6 +699,19 @@ fn a_trace_of_more_than_five_frames_is_folded() {
     assert_eq!(&*plain().sanitize(&text), expected);
 }
 
+/// Of a huge text as much is looked at as of one that is a thousandth of it.
+#[test]
+fn a_line_of_a_huge_text_costs_what_its_beginning_costs() {
+    let sanitizer = plain();
+    let piece = "word ghp_0123456789abcdefghijklmnopqrstuvwxyzAB\n";
+    let (short, huge) = (piece.repeat(1 << 10), piece.repeat(1 << 20));
+    let least = |text: &str| {
+        let shown = || assert!(sanitizer.line(text, 100).chars().count() <= 100);
+        (0..5).map(|_| processor_time(shown)).min().expect("five times")
+    };
+    assert!(least(&huge) < least(&short) * 20, "{:?}, {:?}", least(&huge), least(&short));
+}
+
 /// A long text takes as long as eight that are an eighth of it, where a quadratic rule takes eight times as long. A busy machine
 /// has cold caches, so the least times count, and what looks bad is measured again.
 #[test]
