@@ -16,8 +16,8 @@ use std::time::Duration;
 use ear::Ear;
 use pi_subagent_native::orchestrate::background::{
     BackgroundRun, BackgroundService, ConversationScope, ConversationView, DeliveryMessage, KnownDeliveries,
-    Receipt, background, close_conversation, commands, mark_delivered, open_conversation, receipts_of,
-    until_settled,
+    Receipt, SpawnRequest, background, close_conversation, commands, mark_delivered, open_conversation,
+    receipts_of, spawn, until_settled,
 };
 use pi_subagent_native::orchestrate::{
     Call, CallOrder, HandOver, TaskSpec, TasksSpec, chain, parallel, single,
@@ -346,6 +346,48 @@ async fn what_cannot_be_handed_over_says_why_and_its_call_waits_on() {
     assert!(refused(&without_store).await.contains("the store of runs cannot be used"));
     let over = without_store.hand_over.request().await.expect_err("nothing waits");
     assert!(over.contains("has ended"), "{over}");
+}
+
+/// Of 32 places for runs in the background, those that calls wait for take none until they go on without their calls.
+#[tokio::test]
+async fn only_what_is_in_the_background_takes_room_there() {
+    let scene = Scene::new(json!({ "maxConcurrent": 1, "parallelConcurrency": 1 }));
+    let spawned = async || {
+        let cwd = scene.root.path().join("project");
+        let request = SpawnRequest::new("first look".into(), cwd, scene.context());
+        let request = SpawnRequest { agent: Some("explorer".into()), ..request };
+        spawn(&scene.service, request, Arc::new(User::default())).await
+    };
+    let call = tokio::spawn(parallel(scene.tasks(&["first look", "second look"]), scene.call()));
+    scene.working(1).await;
+    for number in 0..31 {
+        let receipt = spawned().await;
+        assert!(matches!(receipt, Receipt::Accepted { .. }), "{number}: {receipt:?}");
+    }
+    let why = timeout(PATIENCE, scene.hand_over.request()).await.expect("an answer");
+    assert_eq!(
+        why.expect_err("there is room for one"),
+        "no more than 32 background runs may wait or run: 32 for each of the 1 places of `subagents.maxConcurrent`"
+    );
+    assert!(matches!(spawned().await, Receipt::Accepted { .. }));
+    assert!(matches!(spawned().await, Receipt::Forbidden(_)));
+    scene.open_gate("first");
+    scene.open_gate("second");
+    let ended = result(call).await;
+    assert_eq!(outcomes(&ended), [RunOutcome::Completed; 2]);
+    // A run that was resumed is in the background, too.
+    let run_id = ended.details.results[0].run_id.clone().expect("its conversation can continue it");
+    let view = scene.open().await;
+    timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("all is over");
+    fs::remove_file(scene.root.path().join("first")).expect("it is closed");
+    for _ in 0..32 {
+        assert!(matches!(spawned().await, Receipt::Accepted { .. }));
+    }
+    let line = format!("resume {run_id}");
+    let said = commands::answer(&scene.service, &view, &line, None, Arc::new(User::default())).await;
+    assert!(said.is_error && said.plain().contains("no more than 32"), "{}", said.plain());
+    scene.open_gate("first");
+    close_conversation(&scene.service, &view).await;
 }
 
 /// A keeper cannot take over a child of this process.

@@ -116,7 +116,7 @@ async fn hand_over_when_asked(
     loop {
         let under_way = current.wait_for(Option::is_some).await.map(|step| step.clone());
         let Ok(Some((run, label, done))) = under_way else { return Err(OVER.to_owned()) };
-        if let Some(why) = run.refusal(agents.get(done.len() + 1..).unwrap_or_default()).await {
+        if let Some(why) = run.refusal(agents.get(done.len() + 1..).unwrap_or_default(), 0).await {
             return Err(why);
         }
         match run.hand_over(Some(label)).await {

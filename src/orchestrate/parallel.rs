@@ -94,10 +94,11 @@ async fn hand_over_rest(
     listed: &[Option<Arc<ForegroundRun>>],
     results: &mut [Option<ToolResult>],
 ) -> HandOverAnswer {
-    for (run, _) in listed.iter().zip(results.iter()).filter(|(_, result)| result.is_none()) {
+    let rest = listed.iter().zip(results.iter()).filter(|(_, result)| result.is_none());
+    for (before_it, (run, _)) in rest.enumerate() {
         let refusal = match run {
             None => Some(NO_SESSION.to_owned()),
-            Some(run) => run.refusal(&[]).await,
+            Some(run) => run.refusal(&[], before_it).await,
         };
         if let Some(why) = refusal {
             return Err(why);

@@ -52,7 +52,7 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
             },
             () = hand_over.requested() => {
                 let answer = match &listed {
-                    Some(run) => match run.refusal(&[]).await {
+                    Some(run) => match run.refusal(&[], 0).await {
                         Some(why) => Err(why),
                         None => run.hand_over(None).await,
                     },

@@ -8,8 +8,10 @@ use tokio::time::timeout;
 use super::conversation::view::ConversationScope;
 use super::drive::drive;
 use super::live_run::{EndReason, LiveRun};
+use super::registry::NotHosted;
 use super::repository::{SEND, STOP};
 use super::service::BackgroundService;
+use super::spawn::{most, too_many};
 use super::watch::watch_others;
 use crate::orchestrate::{CallOrder, HandOver};
 use crate::run::{
@@ -216,9 +218,10 @@ pub async fn resume(
     }
     live.note_prepared(&ready);
     // Two resumptions at once, in one process or in two, would write into the same session.
-    if !service.registry.insert(&live, usize::MAX) {
-        return Err("it is under way".to_owned());
-    }
+    service.registry.host(&live, most(&config)).map_err(|why| match why {
+        NotHosted::UnderWay => "it is under way".to_owned(),
+        NotHosted::TooMany => too_many(&config),
+    })?;
     let record = live.record();
     if !service.blocking(move |service| service.repository.claim(&record)).await {
         service.registry.remove(&run.key);

@@ -17,7 +17,7 @@ use super::ending::Ending;
 use super::live_run::LiveRun;
 use super::question::AsksConversation;
 use super::service::{BackgroundService, background};
-use super::spawn::{is_allowed, refusal};
+use super::spawn::{is_allowed, most, refusal, too_many};
 use super::watch::watch_others;
 use crate::config::{Config, OnExit};
 use crate::orchestrate::admission::Queued;
@@ -92,7 +92,7 @@ impl ForegroundRun {
         let service = blocking(move || background(&agent_dir)).await;
         let live = Arc::new(LiveRun::of_call(record, call));
         live.note_prepared(ready);
-        service.registry.insert(&live, usize::MAX);
+        service.registry.list(&live);
         service.registry.notify();
         Some(Arc::new(Self {
             service,
@@ -188,8 +188,13 @@ impl ForegroundRun {
     }
 
     /// Why it may not go on in the background, or why `others` may not, the agents of the steps that follow it.
-    pub(in crate::orchestrate) async fn refusal(&self, others: &[String]) -> Option<String> {
-        let hosted = self.service.registry.len();
+    /// `before_it` is how many runs go on before this one.
+    pub(in crate::orchestrate) async fn refusal(
+        &self,
+        others: &[String],
+        before_it: usize,
+    ) -> Option<String> {
+        let hosted = self.service.registry.len() + before_it;
         let (config, spec) = (self.config.clone(), Arc::clone(&self.spec));
         let agents = [&[self.live.record().agent], others].concat();
         let check = move || {
@@ -218,13 +223,15 @@ impl ForegroundRun {
             Heir::Call => {}
         }
         // From here on the end of the call does not end the run.
-        self.live.change(|run| {
-            run.is_foreground = false;
+        let change = |run: &mut BackgroundRun| {
             run.label = label;
             if self.config.background.on_exit == OnExit::Keep {
                 run.notes = vec![NOT_KEPT.to_owned()];
             }
-        });
+        };
+        if !self.service.registry.move_to_background(&self.live, most(&self.config), change) {
+            return Err(too_many(&self.config));
+        }
         self.service.store(&self.live).await;
         let key = self.live.key();
         if self.service.repository.is_in_memory(&key) {

@@ -7,18 +7,30 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::live_run::LiveRun;
+use crate::run::BackgroundRun;
+
+type LiveRuns = HashMap<String, Arc<LiveRun>>;
+
+/// Why a run is not hosted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotHosted {
+    /// A run with its key is.
+    UnderWay,
+    /// There is no room for another one.
+    TooMany,
+}
 
 /// The runs hosted by this process, by key, with a signal for those who show runs or wait for them.
 #[derive(Default)]
 pub(super) struct RunRegistry {
-    runs: Mutex<HashMap<String, Arc<LiveRun>>>,
+    runs: Mutex<LiveRuns>,
     changes: watch::Sender<u64>,
 }
 
 impl RunRegistry {
     /// How many run in the background.
     pub(super) fn len(&self) -> usize {
-        self.runs.lock().values().filter(|live| !live.is_foreground()).count()
+        in_background(&self.runs.lock())
     }
 
     pub(super) fn get(&self, key: &str) -> Option<Arc<LiveRun>> {
@@ -39,15 +51,46 @@ impl RunRegistry {
         self.runs.lock().values().filter(of_session).cloned().collect()
     }
 
-    /// Adds a run unless there are already `most`, or one has the same key. Returns whether it was added.
-    pub(super) fn insert(&self, live: &Arc<LiveRun>, most: usize) -> bool {
+    /// Adds a run in the background, one of at most `most`. Those that a call waits for do not count.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not added.
+    pub(super) fn host(&self, live: &Arc<LiveRun>, most: usize) -> Result<(), NotHosted> {
         let mut runs = self.runs.lock();
         let key = live.key();
-        let is_new = runs.len() < most && !runs.contains_key(&key);
-        if is_new {
-            runs.insert(key, Arc::clone(live));
+        if runs.contains_key(&key) {
+            return Err(NotHosted::UnderWay);
         }
-        is_new
+        if in_background(&runs) >= most {
+            return Err(NotHosted::TooMany);
+        }
+        runs.insert(key, Arc::clone(live));
+        Ok(())
+    }
+
+    /// Adds a run that a call waits for.
+    pub(super) fn list(&self, live: &Arc<LiveRun>) {
+        self.runs.lock().insert(live.key(), Arc::clone(live));
+    }
+
+    /// Makes a run that a call waits for one in the background by this change, unless there are already `most` of these.
+    /// Returns whether it did.
+    pub(super) fn move_to_background(
+        &self,
+        live: &LiveRun,
+        most: usize,
+        change: impl FnOnce(&mut BackgroundRun),
+    ) -> bool {
+        let runs = self.runs.lock();
+        let has_room = in_background(&runs) < most;
+        if has_room {
+            live.change(|run| {
+                run.is_foreground = false;
+                change(run);
+            });
+        }
+        has_room
     }
 
     pub(super) fn remove(&self, key: &str) {
@@ -86,6 +129,10 @@ impl RunRegistry {
     }
 }
 
+fn in_background(runs: &LiveRuns) -> usize {
+    runs.values().filter(|live| !live.is_foreground()).count()
+}
+
 /// Removes its run from the registry when dropped.
 pub(super) struct Registration<'a> {
     pub registry: &'a RunRegistry,
@@ -102,7 +149,6 @@ impl Drop for Registration<'_> {
 mod tests {
     use super::*;
     use crate::process::Cancel;
-    use crate::run::BackgroundRun;
 
     fn live(key: &str, session: &str) -> Arc<LiveRun> {
         let run =
@@ -113,18 +159,34 @@ mod tests {
     #[test]
     fn a_run_is_hosted_once_and_only_where_there_is_room() {
         let registry = RunRegistry::default();
-        assert!(registry.insert(&live("one", "a"), 2));
-        assert!(!registry.insert(&live("one", "a"), 2), "it is hosted already");
-        assert!(registry.insert(&live("two", "b"), 2));
-        assert!(!registry.insert(&live("three", "b"), 2), "there are two");
+        assert_eq!(registry.host(&live("one", "a"), 2), Ok(()));
+        assert_eq!(registry.host(&live("one", "a"), 2), Err(NotHosted::UnderWay));
+        assert_eq!(registry.host(&live("two", "b"), 2), Ok(()));
+        assert_eq!(registry.host(&live("three", "b"), 2), Err(NotHosted::TooMany));
         assert_eq!((registry.len(), registry.of_session(Some("b")).len()), (2, 1));
+    }
+
+    #[test]
+    fn what_calls_wait_for_takes_no_room_until_it_is_in_the_background() {
+        let registry = RunRegistry::default();
+        let called = ["one", "two"].map(|key| live(key, "a"));
+        for live in &called {
+            live.change(|run| run.is_foreground = true);
+            registry.list(live);
+        }
+        assert_eq!(registry.host(&live("three", "a"), 2), Ok(()));
+        let moves =
+            |live: &LiveRun| registry.move_to_background(live, 2, |run| run.label = Some("moved".to_owned()));
+        assert_eq!([&called[0], &called[1]].map(|live| moves(live)), [true, false]);
+        assert_eq!(called[0].record().label.as_deref(), Some("moved"));
+        assert!(called[1].is_foreground() && called[1].record().label.is_none(), "it stays as it is");
     }
 
     #[tokio::test]
     async fn waiting_for_a_run_ends_when_its_registration_is_dropped() {
         let registry = RunRegistry::default();
         let one = live("one", "a");
-        registry.insert(&one, usize::MAX);
+        registry.list(&one);
         let registration = Registration { registry: &registry, key: one.key() };
         let runs = [one];
         let mut waiting = std::pin::pin!(registry.until_removed(&runs));

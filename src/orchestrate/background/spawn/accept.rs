@@ -163,7 +163,7 @@ async fn after_consent(
 
 /// Hosts a run from now on, and stores it. `false`: there are too many runs.
 async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Config) -> bool {
-    let has_room = service.registry.insert(live, most(config));
+    let has_room = service.registry.host(live, most(config)).is_ok();
     if has_room {
         service.store(live).await;
         service.registry.notify();

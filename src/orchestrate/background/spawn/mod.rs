@@ -8,7 +8,7 @@ mod request;
 mod spawnable;
 
 pub use accept::spawn;
-pub(super) use plan::refusal;
+pub(super) use plan::{most, refusal, too_many};
 pub use request::{Receipt, ReceiptStatus, SpawnRequest, receipts_of};
 pub(super) use spawnable::is_allowed;
 pub use spawnable::{Spawnable, spawnable};

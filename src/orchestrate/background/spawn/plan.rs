@@ -153,15 +153,16 @@ pub(in super::super) fn refusal(
 }
 
 /// How many runs one process may have, waiting or running.
-pub(super) fn most(config: &Config) -> usize {
+pub(in super::super) fn most(config: &Config) -> usize {
     config.max_concurrent.saturating_mul(RUNS_PER_SLOT)
 }
 
-pub(super) fn too_many(config: &Config) -> String {
+/// Says that there is no room for another one.
+pub(in super::super) fn too_many(config: &Config) -> String {
     let most = most(config);
     format!(
-        "{most} background runs wait or run, and no more than {most} may: {RUNS_PER_SLOT} for each of the {} places \
-         of `subagents.maxConcurrent`",
+        "no more than {most} background runs may wait or run: {RUNS_PER_SLOT} for each of the {} places of \
+         `subagents.maxConcurrent`",
         config.max_concurrent
     )
 }
