@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use pi_subagent_native::process::CancelReason;
-use pi_subagent_native::run::{CheckReport, ConfirmRequest, Control, RunOutcome, SingleResult, ToolResult};
+use pi_subagent_native::run::{
+    CheckReport, ConfirmRequest, Control, Progress, RunOutcome, SingleResult, ToolResult,
+};
 use scene::Scene;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User};
@@ -324,6 +326,43 @@ fn isolated(script: &str, setup: &str, config: &Value) -> Scene {
         assert!(git.status().expect("git runs").success(), "{args:?}");
     }
     scene
+}
+
+/// The longest that a line about a command is.
+const LINE_CHARS: usize = 310;
+
+/// Each row: where the command has a secret, counted in characters. A cut through one would leave a half that nothing
+/// recognizes.
+#[tokio::test]
+async fn what_is_shown_of_a_command_has_no_secret_and_is_a_line() {
+    let token = format!("ghp_{}", "Ab1Cd2Ef3Gh4Ij5Kl6".repeat(2));
+    for before in [10, 280] {
+        let waits = format!("until test -e PLACE/seen; do sleep 0.02; done # {} {token}", "x".repeat(before));
+        let command = format!("{waits} {}", "y ".repeat(300));
+        for (kind, scene) in [
+            ("check", scene("works; leave", &command.replace("PLACE", ".."), &json!({}))),
+            ("setup", isolated("works; leave", &command, &json!({}))),
+        ] {
+            let (progress, mut receiver) = tokio::sync::watch::channel(Progress::default());
+            let seen = scene.path("seen");
+            let look = tokio::spawn(async move {
+                let is_it =
+                    |shown: &Progress| shown.last_tool.as_deref().is_some_and(|tool| tool.starts_with(kind));
+                let shown = receiver.wait_for(is_it).await.expect("it is shown").last_tool.clone();
+                fs::write(seen, "").expect("written");
+                shown.expect("it is there")
+            });
+            let result = scene.execute(&User::default(), &Control::default(), &progress).await;
+            assert!(!result.is_error, "{kind}: {}", result.text);
+            assert_eq!(single(&result).outcome, RunOutcome::Completed, "{kind}: {}", result.text);
+            let shown = look.await.expect("no panic");
+            assert!(!shown.contains("ghp_"), "{kind}: {shown}");
+            assert!(shown.chars().count() <= LINE_CHARS && !shown.contains('\n'), "{kind}: {shown}");
+            if kind == "check" {
+                assert!(!check(&result).command.contains("ghp_"), "{}", check(&result).command);
+            }
+        }
+    }
 }
 
 fn trees(scene: &Scene) -> usize {

@@ -135,7 +135,8 @@ impl CheckReport {
     }
 }
 
-fn line(text: &str, sanitizer: &Sanitizer) -> String {
+/// A command, or how it ended, in a line.
+pub(in crate::run) fn line(text: &str, sanitizer: &Sanitizer) -> String {
     sanitizer.line(text, WORDS).into_string()
 }
 

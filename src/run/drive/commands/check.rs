@@ -149,7 +149,7 @@ impl ActiveRun<'_> {
     ) -> Option<Outcome> {
         let command = self.admitted.resolved.check()?.to_owned();
         let runs = checks.state.begin();
-        self.watchers.progress.send_modify(|shown| shown.last_tool = Some(format!("check {command}").into()));
+        self.show_command("check", &command);
         let sanitizer = self.sanitizer();
         let limit = self.admitted.config().check.timeout;
         let limit = left.map_or(limit, |left| left.min(limit));

@@ -12,6 +12,7 @@ use crate::process::{
 };
 use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
+use crate::run::outcome::checked::line;
 
 /// How long a command that is ended may take to clean up.
 const GRACE: Duration = Duration::from_secs(1);
@@ -28,6 +29,12 @@ pub(super) struct Tree<'a> {
 }
 
 impl ActiveRun<'_> {
+    /// Shows what runs now: a word for it, and the command.
+    fn show_command(&self, what: &str, command: &str) {
+        let shown = format!("{what} {}", line(command, self.sanitizer()));
+        self.watchers.progress.send_modify(|progress| progress.last_tool = Some(shown.into()));
+    }
+
     /// Runs a shell command where the child works, as confined as its shell, until it has ended and nothing of it is left.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ impl ActiveRun<'_> {
     pub(in crate::run::drive) async fn set_up(&self, tree: &Tree<'_>) -> Result<(), Verdict> {
         let resolved = &self.admitted.resolved;
         let Some(command) = resolved.setup() else { return Ok(()) };
-        self.watchers.progress.send_modify(|shown| shown.last_tool = Some(format!("setup {command}").into()));
+        self.show_command("setup", command);
         let limit = self.admitted.config().isolation.setup_timeout;
         let left = resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
         let sanitizer = self.sanitizer();
