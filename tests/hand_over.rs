@@ -63,7 +63,11 @@ impl Ear {
 
 impl Scene {
     fn new(config: Value) -> Self {
-        let root = stage(GATED);
+        Self::playing(GATED, config)
+    }
+
+    fn playing(script: &str, config: Value) -> Self {
+        let root = stage(script);
         let service = background(&root.path().join("agent"));
         let session = Some(SESSION.to_owned());
         let (heard, hand_over, cancel) = (Ear::default(), HandOver::default(), Cancel::new());
@@ -299,6 +303,40 @@ async fn a_chain_that_fails_in_the_background_tells_its_step_and_the_answer_befo
         Some(2)
     );
     close_conversation(&scene.service, &view).await;
+}
+
+/// Each row: whether it was handed over before the limit ended it.
+#[tokio::test]
+async fn a_call_that_is_resumed_has_the_time_limit_that_it_had() {
+    for is_handed_over in [false, true] {
+        let scene = Scene::new(json!({ "timeoutMs": 1500, "retry": { "maxAttempts": 1 } }));
+        let view = scene.open().await;
+        let call = scene.single("look around");
+        let mut told = 0;
+        let run_id = if is_handed_over {
+            scene.working(1).await;
+            told = 1;
+            scene.handed_over().await[0].run_id.clone()
+        } else {
+            let ended = result(call).await;
+            assert_eq!(outcomes(&ended), [RunOutcome::HardTimeout]);
+            ended.details.results[0].run_id.clone().expect("its conversation can continue it")
+        };
+        timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("its limit ends it");
+        for again in 1..=2 {
+            let line = format!("resume {run_id}");
+            let said = commands::answer(&scene.service, &view, &line, None, Arc::new(User::default())).await;
+            assert!(!said.is_error, "{}", said.plain());
+            told += 1;
+            let heard = scene.heard.clone();
+            eventually("its end", move || heard.messages().len() >= told).await;
+            let message = scene.heard.messages().pop().expect("a message");
+            let limit = "hard limit reached: 1500 ms (`timeoutMs`)";
+            assert!(message.text.contains(limit), "{again}: {}", message.text);
+            assert!(mark_delivered(&scene.service, &view, message.delivery_ids).await);
+        }
+        close_conversation(&scene.service, &view).await;
+    }
 }
 
 #[tokio::test]

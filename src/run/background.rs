@@ -181,6 +181,9 @@ pub struct BackgroundRun {
     pub is_isolated: bool,
     /// The requested hard timeout.
     pub timeout_ms: Option<u64>,
+    /// The hard timeout that was configured for its call, if a call has begun it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_timeout_ms: Option<u64>,
     /// The JSON Schema of the result that its call asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,

@@ -101,6 +101,8 @@ pub enum Timeout {
     Never,
     /// This limit.
     After(Duration),
+    /// This one, which was configured when the run began that now goes on.
+    AsBefore(Duration),
 }
 
 /// A run whose session another one continues: the task is the next prompt in it.

@@ -183,7 +183,7 @@ pub async fn resume(
     let overrides = RunOverrides {
         model: run.model.clone(),
         thinking: run.thinking.clone(),
-        timeout: run.timeout_ms.map_or(Timeout::Never, |ms| Timeout::After(Duration::from_millis(ms))),
+        timeout: limit_of(run),
         // The tools that its policy allowed at first. What was forbidden since then stays forbidden.
         tools: Some(run.tools.clone()),
         announces: true,
@@ -234,6 +234,15 @@ pub async fn resume(
         Box::pin(drive(&service, &live, Ok(ready), &config, &CallOrder::now(), &*callbacks)).await;
     });
     Ok(ActionOutcome::Resumed)
+}
+
+/// The time limit of a run that starts again.
+fn limit_of(run: &BackgroundRun) -> Timeout {
+    match (run.timeout_ms, run.call_timeout_ms) {
+        (Some(asked_for), _) => Timeout::After(Duration::from_millis(asked_for)),
+        (None, Some(configured)) => Timeout::AsBefore(Duration::from_millis(configured)),
+        (None, None) => Timeout::Never,
+    }
 }
 
 /// The record of a run that starts again.

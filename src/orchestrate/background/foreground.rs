@@ -28,6 +28,7 @@ use crate::run::{
     find_agents,
 };
 use crate::store::now_ms;
+use crate::text::figures::millis;
 use crate::transcript::session_id;
 
 /// Most bytes of a task that are shown.
@@ -171,6 +172,7 @@ impl ForegroundRun {
             run.agent.clone_from(&step.resolved.agent.name);
             run.task = step.shown_task(TASK_BYTES);
             run.cwd.clone_from(&step.spec.cwd);
+            run.call_timeout_ms = step.resolved.timeout.map(millis);
             run.label = Some(label);
             run.spent_before = run.progress.usage.clone();
             run.progress.state = RunState::default();
@@ -298,6 +300,7 @@ fn record(ready: &AdmittedRun) -> Option<BackgroundRun> {
         agent: ready.resolved.agent.name.clone(),
         task: ready.shown_task(TASK_BYTES),
         cwd: ready.spec.cwd.clone(),
+        call_timeout_ms: ready.resolved.timeout.map(millis),
         output_schema: ready.spec.overrides.output_schema.clone(),
         created_ms: now_ms(),
         host_pid: Some(std::process::id()),

@@ -156,12 +156,7 @@ pub(in crate::run) fn resolve(
     let plan = tools_of(&agent, &values, &config, context, shell);
     let changes_files = writes && !plan.is_ok_and(|plan| only_reads(&agent, &values, &config, &plan));
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_held());
-    let timeout = match overrides.timeout {
-        Timeout::AsConfigured => values.timeout.value,
-        Timeout::Never => values.own_timeout,
-        Timeout::After(limit) => Some(values.own_timeout.map_or(limit, |own| own.min(limit))),
-    };
-    let is_asked_for = matches!(overrides.timeout, Timeout::After(limit) if timeout == Some(limit));
+    let (timeout, limited_by) = time_limit(overrides.timeout, &values);
     let (credentials, withheld) = usable_credentials(context, &agent, launcher.elsewhere());
     let mut notices = degraded(&config, capabilities, supervision);
     notices.extend(unwritable.into_iter().flatten().chain(withheld));
@@ -174,7 +169,7 @@ pub(in crate::run) fn resolve(
         model: values.model.value.clone(),
         thinking: values.thinking.value.clone(),
         timeout,
-        limited_by: if is_asked_for { "runTimeoutSeconds" } else { "timeoutMs" },
+        limited_by,
         idle_timeout: values.idle_timeout.value,
         budget: Budget {
             max_cost: values.max_cost.value,
@@ -344,6 +339,17 @@ impl ResolvedRun {
                  the whole report, of at most {most}. If there is nothing worth telling, let it be exactly {ANNOUNCE_SKIP}."
             )
         })
+    }
+}
+
+/// The time limit of the whole run, and the setting that an end by it names.
+fn time_limit(asked: Timeout, values: &AgentValues) -> (Option<Duration>, &'static str) {
+    let at_most = |limit: Duration| Some(values.own_timeout.map_or(limit, |own| own.min(limit)));
+    match asked {
+        Timeout::AsConfigured => (values.timeout.value, "timeoutMs"),
+        Timeout::Never => (values.own_timeout, "timeoutMs"),
+        Timeout::After(limit) if at_most(limit) == Some(limit) => (Some(limit), "runTimeoutSeconds"),
+        Timeout::After(limit) | Timeout::AsBefore(limit) => (at_most(limit), "timeoutMs"),
     }
 }
 

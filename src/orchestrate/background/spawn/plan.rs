@@ -99,7 +99,7 @@ pub(super) fn plan(
         cleanup,
         timeout_ms: match timeout {
             Timeout::After(limit) => Some(millis(limit)),
-            Timeout::Never | Timeout::AsConfigured => None,
+            Timeout::Never | Timeout::AsConfigured | Timeout::AsBefore(_) => None,
         },
         output_schema: request.output_schema.clone(),
         is_kept,
