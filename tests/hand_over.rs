@@ -305,6 +305,73 @@ async fn a_chain_that_fails_in_the_background_tells_its_step_and_the_answer_befo
     close_conversation(&scene.service, &view).await;
 }
 
+/// The lines outside of fences.
+fn ours(text: &str) -> Vec<&str> {
+    let (mut ours, mut fence) = (Vec::new(), None);
+    for line in text.lines() {
+        match fence {
+            Some(end) if line == end => fence = None,
+            Some(_) => {}
+            None if line.starts_with("```") => fence = Some(line.trim_end_matches("text")),
+            None => ours.push(line),
+        }
+    }
+    ours
+}
+
+/// Each row: how the last step ends, and the status. A branch and a file that runs code later must be known, whichever step has
+/// left them.
+#[tokio::test]
+async fn what_every_step_of_a_chain_has_left_is_told_in_the_call_and_at_its_end() {
+    for (last, status) in [
+        ("said 'Second answer.'", "Status: success"),
+        ("said ANNOUNCE_SKIP", "Status: success"),
+        ("said Half error ',\"errorMessage\":\"the model is out\"'", "Status: error"),
+    ] {
+        let script = GATED
+            .replace("said 'Quick answer.'", "echo run > .envrc; said 'Quick answer.'")
+            .replace("said 'First answer.'", "echo more > notes.txt; said 'First answer.'")
+            .replace("said 'Second answer.'", &format!("echo all > AGENTS.md; {last}"));
+        let config = json!({
+            "allowWrite": true, "sandbox": { "mode": "off" }, "isolation": { "copy": [] },
+            "retry": { "maxAttempts": 1 },
+        });
+        let scene = Scene::playing(&script, config);
+        let project = scene.root.path().join("project");
+        fs::remove_dir(project.join(".git")).expect("not a repository yet");
+        let git = std::process::Command::new("git").args(["init", "-q"]).current_dir(&project).status();
+        assert!(git.expect("git runs").success());
+        let agents = scene.root.path().join("agent/agents");
+        fs::create_dir_all(&agents).expect("made");
+        let writer = "---\nname: writer\ntools: read, write\nisolation: private\n---\nWrite.";
+        fs::write(agents.join("writer.md"), writer).expect("written");
+        let view = scene.open().await;
+        let mut tasks = scene.tasks(&["quick look", "first look", "second look"]);
+        tasks.tasks.iter_mut().for_each(|task| task.agent = "writer".into());
+        let call = tokio::spawn(chain(tasks, scene.call()));
+        scene.working(2).await;
+        scene.handed_over().await;
+        let receipt = result(call).await;
+        let envrc = "Look at these first, they run code later or tell agents what to do: .envrc";
+        assert!(
+            receipt.text.contains(envrc) && receipt.text.contains("on the branch subagent/"),
+            "{receipt:?}"
+        );
+        scene.open_gate("first");
+        scene.open_gate("second");
+        let message = scene.announced(&view).await.text;
+        let ours = ours(&message);
+        let has = |line: &str| ours.iter().filter(|known| known.contains(line)).count();
+        assert_eq!(has(status), 1, "{last}: {message}");
+        assert_eq!(has(envrc), 1, "{last}: {message}");
+        let agents_md = envrc.replace(".envrc", "AGENTS.md");
+        assert_eq!(has(&agents_md), 1, "{last}: {message}");
+        assert_eq!(has("Files changed: notes.txt"), 1, "{last}: {message}");
+        assert_eq!(has("on the branch subagent/"), 3, "{last}: {message}");
+        close_conversation(&scene.service, &view).await;
+    }
+}
+
 /// Each row: whether it was handed over before the limit ended it.
 #[tokio::test]
 async fn a_call_that_is_resumed_has_the_time_limit_that_it_had() {

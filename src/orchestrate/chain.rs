@@ -78,7 +78,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
                     if let Ok((run, done)) = answer {
                         running.detach_all();
                         let left = names[done.len()..].to_vec();
-                        return chain_in_background(&id, &run, done, left);
+                        return chain_in_background(&id, &run, done, left, config.output);
                     }
                 }
             }
@@ -160,7 +160,7 @@ impl Chain {
             results.push(result);
         }
         if let Some(run) = handed_over {
-            run.deliver(&end_of_chain(&self.call.id.get(), results.clone(), self.limits)).await;
+            run.deliver(&end_of_chain(&self.call.id.get(), &results, self.limits)).await;
         }
         results
     }

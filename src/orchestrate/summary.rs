@@ -57,14 +57,17 @@ pub(super) fn in_background(run: &BackgroundRun) -> ToolResult {
 }
 
 /// The result of a chain that goes on in the background: that of the steps before, then an entry for each of `steps`, the
-/// agents and tasks that are left.
+/// agents and tasks that are left. The text says what the steps before have left: it is there already.
 pub(super) fn chain_in_background(
     id: &str,
     run: &BackgroundRun,
     mut results: Vec<ToolResult>,
     steps: Vec<(String, String)>,
+    limits: TruncateLimits,
 ) -> ToolResult {
+    let count = results.len() + steps.len();
     let text = handed_over_text(&[SingleResult::in_background(run)]);
+    let text = with_left(text, left_by(&results, count, |_| true), limits);
     let left = steps.into_iter().enumerate().map(|(index, (agent, task))| {
         let mut entry = in_background(run);
         for single in entry.details.results.iter_mut().filter(|_| index > 0) {
@@ -79,27 +82,31 @@ pub(super) fn chain_in_background(
     join(Mode::Chain, id, results, text, false)
 }
 
-/// The end of a chain that was handed over, as that of one run: its last step, or the one that has failed.
-pub(super) fn end_of_chain(id: &str, results: Vec<ToolResult>, limits: TruncateLimits) -> ToolResult {
+/// The end of a chain that was handed over, as that of one run: its last step, or the one that has failed with the answer of the
+/// one before. Its remarks, and the entries behind it, say what the other steps have left.
+pub(super) fn end_of_chain(id: &str, results: &[ToolResult], limits: TruncateLimits) -> ToolResult {
     let count = results.len();
     let failed = results.iter().position(|result| !is_success(result));
-    let mut end = match failed {
-        Some(index) => results[index].clone(),
-        None => {
-            return results
-                .into_iter()
-                .last()
-                .unwrap_or_else(|| join(Mode::Chain, id, Vec::new(), String::new(), true));
-        }
+    let Some(index) = failed.or(count.checked_sub(1)) else {
+        return join(Mode::Chain, id, Vec::new(), String::new(), true);
     };
-    let all = one_after_the_other(id, results, limits);
+    let mut end = results[index].clone();
+    let left = left_by(results, count, |step| step != index).join("\n\n");
     for single in &mut end.details.results {
-        let error = single.error.take().unwrap_or_default();
-        single.error =
-            Some(format!("stopped at step {} of {count}: {error}", failed.unwrap_or_default() + 1));
-        // With the answer of the step before, which would be lost otherwise.
-        single.output = Some(all.text.clone());
+        if let Some(index) = failed {
+            let error = single.error.take().unwrap_or_default();
+            single.error = Some(format!("stopped at step {} of {count}: {error}", index + 1));
+            single.output = Some(stopped(results, index, limits, words));
+        }
+        let remarks = [std::mem::take(&mut single.remarks), left.clone()];
+        single.remarks =
+            remarks.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n\n");
     }
+    if !left.is_empty() {
+        end.text = format!("{}\n\n{left}", end.text);
+    }
+    let others = results.iter().enumerate().filter(|(step, _)| *step != index);
+    end.details.results.extend(others.flat_map(|(_, result)| result.details.results.iter().cloned()));
     end
 }
 
@@ -133,7 +140,7 @@ pub(super) fn side_by_side(id: &str, results: Vec<ToolResult>, limits: TruncateL
 }
 
 /// The result of steps that ran one after the other: the last answer, or the step that failed and the answer before it. What
-/// steps have left whose texts are not in it follows: branches and files are there, whatever came after them.
+/// steps have left whose texts are not in it follows.
 pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: TruncateLimits) -> ToolResult {
     let count = results.len();
     let failed = results.iter().position(|result| !is_success(result));
@@ -141,33 +148,61 @@ pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: Tr
         failed.map_or(count, |index| index + 1).saturating_sub(if failed.is_some() { 2 } else { 1 });
     let text = match failed {
         None => results.last().cloned().map(named).map(|result| result.text).unwrap_or_default(),
-        Some(index) => {
-            let stopped = format!("Stopped at step {} of {count}", index + 1);
-            let (failure, before) = (&results[index], index.checked_sub(1));
-            let room = limits.less(HEADINGS_BYTES, HEADINGS_LINES);
-            let why = cut(failure, if before.is_some() { room.half() } else { room });
-            let (bytes, lines) = (why.len(), why.lines().count());
-            let mut parts = vec![stopped, heading(failure, index, count), fenced(&why)];
-            if let Some(last) = before {
-                // The room that the failure left.
-                let rest = room.less(bytes, lines);
-                parts.push("The step before it:".to_owned());
-                parts.push(heading(&results[last], last, count));
-                parts.push(fenced(&cut(&results[last], rest)));
-            }
-            parts.join("\n\n")
-        }
+        Some(index) => stopped(&results, index, limits, cut),
     };
-    let left = results[..shown_from].iter().enumerate().filter_map(|(index, result)| {
+    let text = with_left(text, left_by(&results, count, |step| step < shown_from), limits);
+    join(Mode::Chain, id, results, text, failed.is_some())
+}
+
+/// Where a chain has stopped: the step that failed, and the one before it, with what `words` says of each.
+fn stopped(
+    results: &[ToolResult],
+    index: usize,
+    limits: TruncateLimits,
+    words: fn(&ToolResult, TruncateLimits) -> String,
+) -> String {
+    let count = results.len();
+    let (failure, before) = (&results[index], index.checked_sub(1));
+    let room = limits.less(HEADINGS_BYTES, HEADINGS_LINES);
+    let why = words(failure, if before.is_some() { room.half() } else { room });
+    let (bytes, lines) = (why.len(), why.lines().count());
+    let mut parts = vec![format!("Stopped at step {} of {count}", index + 1), heading(failure, index, count)];
+    parts.extend(Some(why).filter(|why| !why.is_empty()).map(|why| fenced(&why)));
+    if let Some(last) = before {
+        // The room that the failure left.
+        let rest = room.less(bytes, lines);
+        parts.push("The step before it:".to_owned());
+        parts.push(heading(&results[last], last, count));
+        parts.push(fenced(&words(&results[last], rest)));
+    }
+    parts.join("\n\n")
+}
+
+/// What these of the steps have left, each below its heading: branches and files are there, whatever came after them.
+fn left_by(results: &[ToolResult], count: usize, is_meant: impl Fn(usize) -> bool) -> Vec<String> {
+    let meant = results.iter().enumerate().filter(|(index, _)| is_meant(*index));
+    let left = meant.filter_map(|(index, result)| {
         let words = result.details.results.first().and_then(files_words)?;
         Some(format!("{}\n{words}", heading(result, index, count)))
     });
+    left.collect()
+}
+
+/// A text, followed by what steps have left.
+fn with_left(text: String, left: Vec<String>, limits: TruncateLimits) -> String {
+    if left.is_empty() {
+        return text;
+    }
     let all: Vec<_> = iter::once(text).chain(left).collect();
-    let text = match &all[..] {
-        [text] => text.clone(),
-        all => truncate(&all.join("\n\n"), limits, None).text,
-    };
-    join(Mode::Chain, id, results, text, failed.is_some())
+    truncate(&all.join("\n\n"), limits, None).text
+}
+
+/// The child's own words, truncated to these limits.
+fn words(result: &ToolResult, limits: TruncateLimits) -> String {
+    let single = result.details.results.first();
+    let whole = single.and_then(|single| single.full_output_file.as_deref());
+    let output = single.and_then(|single| single.output.as_deref()).unwrap_or_default();
+    truncate(output, limits, whole).text
 }
 
 /// The text of a run, truncated to these limits.

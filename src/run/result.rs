@@ -172,6 +172,9 @@ pub struct SingleResult {
     pub announcement: Option<Announcement>,
     /// What a model that reads of a failure should do about it.
     pub next_step: Option<&'static str>,
+    /// What we say of it beside the child's answer: what it was refused, its check, its files. The text of a run that succeeded
+    /// ends with it, unless the limits leave too little room.
+    pub remarks: String,
 }
 
 impl SingleResult {
@@ -217,6 +220,7 @@ impl SingleResult {
             diagnostics: Vec::new(),
             announcement: None,
             next_step: None,
+            remarks: String::new(),
         }
     }
 }

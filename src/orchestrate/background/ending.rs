@@ -38,7 +38,7 @@ struct End<'a> {
     full_text: FullText<'a>,
     /// The unfinished answer.
     partial: Option<String>,
-    /// What it has left beside its answer, where that does not say so.
+    /// What we say of it beside its answer.
     left: Option<String>,
     /// Notes for the conversation, after the error.
     notes: Vec<String>,
@@ -83,24 +83,27 @@ impl Ending {
             Some(Announcement::Skipped) => true,
             None => answer.is_some_and(|answer| answer.trim() == ANNOUNCE_SKIP),
         };
-        let left = single.map(left_words).filter(|left| !left.is_empty());
-        let (words, is_text) = match announced {
-            Some(Announcement::Said(words)) => (words, false),
-            _ => (&result.text, true),
+        let remarks = single.map(|single| match announced {
+            // They are about the answer, which it replaces.
+            Some(Announcement::Said(_)) => left_words(single),
+            _ => single.remarks.clone(),
+        });
+        let words = match announced {
+            Some(Announcement::Said(words)) => words,
+            _ => words_of(result),
         };
         // What was known before the child started does not belong to the announcement of its end.
         let end = End {
             outcome,
             error,
-            result: is_success.then(|| words.clone()),
+            result: is_success.then(|| words.to_owned()),
             says_nothing,
             full_text: single.map_or_else(FullText::default, |single| match announced {
                 None | Some(Announcement::Skipped) if single.full_output_file.is_some() => single.full_text(),
                 _ => FullText::at(single.session_file.as_deref()),
             }),
             partial: single.filter(|_| !is_success).and_then(|single| single.output.clone()),
-            // The text of a run that succeeded has it already.
-            left: left.filter(|_| !is_success || !is_text || says_nothing),
+            left: remarks.filter(|remarks| !remarks.is_empty()),
             next_step: match (reason, single) {
                 (None, Some(single)) => single.next_step,
                 _ => outcome.next_step(),
@@ -109,7 +112,7 @@ impl Ending {
             // When a user stops a run, or opens a conversation with interrupted runs, the user decides how to continue.
             triggers_turn: outcome != RunOutcome::Interrupted && reason != Some(EndReason::Stopped),
             // No child can keep to itself what waits on a branch, or what runs code later.
-            is_silent: is_success && says_nothing && !single.is_some_and(has_to_be_told),
+            is_silent: is_success && says_nothing && !result.details.results.iter().any(has_to_be_told),
         };
         let ending = Self::new(run, end, config);
         live.change(|run| run.clone_from(&ending.run));
@@ -149,7 +152,7 @@ impl Ending {
         let archives =
             config.archive_after.filter(|_| end.outcome != RunOutcome::Interrupted && !run.is_foreground);
         run.archive_at_ms = archives.map(|after| now.saturating_add_unsigned(millis(after)));
-        let left = end.left.as_deref().filter(|_| !end.says_nothing);
+        let left = end.left.as_deref();
         let result = end.result.as_deref().map(|words| joined([Some(words), left]));
         run.result = result.map(|words| truncate_partial(&words, RESULT, end.full_text, 0).text);
         let partial = joined([end.partial.as_deref(), left.filter(|_| end.result.is_none())]);
@@ -205,6 +208,16 @@ fn ended_by_host(reason: EndReason, outcome: RunOutcome, is_queued: bool) -> (Ru
         ),
     };
     (outcome, Some(error))
+}
+
+/// The child's part of the text of a run that succeeded.
+fn words_of(result: &ToolResult) -> &str {
+    let Some(single) = result.details.results.first().filter(|single| !single.remarks.is_empty()) else {
+        return &result.text;
+    };
+    let answer = result.text.strip_suffix(&single.remarks).map(str::trim_end);
+    // Where the remarks were cut, the text has a part of them.
+    answer.or(single.output.as_deref()).unwrap_or_default()
 }
 
 /// The texts that are there, with a blank line between them.

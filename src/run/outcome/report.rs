@@ -26,7 +26,7 @@ use crate::run::result::{
 use crate::run::spec::RunId;
 use crate::run::state::RunOutcome;
 use crate::text::figures::millis;
-use crate::text::{Sanitizer, TruncateLimits, chain, redacted_words, truncate};
+use crate::text::{Sanitizer, TruncateLimits, chain, redacted_words, truncate, truncate_partial};
 
 /// How long to wait for the lock on the user's credentials when copying a token back: pi gives up on a lock after 30 s.
 const LOCK: Duration = Duration::from_secs(35);
@@ -40,6 +40,9 @@ const PATH_CHARS: usize = 300;
 const VALUE_CHARS: usize = 300;
 /// The limit for `output` in `details`; `content` has its own, configured limit.
 const OUTPUT_FIELD: TruncateLimits = TruncateLimits { max_bytes: 64 * 1024, max_lines: usize::MAX };
+
+/// What stands between two parts of a text.
+const PARAGRAPH: &str = "\n\n";
 
 /// The notice of questions that were declined.
 const FORGED: &str =
@@ -160,15 +163,13 @@ impl ResultBuilder {
 
         let tried: Vec<&str> =
             collected.tool_names.intersection(&self.withheld.tools).map(String::as_str).collect();
-        let mut text = answer.unwrap_or_default();
+        let mut remarks = Vec::new();
         if is_completed && is_cut {
-            text.push_str("\n\n[The model reached its output limit; the answer ends here.]");
+            remarks.push("[The model reached its output limit; the answer ends here.]".to_owned());
         }
         if !tried.is_empty() {
             let (tools, why) = (tried.join(", "), self.withheld.why);
-            let told = format!("[It tried to change files ({tools}) and could not: {why}.]");
-            text.push_str("\n\n");
-            text.push_str(&told);
+            remarks.push(format!("[It tried to change files ({tools}) and could not: {why}.]"));
         }
         let is_held = single.sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced);
         let is_confined = self.sandbox.as_ref().is_some_and(SandboxPlan::is_confined);
@@ -178,15 +179,14 @@ impl ResultBuilder {
             Some(Refusal::Denied) if is_confined => None,
             refusal => refusal.map(refused_in_shell),
         };
-        if let Some(refused) = refused {
-            text.push_str("\n\n");
-            text.push_str(refused);
-        }
+        remarks.extend(refused.map(str::to_owned));
         single.check = check;
-        let left = left_words(&single);
-        if !left.is_empty() {
-            text.push_str("\n\n");
-            text.push_str(&left);
+        remarks.extend(Some(left_words(&single)).filter(|left| !left.is_empty()));
+        single.remarks = self.sanitizer.sanitize(&remarks.join(PARAGRAPH)).into_string();
+        let mut text = answer.unwrap_or_default();
+        if !single.remarks.is_empty() {
+            text.push_str(PARAGRAPH);
+            text.push_str(&single.remarks);
         }
         if !is_completed {
             text = failure_text(&single, &text);
@@ -206,7 +206,8 @@ impl ResultBuilder {
         single.changes = Some(shown(listed(paths_of(&changes), MAX_CHANGES)));
         single.flagged = shown(of_branch(&changes));
         single.isolation = Some(self.left(report));
-        result.text = format!("{}\n\n{}", result.text, left_words(single));
+        single.remarks = left_words(single);
+        result.text = format!("{}{PARAGRAPH}{}", result.text, single.remarks);
     }
 
     fn left(&self, left: IsolationReport) -> IsolationReport {
@@ -294,6 +295,7 @@ impl ResultBuilder {
             diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),
             announcement: None,
             next_step: verdict.next_step(),
+            remarks: String::new(),
         }
     }
 
@@ -312,6 +314,24 @@ impl ResultBuilder {
         self.sanitizer.line(path, PATH_CHARS).into_string()
     }
 
+    /// The text within the limits, and whether anything is left out. That is the child's first: the remarks that a text ends
+    /// with are whole, unless they alone take up more than half of the room.
+    fn shortened(&self, text: &str, single: &SingleResult) -> (String, bool) {
+        let (remarks, whole, lacks) = (&*single.remarks, single.full_text(), single.omitted_bytes);
+        let half = self.limits.half();
+        let has_room = remarks.len() <= half.max_bytes && remarks.lines().count() <= half.max_lines;
+        let answer = text.strip_suffix(remarks).and_then(|text| text.strip_suffix(PARAGRAPH));
+        let answer = answer.filter(|_| has_room && !remarks.is_empty());
+        let Some(answer) = answer else {
+            let cut = truncate_partial(text, self.limits, whole, lacks);
+            return (cut.text, cut.truncated);
+        };
+        // The answer may end with a line end of its own.
+        let room = self.limits.less(remarks.len() + PARAGRAPH.len(), remarks.lines().count() + 2);
+        let cut = truncate_partial(answer, room, whole, lacks);
+        (format!("{}{PARAGRAPH}{remarks}", cut.text), cut.truncated)
+    }
+
     fn result(
         &self,
         mut single: SingleResult,
@@ -322,13 +342,12 @@ impl ResultBuilder {
         let whole = self.sanitizer.sanitize(&text);
         // Frees a long answer before it is cut and written, so that it is in memory only once.
         drop(text);
-        let lacks = single.omitted_bytes;
-        let (mut shown, truncated) = whole.truncate_partial(self.limits, single.full_text(), lacks);
+        let (mut shown, truncated) = self.shortened(&whole, &single);
         if truncated && let Some(files) = files {
             match files.keep_output(&whole) {
                 Ok(path) => {
                     single.full_output_file = Some(path.to_string_lossy().into_owned());
-                    shown = whole.truncate_partial(self.limits, single.full_text(), lacks).0;
+                    shown = self.shortened(&whole, &single).0;
                 }
                 Err(error) => {
                     single.diagnostics.push(self.field(&format!("the full text is lost: {}", chain(&error))));
@@ -346,7 +365,7 @@ impl ResultBuilder {
             (None, None) => String::new(),
         };
         ToolResult {
-            text: shown.into_string(),
+            text: shown,
             is_error: verdict.code.is_some(),
             usage: Some(single.usage.clone()),
             details: RunDetails {

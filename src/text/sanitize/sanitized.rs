@@ -5,9 +5,7 @@ use std::ops::Deref;
 
 use serde::Serialize;
 
-use crate::text::{
-    FullText, TruncateLimits, ceil_char_boundary, floor_char_boundary, one_line, truncate, truncate_partial,
-};
+use crate::text::{TruncateLimits, ceil_char_boundary, floor_char_boundary, one_line, truncate};
 
 /// What a clipped field ends with, where there is room for it.
 const ELLIPSIS: &str = "…";
@@ -35,17 +33,6 @@ impl Sanitized {
     #[must_use]
     pub fn truncate(&self, limits: TruncateLimits, full_text: Option<&str>) -> (Self, bool) {
         let cut = truncate(&self.0, limits, full_text);
-        (Self(cut.text), cut.truncated)
-    }
-
-    /// As [`Sanitized::truncate`], of a text that lacks so many bytes of its middle already.
-    pub(crate) fn truncate_partial(
-        &self,
-        limits: TruncateLimits,
-        full_text: FullText<'_>,
-        lacks: u64,
-    ) -> (Self, bool) {
-        let cut = truncate_partial(&self.0, limits, full_text, lacks);
         (Self(cut.text), cut.truncated)
     }
 
