@@ -134,7 +134,7 @@ fn the_database_is_private_shared_and_has_a_version() {
     assert_eq!(mode & 0o777, 0o700);
     let other = Connection::open(database(dir.path())).expect("it can be shared");
     let ask = |pragma: &str| other.query_row(pragma, (), |row| row.get::<_, String>(0)).expect("an answer");
-    assert_eq!(ask("SELECT user_version || '' FROM pragma_user_version"), "3");
+    assert_eq!(ask("SELECT user_version || '' FROM pragma_user_version"), "4");
     assert_eq!(ask("PRAGMA journal_mode"), "wal");
 }
 
@@ -489,12 +489,12 @@ fn the_file_of_a_newer_release_is_left_alone() {
     drop(newer);
     let before = fs::read(database(dir.path())).expect("a file");
     let error = Store::open(dir.path()).expect_err("it is newer");
-    assert!(matches!(error, StoreError::Newer { found: 99, known: 3, .. }), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 99, known: 4, .. }), "{error}");
     assert_eq!(fs::read(database(dir.path())).expect("a file"), before);
     let attached = attach(dir.path());
     let notice = attached.notice.expect("the user is told");
     assert!(attached.store.is_none());
-    assert!(notice.contains("has version 99, and this release knows versions up to 3"), "{notice}");
+    assert!(notice.contains("has version 99, and this release knows versions up to 4"), "{notice}");
     assert_eq!(attach(dir.path()).notice, None, "once");
     assert_eq!(names(&dir.path().join("subagents")), ["processes", "runs.db"]);
 }

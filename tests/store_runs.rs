@@ -76,7 +76,12 @@ fn act(store: &Store, words: &[&str]) -> String {
         ["directories", limit] => answer(store.directories(limit.parse().expect("a number")), |runs| {
             let mark = |is: bool, mark: &'static str| if is { mark } else { "" };
             let one = |run: StoredDirectory| {
-                format!("{}{}{}", run.key, mark(run.is_live, "+"), mark(run.is_archived, "-"))
+                format!(
+                    "{}{}{}",
+                    run.key.unwrap_or(run.directory),
+                    mark(run.is_live, "+"),
+                    mark(run.is_archived, "-")
+                )
             };
             runs.into_iter().map(one).collect::<Vec<_>>().join(" ")
         }),
@@ -404,6 +409,34 @@ fn old_rows_are_removed_and_pending_deliveries_kept() {
     }
 }
 
+/// They are archived never, and each call leaves one.
+#[test]
+fn runs_that_a_call_has_waited_for_are_forgotten_by_their_end_and_their_directories_stay_known() {
+    let dir = agent_dir();
+    let store = open(&dir);
+    let now = i64::MAX / 2;
+    let run = |key: &str, days: i64, is_foreground: bool| StoredRun {
+        ended_ms: Some(now - days * DAY_MS),
+        created_ms: now - days * DAY_MS,
+        directory: Some(format!("/{key}")),
+        is_foreground,
+        ..ended(key, "s")
+    };
+    for run in [run("old", 31, true), run("young", 29, true), run("not-archived", 31, false)] {
+        store.put_run(&run).expect("kept");
+    }
+    store.put_run(&StoredRun { is_live: true, ended_ms: None, ..run("live", 31, true) }).expect("kept");
+    let bare = StoredRun { directory: None, ..run("bare", 31, true) };
+    store.put_run(&bare).expect("kept");
+    assert_eq!(act(&store, &["prune", &now.to_string()]), "2");
+    let known = act(&store, &["directories", "9"]);
+    let mut known: Vec<_> = known.split(' ').collect();
+    known.sort_unstable();
+    assert_eq!(known, ["/old-", "live+", "not-archived", "young"]);
+    store.drop_forgotten(&["/old", "/young"]).expect("dropped");
+    assert_eq!(act(&store, &["directories", "9"]).split(' ').count(), 3, "what is known is not forgotten");
+}
+
 #[test]
 fn the_time_since_which_an_end_is_known_stands_with_the_directory_of_the_run() {
     let dir = agent_dir();
@@ -514,7 +547,7 @@ fn a_file_of_the_first_version_is_brought_up_to_date_while_its_release_still_use
     let version: i64 = old
         .query_row("SELECT user_version FROM pragma_user_version", (), |row| row.get(0))
         .expect("an answer");
-    assert_eq!(version, 3);
+    assert_eq!(version, 4);
 }
 
 #[test]
@@ -524,9 +557,11 @@ fn a_file_of_the_second_version_learns_which_runs_a_call_has_waited_for() {
     let old = Connection::open(database(dir.path())).expect("a database");
     // As the release before left it.
     old.execute_batch(
-        r#"ALTER TABLE run DROP COLUMN is_foreground;
+        r#"DROP TABLE forgotten;
+           DROP INDEX run_waited_for;
+           ALTER TABLE run DROP COLUMN is_foreground;
            INSERT INTO run (key, run_id, session_key, session, is_live, created_ms, body) VALUES
-               ('waited', 'a', 'k', 's', 0, 1, '{"is_foreground":true}'), ('other', 'b', 'k', 's', 0, 2, '{}'),
+               ('waited', 'a', 'k', 's', 0, 1, '{"isForeground":true}'), ('other', 'b', 'k', 's', 0, 2, '{}'),
                ('odd', 'c', 'k', 's', 0, 3, 'not JSON');
            PRAGMA user_version = 2;"#,
     )

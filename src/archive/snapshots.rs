@@ -1,4 +1,4 @@
-//! Snapshots of trees whose runs have no record: those of calls.
+//! Snapshots of trees whose runs have no record, such as those of calls without a session.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_snapshots_of_calls_go_and_none_of_today() {
+    fn the_oldest_snapshots_without_a_record_go_and_none_of_today() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let place = layout::snapshots(root.path());
         let make = |id: &str, days: u64| {

@@ -13,7 +13,7 @@ use crate::run::store_of;
 use crate::text::figures;
 
 /// How many runs of the store are counted.
-const MAX_RUNS: usize = 10_000;
+const MAX_RUNS: usize = 100_000;
 
 /// Counts the run directories that the store knows, those of this session, and those without a session. It cannot find
 /// directories that lie beside other sessions and are not in the store.
@@ -53,8 +53,8 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
         return Check::new("disk", Status::Ok, message);
     }
     Check::new("disk", Status::Warning, message).hint(
-        "the oldest runs in the background are removed within minutes while a pi runs; those of calls lie beside the \
-         session they belong to, and go by hand",
+        "while a session is open, the files of the oldest runs are removed within minutes, of calls too; none within an hour \
+         of its end. Those that are not in the store go by hand",
     )
 }
 

@@ -62,7 +62,14 @@ const MIGRATIONS: &[&str] = &[
     // 3: lists of background runs leave out those that a call has waited for. In a string of the body the quotes
     // would be escaped.
     "ALTER TABLE run ADD COLUMN is_foreground INTEGER NOT NULL DEFAULT 0;
-    UPDATE run SET is_foreground = 1 WHERE instr(body, '\"is_foreground\":true');",
+    UPDATE run SET is_foreground = 1 WHERE instr(body, '\"isForeground\":true');",
+    // 4: runs that calls have waited for are forgotten by their end, and the quota still finds the directories of runs that
+    // are forgotten.
+    "CREATE INDEX run_waited_for ON run (ended_ms) WHERE is_foreground;
+    CREATE TABLE forgotten (
+        directory TEXT PRIMARY KEY,
+        created_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;",
 ];
 
 /// The newest version that this release supports.

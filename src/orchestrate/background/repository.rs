@@ -14,8 +14,9 @@ use crate::store::{Delivery, Request, Store, StoreError, StoredDirectory, Stored
 /// Most ended runs in a list, the newest.
 const MAX_RUNS: usize = 100;
 
-/// Most runs whose directories are measured together.
-const MAX_DIRECTORIES: usize = 10_000;
+/// Most runs whose directories are measured together. So many take up more than the default quota: a session file and its
+/// directory have some blocks of a disk each.
+const MAX_DIRECTORIES: usize = 100_000;
 
 /// Asks the process that hosts a run to end it.
 pub(super) const STOP: &str = "stop";
@@ -63,9 +64,11 @@ impl RunRepository {
     pub(super) fn finish(&self, run: &BackgroundRun, delivery: Option<&Delivery>, is_claimed: bool) {
         let write = |store: &Store| {
             let row = stored(run, store);
-            match delivery {
-                None => store.put_run(&row),
-                delivery => store.settle_run(&row, delivery, is_claimed),
+            // A live one that asks something has a delivery, too.
+            if row.is_live && delivery.is_none() {
+                store.put_run(&row)
+            } else {
+                store.settle_run(&row, delivery, is_claimed)
             }
         };
         let _writing = self.writing.lock();
@@ -164,6 +167,13 @@ impl RunRepository {
     /// The directories of runs, oldest first.
     pub(super) fn directories(&self) -> Vec<StoredDirectory> {
         self.existing().and_then(|store| store.directories(MAX_DIRECTORIES).ok()).unwrap_or_default()
+    }
+
+    /// Drops forgotten directories whose files are gone.
+    pub(super) fn drop_forgotten(&self, directories: &[&str]) {
+        if !directories.is_empty() {
+            self.existing().map(|store| store.drop_forgotten(directories));
+        }
     }
 
     /// Claims the open deliveries of a session for this process. Also returns whether these are all of them.

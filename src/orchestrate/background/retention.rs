@@ -10,7 +10,7 @@ use crate::agent::canonical;
 use crate::archive::{ArchiveError, Candidate, RunPlace, archive, keep_within, prune_snapshots};
 use crate::files::layout;
 use crate::run::{BackgroundRun, Cleanup, HostContext, RunOutcome, load_config, sweep_leftovers};
-use crate::store::now_ms;
+use crate::store::{StoredDirectory, now_ms};
 use crate::text::chain;
 use crate::text::figures::millis;
 
@@ -78,13 +78,17 @@ impl Retention {
     }
 
     /// Removes the files of the oldest runs while those of all runs exceed `quotaBytes` (0 is no limit), but none within
-    /// an hour of its end being told. Their records are kept. Returns whether any files were removed.
+    /// an hour of its end being told, or its call having it. Their records are kept. Returns whether any files were removed.
     pub(super) fn keep_within_quota(&self, cwd: &Path, context: &HostContext) -> bool {
         let quota = load_config(cwd, context).map_or(0, |loaded| loaded.config.quota_bytes);
         if quota == 0 {
             return false;
         }
-        let runs = self.repository.directories();
+        let mut runs = self.repository.directories();
+        let is_gone = |run: &StoredDirectory| run.key.is_none() && !Path::new(&run.directory).exists();
+        let gone: Vec<_> = runs.extract_if(.., |run| is_gone(run)).collect();
+        let gone: Vec<_> = gone.iter().map(|run| &*run.directory).collect();
+        self.repository.drop_forgotten(&gone);
         let session_files: Vec<_> =
             runs.iter().map(|run| self.session_file_of(Path::new(&run.directory))).collect();
         let before = now_ms().saturating_sub(NEWS_MS);
@@ -103,7 +107,8 @@ impl Retention {
             .collect();
         // Recorded before the files are removed, so that nobody resumes a run without its transcript.
         let goes = |at: usize| {
-            self.repository.run(&runs[at].key).is_some_and(|run| {
+            let Some(key) = &runs[at].key else { return true };
+            self.repository.run(key).is_some_and(|run| {
                 let archived_ms = run.archived_ms.or_else(|| Some(now_ms()));
                 self.repository.amend(&BackgroundRun { archived_ms, ..run }) == Some(true)
             })
@@ -112,9 +117,12 @@ impl Retention {
             runs.iter().filter_map(|run| Path::new(&run.directory).file_name()).collect();
         prune_snapshots(&self.agent_dir, quota, |id| known.contains(id));
         let removed = keep_within(quota, &candidates, goes);
-        for run in removed.iter().filter_map(|&at| self.repository.run(&runs[at].key)) {
+        let known = removed.iter().filter_map(|&at| runs[at].key.as_ref());
+        for run in known.filter_map(|key| self.repository.run(key)) {
             self.repository.amend(&BackgroundRun { directory: None, transcript: None, ..run });
         }
+        let forgotten = removed.iter().map(|&at| &runs[at]).filter(|run| run.key.is_none());
+        self.repository.drop_forgotten(&forgotten.map(|run| &*run.directory).collect::<Vec<_>>());
         !removed.is_empty()
     }
 
@@ -137,21 +145,90 @@ mod tests {
 
     use super::*;
     use crate::run::Host;
-    use crate::store::Delivery;
+    use crate::store::{Delivery, attach};
+
+    fn context(agent_dir: &Path, quota: u64) -> HostContext {
+        HostContext {
+            agent_dir: agent_dir.to_owned(),
+            home: None,
+            env: Vec::new(),
+            config: Some(serde_json::json!({ "quotaBytes": quota })),
+            pi_command: None,
+            warden: None,
+            host: Host::default(),
+        }
+    }
+
+    /// What can be resumed goes after what cannot: a forgotten run, then one that is archived, then that of a call.
+    #[test]
+    fn the_quota_counts_the_runs_of_calls_and_forgotten_ones() {
+        const DAY_MS: i64 = 24 * NEWS_MS;
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let agent_dir = root.path().join("agent");
+        let repository = Arc::new(RunRepository::new(&agent_dir));
+        let retention = Retention::new(agent_dir.clone(), Arc::clone(&repository));
+        let now = now_ms();
+        let runs =
+            [("00000001", true, 2, None), ("00000002", false, 1, Some(now)), ("00000003", true, 31, None)];
+        let directories = runs.map(|(key, is_foreground, days, archived_ms)| {
+            let directory = layout::runs(&agent_dir, None).join(key);
+            fs::create_dir_all(&directory).expect("a directory");
+            fs::write(directory.join("session.jsonl"), "x".repeat(100_000)).expect("a file");
+            let ended_ms = now - days * DAY_MS;
+            repository.put(&BackgroundRun {
+                key: key.to_owned(),
+                directory: Some(directory.clone()),
+                transcript: Some(directory.join("session.jsonl")),
+                outcome: Some(RunOutcome::Completed),
+                created_ms: ended_ms,
+                ended_ms: Some(ended_ms),
+                is_foreground,
+                archived_ms,
+                ..BackgroundRun::default()
+            });
+            directory
+        });
+        let store = attach(&agent_dir).store.expect("a store");
+        assert_eq!(store.prune(now).expect("a database"), 1);
+        for (quota, is_removed, left) in [
+            (400_000, false, [true, true, true]),
+            (250_000, true, [true, true, false]),
+            (150_000, true, [true, false, false]),
+            (1, true, [false, false, false]),
+        ] {
+            let removed = retention.keep_within_quota(root.path(), &context(&agent_dir, quota));
+            assert_eq!(removed, is_removed, "{quota}");
+            assert_eq!(directories.each_ref().map(|directory| directory.exists()), left, "{quota}");
+        }
+        let call = repository.run("00000001").expect("it is known");
+        assert!(call.archived_ms.is_some() && call.transcript.is_none(), "nobody resumes it");
+        assert!(repository.directories().is_empty());
+    }
+
+    #[test]
+    fn a_forgotten_run_whose_directory_somebody_has_removed_is_dropped() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let agent_dir = root.path().join("agent");
+        let repository = Arc::new(RunRepository::new(&agent_dir));
+        let retention = Retention::new(agent_dir.clone(), Arc::clone(&repository));
+        repository.put(&BackgroundRun {
+            key: "key".to_owned(),
+            directory: Some(layout::runs(&agent_dir, None).join("00000001")),
+            outcome: Some(RunOutcome::Completed),
+            ended_ms: Some(1),
+            is_foreground: true,
+            ..BackgroundRun::default()
+        });
+        assert_eq!(repository.directories().iter().map(|run| run.key.clone()).collect::<Vec<_>>(), [None]);
+        assert!(!retention.keep_within_quota(root.path(), &context(&agent_dir, 1)));
+        assert!(repository.directories().is_empty());
+    }
 
     #[test]
     fn beyond_the_quota_nothing_goes_whose_end_was_told_within_the_hour_or_not_at_all() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let agent_dir = root.path().join("agent");
-        let context = HostContext {
-            agent_dir: agent_dir.clone(),
-            home: None,
-            env: Vec::new(),
-            config: Some(serde_json::json!({ "quotaBytes": 1 })),
-            pi_command: None,
-            warden: None,
-            host: Host::default(),
-        };
+        let context = context(&agent_dir, 1);
         let repository = Arc::new(RunRepository::new(&agent_dir));
         let retention = Retention::new(agent_dir.clone(), Arc::clone(&repository));
         let hour_ago = now_ms() - NEWS_MS;

@@ -2,12 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use rusqlite::{Transaction, params};
+
 use crate::store::error::StoreError;
 use crate::store::open::Store;
 use crate::store::transact::now_ms;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-/// How long delivered ends and archived runs are kept.
+/// How long delivered ends are kept, archived runs, and ended runs that a call has waited for, which are not archived.
 const RUNS_MS: i64 = 30 * DAY_MS;
 /// How long the sum of a session is kept after its last spending.
 const SPENDING_MS: i64 = 90 * DAY_MS;
@@ -16,24 +18,43 @@ const BATCH: usize = 500;
 /// Interval between two searches for old rows.
 const EVERY: Duration = Duration::from_secs(60 * 60);
 
-/// Where each kind of row is stored, and the condition for an old row; the parameter is the oldest time to keep.
+const RUN: &str = "run";
+/// Where each kind of row is stored, and the condition for an old row; the parameter is the oldest time to keep. Each part of a
+/// condition has an index.
 const OLD: [(&str, &str, &str, i64); 3] = [
     ("delivery", "seq", "delivered_ms < ?1", RUNS_MS),
     // A delivery that is still pending needs its run.
     (
-        "run",
+        RUN,
         "seq",
-        "archived_ms < ?1 AND NOT is_live AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.key = run.key
-         AND delivered_ms IS NULL)",
+        "(archived_ms < ?1 OR (is_foreground AND ended_ms < ?1)) AND NOT is_live AND NOT EXISTS (SELECT 1 FROM delivery
+         WHERE delivery.key = run.key AND delivered_ms IS NULL)",
         RUNS_MS,
     ),
     ("spending", "session", "touched_ms < ?1", SPENDING_MS),
 ];
 
+/// Removes runs, but for where their directories are.
+fn forget(transaction: &Transaction<'_>, which: &str, before: [i64; 1]) -> rusqlite::Result<usize> {
+    let sql = format!("DELETE FROM run WHERE seq IN ({which}) RETURNING directory, created_ms");
+    let mut query = transaction.prepare(&sql)?;
+    let gone = query.query_map(before, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let gone = gone.collect::<rusqlite::Result<Vec<(Option<String>, i64)>>>()?;
+    let mut keep =
+        transaction.prepare("INSERT OR IGNORE INTO forgotten (directory, created_ms) VALUES (?1, ?2)")?;
+    for (directory, created_ms) in &gone {
+        if let Some(directory) = directory {
+            keep.execute(params![directory, created_ms])?;
+        }
+    }
+    Ok(gone.len())
+}
+
 impl Store {
-    /// Removes old rows, some hundreds of each kind at once: deliveries and archived runs after 30 days, and the sums
-    /// of sessions that have spent nothing for 90 days. Pending deliveries are kept, so that a clock that jumps cannot
-    /// cost a result. Returns how many rows were removed.
+    /// Removes old rows, some hundreds of each kind at once: deliveries, archived runs and ended runs of calls after 30
+    /// days, and the sums of sessions that have spent nothing for 90 days. Pending deliveries are kept, so that a clock that
+    /// jumps cannot cost a result. Returns how many rows were removed. [`Store::directories`] still has the directories of
+    /// the runs.
     ///
     /// # Errors
     ///
@@ -56,12 +77,29 @@ impl Store {
             transaction.execute("UPDATE spending SET touched_ms = ?1 WHERE touched_ms IS NULL", [now_ms])?;
             let mut removed = 0;
             for (table, id, old, keep) in OLD {
-                let sql = format!(
-                    "DELETE FROM {table} WHERE {id} IN (SELECT {id} FROM {table} WHERE {old} LIMIT {BATCH})"
+                let (which, before) = (
+                    format!("SELECT {id} FROM {table} WHERE {old} LIMIT {BATCH}"),
+                    [now_ms.saturating_sub(keep)],
                 );
-                removed += transaction.execute(&sql, [now_ms.saturating_sub(keep)])?;
+                removed += if table == RUN {
+                    forget(transaction, &which, before)?
+                } else {
+                    transaction.execute(&format!("DELETE FROM {table} WHERE {id} IN ({which})"), before)?
+                };
             }
             Ok(removed)
+        })
+    }
+
+    /// Removes directories of runs that are forgotten from the list: their files are gone.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; nothing is then removed.
+    pub fn drop_forgotten(&self, directories: &[&str]) -> Result<(), StoreError> {
+        self.write(|transaction, _| {
+            let mut drop_one = transaction.prepare("DELETE FROM forgotten WHERE directory = ?1")?;
+            directories.iter().try_for_each(|directory| drop_one.execute([directory]).map(drop))
         })
     }
 

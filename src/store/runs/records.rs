@@ -48,8 +48,8 @@ pub struct StoredRun {
 /// The directory of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDirectory {
-    /// The run's key.
-    pub key: String,
+    /// The run's key; `None` if the run is forgotten.
+    pub key: Option<String>,
     /// Where it is.
     pub directory: String,
     /// Whether the run has not ended.
@@ -216,7 +216,7 @@ impl Store {
         self.read(|connection, _| select(connection, &which, [now_ms]))
     }
 
-    /// The directories of runs, oldest first. Much less to read than the runs themselves.
+    /// The directories of runs, oldest first, those of forgotten runs too. Much less to read than the runs themselves.
     ///
     /// # Errors
     ///
@@ -226,10 +226,13 @@ impl Store {
         self.read(|connection, _| {
             let mut query = connection.prepare(
                 "SELECT run.key, run.directory, run.is_live, run.archived_ms IS NOT NULL,
-                        iif(told.is_open, NULL, coalesce(told.ms, run.ended_ms))
+                        iif(told.is_open, NULL, coalesce(told.ms, run.ended_ms)), run.created_ms, run.seq
                  FROM run LEFT JOIN (SELECT key, max(delivered_ms) AS ms, max(delivered_ms IS NULL) AS is_open
                                      FROM delivery GROUP BY key) AS told ON told.key = run.key
-                 WHERE run.directory IS NOT NULL ORDER BY run.created_ms, run.seq LIMIT ?1",
+                 WHERE run.directory IS NOT NULL
+                 UNION ALL
+                 SELECT NULL, directory, 0, 1, created_ms, created_ms, 0 FROM forgotten
+                 ORDER BY 6, 7 LIMIT ?1",
             )?;
             let read = |row: &Row<'_>| {
                 Ok(StoredDirectory {
