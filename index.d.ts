@@ -608,7 +608,7 @@ export interface BackgroundRun {
   isIsolated: boolean
   /** True when it runs in this process. */
   isOurs: boolean
-  /** True when a call waits for it. It is listed until it ends, and never stored. */
+  /** True when a call waits for it, or has waited: it is listed until it ends, and kept so that it can be continued. */
   isForeground: boolean
 }
 
@@ -924,10 +924,13 @@ export interface DeliveredNews {
   runs: Array<ToldRun>
 }
 
-/** The results of up to 256 runs, for the conversation that asked for them, or the questions of some. */
+/**
+ * The results of up to 16 runs, for the conversation that asked for them, or the questions of some; further ones come in the next
+ * messages.
+ */
 export interface DeliveryMessage {
   /**
-   * One id per result. pi offers each until `delivered` confirms it: again after a failed `onEvent`, and after a
+   * One id per result. Each is offered until `delivered` confirms it: again after a failed `onEvent`, and after a
    * process that ended first.
    */
   deliveryIds: Array<string>
@@ -943,8 +946,8 @@ export interface DeliveryMessage {
   /** What other extensions are to hear once the message is in the conversation, as `subagent:delivered`. */
   news: DeliveredNews
   /**
-   * The whole message for the model. Sixteen results stand in it in full, further ones on a line each; the
-   * children's words are fenced and labelled.
+   * The whole message for the model. Each result has its share of the output limit; the children's words are fenced and
+   * labelled.
    */
   text: string
   /** True when an idle conversation should start a turn because of it. */
@@ -1981,15 +1984,18 @@ export interface RunUsage {
  */
 export declare function runWidget(live: string, unread: string, most: number, now?: number | undefined | null): Array<Row>
 
-/** Whether the kernel held a child to reading. */
+/** Whether the kernel held a child to reading, or to its tree. */
 export interface SandboxReport {
-  /** True when the kernel refused writes; false when only the choice of tools prevented them. */
+  /**
+   * True when the kernel held it to reading, or one that may write to its tree; false when only the choice of tools did, and for
+   * one that may write everywhere (`allowWrite: "all"`).
+   */
   enforced: boolean
   /** The mechanisms in force, such as `landlock`. */
   mechanism: Array<string>
   /** `off`: what the child's shell starts is kept from the network; pi itself and its other tools are not. */
   network: "on" | "off"
-  /** Why the kernel did not refuse writes, or what stays open. */
+  /** Why it was not held, or what stays open. */
   reason?: string
 }
 

@@ -444,6 +444,12 @@ fn typed_commands_are_completed() {
         assert_eq!(values(named), [""; 0], "{named} names a run");
     }
     assert_eq!(values("stop "), ["stop 5e5e5e5e", "stop 1a2b3c4d", "stop all"], "what is over needs no stop");
+    let many: Vec<_> = (0..30_u32)
+        .map(|number| BackgroundRun { run_id: format!("{number:08x}"), outcome: None, ..runs[0].clone() })
+        .collect();
+    let offered = complete("stop ", &many, &agents);
+    assert_eq!((offered.len(), offered[19].value.as_str()), (20, "stop all"));
+    assert_eq!(complete(&format!("stop {}", many[0].agent), &many, &agents).len(), 20);
     assert_eq!(values("resume "), with("resume", &all[2..]), "what runs needs no resuming");
     for command in ["undo", "diff", "apply", "apply --abort", "discard"] {
         assert_eq!(values(&format!("{command} ")), with(command, &all[2..]), "{command}");

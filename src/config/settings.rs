@@ -416,7 +416,7 @@ text_enum! {
 pub struct Background {
     /// What happens to them when pi exits.
     pub on_exit: OnExit,
-    /// How long pi waits for them when it has no interface; `None` does not wait.
+    /// How long pi waits for them when it has no interface; `None` is as long as they take.
     #[serde(rename = "headlessWaitMs", with = "MillisLimit")]
     pub headless_wait: Option<Duration>,
     /// The key that moves what calls wait for to the background, as pi spells keys; `none` is no key.

@@ -294,17 +294,18 @@ pub struct CheckReport {
     pub output: String,
 }
 
-/// Whether the kernel held a child to reading.
+/// Whether the kernel held a child to reading, or to its tree.
 #[napi(object, object_from_js = false)]
 pub struct SandboxReport {
-    /// True when the kernel refused writes; false when only the choice of tools prevented them.
+    /// True when the kernel held it to reading, or one that may write to its tree; false when only the choice of tools did, and for
+    /// one that may write everywhere (`allowWrite: "all"`).
     pub enforced: bool,
     /// The mechanisms in force, such as `landlock`.
     pub mechanism: Vec<String>,
     /// `off`: what the child's shell starts is kept from the network; pi itself and its other tools are not.
     #[napi(ts_type = "\"on\" | \"off\"")]
     pub network: &'static str,
-    /// Why the kernel did not refuse writes, or what stays open.
+    /// Why it was not held, or what stays open.
     pub reason: Option<String>,
 }
 

@@ -59,10 +59,11 @@ text_enum! {
     }
 }
 
-/// Whether the kernel kept a child from writing.
+/// Whether the kernel held a child to reading, or to its tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxReport {
-    /// True when the kernel refused writes. False when only the choice of tools did.
+    /// True when the kernel held it to reading, or one that may write to its tree. False when only the choice of tools did, and for
+    /// one that may write everywhere.
     pub enforced: bool,
     /// The mechanisms in force.
     pub mechanism: Vec<String>,
@@ -141,7 +142,7 @@ pub struct SingleResult {
     pub signal: Option<String>,
     /// Which limit ended the run.
     pub timeout_reason: Option<TimeoutReason>,
-    /// Whether the kernel kept the child from writing.
+    /// Whether the kernel held the child to reading, or to its tree.
     pub sandbox: Option<SandboxReport>,
     /// How the end of the child's processes was ensured. Absent when no child was started.
     pub supervision: Option<&'static str>,
@@ -253,8 +254,8 @@ pub struct RunDetails {
     pub mode: Mode,
     /// The run's id: eight hexadecimal characters.
     pub run_id: Option<String>,
-    /// One entry per run that got as far as starting a child, and one per task of a call with several. Empty for
-    /// refusals and in updates.
+    /// One entry per run that was admitted, with `attempts: 0` where no child was started, and one per task of a call with
+    /// several. Empty for refusals and in updates.
     pub results: Vec<SingleResult>,
     /// Why the call failed, or succeeded only with a reservation.
     pub error: Option<CallError>,

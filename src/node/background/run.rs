@@ -108,7 +108,7 @@ pub struct BackgroundRun {
     pub is_isolated: bool,
     /// True when it runs in this process.
     pub is_ours: bool,
-    /// True when a call waits for it. It is listed until it ends, and never stored.
+    /// True when a call waits for it, or has waited: it is listed until it ends, and kept so that it can be continued.
     pub is_foreground: bool,
 }
 

@@ -46,10 +46,11 @@ pub struct BackgroundEvent {
     pub notices: Option<Vec<String>>,
 }
 
-/// The results of up to 256 runs, for the conversation that asked for them, or the questions of some.
+/// The results of up to 16 runs, for the conversation that asked for them, or the questions of some; further ones come in the next
+/// messages.
 #[napi(object, object_from_js = false)]
 pub struct DeliveryMessage {
-    /// One id per result. pi offers each until `delivered` confirms it: again after a failed `onEvent`, and after a
+    /// One id per result. Each is offered until `delivered` confirms it: again after a failed `onEvent`, and after a
     /// process that ended first.
     pub delivery_ids: Vec<String>,
     /// The ids of the runs, in the order of `deliveryIds`.
@@ -61,8 +62,8 @@ pub struct DeliveryMessage {
     pub questions: Vec<RunQuestion>,
     /// What other extensions are to hear once the message is in the conversation, as `subagent:delivered`.
     pub news: DeliveredNews,
-    /// The whole message for the model. Sixteen results stand in it in full, further ones on a line each; the
-    /// children's words are fenced and labelled.
+    /// The whole message for the model. Each result has its share of the output limit; the children's words are fenced and
+    /// labelled.
     pub text: String,
     /// True when an idle conversation should start a turn because of it.
     pub trigger_turn: bool,

@@ -32,7 +32,7 @@ const MAX_TOGETHER: usize = 16;
 /// How long a pi that is about to end waits for a store that cannot be read.
 const UNANSWERED: Duration = Duration::from_secs(2);
 /// A conversation is closed after this many failures of its listener in a row.
-const MAX_FAILURES: u32 = 5;
+const MAX_FAILURES: u32 = 6;
 /// How long a pi that is about to end waits for runs that it has itself ended.
 const LEAVING: Duration = Duration::from_secs(30);
 
@@ -208,7 +208,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
             }
         };
         failures = if ack == Ack::Rejected { failures + 1 } else { 0 };
-        if ack == Ack::Closed || failures > MAX_FAILURES {
+        if ack == Ack::Closed || failures >= MAX_FAILURES {
             return close_conversation(&service, &view).await;
         }
         if ack == Ack::Accepted {

@@ -5,7 +5,7 @@ use crate::present::{state, who};
 use crate::run::BackgroundRun;
 use crate::text::one_line;
 
-/// Most runs offered.
+/// Most ways offered.
 const MAX_OFFERED: usize = 20;
 
 /// One completion.
@@ -37,7 +37,9 @@ pub fn complete(prefix: &str, runs: &[BackgroundRun], agents: &[(String, String)
             let live = runs.iter().filter(|run| run.is_live());
             let mut offered = runs_of(name, rest, live.clone());
             if live.count() > 1 {
-                offered.extend(words(name, "", rest, &[("all", "every run of this session")]));
+                let all = words(name, "", rest, &[("all", "every run of this session")]);
+                offered.truncate(MAX_OFFERED - all.len());
+                offered.extend(all);
             }
             offered
         }
