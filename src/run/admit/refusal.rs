@@ -246,8 +246,7 @@ mod tests {
     #[test]
     fn a_refusal_is_cut_behind_its_secrets() {
         let secret = "made-up value of forty-two words 0123456789";
-        let options = SanitizerOptions { secrets: vec![secret.to_owned()], ..SanitizerOptions::default() };
-        let sanitizer = Sanitizer::new(options);
+        let sanitizer = Sanitizer::new(SanitizerOptions::with_secret(secret));
         for back in 0..secret.len() {
             let padded = |chars: usize| format!("{}{secret}", "x ".repeat(chars / 2 - back / 2));
             let unknown = UnknownAgent { name: padded(80), available: Vec::new(), nearest: None };

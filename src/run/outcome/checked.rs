@@ -148,8 +148,7 @@ mod tests {
     #[test]
     fn a_command_is_cut_behind_its_secrets() {
         let secret = "made-up value of forty-two words 0123456789";
-        let options = SanitizerOptions { secrets: vec![secret.to_owned()], ..SanitizerOptions::default() };
-        let sanitizer = Sanitizer::new(options);
+        let sanitizer = Sanitizer::new(SanitizerOptions::with_secret(secret));
         for back in 0..secret.len() {
             let command = format!("{}{secret}", "x".repeat(WORDS - back));
             let report = Checked::never_started(&command, 1, &command, &sanitizer).report;

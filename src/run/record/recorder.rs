@@ -371,7 +371,7 @@ mod tests {
     fn a_line_that_is_no_record_is_cut_behind_its_secrets() {
         let secret = "made-up value of forty-two words 0123456789";
         let token = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
-        let options = SanitizerOptions { secrets: vec![secret.to_owned()], ..SanitizerOptions::default() };
+        let options = SanitizerOptions::with_secret(secret);
         let root = tempfile::tempdir().expect("a temporary directory");
         for (index, said) in [secret, token].into_iter().enumerate() {
             for back in 0..=said.len() {

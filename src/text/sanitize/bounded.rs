@@ -66,8 +66,7 @@ mod tests {
         ["made-up value of some words 0123456789", "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"];
 
     fn sanitizer() -> Sanitizer {
-        let secrets = vec![SECRETS[0].to_owned()];
-        Sanitizer::new(SanitizerOptions { secrets, ..SanitizerOptions::default() })
+        Sanitizer::new(SanitizerOptions::with_secret(SECRETS[0]))
     }
 
     #[test]
@@ -106,8 +105,7 @@ mod tests {
 
     #[test]
     fn what_is_a_secret_only_on_one_line_or_only_on_several_goes_too() {
-        let secrets = vec!["made-up\n\nvalue of lines".to_owned()];
-        let sanitizer = Sanitizer::new(SanitizerOptions { secrets, ..SanitizerOptions::default() });
+        let sanitizer = Sanitizer::new(SanitizerOptions::with_secret("made-up\n\nvalue of lines"));
         for text in ["api_key =\n\u{2028} 8f3kq0Zx71vTmW2yLb9c", "it is made-up\n\nvalue of lines"] {
             let line = sanitizer.line(text, 80);
             assert!(!line.contains("8f3kq0") && !line.contains("value"), "{line}");

@@ -43,6 +43,14 @@ pub struct SanitizerOptions {
     pub allowed: Allowed,
 }
 
+#[cfg(test)]
+impl SanitizerOptions {
+    /// Those of a test with one exact value.
+    pub(crate) fn with_secret(secret: &str) -> Self {
+        Self { secrets: vec![secret.to_owned()], ..Self::default() }
+    }
+}
+
 /// How often one rule fired, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Redaction {

@@ -357,8 +357,7 @@ fn a_time_limit_names_its_setting() {
 #[test]
 fn a_reason_is_cut_behind_its_secrets() {
     let secret = "made-up value of some words 0123456789";
-    let options = SanitizerOptions { secrets: vec![secret.to_owned()], ..SanitizerOptions::default() };
-    let sanitizer = Sanitizer::new(options);
+    let sanitizer = Sanitizer::new(SanitizerOptions::with_secret(secret));
     for back in 0..secret.len() {
         let said = format!("{}{secret}", "x".repeat(REASON_CHARS - back));
         let mut rejected = answered(left(0));
