@@ -75,6 +75,7 @@ export async function start({ folder, quick }) {
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function memory({ engine, quick }) {
 	const bytes = String(quick ? 2 ** 24 : 2 ** 30);
+	const rounds = quick ? 1 : 3;
 	/** @type {Record<string, string>} */
 	const kinds = {
 		"noise-line": "one line that is not JSON",
@@ -91,23 +92,36 @@ export async function memory({ engine, quick }) {
 	const rows = [];
 	if (process.platform === "linux") {
 		for (const [kind, what] of Object.entries(kinds)) {
-			const found = await step(`memory, ${what}`, () => report([engine, "memory", kind, bytes]));
-			// Of standard error only what was left out is counted; the little that is kept does not matter.
-			const arrived = found.stdoutBytes + found.stderrOmitted;
-			if (arrived < Number(bytes) * 0.99) {
-				throw new SetupProblem(`Only ${arrived} bytes of ${what} arrived.`, "The flood broke off.");
-			}
-			const mebibytes = (found.peakKib - found.beforeKib) / 1024;
+			const found = await step(`memory, ${what}`, async () => {
+				const runs = [];
+				for (let round = 0; round < rounds; round++) runs.push(await flood([engine, "memory", kind, bytes], what));
+				return runs;
+			});
+			const mebibytes = found.map(({ peakKib, beforeKib }) => (peakKib - beforeKib) / 1024);
 			rows.push({
 				what,
-				ours: `${mebibytes.toFixed(2)} MiB`,
+				ours: spread(mebibytes, (value) => `${value.toFixed(2)} MiB`),
 				target: "< 4 MiB",
-				reached: mebibytes < 4 && found.complete,
+				reached: Math.max(...mebibytes) < 4 && found.every(({ complete }) => complete),
 			});
 		}
 	}
 	const about =
 		`Growth of the resident set, at its peak, of a fresh process that reads a child's ${quick ? "16 MiB" : "1 GiB"} through\n` +
-		"`process::supervise` and the collector; code that is used for the first time is included. Linux only.";
+		`\`process::supervise\` and the collector, ${rounds === 1 ? "once" : `${rounds} times`}; code that is used for the first time is included. Linux only.`;
 	return { title: "Memory of a run", about, rows };
+}
+
+/**
+ * Reads all that a child writes of a kind, once.
+ *
+ * @param {string[]} command
+ * @param {string} what
+ */
+async function flood(command, what) {
+	const found = await report(command);
+	// Of standard error only what was left out is counted; the little that is kept does not matter.
+	const arrived = found.stdoutBytes + found.stderrOmitted;
+	if (arrived >= Number(command.at(-1)) * 0.99) return found;
+	throw new SetupProblem(`Only ${arrived} bytes of ${what} arrived.`, "The flood broke off.");
 }
