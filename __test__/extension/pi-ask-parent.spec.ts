@@ -1,13 +1,13 @@
 /** An agent that asks its conversation, in real pi: the model answers with a message, whatever happens to pi meanwhile. */
 
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import {
 	announcementsIn,
 	backgroundStage,
-	type Children,
 	call,
 	delegate,
 	eventually,
@@ -20,11 +20,13 @@ import {
 	type RpcSession,
 	runPrint,
 	type Stage,
+	type Step,
 	say,
 	says,
 	spawn,
 	startRpc,
 	textOf,
+	type UiAnswer,
 	type UiRequest,
 	until,
 } from "../support/pi.ts";
@@ -48,18 +50,36 @@ const question = { question: "Which colour?", options: ["red", "green"] };
 
 const isQuestion = (text: string) => text.includes("asks you a question and waits");
 
-/** The parent's part: it answers questions like this, if at all. */
-function answering(answer: string | undefined): Children {
-	const Background = ({ wholeUserText, userText, toolAnswers }: ModelRequest) => {
-		if (!isQuestion(userText)) return [say(`Heard ${heardIn(wholeUserText).sort().join(", ")}`)];
-		if (answer === undefined || toolAnswers.length > 0) return [say("So be it.")];
-		const sessionKey = /"sessionKey": "([^"]+)"/.exec(userText)?.[1];
-		return [call("sessions_send", { sessionKey, message: answer })];
-	};
-	return { ...parent(), Background };
+/** What a test wants of the parent's model. */
+interface Wishes {
+	/** What it answers questions with, if at all. */
+	answer?: string;
+	/** What it waits for before it does. */
+	beforeAnswer?: Promise<void>;
+	/** What it waits for when its runs were accepted. */
+	afterSpawn?: Promise<void>;
+}
+let wishes: Wishes;
+
+/** The parent's part in questions, and in the ends of runs. */
+async function background({ wholeUserText, userText, toolAnswers }: ModelRequest): Promise<Step[]> {
+	if (!isQuestion(userText)) return [say(`Heard ${heardIn(wholeUserText).sort().join(", ")}`)];
+	const { answer, beforeAnswer } = wishes;
+	await beforeAnswer;
+	if (answer === undefined || toolAnswers.length > 0) return [say("So be it.")];
+	const sessionKey = /"sessionKey": "([^"]+)"/.exec(userText)?.[1];
+	return [call("sessions_send", { sessionKey, message: answer })];
 }
 
 const children = {
+	...parent(() => (wishes.afterSpawn ? [until(wishes.afterSpawn), say("Spawned.")] : [say("Spawned.")])),
+	Background: background,
+	/** A parent that waits for one run, and then spawns another. */
+	Both: ({ toolAnswers }: ModelRequest) => {
+		if (toolAnswers.length === 0) return [call("subagent", { agent: "asks", task: "which" })];
+		if (toolAnswers.length === 1) return [call("sessions_spawn", { agentId: "asks", task: "which" })];
+		return [say("Spawned.")];
+	},
 	which: ({ toolAnswers }: ModelRequest) =>
 		toolAnswers.length === 0 ? [call("ask", question)] : [say(`I heard: ${toolAnswers.at(-1)?.text}`)],
 	gated: ({ toolAnswers }: ModelRequest) => {
@@ -68,16 +88,6 @@ const children = {
 		return [say(`I heard: ${toolAnswers.map(({ text }) => text).join("; ")}`)];
 	},
 };
-
-async function onStage(version: string, more: Children, work: (stage: Stage) => Promise<void>): Promise<void> {
-	const stage = await backgroundStage({ version, children: { ...children, ...more } });
-	try {
-		stage.world.writeAgentDir("agents/asks.md", agent);
-		await work(stage);
-	} finally {
-		await stage.close();
-	}
-}
 
 async function sessionFile(rpc: RpcSession): Promise<string> {
 	const { data } = await rpc.send({ type: "get_state" });
@@ -103,117 +113,129 @@ function storedQuestions(stage: Stage): number {
 
 for (const version of piVersions) {
 	describe(`an agent that asks its conversation in pi ${version}`, () => {
-		test("hears what the model answers, and nobody else is asked", async () => {
-			await onStage(version, answering("green"), async (stage) => {
-				const rpc = startRpc(stage.world, { answer: asksUser });
-				await rpc.prompt(which);
-				await rpc.log.waitFor(says("Heard success: I heard: The answer: green"), toldMs);
-				assert.equal(questionsIn(stage), 1);
-				const ids = announcementsIn(await sessionFile(rpc)).flatMap(({ deliveryIds }) => deliveryIds);
-				assert.equal(new Set(ids).size, 2, "the question and the end");
-				assert.equal(ids.length, 2);
-				await rpc.close();
-			});
+		let stage: Stage;
+		let rpc: RpcSession;
+		let person: (request: UiRequest) => UiAnswer;
+
+		before(async () => {
+			stage = await backgroundStage({ version, children });
+			stage.world.writeAgentDir("agents/asks.md", agent);
+			stage.world.writeAgentDir("extensions/again.js", reloads);
+			rpc = start();
+		});
+		after(async () => {
+			await rpc.close();
+			await stage.close();
 		});
 
-		test("print mode: pi stays for the question and for the end", async () => {
-			await onStage(version, answering("green"), async (stage) => {
-				const { code, stdout, stderr } = await runPrint(stage.world, which);
-				assert.deepEqual([code, stdout, stderr], [0, "Heard success: I heard: The answer: green\n", ""]);
-				assert.equal(questionsIn(stage), 1);
-			});
+		const start = (...args: string[]) =>
+			startRpc(stage.world, { args, answer: (request: UiRequest) => person(request) });
+
+		/** A new session, in which nobody is asked and the model does as it is wished; with what pi loads by now. */
+		async function begin(wished: Wishes): Promise<void> {
+			wishes = wished;
+			person = asksUser;
+			await rpc.send({ type: "new_session" });
+		}
+
+		/** Spawns, and waits until the model has said this. */
+		async function spawned(prompt: string, said: string): Promise<void> {
+			const from = rpc.log.events.length;
+			await rpc.prompt(prompt);
+			await rpc.log.waitFor(says(said), toldMs, from);
+		}
+
+		test("hears what the model answers, and nobody else is asked", async () => {
+			await begin({ answer: "green" });
+			await spawned(which, "Heard success: I heard: The answer: green");
+			assert.equal(questionsIn(stage), 1);
+			const ids = announcementsIn(await sessionFile(rpc)).flatMap(({ deliveryIds }) => deliveryIds);
+			assert.equal(new Set(ids).size, 2, "the question and the end");
+			assert.equal(ids.length, 2);
+		});
+
+		test("print mode: pi stays for the question and for the end, and a call that waits is declined", async () => {
+			wishes = { answer: "green" };
+			const from = stage.server.requests.length;
+			const { code, stdout, stderr } = await runPrint(stage.world, "Both");
+			assert.deepEqual([code, stdout, stderr], [0, "Heard success: I heard: The answer: green\n", ""]);
+			assert.equal(questionsIn(stage), 1);
+			const [, declined] = stage.server.requests.slice(from).filter(({ isChild }) => isChild);
+			assert.match(String(declined?.toolAnswers.at(-1)?.text), /^Nobody answered\./);
 		});
 
 		test("a gate's question in the same words is a person's, and the model hears only the agent's", async () => {
-			await onStage(version, answering("green"), async (stage) => {
-				stage.world.writeAgentDir("extensions/gate.js", gate);
-				stage.configure({ inheritExtensions: "all" });
+			const file = stage.world.writeAgentDir("extensions/gate.js", gate);
+			stage.configure({ inheritExtensions: "all" });
+			try {
+				await begin({ answer: "green" });
 				const asked: unknown[] = [];
-				const answer = ({ title }: UiRequest) => {
+				person = ({ title }) => {
 					asked.push(title);
 					return { value: "red" };
 				};
-				const rpc = startRpc(stage.world, { answer });
-				await rpc.prompt(spawn({ task: "gated", agentId: "asks" }));
-				await rpc.log.waitFor(says("Heard success: I heard: The gate heard red; The answer: green"), toldMs);
+				const gated = spawn({ task: "gated", agentId: "asks" });
+				await spawned(gated, "Heard success: I heard: The gate heard red; The answer: green");
 				assert.deepEqual(asked, ["asks asks: Which colour?"]);
 				assert.equal(questionsIn(stage), 1);
-				await rpc.close();
-			});
+			} finally {
+				rmSync(file);
+				stage.configure({});
+			}
 		});
 
-		test("a call that waits asks the person, and declines where there is none", async () => {
-			await onStage(version, answering("green"), async (stage) => {
-				const rpc = startRpc(stage.world, { answer: () => ({ value: "red" }) });
-				await rpc.prompt(delegate({ agent: "asks", task: "which" }));
-				assert.match(textOf(lastEnd(rpc.log)), /^I heard: The answer: red/);
-				await rpc.close();
-				const { stdout } = await runPrint(stage.world, delegate({ agent: "asks", task: "which" }));
-				assert.match(stdout, /./);
-				const [last] = stage.childRequests().slice(-1);
-				assert.match(String(last?.toolAnswers.at(-1)?.text), /^Nobody answered\./);
-			});
-		});
-
-		test("a reload while it waits tells it neither again nor less", async () => {
-			const hold = makeGate();
-			const { Background, ...rest } = answering("green");
-			const slow = async (request: ModelRequest) => {
-				if (isQuestion(request.userText)) await hold.opened;
-				return await (Background as (request: ModelRequest) => unknown)(request);
-			};
-			await onStage(version, { ...rest, Background: slow } as Children, async (stage) => {
-				stage.world.writeAgentDir("extensions/again.js", reloads);
-				const rpc = startRpc(stage.world, { answer: asksUser });
-				await rpc.prompt(which);
-				const file = await sessionFile(rpc);
-				await eventually(() => announcementsIn(file).length === 1, "the question stands in the session");
-				await rpc.send({ type: "abort" });
-				await rpc.send({ type: "prompt", message: "/again" });
-				hold.open();
-				await rpc.prompt("Hello?");
-				assert.equal(questionsIn(stage), 1);
-				await rpc.close();
-			});
+		test("a call that waits asks the person", async () => {
+			await begin({ answer: "green" });
+			person = () => ({ value: "red" });
+			await rpc.prompt(delegate({ agent: "asks", task: "which" }));
+			assert.match(textOf(lastEnd(rpc.log)), /^I heard: The answer: red/);
 		});
 
 		test("outlasts SIGKILL to pi as an interrupted run, whose question nobody is told any more", async () => {
+			// Killed before the question is told: the model is at work, and it waits in the store.
 			const hold = makeGate();
-			let isHeld = true;
-			const afterSpawn = () => (isHeld ? [until(hold.opened), say("Spawned.")] : [say("Spawned.")]);
-			const model = { ...answering(undefined), Spawn: parent(afterSpawn).Spawn };
-			await onStage(version, model as Children, async (stage) => {
-				// Killed before the question is told: the model is at work, and it waits in the store.
-				const busy = startRpc(stage.world, { answer: asksUser });
-				await busy.send({ type: "prompt", message: which });
-				await stage.server.waitFor(({ isParent, userText }) => !isParent && userText.startsWith("which"));
-				await stage.childRequests().at(-1)?.over;
-				const first = await sessionFile(busy);
-				await eventually(() => storedQuestions(stage) === 1, "the question is stored");
-				busy.pi.kill("SIGKILL");
-				await busy.pi.finished;
-				hold.open();
-				isHeld = false;
-				const again = startRpc(stage.world, { args: ["--session", first], answer: asksUser });
-				await again.prompt("Hello?");
-				await eventually(() => announcementsIn(first).length === 1, "the end is told");
-				await again.prompt("Hello?");
-				assert.equal(questionsIn(stage), 0);
+			await begin({ afterSpawn: hold.opened });
+			const [from, stored] = [stage.server.requests.length, storedQuestions(stage)];
+			await rpc.send({ type: "prompt", message: which });
+			const asking = await stage.server.waitFor(({ isChild, index }) => isChild && index >= from);
+			await asking.over;
+			const first = await sessionFile(rpc);
+			await eventually(() => storedQuestions(stage) === stored + 1, "the question is stored");
+			rpc.pi.kill("SIGKILL");
+			await rpc.pi.finished;
+			hold.open();
+			wishes = {};
+			rpc = start("--session", first);
+			await rpc.prompt("Hello?");
+			await eventually(() => announcementsIn(first).length === 1, "the end is told");
+			await rpc.prompt("Hello?");
+			assert.equal(questionsIn(stage), 0);
 
-				// And after: it is told once, and so is the end.
-				await again.prompt(which);
-				await again.log.waitFor(says("So be it."), toldMs);
-				again.pi.kill("SIGKILL");
-				await again.pi.finished;
-				const third = startRpc(stage.world, { args: ["--session", first], answer: asksUser });
-				await third.prompt("Hello?");
-				await eventually(() => announcementsIn(first).length === 3, "the end of the second run is told");
-				await third.prompt("Hello?");
-				assert.equal(questionsIn(stage), 1);
-				const ids = announcementsIn(first).flatMap(({ deliveryIds }) => deliveryIds);
-				assert.equal(new Set(ids).size, ids.length, "each once");
-				await third.close();
-			});
+			// And after: it is told once, and so is the end.
+			await spawned(which, "So be it.");
+			rpc.pi.kill("SIGKILL");
+			await rpc.pi.finished;
+			rpc = start("--session", first);
+			await rpc.prompt("Hello?");
+			await eventually(() => announcementsIn(first).length === 3, "the end of the second run is told");
+			await rpc.prompt("Hello?");
+			assert.equal(questionsIn(stage), 1);
+			const ids = announcementsIn(first).flatMap(({ deliveryIds }) => deliveryIds);
+			assert.equal(new Set(ids).size, ids.length, "each once");
+		});
+
+		// The last one: its agent is left waiting.
+		test("a reload while it waits tells it neither again nor less", async () => {
+			const hold = makeGate();
+			await begin({ answer: "green", beforeAnswer: hold.opened });
+			await rpc.prompt(which);
+			const file = await sessionFile(rpc);
+			await eventually(() => announcementsIn(file).length === 1, "the question stands in the session");
+			await rpc.send({ type: "abort" });
+			await rpc.send({ type: "prompt", message: "/again" });
+			hold.open();
+			await rpc.prompt("Hello?");
+			assert.equal(questionsIn(stage), 1);
 		});
 	});
 }

@@ -10,6 +10,7 @@ import {
 	readdirSync,
 	readFileSync,
 	renameSync,
+	rmSync,
 	symlinkSync,
 	utimesSync,
 } from "node:fs";
@@ -17,25 +18,26 @@ import { createServer, type Server } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { after, before, beforeEach, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { refreshToken } from "../../extension/host/refresh.ts";
 import type { SingleResult } from "../../index.js";
 import {
-	type Children,
 	call,
 	delegate,
 	eventually,
 	lastEnd,
+	type ModelRequest,
 	makeGate,
+	newestPi,
 	oldestPi,
-	onStage,
 	piCommand,
 	piVersions,
 	type RpcSession,
 	runOf,
 	runPrint,
-	type Stage,
+	Stage,
+	type Step,
 	say,
 	startRpc,
 	survivors,
@@ -54,6 +56,9 @@ const staleMs = 30_000;
 
 const minuteMs = 60_000;
 
+/** How long the pi of all tests of one version may run. */
+const hostLimitMs = 3 * minuteMs;
+
 /** The package that both versions of pi take their locks with. */
 interface Lockfile {
 	lock(file: string, options: { realpath?: boolean; stale: number }): Promise<() => Promise<void>>;
@@ -67,20 +72,17 @@ const lockOptions: Record<string, { realpath?: boolean }> = { "0.87.1": { realpa
 
 /** Hands out tokens, each once good for an hour. */
 class TokenServer {
-	readonly spent: string[] = [];
+	spent: string[] = [];
 	/** A refresh waits for it. */
 	gate: Promise<void> = Promise.resolve();
+	/** Opens when somebody wants a token. */
+	asked = makeGate();
 	readonly #server: Server;
-	#waiting: (() => void) | undefined;
-	readonly asked: Promise<void>;
 
 	private constructor() {
-		this.asked = new Promise((resolve) => {
-			this.#waiting = resolve;
-		});
 		this.#server = createServer(async (request, response) => {
 			const old = decodeURIComponent(request.url?.slice(1) ?? "");
-			this.#waiting?.();
+			this.asked.open();
 			await this.gate;
 			this.spent.push(old);
 			const count = this.spent.length;
@@ -98,6 +100,13 @@ class TokenServer {
 
 	get url(): string {
 		return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+	}
+
+	/** Begins anew for the next test. */
+	reset(): void {
+		this.spent = [];
+		this.gate = Promise.resolve();
+		this.asked = makeGate();
 	}
 
 	async close(): Promise<void> {
@@ -141,6 +150,20 @@ function tool(name: string): string {
 `;
 }
 
+/** What a user has that a child has to have as well. */
+function bring({ world }: Stage): void {
+	world.writeAgentDir("AGENTS.md", "The user's own rule: seven knots.\n");
+	world.writeAgentDir("extensions/knot.ts", tool("web_search"));
+	// A package that settings name by a path from the agent directory, as `pi install <folder>` writes it.
+	const settings = JSON.parse(readFileSync(join(world.agentDir, "settings.json"), "utf8")) as object;
+	world.writeAgentDir("settings.json", JSON.stringify({ ...settings, packages: ["../../bowline"] }));
+	world.writeAgentDir("../../bowline/extensions/bowline.ts", tool("fetch_content"));
+	world.writeAgentDir(
+		"agents/knotter.md",
+		"---\nname: knotter\ndescription: Ties\ntools: read, web_search, fetch_content\n---\nTie.\n",
+	);
+}
+
 interface Entry {
 	type: string;
 	access?: string;
@@ -175,26 +198,72 @@ auth.other.key = "!touch planted";
 auth.second = { ...auth.second, access: "theirs", expires: auth.second.expires + 1 };
 auth.corp = { ...auth.corp, team: "y", key: "k", env: { PATH: "/" }, type: "oauth" };`;
 
-/** A token of another account, in the place of one that has an hour left. */
+/** A token of another account, in the place of one that is still good. */
 const stranger = `auth.corp = { ...auth.corp, access: "theirs", refresh: "theirs", expires: auth.corp.expires + 1 };`;
 
 /** A token that would be a command where pi takes it for a key. */
 const command = `auth.corp = { ...auth.corp, access: "!touch planted", expires: auth.corp.expires + 1 };`;
 
-/** A user who is logged in to a provider whose model the children use. */
+/** What a child does when it asks its model. */
+type Answer = (request: ModelRequest) => Step[] | Promise<Step[]>;
+
+const done: Answer = () => [say("Done.")];
+
+/** A user who is logged in to a provider whose model the children use, and a pi of theirs that starts them. */
 class Login {
 	readonly stage: Stage;
 	readonly tokens: TokenServer;
-	/** What the children had as their own credentials when their model was asked. */
-	readonly copies: Credentials[] = [];
-	/** The directories of the runs. */
-	readonly runs: string[] = [];
+	readonly rpc: RpcSession;
 	readonly file: string;
+	/** What the children had as their own credentials when their model was asked. */
+	copies: Credentials[] = [];
+	/** The directories of the runs. */
+	runs: string[] = [];
+	/** What a child with the task `go` does. */
+	answer = done;
 
-	constructor(stage: Stage, tokens: TokenServer) {
+	private constructor(stage: Stage, tokens: TokenServer) {
+		const { world, server } = stage;
 		this.stage = stage;
 		this.tokens = tokens;
-		this.file = join(stage.world.agentDir, "auth.json");
+		this.file = join(world.agentDir, "auth.json");
+		world.writeAgentDir("extensions/corp.ts", corporate(server.baseUrl, tokens.url));
+		bring(stage);
+		// That there is a login a pi looks up when it starts, and what it is whenever it is needed.
+		this.write(60 * minuteMs);
+		this.rpc = startRpc(world, { limitMs: hostLimitMs });
+	}
+
+	static async open(version: string): Promise<Login> {
+		const go: Answer = async (request) => {
+			login.note();
+			return await login.answer(request);
+		};
+		const login = new Login(await Stage.open({ version, children: { go } }), await TokenServer.start());
+		await login.rpc.send({ type: "get_state" });
+		return login;
+	}
+
+	/** Begins anew for the next test. */
+	reset(): void {
+		rmSync(this.ownFile, { force: true });
+		this.tokens.reset();
+		this.copies = [];
+		this.runs = [];
+		this.answer = done;
+	}
+
+	async close(): Promise<void> {
+		try {
+			await this.stage.close();
+		} finally {
+			await this.tokens.close();
+		}
+	}
+
+	/** Where an agent has credentials of its own. */
+	get ownFile(): string {
+		return join(this.stage.world.agentDir, "subagents", "auth", "explorer.json");
 	}
 
 	/** The user's credentials. */
@@ -208,15 +277,15 @@ class Login {
 
 	/** Writes the credentials; the token is good for so long. */
 	write(leftMs: number): Credentials {
-		const { world, server } = this.stage;
-		world.writeAgentDir("extensions/corp.ts", corporate(server.baseUrl, this.tokens.url));
 		const expires = Date.now() + leftMs;
 		const credentials = {
 			corp: { type: "oauth", access: "a", refresh: "first", expires, team: "x" },
 			other: { type: "api_key", key: "k" },
 			second: { type: "oauth", access: "b", refresh: "unused", expires },
 		};
-		world.writeAgentDir("auth.json", JSON.stringify(credentials, null, 2));
+		// A link would be written through.
+		rmSync(this.file, { force: true });
+		this.stage.world.writeAgentDir("auth.json", JSON.stringify(credentials, null, 2));
 		return credentials;
 	}
 
@@ -232,9 +301,9 @@ class Login {
 		this.copies.push(credentialsIn(join(this.stage.childAgentDir(), "auth.json")));
 	}
 
-	async delegate(rpc: RpcSession, task: string): Promise<SingleResult> {
-		await rpc.prompt(delegate({ agent: "explorer", task }), patienceMs);
-		const run = runOf(lastEnd(rpc.log));
+	async delegate(task = "go"): Promise<SingleResult> {
+		await this.rpc.prompt(delegate({ agent: "explorer", task }), patienceMs);
+		const run = runOf(lastEnd(this.rpc.log));
 		assert.equal(run.outcome, "completed", run.error);
 		return run;
 	}
@@ -259,52 +328,18 @@ function credentialsIn(file: string): Credentials {
 }
 
 /** What a user's credentials are once a token has come back: the rest is what it was. */
-function after(before: Credentials, token: number, expires: number | undefined): Credentials {
+function withToken(before: Credentials, token: number, expires: number | undefined): Credentials {
 	const { corp } = before;
 	return { ...before, corp: { ...corp, access: `access-${token}`, refresh: `refresh-${token}`, expires } as Entry };
 }
 
-interface LoginOptions {
-	version: string;
-	/** What a child does, given the login; `note` is called for it. */
-	children?: ((login: () => Login) => Children) | undefined;
-}
-
-async function onLogin({ version, children }: LoginOptions, work: (login: Login) => Promise<void>): Promise<void> {
-	const tokens = await TokenServer.start();
-	let login: Login | undefined;
-	const there = () => {
-		assert.ok(login);
-		return login;
-	};
-	const finish: Children = {
-		finish: () => {
-			there().note();
-			return [say("Done.")];
-		},
-		...children?.(there),
-	};
-	try {
-		await onStage({ version, children: finish }, async (stage) => {
-			login = new Login(stage, tokens);
-			await work(login);
-		});
-	} finally {
-		await tokens.close();
-	}
-}
-
 /** A child whose pi plants something in its own directory, which its shell cannot, once it has asked its model. */
-function planting(change: string): LoginOptions["children"] {
-	return (login) => ({
-		plant: ({ toolAnswers }) => {
-			login().note();
-			const [answer] = toolAnswers;
-			if (!answer) return [call("bash", { command: plant(change) })];
-			assert.match(answer.text, /planted\s*$/);
-			return [say("Done.")];
-		},
-	});
+function planting(change: string): Answer {
+	return ({ toolAnswers: [answer] }) => {
+		if (!answer) return [call("bash", { command: plant(change) })];
+		assert.match(answer.text, /planted\s*$/);
+		return [say("Done.")];
+	};
 }
 
 /** What the caller is told about credentials. */
@@ -320,7 +355,7 @@ function assertNothingPlanted(login: Login): void {
 	const [run = ""] = login.runs;
 	const { agentDir } = login.stage.world;
 	assert.deepEqual(readdirSync(run), ["session.jsonl"]);
-	assert.deepEqual(readdirSync(join(agentDir, "extensions")), ["corp.ts"]);
+	assert.deepEqual(readdirSync(join(agentDir, "extensions")), ["corp.ts", "knot.ts"]);
 	assert.ok(existsSync(join(agentDir, "settings.json")));
 	assert.notEqual(readFileSync(join(agentDir, "settings.json"), "utf8"), "{}");
 }
@@ -328,234 +363,186 @@ function assertNothingPlanted(login: Login): void {
 for (const version of piVersions) {
 	const skip = !allows("landlock") && "no sandbox here, so no private agent directory";
 	describe(`credentials in pi ${version}`, { skip }, () => {
-		test("a child works with the user's context, extensions and packages, and nothing of its own stays", async () => {
-			await onLogin({ version }, async (login) => {
-				const { world } = login.stage;
-				world.writeAgentDir("AGENTS.md", "The user's own rule: seven knots.\n");
-				world.writeAgentDir("extensions/knot.ts", tool("web_search"));
-				// A package that settings name by a path from the agent directory, as `pi install <folder>` writes it.
-				const settings = JSON.parse(readFileSync(join(world.agentDir, "settings.json"), "utf8")) as object;
-				world.writeAgentDir("settings.json", JSON.stringify({ ...settings, packages: ["../../bowline"] }));
-				world.writeAgentDir("../../bowline/extensions/bowline.ts", tool("fetch_content"));
-				world.writeAgentDir(
-					"agents/knotter.md",
-					"---\nname: knotter\ndescription: Ties\ntools: read, web_search, fetch_content\n---\nTie.\n",
-				);
-				login.stage.configure({ inheritExtensions: "all" });
-				const rpc = startRpc(world);
-				await rpc.prompt(delegate({ agent: "knotter", task: "say hello" }));
-				const run = runOf(lastEnd(rpc.log));
-				assert.deepEqual([run.outcome, run.output, run.diagnostics], ["completed", "hello", undefined]);
-				const [request] = login.stage.childRequests();
-				assert.match(request?.systemText ?? "", /seven knots/);
-				assert.deepEqual(request?.toolNames.toSorted(), ["fetch_content", "read", "web_search"]);
-				assert.deepEqual(readdirSync(join(run.sessionFile ?? "", "..")), ["session.jsonl"]);
-				await rpc.close();
-			});
+		let login: Login;
+		before(async () => {
+			login = await Login.open(version);
 		});
+		beforeEach(() => login.reset());
+		after(() => login.close());
 
-		test("a token that a child refreshes comes back, and nothing else that it writes", async () => {
-			await onLogin({ version, children: planting(greedy) }, async (login) => {
-				login.configure(0);
-				const before = login.write(minuteMs);
-				const rpc = startRpc(login.stage.world);
-				const run = await login.delegate(rpc, "plant everything");
-				await rpc.close();
-				assert.deepEqual(notices(run), renewed);
-				assert.deepEqual(login.tokens.spent, ["first"], "the child alone has refreshed it");
-				const [, copy] = login.copies;
-				assert.deepEqual([copy?.other?.key, copy?.planted?.key], ["!touch planted", "k"], "it was planted");
-				assert.deepEqual(login.stored, after(before, 1, copy?.corp?.expires));
-				assert.equal(login.storedText, JSON.stringify(login.stored, null, 2), "written as pi writes it");
-				assertNothingPlanted(login);
-				// The user's own pi goes on with it.
-				await login.use();
-				assert.deepEqual(login.tokens.spent, ["first"]);
-			});
+		test("a child works with the user's context, extensions and packages, and nothing of its own stays", async () => {
+			login.stage.configure({ inheritExtensions: "all" });
+			await login.rpc.prompt(delegate({ agent: "knotter", task: "say hello" }));
+			const run = runOf(lastEnd(login.rpc.log));
+			assert.deepEqual([run.outcome, run.output, run.diagnostics], ["completed", "hello", undefined]);
+			const request = login.stage.childRequests().at(-1);
+			assert.match(request?.systemText ?? "", /seven knots/);
+			assert.deepEqual(request?.toolNames.toSorted(), ["fetch_content", "read", "web_search"]);
+			assert.deepEqual(readdirSync(join(run.sessionFile ?? "", "..")), ["session.jsonl"]);
 		});
 
 		test("an agent's own credentials go before the user's, and its token goes back to where it came from", async () => {
-			await onLogin({ version }, async (login) => {
-				const { stage, tokens } = login;
-				const before = login.write(60 * minuteMs);
-				const own: Credentials = {
-					corp: { type: "oauth", access: "own", refresh: "own-first", expires: Date.now() + minuteMs },
-					scripted: { type: "api_key", key: "own-key" },
-				};
-				const file = stage.world.writeAgentDir("subagents/auth/explorer.json", JSON.stringify(own));
-				chmodSync(file, 0o600);
-				const rpc = startRpc(stage.world);
-				login.configure(0);
-				assert.deepEqual(notices(await login.delegate(rpc, "finish")), renewed);
-				assert.deepEqual(tokens.spent, ["own-first"], "the child alone has refreshed it");
-				const [copy] = login.copies;
-				assert.equal(copy?.other?.key, "k", "the user's own counts where the agent has none");
-				assert.deepEqual(login.stored, before);
-				assert.deepEqual(credentialsIn(file).corp?.refresh, "refresh-1");
-				assert.deepEqual(stage.childRequests().at(-1)?.authorization, "Bearer access-1");
-				// Before the key of models.json, and for a child that is not confined, too.
-				stage.configure({ sandbox: { mode: "off" } });
-				await login.delegate(rpc, "finish");
-				assert.deepEqual(stage.childRequests().at(-1)?.authorization, "Bearer own-key");
-				chmodSync(file, 0o644);
-				const [notice = ""] = notices(await login.delegate(rpc, "finish")).filter((line) => line.includes("auth"));
-				assert.match(notice, /explorer\.json`: its mode is 644; expected 600/);
-				assert.deepEqual(stage.childRequests().at(-1)?.authorization, "Bearer scripted-key");
-				assert.deepEqual(stage.parentRequests().at(-1)?.authorization, "Bearer scripted-key");
-				await rpc.close();
-			});
+			const { stage, tokens, ownFile } = login;
+			const before = login.write(60 * minuteMs);
+			const own: Credentials = {
+				corp: { type: "oauth", access: "own", refresh: "own-first", expires: Date.now() + minuteMs },
+				scripted: { type: "api_key", key: "own-key" },
+			};
+			stage.world.writeAgentDir("subagents/auth/explorer.json", JSON.stringify(own));
+			chmodSync(ownFile, 0o600);
+			login.configure(0);
+			assert.deepEqual(notices(await login.delegate()), renewed);
+			assert.deepEqual(tokens.spent, ["own-first"], "the child alone has refreshed it");
+			const [copy] = login.copies;
+			assert.equal(copy?.other?.key, "k", "the user's own counts where the agent has none");
+			assert.deepEqual(login.stored, before);
+			assert.deepEqual(credentialsIn(ownFile).corp?.refresh, "refresh-1");
+			assert.deepEqual(stage.childRequests().at(-1)?.authorization, "Bearer access-1");
+			// Before the key of models.json, and for a child that is not confined, too.
+			stage.configure({ sandbox: { mode: "off" } });
+			await login.delegate();
+			assert.deepEqual(stage.childRequests().at(-1)?.authorization, "Bearer own-key");
+			chmodSync(ownFile, 0o644);
+			const [notice = ""] = notices(await login.delegate()).filter((line) => line.includes("auth"));
+			assert.match(notice, /explorer\.json`: its mode is 644; expected 600/);
+			assert.deepEqual(stage.childRequests().at(-1)?.authorization, "Bearer scripted-key");
+			assert.deepEqual(stage.parentRequests().at(-1)?.authorization, "Bearer scripted-key");
 		});
 
 		test("a token that a child brings in the place of a good one stays out, and somebody is told", async () => {
-			await onLogin({ version, children: planting(stranger) }, async (login) => {
-				login.configure(0);
-				login.write(60 * minuteMs);
-				const before = login.storedText;
-				const rpc = startRpc(login.stage.world);
-				const run = await login.delegate(rpc, "plant a token");
-				await rpc.close();
-				assert.deepEqual(login.tokens.spent, [], "nobody had a reason to refresh it");
-				assert.equal(notices(run).length, 1);
-				assert.match(
-					notices(run)[0] ?? "",
-					/`corp` was not taken over: the copied token is valid for another 59 minutes/,
-				);
-				assert.equal(login.storedText, before);
-				assertNothingPlanted(login);
-			});
+			// Good for long enough for the run's limit, and for pi itself.
+			login.configure(2 * minuteMs);
+			login.write(10 * minuteMs);
+			const before = login.storedText;
+			login.answer = planting(stranger);
+			const run = await login.delegate();
+			assert.deepEqual(login.tokens.spent, [], "nobody had a reason to refresh it");
+			assert.equal(notices(run).length, 1);
+			assert.match(notices(run)[0] ?? "", /`corp` was not taken over: the copied token is valid for another 9 minutes/);
+			assert.equal(login.storedText, before);
+			assertNothingPlanted(login);
 		});
 
 		test("a token that would be run as a command stays where it is, and somebody is told", async () => {
-			await onLogin({ version, children: planting(command) }, async (login) => {
-				login.configure(0);
-				login.write(minuteMs);
-				const before = login.storedText;
-				const rpc = startRpc(login.stage.world);
-				const run = await login.delegate(rpc, "plant a command");
-				await rpc.close();
-				assert.equal(notices(run).length, 1);
-				assert.match(notices(run)[0] ?? "", /new token for `corp` was not taken over: .*would be a command/);
-				assert.equal(login.storedText, before);
-				assertNothingPlanted(login);
-			});
+			login.configure(0);
+			login.write(minuteMs);
+			const before = login.storedText;
+			login.answer = planting(command);
+			const run = await login.delegate();
+			assert.equal(notices(run).length, 1);
+			assert.match(notices(run)[0] ?? "", /new token for `corp` was not taken over: .*would be a command/);
+			assert.equal(login.storedText, before);
+			assertNothingPlanted(login);
 		});
 
 		test("the host has a token refreshed that would expire within the run's limit, once", async () => {
-			await onLogin({ version }, async (login) => {
-				const { tokens } = login;
-				// Not so soon that pi itself would refresh it.
-				login.write(10 * minuteMs);
-				const rpc = startRpc(login.stage.world);
-				login.configure(2 * minuteMs);
-				await login.delegate(rpc, "finish");
-				assert.deepEqual(tokens.spent, [], "good for long enough");
-
-				// Tokens live an hour here, so the new one is not good for long enough either; asking again is of no use.
-				login.configure(120 * minuteMs);
-				await login.delegate(rpc, "finish");
-				await login.delegate(rpc, "finish");
-				assert.deepEqual(tokens.spent, ["first"]);
-				assert.equal(login.copies.at(-1)?.corp?.refresh, "refresh-1", "it was refreshed before it was copied");
-				assert.equal(login.stored.corp?.refresh, "refresh-1");
-				assert.equal(login.stored.corp?.team, undefined, "pi stores what the provider returns, so pi has done it");
-				await rpc.close();
-			});
+			const { tokens } = login;
+			// Not so soon that pi itself would refresh it.
+			login.write(10 * minuteMs);
+			// Tokens live an hour here, so the new one is not good for long enough either; asking again is of no use.
+			login.configure(120 * minuteMs);
+			await login.delegate();
+			await login.delegate();
+			assert.deepEqual(tokens.spent, ["first"]);
+			assert.equal(login.copies.at(-1)?.corp?.refresh, "refresh-1", "it was refreshed before it was copied");
+			assert.equal(login.stored.corp?.refresh, "refresh-1");
+			assert.equal(login.stored.corp?.team, undefined, "pi stores what the provider returns, so pi has done it");
 		});
 
 		test("a refresh by another pi of the user is waited for, so that no spent token is copied", async () => {
-			await onLogin({ version }, async (login) => {
-				const { tokens, stage } = login;
-				login.configure(0);
-				login.write(minuteMs);
-				const rpc = startRpc(stage.world);
-				await rpc.send({ type: "get_state" });
-				const gate = makeGate();
-				tokens.gate = gate.opened;
-				const users = login.use();
-				await tokens.asked;
-				const run = login.delegate(rpc, "finish");
-				await stage.server.waitFor(({ userText }) => userText.includes("explorer"));
-				await delay(restlessMs);
-				assert.equal(stage.childRequests().length, 0);
-				gate.open();
-				await Promise.all([run, users]);
-				assert.deepEqual(tokens.spent, ["first"]);
-				assert.equal(login.copies[0]?.corp?.refresh, "refresh-1");
-				await rpc.close();
-			});
+			const { tokens, stage } = login;
+			login.configure(0);
+			login.write(minuteMs);
+			// Of a login that has changed its pi takes note first, for which it needs the lock.
+			await login.rpc.prompt("Look.");
+			const gate = makeGate();
+			tokens.gate = gate.opened;
+			const users = login.use();
+			await tokens.asked.opened;
+			const from = stage.server.requests.length;
+			const run = login.delegate("go when they are done");
+			await stage.server.waitFor(({ userText }) => userText.includes("when they are done"));
+			await delay(restlessMs);
+			assert.equal(stage.childRequests(from).length, 0);
+			gate.open();
+			await Promise.all([run, users]);
+			assert.deepEqual(tokens.spent, ["first"]);
+			assert.equal(login.copies[0]?.corp?.refresh, "refresh-1");
 		});
 
 		for (const linked of [false, true]) {
 			const what = linked ? "linked credentials" : "credentials";
-			test(`a token comes back to ${what} only when nobody holds pi's lock`, async () => {
+			test(`a token that a child refreshes comes back to ${what}, and nothing else that it writes, when nobody holds pi's lock`, async () => {
+				const locked = makeGate();
 				let release: (() => Promise<void>) | undefined;
-				const children: LoginOptions["children"] = (login) => ({
-					lock: async () => {
-						login().note();
-						release = await lockfile.lock(login().file, { ...lockOptions[version], stale: staleMs });
-						return [say("Done.")];
-					},
-				});
-				await onLogin({ version, children }, async (login) => {
-					const { world } = login.stage;
-					login.configure(0);
-					const before = login.write(minuteMs);
-					const target = join(world.root, "dotfiles.json");
-					if (linked) {
-						renameSync(login.file, target);
-						symlinkSync(target, login.file);
-					}
-					const rpc = startRpc(world);
-					const run = login.delegate(rpc, "lock it");
-					const asked = login.stage.server.waitFor(({ userText }) => userText === "lock it");
-					await Promise.race([asked, run]);
-					await login.childIsGone();
-					await delay(restlessMs);
-					assert.deepEqual(login.stored, before);
-					assert.equal(rpc.log.toolEnds("subagent").length, 0, "the run waits for the lock");
-					await release?.();
-					assert.deepEqual(notices(await run), renewed);
-					assert.deepEqual(login.stored, after(before, 1, login.copies[0]?.corp?.expires));
-					assert.equal(lstatSync(login.file).isSymbolicLink(), linked);
-					for (const file of [login.file, target]) assert.ok(!existsSync(`${file}.lock`));
-					await rpc.close();
-				});
+				login.answer = async (request) => {
+					const steps = await planting(greedy)(request);
+					if (request.toolAnswers.length === 0) return steps;
+					release = await lockfile.lock(login.file, { ...lockOptions[version], stale: staleMs });
+					locked.open();
+					return steps;
+				};
+				login.configure(0);
+				const before = login.write(minuteMs);
+				const target = join(login.stage.world.root, "dotfiles.json");
+				if (linked) {
+					renameSync(login.file, target);
+					symlinkSync(target, login.file);
+				}
+				const ends = () => login.rpc.log.toolEnds("subagent").length;
+				const endsBefore = ends();
+				const run = login.delegate();
+				await Promise.race([locked.opened, run]);
+				await login.childIsGone();
+				await delay(restlessMs);
+				assert.deepEqual(login.stored, before);
+				assert.equal(ends(), endsBefore, "the run waits for the lock");
+				await release?.();
+				assert.deepEqual(notices(await run), renewed);
+				assert.deepEqual(login.tokens.spent, ["first"], "the child alone has refreshed it");
+				const [, copy] = login.copies;
+				assert.deepEqual([copy?.other?.key, copy?.planted?.key], ["!touch planted", "k"], "it was planted");
+				assert.deepEqual(login.stored, withToken(before, 1, copy?.corp?.expires));
+				assert.equal(login.storedText, JSON.stringify(login.stored, null, 2), "written as pi writes it");
+				assertNothingPlanted(login);
+				assert.equal(lstatSync(login.file).isSymbolicLink(), linked);
+				for (const file of [login.file, target]) assert.ok(!existsSync(`${file}.lock`));
+				if (linked) return;
+				// The user's own pi goes on with it.
+				await login.use();
+				assert.deepEqual(login.tokens.spent, ["first"]);
 			});
 		}
 
+		// The host alone takes it over, and every pi makes its lock in the same way.
+		if (version !== newestPi) return;
 		test("a dead holder's lock is taken over once it is stale", async () => {
 			/** How long the lock is not stale yet when the child answers. */
 			const leftMs = 2_500;
+			const asked = makeGate();
 			const gate = makeGate();
-			let answered = 0;
-			const children: LoginOptions["children"] = (login) => ({
-				lock: () => {
-					login().note();
-					return [until(gate.opened), say("Done.")];
-				},
-			});
-			await onLogin({ version, children }, async (login) => {
-				login.configure(0);
-				const before = login.write(minuteMs);
-				const rpc = startRpc(login.stage.world);
-				const run = login.delegate(rpc, "lock it");
-				await Promise.race([login.stage.server.waitFor(({ userText }) => userText === "lock it"), run]);
-				const [node] = piCommand(version);
-				const script = `require(${JSON.stringify(lockfilePath)}).lockSync(${JSON.stringify(login.file)}); process.kill(process.pid, "SIGKILL")`;
-				assert.throws(() => execFileSync(node, ["-e", script], { stdio: "ignore" }));
-				const lock = `${login.file}.lock`;
-				assert.ok(lstatSync(lock).isDirectory(), "it died with the lock");
-				const taken = (Date.now() - staleMs + leftMs) / 1000;
-				utimesSync(lock, taken, taken);
-				answered = performance.now();
-				gate.open();
-				assert.deepEqual(notices(await run), renewed);
-				const waited = performance.now() - answered;
-				assert.ok(waited > leftMs - 20, `it was taken over after ${waited} ms`);
-				assert.deepEqual(login.stored, after(before, 1, login.copies[0]?.corp?.expires));
-				assert.ok(!existsSync(lock));
-				await rpc.close();
-			});
+			login.answer = () => {
+				asked.open();
+				return [until(gate.opened), say("Done.")];
+			};
+			login.configure(0);
+			const before = login.write(minuteMs);
+			const run = login.delegate();
+			await Promise.race([asked.opened, run]);
+			const [node] = piCommand(version);
+			const script = `require(${JSON.stringify(lockfilePath)}).lockSync(${JSON.stringify(login.file)}); process.kill(process.pid, "SIGKILL")`;
+			assert.throws(() => execFileSync(node, ["-e", script], { stdio: "ignore" }));
+			const lock = `${login.file}.lock`;
+			assert.ok(lstatSync(lock).isDirectory(), "it died with the lock");
+			const taken = (Date.now() - staleMs + leftMs) / 1000;
+			utimesSync(lock, taken, taken);
+			const answered = performance.now();
+			gate.open();
+			assert.deepEqual(notices(await run), renewed);
+			const waited = performance.now() - answered;
+			assert.ok(waited > leftMs - 20, `it was taken over after ${waited} ms`);
+			assert.deepEqual(login.stored, withToken(before, 1, login.copies[0]?.corp?.expires));
+			assert.ok(!existsSync(lock));
 		});
 	});
 }

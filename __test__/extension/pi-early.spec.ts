@@ -14,6 +14,7 @@ import {
 	lastEnd,
 	type ModelRequest,
 	makeGate,
+	newestPi,
 	piVersions,
 	type RpcSession,
 	Stage,
@@ -68,6 +69,8 @@ for (const version of piVersions) {
 		let stage: Stage;
 		let rpc: RpcSession;
 		let seen = 0;
+		/** For what we find out without asking pi, the newest one stands for all. */
+		const isNewest = version === newestPi;
 		const gates = new Map(Object.keys(scenes).map((word) => [word, makeGate()]));
 
 		before(async () => {
@@ -173,7 +176,9 @@ for (const version of piVersions) {
 			await nothingIsLeftBeside(before);
 		});
 
-		test("is ended when its call turns out to be for another agent", async () => {
+		test("is ended when its call turns out to be for another agent", {
+			skip: !isNewest && "one pi is as good as another",
+		}, async () => {
 			const played = await play("different");
 			assert.equal(detailsOf(played.end).results[0]?.agent, "tester");
 			assert.deepEqual([textOf(played.end), played.asked, fresh()], ["other", ["say other"], 2]);
@@ -192,20 +197,23 @@ for (const version of piVersions) {
 			await eventually(() => up() === 2, "the successor is up");
 			await run("two");
 			await eventually(() => up() === 3, "and its own: no other child has come up");
-			stage.world.write("AGENTS.md", "Be brief.");
-			await run("three");
-			await eventually(() => up() === 5, "a child that knows what has changed, and its successor");
+			if (isNewest) {
+				stage.world.write("AGENTS.md", "Be brief.");
+				await run("three");
+				await eventually(() => up() === 5, "a child that knows what has changed, and its successor");
+			}
+			const [runs, children] = isNewest ? [3, 5] : [2, 3];
 			const asked = stage.childRequests(from);
 			assert.deepEqual(
 				asked.map(({ userText }) => userText),
-				["say one", "say two", "say three"],
+				["say one", "say two", "say three"].slice(0, runs),
 				"those that wait ask nothing",
 			);
 			const knows = asked.map((request) => JSON.stringify(request).includes("Be brief."));
-			assert.deepEqual(knows, [false, false, true]);
+			assert.deepEqual(knows, [false, false, true].slice(0, runs));
 			await rpc.send({ type: "new_session" });
 			await onlyPiIsLeft();
-			assert.deepEqual([fresh(), runDirectories().length], [5, before.length + 3]);
+			assert.deepEqual([fresh(), runDirectories().length], [children, before.length + runs]);
 		});
 
 		for (const stop of ["abort", "new_session"]) {

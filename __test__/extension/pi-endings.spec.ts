@@ -1,7 +1,7 @@
 /** Whatever ends a session of real pi ends the children in it: no process stays, and pi does not crash. */
 
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 
 import {
 	backgroundStage,
@@ -12,9 +12,10 @@ import {
 	lastEnd,
 	makeGate,
 	onStage,
+	type PiEvent,
 	piVersions,
 	runOf,
-	type Stage,
+	Stage,
 	say,
 	spawn,
 	startJson,
@@ -40,21 +41,42 @@ async function send(tui: Tui, text: string): Promise<void> {
 	await tui.press("Enter");
 }
 
+const showsBegin = (event: PiEvent) => JSON.stringify(event.partialResult ?? "").includes("I begin.");
+
+/** Quits as a user does who is in a hurry; the exit code has to be that of a good end. */
+async function quit(tui: Tui): Promise<void> {
+	await tui.press("C-c");
+	await tui.press("C-c");
+	assert.equal(await tui.ended(endLimitMs), 0);
+}
+
+/** What a terminal shows of a pi that has left, as one line. */
+async function leftBy(tui: Tui): Promise<string> {
+	return (await tui.scrollback()).replaceAll(/\s+/g, " ");
+}
+
 /** A pi in JSON mode whose child hangs. */
 async function startHanging(stage: Stage) {
 	const session = startJson(stage.world, hanging);
-	await session.log.waitFor((event) => JSON.stringify(event.partialResult ?? "").includes("I begin."));
+	await session.log.waitFor(showsBegin);
 	assert.equal(processes(stage), delegating, "pi, its child and what guards that one");
 	return session;
 }
 
 for (const version of piVersions) {
 	describe(`pi ${version}`, () => {
-		test("goes on with a run when /reload is refused, and delegates and draws after one that is not", async () => {
+		describe("in one terminal", () => {
 			const gate = makeGate();
 			const wait = () => [say("I wait."), until(gate.opened), say(" Done.")];
-			await onStage({ version, children: { wait } }, async (stage) => {
-				const tui = await startTui(stage.world, { prompt: delegate({ agent: "explorer", task: "wait for it" }) });
+			let stage: Stage;
+			let tui: Tui;
+			before(async () => {
+				stage = await Stage.open({ version, children: { wait } });
+				tui = await startTui(stage.world, { prompt: delegate({ agent: "explorer", task: "wait for it" }) });
+			});
+			after(() => stage.close());
+
+			test("goes on with a run when /reload is refused, and delegates and draws after one that is not", async () => {
 				await tui.waitFor("I wait.");
 				await send(tui, "/reload");
 				await tui.waitFor("Wait for the current response");
@@ -65,13 +87,10 @@ for (const version of piVersions) {
 				assert.match(reloaded, /✓ subagent explorer · \S+\n {3}wait for it\n {3}I wait\. Done\.\n {3}1 turn/);
 				await send(tui, delegate({ agent: "explorer", task: "say again" }));
 				await tui.waitFor("The child says: again");
-				await tui.close();
 			});
-		});
 
-		test("ends a run with its session on /new, and delegates in the next; a closed terminal ends that one", async () => {
-			await onStage({ version }, async (stage) => {
-				const tui = await startTui(stage.world, { prompt: hanging });
+			test("ends a run with its session on /new, and delegates in the next; a closed terminal ends that one", async () => {
+				await send(tui, hanging);
 				await tui.waitFor("I begin.");
 				await send(tui, "/new");
 				await tui.waitFor("New session started");
@@ -84,90 +103,72 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("quits on Ctrl+C twice in the middle of a run", async () => {
-			await onStage({ version }, async (stage) => {
-				const tui = await startTui(stage.world, { prompt: hanging });
-				await tui.waitFor("I begin.");
-				await tui.press("C-c");
-				await tui.press("C-c");
-				assert.equal(await tui.ended(endLimitMs), 0);
-				await stage.world.assertNothingLeft(endLimitMs);
-				assert.doesNotMatch(await tui.screen(), /Error|at .*\.ts:\d+/);
-				await tui.close();
-			});
-		});
-
-		test("leaves a line that says which background run ended with it and how to go on, and that works", async () => {
+		describe("in one conversation", () => {
 			const wait = () => [say("I wait."), hang()];
 			const Continue = () => [say("I have gone on.")];
-			const stage = await backgroundStage({ version, children: { wait, Continue } });
-			try {
+			let stage: Stage;
+			/** The command in the last line that a pi has left, and the run that goes on. */
+			let told = "";
+			let kept = "";
+			before(async () => {
+				stage = await backgroundStage({ version, children: { wait, Continue } });
+			});
+			after(() => stage.close());
+
+			test("leaves a line that says which background run ended with it and how to go on", async () => {
 				// So narrow that the terminal would break the line in its command.
 				const prompt = spawn({ task: "wait for it", label: "loader" });
 				const tui = await startTui(stage.world, { columns: 98, prompt });
 				await tui.waitFor(/[●◐] loader .* I wait\./);
-				await tui.press("C-c");
-				await tui.press("C-c");
-				assert.equal(await tui.ended(endLimitMs), 0);
+				await quit(tui);
 				await stage.world.assertNothingLeft(endLimitMs);
-				const left = (await tui.scrollback()).replaceAll(/\s+/g, " ");
+				const left = await leftBy(tui);
 				const line = /1 background run ended with pi: (\w{8}) \(explorer "loader"\)\. .*`(\/subagents resume (\w{8}))`/;
 				const [whole, id, resume = "", named] = line.exec(left) ?? [];
 				assert.ok(whole, left);
 				assert.equal(id, named);
 				assert.equal(left.split("ended with pi").length, 2, "once");
 				await tui.close();
+				told = resume;
+			});
 
-				const again = await startTui(stage.world, { args: ["--continue"] });
-				await again.waitFor(/⚠ loader · explorer · .* · interrupted/);
-				await send(again, resume);
-				await again.waitFor(/✓ resumed/);
-				await again.waitFor("Heard success: ");
-				await again.press("C-c");
-				await again.press("C-c");
-				assert.equal(await again.ended(endLimitMs), 0);
-				assert.doesNotMatch(await again.scrollback(), /ended with pi/, "nothing was under way");
-				await again.close();
-			} finally {
-				await stage.close();
-			}
-		});
-
-		test("leaves a line that says which background run goes on without it, and the command in it finds that", async () => {
-			const wait = () => [say("I wait."), hang()];
-			const stage = await backgroundStage({ version, children: { wait } });
-			try {
+			test("goes on so, and leaves a line that says which background run goes on without it", async () => {
+				const tui = await startTui(stage.world, { args: ["--continue"] });
+				await tui.waitFor(/⚠ loader · explorer · .* · interrupted/);
+				await send(tui, told);
+				await tui.waitFor(/✓ resumed/);
+				await tui.waitFor("Heard success: ");
 				stage.configure({ background: { onExit: "keep" } });
-				const prompt = spawn({ task: "wait for it", label: "loader", runTimeoutSeconds: 600 });
-				const tui = await startTui(stage.world, { prompt });
-				await tui.waitFor(/[●◐] loader .* I wait\./);
-				await tui.press("C-c");
-				await tui.press("C-c");
-				assert.equal(await tui.ended(endLimitMs), 0);
-				const left = (await tui.scrollback()).replaceAll(/\s+/g, " ");
-				const line = /1 background run goes on without pi: (\w{8}) \(explorer "loader"\)\. .*`(\/subagents list all)`/;
+				await send(tui, spawn({ task: "wait for it", label: "keeper", runTimeoutSeconds: 600 }));
+				await tui.waitFor(/[●◐] keeper .* I wait\./);
+				await quit(tui);
+				const left = await leftBy(tui);
+				const line = /1 background run goes on without pi: (\w{8}) \(explorer "keeper"\)\. .*`(\/subagents list all)`/;
 				const [whole, id = "", list = ""] = line.exec(left) ?? [];
 				assert.ok(whole, left);
-				assert.doesNotMatch(left, /ended with pi/);
+				assert.doesNotMatch(left, /ended with pi/, "the run that was resumed has ended by itself");
+				kept = id;
+				told = list;
+			});
 
-				const again = await startTui(stage.world, { args: ["--continue"] });
-				await again.waitFor(/[●◐] loader .* I wait\./);
-				await send(again, list);
-				await again.waitFor(new RegExp(`${id} · explorer "loader" · running`));
-				await send(again, `/subagents stop ${id}`);
-				await again.waitFor(/✓ stopped/);
-				await again.press("C-c");
-				await again.press("C-c");
-				assert.equal(await again.ended(endLimitMs), 0);
-				assert.doesNotMatch(await again.scrollback(), /without pi/, "nothing goes on");
-				await again.close();
+			test("finds that one by the command in the line; quits on Ctrl+C twice in the middle of a run", async () => {
+				const tui = await startTui(stage.world, { args: ["--continue"] });
+				await tui.waitFor(/[●◐] keeper .* I wait\./);
+				await send(tui, told);
+				await tui.waitFor(new RegExp(`${kept} · explorer "keeper" · running`));
+				await send(tui, `/subagents stop ${kept}`);
+				await tui.waitFor(/✓ stopped/);
+				await send(tui, hanging);
+				await tui.waitFor("I begin.");
+				await quit(tui);
+				await stage.world.assertNothingLeft(endLimitMs);
+				assert.doesNotMatch(await tui.screen(), /Error|at .*\.ts:\d+/);
+				assert.doesNotMatch(await tui.scrollback(), /(ended with|without) pi/, "no background run was under way");
 				await tui.close();
-			} finally {
-				await stage.close();
-			}
+			});
 		});
 
-		test("takes its child along on SIGTERM, on SIGHUP and at the end of its input", async () => {
+		test("takes its child along on SIGTERM and on SIGHUP", async () => {
 			await onStage({ version }, async (stage) => {
 				for (const [signal, code] of [
 					["SIGTERM", 143],
@@ -178,12 +179,6 @@ for (const version of piVersions) {
 					assert.equal((await finished).code, code);
 					await stage.world.assertNothingLeft(endLimitMs);
 				}
-				const rpc = startRpc(stage.world);
-				await rpc.send({ type: "prompt", message: hanging });
-				await rpc.log.waitFor((event) => JSON.stringify(event.partialResult ?? "").includes("I begin."));
-				const { code, stderr } = await rpc.close();
-				assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
-				await stage.world.assertNothingLeft(endLimitMs);
 			});
 		});
 
@@ -196,7 +191,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("takes along what a child's tool has started", async () => {
+		test("takes along what a child's tool has started on an abort, and its child at the end of its input", async () => {
 			const sleep = () => [say("I sleep."), call("bash", { command: "sleep 600 & sleep 601" })];
 			await onStage({ version, children: { sleep } }, async (stage) => {
 				stage.configure({ allowWrite: true });
@@ -208,7 +203,12 @@ for (const version of piVersions) {
 				await rpc.log.waitFor(({ type }) => type === "agent_settled");
 				assert.equal(runOf(lastEnd(rpc.log)).outcome, "aborted");
 				assert.equal(processes(stage), 1, "only pi itself");
-				await rpc.close();
+
+				await rpc.send({ type: "prompt", message: hanging });
+				await rpc.log.waitFor(showsBegin);
+				const { code, stderr } = await rpc.close();
+				assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
+				await stage.world.assertNothingLeft(endLimitMs);
 			});
 		});
 	});

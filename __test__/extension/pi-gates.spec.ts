@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, before, beforeEach, describe, test } from "node:test";
 
 import { doctor } from "../../index.js";
 import {
@@ -27,6 +27,12 @@ import {
 } from "../support/pi.ts";
 import { allows } from "../support/warden.ts";
 
+/** Refuses `shred`. */
+const secondGate = `export default (pi) => {
+	pi.on("tool_call", ({ input }) => (/shred/.test(input.command) ? { block: true, reason: "No shredding." } : undefined));
+};
+`;
+
 /** Refuses `rm -rf`, and asks where the command says so. */
 const gate = `export default (pi) => {
 	pi.on("tool_call", async ({ toolName, input }, { ui }) => {
@@ -39,15 +45,19 @@ const gate = `export default (pi) => {
 
 const worker = "---\nname: worker\nreadonly: false\ndescription: Works.\ntools: read, bash\n---\nWork.\n";
 
-/** A child that runs a command and says what came of it. */
+/** A child that runs commands, one after the other, and says what came of them. */
 const runs =
-	(command: string) =>
-	({ toolAnswers }: ModelRequest) =>
-		toolAnswers.length === 0
-			? [call("bash", { command })]
-			: [say(`It said: ${toolAnswers.map(({ text }) => text).join(" ")}`)];
+	(...commands: string[]) =>
+	({ toolAnswers }: ModelRequest) => {
+		const command = commands[toolAnswers.length];
+		if (command) return [call("bash", { command })];
+		return [say(`It said: ${toolAnswers.map(({ text }) => text.trim()).join(" ")}`)];
+	};
 
-const children = { wipe: runs("rm -rf victim"), ask: runs("rm -rf kept"), touch: runs("echo fine") };
+const children = {
+	wipe: runs("rm -rf victim", "shred victim", "echo fine"),
+	ask: runs("rm -rf kept", "ls kept", "rm -rf kept"),
+};
 
 /** A gate, or another extension, that tells that it was loaded. */
 const tells = (watches: boolean) => `import { appendFileSync } from "node:fs";
@@ -171,37 +181,42 @@ for (const version of piVersions) {
 		describe("of the user", () => {
 			let stage: Stage;
 			let rpc: RpcSession;
+			let gatePath: string;
 			let user: (request: UiRequest) => UiAnswer | undefined = () => ({ cancelled: true });
 
 			before(async () => {
-				stage = await backgroundStage({ version, children });
-				stage.world.writeAgentDir("extensions/gate.ts", gate);
+				stage = await backgroundStage({ version, children, load: "install" });
+				gatePath = stage.world.writeAgentDir("extensions/gate.ts", gate);
+				const named = stage.world.writeAgentDir("elsewhere/named.ts", secondGate);
 				stage.world.writeAgentDir("agents/worker.md", worker);
-				stage.configure({ allowWrite: true });
 				for (const folder of ["victim", "kept"]) stage.world.write(`${folder}/file`, "x");
-				rpc = startRpc(stage.world, { answer: (asked) => user(asked) });
+				rpc = startRpc(stage.world, { args: ["--extension", named], answer: (asked) => user(asked) });
 			});
-
+			beforeEach(() => stage.configure({ allowWrite: true }));
 			after(() => stage.close());
 
-			test("refuse in a child what they refuse, and nothing else", async () => {
-				await rpc.prompt(delegate({ agent: "worker", task: "wipe it" }));
-				assert.match(textOf(lastEnd(rpc.log)), /It said: The gate says no\./);
-				assert.ok(existsSync(join(stage.world.cwd, "victim/file")));
-				await rpc.prompt(delegate({ agent: "worker", task: "touch nothing" }));
-				assert.match(textOf(lastEnd(rpc.log)), /It said: fine/);
+			async function told(task: string, agent = "worker") {
+				await rpc.prompt(delegate({ agent, task }));
+				return lastEnd(rpc.log);
+			}
+
+			const hasVictim = () => existsSync(join(stage.world.cwd, "victim/file"));
+
+			test("refuse in a child what they refuse, and nothing else; those of the command line as well", async () => {
+				assert.match(textOf(await told("wipe it")), /It said: The gate says no\. No shredding\. fine/);
+				assert.ok(hasVictim());
 			});
 
 			test("refuse in a background run", async () => {
 				const from = rpc.log.events.length;
 				await rpc.prompt(spawn({ task: "wipe it", agentId: "worker" }));
-				await rpc.log.waitFor(says("Heard success: It said: The gate says no."), 30_000, from);
+				await rpc.log.waitFor(says("Heard success: It said: The gate says no. No shredding. fine"), 30_000, from);
 				await rpc.log.waitFor(
 					({ type }) => type === "agent_settled",
 					30_000,
 					rpc.log.events.findIndex(says("Heard success")),
 				);
-				assert.ok(existsSync(join(stage.world.cwd, "victim/file")));
+				assert.ok(hasVictim());
 			});
 
 			test("ask the person, whose answer counts", async () => {
@@ -211,66 +226,43 @@ for (const version of piVersions) {
 					asked.push([title, message]);
 					return answers[asked.length - 1];
 				};
-				await rpc.prompt(delegate({ agent: "worker", task: "ask before" }));
-				assert.match(textOf(lastEnd(rpc.log)), /The gate says no\./);
-				assert.ok(existsSync(join(stage.world.cwd, "kept")));
-				await rpc.prompt(delegate({ agent: "worker", task: "ask before" }));
-				assert.ok(!existsSync(join(stage.world.cwd, "kept")), textOf(lastEnd(rpc.log)));
+				// In between the child looks what is there.
+				assert.match(textOf(await told("ask before")), /It said: The gate says no\. file /);
+				assert.ok(!existsSync(join(stage.world.cwd, "kept")));
 				const question = ["worker asks: Dangerous", "rm -rf kept"];
 				assert.deepEqual(asked, [question, question]);
 			});
 
 			test("are named by agents, and this package is none", async () => {
-				const { stdout } = await runPrint(stage.world, "/subagents agents");
-				const lines = [...stdout.matchAll(/^ {4}gates +(.*)$/gm)].map(([, line]) => line);
-				const path = "~/.pi/agent/extensions/gate.ts";
-				assert.ok(lines.length > 0 && lines.every((line) => line === path), stdout);
+				const text = await rpc.told("/subagents agents");
+				const lines = [...text.matchAll(/^ {4}gates +(.*)$/gm)].map(([, line]) => line);
+				const paths = "~/.pi/agent/elsewhere/named.ts, ~/.pi/agent/extensions/gate.ts";
+				assert.ok(lines.length > 0 && lines.every((line) => line === paths), text);
 				assert.ok(!lines.some((line) => line?.includes(packageDir)));
 			});
-		});
 
-		test("of the command line hold as well, also where a child loads everything that it finds", async () => {
-			const stage = await Stage.open({ version, children, load: "none" });
-			try {
-				const path = stage.world.writeAgentDir("elsewhere/gate.ts", gate);
-				stage.world.writeAgentDir("agents/worker.md", worker);
-				stage.world.write("victim/file", "x");
-				for (const inheritExtensions of ["auto", "all"]) {
-					stage.configure({ allowWrite: true, inheritExtensions });
-					const rpc = startRpc(stage.world, { args: ["-e", packageDir, "--extension", path] });
-					await rpc.prompt(delegate({ agent: "worker", task: "wipe it" }));
-					assert.match(textOf(lastEnd(rpc.log)), /The gate says no\./, inheritExtensions);
-					await rpc.close();
-				}
-				assert.ok(existsSync(join(stage.world.cwd, "victim/file")));
-			} finally {
-				await stage.close();
-			}
-		});
+			test("hold as well where a child loads everything that it finds", async () => {
+				stage.configure({ allowWrite: true, inheritExtensions: "all" });
+				assert.match(textOf(await told("wipe it")), /It said: The gate says no\. No shredding\. fine/);
+				assert.ok(hasVictim());
+			});
 
-		test("refuse the run where one does not load", async () => {
-			const stage = await Stage.open({ version, children, load: "install" });
-			try {
+			test("refuse the run where one does not load", async () => {
+				// What is there when the child starts is what it loads.
 				const broken = `if (process.env.PI_SUBAGENT_CHILD) throw new Error("its rules are gone");\n${gate}`;
-				const path = stage.world.writeAgentDir("extensions/gate.ts", broken);
-				stage.world.writeAgentDir("agents/worker.md", worker);
-				stage.configure({ allowWrite: true });
-				stage.world.write("victim/file", "x");
-				const rpc = startRpc(stage.world);
-				await rpc.prompt(delegate({ agent: "worker", task: "wipe it" }));
-				const end = lastEnd(rpc.log);
+				writeFileSync(gatePath, broken);
+				const from = stage.server.requests.length;
+				const end = await told("wipe it");
 				assert.equal(end.isError, true);
-				const words = `refused: the permission gate \`${path.replace(stage.world.home, "~")}\` did not load`;
+				const words = `refused: the permission gate \`${gatePath.replace(stage.world.home, "~")}\` did not load`;
 				assert.ok(textOf(end).includes(words) && textOf(end).includes("its rules are gone"), textOf(end));
-				assert.equal(stage.server.requests.filter(({ isChild }) => isChild).length, 0, "no model was asked");
+				assert.equal(stage.childRequests(from).length, 0, "no model was asked");
 				if (allows("landlock")) {
-					await rpc.prompt(delegate({ agent: "explorer", task: "say that I need no gate" }));
-					assert.equal(textOf(lastEnd(rpc.log)), "that I need no gate");
+					const end = await told("say that I need no gate", "explorer");
+					assert.equal(textOf(end), "that I need no gate");
 				}
-				assert.ok(existsSync(join(stage.world.cwd, "victim/file")));
-			} finally {
-				await stage.close();
-			}
+				assert.ok(hasVictim());
+			});
 		});
 	});
 }

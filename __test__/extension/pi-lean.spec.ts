@@ -255,6 +255,11 @@ for (const version of piVersions) {
 			};
 		}
 
+		/** A run of the newest pi only: what an agent says comes to the same command line as what the configuration says. */
+		async function runOnce(agent: string): Promise<Seen[]> {
+			return version === newestPi ? [await run(agent)] : [];
+		}
+
 		function knownSkills({ systemText }: ModelRequest): string[] {
 			return skills.filter((name) => systemText.includes(name));
 		}
@@ -298,10 +303,10 @@ for (const version of piVersions) {
 		});
 
 		test("gets no context where the configuration or its agent says so", async () => {
-			const byAgent = await run("unread");
+			const byAgent = await runOnce("unread");
 			configure({ inheritContext: "none" });
 			try {
-				for (const seen of [byAgent, await run("plain")]) {
+				for (const seen of [...byAgent, await run("plain")]) {
 					assert.deepEqual([seen.kinds, heard(seen.request)], [[], []]);
 				}
 			} finally {
@@ -310,10 +315,10 @@ for (const version of piVersions) {
 		});
 
 		test("sees all skills where the configuration or its agent says so", async () => {
-			const byAgent = await run("skilled");
+			const byAgent = await runOnce("skilled");
 			configure({ inheritSkills: true });
 			try {
-				for (const seen of [byAgent, await run("plain")]) {
+				for (const seen of [...byAgent, await run("plain")]) {
 					assert.deepEqual([seen.kinds, knownSkills(seen.request)], [["context", "skills"], skills]);
 					assert.deepEqual(seen.extensions, []);
 				}
@@ -329,14 +334,15 @@ for (const version of piVersions) {
 		});
 
 		test("loads the extensions that the configuration or its agent names", async () => {
-			const byAgent = await run("chosen");
-			assert.deepEqual(byAgent.extensions, ["user"]);
+			for (const byAgent of await runOnce("chosen")) assert.deepEqual(byAgent.extensions, ["user"]);
 			const folder = join(stage.world.home, "package");
 			configure({ inheritExtensions: [join(folder, "extensions", "packaged.ts")] });
 			try {
 				const seen = await run("plain");
 				assert.deepEqual([seen.extensions, knownSkills(seen.request)], [["packaged"], []]);
-				assert.deepEqual((await run("painter")).extensions, ["packaged"], "its tool is not among what may be loaded");
+				for (const { extensions } of await runOnce("painter")) {
+					assert.deepEqual(extensions, ["packaged"], "its tool is not among what may be loaded");
+				}
 				// Whoever names a package has named what is in it.
 				configure({ inheritExtensions: [folder] });
 				const whole = await run("plain");

@@ -86,45 +86,42 @@ async function onlyPi(stage: Stage): Promise<void> {
 
 const isOut = (commands: string[]) => commands.includes(stray);
 
-/** A pi in RPC mode whose child has let something get away. */
-async function startStaying(stage: Stage): Promise<RpcSession> {
-	const rpc = startRpc(stage.world);
+/** A pi in RPC mode whose child lets something get away. */
+async function letStay(stage: Stage, rpc: RpcSession): Promise<void> {
+	const from = rpc.log.events.length;
 	await rpc.send({ type: "prompt", message: staying });
-	await rpc.log.waitFor(showsSleep, upMs);
+	await rpc.log.waitFor(showsSleep, upMs, from);
 	assert.ok(isOut(commands(stage)));
-	return rpc;
+}
+
+/** Kills pi, and waits until it is gone. */
+async function killPi({ pi }: RpcSession): Promise<void> {
+	pi.kill("SIGKILL");
+	await pi.finished;
 }
 
 const showsSleep = (event: PiEvent) => JSON.stringify(event.partialResult ?? "").includes("It sleeps.");
 
+const skip = process.platform !== "linux" && "looks into /proc";
+
 for (const version of piVersions) {
-	describe(`pi ${version}`, { skip: process.platform !== "linux" && "looks into /proc" }, () => {
-		test("nobody is left after a run that has ended by itself", async () => {
+	describe(`pi ${version}`, { skip }, () => {
+		test("nobody is left after a run that has ended by itself, after an abort and after SIGKILL to pi", async () => {
 			await onStreet({ version }, async (stage) => {
 				const rpc = startRpc(stage.world);
 				await rpc.prompt(leaving);
 				assert.equal(runOf(lastEnd(rpc.log)).outcome, "completed");
 				await onlyPi(stage);
-				await rpc.close();
-			});
-		});
 
-		test("nobody is left after an abort", async () => {
-			await onStreet({ version }, async (stage) => {
-				const rpc = await startStaying(stage);
+				await letStay(stage, rpc);
+				const from = rpc.log.events.length;
 				await rpc.send({ type: "abort" });
-				await rpc.log.waitFor(({ type }) => type === "agent_settled");
+				await rpc.log.waitFor(({ type }) => type === "agent_settled", upMs, from);
 				assert.equal(runOf(lastEnd(rpc.log)).outcome, "aborted");
 				await onlyPi(stage);
-				await rpc.close();
-			});
-		});
 
-		test("nobody is left after SIGKILL to pi", async () => {
-			await onStreet({ version }, async (stage) => {
-				const rpc = await startStaying(stage);
-				rpc.pi.kill("SIGKILL");
-				await rpc.pi.finished;
+				await letStay(stage, rpc);
+				await killPi(rpc);
 				await eventually(stage, (left) => left.length === 0, goneMs);
 			});
 		});
@@ -152,22 +149,6 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("with no more than a process group somebody is left, after the run's own end and after SIGKILL", async () => {
-			await onStreet({ version, env: { PI_SUBAGENT_WARDEN: "" } }, async (stage) => {
-				const first = startRpc(stage.world);
-				await first.prompt(leaving);
-				assert.ok(isOut(commands(stage)));
-				await first.close();
-				await endAll(stage.world.mark, 0);
-
-				const second = await startStaying(stage);
-				second.pi.kill("SIGKILL");
-				await second.pi.finished;
-				// The child may have left by itself, because its input has ended.
-				assert.ok(isOut(commands(stage)), "what got away is left");
-			});
-		});
-
 		test("a run goes on over a reload and ends with pi all the same", async () => {
 			const gate = makeGate();
 			const wait = letting(() => [say("It sleeps."), until(gate.opened), say(" Done.")]);
@@ -185,9 +166,7 @@ for (const version of piVersions) {
 				assert.deepEqual([run.outcome, run.output], ["completed", "It sleeps. Done."]);
 				await onlyPi(stage);
 
-				const from = rpc.log.events.length;
-				await rpc.send({ type: "prompt", message: staying });
-				await rpc.log.waitFor(showsSleep, upMs, from);
+				await letStay(stage, rpc);
 				await reload(rpc);
 				assert.ok(isOut(commands(stage)), "the run goes on");
 				await rpc.close();
@@ -196,6 +175,25 @@ for (const version of piVersions) {
 		});
 	});
 }
+
+// What no pi can help.
+test("with no more than a process group somebody is left, after the run's own end and after SIGKILL", {
+	skip,
+}, async () => {
+	await onStreet({ env: { PI_SUBAGENT_WARDEN: "" } }, async (stage) => {
+		const rpc = startRpc(stage.world);
+		await rpc.prompt(leaving);
+		assert.ok(isOut(commands(stage)));
+		const left = survivors(stage.world.mark).filter(({ command }) => command === stray);
+		for (const { pid } of left) process.kill(pid, "SIGKILL");
+		await eventually(stage, (commands) => !isOut(commands), goneMs);
+
+		await letStay(stage, rpc);
+		await killPi(rpc);
+		// The child may have left by itself, because its input has ended.
+		assert.ok(isOut(commands(stage)), "what got away is left");
+	});
+});
 
 /** An extension with a command that reloads pi, and says what came of it: pi 1.5.2 refuses in the middle of a run. */
 const again = `export default (pi) => {
