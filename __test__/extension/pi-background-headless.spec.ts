@@ -1,7 +1,7 @@
 /** Background runs in print and JSON mode: pi stays until they have ended and the model has read what came of them. */
 
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import {
 	backgroundStage,
 	call,
@@ -13,6 +13,7 @@ import {
 	piVersions,
 	runJson,
 	runPrint,
+	type Stage,
 	say,
 	spawn,
 	timesTold,
@@ -20,27 +21,24 @@ import {
 
 for (const version of piVersions) {
 	describe(`background runs without a user in pi ${version}`, () => {
-		test("print mode: the answer is the one that has used both results", async () => {
-			// The two may end far enough apart to be told one after the other.
+		// The print modes have one world: the last pi lists what the others have run.
+		let stage: Stage;
+		before(async () => {
+			// Two may end far enough apart to be told one after the other.
 			const Background = ({ wholeUserText }: ModelRequest) => [
 				say(`Heard ${heardIn(wholeUserText).sort().join(", ")}`),
 			];
-			const stage = await backgroundStage({ version, children: { Background } });
-			try {
-				const { code, stdout, stderr } = await runPrint(
-					stage.world,
-					spawn({ task: "say one" }, { task: "say two", label: "second", cleanup: "delete" }),
-				);
-				assert.deepEqual([code, stdout, stderr], [0, "Heard success: one, success: two\n", ""]);
-				const listed = await runPrint(stage.world, "/subagents list all");
-				assert.equal(listed.code, 0);
-				assert.match(
-					listed.stdout,
-					/^✓ #1 {2}\w{8} · explorer "second" · done [\s\S]*^✓ #2 {2}\w{8} · explorer · say one · done /m,
-				);
-			} finally {
-				await stage.close();
-			}
+			const hangs = () => [say("So far."), hang()];
+			stage = await backgroundStage({ version, children: { Background, hang: hangs } });
+		});
+		after(() => stage.close());
+
+		test("print mode: the answer is the one that has used both results", async () => {
+			const { code, stdout, stderr } = await runPrint(
+				stage.world,
+				spawn({ task: "say one" }, { task: "say two", label: "second", cleanup: "delete" }),
+			);
+			assert.deepEqual([code, stdout, stderr], [0, "Heard success: one, success: two\n", ""]);
 		});
 
 		test("JSON mode: several rounds, until the model spawns no more", async () => {
@@ -64,33 +62,31 @@ for (const version of piVersions) {
 		});
 
 		test("a signal ends the wait at once, and the next pi in the session tells what was lost", async () => {
-			const stage = await backgroundStage({ version, children: { hang: () => [say("So far."), hang()] } });
-			try {
-				for (const [signal, ends] of [["SIGTERM", [143, null]] as const, ["SIGINT", [null, "SIGINT"]] as const]) {
-					const from = stage.server.requests.length;
-					const pi = new PiProcess(stage.world, ["-p", spawn({ task: "hang" })], {}, "ignore");
-					await stage.server.waitFor(({ index, userText }) => index >= from && userText.startsWith("hang"));
-					const spawned = await stage.server.waitFor(
-						({ index, toolAnswers }) => index >= from && toolAnswers.length > 0,
-					);
-					await spawned.over;
-					pi.kill(signal);
-					const { code, signal: by } = await pi.finished;
-					assert.deepEqual([code, by], ends);
-				}
-				const { stdout } = await runPrint(stage.world, "Hello?", { args: ["--continue"] });
-				const requests = stage.server.requests.filter(({ isParent }) => isParent);
-				assert.equal(timesTold(requests.at(-1)), 1);
-				const told = JSON.stringify(requests.at(-1)?.messages);
-				assert.match(
-					told,
-					/Background run \w{8} \(agent explorer\) has ended\. Task: hang\\nStatus: unknown\\nResult: \(not available\)/,
-				);
-				// Told before the prompt, or after its answer.
-				assert.ok(["Yes.\n", "Heard unknown: nothing\n"].includes(stdout), stdout);
-			} finally {
-				await stage.close();
+			for (const [signal, ends] of [["SIGTERM", [143, null]] as const, ["SIGINT", [null, "SIGINT"]] as const]) {
+				const from = stage.server.requests.length;
+				const pi = new PiProcess(stage.world, ["-p", spawn({ task: "hang" })], {}, "ignore");
+				await stage.server.waitFor(({ index, userText }) => index >= from && userText.startsWith("hang"));
+				const spawned = await stage.server.waitFor(({ index, toolAnswers }) => index >= from && toolAnswers.length > 0);
+				await spawned.over;
+				pi.kill(signal);
+				const { code, signal: by } = await pi.finished;
+				assert.deepEqual([code, by], ends);
 			}
+			// The greeting first, then the list.
+			const next = await runPrint(stage.world, "/subagents list all", { args: ["--continue", "Hello?"] });
+			assert.equal(next.code, 0);
+			const requests = stage.server.requests.filter(({ isParent }) => isParent);
+			assert.equal(timesTold(requests.at(-1)), 1);
+			const told = JSON.stringify(requests.at(-1)?.messages);
+			assert.match(
+				told,
+				/Background run \w{8} \(agent explorer\) has ended\. Task: hang\\nStatus: unknown\\nResult: \(not available\)/,
+			);
+			// The list, and the answer: told before the prompt, or after it.
+			assert.match(
+				next.stdout,
+				/^✓ #3 {2}\w{8} · explorer "second" · done [\s\S]*^✓ #4 {2}\w{8} · explorer · say one · done .*\n.*\n(Yes\.|Heard unknown: nothing)\n$/m,
+			);
 		});
 	});
 }

@@ -9,11 +9,13 @@ import {
 	delegate,
 	detailsOf,
 	lastEnd,
+	newestPi,
 	onStage,
 	packageDir,
 	piVersions,
 	runJson,
 	runPrint,
+	say,
 	startTui,
 	textOf,
 } from "../support/pi.ts";
@@ -30,71 +32,63 @@ function packageWithoutAddon(root: string): string {
 	return folder;
 }
 
+// A pi without a user takes several prompts, one after the other: those among its `args` come first.
+
 for (const version of piVersions) {
 	describe(`pi ${version}`, () => {
 		test("refuses each call while a configuration file is broken, and names file and line", async () => {
-			await onStage({ version }, async (stage) => {
+			let repair = () => {};
+			const Repair = () => {
+				repair();
+				return [say("Repaired.")];
+			};
+			await onStage({ version, children: { Repair } }, async (stage) => {
 				stage.world.writeAgentDir("subagents.json", '{ "subagents": {\n\t"maxDepth": 1,\n\toops\n} }\n');
-				const { code, log, stderr } = await runJson(stage.world, request);
+				repair = () => stage.configure({});
+				const { code, log, stderr } = await runJson(stage.world, request, { args: [request, "Repair it"] });
 				assert.equal(code, 0);
 				assert.equal(stderr.split("~/.pi/agent/subagents.json:3:").length, 2, `said once at start: ${stderr}`);
-				const end = lastEnd(log);
-				assert.deepEqual([end.isError, detailsOf(end).error?.code], [true, "SUBAGENTS_DISABLED"]);
-				assert.match(textOf(end), /subagents\.json:3:2/);
-				assert.equal(stage.childRequests().length, 0);
-				// A repaired file counts at once.
-				stage.configure({});
-				assert.equal(textOf(lastEnd((await runJson(stage.world, request)).log)), "hello");
+				const [refused, run] = log.toolEnds("subagent");
+				assert.ok(refused && run);
+				assert.deepEqual([refused.isError, detailsOf(refused).error?.code], [true, "SUBAGENTS_DISABLED"]);
+				assert.match(textOf(refused), /subagents\.json:3:2/);
+				assert.equal(textOf(run), "hello", "a repaired file counts at once");
+				assert.equal(stage.server.requests.filter(({ isChild }) => isChild).length, 1);
 			});
 		});
 
-		test("runs on defaults where values are wrong, and says which", async () => {
+		test("runs on defaults where values are wrong, and says which; a policy that is switched off stays out of the prompt", async () => {
 			await onStage({ version }, async (stage) => {
-				stage.configure({ maxDepht: 1, timeoutMs: "soon" });
+				stage.configure({ maxDepht: 1, timeoutMs: "soon", injectDelegationPolicy: false });
 				const { log, stderr } = await runJson(stage.world, request);
 				assert.match(stderr, /`maxDepht` is not a known key; did you mean `maxDepth`/);
 				assert.match(stderr, /`timeoutMs` is `"soon"`; expected/);
 				assert.equal(textOf(lastEnd(log)), "hello");
-			});
-		});
-
-		test("has neither tool nor policy where it is switched off", async () => {
-			await onStage({ version }, async (stage) => {
-				stage.configure({ enabled: false });
-				const { code, stdout, stderr } = await runPrint(stage.world, "Hello?");
-				assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: "Yes.\n", stderr: "" });
-				const [asked] = stage.server.requests;
-				assert.ok(!asked?.toolNames.includes("subagent"));
-				assert.doesNotMatch(asked?.systemText ?? "", /subagent|Delegating/i);
-				assert.match((await runPrint(stage.world, "/subagents doctor")).stdout, /⚠ .*`subagents.enabled` is false/);
-			});
-		});
-
-		test("keeps the policy out of the prompt where only that is switched off", async () => {
-			await onStage({ version }, async (stage) => {
-				stage.configure({ injectDelegationPolicy: false });
-				await runPrint(stage.world, "Hello?");
 				const [asked] = stage.server.requests;
 				assert.ok(asked?.toolNames.includes("subagent"));
 				assert.doesNotMatch(asked?.systemText ?? "", /Delegating to sub-agents/);
 			});
 		});
 
-		test("does not delegate where it is too deep itself", async () => {
+		test("has neither tool nor policy where it is switched off", async () => {
 			await onStage({ version }, async (stage) => {
-				const { log } = await runJson(stage.world, request, { env: { PI_SUBAGENT_DEPTH: "1" } });
-				const end = lastEnd(log);
-				assert.equal(end.isError, true);
-				const { mode, error, results } = detailsOf(end);
-				assert.deepEqual([mode, error?.code, results], ["management", "SUBAGENT_DEPTH_EXCEEDED", []]);
-				assert.match(textOf(end), /depth 1 has reached its limit 1/);
+				stage.configure({ enabled: false });
+				const { code, stdout, stderr } = await runPrint(stage.world, "Hello?", { args: ["/subagents doctor"] });
+				assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
+				// The report, line by line, and the answer: nothing else.
+				assert.match(stdout, /^Sub-agents: .*\n\n(?:[✓⚠✗· ] .*\n)+Yes\.\n$/);
+				assert.match(stdout, /^⚠ .*`subagents.enabled` is false/m);
+				const [asked] = stage.server.requests;
+				assert.ok(!asked?.toolNames.includes("subagent"));
+				assert.doesNotMatch(asked?.systemText ?? "", /subagent|Delegating/i);
 			});
 		});
 
 		test("runs on without the addon; the tool, the command and the screen say what is missing", async () => {
 			await onStage({ version, load: "none" }, async (stage) => {
 				const args = ["-e", packageWithoutAddon(stage.world.root)];
-				const { code, log, stderr } = await runJson(stage.world, request, { args });
+				const asked = { args: [...args, request] };
+				const { code, log, stderr } = await runJson(stage.world, "/subagents doctor", asked);
 				assert.equal(code, 0);
 				assert.match(stderr, /native addon of pi-subagent-native could not be loaded \(linux-x64/);
 				const end = lastEnd(log);
@@ -106,9 +100,8 @@ for (const version of piVersions) {
 				assert.doesNotMatch(textOf(end) + stderr, /npm install|npm i\b|node_modules/, "one remedy, and pi's");
 				assert.match(log.answer, /The child says: the native addon/);
 
-				const doctor = await runPrint(stage.world, "/subagents doctor", { args });
-				assert.equal(doctor.code, 0);
-				assert.match(doctor.stdout, /✗ the native addon of pi-subagent-native could not be loaded/);
+				const report = JSON.stringify(log.events.at(-1)?.entry);
+				assert.match(report, /✗ the native addon of pi-subagent-native could not be loaded/);
 
 				const tui = await startTui(stage.world, { args, prompt: request });
 				const screen = await tui.waitFor("The child says:");
@@ -119,3 +112,15 @@ for (const version of piVersions) {
 		});
 	});
 }
+
+// What the addon makes of its environment is the same in each version of pi.
+test("a pi that is too deep itself does not delegate", async () => {
+	await onStage({ version: newestPi }, async (stage) => {
+		const { log } = await runJson(stage.world, request, { env: { PI_SUBAGENT_DEPTH: "1" } });
+		const end = lastEnd(log);
+		assert.equal(end.isError, true);
+		const { mode, error, results } = detailsOf(end);
+		assert.deepEqual([mode, error?.code, results], ["management", "SUBAGENT_DEPTH_EXCEEDED", []]);
+		assert.match(textOf(end), /depth 1 has reached its limit 1/);
+	});
+});
