@@ -19,7 +19,10 @@ const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
 /** From the end of a run, or of its host, to the end of the last process. Within 100 ms is what is measured. */
 const goneMs = 2_000;
 
-/** The same where a process group ends whom it can: a grace, half a second for abandoned ones, a busy machine. */
+/**
+ * The same where a process group ends whom it can: a grace, half a second for abandoned ones, a busy machine. A limit that
+ * has to be reached first comes on top (`limitOf`).
+ */
 const leftMs = 10_000;
 
 /**
@@ -35,7 +38,7 @@ interface Row {
 	deed: string;
 	/** What the child does once its tree is up; it hangs unless told otherwise. */
 	script?: string;
-	config?: RunOptions["config"] & object;
+	config?: RunOptions["config"] & { timeoutMs?: number; idleTimeoutMs?: number };
 	terminal?: boolean;
 	/** What is done to the host, or from outside, once the tree is up. */
 	act?: (scene: TreeScene) => Promise<void>;
@@ -200,10 +203,15 @@ describe("with no more than a process group somebody is left after", LINUX, () =
 			const scene = sceneOf(t, row, "process group");
 			await play(row, scene);
 			// A result is not waited for: it comes when those who hold the output have had their time.
-			assert.deepEqual(await scene.tree.settled(row.left, leftMs), row.left);
+			assert.deepEqual(await scene.tree.settled(row.left, limitOf(row) + leftMs), row.left);
 		});
 	}
 });
+
+/** How long after its tree is up a run that ends at a limit may still go on; the others are at their end by then. */
+function limitOf({ config = {} }: Row): number {
+	return Math.max(config.timeoutMs ?? 0, config.idleTimeoutMs ?? 0);
+}
 
 function sceneOf(test: ConstructorParameters<typeof TreeScene>[0], row: Row, level: Level): TreeScene {
 	const { script = hangs, config = {}, terminal = false } = row;

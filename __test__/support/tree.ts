@@ -1,6 +1,6 @@
 /** Process trees that are hard to end (`programs/tree.bash`), and who of them is left. */
 
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -88,12 +88,16 @@ export class Tree {
 		return [...found].map(([pid, kind]) => ({ pid, kind }));
 	}
 
-	/** Waits until nobody but these kinds is there, at most for so long, and returns who is, each kind once, sorted. */
+	/**
+	 * Waits until nobody but these kinds is there, at most for so long, and returns who is, each kind once, sorted. The last
+	 * count begins after that time: one that began before would hold against somebody that they were still there then.
+	 */
 	async settled(expected: readonly string[], limitMs: number): Promise<string[]> {
 		const deadline = performance.now() + limitMs;
 		for (;;) {
+			const isLast = performance.now() > deadline;
 			const found = await this.#kindsLeft();
-			if (found.every((kind) => expected.includes(kind)) || performance.now() > deadline) return found;
+			if (isLast || found.every((kind) => expected.includes(kind))) return found;
 		}
 	}
 
@@ -121,6 +125,7 @@ export class Tree {
 	/** Ends whoever is there, at once. */
 	async end(limitMs = 10_000): Promise<void> {
 		const deadline = performance.now() + limitMs;
+		if (existsSync(this.folder)) writeFileSync(join(this.folder, "over"), "");
 		for (let clean = 0; clean < looks && performance.now() < deadline; ) {
 			const left = this.left();
 			clean = left.length === 0 ? clean + 1 : 0;

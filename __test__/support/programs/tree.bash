@@ -2,7 +2,8 @@
 # told which; `chain` is 20 processes), each of which ignores SIGTERM, SIGHUP and SIGINT and holds the standard output
 # that it was given. The first process stays as their parent. `<folder>/victims` lists them as they come: kind, process
 # id, start time in ticks, so that they can be told from whoever gets their number later. `<folder>/up` appears when all
-# are there. Everything ends by itself after two minutes at the latest, and never are there more than 40 processes.
+# are there. Everything ends by itself after two minutes at the latest, and never are there more than 40 processes. A file
+# `<folder>/over` ends the forker, which is hard to meet for whoever looks slowly.
 #
 #   root     the parent of the others; `pi`, the parent of that one, is listed too
 #   plain    a child like any other
@@ -19,7 +20,7 @@ folder=$1
 shift
 victims=$folder/victims
 
-readonly lifetime=120 chain_length=20 generations=3000
+readonly lifetime=120 chain_length=20
 # A shell that forks itself nests a call deeper each time; it starts afresh before that costs anything.
 readonly fresh_every=100
 
@@ -56,8 +57,8 @@ chain() { # length
 forker() {
 	list forker
 	pause
-	((--left > 0)) || exit 0
-	((left % fresh_every)) || exec bash "$0" "$folder" as forker "$left"
+	((EPOCHSECONDS < end)) && [[ ! -e $folder/over ]] || exit 0
+	((++forks % fresh_every)) || exec bash "$0" "$folder" as forker "$end"
 	forker &
 	exit 0
 }
@@ -88,7 +89,7 @@ start() { # kind
 		(exec -a $'S (z)\n1 2 3' "$disguise" "${itself[@]:1}" named) &
 		;;
 	chain) chain "$chain_length" & ;;
-	forker) (exec setsid "${itself[@]}" forker "$generations") & ;;
+	forker) (exec setsid "${itself[@]}" forker "$((EPOCHSECONDS + lifetime))") & ;;
 	*)
 		echo "no victim is called $1" >&2
 		exit 1
@@ -114,7 +115,8 @@ exec 9<> "$folder/silence"
 trap '' TERM HUP INT
 
 if [[ ${1:-} == as ]]; then
-	left=${3:-}
+	# A forker has no life of its own to rest for: it is told when that of all its forks ends, in seconds since 1970.
+	end=${3:-} forks=0
 	[[ $2 != forker ]] || forker
 	victim "$2"
 fi
