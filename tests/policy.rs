@@ -5,7 +5,7 @@ use std::fs;
 
 use pi_subagent_native::agent::{
     AgentDefinition, AgentDirs, Asks, Catalog, DELEGATION_HEADING, DropReason, ShellPolicy, Source, Surface,
-    SurfaceConfig, ToolPlan, ToolPolicy, discover, plan_tools, surface,
+    SurfaceConfig, Tool, ToolPlan, ToolPolicy, discover, plan_tools, surface,
 };
 
 const R: &str = "read grep find ls web_search fetch_content get_search_content";
@@ -52,6 +52,19 @@ fn shown(plan: &ToolPlan) -> String {
     let dropped: Vec<_> =
         plan.dropped.iter().map(|entry| format!("{}:{:?}", entry.tool, entry.reason)).collect();
     format!("{} | {}", plan.tools.join(" "), dropped.join(" "))
+}
+
+/// Also not one that is added to `Tool` and nowhere else.
+#[test]
+fn no_child_gets_a_tool_that_delegates() {
+    let all = Tool::TEXTS.join(" ");
+    let allowed = all.split(' ').map(|tool| format!(" +{tool}")).collect::<String>();
+    let declared = format!("read {all}");
+    for readonly in [true, false] {
+        let plan =
+            plan_tools(&agent(readonly, Some(&declared)), &policy(&format!("write +read{allowed}")), None);
+        assert_eq!(plan.expect("it reads").tools, ["read"], "readonly: {readonly}");
+    }
 }
 
 #[test]
