@@ -58,11 +58,11 @@ fn shown(plan: &ToolPlan) -> String {
 #[test]
 fn no_child_gets_a_tool_that_delegates() {
     let all = Tool::TEXTS.join(" ");
-    let allowed = all.split(' ').map(|tool| format!(" +{tool}")).collect::<String>();
+    let allowed = format!("+{}", Tool::TEXTS.join(" +"));
     let declared = format!("read {all}");
     for readonly in [true, false] {
         let plan =
-            plan_tools(&agent(readonly, Some(&declared)), &policy(&format!("write +read{allowed}")), None);
+            plan_tools(&agent(readonly, Some(&declared)), &policy(&format!("write +read {allowed}")), None);
         assert_eq!(plan.expect("it reads").tools, ["read"], "readonly: {readonly}");
     }
 }
