@@ -51,6 +51,8 @@ function start(pi: ExtensionAPI): void {
 	let surfaces: ToolSurfaces | undefined;
 	let deliveries: Deliveries | undefined;
 	let hideWidget = () => {};
+	/** Counts beginnings and ends of sessions. */
+	let turns = 0;
 	const remembered = rememberedTools();
 	tools.register(remembered);
 	if (remembered.length > 0) registerAnnouncementRenderer(pi);
@@ -91,13 +93,30 @@ function start(pi: ExtensionAPI): void {
 		}
 	}
 
+	/** Ends what belongs to the session, and returns its view so that it can be closed. */
+	function leaveSession() {
+		turns++;
+		process.off("SIGINT", interrupted);
+		hideWidget();
+		hideWidget = () => {};
+		deliveries?.close();
+		deliveries = undefined;
+		return background.leave();
+	}
+
 	pi.on("session_start", async (_event, context) => {
+		// pi begins a session twice that a client over RPC has opened: with two views of it, its results would come twice.
+		const before = leaveSession();
+		const turn = turns;
+		await before?.close().catch(() => undefined);
 		const isTerminal = context.mode === "tui";
 		const presenter = () => (isTerminal ? terminalQuestions(context.ui) : dialogs(context));
 		if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
 		else process.once("SIGINT", interrupted);
 		await findHostExtensions(context);
 		surfaces = await describeTools(pi, context);
+		// It has ended meanwhile, or begun once more.
+		if (turn !== turns) return;
 		registerAnnouncementRenderer(pi);
 		if (surfaces.register) tools.register(surfaces.tools);
 		else if (remembered.length > 0) {
@@ -108,7 +127,6 @@ function start(pi: ExtensionAPI): void {
 		notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
 		if (surfaces.backgroundKey) registerBackgroundKey(pi, session, surfaces.backgroundKey as KeyId);
 		openBackground(context);
-		hideWidget();
 		if (isTerminal) hideWidget = showWidget(context, background);
 	});
 
@@ -129,12 +147,7 @@ function start(pi: ExtensionAPI): void {
 
 	pi.on("session_shutdown", async ({ reason }, context) => {
 		stopClocks();
-		process.off("SIGINT", interrupted);
-		hideWidget();
-		hideWidget = () => {};
-		deliveries?.close();
-		deliveries = undefined;
-		const view = background.leave();
+		const view = leaveSession();
 		questions.detach(reason === "reload");
 		const isQuit = reason === "quit" || reason === undefined;
 		// After a reload runs go on, and the next load of the extension opens their session anew.

@@ -126,6 +126,35 @@ describe("deliveries", () => {
 		assert.deepEqual([standing(), told(), host.messages.length], [["a", "b"], ["a", "b"], 0]);
 	});
 
+	it("come once where pi begins a session twice, and not at all where it has ended before its beginning was over", async () => {
+		const { host, view: first, addon, standing } = await open();
+		first.send({ deliveries: message("a") });
+		// One after the other, as pi does it where a client has opened another session, and both at once.
+		const begin = () => host.emit("session_start", { reason: "resume" }, host.context({}));
+		await begin();
+		await Promise.all([begin(), begin()]);
+		const last = addon.views.at(-1) ?? assert.fail("no session was opened");
+		assert.deepEqual(
+			addon.views.map(({ closed }) => closed),
+			addon.views.map((view) => view !== last),
+		);
+		last.send({ deliveries: message("a") });
+		await host.emit("before_agent_start", { systemPrompt: "You are pi." });
+		assert.deepEqual([standing(), host.messages.length], [["a"], 1]);
+
+		const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<typeof addon.surfaces>()];
+		addon.describeTools = () => {
+			asked.resolve();
+			return answered.promise;
+		};
+		const late = begin();
+		await asked.promise;
+		await host.emit("session_shutdown", { reason: "new" });
+		answered.resolve(addon.surfaces);
+		await late;
+		assert.ok(addon.views.every(({ closed }) => closed));
+	});
+
 	it("are appended without a turn after an abort, and where somebody has dropped them on the way", async () => {
 		const { host, view, standing } = await open();
 		const controller = new AbortController();

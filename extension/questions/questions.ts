@@ -46,6 +46,8 @@ export class Questions {
 	/** From now on the questions of this session are asked; some may wait since before a reload. */
 	attach(session: string, presenter: Presenter): void {
 		const changed = () => presenter.update(this.list());
+		// pi may begin a session twice.
+		this.presenter?.close();
 		this.queue = Object.assign(queues.get(session) ?? { waiting: [], session }, { changed });
 		this.presenter = presenter;
 		queues.set(session, this.queue);

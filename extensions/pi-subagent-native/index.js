@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 cf7605343019e7cd. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 0419e62fc1180c09. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6352,8 +6352,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 cf7605343019e7cd"}.`)) return void 0;
-  const [version] = "0.1.0 cf7605343019e7cd".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 0419e62fc1180c09"}.`)) return void 0;
+  const [version] = "0.1.0 0419e62fc1180c09".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8695,6 +8695,7 @@ var Questions = class {
   /** From now on the questions of this session are asked; some may wait since before a reload. */
   attach(session2, presenter) {
     const changed = () => presenter.update(this.list());
+    this.presenter?.close();
     this.queue = Object.assign(queues.get(session2) ?? { waiting: [], session: session2 }, { changed });
     this.presenter = presenter;
     queues.set(session2, this.queue);
@@ -9029,6 +9030,7 @@ function start(pi) {
   let deliveries;
   let hideWidget = () => {
   };
+  let turns = 0;
   const remembered2 = rememberedTools();
   tools.register(remembered2);
   if (remembered2.length > 0) registerAnnouncementRenderer(pi);
@@ -9061,13 +9063,27 @@ function start(pi) {
       notices.announce([`background runs are not available: ${messageOf(error)}`], context);
     }
   }
+  function leaveSession() {
+    turns++;
+    process.off("SIGINT", interrupted);
+    hideWidget();
+    hideWidget = () => {
+    };
+    deliveries?.close();
+    deliveries = void 0;
+    return background.leave();
+  }
   pi.on("session_start", async (_event, context) => {
+    const before = leaveSession();
+    const turn = turns;
+    await before?.close().catch(() => void 0);
     const isTerminal = context.mode === "tui";
     const presenter = () => isTerminal ? terminalQuestions(context.ui) : dialogs(context);
     if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
     else process.once("SIGINT", interrupted);
     await findHostExtensions(context);
     surfaces = await describeTools(pi, context);
+    if (turn !== turns) return;
     registerAnnouncementRenderer(pi);
     if (surfaces.register) tools.register(surfaces.tools);
     else if (remembered2.length > 0) {
@@ -9078,7 +9094,6 @@ function start(pi) {
     notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
     if (surfaces.backgroundKey) registerBackgroundKey(pi, session2, surfaces.backgroundKey);
     openBackground(context);
-    hideWidget();
     if (isTerminal) hideWidget = showWidget(context, background);
   });
   pi.on("input", () => deliveries?.prompted());
@@ -9095,13 +9110,7 @@ function start(pi) {
   pi.on("tool_result", ({ toolCallId }) => tools.takeFailed(toolCallId) ? { isError: true } : void 0);
   pi.on("session_shutdown", async ({ reason }, context) => {
     stopClocks();
-    process.off("SIGINT", interrupted);
-    hideWidget();
-    hideWidget = () => {
-    };
-    deliveries?.close();
-    deliveries = void 0;
-    const view = background.leave();
+    const view = leaveSession();
     questions.detach(reason === "reload");
     const isQuit = reason === "quit" || reason === void 0;
     if (reason !== "reload") {
