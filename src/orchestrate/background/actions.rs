@@ -222,10 +222,10 @@ pub async fn resume(
         NotHosted::UnderWay => "it is under way".to_owned(),
         NotHosted::TooMany => too_many(&config),
     })?;
-    let record = live.record();
-    if !service.blocking(move |service| service.repository.claim(&record)).await {
+    let (record, ended_ms) = (live.record(), run.ended_ms);
+    if !service.blocking(move |service| service.repository.claim(&record, ended_ms)).await {
         service.registry.remove(&run.key);
-        return Err("another process has resumed it, or archived its transcript".to_owned());
+        return Err("it was resumed meanwhile, or its transcript was archived".to_owned());
     }
     service.invalidate(false);
     watch_others(service);

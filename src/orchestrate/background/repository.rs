@@ -96,14 +96,20 @@ impl RunRepository {
     /// Stores a change of an ended run. `Some(false)`: the run was resumed or archived meanwhile, and nothing has
     /// changed. `None`: the store could not be used.
     pub(super) fn amend(&self, run: &BackgroundRun) -> Option<bool> {
-        let _writing = self.writing.lock();
-        let store = self.fallback_with(&run.key).or_else(|| self.existing())?;
-        store.amend_run(&stored(run, &store)).ok()
+        self.change(&run.key, |store| store.amend_run(&stored(run, &store)))
     }
 
-    /// Claims an ended run in order to resume it here. `false`: another process has resumed or archived it.
-    pub(super) fn claim(&self, run: &BackgroundRun) -> bool {
-        self.amend(run).unwrap_or_else(|| {
+    /// Changes a run where its newest state is.
+    fn change<T>(&self, key: &str, change: impl FnOnce(Store) -> Result<T, StoreError>) -> Option<T> {
+        let _writing = self.writing.lock();
+        let store = self.fallback_with(key).or_else(|| self.existing())?;
+        change(store).ok()
+    }
+
+    /// Claims a run that ended at `ended_ms` in order to resume it here. `false`: it was resumed or archived meanwhile.
+    pub(super) fn claim(&self, run: &BackgroundRun, ended_ms: Option<i64>) -> bool {
+        let claim = |store: Store| store.resume_run(&stored(run, &store), ended_ms);
+        self.change(&run.key, claim).unwrap_or_else(|| {
             // Without a store, the lock of the run's directory still excludes other processes.
             self.put(run);
             true
@@ -469,5 +475,21 @@ mod tests {
         assert_eq!(repository.runs(None), [over("one")]);
         assert_eq!(ids(&repository), ["one"]);
         assert_eq!(ids(&repository), [""; 0], "it is claimed");
+    }
+
+    /// Two that have seen the same end may come one after the other, too.
+    #[test]
+    fn an_end_is_resumed_once_also_when_the_run_has_ended_again_before_the_second_claim() {
+        let agent_dir = tempfile::tempdir().expect("a temporary directory");
+        let repository = RunRepository::new(agent_dir.path());
+        let ended = BackgroundRun { ended_ms: Some(10), ..over("one") };
+        repository.put(&ended);
+        assert!(repository.claim(&run("one"), ended.ended_ms));
+        assert!(!repository.claim(&run("one"), ended.ended_ms), "it is under way");
+        let again = BackgroundRun { ended_ms: Some(20), times_resumed: 1, ..over("one") };
+        repository.put(&again);
+        assert!(!repository.claim(&run("one"), ended.ended_ms), "its second end was not seen");
+        assert_eq!(repository.run("one"), Some(again.clone()));
+        assert!(repository.claim(&run("one"), again.ended_ms));
     }
 }

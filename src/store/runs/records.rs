@@ -1,6 +1,6 @@
 //! Records of background runs.
 
-use rusqlite::{Connection, Params, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, Transaction, params};
 
 use super::deliveries::{Delivery, add_delivery};
 use super::requests::forget_requests;
@@ -119,11 +119,27 @@ impl Store {
     ///
     /// When the database cannot be used; nothing has changed then.
     pub fn amend_run(&self, run: &StoredRun) -> Result<bool, StoreError> {
+        self.put_over(run, |_| true)
+    }
+
+    /// As [`Self::amend_run`], and only if the stored run has this end: one that was resumed meanwhile, and has ended again, is
+    /// another one by now.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; nothing has changed then.
+    pub fn resume_run(&self, run: &StoredRun, ended_ms: Option<i64>) -> Result<bool, StoreError> {
+        self.put_over(run, |stored| stored == ended_ms)
+    }
+
+    /// Replaces an ended run whose end, when it was, is the one that is meant.
+    fn put_over(&self, run: &StoredRun, is_meant: impl Fn(Option<i64>) -> bool) -> Result<bool, StoreError> {
         self.write(|transaction, own| {
             let mut over = transaction.prepare(
-                "SELECT 1 FROM run WHERE key = ?1 AND NOT is_live AND (archived_ms IS NULL OR ?2)",
+                "SELECT ended_ms FROM run WHERE key = ?1 AND NOT is_live AND (archived_ms IS NULL OR ?2)",
             )?;
-            if !over.exists(params![run.key, run.archived_ms.is_some()])? {
+            let ended = over.query_row(params![run.key, run.archived_ms.is_some()], |row| row.get(0));
+            if !ended.optional()?.is_some_and(&is_meant) {
                 return Ok(false);
             }
             put_run(transaction, own, run)?;
