@@ -661,7 +661,7 @@ describe("several processes", () => {
 		const { runId } = await here.started();
 		await here.heard();
 		const before = await here.run(runId, ({ state }) => state === "ended");
-		// Whoever resumes it has a child that waits: one that had ended could be resumed once more.
+		// The resumed child waits, in either process: a run that has ended again may be resumed again.
 		scene.write("scenario.json", JSON.stringify([gate(), { say: "Again." }]));
 		const reports = await Promise.all([here.command(`resume ${runId}`), there.command(`resume ${runId}`)]);
 		assert.deepEqual(
