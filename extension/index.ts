@@ -61,11 +61,13 @@ function start(pi: ExtensionAPI): void {
 	const session = { background, questions, drain };
 	registerCommands(pi, session);
 
+	/** Pi's end by Ctrl+C. Its turn, which has waited for the runs that are being ended, must not come to a good end before that. */
+	let dying: Promise<void> | undefined;
 	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
 	const interrupted = () => {
 		const end = (close: () => unknown) => contained("ending what runs", close);
 		const ends = [end(endArriving), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
-		void Promise.allSettled(ends).finally(() => process.kill(process.pid, "SIGINT"));
+		dying = Promise.allSettled(ends).then(() => void process.kill(process.pid, "SIGINT"));
 	};
 
 	/** Throws only for results that were not taken: the addon offers those again. */
@@ -140,12 +142,17 @@ function start(pi: ExtensionAPI): void {
 
 	pi.on("agent_start", (_event, context) => deliveries?.started(context.signal));
 	pi.on("message_end", ({ message }) => deliveries?.messageEnded(message));
-	pi.on("agent_before_settle", async (event) => await deliveries?.beforeSettle(event));
+	pi.on("agent_before_settle", async (event) => {
+		const joined = await deliveries?.beforeSettle(event);
+		await dying;
+		return joined;
+	});
 	pi.on("agent_settled", ({ aborted }: SettledEvent) => deliveries?.settled(aborted));
 
 	pi.on("tool_result", ({ toolCallId }) => (tools.takeFailed(toolCallId) ? { isError: true } : undefined));
 
 	pi.on("session_shutdown", async ({ reason }, context) => {
+		await dying;
 		stopClocks();
 		const view = leaveSession();
 		questions.detach(reason === "reload");

@@ -742,6 +742,8 @@ describe("the end of a host", () => {
 			await inTime<unknown>(there[how](), how);
 			if (how === "end") assert.equal(isAlive(pid ?? 0), false, "its child is gone when it says so");
 			await untilGone(pid ?? 0);
+			// What its conversation is to hear it has heard by then.
+			if (how === "end") await inTime(there.settled(), "the conversation");
 			assert.deepEqual(there.messages, []);
 			await there.kill();
 			const here = Here.open(scene);

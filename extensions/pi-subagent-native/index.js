@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 0419e62fc1180c09. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 3810a14e7b242d76. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6352,8 +6352,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 0419e62fc1180c09"}.`)) return void 0;
-  const [version] = "0.1.0 0419e62fc1180c09".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 3810a14e7b242d76"}.`)) return void 0;
+  const [version] = "0.1.0 3810a14e7b242d76".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -9037,10 +9037,11 @@ function start(pi) {
   const drain = async (context) => await deliveries?.drain(() => context.waitForIdle());
   const session2 = { background, questions, drain };
   registerCommands(pi, session2);
+  let dying;
   const interrupted = () => {
     const end = (close) => contained("ending what runs", close);
     const ends = [end(endArriving), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
-    void Promise.allSettled(ends).finally(() => process.kill(process.pid, "SIGINT"));
+    dying = Promise.allSettled(ends).then(() => void process.kill(process.pid, "SIGINT"));
   };
   function heard(event, context) {
     contained("telling of background runs", () => {
@@ -9105,10 +9106,15 @@ function start(pi) {
   });
   pi.on("agent_start", (_event, context) => deliveries?.started(context.signal));
   pi.on("message_end", ({ message }) => deliveries?.messageEnded(message));
-  pi.on("agent_before_settle", async (event) => await deliveries?.beforeSettle(event));
+  pi.on("agent_before_settle", async (event) => {
+    const joined = await deliveries?.beforeSettle(event);
+    await dying;
+    return joined;
+  });
   pi.on("agent_settled", ({ aborted }) => deliveries?.settled(aborted));
   pi.on("tool_result", ({ toolCallId }) => tools.takeFailed(toolCallId) ? { isError: true } : void 0);
   pi.on("session_shutdown", async ({ reason }, context) => {
+    await dying;
     stopClocks();
     const view = leaveSession();
     questions.detach(reason === "reload");

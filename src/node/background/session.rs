@@ -171,8 +171,9 @@ pub fn open_background(
 }
 
 /// Ends every background run of this process that is not kept (`background.onExit`), because the process is about to
-/// exit. Their outcome is `interrupted`; the beginnings of their answers are kept. Resolves when their children are
-/// gone, after at most 20 seconds per agent directory, with a sentence for the user if any run was ended.
+/// exit. Their outcome is `interrupted`; the beginnings of their answers are kept. Every conversation is closed, as by
+/// `BackgroundSession.close`: the results wait until it is opened again. Resolves when their children are gone,
+/// after at most 20 seconds per agent directory, with a sentence for the user if any run was ended.
 ///
 /// @example
 /// ```ts

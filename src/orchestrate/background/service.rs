@@ -71,12 +71,16 @@ pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
 
 /// Ends all background runs of this process because the process is ending, and waits until their ends are stored. Returns
 /// what to tell the user of them, and of those that go on without this process.
+///
+/// Its conversations are closed first: a session that is being left takes no result, and the next process to open it does.
 pub async fn close_all() -> Option<String> {
     let services: Vec<_> = SERVICES.lock().values().cloned().collect();
+    let undelivered: Vec<_> = services.iter().map(|service| service.conversations.close_all()).collect();
     let ended: Vec<_> =
         services.iter().flat_map(|service| service.end_all()).map(|live| live.record()).collect();
-    for service in &services {
+    for (service, undelivered) in services.iter().zip(undelivered) {
         service.close().await;
+        service.blocking(move |service| service.repository.release(&undelivered)).await;
     }
     let mut going_on = Vec::new();
     for service in &services {

@@ -224,6 +224,12 @@ impl Conversations {
         view.close()
     }
 
+    /// Closes every view. Returns their undelivered deliveries.
+    pub(in super::super) fn close_all(&self) -> Vec<String> {
+        let open = std::mem::take(&mut *self.open.lock());
+        open.into_values().flat_map(|view| view.close()).collect()
+    }
+
     pub(in super::super) fn get(&self, session: &str) -> Option<Arc<ConversationView>> {
         self.open.lock().get(session).cloned()
     }
@@ -342,6 +348,24 @@ mod tests {
         conversations.close(&new);
         assert!(!conversations.is_open("s") && conversations.any().is_none());
         assert!(conversations.ever_open().contains("s"), "what it has left may be looked for");
+    }
+
+    #[test]
+    fn a_process_that_leaves_closes_all_and_gives_back_what_was_not_delivered() {
+        let conversations = Conversations::default();
+        let view = view();
+        conversations.open(&view);
+        let delivery = |id: &str| Delivery {
+            id: id.to_owned(),
+            session: "s".to_owned(),
+            key: "k".to_owned(),
+            body: "{}".to_owned(),
+            created_ms: 0,
+        };
+        assert!(conversations.hand_over("s", Some(delivery("early"))).is_none());
+        assert_eq!(conversations.close_all(), ["early"]);
+        assert!(view.outbox.is_closed() && conversations.any().is_none());
+        assert!(conversations.hand_over("s", Some(delivery("late"))).is_some(), "nobody hears of it");
     }
 
     #[test]
