@@ -2,6 +2,8 @@
 //! answer is sent like any other message. Its child is scripted.
 #![cfg(target_os = "linux")]
 
+#[path = "support/call.rs"]
+mod call;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "only the waiting is used here")]
 mod pids;
@@ -19,17 +21,17 @@ use pi_subagent_native::orchestrate::background::{
     KnownDeliveries, Listener, Receipt, SessionAnswer, SpawnRequest, background, close_conversation,
     mark_delivered, open_conversation, parse_call, spawn, until_settled_or_asked, use_session_tool,
 };
-use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, single};
+use pi_subagent_native::orchestrate::{Call, HandOver, single};
 use pi_subagent_native::present::{Clock, list_report};
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{
-    Answer, BoxFuture, ChildQuestion, Control, Host, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec,
+    Answer, BoxFuture, ChildQuestion, Host, HostCallbacks, HostContext, RunOverrides, RunSpec,
 };
 use pids::eventually;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
@@ -320,16 +322,7 @@ async fn a_call_that_is_moved_to_the_background_asks_the_conversation_from_then_
         overrides: RunOverrides::default(),
     };
     let hand_over = HandOver::default();
-    let call = Call {
-        id: RunId::draw(),
-        callbacks: Arc::new(User::default()),
-        control: Control::default(),
-        updates: watch::channel(None).0,
-        host_id: None,
-        order: CallOrder::now(),
-        hand_over: hand_over.clone(),
-        ends_with: Cancel::new(),
-    };
+    let call = Call { hand_over: hand_over.clone(), ..call::call(Arc::new(User::default())) };
     let call = tokio::spawn(single(spec, call));
     scene.until_file("heard").await;
     let moved = timeout(PATIENCE, hand_over.request()).await.expect("an answer").expect("it is handed over");

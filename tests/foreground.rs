@@ -1,6 +1,8 @@
 //! Runs that a call waits for, as their conversation shows and reaches them. Their children are scripted.
 #![cfg(target_os = "linux")]
 
+#[path = "support/call.rs"]
+mod call;
 #[path = "support/ear.rs"]
 mod ear;
 #[path = "support/pids.rs"]
@@ -18,14 +20,13 @@ use pi_subagent_native::orchestrate::background::{
     BackgroundEvent, BackgroundRun, BackgroundService, ConversationScope, KnownDeliveries, background,
     close_conversation, commands, open_conversation, send, stop, until_settled,
 };
-use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, TaskSpec, TasksSpec, parallel};
+use pi_subagent_native::orchestrate::{TaskSpec, TasksSpec, parallel};
 use pi_subagent_native::process::Cancel;
-use pi_subagent_native::run::{Control, Host, HostContext, RunId, RunOutcome, RunState, ToolResult};
+use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunState, ToolResult};
 use pids::eventually;
 use serde_json::json;
 use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -63,16 +64,7 @@ impl Scene {
             cwd: self.root.path().join("project"),
             context: self.context(),
         };
-        let call = Call {
-            id: RunId::draw(),
-            callbacks: Arc::new(User::default()),
-            control: Control::default(),
-            updates: watch::channel(None).0,
-            host_id: None,
-            order: CallOrder::now(),
-            hand_over: HandOver::default(),
-            ends_with: Cancel::new(),
-        };
+        let call = call::call(Arc::new(User::default()));
         tokio::spawn(parallel(spec, call))
     }
 

@@ -1,6 +1,8 @@
 //! Calls that are handed over: their runs go on in the background. Their children are scripted.
 #![cfg(target_os = "linux")]
 
+#[path = "support/call.rs"]
+mod call;
 #[path = "support/ear.rs"]
 mod ear;
 #[path = "support/pids.rs"]
@@ -19,18 +21,13 @@ use pi_subagent_native::orchestrate::background::{
     Receipt, SpawnRequest, background, close_conversation, commands, mark_delivered, open_conversation,
     receipts_of, spawn, until_settled,
 };
-use pi_subagent_native::orchestrate::{
-    Call, CallOrder, HandOver, TaskSpec, TasksSpec, chain, parallel, single,
-};
+use pi_subagent_native::orchestrate::{Call, HandOver, TaskSpec, TasksSpec, chain, parallel, single};
 use pi_subagent_native::process::{Cancel, CancelReason};
-use pi_subagent_native::run::{
-    Control, Host, HostContext, RunId, RunOutcome, RunOverrides, RunSpec, ToolResult,
-};
+use pi_subagent_native::run::{Control, Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
 use pids::eventually;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -93,14 +90,9 @@ impl Scene {
 
     fn call(&self) -> Call {
         Call {
-            id: RunId::draw(),
-            callbacks: Arc::new(User::default()),
             control: Control { cancel: self.cancel.clone(), ..Control::default() },
-            updates: watch::channel(None).0,
-            host_id: None,
-            order: CallOrder::now(),
             hand_over: self.hand_over.clone(),
-            ends_with: Cancel::new(),
+            ..call::call(Arc::new(User::default()))
         }
     }
 

@@ -2,6 +2,8 @@
 //! stand-in, the children are scripted.
 #![cfg(target_os = "linux")]
 
+#[path = "support/call.rs"]
+mod call;
 #[path = "support/ear.rs"]
 mod ear;
 #[path = "support/elsewhere.rs"]
@@ -26,17 +28,15 @@ use pi_subagent_native::orchestrate::background::{
     ConversationScope, KnownDeliveries, Receipt, SpawnRequest, background, close_conversation,
     open_conversation, spawn, until_settled,
 };
-use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, TaskSpec, TasksSpec, chain, parallel};
+use pi_subagent_native::orchestrate::{Call, TaskSpec, TasksSpec, chain, parallel};
 use pi_subagent_native::present::agents_report;
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{
-    CallSettings, Control, Host, HostCapabilities, HostModel, Listing, RunId, RunOutcome, ToolResult,
-    list_agents,
+    CallSettings, Control, Host, HostCapabilities, HostModel, Listing, RunOutcome, ToolResult, list_agents,
 };
 use scene::Scene;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User};
-use tokio::sync::watch;
 use tokio::time::timeout;
 
 const ANSWERS: &str = "works; leave";
@@ -260,16 +260,7 @@ fn tasks(scene: &Scene, tasks: [&str; 2]) -> (TasksSpec, Call) {
         cwd: scene.spec.cwd.clone(),
         context: Arc::clone(&scene.spec.context),
     };
-    let call = Call {
-        id: RunId::draw(),
-        callbacks: Arc::new(User::default()),
-        control: Control::default(),
-        updates: watch::channel(None).0,
-        host_id: None,
-        order: CallOrder::now(),
-        hand_over: HandOver::default(),
-        ends_with: Cancel::new(),
-    };
+    let call = call::call(Arc::new(User::default()));
     (spec, call)
 }
 

@@ -2,6 +2,8 @@
 //! are scripted.
 #![cfg(target_os = "linux")]
 
+#[path = "support/call.rs"]
+mod call;
 #[path = "support/ear.rs"]
 mod ear;
 #[path = "support/elsewhere.rs"]
@@ -28,17 +30,16 @@ use pi_subagent_native::orchestrate::background::{
     ConversationScope, KnownDeliveries, Receipt, SpawnRequest, background, close_conversation,
     mark_delivered, open_conversation, resume, send, spawn, until_settled,
 };
-use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, single};
+use pi_subagent_native::orchestrate::{Call, HandOver, single};
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
-    Answer, ChildQuestion, Control, Host, HostContext, HostTool, RunId, RunOutcome, RunOverrides, RunSpec,
+    Answer, ChildQuestion, Control, Host, HostContext, HostTool, RunOutcome, RunOverrides, RunSpec,
     ToolResult,
 };
 use pids::eventually;
 use scene::Scene;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User};
-use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// What does not depend on the place.
@@ -406,16 +407,7 @@ async fn a_call_whose_child_runs_there_is_handed_over_and_told_once() {
             open_conversation(&service, SESSION.into(), scope, KnownDeliveries::default(), heard.clone())
                 .await;
         let hand_over = HandOver::default();
-        let call = Call {
-            id: RunId::draw(),
-            callbacks: Arc::new(User::default()),
-            control: Control::default(),
-            updates: watch::channel(None).0,
-            host_id: None,
-            order: CallOrder::now(),
-            hand_over: hand_over.clone(),
-            ends_with: Cancel::new(),
-        };
+        let call = Call { hand_over: hand_over.clone(), ..call::call(Arc::new(User::default())) };
         let spec = RunSpec { overrides: RunOverrides::default(), ..scene.spec.clone() };
         let call = tokio::spawn(single(spec, call));
         eventually("the task", || !read(&scene, "heard").is_empty()).await;

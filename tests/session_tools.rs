@@ -1,6 +1,8 @@
 //! What the model of a conversation can ask about its runs, and do with them. Their children are scripted.
 #![cfg(target_os = "linux")]
 
+#[path = "support/call.rs"]
+mod call;
 #[path = "support/ear.rs"]
 mod ear;
 #[path = "support/hidden.rs"]
@@ -21,14 +23,13 @@ use pi_subagent_native::orchestrate::background::{
     SpawnRequest, background, close_conversation, commands, mark_delivered, open_conversation, parse_call,
     spawn, until_settled, use_session_tool,
 };
-use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, single};
+use pi_subagent_native::orchestrate::single;
 use pi_subagent_native::process::{Cancel, CancelReason};
-use pi_subagent_native::run::{Control, Host, HostContext, RunId, RunOverrides, RunSpec, ToolResult};
+use pi_subagent_native::run::{Host, HostContext, RunOverrides, RunSpec, ToolResult};
 use pids::eventually;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
-use tokio::sync::watch;
 use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
@@ -102,16 +103,7 @@ impl Scene {
             siblings: 1,
             overrides,
         };
-        let call = Call {
-            id: RunId::draw(),
-            callbacks: Arc::new(User::default()),
-            control: Control::default(),
-            updates: watch::channel(None).0,
-            host_id: None,
-            order: CallOrder::now(),
-            hand_over: HandOver::default(),
-            ends_with: Cancel::new(),
-        };
+        let call = call::call(Arc::new(User::default()));
         timeout(PATIENCE, single(spec, call)).await.expect("it ends")
     }
 

@@ -1,6 +1,8 @@
 //! One call, one reading of the configuration: whoever edits the files meanwhile changes the next call.
 #![cfg(unix)]
 
+#[path = "support/call.rs"]
+mod call;
 #[path = "support/stage.rs"]
 mod stage;
 
@@ -13,13 +15,12 @@ use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, ConversationScope, KnownDeliveries, Listener, Receipt, SpawnRequest, background,
     close_conversation, open_conversation, spawn, until_settled,
 };
-use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver, TaskSpec, TasksSpec, chain, parallel};
+use pi_subagent_native::orchestrate::{TaskSpec, TasksSpec, chain, parallel};
 use pi_subagent_native::process::{Cancel, CancelReason};
-use pi_subagent_native::run::{Control, Host, HostContext, RunId, RunOutcome};
+use pi_subagent_native::run::{Host, HostContext, RunOutcome};
 use serde_json::json;
 use stage::{PATIENCE, User, context, stage};
 use tempfile::TempDir;
-use tokio::sync::watch;
 use tokio::time::timeout;
 
 const BEFORE: &str = "value-that-was-there-before";
@@ -80,16 +81,7 @@ async fn an_edit_while_a_person_is_asked_does_not_reach_the_runs_of_the_call() {
         let (root, cwd, context) = scene();
         let task = TaskSpec { agent: "local".into(), cwd: None, task: "look around".into() };
         let spec = TasksSpec { tasks: vec![task; tasks], cwd, context };
-        let call = Call {
-            id: RunId::draw(),
-            callbacks: editor(root.path()),
-            control: Control::default(),
-            updates: watch::channel(None).0,
-            host_id: None,
-            order: CallOrder::now(),
-            hand_over: HandOver::default(),
-            ends_with: Cancel::new(),
-        };
+        let call = call::call(editor(root.path()));
         let result = timeout(PATIENCE, parallel(spec, call)).await.expect("the runs end");
         assert_eq!(given(root.path()), vec![BEFORE; tasks], "{}", result.text);
         let whole = format!("{result:?}");
@@ -141,16 +133,7 @@ fn an_abort_does_not_wait_for_the_configuration() {
         let (_root, cwd, context) = scene();
         let task = TaskSpec { agent: "local".into(), cwd: None, task: asked.into() };
         let spec = TasksSpec { tasks: vec![task; tasks.max(1)], cwd, context };
-        let call = Call {
-            id: RunId::draw(),
-            callbacks: Arc::new(User::default()),
-            control: Control::default(),
-            updates: watch::channel(None).0,
-            host_id: None,
-            order: CallOrder::now(),
-            hand_over: HandOver::default(),
-            ends_with: Cancel::new(),
-        };
+        let call = call::call(Arc::new(User::default()));
         call.control.cancel.cancel(CancelReason::Shutdown);
         let result = runtime.block_on(async {
             let run = async { if is_chain { chain(spec, call).await } else { parallel(spec, call).await } };

@@ -2,6 +2,8 @@
 //! a trace where none comes. The children are scripted.
 #![cfg(target_os = "linux")]
 
+#[path = "support/call.rs"]
+mod call;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "nobody counts processes here")]
 mod pids;
@@ -15,19 +17,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagent_native::files::layout;
-use pi_subagent_native::orchestrate::{
-    Call, CallOrder, EarlyCall, HandOver, TaskSpec, TasksSpec, end_spares, parallel, single,
-};
-use pi_subagent_native::process::{Cancel, CancelReason};
-use pi_subagent_native::run::{
-    Control, HostContext, RunId, RunOutcome, RunOverrides, RunSpec, Timeout, ToolResult,
-};
+use pi_subagent_native::orchestrate::{Call, EarlyCall, TaskSpec, TasksSpec, end_spares, parallel, single};
+use pi_subagent_native::process::CancelReason;
+use pi_subagent_native::run::{Control, HostContext, RunOutcome, RunOverrides, RunSpec, Timeout, ToolResult};
 use pids::{Pids, eventually};
 use serde_json::{Value, json};
 use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
-use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// Says at once that it is up, and with its answer who it is.
@@ -142,16 +139,7 @@ impl Scene {
 }
 
 fn call(control: Control) -> Call {
-    Call {
-        id: RunId::draw(),
-        callbacks: Arc::new(User::default()),
-        control,
-        updates: watch::channel(None).0,
-        host_id: None,
-        order: CallOrder::now(),
-        hand_over: HandOver::default(),
-        ends_with: Cancel::new(),
-    }
+    Call { control, ..call::call(Arc::new(User::default())) }
 }
 
 /// The child that has given this result.

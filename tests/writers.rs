@@ -4,6 +4,8 @@
 #[path = "support/actor.rs"]
 #[expect(dead_code, reason = "only starting and ending it is used here")]
 mod actor;
+#[path = "support/call.rs"]
+mod call;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "only the waiting is used here")]
 mod pids;
@@ -21,13 +23,9 @@ use std::time::{Duration, Instant};
 
 use actor::Actor;
 use pi_subagent_native::orchestrate::background::{Receipt, SpawnRequest, background, spawn};
-use pi_subagent_native::orchestrate::{
-    Call, CallOrder, EarlyCall, HandOver, TaskSpec, TasksSpec, chain, parallel, single,
-};
+use pi_subagent_native::orchestrate::{Call, EarlyCall, TaskSpec, TasksSpec, chain, parallel, single};
 use pi_subagent_native::process::{Cancel, CancelReason};
-use pi_subagent_native::run::{
-    Control, Host, HostContext, RunId, RunOutcome, RunOverrides, RunSpec, ToolResult,
-};
+use pi_subagent_native::run::{Control, Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
 use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
 use pids::eventually;
 use serde_json::{Value, json};
@@ -97,14 +95,9 @@ fn context(root: &Path, config: &Value, writes: Option<&str>) -> Arc<HostContext
 fn call(cancel: &Cancel) -> (Call, watch::Receiver<Option<ToolResult>>) {
     let (updates, seen) = watch::channel(None);
     let call = Call {
-        id: RunId::draw(),
-        callbacks: Arc::new(User::default()),
         control: Control { cancel: cancel.clone(), ..Control::default() },
         updates,
-        host_id: None,
-        order: CallOrder::now(),
-        hand_over: HandOver::default(),
-        ends_with: Cancel::new(),
+        ..call::call(Arc::new(User::default()))
     };
     (call, seen)
 }
