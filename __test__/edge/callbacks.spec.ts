@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
 import type { ConfirmRequest, ToolResult } from "../../index.js";
+import { slower } from "../support/machine.ts";
 import { host } from "./host.ts";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
@@ -102,8 +103,8 @@ describe("updates", () => {
 
 	for (const [label, ms, fits] of [
 		["at once", 0, (updates: number) => updates === 1],
-		["while the run goes on", 200, (updates: number) => updates > 1],
-		["after its end", 3_000, (updates: number) => updates > 1],
+		["while the run goes on", 200 * slower, (updates: number) => updates > 1],
+		["after its end", 3_000 * slower, (updates: number) => updates > 1],
 	] as const) {
 		it(`that reject ${label} end no run and no host`, async (t) => {
 			const { code, signal, stdout, stderr } = await host(new Scene(t, talks), "rejects.mjs", [String(ms)]);
@@ -152,7 +153,7 @@ describe("updates", () => {
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
 		assert.ok(calls <= took / 300 + 1, `${calls} calls in ${took} ms`);
 		const spoken = Number(BigInt(scene.read("spoken").trim()) / 1_000_000n) - started;
-		assert.ok(took - spoken < 10_000, `the result came ${took - spoken} ms after the child had spoken`);
+		assert.ok(took - spoken < 10_000 * slower, `the result came ${took - spoken} ms after the child had spoken`);
 	});
 
 	for (const ms of [300, 1500]) {
