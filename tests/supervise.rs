@@ -405,11 +405,22 @@ async fn a_gibibyte_of_complaints_is_folded() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pipe_held_out_of_reach_is_not_awaited_for_ever() {
-    let (ended, seen) = Case::new("escapes", &[]).drain(200).run().await;
+    for name in ["escapes", "trickles"] {
+        let (ended, seen) = Case::new(name, &[]).drain(200).run().await;
+        assert_eq!(words(&ended), "exited 0", "{name}");
+        assert!(!ended.complete, "{name}");
+        assert_eq!(seen.pids.kill(), 1, "the stray of `{name}` still held the pipe");
+        seen.pids.gone(name).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_child_has_written_is_read_however_long_that_takes() {
+    // The child is gone long before a busy host has read what lies in the pipe.
+    let (ended, seen) = Case::new("says_much", &[]).observed_slowly(40).drain(1).run().await;
     assert_eq!(words(&ended), "exited 0");
-    assert!(!ended.complete);
-    assert_eq!(seen.pids.kill(), 1, "the stray still held the pipe");
-    seen.pids.gone("escapes").await;
+    assert!(ended.complete, "{} bytes", seen.bytes);
+    assert_eq!(seen.bytes, 600_000 + "\nlast\n".len());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -6,10 +6,13 @@ use std::time::{Duration, Instant};
 
 use tokio::select;
 use tokio::sync::Notify;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::idle_timer::{Activity, IdleTimer};
-use super::streams::Streams;
+use super::streams::{PIPE_BYTES, Streams};
+
+/// How long all reads together wait for what is in a pipe already: until the runtime has noticed it.
+const NOTHING_LEFT: Duration = Duration::from_millis(20);
 
 /// Reads a child's standard output as it arrives.
 pub trait Observer: Send {
@@ -73,16 +76,34 @@ impl Intake<'_> {
         while !self.idle_timer.is_settled() && self.read_or(ended.as_mut()).await.is_none() {}
     }
 
-    /// Reads to the end of the output, for at most `bound`. Returns whether it got there.
+    /// Reads to the end of the output. Returns whether it got there: after `bound`, which is for a process that was left
+    /// behind and holds the pipe, only what the pipe contains by then is read.
     pub(super) async fn drain(&mut self, bound: Duration) -> bool {
         self.streams.close_stdin();
         let mut bound = pin!(sleep(bound));
         while !self.streams.is_done() {
             if self.read_or(bound.as_mut()).await.is_some() {
-                return false;
+                return self.read_rest().await;
             }
         }
         true
+    }
+
+    /// Reads what the pipe contains: on a busy machine the last words of a child that has exited. What fills it again
+    /// meanwhile is left.
+    async fn read_rest(&mut self) -> bool {
+        let (mut left, mut patience) = (PIPE_BYTES, NOTHING_LEFT);
+        while !self.streams.is_done() && left > 0 {
+            let since = Instant::now();
+            // What is there is read also with no patience left.
+            let Ok(more) = timeout(patience, self.streams.next()).await else { return false };
+            patience = patience.saturating_sub(since.elapsed());
+            if more {
+                left = left.saturating_sub(self.streams.chunk().len());
+                self.observe();
+            }
+        }
+        self.streams.is_done()
     }
 
     /// Reads once, or returns the value of `event` if that comes first. Waits for the event when there is nothing to

@@ -16,6 +16,9 @@ use crate::text::json::unescape::LossyUtf8;
 /// The default capacity of a pipe, in bytes; larger reads gained nothing.
 const READ_BYTES: usize = 64 * 1024;
 
+/// The capacity that is asked for: the most that Linux grants an unprivileged user by default. Elsewhere a pipe has less.
+pub(super) const PIPE_BYTES: usize = 1024 * 1024;
+
 /// Bytes kept of standard error, half of them from each end: enough for a complaint at start-up and for the stack
 /// trace at the end.
 const STDERR_BYTES: usize = 32 * 1024;
@@ -46,7 +49,7 @@ impl Pipes {
     /// Takes the output pipes of `child`: the child itself, or the warden that shares its output with the child.
     pub(super) fn new(stdin: process::ChildStdin, child: &mut process::Child) -> Self {
         let stdout = child.stdout.take().expect(PIPED);
-        platform::widen(&stdout);
+        platform::widen(&stdout, PIPE_BYTES);
         Self { stdin, stdout, stderr: child.stderr.take().expect(PIPED) }
     }
 }

@@ -40,7 +40,8 @@ pub struct SuperviseLimits {
     pub grace: Duration,
     /// How long the child may stay once its work is settled.
     pub linger: Duration,
-    /// How long output is read after the child has exited, in case another process holds its pipes open.
+    /// How long the end of its output is waited for after the child has exited, in case another process holds its pipes
+    /// open. What they contain by then is read, however long that takes.
     pub drain: Duration,
     /// How long a child may take to leave by itself, after it was told to stop and its input has ended, before it is asked to
     /// by a signal. For one that has something to hand over, which a signal would lose.
@@ -150,8 +151,8 @@ impl Started {
     /// The first of these stops the run: `cancel`, the hard limit, silence, lingering after the work was settled, or
     /// the child's own exit. Settled work ends the input, which tells the child to exit. A child that does not exit
     /// by itself is first interrupted, if the observer can do that; then the whole tree is asked to exit, and killed
-    /// `limits.grace` after the first request. Meanwhile output keeps reaching the observer, until it ends or until
-    /// `limits.drain` after the exit. A hard limit reached after the work was settled only cuts the stay short; a
+    /// `limits.grace` after the first request. Meanwhile output keeps reaching the observer, until it ends or no
+    /// more of it has come `limits.drain` after the exit. A hard limit reached after the work was settled only cuts the stay short; a
     /// cancel counts as a cancel until the end.
     ///
     /// Dropping the future kills the whole tree. Memory does not grow with what the child writes: of standard error

@@ -30,14 +30,12 @@ pub(in crate::process) fn lead_own_group(command: &mut Command) {
 /// Enlarges a pipe, so that a child that writes much can go on while its output is read: fewer context switches. If
 /// the system refuses (the pipes of a user share a quota), the pipe stays as it is.
 #[cfg(target_os = "linux")]
-pub(in crate::process) fn widen(pipe: &impl AsFd) {
-    /// The most that an unprivileged user may ask for by default.
-    const PIPE_BYTES: usize = 1024 * 1024;
-    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
+pub(in crate::process) fn widen(pipe: &impl AsFd, bytes: usize) {
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, bytes);
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(in crate::process) fn widen(_pipe: &impl AsFd) {}
+pub(in crate::process) fn widen(_pipe: &impl AsFd, _bytes: usize) {}
 
 /// A child and the process group that it leads.
 ///

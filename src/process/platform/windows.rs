@@ -16,7 +16,7 @@ const POLL: Duration = Duration::from_millis(10);
 
 pub(in crate::process) fn lead_own_group(_command: &mut Command) {}
 
-pub(in crate::process) fn widen<T>(_pipe: &T) {}
+pub(in crate::process) fn widen<T>(_pipe: &T, _bytes: usize) {}
 
 /// A child. Its open handle reserves its process id, so a kill cannot hit another process.
 pub(in crate::process) struct Group {

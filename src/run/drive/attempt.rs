@@ -33,7 +33,7 @@ const LINGER: Duration = Duration::from_secs(2);
 const LINGER_ELSEWHERE: Duration = Duration::from_secs(10);
 /// How long one elsewhere with a private tree may take to bring back what it did, after it was ended. The caller is waiting.
 const BRINGING_BACK: Duration = Duration::from_secs(20);
-/// How long to read output after the child has exited, when a process that it left behind still holds the pipe.
+/// How long to wait for the end of the output after the child has exited, when a process that it left behind holds the pipe.
 const DRAIN: Duration = Duration::from_secs(1);
 
 impl ActiveRun<'_> {
