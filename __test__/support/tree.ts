@@ -1,6 +1,6 @@
 /** Process trees that are hard to end (`programs/tree.bash`), and who of them is left. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -41,6 +41,11 @@ const looks = 5;
 export class Tree {
 	readonly folder: string;
 	readonly #mark: string;
+	/**
+	 * The pid namespaces that it was seen in. Every child in a namespace of its own has the same few numbers, and some start in
+	 * the same tick: only in these does a number with a start time say who it is.
+	 */
+	readonly #namespaces = new Set<string>();
 
 	/** The folder is made when it is not there; `mark` is that of the environment that the tree is started with. */
 	constructor(folder: string, mark: string) {
@@ -61,6 +66,8 @@ export class Tree {
 			if (performance.now() > deadline) throw new Error(`the tree is not up within ${limitMs} ms`);
 			await delay(lookEveryMs);
 		}
+		// Where it is can be seen only while it is there.
+		this.left();
 	}
 
 	/** The process id of a kind that is there. In a pid namespace the victims themselves know only another. */
@@ -72,7 +79,10 @@ export class Tree {
 
 	/** Who is there now, by either way. It can miss one that forks and leaves all the time. */
 	left(): Left[] {
-		const found = new Map(survivors(this.#mark).map(({ pid, command }) => [pid, kindIn(command)]));
+		const marked = survivors(this.#mark);
+		for (const { pid } of marked) this.#namespaces.add(namespaceOf(pid));
+		this.#namespaces.delete("");
+		const found = new Map(marked.map(({ pid, command }) => [pid, kindIn(command)]));
 		const victims = this.#victims();
 		const known = new Map(victims.map((victim) => [`${victim.pid} ${victim.started}`, victim.kind]));
 		for (const name of readdirSync("/proc")) {
@@ -81,7 +91,7 @@ export class Tree {
 			const kind = identities(name)
 				.map((identity) => known.get(identity))
 				.find((kind) => kind !== undefined);
-			if (kind !== undefined) found.set(Number(name), kind);
+			if (kind !== undefined && !this.#isElsewhere(name)) found.set(Number(name), kind);
 		}
 		// Whoever has listed itself meanwhile was there, even if it is somebody else by now.
 		for (const { pid, kind } of this.#victims().slice(victims.length)) found.set(pid, kind);
@@ -135,6 +145,11 @@ export class Tree {
 		}
 	}
 
+	#isElsewhere(pid: string): boolean {
+		const namespace = namespaceOf(pid);
+		return namespace !== "" && this.#namespaces.size > 0 && !this.#namespaces.has(namespace);
+	}
+
 	#victims(): { kind: string; pid: number; started: string }[] {
 		const lines = readOrEmpty(join(this.folder, "victims")).split("\n").slice(0, -1);
 		return lines.map((line) => {
@@ -155,6 +170,15 @@ function identities(pid: string): string[] {
 	if (stat === "" || fields[0] === "Z" || fields[0] === "X") return [];
 	const ids = /^NSpid:\s+(.*)$/m.exec(readOrEmpty(`/proc/${pid}/status`))?.[1] ?? pid;
 	return ids.split(/\s+/).map((id) => `${id} ${fields[19]}`);
+}
+
+/** The pid namespace that a process is in; empty when it is gone or does not say. */
+function namespaceOf(pid: number | string): string {
+	try {
+		return readlinkSync(`/proc/${pid}/ns/pid`);
+	} catch {
+		return "";
+	}
 }
 
 /** What a process that has not listed itself yet is going to say, or else its command line. */

@@ -1,0 +1,46 @@
+/** What tests take for a process of their tree. */
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { markVariable } from "./survivors.ts";
+import { Tree } from "./tree.ts";
+import { allows } from "./warden.ts";
+
+/** When a process began, in ticks, as victims list it. */
+function startOf(pid: number): string {
+	const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+	return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+}
+
+test("a process of another pid namespace with the number and the start of a victim is none", async (t) => {
+	if (process.platform !== "linux" || !allows("pid-ns")) return t.skip("no pid namespaces here");
+	const root = mkdtempSync(join(tmpdir(), "psn-tree-"));
+	const tree = new Tree(join(root, "tree"), root);
+	const env = { ...process.env, [markVariable]: root };
+	const own = spawn("sh", ["-c", `${Tree.script(tree.folder, ["plain"])}\nwait`], { env, stdio: "ignore" });
+	const user = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
+	const words = [...user, "--pid", "--fork", "--kill-child", "sh", "-c", "echo $$; exec sleep 60"];
+	const stranger = spawn("unshare", words, { stdio: ["ignore", "pipe", "ignore"] });
+	try {
+		const [said] = await once(stranger.stdout, "data");
+		assert.equal(String(said), "1\n", "its number there");
+		const children = readFileSync(`/proc/${stranger.pid}/task/${stranger.pid}/children`, "utf8");
+		const pid = Number(children.trim());
+		await tree.up();
+		const there = tree.left().length;
+		appendFileSync(join(tree.folder, "victims"), `bare 1 ${startOf(pid)}\n`);
+		assert.ok(!tree.left().some((left) => left.pid === pid), "it would be ended with the tree");
+		assert.equal(tree.left().length, there);
+	} finally {
+		stranger.kill("SIGKILL");
+		await tree.end();
+		own.kill("SIGKILL");
+		rmSync(root, { recursive: true, force: true });
+	}
+});
