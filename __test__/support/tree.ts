@@ -161,9 +161,9 @@ export class Tree {
 
 /**
  * The process ids under which a live process may have listed itself (inside a pid namespace it has another), each with
- * its start time.
+ * its start time; the innermost last.
  */
-function identities(pid: string): string[] {
+export function identities(pid: string): string[] {
 	const stat = readOrEmpty(`/proc/${pid}/stat`);
 	// What follows the last parenthesis begins with field 3, the state; the start is field 22.
 	const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

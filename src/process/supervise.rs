@@ -151,9 +151,9 @@ impl Started {
     /// The first of these stops the run: `cancel`, the hard limit, silence, lingering after the work was settled, or
     /// the child's own exit. Settled work ends the input, which tells the child to exit. A child that does not exit
     /// by itself is first interrupted, if the observer can do that; then the whole tree is asked to exit, and killed
-    /// `limits.grace` after the first request. Meanwhile output keeps reaching the observer, until it ends or no
-    /// more of it has come `limits.drain` after the exit. A hard limit reached after the work was settled only cuts the stay short; a
-    /// cancel counts as a cancel until the end.
+    /// `limits.grace` after the first request. Meanwhile output keeps reaching the observer, until it ends or,
+    /// `limits.drain` after the exit, what the pipes contain is read. A hard limit reached after the work was settled only
+    /// cuts the stay short; a cancel counts as a cancel until the end.
     ///
     /// Dropping the future kills the whole tree. Memory does not grow with what the child writes: of standard error
     /// only the head and the tail are kept. Needs a tokio runtime with time and IO enabled.

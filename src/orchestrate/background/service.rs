@@ -72,7 +72,7 @@ pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
 /// Ends all background runs of this process because the process is ending, and waits until their ends are stored. Returns
 /// what to tell the user of them, and of those that go on without this process.
 ///
-/// Its conversations are closed first: a session that is being left takes no result, and the next process to open it does.
+/// Its conversations are closed first: a result is not for a session that is being left, but waits for its next opening.
 pub async fn close_all() -> Option<String> {
     let services: Vec<_> = SERVICES.lock().values().cloned().collect();
     let undelivered: Vec<_> = services.iter().map(|service| service.conversations.close_all()).collect();
