@@ -5,19 +5,22 @@
 mod fixture;
 #[path = "support/pids.rs"]
 mod pids;
+#[path = "support/warden.rs"]
+mod warden;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use fixture::fixture;
 use pi_subagent_native::process::{
-    Activity, Cancel, CancelReason, ChildCommand, Input, Observer, Outcome, SpawnError, SuperviseLimits,
-    Supervised, exit_code, exit_signal, supervise,
+    Activity, Cancel, CancelReason, ChildCommand, Guardian, Input, Observer, Options, Outcome, SpawnError,
+    SuperviseLimits, Supervised, exit_code, exit_signal, start, supervise,
 };
 use pids::{Pids, eventually};
 use tokio::runtime;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
+use warden::warden;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -379,6 +382,29 @@ async fn a_run_dropped_while_it_starts_leaves_nothing() {
         quiet == 50
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_that_is_cancelled_has_left_nothing_when_it_says_so() {
+    let mark = format!("MARK={}-{}", std::process::id(), line!());
+    let mut never_started = 0;
+    for round in 0..100 {
+        let mut command = fixture("silent", &[]);
+        command.env.push(("MARK".into(), mark.trim_start_matches("MARK=").into()));
+        command.guardian = Some(Guardian { program: warden(), options: Options::default() });
+        let cancel = Cancel::new();
+        let cancelling = async {
+            tokio::time::sleep(Duration::from_micros(100 * round)).await;
+            cancel.cancel(CancelReason::Dropped);
+        };
+        let (started, ()) = tokio::join!(start(command, &cancel), cancelling);
+        match started.expect("it can be started") {
+            Some(started) => started.discard().await,
+            None => never_started += 1,
+        }
+        assert!(!is_marked_process_there(&mark), "round {round}");
+    }
+    assert!(never_started > 0, "each was quicker than its cancel");
 }
 
 fn is_marked_process_there(mark: &str) -> bool {

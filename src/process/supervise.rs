@@ -87,23 +87,22 @@ pub async fn start(command: ChildCommand, cancel: &Cancel) -> Result<Option<Star
         return Ok(None);
     }
     let program = command.program.clone();
-    let mut spawned = pin!(ProcessTree::spawn(command));
-    let (tree, pipes) = select! {
+    let mut starting = pin!(async {
+        let (tree, pipes) = ProcessTree::spawn(command).await?;
+        Ok(Started { clean_up: Some(tree.clean_up()), tree, pipes, program, since })
+    });
+    select! {
         biased;
         _ = cancel.cancelled() => {
-            // The start cannot be aborted, so the child is killed as soon as it exists.
-            if let Ok(Ok((tree, _))) = timeout(START_WAIT, spawned).await {
-                // The caller, who does not hear of it, removes its files.
-                drop(tree.clean_up());
-                tree.kill();
-                tree.cleared().await;
+            // The start cannot be aborted, so the child is killed as soon as it exists. The caller, who does not hear of
+            // it, removes its files.
+            if let Ok(Ok(started)) = timeout(START_WAIT, starting).await {
+                Box::pin(started.discard()).await;
             }
-            return Ok(None);
+            Ok(None)
         }
-        spawned = &mut spawned => spawned?,
-    };
-    let clean_up = Some(tree.clean_up());
-    Ok(Some(Started { tree, clean_up, pipes, program, since }))
+        started = &mut starting => started.map(Some),
+    }
 }
 
 /// Starts a program, feeds its output to `observer`, and returns once the whole tree has ended: [`start`] and
