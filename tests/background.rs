@@ -629,7 +629,9 @@ async fn a_run_is_live_until_its_end_is_stored() {
     let mut closing = tokio::spawn(async move { service.close().await });
     scene.until_writing(&conversation).await;
     // Nothing can be seen of a task that waits but that it does not end.
-    timeout(MOMENT, &mut closing).await.expect_err("its end is not kept yet");
+    timeout(10 * MOMENT, &mut closing).await.expect_err("its end is not kept yet");
+    let known = scene.service.runs(Some(SESSION.into())).await;
+    assert!(known[0].is_live(), "an end that is told before it is kept is lost if this process is killed");
     database.execute_batch("COMMIT").expect("it is ours");
     closing.await.expect("no panic");
     let kept: (bool, i64) = database

@@ -23,7 +23,9 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::orchestrate::{TaskSpec, TasksSpec, parallel};
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunState, ToolResult};
+use pi_subagent_native::store::attach;
 use pids::eventually;
+use rusqlite::Connection;
 use serde_json::json;
 use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
@@ -117,6 +119,29 @@ async fn one_task_of_a_call_is_stopped_and_another_is_sent_a_message() {
         let heading = format!("[{number}/2] explorer {mark} · run {} · {}\n", run.run_id, run.task);
         assert!(result.text.contains(&heading), "{}", result.text);
     }
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_nothing_but_the_disk_has_no_place_in_the_queue() {
+    let scene = Scene::new();
+    let agent_dir = scene.root.path().join("agent");
+    attach(&agent_dir).store.expect("a store");
+    let database = Connection::open(agent_dir.join("subagents/runs.db")).expect("a database");
+    database.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    let call = scene.call();
+    let listed = async { while scene.runs().await.len() < 2 {} };
+    timeout(PATIENCE, listed).await.expect("both are listed");
+    // Longer than a wait takes to be shown. Nothing but time shows that it is not.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    for run in scene.runs().await {
+        assert_eq!((run.progress.state, run.progress.position), (RunState::Queued, None));
+    }
+    database.execute_batch("ROLLBACK").expect("it is ours");
+    for run in scene.working().await {
+        stop(&scene.service, &run).await.expect("it works");
+    }
+    let result = timeout(PATIENCE, call).await.expect("both are over").expect("no panic");
+    assert_eq!(outcomes(&result), [RunOutcome::Aborted, RunOutcome::Aborted]);
 }
 
 #[tokio::test]

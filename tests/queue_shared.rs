@@ -355,6 +355,7 @@ async fn runs_wait_without_a_warning_while_the_database_is_locked_briefly() {
     // Longer than one try waits.
     let early = tokio::time::timeout(Duration::from_secs(1), waiting.admitted()).await;
     assert!(early.is_err(), "nobody can have said so");
+    assert!(waiting.status().borrow().is_unanswered, "nobody is known to be before it");
     holder.execute_batch("ROLLBACK").expect("it is ours");
     assert_eq!(waiting.admitted().await.take_notice(), None);
 }

@@ -200,7 +200,7 @@ async fn admitted(
     let mut is_shown = false;
     loop {
         let seen = status.borrow_and_update().clone();
-        if is_shown && seen.position.is_some() {
+        if is_shown && seen.position.is_some() && !seen.is_unanswered {
             progress.send_replace(waiting(seen, since));
         }
         select! {
@@ -213,7 +213,7 @@ async fn admitted(
     }
 }
 
-fn waiting(WaitStatus { position, held_until, behind }: WaitStatus, since: Instant) -> Progress {
+fn waiting(WaitStatus { position, held_until, behind, .. }: WaitStatus, since: Instant) -> Progress {
     Progress {
         state: RunState::Queued,
         position,

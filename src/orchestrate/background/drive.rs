@@ -49,7 +49,7 @@ pub(super) async fn drive(
 /// Stores the end of a run, delivers it to its conversation, and removes the run from the registry.
 pub(super) async fn finish(
     service: &Arc<BackgroundService>,
-    live: &LiveRun,
+    live: &Arc<LiveRun>,
     result: &ToolResult,
     config: &Config,
     setup_notes: &[String],
@@ -61,12 +61,14 @@ pub(super) async fn finish(
     let writing = Arc::clone(&live.writing).lock_owned().await;
     // Its own conversation takes precedence over other processes that have the same conversation open.
     let is_claimed = service.conversations.is_open(&run.session);
-    let finished = run.clone();
+    let (ended, finished) = (Arc::clone(live), run.clone());
     let finish = service.blocking(move |service| {
         service.repository.finish(&finished, delivery.as_ref(), is_claimed);
         if finished.is_kept {
             service.snapshots.remove(&finished.key);
         }
+        // Only now: an end that is shown before it is stored is another one if this process is killed in between.
+        ended.change(|run| *run = finished);
         drop(writing);
         delivery
     });

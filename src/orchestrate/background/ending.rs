@@ -49,7 +49,7 @@ struct End<'a> {
 }
 
 impl Ending {
-    /// The end of a run hosted by this process. Its record is final from here on.
+    /// The end of a run hosted by this process, which stays live until that is stored.
     pub(super) fn of_result(
         live: &LiveRun,
         result: &ToolResult,
@@ -114,9 +114,7 @@ impl Ending {
             // No child can keep to itself what waits on a branch, or what runs code later.
             is_silent: is_success && says_nothing && !result.details.results.iter().any(has_to_be_told),
         };
-        let ending = Self::new(run, end, config);
-        live.change(|run| run.clone_from(&ending.run));
-        ending
+        Self::new(run, end, config)
     }
 
     /// The end of a run whose host has died, with the answer so far.
@@ -283,7 +281,7 @@ mod tests {
         let details = crate::run::RunDetails::single("1a2b3c4d");
         let refused = ToolResult { text: "no such agent".to_owned(), is_error: true, usage: None, details };
         let ending = Ending::of_result(&live, &refused, &Config::default(), None, &[]);
-        assert_eq!(ending.run, live.record());
+        assert!(!ending.run.is_live() && live.record().is_live(), "it ends when that is stored");
         assert_eq!((body(&ending).status, body(&ending).result), (BackgroundStatus::Error, None));
         assert!(ending.run.archive_at_ms.is_some(), "it is archived like any other");
     }

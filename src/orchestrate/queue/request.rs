@@ -54,7 +54,7 @@ impl PartialEq for Group {
 }
 
 /// How far a run in the queue has come.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitStatus {
     /// Its position among all that wait in this process: 1 is the first, `None` has been admitted.
     pub position: Option<usize>,
@@ -62,6 +62,9 @@ pub struct WaitStatus {
     pub held_until: Option<Instant>,
     /// The run that writes to its work tree and has to end first.
     pub behind: Option<Arc<str>>,
+    /// Whether it has a place in this process, and the store has not said yet whether the other processes leave it one. Until
+    /// then nobody is known to be before it.
+    pub is_unanswered: bool,
 }
 
 impl Request {

@@ -58,7 +58,7 @@ impl State {
     /// Takes a place at the end of the queue.
     pub(super) fn enter(&mut self, request: Request) -> (u64, watch::Receiver<WaitStatus>) {
         // Position 0 is never seen: before `Queue::enter` returns, it is a position in the queue or admission.
-        let (status, seen) = watch::channel(WaitStatus { position: Some(0), held_until: None, behind: None });
+        let (status, seen) = watch::channel(WaitStatus { position: Some(0), ..WaitStatus::default() });
         let id = self.draw();
         self.waiting.insert(id, Waiting { request, status });
         (id, seen)
@@ -197,9 +197,14 @@ impl State {
             !self.admit(*id, run)
         });
         for (index, (id, run)) in waiting.iter().enumerate() {
-            let is_placed = self.places.contains_key(id);
-            let behind = self.writer_before(&run.request).filter(|_| !is_placed).cloned();
-            run.show(|status| (status.position, status.behind) = (Some(index + 1), behind));
+            let place = self.places.get(id);
+            let is_unanswered =
+                place.and_then(|place| place.store).is_some_and(|store| !self.claims[store].has_ticket(*id));
+            let behind = self.writer_before(&run.request).filter(|_| place.is_none()).cloned();
+            run.show(|status| {
+                (status.position, status.behind, status.is_unanswered) =
+                    (Some(index + 1), behind, is_unanswered);
+            });
         }
         self.waiting = waiting;
         self.evict(self.wanted_early_places(), |_| true);
@@ -263,7 +268,7 @@ impl State {
             return false;
         }
         place.notice = run.request.per_user.as_ref().and_then(|_| self.notice.take());
-        run.show(|status| *status = WaitStatus { position: None, held_until: None, behind: None });
+        run.show(|status| *status = WaitStatus::default());
         true
     }
 
