@@ -3,20 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { piVersions, runJson, runPrint, Stage, startRpc, startTui, type Tui } from "../support/pi.ts";
-
-/** Types the command until pi offers it: what is typed before pi has loaded its commands is not completed. */
-async function typeCommand(tui: Tui): Promise<void> {
-	for (let left = 5; ; left--) {
-		await tui.type("/sub");
-		await tui.waitFor("/sub");
-		await tui.type("agents");
-		const offered = await tui.waitFor("→ subagents", 2_000).catch((error: unknown) => error);
-		if (typeof offered === "string") return;
-		if (left === 0) throw offered;
-		await tui.press("C-u");
-	}
-}
+import { piVersions, runJson, runPrint, Stage, startRpc, startTui } from "../support/pi.ts";
 
 for (const version of piVersions) {
 	describe(`/subagents in pi ${version}`, () => {
@@ -91,7 +78,7 @@ for (const version of piVersions) {
 		test("the terminal: completed with Tab, drawn in the transcript, kept in a narrow window", async () => {
 			const tui = await startTui(stage.world, { rows: 50 });
 			await tui.waitFor("scripted-model");
-			await typeCommand(tui);
+			await tui.typeCommand("subagents");
 			await tui.type(" ");
 			const list = await tui.waitFor(/list \[all\] +this session's[\s\S]*stop <id\|#\|all> +ends a run/);
 			assert.ok(list.split("\n").every((line) => line.length <= 120));

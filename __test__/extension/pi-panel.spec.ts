@@ -40,10 +40,8 @@ export default function (pi) {
 }
 `;
 
-/** Opens the panel. What is typed before pi completes the command would be taken for a prompt. */
 async function openPanel(tui: Tui): Promise<void> {
-	await tui.type("/subagents");
-	await tui.waitFor("→ subagents");
+	await tui.typeCommand("subagents");
 	await tui.press("Enter");
 	await tui.waitFor(isOpen);
 }

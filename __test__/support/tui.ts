@@ -68,6 +68,22 @@ export class Tui {
 		await this.#tmux("send-keys", "-l", "--", text);
 	}
 
+	/**
+	 * Types a command until pi offers to complete it. What is typed before pi has loaded its commands, as while a session is
+	 * opened, is not completed, and would be taken for a prompt.
+	 */
+	async typeCommand(name: string): Promise<void> {
+		for (let left = 5; ; left--) {
+			await this.type(`/${name.slice(0, 3)}`);
+			await this.waitFor(`/${name.slice(0, 3)}`);
+			await this.type(name.slice(3));
+			const offered = await this.waitFor(`→ ${name}`, 2_000).catch((error: unknown) => error);
+			if (typeof offered === "string") return;
+			if (left === 0) throw offered;
+			await this.press("C-u");
+		}
+	}
+
 	/** Presses keys by tmux's names: `Enter`, `Escape`, `C-c`, `C-o`, `Up`. */
 	async press(...keys: string[]): Promise<void> {
 		await this.#tmux("send-keys", ...keys);
