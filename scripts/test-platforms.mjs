@@ -6,7 +6,7 @@
  * processor is another. What cannot be had here is skipped, with the reason; the exit code says whether something failed.
  *
  * `--release` builds what is published instead of what compiles fast. `--part loaded` (or `edge`, `pi`) plays one part; `--whole`
- * plays all of the edge where the processor is emulated, too.
+ * plays all of the edge where the processor is emulated, too, and `--file NAME` single files of it.
  */
 
 import { runMain } from "./lib/problem.mjs";

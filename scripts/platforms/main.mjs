@@ -28,6 +28,11 @@ const someOfTheEdge = [
 	...["protocols", "retries", "secrets", "streams", "surface", "survivors", "text"],
 ];
 
+/** All of them, by name. */
+const filesOfTheEdge = readdirSync(join(root, "__test__", "edge"))
+	.filter((name) => name.endsWith(".spec.ts"))
+	.map((name) => name.slice(0, -".spec.ts".length));
+
 /** This machine's own, new enough for pi. */
 let nodeHere = process.execPath;
 
@@ -39,6 +44,7 @@ export async function playPlatforms(args) {
 		release: { type: /** @type {const} */ ("boolean"), default: false },
 		part: { type: /** @type {const} */ ("string"), multiple: /** @type {const} */ (true) },
 		whole: { type: /** @type {const} */ ("boolean"), default: false },
+		file: { type: /** @type {const} */ ("string"), multiple: /** @type {const} */ (true) },
 	};
 	const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
 	const known = crossTargets();
@@ -46,6 +52,8 @@ export async function playPlatforms(args) {
 	if (unknown) throw new SetupProblem(`There is no package for ${unknown}.`, `There are:\n${known.join("\n")}`);
 	const badPart = values.part?.find((part) => !(part in parts));
 	if (badPart) throw new SetupProblem(`There is no part ${badPart}.`, `There are: ${Object.keys(parts).join(", ")}`);
+	const badFile = values.file?.find((file) => !filesOfTheEdge.includes(file));
+	if (badFile) throw new SetupProblem(`There is no file ${badFile}.`, `There are: ${filesOfTheEdge.join(", ")}`);
 	if (`${process.platform}-${process.arch}` !== "linux-x64") {
 		throw new SetupProblem("The platforms are tried on Linux x64 only.", "Run it there.");
 	}
@@ -54,7 +62,8 @@ export async function playPlatforms(args) {
 	const rows = [];
 	for (const target of positionals.length > 0 ? positionals : known) {
 		const wanted = values.part ?? Object.keys(parts);
-		rows.push(await playPlatform(target, { release: values.release, whole: values.whole, wanted }));
+		const files = values.file ?? (values.whole ? filesOfTheEdge : undefined);
+		rows.push(await playPlatform(target, { release: values.release, files, wanted }));
 	}
 	note("");
 	for (const { target, built, played } of rows) note([`${target}: ${built}`, ...played].join("\n    "));
@@ -63,10 +72,10 @@ export async function playPlatforms(args) {
 
 /**
  * @param {string} target
- * @param {{ release: boolean, whole: boolean, wanted: string[] }} how
+ * @param {{ release: boolean, files: string[] | undefined, wanted: string[] }} how
  * @returns {Promise<Row>}
  */
-async function playPlatform(target, { release, whole, wanted }) {
+async function playPlatform(target, { release, files, wanted }) {
 	/** @type {Row} */
 	const row = { target, built: "", played: [], failed: false };
 	const skipped = (/** @type {unknown} */ error) => {
@@ -108,7 +117,7 @@ async function playPlatform(target, { release, whole, wanted }) {
 				row.played.push(`${part}: not run, ${reason}`);
 				continue;
 			}
-			const said = await play(/** @type {keyof typeof parts} */ (part), { target, machine, place, whole });
+			const said = await play(/** @type {keyof typeof parts} */ (part), { target, machine, place, files });
 			row.played.push(`${part}: ${said}`);
 			row.failed ||= !said.startsWith("passed");
 		}
@@ -152,26 +161,22 @@ function notPlayed(target, part) {
 /**
  * What is played of the tests, as arguments of Node.
  *
- * @type {Record<"loaded" | "edge" | "pi", (target: string, whole: boolean) => string[]>}
+ * @type {Record<"loaded" | "edge" | "pi", (target: string, files?: string[]) => string[]>}
  */
 const parts = {
 	loaded: () => ["__test__/edge/smoke.spec.mjs"],
-	edge: (target, whole) => {
-		const files = readdirSync(join(root, "__test__", "edge")).filter((name) => name.endsWith(".spec.ts"));
-		const isSlow = target.startsWith("aarch64-") && !whole;
-		const chosen = files.filter((name) => !isSlow || someOfTheEdge.includes(name.slice(0, -".spec.ts".length)));
-		return chosen.map((name) => `__test__/edge/${name}`);
-	},
+	edge: (target, files = target.startsWith("aarch64-") ? someOfTheEdge : filesOfTheEdge) =>
+		files.map((name) => `__test__/edge/${name}.spec.ts`),
 	// Node in Debian's Wine opens no connection, so pi there reaches no model.
 	pi: (target) => [`__test__/platforms/${target.includes("-windows-") ? "doctor" : "delegation"}.spec.ts`],
 };
 
 /**
  * @param {keyof typeof parts} part
- * @param {{ target: string, machine: Machine, place: string, whole: boolean }} how
+ * @param {{ target: string, machine: Machine, place: string, files: string[] | undefined }} how
  * @returns {Promise<string>} what came of it
  */
-async function play(part, { target, machine, place, whole }) {
+async function play(part, { target, machine, place, files }) {
 	note(`\n── ${target}, ${part}`);
 	const isEmulated = target.startsWith("aarch64-");
 	const env = {
@@ -185,7 +190,7 @@ async function play(part, { target, machine, place, whole }) {
 	const atOnce = isEmulated ? 1 : 2;
 	const options = ["--test", "--test-reporter=spec", `--test-timeout=${testLimitMs}`, `--test-concurrency=${atOnce}`];
 	const node = part === "pi" ? machine.runner : machine.node;
-	const words = [node, ...options, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", ...parts[part](target, whole)];
+	const words = [node, ...options, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", ...parts[part](target, files)];
 	let tail = "";
 	const code = await runInside(words, {
 		place,
