@@ -32,7 +32,7 @@ export async function setUp(wanted = {}) {
 	checkMachine();
 	if (!isSetUp()) {
 		note("Setting up, once: npm packages, a Node for pi and pi, all inside this clone; then the addon is compiled.");
-		note("On two cores that takes about three minutes. Later starts take seconds.");
+		note("On two cores that takes three to five minutes. Later starts take seconds.");
 	}
 	const interrupted = () => {
 		endRunning();
