@@ -70,13 +70,12 @@ export class Tui {
 
 	/**
 	 * Types a command until pi offers to complete it. What is typed before pi has loaded its commands, as while a session is
-	 * opened, is not completed, and would be taken for a prompt.
+	 * opened, is not completed, and would be taken for a prompt. It is typed at once: Enter replaces as many characters as
+	 * had been typed when pi made the list, and a list for a part of the name looks the same.
 	 */
 	async typeCommand(name: string): Promise<void> {
 		for (let left = 5; ; left--) {
-			await this.type(`/${name.slice(0, 3)}`);
-			await this.waitFor(`/${name.slice(0, 3)}`);
-			await this.type(name.slice(3));
+			await this.type(`/${name}`);
 			const offered = await this.waitFor(`→ ${name}`, 2_000).catch((error: unknown) => error);
 			if (typeof offered === "string") return;
 			if (left === 0) throw offered;
