@@ -14,6 +14,7 @@
 //! | who holds a lock of an open file | `file_lock` |
 //! | which processes there are, and who started them | `proc_stat` |
 //! | how a tree is removed that a child may have made hard to remove | `remove` |
+//! | how the control group of a tree is removed, with those that the tree has made below it | `remove_group` |
 //! | whether an error says something about the machine, or about this moment only | `transient` |
 
 #[cfg(target_os = "linux")]
@@ -23,6 +24,8 @@ mod proc_stat;
 mod protocol;
 #[cfg(unix)]
 mod remove;
+#[cfg(target_os = "linux")]
+mod remove_group;
 mod transient;
 
 #[cfg(target_os = "linux")]
@@ -33,6 +36,8 @@ pub use protocol::{
 };
 #[cfg(unix)]
 pub use remove::remove_tree;
+#[cfg(target_os = "linux")]
+pub use remove_group::remove_group;
 pub use transient::{SHORT_OF_RESOURCES, is_transient, shown};
 
 /// The longest message in either direction, in bytes.

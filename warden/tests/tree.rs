@@ -7,13 +7,13 @@ use std::io::{BufRead as _, BufReader, IoSlice, Read as _};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use pi_subagent_warden::file_lock::{is_locked, try_lock};
 use pi_subagent_warden::{
-    Abilities, Ending, Mechanism, Options, Order, Report, SHORT_OF_RESOURCES, Sandbox, Stage,
+    Abilities, Ending, Mechanism, Options, Order, Report, SHORT_OF_RESOURCES, Sandbox, Stage, remove_group,
 };
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
@@ -76,10 +76,16 @@ impl Host {
 
     /// What holds the child, once it has started.
     fn started(&self) -> Vec<Mechanism> {
+        self.started_in().0
+    }
+
+    /// The same, and the control group of its tree, if it has one.
+    fn started_in(&self) -> (Vec<Mechanism>, Option<PathBuf>) {
+        let mut group = None;
         loop {
             match self.hear() {
-                Some(Report::Started(mechanisms)) => return mechanisms,
-                Some(Report::Grouped(_)) => {}
+                Some(Report::Started(mechanisms)) => return (mechanisms, group),
+                Some(Report::Grouped(path)) => group = Some(path),
                 other => panic!("not started: {other:?}"),
             }
         }
@@ -101,6 +107,13 @@ impl Host {
         let (unused, _) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .expect("a socket pair");
         self.socket = unused;
+    }
+
+    /// Waits for the end of the tree, and of the warden.
+    fn leave(&mut self) {
+        while !matches!(self.hear(), Some(Report::Gone(_))) {}
+        self.order(Order::Leave);
+        self.warden.wait().expect("it ends");
     }
 
     /// Waits until nobody of the tree holds the child's output any more.
@@ -380,6 +393,44 @@ fn who_fork_without_a_pause_end_with_the_namespace() {
     assert!(ordered.elapsed() < PATIENCE);
 }
 
+/// Those are of children of the child, whose own wardens were killed.
+#[test]
+fn a_tree_leaves_no_control_group_nor_those_below_it() {
+    let mut host = Host::start(&[], |_| {}, "exec sleep 60");
+    let (_, Some(group)) = host.started_in() else { return };
+    let below = group.join("below/below");
+    fs::create_dir_all(&below).expect("a group can have others");
+    assert!(remove_group(&group).is_err() && below.exists(), "not while somebody could enter it");
+    host.order(Order::Kill);
+    host.leave();
+    assert!(!group.exists());
+}
+
+#[test]
+fn a_start_removes_the_control_groups_of_killed_wardens_but_none_that_may_be_in_use() {
+    let groups = {
+        let mut host = Host::start(&[], |_| {}, "exit 0");
+        let (_, Some(group)) = host.started_in() else { return };
+        host.leave();
+        group.parent().expect("it is below another").to_owned()
+    };
+    let made = |name: &str, age: u64| {
+        let group = groups.join(format!("pi-subagent-{name}-{}", std::process::id()));
+        fs::create_dir_all(group.join("pi-subagent-below")).expect("it can be made");
+        let times = fs::FileTimes::new().set_modified(SystemTime::now() - Duration::from_secs(age));
+        fs::File::open(&group).and_then(|group| group.set_times(times)).expect("it is ours");
+        group
+    };
+    let [old, young] = [made("old", 120), made("young", 0)];
+    let mut host = Host::start(&[], |_| {}, "exit 0");
+    host.started();
+    host.leave();
+    assert!(!old.exists());
+    assert!(young.join("pi-subagent-below").exists());
+    remove_group(&young).expect("nobody is in it");
+    assert!(!young.exists());
+}
+
 #[test]
 fn a_host_that_cannot_clean_up_has_its_warden_do_it_and_one_that_could_does_not() {
     for (last, removes) in [(Some(Order::Clean), true), (None, true), (Some(Order::Leave), false)] {
@@ -460,6 +511,22 @@ fn a_probe_that_is_short_of_descriptors_says_so_and_nothing_of_the_machine() {
         }
     }
     assert!(short > 0, "some of them are too few");
+}
+
+/// The filter of a sandbox leaves out `clone3`, as those of containers do; the group can be made all the same.
+#[test]
+fn a_probe_promises_no_control_group_that_no_child_could_enter() {
+    let probe = Command::new(WARDEN).arg("--probe").output().expect("it starts");
+    let abilities = |text: &[u8]| Abilities::parse(&String::from_utf8_lossy(text)).expect("a probe");
+    let Abilities { landlock: Ok(_), cgroup: Ok(directory), .. } = abilities(&probe.stdout) else { return };
+    let sandbox = Sandbox { writable: vec![directory.into()], ..Sandbox::default() };
+    let script = format!("{WARDEN} --probe");
+    let mut host = Host::start(&[], |options| options.sandbox = Some(sandbox), &script);
+    host.started();
+    let mut said = String::new();
+    host.output.read_to_string(&mut said).expect("text");
+    let refused = abilities(said.as_bytes()).cgroup.expect_err("no group can be entered");
+    assert!(refused.contains("entered"), "{refused}");
 }
 
 #[test]

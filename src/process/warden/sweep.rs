@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pi_subagent_warden::{Stat, processes};
+use pi_subagent_warden::{Stat, processes, remove_group};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 /// The environment variable that marks the processes of a tree, so that they are found when their warden was killed.
@@ -46,7 +46,10 @@ pub(super) fn sweep(marker: &str, warden: i32, cgroup: Option<&Path>) {
         thread::sleep(PAUSE);
     }
     if let Some(cgroup) = cgroup {
-        let _ = fs::remove_dir(cgroup);
+        // The kernel needs a moment to end what was killed through the group alone.
+        while remove_group(cgroup).is_err() && Instant::now() < deadline {
+            thread::sleep(PAUSE);
+        }
     }
 }
 

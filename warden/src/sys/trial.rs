@@ -16,6 +16,14 @@ const NAMELESS: i32 = 255;
 
 /// Runs `attempt` in a fork of this process and returns its result. The process must have a single thread.
 pub(crate) fn in_a_fork(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    in_a_fork_by(fork, attempt)
+}
+
+/// The same with another way to fork.
+pub(crate) fn in_a_fork_by(
+    fork: impl FnOnce() -> io::Result<Forked>,
+    attempt: impl FnOnce() -> io::Result<()>,
+) -> io::Result<()> {
     if let Forked::Parent(pid) = fork()? {
         return answer(pid);
     }

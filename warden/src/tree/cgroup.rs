@@ -7,6 +7,9 @@ use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use pi_subagent_warden::remove_group;
+
+use crate::sys::trial::in_a_fork_by;
 use crate::sys::{self, Forked};
 
 /// The prefix of the names of our groups.
@@ -15,7 +18,7 @@ const PREFIX: &str = "pi-subagent-";
 /// The age from which an empty group counts as left behind. A younger one may be about to be entered.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
-/// A group below the one that this process is in. Dropping it removes it if it is empty.
+/// A group below the one that this process is in. Dropping it removes it if no process is in it.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     path: PathBuf,
@@ -60,7 +63,7 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.path);
+        let _ = remove_group(&self.path);
     }
 }
 
@@ -71,8 +74,7 @@ fn remove_left_behind(parent: &Path) {
         let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
         let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
         if is_ours && age().is_some_and(|age| age > LEFT_BEHIND) {
-            // The kernel refuses while a process is in it.
-            let _ = fs::remove_dir(entry.path());
+            let _ = remove_group(&entry.path());
         }
     }
 }
@@ -99,6 +101,9 @@ fn directory_in(line: &str, group: &Path) -> Option<PathBuf> {
 /// Whether a tree can get a control group here, and in which directory.
 pub(crate) fn cgroup() -> Result<String, String> {
     let group = Cgroup::create().map_err(|error| format!("no control group can be made: {error}"))?;
+    // Making one is not enough: Docker's default filter, for one, leaves out the call that forks into it.
+    in_a_fork_by(|| group.fork(), || Ok(()))
+        .map_err(|error| format!("no control group can be entered: {error}"))?;
     Ok(group.path().parent().unwrap_or(Path::new("/")).display().to_string())
 }
 

@@ -1,0 +1,45 @@
+//! Removes the control group of a tree that has ended.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// How deep groups may be nested below one that is removed, and how many there may be. A child that may make groups can make
+/// more; those stay.
+const MAX_DEPTH: usize = 64;
+const MAX_GROUPS: usize = 10_000;
+
+/// Removes a control group and the groups below it, which the processes in it have made: a sub-agent that delegates
+/// makes one for each child. A group that does not exist counts as removed.
+///
+/// # Errors
+///
+/// When a process is left in one of them: then nothing is removed. When the group cannot be removed.
+pub fn remove_group(path: &Path) -> io::Result<()> {
+    match fs::remove_dir(path) {
+        // What is in the way is a process, or groups below.
+        Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        removed => return removed,
+    }
+    // An empty group below may be about to be entered by whoever made it, who is in one of them.
+    if fs::read_to_string(path.join("cgroup.events"))?.contains("populated 1") {
+        return Err(io::ErrorKind::ResourceBusy.into());
+    }
+    let mut left = MAX_GROUPS;
+    remove_below(path, MAX_DEPTH, &mut left);
+    fs::remove_dir(path)
+}
+
+fn remove_below(path: &Path, depth: usize, left: &mut usize) {
+    if depth == 0 {
+        return;
+    }
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        if *left > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            *left -= 1;
+            remove_below(&entry.path(), depth - 1, left);
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
