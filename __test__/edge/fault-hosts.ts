@@ -18,6 +18,7 @@ import { fileURLToPath } from "node:url";
 
 import type { ToolResult } from "../../index.js";
 import { pathsBelow } from "../support/files.ts";
+import { slower } from "../support/machine.ts";
 import { survivors } from "../support/survivors.ts";
 import { allows } from "../support/warden.ts";
 import { type HostOptions, host, startHost } from "./host.ts";
@@ -47,8 +48,9 @@ const otherTime = ["unshare", "-rT", "--fork", "--kill-child", "--monotonic", "1
 
 export const lacksTime = !works(otherTime[0] ?? "", ...otherTime.slice(1), "true") && "no time namespace";
 
-/** A library that shifts the time of day is compiled on the spot; whoever builds the addon has the compiler. */
-export const lacksCompiler = !(process.platform === "linux" && works("cc", "--version")) && "no C compiler for Linux";
+/** A library that shifts the time of day is compiled on the spot, by the compiler that builds the addon. */
+export const lacksCompiler =
+	!(process.platform === "linux" && slower === 1 && works("cc", "--version")) && "no C compiler for this processor";
 
 /** Whether another user could run the addon from here. */
 const addon = fileURLToPath(new URL("../../index.js", import.meta.url));

@@ -9,6 +9,7 @@
 import { chmodSync, symlinkSync } from "node:fs";
 import { describe, it } from "node:test";
 
+import { slower } from "../support/machine.ts";
 import { answerOf, check, type Row } from "./fault.ts";
 import * as hosts from "./fault-hosts.ts";
 import type { Scene } from "./scene.ts";
@@ -33,6 +34,9 @@ const everyKind = { fork: ["plain", "group", "session", "daemon"] };
 const sentence = "A sentence that is written to the session again and again, until nothing more fits.";
 
 const longAnswer = `first ${"x".repeat(300_000)} last`;
+
+/** Only a child in a sandbox has a temporary directory of its own. */
+const noSandbox = !hosts.allowsSandbox && "no Landlock here";
 
 /** A child that leaves more files than can be removed at once. */
 function littering(scene: Scene): Scene {
@@ -534,9 +538,9 @@ const faults = {
 	"uses up something else": {
 		"processor time": {
 			scenario: [{ stream: "so far" }, { spin: 600_000 }],
-			config: { limits: { cpuSeconds: 1 }, graceMs: 200 },
+			config: { limits: { cpuSeconds: slower }, graceMs: 200 },
 			is: killed,
-			error: /^`limits\.cpuSeconds` reached: \d+ of 1 \(largest: .+, process \d+\)$/,
+			error: new RegExp(`^\`limits\\.cpuSeconds\` reached: \\d+ of ${slower} \\(largest: .+, process \\d+\\)$`),
 			partial: "so far",
 		},
 		"open files": {
@@ -562,6 +566,7 @@ const faults = {
 			elsewhere: hosts.exits("exit"),
 		},
 		"while it removes what a child has left": {
+			skip: noSandbox,
 			elsewhere: async (scene) => await hosts.exits("exit while its files are removed")(littering(scene)),
 		},
 		"when its child has ended": {
@@ -576,7 +581,7 @@ const faults = {
 			elsewhere: hosts.allKilled,
 			// Of the first run, and of the one that sweeps.
 			files: ["session.jsonl", "session.jsonl"],
-			skip: process.platform !== "linux" && "there is no warden",
+			skip: noSandbox,
 		},
 	},
 	"no more descriptors": {
@@ -632,15 +637,17 @@ const faults = {
 			elsewhere: hosts.claimingRoom,
 			is: completed,
 			text: "File too large",
-			skip: !hosts.allowsSandbox && "no Landlock here",
+			skip: noSandbox,
 		},
 	},
 	"leaves files": {
 		"in its temporary directory": {
+			skip: noSandbox,
 			scenario: [{ write: "{env.TMPDIR}/scratch", text: "x" }, { say: done }],
 			is: completed,
 		},
 		"there, and dies": {
+			skip: noSandbox,
 			scenario: [{ write: "{env.TMPDIR}/scratch", text: "x" }, { stream: "so far" }, { die: "SIGKILL" }],
 			is: failed(137),
 			error: /SIGKILL/,

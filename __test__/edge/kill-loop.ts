@@ -13,6 +13,8 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+import { patienceMs } from "../support/eventually.ts";
+import { slower } from "../support/machine.ts";
 import { markVariable } from "../support/survivors.ts";
 import { fakePi } from "./fault.ts";
 
@@ -46,13 +48,10 @@ export interface Figures {
 }
 
 /** The latest moment of a kill, after the host has begun to work. */
-const latestMs = 600;
+const latestMs = 600 * slower;
 
 /** The longest time from an offer until the session has it, and from then until that is said. */
-const latestPauseMs = 20;
-
-/** How long anything may take that is not killed. */
-const patienceMs = 60_000;
+const latestPauseMs = 20 * slower;
 
 /** What the host says that a kill may follow at once. */
 const moments = ["up", "accepted", "ended", "offered", "told", "delivered"];

@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
 import type { Answer, Question } from "../../index.js";
+import { slower } from "../support/machine.ts";
 import { check } from "./fault.ts";
 import { inTime, Scene, shape, single, textOf, until } from "./scene.ts";
 import { gate, playing, toldOf, untilTold } from "./stand-in.ts";
@@ -14,7 +15,11 @@ const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
 const silent = ["SUBAGENT_TIMEOUT", 124, "idle_timeout", true];
 
 /** Longer than Node takes to start, which is silent, too. */
-const quick = { idleTimeoutMs: 1_500, graceMs: 200 };
+const quietMs = 1_500 * slower;
+const quick = { idleTimeoutMs: quietMs, graceMs: 200 };
+
+/** The error of a child that said nothing for so long. */
+const quiet = new RegExp(`${quietMs} ms \\(\`idleTimeoutMs\`\\)$`);
 
 /** A child that asks and says what it was answered. */
 const asking = (method: string, fields: object) => [{ ask: method, ...fields }, { say: "Answer: {answer}" }];
@@ -214,14 +219,14 @@ describe("a question", () => {
 		let answered = 0;
 		const result = await scene.run({}, undefined, {
 			ask: async () => {
-				await delay(2_000);
+				await delay(quietMs + 500);
 				answered = performance.now();
 				return { confirmed: true };
 			},
 		});
 		assert.deepEqual([shape(result), single(result).output], [silent, "so far"]);
-		assert.ok(performance.now() - answered > 1_400, "and in full");
-		assert.match(single(result).error ?? "", /1500 ms \(`idleTimeoutMs`\)$/);
+		assert.ok(performance.now() - answered > quietMs - 100, "and in full");
+		assert.match(single(result).error ?? "", quiet);
 	});
 
 	it("whose answer the child makes nothing of is silence again", async (t) => {
@@ -229,17 +234,18 @@ describe("a question", () => {
 		const scene = playing(t, [{ stream: "so far" }, question, "hang"], { config: quick });
 		const result = await scene.run({}, undefined, { ask: async () => ({ confirmed: true }) });
 		assert.deepEqual(shape(result), silent);
-		assert.match(single(result).error ?? "", /1500 ms \(`idleTimeoutMs`\)$/);
+		assert.match(single(result).error ?? "", quiet);
 	});
 
 	it("that nobody answers is bounded by the limit for tools, which its error names", async (t) => {
-		const config = { ...quick, toolTimeoutMs: 1_600 };
+		const toolTimeoutMs = quietMs + 100;
+		const config = { ...quick, toolTimeoutMs };
 		const scene = playing(t, [{ stream: "so far" }, ...asking("confirm", { title: "Go on?" })], { config });
 		const result = await scene.run({}, undefined, { ask: () => new Promise(() => {}) });
 		assert.deepEqual(shape(result), silent);
 		assert.equal(
 			single(result).error,
-			"no sign of life for 1600 ms while a question waited for its answer (`toolTimeoutMs`)",
+			`no sign of life for ${toolTimeoutMs} ms while a question waited for its answer (\`toolTimeoutMs\`)`,
 		);
 	});
 });

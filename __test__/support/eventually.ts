@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Longer than anything takes on any machine, shorter than a person waits for a stuck test. */
-export const patienceMs = 60_000;
+import { slower } from "./machine.ts";
+
+/** Longer than anything takes on any machine that has this kind of processor, shorter than a person waits for a stuck test. */
+export const patienceMs: number = 60_000 * slower;
 
 const lookEveryMs = 10;
 
