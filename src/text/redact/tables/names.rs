@@ -64,11 +64,14 @@ pub(crate) const TOKEN_NOT: &[&str] = words!(
      output prompt completion special sync change public lock csrf xsrf authenticity antiforgery"
 );
 
-/// Words of an environment variable that holds a secret.
+/// Words of an environment variable that holds a secret, in the singular.
 pub(crate) const SAYS: &[&str] =
-    words!("key keys token tokens secret secrets password passwd pass pwd passphrase credential credentials");
+    words!("key token secret password passwd pass pwd passphrase credential creds pat jwt");
 
-/// Words that only end like one of them.
+/// Ends of such words.
+pub(crate) const SAYS_AT_END: &[&str] = words!("key token secret password credential");
+
+/// Words that only end so.
 pub(crate) const SAYS_NOT: &[&str] = words!("monkey donkey turkey hockey whiskey jockey");
 
 /// What other languages say for a password. Each word has the ending by which it is found: most begin with letters

@@ -3,7 +3,8 @@
 use super::looks::segments;
 use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::names::{
-    ABOUT, KEY_NOT, KEY_OF, KEY_PERHAPS, PASSWORDS, SAYS, SAYS_NOT, SUFFIXES, TELLING, TOKEN_NOT, TOKEN_OF,
+    ABOUT, KEY_NOT, KEY_OF, KEY_PERHAPS, PASSWORDS, SAYS, SAYS_AT_END, SAYS_NOT, SUFFIXES, TELLING,
+    TOKEN_NOT, TOKEN_OF,
 };
 
 /// How likely a value with this name is a secret.
@@ -94,13 +95,15 @@ fn key_kind(of: &str, is_glued: bool, name: &str) -> NameKind {
 
 /// Whether the name of an environment variable says key, token, secret, password or credential.
 pub(crate) fn says_secret(name: &str) -> bool {
-    segments(name).map(without_digits).any(|word| {
-        let says = is_one_of(word, SAYS)
-            || ["key", "token", "secret", "password", "credentials"]
-                .iter()
-                .any(|ending| ends_with(word, ending));
-        says && !is_one_of(word, SAYS_NOT)
-    })
+    let mut words = segments(name).map(without_digits).filter(|word| !word.is_empty()).peekable();
+    // Only as the last one: `SSH_AUTH_SOCK` is a path.
+    words.peek().is_some_and(|last| is_one_of(last, &["auth"]))
+        || words.any(|word| says(word) || word.strip_suffix(['s', 'S']).is_some_and(says))
+}
+
+fn says(word: &str) -> bool {
+    let is_said = is_one_of(word, SAYS) || SAYS_AT_END.iter().any(|end| ends_with(word, end));
+    is_said && !is_one_of(word, SAYS_NOT)
 }
 
 fn without_digits(word: &str) -> &str {
@@ -189,10 +192,28 @@ mod tests {
             "OPENAIKEY",
             "APP_CREDENTIALS",
             "TOKEN2",
+            "DB_PASSWORDS",
+            "MY_PASSPHRASES",
+            "APIKEYS",
+            "GITHUB_PAT",
+            "SESSION_JWT",
+            "dbCreds",
+            "NPM_AUTH_2",
         ] {
             assert!(says_secret(name), "{name}");
         }
-        for name in ["PATH", "HOME", "KEYBOARD_LAYOUT", "MONKEY", "PASSAGE", "LANG"] {
+        for name in [
+            "PATH",
+            "HOME",
+            "KEYBOARD_LAYOUT",
+            "MONKEYS",
+            "PASSAGE",
+            "LANG",
+            "SSH_AUTH_SOCK",
+            "XAUTHORITY",
+            "GIT_AUTHOR_NAME",
+            "NO_ACCESS",
+        ] {
             assert!(!says_secret(name), "{name}");
         }
     }
