@@ -68,7 +68,7 @@ test("the figures of other people's secrets are those that were measured last", 
 	const quoted: [page: string, words: RegExp, part: string][] = [
 		["README.md", /gitleaks ([\d.]+) % where they stand bare/, "bare"],
 		["README.md", /([\d.]+) % under a telling name/, "named"],
-		["README.zh.md", /gitleaks 规则生成的机密，单独出现时去除 ([\d.]+) %/, "bare"],
+		["README.zh.md", /gitleaks 规则生成的机密，能辨认的单独出现时去除 ([\d.]+) %/, "bare"],
 		["README.zh.md", /名称时去除 ([\d.]+) %/, "named"],
 		["docs/redaction.md", /shapes of gitleaks ([\d.]+) % go where they stand bare/, "bare"],
 		["docs/redaction.md", /a telling name ([\d.]+) %/, "named"],

@@ -35,7 +35,7 @@ const states: readonly (readonly [mark: string, meaning: string])[] = [
 	["↻", "an attempt failed for the provider's sake; the next one is about to begin"],
 	["✓", "done"],
 	["✗", "failed, out of time, or killed"],
-	["⚠", "stopped, over budget, or done in part"],
+	["⚠", "stopped, interrupted, over budget, or done in part"],
 	["–", "skipped, because a step before it failed"],
 ];
 
@@ -91,7 +91,7 @@ export const pages: readonly Page[] = [
 			{
 				start: "widget",
 				heading: "Above the editor",
-				text: "A line for each run under way, and for each that waits to be read; five at most, nothing when there are none.",
+				text: "A line for each run under way, and for each that waits to be read: five at most and one that counts the others, nothing when there are none.",
 			},
 			{
 				start: "question",
