@@ -860,6 +860,39 @@ async fn the_result_of_a_writing_agent_lists_the_changed_files() {
     assert_eq!(store.read(&snapshot, &dirty.object).await.expect("readable"), b"dirty before");
 }
 
+/// Nothing of it could be looked at or undone.
+#[tokio::test]
+async fn what_is_only_written_again_or_was_committed_before_is_told_for_what_it_is() {
+    let git = |cwd: &Path, args: &[&str]| {
+        let identity = ["-c", "user.name=A", "-c", "user.email=a@b.c"];
+        let done = std::process::Command::new("git").args(identity).args(args).current_dir(cwd).output();
+        let done = done.expect("git runs");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    let commits = "git -c user.name=A -c user.email=a@b.c commit -q -a -m theirs";
+    for (work, expected) in [
+        ("printf same > untracked.txt; printf changed > tracked.txt", &[][..]),
+        ("printf same > untracked.txt; printf new > tracked.txt", &["tracked.txt", "untracked.txt"]),
+        (commits, &["tracked.txt"]),
+    ] {
+        let scene = scene(&format!("{work}; begin; said 'Done.'; settled"))
+            .config(json!({ "allowWrite": "all", "sandbox": "off" }))
+            .with(|spec| spec.agent = "writer".into())
+            .write("agent/agents/writer.md", "---\nname: writer\ntools: read, write\n---\nWrite.");
+        let project = scene.path("project");
+        fs::remove_dir(project.join(".git")).expect("not a repository yet");
+        git(&project, &["init", "-q"]);
+        fs::write(project.join("tracked.txt"), "old").expect("written");
+        git(&project, &["add", "."]);
+        git(&project, &["commit", "-q", "-m", "ours"]);
+        fs::write(project.join("tracked.txt"), "changed").expect("written");
+        fs::write(project.join("untracked.txt"), "same").expect("written");
+        let result = scene.run().await;
+        let changes = result.details.results[0].changes.as_deref();
+        assert_eq!(changes.expect("they are known"), expected, "{work}: {}", result.text);
+    }
+}
+
 #[tokio::test]
 async fn a_child_with_a_tree_of_its_own_is_not_started_early() {
     for (isolation, expected) in [("private", false), ("none", true)] {
@@ -923,6 +956,11 @@ async fn an_isolated_run_works_in_a_tree_of_its_own_and_leaves_a_branch() {
         Some(&["dirty.txt", "kept.txt", "seen.txt"].map(str::to_owned)[..])
     );
     assert!(result.text.contains(&format!("nothing of this is in your tree yet. Its changes (3 files, +2 -1) are on the branch {branch}, and as a patch in ")), "{}", result.text);
+    let apply = format!(
+        "The user takes them over with `/subagents apply {}`.]",
+        result.details.run_id.as_deref().expect("an id")
+    );
+    assert!(result.text.contains(&apply), "{}", result.text);
     assert_eq!(git(&project, &["show", &format!("{branch}:dirty.txt")]), "not committed\nmore\n");
     assert_eq!(git(&project, &["show", &format!("{branch}:seen.txt")]), "brought along\n");
     assert_eq!(git(&project, &["status", "--porcelain"]), "?? dirty.txt\n");

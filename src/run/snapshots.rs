@@ -27,6 +27,16 @@ pub(crate) async fn snapshot_store(
     Ok(SnapshotStore::new(git, &context.agent_dir, &context.env, limits))
 }
 
+/// What has become of the tree of a run, compared with its snapshot.
+pub(in crate::run) enum TreeAtEnd {
+    /// Every file is as it was.
+    Same,
+    /// Something has changed.
+    Other,
+    /// With a notice for the user, where the state could not be noted.
+    Unknown(Option<String>),
+}
+
 /// The snapshot of a run under way.
 pub(in crate::run) struct Before {
     store: SnapshotStore,
@@ -65,25 +75,25 @@ impl Before {
     }
 
     /// Notes the state of the tree at the end of the run, for an undo, or removes the snapshot of a run that has changed
-    /// nothing. Where somebody waits for an aborted run this goes on by itself. Returns a notice for the user when the state could not be noted.
-    pub(in crate::run) async fn at_end(self, is_awaited: bool) -> Option<String> {
+    /// nothing. Where somebody waits for an aborted run this goes on by itself, and what became of the tree is not known.
+    pub(in crate::run) async fn at_end(self, is_awaited: bool) -> TreeAtEnd {
         let noted = async move {
             match self.store.note_end(&self.snapshot).await {
-                Ok(true) => None,
+                Ok(true) => TreeAtEnd::Other,
                 Ok(false) => {
                     // What stays is found by the next sweep.
                     let _ = self.store.release(&self.snapshot.id).await;
-                    None
+                    TreeAtEnd::Same
                 }
-                Err(error) => Some(format!(
+                Err(error) => TreeAtEnd::Unknown(Some(format!(
                     "what this run has changed could not be noted at its end, so that an undo goes by the times of files: {}",
                     crate::text::chain(&error)
-                )),
+                ))),
             }
         };
         if is_awaited {
             spawn_task(noted);
-            return None;
+            return TreeAtEnd::Unknown(None);
         }
         noted.await
     }

@@ -20,7 +20,7 @@ use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::isolation::{Isolated, TakenOver};
 use crate::run::launch::boot::{Booted, NoChild};
-use crate::run::outcome::changes::{MAX_CHANGES, WorkTree, listed, paths_of};
+use crate::run::outcome::changes::{Changed, MAX_CHANGES, WorkTree, listed, paths_of};
 use crate::run::outcome::flagged::{Watched, of_branch};
 use crate::run::outcome::git::read_only;
 use crate::run::outcome::retry::{Limited, backoff, may_retry};
@@ -28,7 +28,7 @@ use crate::run::outcome::verdict::{RunReport, Verdict};
 use crate::run::progress::{Progress, RetryNotice};
 use crate::run::record::recorder_of;
 use crate::run::result::ToolResult;
-use crate::run::snapshots::Before;
+use crate::run::snapshots::{Before, TreeAtEnd};
 use crate::run::state::RunState;
 use crate::workspace::root_of;
 
@@ -155,7 +155,9 @@ impl ActiveRun<'_> {
                     Err(reason) => report.cancel(reason, self.started.elapsed()),
                 }
             }
-            report.changes = changes(before, &report.last.supervised.outcome).await;
+            let changed = changes(before, &report.last.supervised.outcome).await;
+            let is_committed = changed.as_ref().is_some_and(|changed| changed.is_committed);
+            report.changes = changed.map(|changed| changed.paths);
             if let Some(isolated) = self.isolated.take() {
                 let heard = self.heard.lock().take();
                 let TakenOver { report: left, changes, notices } = isolated.import(heard).await;
@@ -168,8 +170,12 @@ impl ActiveRun<'_> {
             }
             if let Some(snapshot) = snapshot {
                 let is_awaited = matches!(report.last.supervised.outcome, Outcome::Cancelled(_));
-                let notice = snapshot.at_end(is_awaited).await;
-                self.admitted.builder.diagnostics.extend(notice);
+                match snapshot.at_end(is_awaited).await {
+                    // What was only written again, with the same content, is no change that anybody could look at or undo.
+                    TreeAtEnd::Same if !is_committed => report.changes = Some(Vec::new()),
+                    TreeAtEnd::Same | TreeAtEnd::Other => {}
+                    TreeAtEnd::Unknown(notice) => self.admitted.builder.diagnostics.extend(notice),
+                }
             }
             let recorded = self.recorder.as_ref().and_then(|recorder| recorder.notice());
             self.admitted.builder.diagnostics.extend(recorded);
@@ -388,7 +394,7 @@ async fn flagged(watched: Option<Watched>, outcome: &Outcome) -> Vec<String> {
 }
 
 /// The files that a run has changed.
-async fn changes(before: Option<WorkTree>, outcome: &Outcome) -> Option<Vec<String>> {
+async fn changes(before: Option<WorkTree>, outcome: &Outcome) -> Option<Changed> {
     let before = before?;
     if matches!(outcome, Outcome::Cancelled(_)) {
         return tokio::time::timeout(CHANGES_AFTER_ABORT, before.changes()).await.ok().flatten();

@@ -37,6 +37,14 @@ pub(in crate::run) struct WorkTree {
     dirty: BTreeMap<String, Fingerprint>,
 }
 
+/// What a run has changed.
+pub(in crate::run) struct Changed {
+    /// Relative to the work tree's root, sorted. A file that was written counts, whatever it holds now.
+    pub(in crate::run) paths: Vec<String>,
+    /// Whether the tree is at another commit now.
+    pub(in crate::run) is_committed: bool,
+}
+
 /// Tells whether a file that was already modified has been modified again.
 #[derive(PartialEq, Eq)]
 struct Fingerprint {
@@ -67,14 +75,15 @@ impl WorkTree {
         Some(tree)
     }
 
-    /// The files that differ from the recorded state, relative to the work tree's root, sorted.
-    pub(in crate::run) async fn changes(self) -> Option<Vec<String>> {
+    /// The files that differ from the recorded state.
+    pub(in crate::run) async fn changes(self) -> Option<Changed> {
         // The run may have configured filters meanwhile.
         let after = Self::of(self.git.renewed().await?).await?;
         let touched = after.dirty.iter().filter(|(path, now)| self.dirty.get(*path) != Some(now));
         let cleaned = self.dirty.keys().filter(|path| !after.dirty.contains_key(*path));
         let mut paths: Vec<String> = touched.map(|(path, _)| path).chain(cleaned).cloned().collect();
-        if after.head != self.head {
+        let is_committed = after.head != self.head;
+        if is_committed {
             let before = if self.head.is_empty() { after.empty_tree().await? } else { self.head };
             let committed = after.git.run(&diff(&before, &after.head)).await?;
             paths.extend(committed.split('\0').filter(|path| !path.is_empty()).map(str::to_owned));
@@ -86,7 +95,7 @@ impl WorkTree {
         if more > 0 {
             paths.push(format!("and {more} more"));
         }
-        Some(paths)
+        Some(Changed { paths, is_committed })
     }
 
     /// The name of the tree without files, which depends on how the repository hashes.

@@ -35,9 +35,11 @@ fn tree_words(left: &IsolationReport) -> String {
         (Some(branch), patch) => {
             let patch =
                 patch.as_ref().map_or_else(String::new, |patch| format!(", and as a patch in {patch}"));
+            // `subagent/ID`, and `subagent/ID-2` where that was taken.
+            let id = branch.rsplit('/').next().and_then(|name| name.split('-').next()).unwrap_or_default();
             format!(
                 "[It worked in a private tree: nothing of this is in your tree yet. Its changes ({}, +{} -{}) are on \
-                 the branch {branch}{patch}.]",
+                 the branch {branch}{patch}. The user takes them over with `/subagents apply {id}`.]",
                 counted(left.files, "file"),
                 left.insertions,
                 left.deletions
