@@ -169,9 +169,9 @@ fn a_line_is_understood_or_refused_with_what_is_wrong() {
         assert!(report.is_error, "{line}");
         section(&mut text, line, &report);
     }
-    section(&mut text, "(help)", &usage_report(None));
+    section(&mut text, "(help)", &usage_report());
     for line in ["help", "--help", "-h"] {
-        assert_eq!(parse(line), Err(usage_report(None)), "{line}");
+        assert_eq!(parse(line), Err(usage_report()), "{line}");
     }
     insta::assert_snapshot!("misuse", text);
 }

@@ -41,12 +41,12 @@ for (const version of piVersions) {
 			assert.match(stdout, /✗ \S*\/\.pi\/agent\/agents\/broken\.md:2:\d+: .* \(FRONTMATTER_SYNTAX\)/);
 		});
 
-		test("print mode: usage for what is no subcommand", async () => {
+		test("print mode: their names for what is no subcommand", async () => {
 			const { code, stdout } = await runPrint(stage.world, "/subagents agent");
 			assert.equal(code, 0);
 			assert.match(
 				stdout,
-				/✗ there is no subcommand `agent`; did you mean `agents`\?\n {2}list .*\n[\s\S]*\n {2}doctor +whether/,
+				/✗ there is no subcommand `agent`; did you mean `agents`\?\n +list, info, .*; `\/subagents help` says what each does/,
 			);
 		});
 

@@ -15,7 +15,7 @@ use crate::text::text_enum;
 /// The version that says the same by each field as this release.
 const VERSION: f64 = 1.0;
 
-/// What data says of itself. Releases before 0.2 wrote neither.
+/// What data says of itself. pi's own example says neither.
 #[derive(Deserialize)]
 struct Stamp {
     kind: Option<String>,

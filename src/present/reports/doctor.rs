@@ -7,7 +7,7 @@ use crate::text::{figures, one_line};
 /// Longest message or hint.
 const MAX_TEXT: usize = 4_000;
 
-/// Reports what was checked, and what to do about what is wrong.
+/// Reports what was checked, and what to do about what is wrong, in this order.
 #[must_use]
 pub fn doctor_report(checks: &[Check]) -> Report {
     let counted = |status, noun| {
@@ -20,7 +20,10 @@ pub fn doctor_report(checks: &[Check]) -> Report {
         .collect();
     let verdict = if found.is_empty() { "all checks passed".to_owned() } else { found.join(", ") };
     let mut report = Report::new(format!("Sub-agents: {verdict}"));
-    for Check { area, status, message, hint } in checks {
+    // What is wrong comes last: that is what a low terminal shows.
+    let (fine, wrong): (Vec<_>, Vec<_>) =
+        checks.iter().partition(|check| matches!(check.status, Status::Ok | Status::Info));
+    for Check { area, status, message, hint } in fine.into_iter().chain(wrong) {
         let mark = match status {
             Status::Ok => Mark::Ok,
             Status::Info => Mark::Info,

@@ -160,8 +160,8 @@ pub fn parse(line: &str) -> Result<Command, Report> {
         "answer" => Err(misuse("answer", "a question is answered in the terminal that it is asked in")),
         "agents" => words.end("agents", Command::Agents),
         "doctor" => words.end("doctor", Command::Doctor),
-        "help" | "--help" | "-h" => Err(usage_report(None)),
-        other => Err(usage_report(Some(other))),
+        "help" | "--help" | "-h" => Err(usage_report()),
+        other => Err(unknown_subcommand(other)),
     }
 }
 
@@ -351,20 +351,23 @@ pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
 const FORMS: &str = "a run is named by its number in the list, the beginning of its id, its label (in quotes when it has blanks), its \
      session key, or `last`";
 
-/// The usage; an error if something else was typed.
+/// The usage.
 #[must_use]
-pub fn usage_report(unknown: Option<&str>) -> Report {
-    let mut report = match unknown {
-        None => Report::new("Sub-agents: /subagents <what>"),
-        Some(name) => {
-            let hint = suggestion(nearest(name, SUBCOMMANDS.iter().map(|known| known.name)));
-            Report::error(format!("there is no subcommand {}{hint}", quoted(name)))
-        }
-    };
+pub fn usage_report() -> Report {
+    let mut report = Report::new("Sub-agents: /subagents <what>");
     for Subcommand { name, arguments, description } in &SUBCOMMANDS {
         report.lines.push(ReportLine::new(Mark::None, format!("{name}{arguments}"), *description));
     }
     report.with(ReportLine::new(Mark::Info, "", FORMS))
+}
+
+/// An error: something else than a subcommand was typed. Short, because of the usage a low terminal shows only the end.
+fn unknown_subcommand(name: &str) -> Report {
+    let names = || SUBCOMMANDS.iter().map(|known| known.name);
+    let hint = suggestion(nearest(name, names()));
+    let all = names().collect::<Vec<_>>().join(", ");
+    Report::error(format!("there is no subcommand {}{hint}", quoted(name)))
+        .with(ReportLine::below(format!("{all}; `/subagents help` says what each does")))
 }
 
 /// An error: the arguments of a subcommand are missing or too many.
