@@ -464,7 +464,7 @@ describe("a conversation that is not there", () => {
 		// It has come to stand in the session, and nobody has lived to say so.
 		const third = Here.open(scene, { delivered: ids });
 		const archived = await third.run(deleted.runId, ({ archivedMs }) => !!archivedMs);
-		assert.equal(archivedOf(archived).length, 1, "it is archived once it was told");
+		await until(() => archivedOf(archived).length === 1, "the transcript put aside, once it was told");
 		assert.equal((await third.run(kept.runId)).archivedMs, undefined);
 		const next = await third.started();
 		assert.deepEqual((await third.heard()).runIds, [next.runId]);
@@ -583,7 +583,7 @@ describe("a store that cannot be used", () => {
 		store.exec("ROLLBACK");
 		store.close();
 		const gone = await there.run(runId, ({ archivedMs }) => !!archivedMs);
-		assert.equal(archivedOf(gone).length, 1);
+		await until(() => archivedOf(gone).length === 1, "the transcript put aside");
 		await inTime(there.end(), "the end");
 		await there.kill();
 		const here = Here.open(scene);
@@ -725,6 +725,34 @@ describe("the end of a host", () => {
 		assert.ok(!given(second, "--tools")?.includes("bash"), "what its policy forbade stays forbidden");
 	});
 
+	for (const isSaved of [true, false]) {
+		const whose = isSaved ? "that which asked" : "that which resumes, as the other one was never saved";
+		it(`leaves a run that another conversation may resume; its result goes to ${whose}`, async (t) => {
+			const scene = backgroundScene(t, stalls);
+			const at = (name: string) => ({ sessionId: name, parentSessionFile: scene.path(`sessions/${name}.jsonl`) });
+			if (isSaved) scene.write("sessions/one.jsonl", "");
+			const one = Elsewhere.open(scene, at("one"));
+			const { runId } = await one.started();
+			await one.speaking(runId);
+			const words = (await one.end()) ?? "";
+			assert.ok(
+				words.includes(`${isSaved ? "Open the session again, and" : "In any session"} \`/subagents resume`),
+				words,
+			);
+			await one.kill();
+			scene.write("scenario.json", JSON.stringify([{ say: "All of it." }]));
+			const two = Here.open(scene, at("two"));
+			const { text } = await two.does(`resume ${runId}`);
+			assert.equal(/its result arrives here/.test(text), !isSaved, text);
+			await two.run(runId, ({ status }) => status === "success");
+			const hears = isSaved ? Here.open(scene, at("one")) : two;
+			const heard = await hears.heard();
+			assert.match(heard.text, /All of it\./);
+			// The one that asked hears of both of its ends.
+			assert.deepEqual([heard.runIds, two.messages.length], isSaved ? [[runId, runId], 0] : [[runId], 1]);
+		});
+	}
+
 	it("by a pi that leaves ends its runs as interrupted, whose results wait; process.exit leaves them as unknown", async (t) => {
 		const scene = backgroundScene(t, stalls);
 		for (const [how, error] of [
@@ -776,7 +804,8 @@ describe("what is kept of a background run", () => {
 		await first.delivered(first.messages.flatMap(({ deliveryIds }) => deliveryIds));
 		for (const { runId } of [deleted, silent]) {
 			const gone = await first.run(runId, ({ archivedMs }) => !!archivedMs);
-			assert.deepEqual([archivedOf(gone).length, existsSync(gone.transcript ?? "")], [1, false]);
+			await until(() => archivedOf(gone).length === 1, "the transcript put aside");
+			assert.ok(!existsSync(gone.transcript ?? ""));
 			const refused = await first.command(`resume ${runId}`);
 			assert.deepEqual([refused.isError, /archived/.test(refused.text)], [true, true], refused.text);
 		}
@@ -792,6 +821,7 @@ describe("what is kept of a background run", () => {
 		store.close();
 		const second = Here.open(scene);
 		const archived = await second.run(kept.runId, ({ archivedMs }) => !!archivedMs);
+		await until(() => archivedOf(archived).length > 0, "the transcript put aside");
 		const [name = ""] = archivedOf(archived);
 		assert.match(name, /^session\.jsonl\.deleted\.\d/);
 		assert.ok(

@@ -71,6 +71,8 @@ pub enum ActionOutcome {
     PassedOn,
     /// The run continues in its own session.
     Resumed,
+    /// The same, and its result goes to the conversation that has resumed it, because the one that asked for it is gone.
+    Adopted,
     /// The run goes on without the call that has waited for it.
     HandedOver,
 }
@@ -218,6 +220,13 @@ pub struct BackgroundRun {
 }
 
 impl BackgroundRun {
+    /// Whether the conversation that asked for it can be opened again. pi saves a session with its first answer, so that one
+    /// without any is gone when pi is.
+    #[must_use]
+    pub fn session_is_saved(&self) -> bool {
+        self.session_file.as_ref().is_some_and(|file| file.exists())
+    }
+
     /// The session key of an agent's run.
     #[must_use]
     pub fn session_key(agent: &str, key: &str) -> String {

@@ -205,7 +205,9 @@ pub async fn resume(
         siblings: 1,
         overrides,
     };
-    let live = Arc::new(LiveRun::new(resumed(run), &scope.ends_with));
+    let mut record = resumed(run);
+    let is_adopted = adopt(&mut record, scope).await;
+    let live = Arc::new(LiveRun::new(record, &scope.ends_with));
     let id = RunId::of_key(&run.key);
     let ready = prepare_with(settings, spec, id, &*callbacks, &live.control.cancel, None).await;
     let ready = ready.map_err(|result| result.text)?;
@@ -233,7 +235,20 @@ pub async fn resume(
     spawn_task(async move {
         Box::pin(drive(&service, &live, Ok(ready), &config, &CallOrder::now(), &*callbacks)).await;
     });
-    Ok(ActionOutcome::Resumed)
+    Ok(if is_adopted { ActionOutcome::Adopted } else { ActionOutcome::Resumed })
+}
+
+/// Has the conversation that resumes a run be told of its end, where the one that asked for it is gone.
+async fn adopt(record: &mut BackgroundRun, scope: &ConversationScope) -> bool {
+    let Some(here) = scope.context.session().filter(|here| **here != *record.session) else { return false };
+    let asked = record.clone();
+    // A caller that keeps its conversations itself names no file.
+    if record.session_file.is_none() || blocking(move || asked.session_is_saved()).await {
+        return false;
+    }
+    here.clone_into(&mut record.session);
+    record.session_file.clone_from(&scope.context.host.session_file);
+    true
 }
 
 /// The time limit of a run that starts again.

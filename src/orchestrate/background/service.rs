@@ -86,7 +86,13 @@ pub async fn close_all() -> Option<String> {
     for service in &services {
         going_on.extend(timeout(LOOKING, service.going_on()).await.unwrap_or_default());
     }
-    leaving_words(&ended, &going_on)
+    let all = [ended, going_on];
+    blocking(move || {
+        let [ended, going_on] = all;
+        let is_saved = ended.iter().chain(&going_on).any(BackgroundRun::session_is_saved);
+        leaving_words(&ended, &going_on, is_saved)
+    })
+    .await
 }
 
 /// Waits a few seconds until the runs being ended have ended, and their ends are stored.

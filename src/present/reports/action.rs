@@ -38,6 +38,13 @@ pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
             (Mark::Ok, format!("{name} goes on in the background: its result arrives as a message"))
         }
         ActionOutcome::Resumed => (Mark::Ok, format!("resumed {name}: it goes on in its own session")),
+        ActionOutcome::Adopted => (
+            Mark::Ok,
+            format!(
+                "resumed {name}: it goes on in its own session. The one that asked for it is not there any more, so its \
+                 result arrives here"
+            ),
+        ),
     };
     Report::sentence(mark, text)
 }
@@ -153,10 +160,16 @@ pub fn stopped_report(turn: bool, foreground: usize, background: usize) -> Repor
 }
 
 /// What a user reads when pi ends: which runs ended with it, and which go on without it; `None` if there were none.
-pub(crate) fn leaving_words(ended: &[BackgroundRun], going_on: &[BackgroundRun]) -> Option<String> {
+/// With `is_saved` the session can be opened again: pi saves it with its first answer.
+pub(crate) fn leaving_words(
+    ended: &[BackgroundRun],
+    going_on: &[BackgroundRun],
+    is_saved: bool,
+) -> Option<String> {
     let ended_words = ended.first().map(|first| {
+        let place = if is_saved { "Open the session again, and" } else { "In any session" };
         format!(
-            "{} ended with pi: {}. Open the session again, and `/subagents resume {}` continues where it stopped",
+            "{} ended with pi: {}. {place} `/subagents resume {}` continues where it stopped",
             figures::counted(ended.len(), "background run"),
             named(ended),
             first.run_id,
@@ -164,9 +177,13 @@ pub(crate) fn leaving_words(ended: &[BackgroundRun], going_on: &[BackgroundRun])
     });
     let going_on_words = going_on.first().map(|first| {
         let (go, results) = if going_on.len() == 1 { ("goes", "its result") } else { ("go", "their results") };
+        let open = if is_saved {
+            format!("Open the session again for {results}; in any pi ")
+        } else {
+            "In any pi ".to_owned()
+        };
         format!(
-            "{} {go} on without pi: {}. Open the session again for {results}; in any pi `/subagents list all` finds \
-             what runs, and `/subagents stop {}` ends it",
+            "{} {go} on without pi: {}. {open}`/subagents list all` finds what runs, and `/subagents stop {}` ends it",
             figures::counted(going_on.len(), "background run"),
             named(going_on),
             first.run_id,
@@ -211,18 +228,21 @@ mod tests {
             agent: "explorer".to_owned(),
             ..BackgroundRun::default()
         };
-        assert_eq!(leaving_words(&[], &[]), None);
-        let one = leaving_words(&[run("1a2b")], &[]).expect("there is one");
+        assert_eq!(leaving_words(&[], &[], true), None);
+        let one = leaving_words(&[run("1a2b")], &[], true).expect("there is one");
         assert!(one.starts_with("1 background run ended with pi: 1a2b (explorer). "), "{one}");
         assert!(one.contains("`/subagents resume 1a2b`"), "{one}");
-        let five = leaving_words(&["1", "2", "3", "4", "5"].map(run), &[]).expect("there are some");
+        assert!(one.contains("Open the session again"), "{one}");
+        let lost = leaving_words(&[run("1a2b")], &[], false).expect("there is one");
+        assert!(lost.contains("In any session `/subagents resume 1a2b`"), "{lost}");
+        let five = leaving_words(&["1", "2", "3", "4", "5"].map(run), &[], true).expect("there are some");
         assert!(five.contains("3 (explorer), 2 more. "), "{five}");
-        let both = leaving_words(&[run("1a2b")], &[run("3c4d")]).expect("there are two");
+        let both = leaving_words(&[run("1a2b")], &[run("3c4d")], true).expect("there are two");
         let [ended, goes_on] = both.lines().collect::<Vec<_>>()[..] else { panic!("{both}") };
         assert_eq!(ended, one);
         assert!(goes_on.starts_with("1 background run goes on without pi: 3c4d (explorer). "), "{goes_on}");
         assert!(goes_on.contains("`/subagents list all`") && goes_on.contains("`/subagents stop 3c4d`"));
-        let two = leaving_words(&[], &["1", "2"].map(run)).expect("there are two");
+        let two = leaving_words(&[], &["1", "2"].map(run), true).expect("there are two");
         assert!(two.starts_with("2 background runs go on without pi: 1 (explorer), 2 (explorer). "), "{two}");
     }
 }
