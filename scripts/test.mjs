@@ -4,13 +4,13 @@
  * pi, and the tests of the tools with the benchmarks. Each waits often, so four keep two cores busy. The output of a step is
  * printed when it has ended, as one block.
  *
- * `npm test -- rust` (or `lint`, `edge`, `extension`, `bench`) runs one part, `--keep-going` does not stop at the first
- * failure.
+ * `npm test -- rust` (or `lint`, `edge`, `extension`, `bench`) runs one part, `npm test -- NAME.spec.ts …` test files of
+ * `__test__`, `--keep-going` does not stop at the first failure.
  */
 
 import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 import { checkMachine } from "./lib/checks.mjs";
 import { checkBundle, checkLoader, checkPlatformPackages } from "./lib/generated.mjs";
@@ -101,10 +101,13 @@ const steps = [...cargoSteps, ...nodeSteps, ...toolSteps, ...piSteps];
 
 await runMain(async () => {
 	const words = process.argv.slice(2);
-	const wanted = words.filter((word) => !word.startsWith("--"));
-	const unknown = words.find((word) => word !== "--keep-going" && !parts.includes(word));
-	if (unknown) throw new SetupProblem(`There is no test part ${unknown}.`, `${parts.join(", ")}, --keep-going`);
-	const chosen = steps.filter(({ part }) => wanted.length === 0 || wanted.includes(part));
+	const files = words.filter((word) => word.endsWith(".spec.ts"));
+	const wanted = words.filter((word) => !word.startsWith("--") && !files.includes(word));
+	const unknown = words.find((word) => word !== "--keep-going" && ![...parts, ...files].includes(word));
+	if (unknown)
+		throw new SetupProblem(`There is no test part ${unknown}.`, `${parts.join(", ")}, NAME.spec.ts, --keep-going`);
+	const isAll = words.every((word) => word === "--keep-going");
+	const chosen = [...steps.filter(({ part }) => isAll || wanted.includes(part)), ...singleFiles(files)];
 	const has = (/** @type {string} */ wanted) => chosen.some(({ part }) => part === wanted);
 	if (chosen.every(({ part }) => part === "rust")) checkMachine();
 	else await setUp(has("extension") ? {} : { pi: has("bench") ? [newestPi] : [] });
@@ -173,6 +176,27 @@ function tests(part, name, command) {
 	return { part, lane: "node", name, command };
 }
 
+/**
+ * @param {string[]} names of test files, with or without their folders
+ * @returns {Step[]} one for each folder that has any of them
+ */
+function singleFiles(names) {
+	/** @type {["edge", "support", "extension"]} */
+	const folders = ["edge", "support", "extension"];
+	const wanted = names.map((name) => basename(name));
+	const found = folders.flatMap((folder) => {
+		const files = listOf(join(root, "__test__", folder)).filter((name) => wanted.includes(name));
+		const part = folder === "edge" ? "edge" : "extension";
+		return files.length > 0
+			? [{ files, step: tests(part, files.join(", "), () => nodeFiles(nodeForPi(), folder, files)) }]
+			: [];
+	});
+	const missing = wanted.find((name) => !found.some(({ files }) => files.includes(name)));
+	if (missing)
+		throw new SetupProblem(`There is no test file ${missing}.`, `They lie in __test__/{${folders.join(",")}}.`);
+	return found.map(({ step }) => step);
+}
+
 /** @param {Step} step @returns {Step} */
 function inBackground(step) {
 	return { ...step, isBackground: true };
@@ -218,20 +242,29 @@ function rustTests(...args) {
  * @returns {Command}
  */
 function nodeTests(node, folder, ending) {
-	const place = join(root, "__test__", folder);
-	const files = listOf(place).filter((name) => name.endsWith(ending));
+	const files = listOf(join(root, "__test__", folder)).filter((name) => name.endsWith(ending));
 	if (files.length === 0) {
 		throw new SetupProblem(`There are no tests in __test__/${folder}.`, `Expected: *${ending}`);
 	}
+	return nodeFiles(node, folder, files);
+}
+
+/**
+ * @param {string} node
+ * @param {keyof typeof filesAtOnce} folder below `__test__`
+ * @param {string[]} files
+ * @returns {Command}
+ */
+function nodeFiles(node, folder, files) {
 	const cached = `--import=${new URL("lib/compile-cache.mjs", import.meta.url)}`;
 	const options = ["--test", "--test-reporter=spec", `--test-timeout=${testLimitMs}`, cached];
 	// The package is CommonJS for the generated loader's sake, while its TypeScript is written as modules.
-	if (ending.endsWith(".ts")) options.push("--disable-warning=MODULE_TYPELESS_PACKAGE_JSON");
+	if (files.some((name) => name.endsWith(".ts"))) options.push("--disable-warning=MODULE_TYPELESS_PACKAGE_JSON");
 	return [
 		node,
 		...options,
 		`--test-concurrency=${filesAtOnce[folder]}`,
-		...files.sort(longestFirst).map((name) => join(place, name)),
+		...files.sort(longestFirst).map((name) => join(root, "__test__", folder, name)),
 	];
 }
 
