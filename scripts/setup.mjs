@@ -31,7 +31,9 @@ export async function setUp(wanted = {}) {
 	const versions = wanted.pi ?? [newestPi, oldestPi];
 	checkMachine();
 	if (!isSetUp()) {
-		note("Setting up, once: npm packages, a Node for pi and pi, all inside this clone; then the addon is compiled.");
+		note(
+			"Setting up, once: npm packages, a Node for pi and pi, all inside this clone, about 1.1 GB; then the addon is compiled.",
+		);
 		note("On two cores that takes three to five minutes. Later starts take seconds.");
 	}
 	const interrupted = () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
+import { underWay } from "../../scripts/lib/progress.mjs";
 import { packageDir } from "./versions.ts";
 
 let folder: string;
@@ -76,4 +77,13 @@ test("a fresh clone says first what will be set up and how long that takes, one 
 	const again = onMachineWith("again", programs, ["setup.mjs"], clone).text;
 	assert.ok(again.length > 0);
 	assert.doesNotMatch(again, /Setting up, once/);
+});
+
+test("a step that goes on stays in one line of its terminal, with its clock", () => {
+	const what = "the native addon (npm run build:addon; the first build takes a few minutes)";
+	for (const columns of [20, 80, 200]) {
+		const line = underWay(what, 83_400, columns);
+		assert.ok(line.length < columns && line.endsWith(" 83 s"), line);
+		assert.equal(line.includes(what), columns > 90, line);
+	}
 });

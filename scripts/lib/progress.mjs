@@ -1,4 +1,4 @@
-/** Progress on standard error: one line when a step starts, one with its time when it is done. */
+/** Progress on standard error: one line when a step starts, on a terminal with a clock, one with its time when it is done. */
 
 const terminal = process.stderr.isTTY === true;
 const color = terminal && !process.env.NO_COLOR;
@@ -32,8 +32,10 @@ export function note(text) {
  */
 export async function step(what, work) {
 	const started = performance.now();
-	process.stderr.write(terminal ? `  … ${what}` : `  … ${what}\n`);
 	const clear = terminal ? "\r\x1b[2K" : "";
+	process.stderr.write(terminal ? `  … ${what}` : `  … ${what}\n`);
+	const draw = () => process.stderr.write(clear + underWay(what, performance.now() - started, process.stderr.columns));
+	const clock = terminal ? setInterval(draw, 1000) : undefined;
 	try {
 		const result = await work();
 		process.stderr.write(`${clear}  ${green("✓")} ${what} ${dim(`(${seconds(performance.now() - started)})`)}\n`);
@@ -41,5 +43,21 @@ export async function step(what, work) {
 	} catch (error) {
 		process.stderr.write(`${clear}  ${red("✗")} ${what}\n`);
 		throw error;
+	} finally {
+		clearInterval(clock);
 	}
+}
+
+/**
+ * A step that goes on, in one line: one that wraps would not be overwritten.
+ *
+ * @param {string} what
+ * @param {number} milliseconds
+ * @param {number} columns
+ */
+export function underWay(what, milliseconds, columns) {
+	const time = ` ${Math.floor(milliseconds / 1000)} s`;
+	const room = columns - time.length - 1;
+	const text = `  … ${what}`;
+	return (text.length <= room ? text : `${text.slice(0, Math.max(room - 1, 0))}…`) + time;
 }
