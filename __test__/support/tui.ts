@@ -24,6 +24,9 @@ export type Sight = string | RegExp | ((screen: string) => boolean);
 /** How often the screen is looked at while waiting: a terminal does not tell when it has been drawn. Each look starts tmux. */
 const lookEveryMs = 120;
 
+/** How long a frame may take to be drawn: a screen can be looked at in the middle of one. */
+const drawingMs = 60;
+
 /** How long `waitFor` waits unless told otherwise. */
 const defaultWaitMs = 30_000;
 
@@ -103,12 +106,16 @@ export class Tui {
 		return trimLines(await this.#tmux("capture-pane", "-p", "-S", "-"));
 	}
 
-	/** Waits until the screen shows it and returns the screen; rejects with the last screen. */
+	/** Waits until the screen shows it and returns the screen, drawn to its end; rejects with the last screen. */
 	async waitFor(sight: Sight, limitMs = defaultWaitMs): Promise<string> {
 		const deadline = performance.now() + limitMs;
 		for (;;) {
 			const screen = await this.screen();
-			if (shows(screen, sight)) return screen;
+			if (shows(screen, sight)) {
+				await delay(drawingMs);
+				const drawn = await this.screen();
+				return shows(drawn, sight) ? drawn : screen;
+			}
 			if (performance.now() > deadline) {
 				const frame = screen.split("\n").map((line) => `  │${line}`);
 				throw new Error(`the screen does not show ${sight} within ${limitMs} ms:\n${frame.join("\n")}`);
