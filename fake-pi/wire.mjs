@@ -8,7 +8,7 @@
 import { randomUUID } from "node:crypto";
 
 /** The version that is spoken unless a scenario says otherwise. */
-export const newest = "1.5.2";
+export const newest = "1.6.0";
 
 /** Dollars for a token, so that a cost follows from the tokens. */
 const prices = { input: 3e-6, output: 15e-6, cacheRead: 0.3e-6, cacheWrite: 3.75e-6 };

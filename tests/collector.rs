@@ -110,7 +110,7 @@ const END_TAIL: &str = "\"}],\"stopReason\":\"stop\"}}\n";
 fn recorded() -> Vec<(String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs/streams");
     let mut streams = Vec::new();
-    for version in ["0.73.1", "0.87.1", "1.5.2"] {
+    for version in ["0.73.1", "0.87.1", "1.6.0"] {
         let mut files: Vec<_> = fs::read_dir(root.join(version))
             .expect("recorded streams are part of the repository")
             .map(|entry| entry.expect("a readable entry").path())

@@ -151,7 +151,7 @@ fn script_of(scene: &Scene) -> i32 {
 
 #[tokio::test]
 async fn the_doctor_says_whether_trees_are_held_there() {
-    let script = r#"[ "$1" = --version ] && { echo 1.5.2; exit 0; }
+    let script = r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }
         hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
     for (package, expected) in [
         (Package::Current, "what a child starts there ends with it"),

@@ -41,7 +41,7 @@ use tokio::time::timeout;
 
 const ANSWERS: &str = "works; leave";
 /// A pi that `doctor` finds nothing wrong with.
-const SOUND: &str = r#"[ "$1" = --version ] && { echo 1.5.2; exit 0; }
+const SOUND: &str = r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }
     hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
 
 /// Settings of the scene's launcher.
@@ -319,14 +319,14 @@ async fn told(scene: &Scene) -> Check {
 async fn the_doctor_says_what_a_start_there_takes_and_what_is_wrong_there() {
     let missing = "/no/such/program";
     let refuses =
-        r#"[ "$1" = --version ] && { echo 1.5.2; exit 0; }; echo 'Error: cannot load guard.cjs' >&2; exit 1"#;
+        r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }; echo 'Error: cannot load guard.cjs' >&2; exit 1"#;
     for (label, script, settings, status, expected) in [
         (
             "sound",
             SOUND,
             json!({}),
             Status::Ok,
-            &["`far`: pi 1.5.2 with our guard in", " to reach it, and pi there ", " to start", "git "][..],
+            &["`far`: pi 1.6.0 with our guard in", " to reach it, and pi there ", " to start", "git "][..],
         ),
         (
             "no launcher",
@@ -365,7 +365,7 @@ async fn the_doctor_says_what_a_start_there_takes_and_what_is_wrong_there() {
         ),
         (
             "an old pi",
-            &SOUND.replace("1.5.2", "0.50.0"),
+            &SOUND.replace("1.6.0", "0.50.0"),
             json!({}),
             Status::Warning,
             &["`far`: pi 0.50.0 with our guard in"],
@@ -375,7 +375,7 @@ async fn the_doctor_says_what_a_start_there_takes_and_what_is_wrong_there() {
             refuses,
             json!({}),
             Status::Error,
-            &["pi 1.5.2 starts in", "but not with our guard: Error: cannot load guard.cjs"],
+            &["pi 1.6.0 starts in", "but not with our guard: Error: cannot load guard.cjs"],
         ),
     ] {
         let mut scene = at(Place::Words, script, &json!({ "launcher": "local" }));

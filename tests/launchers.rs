@@ -448,11 +448,11 @@ const PI: &str = "PI_SUBAGENT_TEST_PI";
 #[tokio::test]
 async fn the_doctor_starts_pi_there_with_the_guard_and_says_what_is_wrong_where_it_cannot() {
     // Some pi print it on standard error, as 0.74.0 does.
-    let script = r#"[ "$1" = --version ] && { printf 'A word of its runtime.\n1.5.2\n' >&2; exit 0; }
+    let script = r#"[ "$1" = --version ] && { printf 'A word of its runtime.\n1.6.0\n' >&2; exit 0; }
         hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
     let real = std::env::var(PI).ok().map(|words| json!(words.split(' ').collect::<Vec<_>>()));
     for place in elsewhere() {
-        for (pi, expected) in [(None, "`far`: pi 1.5.2 with our guard in"), (Some("no-such-pi"), "`far`: ")] {
+        for (pi, expected) in [(None, "`far`: pi 1.6.0 with our guard in"), (Some("no-such-pi"), "`far`: ")] {
             let mut scene = at(place, script, &json!({}));
             let context = Arc::make_mut(&mut scene.spec.context);
             let far = &mut context.config.as_mut().expect("a configuration")["launchers"]["far"];

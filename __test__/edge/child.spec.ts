@@ -21,7 +21,7 @@ function hostingPi(scene: Scene, version: string): Partial<RunOptions> {
 describe("the child", () => {
 	it("is the pi that hosts us, and its options are those of its version", async (t) => {
 		for (const [version, knows] of [
-			["1.5.2", true],
+			["1.6.0", true],
 			["0.87.1", false],
 		] as const) {
 			const scene = new Scene(t, "");

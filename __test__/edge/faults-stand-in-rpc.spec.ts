@@ -207,7 +207,7 @@ const stories: Record<string, [scenario: unknown[], tell: (pi: Talk) => Promise<
 };
 
 describe("a story in RPC mode", () => {
-	for (const version of ["1.5.2", "0.87.1"]) {
+	for (const version of ["1.6.0", "0.87.1"]) {
 		for (const [name, [scenario, tell]] of Object.entries(stories)) {
 			it(`goes as with pi ${version}: ${name}`, async (t) => {
 				const pi = new Talk(t, scenario, { FAKE_PI_VERSION: version });

@@ -86,7 +86,7 @@ function tells(version: string, story: string): boolean {
 }
 
 describe("the events of the stand-in", () => {
-	for (const version of ["0.73.1", "0.87.1", "1.5.2"]) {
+	for (const version of ["0.73.1", "0.87.1", "1.6.0"]) {
 		const told = Object.entries(stories).filter(([story]) => tells(version, story));
 		for (const [story, scenario] of told) {
 			it(`are those of pi ${version}, in its order: ${story}`, () => {

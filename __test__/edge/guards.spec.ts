@@ -40,7 +40,7 @@ describe("a warden that is unavailable", LINUX, () => {
 		const scene = new Scene(t, answers);
 		for (const [name, [path, says]] of Object.entries(broken(scene))) {
 			const env = { PI_SUBAGENT_WARDEN: path };
-			const piCommand = scene.pi("version.sh", "echo 1.5.2");
+			const piCommand = scene.pi("version.sh", "echo 1.6.0");
 			const { cwd, agentDir } = scene.options;
 			const { ok, checks } = await doctor({ cwd, env, piCommand, ...(agentDir && { agentDir }) });
 			const [supervision] = checks.filter(({ area }) => area === "supervision");

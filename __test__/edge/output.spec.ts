@@ -109,7 +109,7 @@ describe("a collected stream", () => {
 });
 
 describe("recorded streams of pi", () => {
-	const files = ["0.73.1", "0.87.1", "1.5.2"].flatMap((version) =>
+	const files = ["0.73.1", "0.87.1", "1.6.0"].flatMap((version) =>
 		readdirSync(join(streams, version)).map((name) => join(version, name)),
 	);
 
@@ -124,7 +124,7 @@ describe("recorded streams of pi", () => {
 		}
 	});
 
-	for (const version of ["0.73.1", "0.87.1", "1.5.2"]) {
+	for (const version of ["0.73.1", "0.87.1", "1.6.0"]) {
 		it(`come to what pi ${version} meant`, async () => {
 			const plain = await collectOutputFile(join(streams, version, "plain.jsonl"));
 			assert.ok(plain.output.length > 0 && plain.final && plain.usage.turns === 1 && plain.usage.input > 0);

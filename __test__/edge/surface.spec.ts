@@ -332,7 +332,7 @@ describe("the doctor", () => {
 
 	it("is content with a pi that runs, and leaves nothing behind", async (t) => {
 		const scene = new Scene(t, "");
-		const piCommand = scene.pi("version.sh", 'test "$1" = --version && echo 1.5.2');
+		const piCommand = scene.pi("version.sh", 'test "$1" = --version && echo 1.6.0');
 		const report = await doctor(surfaceOf(scene, { piCommand }));
 		assert.equal(report.ok, true, JSON.stringify(report));
 		const [command] = area(report, "child command");
@@ -357,7 +357,7 @@ describe("the doctor", () => {
 
 	it("says what is broken and what to do about it", async (t) => {
 		const scene = new Scene(t, "");
-		const fine = scene.pi("fine.sh", "echo 1.5.2");
+		const fine = scene.pi("fine.sh", "echo 1.6.0");
 		const notExecutable = scene.write("plain", "#!/bin/sh\n");
 		const badInterpreter = scene.write("bad", "#!/no/such\n");
 		chmodSync(badInterpreter, 0o755);
@@ -385,7 +385,7 @@ describe("the doctor", () => {
 
 	it("says when runs cannot be kept", async (t) => {
 		const scene = new Scene(t, "");
-		const piCommand = scene.pi("fine.sh", "echo 1.5.2");
+		const piCommand = scene.pi("fine.sh", "echo 1.6.0");
 		scene.write("agent/subagents", "a file in the way");
 		const report = await doctor(surfaceOf(scene, { piCommand }));
 		// What the doctor says must be what a run says.

@@ -71,6 +71,25 @@ describe("a component", () => {
 		assert.deepEqual(first, ["one", "two"], "pi may keep what it got");
 	});
 
+	it("returns the same array while no line changes, and a new one after a change", () => {
+		let lines = ["one", "two"];
+		const component = drawn(() => [...lines]);
+		const first = component.render(10);
+		assert.equal(component.render(10), first);
+		lines = ["one", "three"];
+		const second = component.render(10);
+		assert.notEqual(second, first);
+		assert.deepEqual(
+			[first, second],
+			[
+				["one", "two"],
+				["one", "three"],
+			],
+		);
+		second.push("added by the host");
+		assert.deepEqual(component.render(10), ["one", "three"]);
+	});
+
 	it("passes on what pi asks for, and only what there is", () => {
 		const calls: unknown[] = [];
 		const screen = {

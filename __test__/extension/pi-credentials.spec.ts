@@ -68,7 +68,7 @@ const lockfilePath = createRequire(piCommand(oldestPi)[1]).resolve("proper-lockf
 const lockfile = createRequire(import.meta.url)(lockfilePath) as Lockfile;
 
 /** How each version of pi takes the lock. */
-const lockOptions: Record<string, { realpath?: boolean }> = { "0.87.1": { realpath: false }, "1.5.2": {} };
+const lockOptions: Record<string, { realpath?: boolean }> = { [oldestPi]: { realpath: false }, [newestPi]: {} };
 
 /** Hands out tokens, each once good for an hour. */
 class TokenServer {

@@ -17,6 +17,7 @@ import {
 	lastEnd,
 	type ModelRequest,
 	makeGate,
+	newestPi,
 	parentUsage,
 	piCommand,
 	piVersions,
@@ -191,7 +192,7 @@ for (const version of piVersions) {
 			const { PI_SUBAGENT_CHILD, PI_SUBAGENT_DEPTH, PI_SUBAGENT_MAX_DEPTH, PI_SUBAGENT_RUN_ID } = child.env;
 			assert.deepEqual([PI_SUBAGENT_CHILD, PI_SUBAGENT_DEPTH, PI_SUBAGENT_MAX_DEPTH], ["1", "1", "1"]);
 			assert.equal(PI_SUBAGENT_RUN_ID, runId);
-			assert.equal(child.argv.includes("--no-mcp"), version === "1.5.2");
+			assert.equal(child.argv.includes("--no-mcp"), version === newestPi);
 
 			const session = run.sessionFile ?? "";
 			const folder = dirname(session);

@@ -195,7 +195,7 @@ test("with no more than a process group somebody is left, after the run's own en
 	});
 });
 
-/** An extension with a command that reloads pi, and says what came of it: pi 1.5.2 refuses in the middle of a run. */
+/** An extension with a command that reloads pi, and says what came of it: pi refuses in the middle of a run. */
 const again = `export default (pi) => {
 	pi.on("session_start", ({ reason }, context) => context.ui.notify("session " + reason));
 	pi.registerCommand("again", {

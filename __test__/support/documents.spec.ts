@@ -147,7 +147,7 @@ const known: [command: RegExp, run: Run | { file: string } | string][] = [
 		/^(ssh|srun|squeue|scancel|scontrol|sinfo|bwrap|podman|kubectl)\b/,
 		"npm run test:engines, where the engine is there",
 	],
-	[/^node (scripts\/lock\.mjs|__test__\/support\/record-rpc\.ts)/, "writes to the clone"],
+	[/^node (scripts\/lock\.mjs|__test__\/support\/record-streams\.ts)/, "writes to the clone"],
 ];
 
 /** What a command has to have printed. */
@@ -329,7 +329,7 @@ const examples: Record<string, { steps?: string; words?: string[]; prints: RegEx
 	},
 	"structured-result": { steps: submits, prints: /files: \[ 'a\.rs' \]/ },
 	"recorded-file": {
-		words: [join(root, "tests/inputs/streams/1.5.2/plain.jsonl")],
+		words: [join(root, "tests/inputs/streams/1.6.0/plain.jsonl")],
 		prints: /^Hello there\n\d+ events, \$0\.\d+, 0 secrets left\n$/,
 	},
 };

@@ -190,9 +190,13 @@ export function guardedComponent<Drawn>(
 	}) as Drawn & Component;
 }
 
-/** Makes lines fit, because pi ends when one is wider than the terminal. Most stay as they are, and measuring is dear. */
+/**
+ * Returns a function that makes lines fit, because pi ends when one is wider than the terminal. Measuring is expensive, so
+ * lines that did not change are not measured again. While no line changes, the function returns the same array, because
+ * pi keeps what it made of it. A caller that changed that array gets a new one.
+ */
 function fitting(): (lines: readonly string[], width: number) => string[] {
-	let last: { width: number; drawn: readonly string[]; fit: readonly string[] } = { width: -1, drawn: [], fit: [] };
+	let last = { width: -1, drawn: [] as readonly string[], fit: [] as readonly string[], given: [] as string[] };
 	return (lines, width) => {
 		if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
 		const fit = lines.map((line: unknown, index) => {
@@ -200,8 +204,12 @@ function fitting(): (lines: readonly string[], width: number) => string[] {
 			const isSame = width === last.width && line === last.drawn[index];
 			return isSame ? (last.fit[index] ?? "") : clip(line.replace(/[\r\n]+/g, " "), width);
 		});
-		last = { width, drawn: [...lines], fit };
-		// pi may add to what it gets.
-		return [...fit];
+		const given = isSameLines(fit, last.fit) && isSameLines(fit, last.given) ? last.given : [...fit];
+		last = { width, drawn: [...lines], fit, given };
+		return given;
 	};
+}
+
+function isSameLines(one: readonly string[], other: readonly string[]): boolean {
+	return one.length === other.length && one.every((line, index) => line === other[index]);
 }

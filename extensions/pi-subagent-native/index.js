@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 3810a14e7b242d76. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 628260768fa3e33b. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6352,8 +6352,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 3810a14e7b242d76"}.`)) return void 0;
-  const [version] = "0.1.0 3810a14e7b242d76".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 628260768fa3e33b"}.`)) return void 0;
+  const [version] = "0.1.0 628260768fa3e33b".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8612,7 +8612,7 @@ function guardedComponent(what, drawn, { close, text: text2 = "" } = {}) {
   });
 }
 function fitting() {
-  let last = { width: -1, drawn: [], fit: [] };
+  let last = { width: -1, drawn: [], fit: [], given: [] };
   return (lines, width) => {
     if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
     const fit = lines.map((line2, index) => {
@@ -8620,9 +8620,13 @@ function fitting() {
       const isSame2 = width === last.width && line2 === last.drawn[index];
       return isSame2 ? last.fit[index] ?? "" : clip(line2.replace(/[\r\n]+/g, " "), width);
     });
-    last = { width, drawn: [...lines], fit };
-    return [...fit];
+    const given = isSameLines(fit, last.fit) && isSameLines(fit, last.given) ? last.given : [...fit];
+    last = { width, drawn: [...lines], fit, given };
+    return given;
   };
+}
+function isSameLines(one, other) {
+  return one.length === other.length && one.every((line2, index) => line2 === other[index]);
 }
 
 // extension/host/runs.ts

@@ -14,8 +14,8 @@ const packageName = "@earendil-works/pi-coding-agent";
 const program = join("dist", "bundle", "cli.js");
 
 /**
- * The run time packages that the bundle of 1.5.2 loads from outside itself. A plain install of that version fails where
- * the registry lacks one of its workspace packages.
+ * The runtime packages that the bundle of the newest version loads from outside itself. A plain install of that version
+ * fails if the registry lacks one of its workspace packages.
  */
 const besideBundle = ["jiti@2.7.0", "@silvia-odwyer/photon-node@0.3.4"];
 

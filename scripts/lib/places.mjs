@@ -11,7 +11,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/[/
 export const setupDir = join(root, ".setup");
 
 /** The newest pi that the project supports: the demo runs it. */
-export const newestPi = "1.5.2";
+export const newestPi = "1.6.0";
 
 /** The oldest pi that the project supports: the tests run both. */
 export const oldestPi = "0.87.1";

@@ -1,7 +1,7 @@
 //! pi's own lock on its credentials.
 //!
 //! pi locks with the npm package `proper-lockfile`: a directory `auth.json.lock`, created by `mkdir`, whose
-//! modification time the holder renews. When `auth.json` is a link, pi 1.5.2 puts the lock beside its target and pi
+//! modification time the holder renews. When `auth.json` is a link, pi 1.6.0 puts the lock beside its target and pi
 //! 0.87.1 beside the link, so both are taken.
 
 use std::fs::{self, Metadata};

@@ -314,7 +314,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a temporary directory");
         let (agent_dir, script) = (root.path().join("agent"), root.path().join("pi.sh"));
         fs::create_dir(&agent_dir).expect("made");
-        fs::write(&script, "echo 1.5.2").expect("written");
+        fs::write(&script, "echo 1.6.0").expect("written");
         let said = async || {
             let checks = doctor(
                 root.path().to_owned(),
@@ -350,10 +350,10 @@ mod tests {
             0,
         )
         .expect("a FIFO");
-        fs::write(&script, "pwd > \"${0%/*}/cwd\"; echo 1.5.2 >&2").expect("written");
+        fs::write(&script, "pwd > \"${0%/*}/cwd\"; echo 1.6.0 >&2").expect("written");
         let context = context(root.path().join("agent"), &script);
         let checks = doctor(project, Arc::new(context), Arc::new(Nobody)).await;
-        assert!(checks.iter().any(|check| check.message.starts_with("pi 1.5.2")), "{checks:?}");
+        assert!(checks.iter().any(|check| check.message.starts_with("pi 1.6.0")), "{checks:?}");
         assert_eq!(fs::read_to_string(root.path().join("cwd")).expect("it was started"), "/\n");
     }
 }

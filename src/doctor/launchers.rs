@@ -133,7 +133,7 @@ mod tests {
     /// Each row: what stands for pi there, what ends it, and what is said. The launcher goes on until it is ended.
     #[tokio::test]
     async fn a_test_that_does_not_end_is_ended_there_too() {
-        let version = r#"[ "$1" = --version ] && { echo 1.5.2; exit 0; }"#;
+        let version = r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }"#;
         let answers = r#"read -r line; echo '{"id":"pi-subagent","success":true}'"#;
         for (label, pi, cancel, expected) in [
             ("no answer", "sleep 60".to_owned(), "echo {runId} >>cancelled", "it took longer than 1 s"),

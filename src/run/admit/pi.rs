@@ -31,7 +31,7 @@ impl PiVersion {
     /// The first version that knows `--no-mcp`. An older one exits at an unknown option.
     const NO_MCP: Self = Self { parts: [1, 0, 4] };
 
-    /// Reads `1.5.2`, with or without a suffix.
+    /// Reads `1.6.0`, with or without a suffix.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let core = text.trim().trim_start_matches('v').split(['-', '+']).next()?;
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn versions_are_read_and_compared() {
         for (text, expected) in [
-            ("1.5.2", Some([1, 5, 2])),
+            ("1.6.0", Some([1, 6, 0])),
             ("v0.87.1", Some([0, 87, 1])),
             ("1.6.0-beta.1", Some([1, 6, 0])),
             ("1.5", None),
@@ -251,7 +251,7 @@ mod tests {
             assert_eq!(PiVersion::parse(text).map(|version| version.parts), expected, "{text}");
         }
         for (printed, expected) in [
-            ("1.5.2\n", "1.5.2"),
+            ("1.6.0\n", "1.6.0"),
             ("(node:7) Warning: old\n0.74.0\n", "0.74.0"),
             ("\nnone of ours\nat all", "none of ours"),
             ("", ""),
