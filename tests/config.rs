@@ -175,9 +175,68 @@ fn a_project_may_tighten() {
 
 #[test]
 fn one_wrong_value_does_not_cost_the_others() {
-    let loaded = Scene::new().user(r#"{ "subagents": { "maxDepth": "x", "allowWrite": true } }"#).load();
+    let loaded = Scene::new().user(r#"{ "subagents": { "model": 5, "allowWrite": true } }"#).load();
     assert!(loaded.config.allow_write == AllowWrite::Tree && loaded.broken.is_none());
-    assert_eq!(loaded.config.max_depth, 1);
+    assert_eq!(loaded.config.model, None);
+}
+
+#[test]
+fn a_mistake_in_a_setting_that_restricts_refuses_delegation() {
+    for (settings, at) in [
+        (r#"{ "enabled": "false" }"#, "enabled"),
+        (r#"{ "enabled": true, "enabled": false }"#, "enabled"),
+        (r#"{ "enabld": false }"#, "enabld"),
+        (r#"{ "tools": { "deny": "bash" } }"#, "tools.deny"),
+        (r#"{ "tools": ["bash"] }"#, "tools"),
+        (r#"{ "tools": { "allow": "read" } }"#, "tools.allow"),
+        (r#"{ "projectAgentPolicy": "never" }"#, "projectAgentPolicy"),
+        (r#"{ "sandbox": { "mode": "strict" } }"#, "sandbox.mode"),
+        (r#"{ "sandbox": "on" }"#, "sandbox.mode"),
+        (r#"{ "sandbox": { "network": false } }"#, "sandbox.network"),
+        (r#"{ "sandbox": { "hidden": "~/.secrets" } }"#, "sandbox.hidden"),
+        (r#"{ "allowedLspActions": ["hover", 5] }"#, "allowedLspActions"),
+        (r#"{ "maxDepth": "0" }"#, "maxDepth"),
+        (r#"{ "budget": { "maxCost": "1" } }"#, "budget.maxCost"),
+        (r#"{ "budget": 1 }"#, "budget"),
+        (r#"{ "limits": { "memoryBytes": "1G" } }"#, "limits.memoryBytes"),
+        (r#"{ "timeoutMs": "5m" }"#, "timeoutMs"),
+        (r#"{ "allowAgents": "explorer" }"#, "allowAgents"),
+        (r#"{ "inheritExtensions": "never" }"#, "inheritExtensions"),
+        (r#"{ "persistSession": "no" }"#, "persistSession"),
+        (r#"{ "piCommand": "firejail pi" }"#, "piCommand"),
+        (r#"{ "launcher": ["box"] }"#, "launcher"),
+        (r#"{ "agents": { "worker": { "enabled": "no" } } }"#, "agents.worker.enabled"),
+        (r#"{ "agents": { "worker": { "enable": false } } }"#, "agents.worker.enable"),
+        (r#"{ "agents": { "worker": { "tools": "read" } } }"#, "agents.worker.tools"),
+        (r#"{ "agents": { "worker": false } }"#, "agents.worker"),
+    ] {
+        let scene = Scene::new().user(&format!("{{ \"subagents\":\n{settings} }}"));
+        let broken = scene.load().broken.unwrap_or_else(|| panic!("{settings} is accepted"));
+        assert!(broken.message.contains(&format!("`{at}`")), "{settings}: {broken}");
+        assert_eq!(broken.line, Some(2), "{settings}: {broken}");
+        assert!(scene.told().contains("Nothing is delegated until this is corrected"), "{}", scene.told());
+    }
+    let outside = Scene::new().user(r#"{ "enabled": false }"#).load().broken.expect("a reason");
+    assert!(outside.message.contains("it belongs inside `subagents`"), "{outside}");
+    let project = Scene::new().project(r#"{ "subagents": { "enabled": "false" } }"#).load();
+    assert!(project.broken.is_some(), "a project's file restricts, too");
+}
+
+#[test]
+fn a_mistake_in_a_preference_is_only_reported() {
+    for settings in [
+        r#"{ "thinking": "hard" }"#,
+        r#"{ "model": 5 }"#,
+        r#"{ "allowWrite": "yes" }"#,
+        r#"{ "sandbox": { "writable": "~/.npm" } }"#,
+        r#"{ "inheritSkills": "yes" }"#,
+        r#"{ "background": { "key": 5 } }"#,
+        r#"{ "colour": "red" }"#,
+        r#"{ "agents": { "worker": { "model": 5 } } }"#,
+    ] {
+        let loaded = Scene::new().user(&format!("{{ \"subagents\": {settings} }}")).load();
+        assert!(loaded.broken.is_none() && loaded.diagnostics.len() == 1, "{settings}: {loaded:?}");
+    }
 }
 
 #[test]
@@ -458,12 +517,13 @@ fn the_settings_of_agents_are_read_one_by_one_and_each_mistake_has_its_place() {
          \"a b\": {},\n  \"tester\": 5,\n  \"explorer\": {}\n} } }",
     );
     insta::assert_snapshot!(scene.told(), @r#"
-    Warning CONFIG_KEY_UNKNOWN /agent/subagents.json:2:35: `agents.explorer.timeout` is not a setting of an agent; did you mean `timeoutMs`?
-    Error CONFIG_VALUE_INVALID /agent/subagents.json:3:23: `agents.explorer.tools` holds `"ba*"`; expected a list of plain tool names, such as ["read", "grep"], or `mcp__server__*`
-    Error CONFIG_VALUE_INVALID /agent/subagents.json:5:21: `agents.*.maxCost` is `"1"`; expected an amount in USD such as 0.5, 0 for no limit
+    Error CONFIG_KEY_UNKNOWN /agent/subagents.json:2:35: `agents.explorer.timeout` is not a setting of an agent; did you mean `timeoutMs`? Nothing is delegated until this is corrected
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:3:23: `agents.explorer.tools` holds `"ba*"`; expected a list of plain tool names, such as ["read", "grep"], or `mcp__server__*`. Nothing is delegated until this is corrected
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:5:21: `agents.*.maxCost` is `"1"`; expected an amount in USD such as 0.5, 0 for no limit. Nothing is delegated until this is corrected
     Error CONFIG_VALUE_INVALID /agent/subagents.json:6:3: `agents.a b` names no agent; expected `*` or the name of one
-    Error CONFIG_VALUE_INVALID /agent/subagents.json:7:13: `agents.tester` is `5`; expected an object of settings
-    Error CONFIG_KEY_DUPLICATE /agent/subagents.json:8:3: `agents.explorer` is given twice; the first one counts
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:7:13: `agents.tester` is `5`; expected an object of settings. Nothing is delegated until this is corrected
+    Error CONFIG_KEY_DUPLICATE /agent/subagents.json:8:3: `agents.explorer` is given twice; the first one counts. Nothing is delegated until this is corrected
+    broken
     "#);
     let agents = serde_json::to_value(scene.load().config.agents).expect("JSON");
     let expected = json!({

@@ -83,6 +83,31 @@ pub(super) struct Key {
     pub(super) project: Tighten,
 }
 
+/// The keys that a project may not set, and whose default permits more than other values do.
+const RESTRICTING: [&str; 7] = [
+    "allowAgents",
+    "inheritContext",
+    "inheritExtensions",
+    "launcher",
+    "persistSession",
+    "piCommand",
+    "sanitize.homePaths",
+];
+
+impl Key {
+    /// Returns true if a value can be stricter than the default. A wrong value of such a key must not fall back to the
+    /// default, which would permit what the author of the file meant to forbid.
+    pub(super) fn restricts(&self) -> bool {
+        match self.project {
+            Tighten::Never => RESTRICTING.contains(&self.path),
+            Tighten::Only(strict) => self.default != if strict { "true" } else { "false" },
+            Tighten::Later => self.default != "false",
+            Tighten::Fewer => self.default != "[]",
+            Tighten::Smaller | Tighten::SmallerLimit | Tighten::More => true,
+        }
+    }
+}
+
 /// A week. A longer limit is as good as none.
 const MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// The largest whole number that every JSON reader represents exactly.

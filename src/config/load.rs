@@ -81,8 +81,8 @@ pub struct LoadedConfig {
     pub diagnostics: Vec<Diagnostic>,
     /// The agents that files have settings for. Whether there are such agents is not known here.
     pub named: Vec<NamedAgent>,
-    /// Set when a file could not be read at all. Its settings are unknown, so nothing may run. It is also among the
-    /// diagnostics, the first of its kind.
+    /// The reason why nothing may run: a file that could not be read at all, or the first mistake in a setting that
+    /// restricts. It is also among the diagnostics.
     pub broken: Option<Diagnostic>,
 }
 
@@ -121,7 +121,7 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
         };
         reader.check_launcher();
         diagnostics.extend(failed.clone());
-        broken = broken.or(failed);
+        broken = broken.or(failed).or(reader.take_refusal());
         named.extend(reader.take_named());
         diagnostics.extend(reader.into_diagnostics());
     }

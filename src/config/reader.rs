@@ -46,7 +46,12 @@ pub(super) struct Reader<'a> {
     named: Vec<NamedAgent>,
     /// Where the file names a launcher.
     launcher_at: Option<Position>,
+    /// The first mistake in a setting that restricts.
+    refusal: Option<Diagnostic>,
 }
+
+/// The end of a message about a setting that restricts.
+const REFUSES: &str = "Nothing is delegated until this is corrected";
 
 /// An agent that a file has settings for, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +66,15 @@ pub struct NamedAgent {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(file: Option<(Origin, &'a Path)>, values: &'a mut Values) -> Self {
-        Self { file, values, diagnostics: Vec::new(), unlisted: 0, named: Vec::new(), launcher_at: None }
+        Self {
+            file,
+            values,
+            diagnostics: Vec::new(),
+            unlisted: 0,
+            named: Vec::new(),
+            launcher_at: None,
+            refusal: None,
+        }
     }
 
     /// Says that the launcher that the file names does not exist. Once all of it is read: `launchers` may come last.
@@ -76,6 +89,12 @@ impl<'a> Reader<'a> {
                 format!("`{LAUNCHER}` is {}, which `{LAUNCHERS}` does not have{meant}", quoted(name));
             self.report(VALUE_INVALID, at, message);
         }
+    }
+
+    /// Returns the first mistake in a setting that restricts: with its default the setting would permit more than the file
+    /// says.
+    pub(super) fn take_refusal(&mut self) -> Option<Diagnostic> {
+        self.refusal.take()
     }
 
     /// The agents that the file has settings for.
@@ -106,7 +125,7 @@ impl<'a> Reader<'a> {
             if member.name != ROOT {
                 self.outside(member);
             } else if found.is_some() {
-                self.duplicate(ROOT, member.name_at);
+                self.duplicate(ROOT, true, member.name_at);
             } else {
                 found = Some(&member.value);
             }
@@ -153,7 +172,10 @@ impl<'a> Reader<'a> {
             suggestion(nearest(&member.name, [ROOT]))
         };
         let message = format!("{} is ignored; the file holds one key, `{ROOT}`{hint}", quoted(&member.name));
-        self.report(KEY_UNKNOWN, member.name_at, message);
+        let restricts = member.name == AGENTS
+            || restricting_group(&member.name)
+            || key(&member.name).is_some_and(Key::restricts);
+        self.mistake(restricts, KEY_UNKNOWN, member.name_at, message);
     }
 
     fn object(&mut self, group: &str, members: &[Member]) {
@@ -164,7 +186,11 @@ impl<'a> Reader<'a> {
             let known = if name.contains('.') { None } else { key(&path) };
             let is_group = !name.contains('.') && is_group(&path);
             if !seen.insert(name.as_str()) {
-                self.duplicate(&path, *name_at);
+                self.duplicate(
+                    &path,
+                    restricting_group(&path) || known.is_some_and(Key::restricts),
+                    *name_at,
+                );
             } else if path == AGENTS {
                 self.agents(value);
             } else if let Some(key) = known {
@@ -177,7 +203,7 @@ impl<'a> Reader<'a> {
                 self.unknown(&path, *name_at);
             } else if !self.is_unset(value) {
                 let message = format!("`{path}` is {}; expected an object", shown(&value.json));
-                self.report(VALUE_INVALID, value.at, message);
+                self.mistake(restricting_group(&path), VALUE_INVALID, value.at, message);
             }
         }
     }
@@ -193,7 +219,7 @@ impl<'a> Reader<'a> {
                     format!("{} names no agent; expected `{ALL}` or the name of one", quoted(&path));
                 self.report(VALUE_INVALID, *name_at, message);
             } else if !seen.insert(name.as_str()) {
-                self.duplicate(&path, *name_at);
+                self.duplicate(&path, true, *name_at);
             } else if let Some(members) = self.members(&path, value, "an object of settings") {
                 let path_of_file = self.file.map(|(_, path)| path.to_path_buf());
                 self.named.extend(path_of_file.map(|path| NamedAgent {
@@ -210,14 +236,16 @@ impl<'a> Reader<'a> {
         let mut seen = HashSet::new();
         for Member { name, name_at, value } in members {
             let path = format!("{AGENTS}.{agent}.{name}");
+            let known = AGENT_KEYS.iter().find(|key| key.path == name);
             if !seen.insert(name.as_str()) {
-                self.duplicate(&path, *name_at);
-            } else if let Some(key) = AGENT_KEYS.iter().find(|key| key.path == name) {
+                self.duplicate(&path, known.is_some_and(Key::restricts), *name_at);
+            } else if let Some(key) = known {
                 self.value_of_agent(agent, key, &path, value, *name_at);
             } else {
-                let near = suggestion(nearest(name, AGENT_KEYS.iter().map(|key| key.path)));
-                let message = format!("{} is not a setting of an agent{near}", quoted(&path));
-                self.report(KEY_UNKNOWN, *name_at, message);
+                let near = nearest(name, AGENT_KEYS.iter().map(|key| key.path));
+                let restricts = AGENT_KEYS.iter().any(|key| Some(key.path) == near && key.restricts());
+                let message = format!("{} is not a setting of an agent{}", quoted(&path), suggestion(near));
+                self.mistake(restricts, KEY_UNKNOWN, *name_at, message);
             }
         }
     }
@@ -232,7 +260,7 @@ impl<'a> Reader<'a> {
         }
         let checked = match check_of_agent(key, path, value) {
             Ok(checked) => checked,
-            Err(mistake) => return self.report(VALUE_INVALID, mistake.at, mistake.message),
+            Err(wrong) => return self.mistake(key.restricts(), VALUE_INVALID, wrong.at, wrong.message),
         };
         if !is_project {
             return self.values.set_of_agent(agent, Origin::User, key.path, checked);
@@ -255,7 +283,7 @@ impl<'a> Reader<'a> {
         }
         if !self.is_unset(value) {
             let message = format!("{} is {}; expected {expected}", quoted(path), shown(&value.json));
-            self.report(VALUE_INVALID, value.at, message);
+            self.mistake(true, VALUE_INVALID, value.at, message);
         }
         None
     }
@@ -304,7 +332,7 @@ impl<'a> Reader<'a> {
         }
         let checked = match check(key, value) {
             Ok(checked) => checked,
-            Err(mistake) => return self.report(VALUE_INVALID, mistake.at, mistake.message),
+            Err(wrong) => return self.mistake(key.restricts(), VALUE_INVALID, wrong.at, wrong.message),
         };
         if !is_project {
             if key.path == LAUNCHER {
@@ -319,8 +347,9 @@ impl<'a> Reader<'a> {
     }
 
     fn unknown(&mut self, path: &str, at: Position) {
-        let hint = if let Some((group, name)) = path.split_once('.').filter(|_| key(path).is_some()) {
-            format!("; written as `\"{group}\": {{ \"{name}\": … }}` it is")
+        let (hint, meant) = if let Some((group, name)) = path.split_once('.').filter(|_| key(path).is_some())
+        {
+            (format!("; written as `\"{group}\": {{ \"{name}\": … }}` it is"), Some(path))
         } else {
             let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
             let typed = path.rsplit('.').next().unwrap_or(path);
@@ -328,13 +357,29 @@ impl<'a> Reader<'a> {
                 let name = nearest(typed, KEYS.iter().map(|key| last(key.path)))?;
                 KEYS.iter().map(|key| key.path).find(|path| last(path) == name)
             });
-            suggestion(near)
+            (suggestion(near), near)
         };
-        self.report(KEY_UNKNOWN, at, format!("{} is not a known key{hint}", quoted(path)));
+        let restricts = meant.is_some_and(|path| path == AGENTS || key(path).is_some_and(Key::restricts));
+        self.mistake(restricts, KEY_UNKNOWN, at, format!("{} is not a known key{hint}", quoted(path)));
     }
 
-    fn duplicate(&mut self, path: &str, at: Position) {
-        self.report(KEY_DUPLICATE, at, format!("{} is given twice; the first one counts", quoted(path)));
+    fn duplicate(&mut self, path: &str, restricts: bool, at: Position) {
+        let message = format!("{} is given twice; the first one counts", quoted(path));
+        self.mistake(restricts, KEY_DUPLICATE, at, message);
+    }
+
+    /// Reports a mistake. In a file, a mistake in a setting that restricts is the reason to delegate nothing; a caller in
+    /// this process gets each mistake as an error anyway.
+    fn mistake(&mut self, restricts: bool, code: Code, at: Position, message: String) {
+        if !restricts || self.file.is_none() {
+            return self.report(code, at, message);
+        }
+        let code = (Severity::Error, code.1);
+        if self.refusal.is_none() {
+            self.refusal = Some(self.diagnostic(code, at, message.clone()));
+        }
+        let end = if message.ends_with('?') { " " } else { ". " };
+        self.report(code, at, format!("{message}{end}{REFUSES}"));
     }
 
     fn report(&mut self, code: Code, at: Position, message: String) {
@@ -349,4 +394,10 @@ impl<'a> Reader<'a> {
         let (path, at) = self.file.map(|(_, path)| (path, at)).unzip();
         Diagnostic::new(code, message, path, at)
     }
+}
+
+/// Returns true if a group has a key that restricts.
+fn restricting_group(path: &str) -> bool {
+    let in_group = |key: &&Key| key.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+    path == AGENTS || KEYS.iter().filter(in_group).any(Key::restricts)
 }

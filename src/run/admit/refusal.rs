@@ -110,8 +110,8 @@ pub enum Refusal {
     /// The configuration switches delegation off.
     #[error("delegation is switched off: `subagents.enabled` is false; do the work yourself")]
     Disabled,
-    /// A configuration file cannot be read, so what it allows is unknown.
-    #[error("delegation is off until the configuration can be read: {0}")]
+    /// A configuration file cannot be read, or has a mistake in a setting that restricts.
+    #[error("delegation is off until the configuration is corrected: {0}")]
     BrokenConfig(String),
     /// A value of the caller's own configuration is not valid.
     #[error(transparent)]

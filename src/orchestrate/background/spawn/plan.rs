@@ -46,7 +46,7 @@ pub(super) fn plan(
     let loaded = settings.loaded().map_err(|refusal| error(clean(&refusal.to_string())))?;
     if let Some(broken) = &loaded.broken {
         return Err(forbidden(clean(&format!(
-            "delegation is off until the configuration can be read: {broken}"
+            "delegation is off until the configuration is corrected: {broken}"
         ))));
     }
     let config = loaded.config.clone();
