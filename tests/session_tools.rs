@@ -20,8 +20,8 @@ use ear::Ear;
 use hidden::{assert_all_seen, with_hidden};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SessionAnswer,
-    SpawnRequest, background, close_conversation, commands, mark_delivered, open_conversation, parse_call,
-    spawn, until_settled, use_session_tool,
+    SpawnRequest, background, close_conversation, commands, continue_run, mark_delivered, open_conversation,
+    parse_call, spawn, until_settled, use_session_tool,
 };
 use pi_subagent_native::orchestrate::single;
 use pi_subagent_native::process::{Cancel, CancelReason};
@@ -224,6 +224,37 @@ async fn a_run_is_named_by_key_id_beginning_label_or_session_and_others_are_out_
     assert!(wrong.is_error && why.contains("`mop`") && why.contains("map"), "{why}");
     let number = scene.tool("sessions_history", json!({ "sessionKey": "1" })).await;
     assert!(number.is_error || run.run_id.starts_with('1'), "a number is no name here");
+}
+
+#[tokio::test]
+async fn an_empty_name_matches_no_run() {
+    let scene = Scene::new("hear; begin; leave").await;
+    let key = scene.spawn("map").await;
+    scene.until_heard(1).await;
+    for name in ["", "  ", "\n", "\u{200b}"] {
+        for (tool, params) in [
+            ("sessions_stop", json!({ "sessionKey": name })),
+            ("sessions_history", json!({ "sessionKey": name })),
+            ("sessions_send", json!({ "sessionKey": name, "message": "Stop." })),
+        ] {
+            let answer = scene.tool(tool, params).await;
+            let why = answer.value["error"].as_str().unwrap_or_default();
+            assert!(
+                answer.is_error && why.contains("the name of the run is empty"),
+                "{tool} {name:?}: {why}"
+            );
+        }
+        let service = &scene.service;
+        let continued = continue_run(service, &scene.view, name, None, Arc::new(User::default())).await;
+        assert!(!matches!(continued, Receipt::Accepted { .. }), "{name:?}: {continued:?}");
+        let target = commands::Target::new(name);
+        let runs = service.runs(Some(SESSION.into())).await;
+        assert!(commands::resolve(&target, &runs, &[], true).is_err(), "{name:?}");
+    }
+    let list = scene.tool("sessions_list", json!({})).await;
+    assert_eq!(texts(&list.value, "sessions", "state"), ["running"], "{}", list.value);
+    let stopped = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
+    assert_eq!(stopped.value["status"], "stopped");
 }
 
 #[tokio::test]

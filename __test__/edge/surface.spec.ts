@@ -337,7 +337,7 @@ describe("the doctor", () => {
 		assert.equal(report.ok, true, JSON.stringify(report));
 		const [command] = area(report, "child command");
 		assert.equal(command?.status, "ok");
-		assert.match(command?.message ?? "", /1\.5\.2.*version\.sh/);
+		assert.match(command?.message ?? "", /1\.6\.0.*version\.sh/);
 		for (const name of ["addon", "configuration", "agents", "supervision", "sandbox", "directories", "disk"]) {
 			assert.ok(area(report, name).length > 0, name);
 		}

@@ -21,6 +21,7 @@ import {
 	packageDir,
 	piVersions,
 	type RpcSession,
+	raw,
 	type Script,
 	type Step,
 	say,
@@ -212,6 +213,14 @@ const rpcStories: Record<string, RpcStory> = {
 	},
 };
 
+/** A chunk that reports usage before any text, as some providers do. */
+const earlyUsage = `data: ${JSON.stringify({
+	id: "early",
+	object: "chat.completion.chunk",
+	choices: [{ index: 0, delta: { role: "assistant", content: null }, finish_reason: null }],
+	usage: { prompt_tokens: 1000, completion_tokens: 40, total_tokens: 1040 },
+})}\n\n`;
+
 const words = "the quick brown fox jumps over one lazy dog and then writes a short plain report\nabout it ".repeat(6);
 const asked = ({ type, message }: PiEvent) =>
 	type === "message_end" && (message as { role?: string } | undefined)?.role === "user";
@@ -253,7 +262,11 @@ const jsonStories: Record<string, JsonStory> = {
 		args: ["--tools", "ls,read"],
 	},
 	thinking: {
-		script: () => [think("the quick brown fox jumps over one lazy dog", { size: 10 }), say("thought about it.")],
+		script: () => [
+			raw(earlyUsage),
+			think("the quick brown fox jumps over one lazy dog", { size: 10 }),
+			say("thought about it."),
+		],
 		args: ["--model", "scripted/scripted-thinker", "--thinking", "low"],
 	},
 	"err500-retries": { script: () => [fail(500)] },

@@ -3,7 +3,7 @@
 use super::parse::Target;
 use crate::present::{Mark, Report, ReportLine, mark, state, who};
 use crate::run::BackgroundRun;
-use crate::text::{nearest, one_line, quoted, suggestion};
+use crate::text::{nearest, one_line, quoted, suggestion, without_controls};
 
 /// Most runs listed in an error.
 const MAX_NAMED: usize = 8;
@@ -23,6 +23,9 @@ pub fn resolve<'a>(
     live: bool,
 ) -> Result<&'a BackgroundRun, Report> {
     let name = &target.0;
+    if is_blank(name) {
+        return Err(unnamed());
+    }
     if runs.is_empty() {
         return Err(Report::error(format!(
             "there is no run {}: no background run was started",
@@ -65,6 +68,9 @@ pub(in super::super) fn named<'a>(
     runs: &'a [BackgroundRun],
     live: bool,
 ) -> Result<&'a BackgroundRun, Report> {
+    if is_blank(name) {
+        return Err(unnamed());
+    }
     if runs.is_empty() {
         return Err(Report::error(format!("there is no run {}: none was started", quoted(name))));
     }
@@ -77,6 +83,15 @@ pub(in super::super) fn named<'a>(
         [] => Err(unknown(name, runs)),
         _ => Err(some_of(format!("{} can be one of {} runs", quoted(name), found.len()), found.into_iter())),
     }
+}
+
+/// Returns true if a name has no visible character. Every id begins with an empty text, so such a name would match any run.
+fn is_blank(name: &str) -> bool {
+    without_controls(name).trim().is_empty()
+}
+
+fn unnamed() -> Report {
+    Report::error("the name of the run is empty: give its ID, its label or its session key")
 }
 
 /// The runs that match a name, by the strictest kind of match that finds any.
