@@ -115,7 +115,7 @@ function start(pi: ExtensionAPI): void {
 		const presenter = () => (isTerminal ? terminalQuestions(context.ui) : dialogs(context));
 		if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
 		else process.once("SIGINT", interrupted);
-		await findHostExtensions(context);
+		const finding = findHostExtensions(context);
 		surfaces = await describeTools(pi, context);
 		// It has ended meanwhile, or begun once more.
 		if (turn !== turns) return;
@@ -128,6 +128,9 @@ function start(pi: ExtensionAPI): void {
 		const stale = staleNotice();
 		notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
 		if (surfaces.backgroundKey) registerBackgroundKey(pi, session, surfaces.backgroundKey as KeyId);
+		// Runs need to know the extensions; the description of the tools does not wait for them.
+		await finding;
+		if (turn !== turns) return;
 		openBackground(context);
 		if (isTerminal) hideWidget = showWidget(context, background);
 	});

@@ -29,6 +29,22 @@ export async function findHostExtensions(context: ExtensionContext): Promise<voi
 	}
 }
 
+async function refuse(): Promise<never> {
+	throw new Error("extensions are only looked up, never installed");
+}
+
+/**
+ * Methods of pi's package manager that install, update or ask a registry. pi has done all of that when it loaded its
+ * extensions. Here they would cost a network request at each start and could write to pi's screen.
+ */
+const OFFLINE = {
+	installParsedSource: async () => {},
+	refreshTemporaryGitSource: async () => {},
+	npmHasAvailableUpdate: async () => false,
+	runCommand: refuse,
+	runCommandCapture: refuse,
+};
+
 async function resolve(context: ExtensionContext): Promise<Resolved[]> {
 	const { getAgentDir, SettingsManager, DefaultPackageManager } = await library();
 	if (!getAgentDir || !SettingsManager || !DefaultPackageManager) throw new Error("this host is not pi");
@@ -37,8 +53,7 @@ async function resolve(context: ExtensionContext): Promise<Resolved[]> {
 		projectTrusted: context.isProjectTrusted(),
 	});
 	const manager = new DefaultPackageManager({ cwd: context.cwd, agentDir, settingsManager });
-	// Packages that `-e` names would be fetched again.
-	Object.assign(manager, { installParsedSource: async () => {}, refreshTemporaryGitSource: async () => {} });
+	Object.assign(manager, OFFLINE);
 	const { sources, isAlone } = named(process.argv.slice(2));
 	const cli = await manager.resolveExtensionSources(sources, { temporary: true });
 	if (isAlone) return cli.extensions;

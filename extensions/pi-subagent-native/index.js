@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 628260768fa3e33b. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 98faa046cbc5dcda. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6352,8 +6352,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 628260768fa3e33b"}.`)) return void 0;
-  const [version] = "0.1.0 628260768fa3e33b".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 98faa046cbc5dcda"}.`)) return void 0;
+  const [version] = "0.1.0 98faa046cbc5dcda".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7237,6 +7237,18 @@ async function findHostExtensions(context) {
     found = void 0;
   }
 }
+async function refuse() {
+  throw new Error("extensions are only looked up, never installed");
+}
+var OFFLINE = {
+  installParsedSource: async () => {
+  },
+  refreshTemporaryGitSource: async () => {
+  },
+  npmHasAvailableUpdate: async () => false,
+  runCommand: refuse,
+  runCommandCapture: refuse
+};
 async function resolve2(context) {
   const { getAgentDir, SettingsManager, DefaultPackageManager } = await library();
   if (!getAgentDir || !SettingsManager || !DefaultPackageManager) throw new Error("this host is not pi");
@@ -7245,9 +7257,7 @@ async function resolve2(context) {
     projectTrusted: context.isProjectTrusted()
   });
   const manager = new DefaultPackageManager({ cwd: context.cwd, agentDir, settingsManager });
-  Object.assign(manager, { installParsedSource: async () => {
-  }, refreshTemporaryGitSource: async () => {
-  } });
+  Object.assign(manager, OFFLINE);
   const { sources, isAlone } = named(process.argv.slice(2));
   const cli = await manager.resolveExtensionSources(sources, { temporary: true });
   if (isAlone) return cli.extensions;
@@ -9086,7 +9096,7 @@ function start(pi) {
     const presenter = () => isTerminal ? terminalQuestions(context.ui) : dialogs(context);
     if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
     else process.once("SIGINT", interrupted);
-    await findHostExtensions(context);
+    const finding = findHostExtensions(context);
     surfaces = await describeTools(pi, context);
     if (turn !== turns) return;
     registerAnnouncementRenderer(pi);
@@ -9098,6 +9108,8 @@ function start(pi) {
     const stale = staleNotice();
     notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
     if (surfaces.backgroundKey) registerBackgroundKey(pi, session2, surfaces.backgroundKey);
+    await finding;
+    if (turn !== turns) return;
     openBackground(context);
     if (isTerminal) hideWidget = showWidget(context, background);
   });
