@@ -168,7 +168,8 @@ fn report() -> impl Strategy<Value = Report> {
     prop_oneof![
         "\\PC{0,20}".prop_map(|path| Report::Grouped(path.into())),
         vec(mechanism(), 0..5).prop_map(Report::Started),
-        (stage, any::<i32>()).prop_map(|(stage, errno)| Report::Failed { stage, errno }),
+        (stage, any::<i32>(), prop::option::of("[^\\p{Cc} ][^\\p{Cc}]{0,40}"))
+            .prop_map(|(stage, errno, path)| Report::Failed { stage, errno, path: path.map(Into::into) }),
         any::<i32>().prop_map(|code| Report::Ended(Ending::Code(code))),
         (any::<i32>(), any::<bool>())
             .prop_map(|(number, core)| Report::Ended(Ending::Signal { number, core })),

@@ -37,7 +37,7 @@ impl SpawnStage {
             Self::Cwd => ("cwd", "working directory"),
             Self::Executable => ("executable", "program"),
             Self::Exec => ("exec", "program"),
-            Self::Sandbox => ("sandbox", "the read-only sandbox of"),
+            Self::Sandbox => ("sandbox", "the sandbox of"),
             Self::Warden => ("warden", "the warden"),
         }
     }

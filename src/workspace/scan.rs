@@ -128,7 +128,7 @@ impl Scan<'_> {
         if is_link {
             self.found.links.push(path.to_owned());
             self.found.protected.extend(path.canonicalize().ok().filter(|path| path != self.root));
-        } else if path.is_file() || path.is_dir() {
+        } else {
             self.found.protected.push(path.to_owned());
         }
         if path.file_name().is_some_and(|name| name == REPOSITORY) {
@@ -312,6 +312,17 @@ mod tests {
         let found = scan(&root, &[]);
         assert_eq!(names(&root, &found.links), [".pi"]);
         assert_eq!(names(&root, &found.protected), ["real"]);
+    }
+
+    /// It could be replaced by a file that pi reads.
+    #[cfg(unix)]
+    #[test]
+    fn a_special_file_with_a_protected_name_is_protected() {
+        let (_root, root) = tree(&["sub/file"]);
+        let fifo = root.join("sub/.mcp.json");
+        let mode = rustix::fs::Mode::RUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).expect("a FIFO");
+        assert_eq!(names(&root, &scan(&root, &[]).protected), ["sub/.mcp.json"]);
     }
 
     /// Each row: what is done, and what is said of it.

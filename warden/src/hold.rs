@@ -71,9 +71,10 @@ fn watch(socket: &OwnedFd, signals: &OwnedFd) {
         match recv(socket, &mut bytes, RecvFlags::empty()) {
             Ok((0, _)) => return,
             Ok((count, _)) => match Report::parse(&bytes[..count]) {
-                Some(Report::Failed { stage, errno }) => {
+                Some(Report::Failed { stage, errno, path }) => {
                     let error = io::Error::from_raw_os_error(errno);
-                    let _ = writeln!(io::stderr(), "pi-subagent-warden: {}: {error}", stage.as_str());
+                    let path = path.map_or_else(String::new, |path| format!("`{}`: ", path.display()));
+                    let _ = writeln!(io::stderr(), "pi-subagent-warden: {}: {path}{error}", stage.as_str());
                     return;
                 }
                 Some(Report::Gone(_)) => return,

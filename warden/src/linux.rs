@@ -36,8 +36,8 @@ pub(crate) fn main() {
     sys::block_signals();
     sys::close_from(3);
     let channel = Channel::from_stdin().unwrap_or_else(|error| refuse(UNABLE, &error));
-    let Err(Failure { stage, errno }) = run(&options, &channel);
-    if channel.part(&Report::Failed { stage, errno }).cleans {
+    let Err(failure) = run(&options, &channel);
+    if channel.part(&Report::from(failure)).cleans {
         clean_up(&options, false);
     }
     exit(UNABLE);

@@ -5,12 +5,13 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 use pi_subagent_warden::{Mechanism, Report, Stage};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal};
 
-use crate::sandbox::Prepared;
+use crate::sandbox::{AtPath, Prepared};
 use crate::sys::{self, Forked};
 use crate::tree::Cgroup;
 
@@ -19,6 +20,14 @@ pub(crate) struct Failure {
     pub stage: Stage,
     /// The system's error number; `EINVAL` for an error that has none.
     pub errno: i32,
+    /// The path that it is about, if it is about one.
+    pub path: Option<PathBuf>,
+}
+
+impl From<Failure> for Report {
+    fn from(Failure { stage, errno, path }: Failure) -> Self {
+        Self::Failed { stage, errno, path }
+    }
 }
 
 /// Says at which stage something failed.
@@ -28,7 +37,13 @@ pub(crate) trait At<T> {
 
 impl<T, E: Into<io::Error>> At<T> for Result<T, E> {
     fn at(self, stage: Stage) -> Result<T, Failure> {
-        self.map_err(|error| Failure { stage, errno: error.into().raw_os_error().unwrap_or(libc::EINVAL) })
+        self.map_err(|error| {
+            let error = error.into();
+            let about = error.get_ref().and_then(|inner| inner.downcast_ref::<AtPath>());
+            let number = about.map_or(&error, |about| &about.source).raw_os_error();
+            let path = about.map(|about| about.path.clone());
+            Failure { stage, errno: number.unwrap_or(libc::EINVAL), path }
+        })
     }
 }
 
@@ -68,9 +83,9 @@ pub(crate) fn start(
         }
         Forked::Child => {
             let mut telling = File::from(telling);
-            let Err(Failure { stage, errno }) = become_program(command, &stdin, sandbox, &mut telling);
+            let Err(failure) = become_program(command, &stdin, sandbox, &mut telling);
             // If even this cannot be written, the warden sees a child that exited with this code.
-            let _ = write!(telling, "{}", Report::Failed { stage, errno });
+            let _ = write!(telling, "{}", Report::from(failure));
             std::process::exit(127);
         }
     }
@@ -110,7 +125,7 @@ fn understand(reports: &[u8]) -> Result<Vec<Mechanism>, Failure> {
     match last.map(Report::parse) {
         None => Ok(Vec::new()),
         Some(Some(Report::Started(mechanisms))) => Ok(mechanisms),
-        Some(Some(Report::Failed { stage, errno })) => Err(Failure { stage, errno }),
-        Some(_) => Err(Failure { stage: Stage::Warden, errno: libc::EIO }),
+        Some(Some(Report::Failed { stage, errno, path })) => Err(Failure { stage, errno, path }),
+        Some(_) => Err(Failure { stage: Stage::Warden, errno: libc::EIO, path: None }),
     }
 }

@@ -154,7 +154,7 @@ fn the_end_of_the_child_is_reported_and_passed_on() {
 #[test]
 fn a_program_that_cannot_be_executed_is_a_failure_of_that_stage() {
     let host = Host::start(&[], |options| options.command = vec!["/no/such/program".into()], "");
-    assert_eq!(host.hear(), Some(Report::Failed { stage: Stage::Exec, errno: 2 }));
+    assert_eq!(host.hear(), Some(Report::Failed { stage: Stage::Exec, errno: 2, path: None }));
     host.order(Order::Leave);
     assert_eq!(host.hear(), None);
 }

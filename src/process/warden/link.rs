@@ -126,8 +126,12 @@ impl Link {
                 link.known.send_modify(|known| known.mechanisms = mechanisms);
                 return Ok((link, pipes));
             }
-            Ok(Some(Report::Failed { stage, errno })) => {
+            Ok(Some(Report::Failed { stage, errno, path })) => {
                 let source = io::Error::from_raw_os_error(errno);
+                let source = match path {
+                    Some(path) => io::Error::new(source.kind(), format!("`{}`: {source}", path.display())),
+                    None => source,
+                };
                 match stage {
                     Stage::Exec => program::diagnose(program, cwd, source),
                     Stage::Sandbox => {

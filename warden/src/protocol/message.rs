@@ -4,6 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::SplitAsciiWhitespace;
 
+/// Characters of a path in a report. The rest of the message has to fit beside it.
+const MAX_PATH: usize = 512;
+
 /// Defines an enum whose values each have a word that stands for them in a message.
 macro_rules! words {
     (
@@ -65,6 +68,8 @@ pub enum Report {
         stage: Stage,
         /// The system's error number.
         errno: i32,
+        /// The path that it is about, if it is about one. Control characters are replaced, and a long path is cut.
+        path: Option<PathBuf>,
     },
     /// The child itself has ended; other processes of its tree may still run.
     Ended(Ending),
@@ -181,7 +186,11 @@ impl fmt::Display for Report {
                 mechanisms.iter().try_for_each(|mechanism| write!(f, " {}", mechanism.as_str()))
             }
             Self::Grouped(path) => write!(f, "grouped {}", path.display()),
-            Self::Failed { stage, errno } => write!(f, "failed {} {errno}", stage.as_str()),
+            Self::Failed { stage, errno, path } => {
+                write!(f, "failed {} {errno}", stage.as_str())?;
+                let Some(path) = path else { return Ok(()) };
+                write!(f, " {}", shown(&path.to_string_lossy()))
+            }
             Self::Ended(Ending::Code(code)) => write!(f, "ended code {code}"),
             Self::Ended(Ending::Signal { number, core }) => {
                 write!(f, "ended signal {number} {}", u8::from(*core))
@@ -206,7 +215,16 @@ impl Report {
         let mut words = text.split_ascii_whitespace();
         Some(match words.next()? {
             "started" => Self::Started(words.filter_map(Mechanism::from_word).collect()),
-            "failed" => Self::Failed { stage: Stage::from_word(words.next()?)?, errno: number(&mut words)? },
+            "failed" => Self::Failed {
+                stage: Stage::from_word(words.next()?)?,
+                errno: number(&mut words)?,
+                // A path may have spaces.
+                path: text
+                    .splitn(4, ' ')
+                    .nth(3)
+                    .filter(|path| !path.is_empty())
+                    .map(|path| shown(path).into()),
+            },
             "ended" => Self::Ended(match words.next()? {
                 "code" => Ending::Code(number(&mut words)?),
                 "signal" => {
@@ -246,6 +264,12 @@ impl Tally {
     }
 }
 
+/// A path as a report has it.
+fn shown(path: &str) -> String {
+    let shown = |letter: char| if letter.is_control() { '?' } else { letter };
+    path.chars().take(MAX_PATH).map(shown).collect()
+}
+
 fn number<T: std::str::FromStr>(words: &mut SplitAsciiWhitespace<'_>) -> Option<T> {
     words.next()?.parse().ok()
 }
@@ -270,7 +294,8 @@ mod tests {
                 Mechanism::Cgroup,
             ]),
             Report::Grouped("/sys/fs/cgroup/a  b".into()),
-            Report::Failed { stage: Stage::Exec, errno: 2 },
+            Report::Failed { stage: Stage::Exec, errno: 2, path: None },
+            Report::Failed { stage: Stage::Sandbox, errno: 22, path: Some("/a  b/.mcp.json".into()) },
             Report::Ended(Ending::Code(255)),
             Report::Ended(Ending::Signal { number: 11, core: true }),
             Report::OverLimit(OverLimit {

@@ -31,6 +31,7 @@ mod readable;
 mod system_calls;
 mod tools;
 
+pub(crate) use place::AtPath;
 pub(crate) use prepared::Prepared;
 pub(crate) use probe::{landlock, mount_namespace, tools};
 pub(crate) use tools::enter as enter_tools;

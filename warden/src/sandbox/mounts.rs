@@ -17,7 +17,7 @@ use rustix::thread::UnshareFlags;
 use super::copies::{NOTHING, copy, put};
 use super::landlock::DEVICES;
 use super::masks::Masks;
-use super::place::Place;
+use super::place::{AtPath, Place};
 use crate::sys::sandbox::{allow_devices, set_tree_read_only, set_writable};
 use crate::sys::trial::in_a_fork;
 use crate::sys::{unshare, unshare_with_user};
@@ -99,7 +99,7 @@ fn arrange(places: &[Place], protected: &[Place], masks: &Masks) -> io::Result<A
             Ok(mount) => writable.extend(is_writable.then_some(mount)),
             // It lies under a mask, so the child does not see it.
             Err(error) if !is_writable && !is_transient(&error) && masks.cover(place.path()) => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(AtPath::of(place.path())(error)),
         }
     }
     // The old working directory lies below the new mount, on the one that becomes read-only or under a mask, so it is

@@ -1,5 +1,6 @@
 //! A file or directory that may be written, or is protected inside one.
 
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -18,34 +19,41 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Opens a file or directory.
+    /// Opens a file or directory that may be written.
     ///
     /// # Errors
     ///
     /// `ELOOP` for a symbolic link: the host creates these paths, so somebody else put the link there. `EINVAL` for
     /// anything that is neither a file nor a directory.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let fd = reach(path)?;
-        let is_directory = match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
-            FileType::Directory => true,
-            FileType::RegularFile => false,
-            FileType::Symlink => return Err(Errno::LOOP.into()),
-            _ => return Err(Errno::INVAL.into()),
-        };
-        let path = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
-        Ok(Self { fd, path, is_directory })
+        let (place, kind) = Self::open_any(path)?;
+        match kind {
+            FileType::Directory | FileType::RegularFile => Ok(place),
+            _ => Err(Errno::INVAL.into()),
+        }
     }
 
-    /// Opens a file or directory; `None` where nothing is there.
+    /// Opens what is to be protected; `None` where nothing is there. A FIFO, a socket or a device is protected like a file: it
+    /// can be neither removed nor replaced, and a mount over it opens nothing.
     ///
     /// # Errors
     ///
-    /// As [`Self::open`].
+    /// `ELOOP` for a symbolic link.
     pub(super) fn if_there(path: &Path) -> io::Result<Option<Self>> {
-        match Self::open(path) {
+        match Self::open_any(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            opened => opened.map(Some),
+            opened => opened.map(|(place, _)| Some(place)),
         }
+    }
+
+    fn open_any(path: &Path) -> io::Result<(Self, FileType)> {
+        let fd = reach(path)?;
+        let kind = FileType::from_raw_mode(fstat(&fd)?.st_mode);
+        if kind == FileType::Symlink {
+            return Err(Errno::LOOP.into());
+        }
+        let path = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
+        Ok((Self { fd, path, is_directory: kind == FileType::Directory }, kind))
     }
 
     /// Whether both lie on the same file system.
@@ -88,6 +96,33 @@ impl AsFd for Place {
     }
 }
 
+/// An error of the system, and the path that it is about.
+#[derive(Debug)]
+pub(crate) struct AtPath {
+    pub path: PathBuf,
+    pub source: io::Error,
+}
+
+impl AtPath {
+    /// Adds a path to an error. One for want of a resource stays as it is: it is about no path.
+    pub(super) fn of(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+        |source| {
+            if is_transient(&source) {
+                return source;
+            }
+            io::Error::new(source.kind(), Self { path: path.to_owned(), source })
+        }
+    }
+}
+
+impl fmt::Display for AtPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.path.display(), self.source)
+    }
+}
+
+impl std::error::Error for AtPath {}
+
 /// A path without links; `None` where nothing is there, or this user cannot get there.
 ///
 /// # Errors
@@ -109,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_real_files_and_directories_are_places() {
+    fn only_a_file_or_a_directory_may_be_writable() {
         let scene = tempfile::tempdir().expect("a directory for the test");
         let (file, link) = (scene.path().join("file"), scene.path().join("link"));
         std::fs::write(&file, "").expect("a file");
@@ -125,6 +160,24 @@ mod tests {
             ("missing", Path::new("/nowhere/at/all"), Err(Some(libc::ENOENT))),
         ] {
             assert_eq!(open(path), expected, "{label}");
+        }
+    }
+
+    #[test]
+    fn everything_but_a_link_can_be_protected() {
+        let scene = tempfile::tempdir().expect("a directory for the test");
+        let link = scene.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link).expect("a link");
+        let is_there = |path: &Path| {
+            Place::if_there(path).map(|place| place.is_some()).map_err(|error| error.raw_os_error())
+        };
+        for (label, path, expected) in [
+            ("directory", scene.path(), Ok(true)),
+            ("device", Path::new("/dev/null"), Ok(true)),
+            ("link", link.as_path(), Err(Some(libc::ELOOP))),
+            ("missing", Path::new("/nowhere/at/all"), Ok(false)),
+        ] {
+            assert_eq!(is_there(path), expected, "{label}");
         }
     }
 

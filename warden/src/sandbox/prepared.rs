@@ -9,7 +9,7 @@ use super::capabilities;
 use super::landlock::{OLDEST, Rules, restrict};
 use super::masks::Masks;
 use super::mounts::{self, Layer};
-use super::place::Place;
+use super::place::{AtPath, Place};
 use super::{own_servers, system_calls};
 use crate::sys::sandbox::{close_others_on_exec, landlock_abi};
 
@@ -28,14 +28,18 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// `ENOSYS` or `EOPNOTSUPP` when the kernel has no Landlock, or one that is too old; an error for a writable path
-    /// that is missing, and for one, writable or protected, that is a symbolic link, or neither a file nor a directory.
+    /// `ENOSYS` or `EOPNOTSUPP` when the kernel has no Landlock, or one that is too old; an [`AtPath`] for a writable path
+    /// that is missing or is neither a file nor a directory, and for a symbolic link, writable or protected.
     pub(crate) fn new(sandbox: &Sandbox) -> io::Result<Self> {
         if landlock_abi()? < OLDEST {
             return Err(Errno::OPNOTSUPP.into());
         }
-        let places = sandbox.writable.iter().map(|path| Place::open(path)).collect::<io::Result<Vec<_>>>()?;
-        let protected = sandbox.protected.iter().filter_map(|path| Place::if_there(path).transpose());
+        let places = sandbox.writable.iter().map(|path| Place::open(path).map_err(AtPath::of(path)));
+        let places = places.collect::<io::Result<Vec<_>>>()?;
+        let protected = sandbox
+            .protected
+            .iter()
+            .filter_map(|path| Place::if_there(path).map_err(AtPath::of(path)).transpose());
         let protected = protected.collect::<io::Result<Vec<_>>>()?;
         let masks = Masks::new(&sandbox.hidden, &sandbox.shown, &places, &own_servers::paths()?)?;
         Ok(Self { places, protected, metadata: sandbox.metadata, masks, file_bytes: sandbox.file_bytes })

@@ -9,7 +9,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use super::landlock::{Rules, SOCKETS, restrict};
 use super::masks::is_open;
 use super::own_servers;
-use super::place::{Place, real};
+use super::place::{AtPath, Place, real};
 use super::system_calls::refuse_sockets;
 use crate::sys::sandbox::{close_others_on_exec, landlock_abi, refuse_foreign_sockets};
 
@@ -20,7 +20,8 @@ use crate::sys::sandbox::{close_others_on_exec, landlock_abi, refuse_foreign_soc
 ///
 /// When any part of it cannot be applied. Nothing may be executed then.
 pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
-    let places = options.writable.iter().map(|path| Place::open(path)).collect::<io::Result<Vec<_>>>()?;
+    let places = options.writable.iter().map(|path| Place::open(path).map_err(AtPath::of(path)));
+    let places = places.collect::<io::Result<Vec<_>>>()?;
     let hidden = options.hidden.iter().map(Ok).chain(uncovered(&options.masked));
     let hidden: Vec<PathBuf> =
         hidden.filter_map(|path| path.and_then(|path| real(path)).transpose()).collect::<io::Result<_>>()?;

@@ -150,6 +150,26 @@ fn a_protected_path_that_is_a_link_is_refused() {
     let sandbox = Sandbox { writable, protected, metadata: true, ..Sandbox::default() };
     let ran = in_sandbox(&scene, &sandbox, &scene.path("project/work"), &["/bin/true"], &[]);
     assert!(ran.code.is_none() && ran.mechanisms.is_empty(), "{}", ran.text);
+    assert!(ran.text.contains("project/work/out"), "the path is named: {}", ran.text);
+}
+
+/// A clone brings a FIFO in the place of a configuration, or a link to a device.
+#[test]
+fn a_special_file_can_be_protected_and_not_be_replaced() {
+    let scene = Scene::with_project(User::Myself);
+    if probe(&scene).mount_namespace.is_err() {
+        return say("this machine has no mount namespaces");
+    }
+    let work = scene.path("project/work");
+    let fifo = work.join("fifo.json");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs");
+    assert!(made.success());
+    let (writable, mut protected) = scene.writable_with_project();
+    protected.extend([fifo, "/dev/zero".into(), "/dev/null".into()]);
+    let sandbox = Sandbox { writable, protected, metadata: true, ..Sandbox::default() };
+    let script = "! rm -f fifo.json 2>/dev/null && ! mv fifo.json other 2>/dev/null && test -p fifo.json && echo text >file";
+    let ran = in_sandbox(&scene, &sandbox, &work, &["/bin/sh", "-c", script], &[]);
+    assert_eq!(ran.code, Some(0), "{}", ran.text);
 }
 
 /// Makes every attempt in the sandbox of a writer.
