@@ -125,9 +125,27 @@ pub fn read(file: File, most: u64) -> io::Result<Vec<u8>> {
     let is_larger = file.metadata()?.len() > most;
     // It may grow meanwhile.
     if is_larger || file.take(most + 1).read_to_end(&mut bytes)? as u64 > most {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes")));
+        return Err(too_large(most));
     }
     Ok(bytes)
+}
+
+fn too_large(most: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"))
+}
+
+/// Copies a whole file. One of more than `most` bytes is an error, and no more of it is written.
+///
+/// # Errors
+///
+/// When it cannot be copied, or is larger.
+pub fn copy(source: File, target: &mut File, most: u64) -> io::Result<()> {
+    let is_larger = source.metadata()?.len() > most;
+    // It may grow while it is copied.
+    if is_larger || io::copy(&mut source.take(most + 1), target)? > most {
+        return Err(too_large(most));
+    }
+    Ok(())
 }
 
 /// Opens a directory in `parent`. Refuses a link in its place.

@@ -47,7 +47,7 @@ pub use cancel::{Cancel, CancelReason};
 pub use command::ChildCommand;
 pub use error::SpawnError;
 pub use guardian::{Guardian, Supervision};
-pub(crate) use helper::capture_observed;
+pub(crate) use helper::{CaptureLimits, capture_observed, capture_within};
 pub use helper::{Captured, Detached, capture, capture_fed};
 pub use idle_timer::Activity;
 pub use input::Input;

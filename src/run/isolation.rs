@@ -10,8 +10,9 @@ use tokio::time::sleep;
 
 use crate::config::Config;
 use crate::files::layout;
+use crate::process::Cancel;
 use crate::run::admit::resolve::ResolvedRun;
-use crate::run::blocking::blocking;
+use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
 use crate::run::launch::launcher::{Heard, WorkThere};
 use crate::run::result::IsolationReport;
@@ -30,7 +31,8 @@ const POLL: Duration = Duration::from_millis(200);
 /// What was taken over from a private tree.
 pub(in crate::run) struct TakenOver {
     pub report: IsolationReport,
-    pub changes: Vec<Change>,
+    /// `None` if they are not known yet.
+    pub changes: Option<Vec<Change>>,
     /// What was not, and why.
     pub notices: Vec<String>,
 }
@@ -56,8 +58,14 @@ struct Origin {
 }
 
 impl Origin {
-    async fn find(context: &HostContext, config: &Config, at: PathBuf) -> Result<Self, String> {
-        let store = snapshot_store(context, config).await.map_err(|error| unavailable(&error))?;
+    async fn find(
+        context: &HostContext,
+        config: &Config,
+        at: PathBuf,
+        stop: &Cancel,
+    ) -> Result<Self, String> {
+        let store = unless_cancelled(stop, snapshot_store(context, config)).await;
+        let store = store.map_err(|reason| reason.to_string())?.map_err(|error| unavailable(&error))?;
         let found = blocking(move || {
             let cwd = crate::agent::canonical(&at);
             let root = root_of(&cwd);
@@ -75,7 +83,8 @@ impl Isolated {
     /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. One that `goes_on`
     /// begins with the branch that it has made before. Returns also the directory that corresponds to `cwd`.
     ///
-    /// Has to be polled to its end: what is made half is nobody's. [`Self::unmake`] removes what is not wanted any more.
+    /// Has to be polled to its end, which comes soon once `stop` is made: what is made half is nobody's. [`Self::unmake`] removes
+    /// what is not wanted any more.
     ///
     /// # Errors
     ///
@@ -86,11 +95,14 @@ impl Isolated {
         id: String,
         at: PathBuf,
         goes_on: bool,
+        stop: Cancel,
     ) -> Result<(Self, PathBuf), String> {
         let (context, config, id) = (&*context, &resolved.config, &*id);
-        let Origin { store, cwd, root } = Origin::find(context, config, at).await?;
+        let Origin { store, cwd, root } = Origin::find(context, config, at, &stop).await?;
+        // What it has left is taken over later by the whole store, whether the run is stopped or not.
+        let (making, store) = (store.until(&stop), store);
         // Its earlier part may have died before its tree was taken over.
-        let lost = recovered(&store, id, config).await.map_err(|error| unavailable(&error))?;
+        let lost = recovered(&store, id, config, &stop).await.map_err(|error| unavailable(&error))?;
         let before = if goes_on { store.open(id).await.ok() } else { None };
         if before.as_ref().and_then(|before| before.applied.as_ref()).is_some_and(|apply| !apply.is_complete)
         {
@@ -102,14 +114,14 @@ impl Isolated {
         store.set_aside(id).await.map_err(|error| unavailable(&error))?;
         let place = layout::private_trees(&context.agent_dir);
         let made = async {
-            let snapshot = store.take(id, &root).await?;
-            let alive = store.hold_tree(id).await?;
+            let snapshot = making.take(id, &root).await?;
+            let alive = making.hold_tree(id).await?;
             let began = before.as_ref().map(|before| before.tree.as_str());
-            let snapshot = if goes_on { store.at_branch(snapshot, began).await? } else { snapshot };
-            store.note_elsewhere(&snapshot).await?;
+            let snapshot = if goes_on { making.at_branch(snapshot, began).await? } else { snapshot };
+            making.note_elsewhere(&snapshot).await?;
             Ok::<_, SnapshotError>((
                 alive,
-                store.private_tree(&snapshot, &place, &config.isolation.copy).await?,
+                making.private_tree(&snapshot, &place, &config.isolation.copy).await?,
             ))
         };
         let (alive, mut tree) = match made.await {
@@ -150,15 +162,17 @@ impl Isolated {
         id: String,
         at: PathBuf,
         launcher: String,
+        stop: Cancel,
     ) -> Result<(Self, Arc<WorkThere>), String> {
         let (context, config, id) = (&*context, &resolved.config, &*id);
-        let Origin { store, cwd, root } = Origin::find(context, config, at).await?;
-        let snapshot = store.take(id, &root).await.map_err(|error| unavailable(&error))?;
+        let Origin { store, cwd, root } = Origin::find(context, config, at, &stop).await?;
+        let making = store.until(&stop);
+        let snapshot = making.take(id, &root).await.map_err(|error| unavailable(&error))?;
         let place = layout::private_trees(&context.agent_dir);
         let made = async {
             let alive = store.hold_tree(id).await?;
             store.note_elsewhere(&snapshot).await?;
-            Ok::<_, SnapshotError>((alive, store.tree_there(&snapshot, &place).await?))
+            Ok::<_, SnapshotError>((alive, making.tree_there(&snapshot, &place).await?))
         };
         let (alive, mut tree) = match made.await {
             Ok(made) => made,
@@ -251,7 +265,18 @@ impl Isolated {
             deletions,
             kept: kept.map(text),
         };
-        TakenOver { report, changes, notices }
+        TakenOver { report, changes: Some(changes), notices }
+    }
+
+    /// What is known of the work before [`Self::import`] has ended.
+    pub(in crate::run) fn taken_over_later(&self) -> TakenOver {
+        let id = self.id();
+        let kept = self.root().map(|root| root.to_string_lossy().into_owned());
+        let notice = format!(
+            "what it did is still being taken over: `/subagents diff {id}` shows it once its branch `subagent/{id}` is there"
+        );
+        let report = IsolationReport { kept, ..IsolationReport::default() };
+        TakenOver { report, changes: None, notices: vec![notice] }
     }
 }
 
@@ -261,12 +286,15 @@ async fn recovered(
     store: &SnapshotStore,
     id: &str,
     config: &Config,
+    stop: &Cancel,
 ) -> Result<Option<Imported>, SnapshotError> {
     let until = Instant::now() + config.grace + KILLING;
     loop {
         match store.recover_tree(id).await {
             Err(SnapshotError::File(error))
-                if error.source.kind() == io::ErrorKind::WouldBlock && Instant::now() < until =>
+                if error.source.kind() == io::ErrorKind::WouldBlock
+                    && Instant::now() < until
+                    && stop.reason().is_none() =>
             {
                 sleep(POLL).await;
             }

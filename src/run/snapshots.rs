@@ -2,7 +2,6 @@
 
 use crate::config::Config;
 use crate::run::admit::HostCapabilities;
-use crate::run::blocking::spawn_task;
 use crate::run::context::HostContext;
 use crate::workspace::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
 
@@ -75,26 +74,19 @@ impl Before {
     }
 
     /// Notes the state of the tree at the end of the run, for an undo, or removes the snapshot of a run that has changed
-    /// nothing. Where somebody waits for an aborted run this goes on by itself, and what became of the tree is not known.
-    pub(in crate::run) async fn at_end(self, is_awaited: bool) -> TreeAtEnd {
-        let noted = async move {
-            match self.store.note_end(&self.snapshot).await {
-                Ok(true) => TreeAtEnd::Other,
-                Ok(false) => {
-                    // What stays is found by the next sweep.
-                    let _ = self.store.release(&self.snapshot.id).await;
-                    TreeAtEnd::Same
-                }
-                Err(error) => TreeAtEnd::Unknown(Some(format!(
-                    "what this run has changed could not be noted at its end, so that an undo goes by the times of files: {}",
-                    crate::text::chain(&error)
-                ))),
+    /// nothing.
+    pub(in crate::run) async fn at_end(self) -> TreeAtEnd {
+        match self.store.note_end(&self.snapshot).await {
+            Ok(true) => TreeAtEnd::Other,
+            Ok(false) => {
+                // What stays is found by the next sweep.
+                let _ = self.store.release(&self.snapshot.id).await;
+                TreeAtEnd::Same
             }
-        };
-        if is_awaited {
-            spawn_task(noted);
-            return TreeAtEnd::Unknown(None);
+            Err(error) => TreeAtEnd::Unknown(Some(format!(
+                "what this run has changed could not be noted at its end, so that an undo goes by the times of files: {}",
+                crate::text::chain(&error)
+            ))),
         }
-        noted.await
     }
 }

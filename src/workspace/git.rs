@@ -9,13 +9,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::process::{
-    Captured, ChildCommand, Guardian, Options, Outcome, Sandbox, SpawnError, capture_fed, resolve_program,
-    search_path,
+    Cancel, CaptureLimits, Captured, ChildCommand, Guardian, Options, Outcome, Sandbox, SpawnError,
+    capture_fed, capture_within, resolve_program, search_path,
 };
 
-/// How long one git command may take. Hashing what a snapshot may hold takes seconds; a file system that hangs must
+/// How long one git command may work. Hashing what a snapshot may hold takes seconds; a file system that hangs must
 /// not hold up a run for ever.
 const TIMEOUT: Duration = Duration::from_secs(60);
+/// How long git may take to print its version.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long git may wait without doing anything. A disk or a network answers sooner; a FIFO never does.
+pub(crate) const STALL: Duration = Duration::from_secs(2);
 /// Bytes that one command may print: the names of as many files as a snapshot may have.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 /// The oldest git that ignores the user's configuration when told so, and links in the place of `.gitignore`.
@@ -78,8 +82,22 @@ pub enum GitError {
     #[error("git could not be started")]
     Spawn(#[source] SpawnError),
     /// It took too long.
-    #[error("`git {command}` did not end within {} s", TIMEOUT.as_secs())]
+    #[error("`git {command}` did not end within {} s", limit.as_secs())]
     TimedOut {
+        /// The command, without its options.
+        command: String,
+        /// How long it was given.
+        limit: Duration,
+    },
+    /// It waited for a file that does not answer.
+    #[error("`git {command}` has waited for {} s for a file that does not answer", STALL.as_secs())]
+    Stalled {
+        /// The command, without its options.
+        command: String,
+    },
+    /// It was ended, because its run was.
+    #[error("`git {command}` was ended with its run")]
+    Stopped {
         /// The command, without its options.
         command: String,
     },
@@ -100,6 +118,8 @@ pub struct Git {
     path: OsString,
     /// The warden's program and whether it can make a mount namespace, where there is a sandbox.
     sandbox: Option<(PathBuf, bool)>,
+    /// Ends every command at once.
+    stop: Cancel,
 }
 
 /// What a command is about.
@@ -128,14 +148,25 @@ impl Git {
     ) -> Result<Self, GitError> {
         let path = search_path(env).unwrap_or_default().to_owned();
         let program = resolve_program("git".as_ref(), Some(&path)).ok_or(GitError::Missing)?;
-        let git = Self { program, path, sandbox };
+        let git = Self { program, path, sandbox, stop: Cancel::new() };
         let command = git.command(vec!["--version".into()], Path::new("/"), &[], &[]);
-        let said = capture_fed(command, Vec::new(), TIMEOUT, MAX_ERROR).await.map_err(GitError::Spawn)?;
+        let said =
+            capture_fed(command, Vec::new(), VERSION_TIMEOUT, MAX_ERROR).await.map_err(GitError::Spawn)?;
         let said = String::from_utf8_lossy(&said.stdout).trim().to_owned();
         match version(&said) {
             Some(found) if found >= OLDEST => Ok(git),
             _ => Err(GitError::TooOld { found: said.trim_start_matches("git version ").to_owned() }),
         }
+    }
+
+    /// The same git, whose commands end when `stop` is made.
+    pub(super) fn until(&self, stop: &Cancel) -> Self {
+        Self { stop: stop.clone(), ..self.clone() }
+    }
+
+    /// Whether its commands are to end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.reason().is_some()
     }
 
     /// Whether git cannot even change the times of files outside of our directory.
@@ -165,9 +196,6 @@ impl Git {
             return Ok(captured);
         }
         let command = named(args);
-        if captured.outcome == (Outcome::HardTimeout { limit: TIMEOUT }) {
-            return Err(GitError::TimedOut { command });
-        }
         let why = match captured.stderr.trim() {
             "" => format!("{:?}", captured.outcome),
             said => last(said, MAX_ERROR).to_owned(),
@@ -175,7 +203,7 @@ impl Git {
         Err(GitError::Failed { command, why })
     }
 
-    /// How a command ended, and what it printed, all of it.
+    /// How a command ended by itself, and what it printed, all of it.
     pub(super) async fn try_run<A: AsRef<OsStr>>(
         &self,
         scope: Scope<'_>,
@@ -187,7 +215,12 @@ impl Git {
         let mut env = vec![("GIT_DIR", scope.git_dir.as_os_str())];
         env.extend(scope.env);
         let command = self.command(args_of, scope.cwd, scope.writable, &env);
-        let captured = capture_fed(command, input, TIMEOUT, MAX_BYTES).await.map_err(GitError::Spawn)?;
+        let limits =
+            CaptureLimits { timeout: TIMEOUT, stall: Some(STALL), max_bytes: MAX_BYTES, cancel: &self.stop };
+        let captured = capture_within(command, input, limits, |_| {}).await.map_err(GitError::Spawn)?;
+        if let Some(error) = GitError::of(&captured, || named(args)) {
+            return Err(error);
+        }
         if captured.truncated {
             let why = format!("it printed more than {MAX_BYTES} bytes");
             return Err(GitError::Failed { command: named(args), why });
@@ -224,6 +257,18 @@ impl Git {
                 .chain(own)
                 .collect(),
             guardian,
+        }
+    }
+}
+
+impl GitError {
+    /// Why a command was ended, if it has not ended by itself.
+    pub(crate) fn of(captured: &Captured, command: impl FnOnce() -> String) -> Option<Self> {
+        match captured.outcome {
+            _ if captured.is_stalled() => Some(Self::Stalled { command: command() }),
+            Outcome::HardTimeout { limit } => Some(Self::TimedOut { command: command(), limit }),
+            Outcome::Cancelled(_) => Some(Self::Stopped { command: command() }),
+            _ => None,
         }
     }
 }

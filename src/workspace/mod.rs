@@ -6,6 +6,7 @@
 //! | which names in it are protected, and which run code later | `names` |
 //! | where are they, and which have changed | `scan` |
 //! | how does git read it without running what it names | `git`, `index` |
+//! | which file in it would hold git | `obstacle` |
 //! | who may write to it now | `writing` |
 //! | what was in it at one moment | `snapshot/` |
 //! | how is what an isolated run did taken over into it | `apply/` |
@@ -15,6 +16,7 @@ mod apply;
 mod git;
 mod index;
 mod names;
+mod obstacle;
 mod private;
 mod root;
 mod scan;
@@ -23,12 +25,14 @@ mod writing;
 
 pub(crate) use apply::is_flagged;
 pub use apply::{Applied, ApplyError, Difference, Discarded};
+pub(crate) use git::STALL;
 pub use git::{Git, GitError};
+pub use obstacle::Obstacle;
+pub(crate) use obstacle::{Place, Reads, unless_blocked};
 pub(crate) use private::noted_trees;
 pub use private::{Brought, Imported, PrivateTree, TreeLock, TreeThere};
 pub(crate) use root::{REPOSITORY, has_git, is_bare, root_of};
 pub(crate) use scan::{Found, PARTIAL, scan};
-pub(crate) use snapshot::unless_blocked;
 pub use snapshot::{
     Apply, Change, ChangeKind, Left, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone,
 };

@@ -29,7 +29,7 @@ pub(crate) fn is_bare(directory: &Path) -> bool {
 }
 
 /// A directory, or a file that names one. A file with other content is somebody's own.
-fn is_repository(path: &Path) -> bool {
+pub(super) fn is_repository(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => named_by(path).is_some(),
         Ok(_) => is_bare(path) || path.join("commondir").is_file(),
@@ -69,7 +69,8 @@ impl RepositoryDirs {
     }
 }
 
-fn named_by(git: &Path) -> Option<PathBuf> {
+/// The directory that a file of this name refers to. Blocks.
+pub(super) fn named_by(git: &Path) -> Option<PathBuf> {
     if !git.is_file() {
         return None;
     }
@@ -77,8 +78,8 @@ fn named_by(git: &Path) -> Option<PathBuf> {
     Some(git.parent()?.join(line.strip_prefix("gitdir:")?.trim()))
 }
 
-/// The first line of a small file.
-fn first_line(path: &Path) -> Option<String> {
+/// The first line of a small file. Blocks.
+pub(super) fn first_line(path: &Path) -> Option<String> {
     use std::io::Read as _;
     /// More than a path may be long.
     const MOST: u64 = 8 * 1024;

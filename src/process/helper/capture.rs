@@ -1,15 +1,16 @@
 //! Runs a short helper program for its output.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::process::cancel::Cancel;
+use super::stall::Watched;
+use crate::process::cancel::{Cancel, CancelReason};
 use crate::process::command::ChildCommand;
 use crate::process::error::SpawnError;
 use crate::process::idle_timer::Activity;
 use crate::process::input::Input;
 use crate::process::observer::Observer;
-use crate::process::outcome::Outcome;
-use crate::process::supervise::{SuperviseLimits, supervise};
+use crate::process::outcome::{Outcome, Supervised};
+use crate::process::supervise::{SuperviseLimits, start};
 
 /// The grace period of a helper. It has nothing to save, so it is short.
 const GRACE: Duration = Duration::from_millis(500);
@@ -35,6 +36,12 @@ impl Captured {
     #[must_use]
     pub fn is_success(&self) -> bool {
         matches!(self.outcome, Outcome::Exited(status) if status.success())
+    }
+
+    /// Returns whether it was ended because it waited for longer than [`CaptureLimits::stall`] and did nothing.
+    #[must_use]
+    pub(crate) fn is_stalled(&self) -> bool {
+        matches!(self.outcome, Outcome::Cancelled(CancelReason::Stuck(_)))
     }
 }
 
@@ -68,6 +75,19 @@ pub fn capture_fed(
     capture_observed(command, input, timeout, max_bytes, |_| {})
 }
 
+/// When a helper is ended, if it does not exit by itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CaptureLimits<'a> {
+    /// How long it may run.
+    pub timeout: Duration,
+    /// How long it may wait without doing anything, on Linux; see [`Captured::is_stalled`].
+    pub stall: Option<Duration>,
+    /// The bytes of standard output that are kept.
+    pub max_bytes: usize,
+    /// Ends it at once.
+    pub cancel: &'a Cancel,
+}
+
 /// As [`capture_fed`]. `observe` is told after each read that was kept how many bytes there are.
 pub(crate) async fn capture_observed(
     command: ChildCommand,
@@ -76,10 +96,33 @@ pub(crate) async fn capture_observed(
     max_bytes: usize,
     observe: impl FnMut(usize) + Send,
 ) -> Result<Captured, SpawnError> {
+    let limits = CaptureLimits { timeout, stall: None, max_bytes, cancel: &Cancel::new() };
+    capture_within(command, input, limits, observe).await
+}
+
+/// As [`capture_observed`], within these limits. A request to cancel is [`Outcome::Cancelled`].
+pub(crate) async fn capture_within(
+    command: ChildCommand,
+    input: Vec<u8>,
+    CaptureLimits { timeout, stall, max_bytes, cancel }: CaptureLimits<'_>,
+    observe: impl FnMut(usize) + Send,
+) -> Result<Captured, SpawnError> {
     let limits =
         SuperviseLimits { hard: Some(timeout), grace: GRACE, drain: DRAIN, ..SuperviseLimits::default() };
     let mut kept = Kept { bytes: Vec::new(), room: max_bytes, truncated: false, observe };
-    let ended = supervise(command, Input::once(input), limits, None, &Cancel::new(), &mut kept).await?;
+    let (stop, since, is_warden) = (cancel.child(), Instant::now(), command.guardian.is_some());
+    let ended = match start(command, &stop).await? {
+        Some(started) => {
+            let watched = Watched { id: started.tree.id(), is_warden };
+            let drive = started.drive(Input::once(input), limits, None, &stop, &mut kept);
+            tokio::select! {
+                biased;
+                ended = drive => ended?,
+                never = watched.stop_when_stalled(stall, &stop) => match never {},
+            }
+        }
+        None => Supervised::never_started(stop.reason().unwrap_or(CancelReason::Dropped), since),
+    };
     Ok(Captured {
         outcome: ended.outcome,
         stdout: kept.bytes,
@@ -105,5 +148,75 @@ impl<F: FnMut(usize) + Send> Observer for Kept<F> {
         }
         self.truncated |= kept.len() < chunk.len();
         Activity::default()
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// Far above what these programs take. None of them waits for so long.
+    const TIMEOUT: Duration = Duration::from_secs(60);
+
+    fn shell(script: &str) -> ChildCommand {
+        ChildCommand {
+            program: "/bin/sh".into(),
+            args: ["-c", script].map(Into::into).to_vec(),
+            cwd: "/".into(),
+            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            guardian: None,
+        }
+    }
+
+    async fn captured(script: &str, stall: Option<Duration>, cancel: &Cancel) -> Captured {
+        let limits = CaptureLimits { timeout: TIMEOUT, stall, max_bytes: 1024, cancel };
+        capture_within(shell(script), Vec::new(), limits, |_| {}).await.expect("it starts")
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_helper_that_only_waits_is_ended_and_one_that_works_is_not() {
+        let scene = tempfile::tempdir().expect("a temporary directory");
+        let fifo = scene.path().join("fifo");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &fifo,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            0,
+        )
+        .expect("a FIFO");
+        let stall = Some(Duration::from_millis(500));
+        let cancel = Cancel::new();
+        let waits = format!("cat {}", fifo.display());
+        assert!(captured(&waits, stall, &cancel).await.is_stalled(), "it opens a FIFO");
+        // Each of them takes much longer than the limit.
+        let begun = "end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do";
+        for works in [format!("{begun} :; done"), format!("{begun} sleep 0.1; done")] {
+            let captured = captured(&works, stall, &cancel).await;
+            assert!(captured.is_success() && !captured.is_stalled(), "{works}: {captured:?}");
+        }
+        assert_eq!(cancel.reason(), None, "the caller's request was not made");
+    }
+
+    #[tokio::test]
+    async fn a_helper_ends_with_a_request_to_cancel() {
+        let (cancel, began) = (Cancel::new(), tokio::sync::Notify::new());
+        let limits = CaptureLimits { timeout: TIMEOUT, stall: None, max_bytes: 1024, cancel: &cancel };
+        let running =
+            capture_within(shell("echo begun; sleep 600"), Vec::new(), limits, |_| began.notify_one());
+        let request = async {
+            began.notified().await;
+            cancel.cancel(CancelReason::Dropped);
+        };
+        let (captured, ()) = tokio::join!(running, request);
+        let captured = captured.expect("it starts");
+        assert_eq!(
+            (captured.outcome, captured.stdout),
+            (Outcome::Cancelled(CancelReason::Dropped), b"begun\n".to_vec())
+        );
+        let limits = CaptureLimits { timeout: TIMEOUT, stall: None, max_bytes: 1024, cancel: &cancel };
+        let late = capture_within(shell("echo begun"), Vec::new(), limits, |_| {}).await.expect("no error");
+        assert_eq!(late.stdout, b"", "nothing is started after the request");
     }
 }

@@ -2,7 +2,8 @@
 
 mod capture;
 mod detached;
+mod stall;
 
-pub(crate) use capture::capture_observed;
+pub(crate) use capture::{CaptureLimits, capture_observed, capture_within};
 pub use capture::{Captured, capture, capture_fed};
 pub use detached::Detached;

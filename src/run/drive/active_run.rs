@@ -7,13 +7,14 @@ use parking_lot::Mutex;
 
 use super::control::{Steering, Watchers};
 use crate::event::Usage;
-use crate::process::{Cancel, ProcessTree};
+use crate::process::{Cancel, CancelReason, ProcessTree};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::isolation::Isolated;
 use crate::run::launch::launcher::Heard;
 use crate::run::outcome::retry::Limited;
+use crate::run::outcome::verdict::Verdict;
 use crate::run::progress::Progress;
 use crate::run::record::Recorder;
 use crate::run::state::RunState;
@@ -31,6 +32,9 @@ pub(super) struct ActiveRun<'a> {
     pub enforcer: BudgetEnforcer,
     /// Cancels this run only, not its siblings.
     pub cancel: Cancel,
+    /// Made with `cancel`, and when the time limit of the run has passed: ends what comes before and between its children. Each
+    /// child has the rest of the limit as its own.
+    pub stop: Cancel,
     /// Delivers messages to its children.
     pub steering: &'a Steering,
     pub watchers: Watchers<'a>,
@@ -58,6 +62,17 @@ impl ActiveRun<'_> {
         let own = self.isolated.as_ref().and_then(Isolated::lock);
         for lock in self.admitted.tree_lock.as_deref().into_iter().chain(own) {
             tree.hold(lock);
+        }
+    }
+
+    /// The verdict on a run that gets no child because `stop` was made.
+    pub(super) fn stopped(&self) -> Verdict {
+        let resolved = &self.admitted.resolved;
+        match (self.cancel.reason(), resolved.timeout) {
+            (None, Some(limit)) if self.stop.reason().is_some() => {
+                Verdict::hard_limit(limit, resolved.limited_by)
+            }
+            (reason, _) => Verdict::cancelled(&reason.unwrap_or(CancelReason::Dropped)),
         }
     }
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use tokio::task::JoinSet;
 
 use super::active_run::ActiveRun;
 use super::control::{Control, Watchers};
 use crate::agent::{canonical, is_free_of_side_effects};
-use crate::process::{Cancel, CancelReason, Outcome};
+use crate::process::CancelReason;
 use crate::run::admit::HostCapabilities;
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::scope::WriteScope;
@@ -20,9 +21,9 @@ use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::isolation::{Isolated, TakenOver};
 use crate::run::launch::boot::{Booted, NoChild};
-use crate::run::outcome::changes::{Changed, MAX_CHANGES, WorkTree, listed, paths_of};
+use crate::run::outcome::changes::{MAX_CHANGES, WorkTree, listed, paths_of};
 use crate::run::outcome::flagged::{Watched, of_branch};
-use crate::run::outcome::git::read_only;
+use crate::run::outcome::git::{NoAnswer, read_only};
 use crate::run::outcome::retry::{Limited, backoff, may_retry};
 use crate::run::outcome::verdict::{RunReport, Verdict};
 use crate::run::progress::{Progress, RetryNotice};
@@ -35,9 +36,6 @@ use crate::workspace::root_of;
 /// The longest pause that a run makes at a provider's request, while it keeps its permit. If the provider asks for
 /// more, the run ends and the caller decides.
 const LONGEST_HOLD: Duration = Duration::from_secs(60);
-/// How long an aborted run looks for changed files. The caller is waiting.
-const CHANGES_AFTER_ABORT: Duration = Duration::from_secs(1);
-
 /// All spending without a session shares one account.
 const NO_SESSION: &str = "";
 
@@ -52,14 +50,31 @@ impl AdmittedRun {
         control: &Control,
     ) -> ToolResult {
         let cancel = control.cancel.child();
-        let enforcer = BudgetEnforcer::new(self.meter().await, cancel.clone());
+        let Ok(meter) = unless_cancelled(&cancel, self.meter()).await else {
+            if let Some(early) = early {
+                early.discard().await;
+            }
+            return self.aborted(&cancel.reason().unwrap_or(CancelReason::Dropped));
+        };
+        let enforcer = BudgetEnforcer::new(meter, cancel.clone());
         self.builder.diagnostics.extend(take_notice());
         let context = Arc::clone(&self.spec.context);
+        let stop = cancel.child();
+        // Its tasks end with it.
+        let mut limit = JoinSet::new();
+        if let Some(timeout) = self.resolved.timeout {
+            let (stop, limited_by) = (stop.clone(), self.resolved.limited_by);
+            limit.spawn(async move {
+                tokio::time::sleep(timeout).await;
+                stop.cancel(CancelReason::Bound(limited_by.to_owned()));
+            });
+        }
         let mut active = ActiveRun {
             admitted: self,
             started: Instant::now(),
             enforcer,
             cancel,
+            stop,
             steering: &control.steering,
             watchers,
             limited: Limited::default(),
@@ -72,8 +87,8 @@ impl AdmittedRun {
         let mut result = Box::pin(active.drive(early)).await;
         if let Some(isolated) = active.isolated.take() {
             // No child has ended in it; but one may have begun, and what prepares it may have changed files.
-            let heard = active.heard.lock().take();
-            active.admitted.builder.add_left(&mut result, isolated.import(heard).await);
+            let taken = active.take_over(isolated).await;
+            active.admitted.builder.add_left(&mut result, taken);
         }
         // Recorded for every outcome: the money is spent.
         let spent = active.enforcer.spent();
@@ -96,15 +111,9 @@ impl ActiveRun<'_> {
             Ok(booted) => booted,
             Err(result) => return result,
         };
-        let before = unless_cancelled(&self.cancel, self.work_tree()).await.ok().flatten();
-        let watched = unless_cancelled(&self.cancel, self.watched()).await.ok().flatten();
+        let watched = unless_cancelled(&self.stop, self.watched()).await.ok().flatten();
         self.admitted.builder.diagnostics.extend(watched.iter().flat_map(Watched::gaps));
-        let snapshot = unless_cancelled(&self.cancel, self.snapshot()).await.unwrap_or(Ok(None));
-        let snapshot = snapshot.unwrap_or_else(|notice| {
-            self.admitted.builder.diagnostics.push(notice);
-            self.is_unrecorded = true;
-            None
-        });
+        let (before, snapshot) = self.state_before().await;
         loop {
             let attempt = self.admitted.builder.earlier.count + 1;
             let child = match self.child(booted.take(), attempt).await {
@@ -155,27 +164,27 @@ impl ActiveRun<'_> {
                     Err(reason) => report.cancel(reason, self.started.elapsed()),
                 }
             }
-            let changed = changes(before, &report.last.supervised.outcome).await;
+            let (changed, tree) = tokio::join!(self.changes_since(before), self.tree_since(snapshot));
+            let changed = changed.unwrap_or_else(|notice| {
+                self.admitted.builder.diagnostics.push(notice);
+                None
+            });
             let is_committed = changed.as_ref().is_some_and(|changed| changed.is_committed);
             report.changes = changed.map(|changed| changed.paths);
             if let Some(isolated) = self.isolated.take() {
-                let heard = self.heard.lock().take();
-                let TakenOver { report: left, changes, notices } = isolated.import(heard).await;
+                let TakenOver { report: left, changes, notices } = self.take_over(isolated).await;
                 self.admitted.builder.diagnostics.extend(notices);
-                report.changes = Some(listed(paths_of(&changes), MAX_CHANGES));
-                report.flagged = of_branch(&changes);
+                report.changes = changes.as_ref().map(|changes| listed(paths_of(changes), MAX_CHANGES));
+                report.flagged = of_branch(&changes.unwrap_or_default());
                 report.isolation = Some(left);
             } else {
-                report.flagged = flagged(watched, &report.last.supervised.outcome).await;
+                report.flagged = self.flagged_since(watched).await;
             }
-            if let Some(snapshot) = snapshot {
-                let is_awaited = matches!(report.last.supervised.outcome, Outcome::Cancelled(_));
-                match snapshot.at_end(is_awaited).await {
-                    // What was only written again, with the same content, is no change that anybody could look at or undo.
-                    TreeAtEnd::Same if !is_committed => report.changes = Some(Vec::new()),
-                    TreeAtEnd::Same | TreeAtEnd::Other => {}
-                    TreeAtEnd::Unknown(notice) => self.admitted.builder.diagnostics.extend(notice),
-                }
+            match tree {
+                // What was only written again, with the same content, is no change that anybody could look at or undo.
+                TreeAtEnd::Same if !is_committed => report.changes = Some(Vec::new()),
+                TreeAtEnd::Same | TreeAtEnd::Other => {}
+                TreeAtEnd::Unknown(notice) => self.admitted.builder.diagnostics.extend(notice),
             }
             let recorded = self.recorder.as_ref().and_then(|recorder| recorder.notice());
             self.admitted.builder.diagnostics.extend(recorded);
@@ -189,10 +198,8 @@ impl ActiveRun<'_> {
 
     /// Ends the snapshot of a run that gets no further child: it goes, unless an earlier one has changed something.
     async fn without_more(&self, snapshot: Option<Before>) {
-        if let Some(snapshot) = snapshot {
-            // What could not be noted costs an undo its exactness, and the result is made already.
-            let _ = snapshot.at_end(self.cancel.reason().is_some()).await;
-        }
+        // What could not be noted costs an undo its exactness, and the result is made already.
+        let _ = self.tree_since(snapshot).await;
     }
 
     /// Makes what the run needs before its first child, and returns the child that was booted early if the run can use it.
@@ -219,19 +226,23 @@ impl ActiveRun<'_> {
             }
             return Err(self.without_child(&verdict, None));
         }
-        let booted = self.if_it_fits(early).await;
-        if let Err(why) = self.record().await {
+        let Ok(booted) = unless_cancelled(&self.stop, self.if_it_fits(early)).await else {
+            return Err(self.without_child(&self.stopped(), None));
+        };
+        let stop = self.stop.clone();
+        let recorded = unless_cancelled(&stop, self.record()).await;
+        if let Err(verdict) = recorded.unwrap_or_else(|_| Err(self.stopped())) {
             if let Some(booted) = booted {
                 booted.discard().await;
             }
-            return Err(self.without_child(&Verdict::failed(1, why), None));
+            return Err(self.without_child(&verdict, None));
         }
         // A child with private directories works with a copy of the token.
         if booted.is_none()
             && let Some(token) = self.admitted.token_use()
-            && let Err(reason) = unless_cancelled(&self.cancel, token.refresh(self.callbacks)).await
+            && unless_cancelled(&self.stop, token.refresh(self.callbacks)).await.is_err()
         {
-            return Err(self.without_child(&Verdict::cancelled(&reason), None));
+            return Err(self.without_child(&self.stopped(), None));
         }
         Ok(booted)
     }
@@ -240,16 +251,13 @@ impl ActiveRun<'_> {
     async fn child(&self, early: Option<Booted>, attempt: u32) -> Result<Booted, ToolResult> {
         let child = match early {
             Some(child) => Ok(child),
-            None => self.admitted.launch(attempt, &self.cancel).await,
+            None => self.admitted.launch(attempt, &self.stop).await,
         };
-        let reason = match (child, self.cancel.reason()) {
+        match (child, self.stop.reason()) {
             (Ok(child), None) => return Ok(child),
-            (Ok(child), Some(reason)) => {
-                // Ended before it gets its task, because then it would begin to spend.
-                child.discard().await;
-                reason
-            }
-            (Err(NoChild::Cancelled), reason) => reason.unwrap_or(CancelReason::Dropped),
+            // Ended before it gets its task, because then it would begin to spend.
+            (Ok(child), Some(_)) => child.discard().await,
+            (Err(NoChild::Cancelled), _) => {}
             (Err(NoChild::Failed { error, mut files }), _) => {
                 if let Some(files) = &mut files {
                     files.keep_session();
@@ -257,8 +265,8 @@ impl ActiveRun<'_> {
                 let session = files.as_ref().and_then(|files| files.session());
                 return Err(self.without_child(&Verdict::failed(1, error), session));
             }
-        };
-        Err(self.without_child(&Verdict::cancelled(&reason), None))
+        }
+        Err(self.without_child(&self.stopped(), None))
     }
 
     fn without_child(&self, verdict: &Verdict, session: Option<&Path>) -> ToolResult {
@@ -278,17 +286,40 @@ impl ActiveRun<'_> {
         None
     }
 
-    async fn work_tree(&self) -> Option<WorkTree> {
+    /// The state of the tree before the child gets its task: what its files are compared with, and what an undo brings back.
+    async fn state_before(&mut self) -> (Option<WorkTree>, Option<Before>) {
+        // Side by side: what holds git holds both.
+        let (looked, snapshot) = tokio::join!(
+            unless_cancelled(&self.stop, Box::pin(self.work_tree())),
+            unless_cancelled(&self.stop, Box::pin(self.snapshot())),
+        );
+        let (before, not_listed) = match looked {
+            Ok(Ok(before)) => (Some(before), None),
+            Ok(Err(NoAnswer::Held(why))) => {
+                (None, Some(format!("the files that this run changes are not listed: {why}")))
+            }
+            Ok(Err(NoAnswer::Failed)) | Err(_) => (None, None),
+        };
+        let (snapshot, not_recorded) = match snapshot.unwrap_or(Ok(None)) {
+            Ok(snapshot) => (snapshot, None),
+            Err(notice) => (None, Some(notice)),
+        };
+        self.is_unrecorded = not_recorded.is_some();
+        self.admitted.builder.diagnostics.extend(not_recorded.into_iter().chain(not_listed));
+        (before, snapshot)
+    }
+
+    async fn work_tree(&self) -> Result<WorkTree, NoAnswer> {
         let AdmittedRun { spec, resolved, .. } = &self.admitted;
         if !resolved.may_write_here() || self.isolated.is_some() {
-            return None;
+            return Err(NoAnswer::Failed);
         }
         let guardian = read_only(&HostCapabilities::look(&spec.context).await);
         WorkTree::look(&spec.cwd, &spec.context.env, guardian).await
     }
 
     /// Begins the recording, if there is to be one.
-    async fn record(&mut self) -> Result<(), String> {
+    async fn record(&mut self) -> Result<(), Verdict> {
         if self.admitted.spec.overrides.record.is_none() && self.admitted.config().recordings.is_none() {
             return Ok(());
         }
@@ -296,7 +327,7 @@ impl ActiveRun<'_> {
         let create = move || recorder_of(&admitted, sanitizer);
         match blocking(create).await {
             Ok(recorder) => self.recorder = recorder.map(Arc::new),
-            Err(why) if self.admitted.spec.overrides.record.is_some() => return Err(why),
+            Err(why) if self.admitted.spec.overrides.record.is_some() => return Err(Verdict::failed(1, why)),
             // The call has not asked for it.
             Err(why) => self.admitted.builder.diagnostics.push(why),
         }
@@ -305,30 +336,49 @@ impl ActiveRun<'_> {
 
     /// Gives the run a private tree, if it is to have one, and moves it there.
     async fn isolate(&mut self) -> Result<(), Verdict> {
-        let AdmittedRun { spec, resolved, builder, .. } = &mut self.admitted;
+        let AdmittedRun { spec, resolved, builder, .. } = &self.admitted;
         if !resolved.is_isolated {
             return Ok(());
         }
         let (id, goes_on) = (builder.run_id.get(), spec.overrides.resumes.is_some());
-        let (context, cwd) = (Arc::clone(&spec.context), spec.cwd.clone());
-        if let Some(launcher) = resolved.launcher.elsewhere() {
-            let making = Isolated::there(context, Arc::clone(resolved), id, cwd, launcher.to_owned());
-            let (isolated, work) = made_unless_cancelled(&self.cancel, making).await?;
+        let (context, cwd, stop) = (Arc::clone(&spec.context), spec.cwd.clone(), self.stop.clone());
+        let resolved = Arc::clone(resolved);
+        if let Some(launcher) = resolved.launcher.elsewhere().map(str::to_owned) {
+            let making = Box::pin(Isolated::there(context, resolved, id, cwd, launcher, stop));
+            let (isolated, work) = self.unless_stopped(making).await?;
             isolated.begin().await;
-            builder.diagnostics.extend(isolated.notices().iter().cloned());
+            self.admitted.builder.diagnostics.extend(isolated.notices().iter().cloned());
             self.admitted.work_there = Some(work);
             self.isolated = Some(isolated);
             return Ok(());
         }
-        let making = Isolated::create(context, Arc::clone(resolved), id, cwd, goes_on);
-        let (isolated, cwd) = made_unless_cancelled(&self.cancel, making).await?;
+        let making = Box::pin(Isolated::create(context, resolved, id, cwd, goes_on, stop));
+        let (isolated, cwd) = self.unless_stopped(making).await?;
         isolated.begin().await;
+        let AdmittedRun { spec, resolved, builder, .. } = &mut self.admitted;
         builder.diagnostics.extend(isolated.notices().iter().cloned());
         let scope = resolved.scope.as_ref().zip(isolated.root()).map(|(scope, root)| scope.in_private(root));
         Arc::make_mut(resolved).scope = scope;
         Arc::make_mut(spec).cwd = cwd;
         self.isolated = Some(isolated);
         Ok(())
+    }
+
+    /// Waits for a private tree until the run is stopped, which also ends what git does for the tree. Half of a tree would stay
+    /// for ever: it is removed without the caller.
+    async fn unless_stopped<T: Send + 'static>(
+        &self,
+        mut making: impl Future<Output = Result<(Isolated, T), String>> + Send + Unpin + 'static,
+    ) -> Result<(Isolated, T), Verdict> {
+        if let Ok(made) = unless_cancelled(&self.stop, &mut making).await {
+            return made.map_err(|why| Verdict::failed(1, why));
+        }
+        spawn_task(async move {
+            if let Ok((unwanted, _)) = making.await {
+                unwanted.unmake().await;
+            }
+        });
+        Err(self.stopped())
     }
 
     /// The state of the tree before the child gets its task.
@@ -381,43 +431,5 @@ impl ActiveRun<'_> {
         let pause = backoff(policy, attempt + 1).max(limited);
         let left = self.admitted.resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
         left.is_none_or(|left| left > pause).then_some(pause)
-    }
-}
-
-/// The files that a run has changed and that a person should look at.
-async fn flagged(watched: Option<Watched>, outcome: &Outcome) -> Vec<String> {
-    let Some(watched) = watched else { return Vec::new() };
-    if matches!(outcome, Outcome::Cancelled(_)) {
-        return tokio::time::timeout(CHANGES_AFTER_ABORT, watched.changes()).await.unwrap_or_default();
-    }
-    watched.changes().await
-}
-
-/// The files that a run has changed.
-async fn changes(before: Option<WorkTree>, outcome: &Outcome) -> Option<Changed> {
-    let before = before?;
-    if matches!(outcome, Outcome::Cancelled(_)) {
-        return tokio::time::timeout(CHANGES_AFTER_ABORT, before.changes()).await.ok().flatten();
-    }
-    before.changes().await
-}
-
-/// Waits for a private tree until the run is cancelled. One of many files takes a while, and half of one would stay for ever: it
-/// is made all the same then, and removed.
-async fn made_unless_cancelled<T: Send + 'static>(
-    cancel: &Cancel,
-    making: impl Future<Output = Result<(Isolated, T), String>> + Send + 'static,
-) -> Result<(Isolated, T), Verdict> {
-    let mut making = Box::pin(making);
-    match unless_cancelled(cancel, &mut making).await {
-        Ok(made) => made.map_err(|why| Verdict::failed(1, why)),
-        Err(reason) => {
-            spawn_task(async move {
-                if let Ok((unwanted, _)) = making.await {
-                    unwanted.unmake().await;
-                }
-            });
-            Err(Verdict::cancelled(&reason))
-        }
     }
 }

@@ -14,6 +14,7 @@
 //! | `child` | what counts as a sign of life, and when the work is done |
 //! | `commands/` | what prepares the tree before the first prompt, and what checks the work after the last |
 //! | `conclude` | what follows the end of a child elsewhere |
+//! | `after_end` | what the run has left in its tree, and how long its caller waits for that |
 //! | `child_control` | what may be written to a child now, and what it is asked at its end |
 //! | `protocol/` | how it is encoded, by the setting `protocol` |
 //! | `loop_guard` | what becomes of a child that repeats itself |
@@ -22,6 +23,7 @@
 //! | `control` | what the holder of a call's handle can do |
 
 mod active_run;
+mod after_end;
 mod ask_key;
 mod attempt;
 mod child;

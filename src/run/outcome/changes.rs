@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::git::Git;
+use super::git::{Git, NoAnswer};
 use crate::process::{Guardian, resolve_program, search_path};
-use crate::workspace::{Change, unless_blocked};
+use crate::workspace::Change;
 
 /// `--no-renames` avoids the second path of a rename; `-z` keeps names unquoted.
 const STATUS: [&str; 6] =
@@ -54,29 +54,40 @@ struct Fingerprint {
 }
 
 impl WorkTree {
-    /// Records the state of the work tree around `cwd`; `guardian` holds git. `None` without a work tree or without git.
+    /// Records the state of the work tree around `cwd`; `guardian` holds git.
+    ///
+    /// # Errors
+    ///
+    /// Without a work tree or without git, and when git would hold the run.
     pub(in crate::run) async fn look(
         cwd: &Path,
         env: &[(OsString, OsString)],
         guardian: Option<Guardian>,
-    ) -> Option<Self> {
-        let program = resolve_program("git".as_ref(), search_path(env))?;
+    ) -> Result<Self, NoAnswer> {
+        let program = resolve_program("git".as_ref(), search_path(env)).ok_or(NoAnswer::Failed)?;
         let mut git = Git::new(program, cwd.to_path_buf(), env, guardian).await?;
         let root = git.run(&["rev-parse", "--show-toplevel"]).await?;
         git.cwd = PathBuf::from(root.strip_suffix('\n').unwrap_or(&root));
         Self::of(git).await
     }
 
-    async fn of(git: Git) -> Option<Self> {
-        let head = git.run(&["rev-parse", "--verify", "--quiet", "HEAD"]).await;
-        let head = head.as_deref().map(str::trim).unwrap_or_default().to_owned();
+    async fn of(git: Git) -> Result<Self, NoAnswer> {
+        let head = match git.run(&["rev-parse", "--verify", "--quiet", "HEAD"]).await {
+            // There is no commit yet.
+            Err(NoAnswer::Failed) => String::new(),
+            head => head?.trim().to_owned(),
+        };
         let mut tree = Self { git, head, dirty: BTreeMap::new() };
         tree.dirty = tree.status().await?;
-        Some(tree)
+        Ok(tree)
     }
 
     /// The files that differ from the recorded state.
-    pub(in crate::run) async fn changes(self) -> Option<Changed> {
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::look`].
+    pub(in crate::run) async fn changes(self) -> Result<Changed, NoAnswer> {
         // The run may have configured filters meanwhile.
         let after = Self::of(self.git.renewed().await?).await?;
         let touched = after.dirty.iter().filter(|(path, now)| self.dirty.get(*path) != Some(now));
@@ -95,19 +106,19 @@ impl WorkTree {
         if more > 0 {
             paths.push(format!("and {more} more"));
         }
-        Some(Changed { paths, is_committed })
+        Ok(Changed { paths, is_committed })
     }
 
     /// The name of the tree without files, which depends on how the repository hashes.
-    async fn empty_tree(&self) -> Option<String> {
+    async fn empty_tree(&self) -> Result<String, NoAnswer> {
         let name = self.git.run(&["hash-object", "-t", "tree", "/dev/null"]).await?;
-        Some(name.trim().to_owned())
+        Ok(name.trim().to_owned())
     }
 
-    async fn status(&self) -> Option<BTreeMap<String, Fingerprint>> {
-        let text = unless_blocked(&self.git.cwd, self.git.run(&STATUS)).await.ok()??;
+    async fn status(&self) -> Result<BTreeMap<String, Fingerprint>, NoAnswer> {
+        let text = self.git.run(&STATUS).await?;
         let entries = text.split('\0').filter_map(|entry| entry.split_at_checked(3));
-        Some(entries.map(|(status, path)| (path.to_owned(), self.fingerprint(status, path))).collect())
+        Ok(entries.map(|(status, path)| (path.to_owned(), self.fingerprint(status, path))).collect())
     }
 
     fn fingerprint(&self, status: &str, path: &str) -> Fingerprint {

@@ -3,17 +3,21 @@
 //! A repository's own files can name programs that git runs even for `git status`: filters, a file system monitor, hooks,
 //! the helpers of transports and of submodules, and the configuration of a bare repository that lies in the work tree
 //! like any other file. All of them are switched off by options, which come before every file. Beside that git runs
-//! in the read-only sandbox of a child, where this machine has one; where it has none, the options are all there is.
+//! in a read-only sandbox, where this machine has one; where it has none, the options are all there is.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::process::{ChildCommand, Guardian, Options, Sandbox, capture};
+use crate::process::{Cancel, CaptureLimits, ChildCommand, Guardian, Options, Sandbox, capture_within};
 use crate::run::admit::HostCapabilities;
+use crate::run::blocking::blocking;
+use crate::text::chain;
+use crate::workspace::{GitError, Obstacle, Place, Reads, STALL, unless_blocked};
 
-/// How long one git command may take. A large work tree takes a second; a hanging file system must not hold up the run.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long all git commands of one look may take together. A large work tree takes a second; a hanging file system must
+/// not hold up the run.
+const LOOK: Duration = Duration::from_secs(10);
 /// Bytes that `git status` may print. More means a work tree full of untracked files.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Settings that a repository must not make.
@@ -46,6 +50,29 @@ pub(super) struct Git {
     guardian: Option<Guardian>,
     /// Options that switch the filters off.
     filters: Vec<OsString>,
+    /// When the look that it is for ends.
+    until: Instant,
+}
+
+/// Why git gave no answer.
+#[derive(Debug)]
+pub(in crate::run) enum NoAnswer {
+    /// It failed, because there is no repository, for example. Nobody is told.
+    Failed,
+    /// It would have held the run, for this reason.
+    Held(String),
+}
+
+impl From<Obstacle> for NoAnswer {
+    fn from(obstacle: Obstacle) -> Self {
+        Self::Held(chain(&obstacle))
+    }
+}
+
+impl From<GitError> for NoAnswer {
+    fn from(error: GitError) -> Self {
+        Self::Held(chain(&error))
+    }
 }
 
 /// The sandbox in which git looks at a work tree; `None` on a machine that has none.
@@ -57,29 +84,38 @@ pub(in crate::run) fn read_only(capabilities: &HostCapabilities) -> Option<Guard
 }
 
 impl Git {
-    /// `None` if the filters that are configured cannot all be switched off.
+    /// Fails if the filters that are configured cannot all be switched off.
     pub(super) async fn new(
         program: PathBuf,
         cwd: PathBuf,
         env: &[(OsString, OsString)],
         guardian: Option<Guardian>,
-    ) -> Option<Self> {
+    ) -> Result<Self, NoAnswer> {
         let mut env = env.to_vec();
         env.extend(VARIABLES.map(|(name, value)| (name.into(), value.into())));
-        Self { program, cwd, env, guardian, filters: Vec::new() }.renewed().await
+        let until = Instant::now();
+        Self { program, cwd, env, guardian, filters: Vec::new(), until }.renewed().await
     }
 
-    /// The same, with the filters that are configured now switched off.
-    pub(super) async fn renewed(self) -> Option<Self> {
-        let mut git = Self { filters: Vec::new(), ..self };
-        // An error, too, if there are none.
-        let keys = git.run(&["config", "--null", "--name-only", "--get-regexp", r"^filter\."]).await;
-        let mut names: Vec<&str> = keys.iter().flat_map(|keys| keys.split('\0')).filter_map(filter).collect();
+    /// The same for another look, with the filters that are configured now switched off. Nothing that would hold git may lie in
+    /// its repository.
+    pub(super) async fn renewed(self) -> Result<Self, NoAnswer> {
+        let mut git = Self { filters: Vec::new(), until: Instant::now() + LOOK, ..self };
+        let cwd = git.cwd.clone();
+        if let Some(obstacle) = blocking(move || Obstacle::in_repository(&cwd, Reads::Everything)).await {
+            return Err(obstacle.into());
+        }
+        let keys = match git.run(&["config", "--null", "--name-only", "--get-regexp", r"^filter\."]).await {
+            // git fails, too, if there are none.
+            Err(NoAnswer::Failed) => String::new(),
+            keys => keys?,
+        };
+        let mut names: Vec<&str> = keys.split('\0').filter_map(filter).collect();
         names.sort_unstable();
         names.dedup();
         // `-c` ends the name of a setting at the first `=`.
         if names.len() > MAX_FILTERS || names.iter().any(|name| name.contains(['=', '\u{fffd}'])) {
-            return None;
+            return Err(NoAnswer::Failed);
         }
         let off = names.iter().flat_map(|name| {
             FILTER
@@ -87,11 +123,11 @@ impl Git {
                 .flat_map(move |(part, value)| ["-c".into(), format!("filter.{name}.{part}={value}").into()])
         });
         git.filters = off.collect();
-        Some(git)
+        Ok(git)
     }
 
-    /// What a command prints; `None` if it fails.
-    pub(super) async fn run(&self, args: &[&str]) -> Option<String> {
+    /// What a command prints.
+    pub(super) async fn run(&self, args: &[&str]) -> Result<String, NoAnswer> {
         let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]).map(OsString::from);
         let settings = settings.chain(self.filters.iter().cloned());
         let command = ChildCommand {
@@ -101,10 +137,30 @@ impl Git {
             env: self.env.clone(),
             guardian: self.guardian.clone(),
         };
-        let captured = capture(command, TIMEOUT, MAX_BYTES).await.ok()?;
+        let limits = CaptureLimits {
+            timeout: self.until.saturating_duration_since(Instant::now()),
+            stall: Some(STALL),
+            max_bytes: MAX_BYTES,
+            cancel: &Cancel::new(),
+        };
+        // Boxed, so that the futures around it do not have to hold all of it.
+        let captured = Box::pin(capture_within(command, Vec::new(), limits, |_| {}));
+        let captured = unless_blocked(Place::WorkTree(self.cwd.clone()), captured).await?;
+        let captured = captured.map_err(|_| NoAnswer::Failed)?;
+        let name = || args.first().copied().unwrap_or_default().to_owned();
+        match GitError::of(&captured, name) {
+            // Its commands share the time.
+            Some(GitError::TimedOut { command, .. }) => {
+                return Err(GitError::TimedOut { command, limit: LOOK }.into());
+            }
+            Some(held) => return Err(held.into()),
+            None => {}
+        }
         // In a cut listing, modified files would look clean.
-        (captured.is_success() && !captured.truncated)
-            .then(|| String::from_utf8_lossy(&captured.stdout).into_owned())
+        if !captured.is_success() || captured.truncated {
+            return Err(NoAnswer::Failed);
+        }
+        Ok(String::from_utf8_lossy(&captured.stdout).into_owned())
     }
 }
 

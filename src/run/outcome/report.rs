@@ -203,8 +203,8 @@ impl ResultBuilder {
             return;
         }
         let shown = |paths: Vec<String>| paths.iter().map(|path| self.path(path)).collect();
-        single.changes = Some(shown(listed(paths_of(&changes), MAX_CHANGES)));
-        single.flagged = shown(of_branch(&changes));
+        single.changes = changes.as_ref().map(|changes| shown(listed(paths_of(changes), MAX_CHANGES)));
+        single.flagged = shown(of_branch(&changes.unwrap_or_default()));
         single.isolation = Some(self.left(report));
         single.remarks = left_words(single);
         result.text = format!("{}{PARAGRAPH}{}", result.text, single.remarks);

@@ -17,11 +17,25 @@ use crate::files::private;
 
 /// Entries that are copied at most. A large `node_modules` has so many.
 const MAX_ENTRIES: usize = 500_000;
+/// Bytes that are copied before the caller is asked whether to stop. A disk takes less than a second for them.
+const CHUNK: u64 = 64 * 1024 * 1024;
+
+/// How much may still be copied.
+struct Room<'a> {
+    entries: usize,
+    is_stopped: &'a dyn Fn() -> bool,
+}
 
 /// Copies `listed` paths, which are relative, from one tree to another; file systems that can share the content do.
-/// Links are copied as links, and none is followed. Returns notices about what was not copied. Blocks.
-pub(super) fn copy_listed(from: &Path, to: &Path, listed: &[String]) -> Vec<String> {
-    let mut room = MAX_ENTRIES;
+/// Links are copied as links, and none is followed. Stops soon when `is_stopped` says so. Returns notices about what was not
+/// copied. Blocks.
+pub(super) fn copy_listed(
+    from: &Path,
+    to: &Path,
+    listed: &[String],
+    is_stopped: &dyn Fn() -> bool,
+) -> Vec<String> {
+    let mut room = Room { entries: MAX_ENTRIES, is_stopped };
     let mut notices = Vec::new();
     for path in listed {
         if let Err(why) = copy_one(from, to, Path::new(path), &mut room) {
@@ -31,7 +45,7 @@ pub(super) fn copy_listed(from: &Path, to: &Path, listed: &[String]) -> Vec<Stri
     notices
 }
 
-fn copy_one(from: &Path, to: &Path, path: &Path, room: &mut usize) -> Result<(), String> {
+fn copy_one(from: &Path, to: &Path, path: &Path, room: &mut Room<'_>) -> Result<(), String> {
     let is_plain = path.components().all(|part| matches!(part, Component::Normal(name) if name != ".git"));
     let Some(name) = path.file_name().filter(|_| is_plain) else {
         return Err("it is no path within the tree".into());
@@ -60,11 +74,11 @@ fn copy_tree(
     name: &OsStr,
     to: &Path,
     path: &Path,
-    room: &mut usize,
+    room: &mut Room<'_>,
 ) -> Result<(), String> {
     let mut waiting = vec![(Rc::new(source), name.to_owned(), path.to_owned())];
     while let Some((directory, name, path)) = waiting.pop() {
-        *room = room.checked_sub(1).ok_or_else(|| format!("there are more than {MAX_ENTRIES} entries"))?;
+        room.take_one()?;
         let failed = |error: io::Error| format!("{}: {error}", path.display());
         let target = to.join(&path);
         match directory.look(&name).map_err(failed)? {
@@ -85,13 +99,27 @@ fn copy_tree(
                 let mut copy =
                     private::options().write(true).create_new(true).open(&target).map_err(failed)?;
                 // Shares the content where the file system can.
-                io::copy(&mut file, &mut copy).map_err(failed)?;
+                while io::copy(&mut io::Read::take(&mut file, CHUNK), &mut copy).map_err(failed)? == CHUNK {
+                    room.check()?;
+                }
                 copy.set_permissions(permissions).map_err(failed)?;
             }
             Entry::Other => {}
         }
     }
     Ok(())
+}
+
+impl Room<'_> {
+    fn take_one(&mut self) -> Result<(), String> {
+        let less = self.entries.checked_sub(1);
+        self.entries = less.ok_or_else(|| format!("there are more than {MAX_ENTRIES} entries"))?;
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if (self.is_stopped)() { Err("the run has ended".to_owned()) } else { Ok(()) }
+    }
 }
 
 /// What lies in a directory.
@@ -211,8 +239,8 @@ mod tests {
         let directory = Directory::open(&from).and_then(|from| from.enter(Path::new("deep"))).expect("open");
         fs::rename(from.join("deep"), from.join("moved")).expect("moved");
         symlink(&elsewhere, from.join("deep")).expect("a link");
-        let mut entries = 9;
-        copy_tree(directory, "inner".as_ref(), &to, Path::new("deep/inner"), &mut entries).expect("copied");
+        let mut room = Room { entries: 9, is_stopped: &|| false };
+        copy_tree(directory, "inner".as_ref(), &to, Path::new("deep/inner"), &mut room).expect("copied");
         assert_eq!(fs::read_to_string(to.join("deep/inner/file")).expect("readable"), "of the tree");
 
         assert!(Directory::open(&from).expect("open").enter(Path::new("deep")).is_none(), "it is a link now");
@@ -231,12 +259,13 @@ mod tests {
         let fifo = from.join("modules/fifo");
         let status = std::process::Command::new("mkfifo").arg(fifo).status().expect("mkfifo runs");
         assert!(status.success());
-        assert_eq!(copy_listed(&from, &to, &["modules".into(), "missing".into()]), Vec::<String>::new());
+        let copy = |listed: &[String]| copy_listed(&from, &to, listed, &|| false);
+        assert_eq!(copy(&["modules".into(), "missing".into()]), Vec::<String>::new());
         let mode = fs::metadata(to.join("modules/bin/run")).expect("copied").permissions().mode();
         assert_eq!(mode & 0o777, 0o755);
         assert_eq!(fs::read_link(to.join("modules/link")).expect("a link"), Path::new("bin/run"));
         assert!(fs::symlink_metadata(to.join("modules/fifo")).is_err());
-        let again = copy_listed(&from, &to, &["modules".into(), "../from".into(), ".git".into()]);
+        let again = copy(&["modules".into(), "../from".into(), ".git".into()]);
         assert_eq!(again.len(), 3, "{again:?}");
     }
 }

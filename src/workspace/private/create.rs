@@ -12,6 +12,7 @@ use std::fs::remove_dir_all as remove_tree;
 
 use super::copy::copy_listed;
 use crate::files::{FileError, open, private};
+use crate::workspace::obstacle::MAX_TEXT;
 use crate::workspace::root::RepositoryDirs;
 use crate::workspace::snapshot::{
     Call, SHOWN, Snapshot, SnapshotError, SnapshotStore, copy_with_time, off_thread,
@@ -152,8 +153,10 @@ impl SnapshotStore {
             return Err(SnapshotError::Differs { path });
         }
         let (from, to, listed) = (tree.snapshot.root.clone(), tree.root.clone(), copied.to_vec());
+        let git = self.program().clone();
         let notices = off_thread(move || {
-            copy_with_time(&index, &ours.join(INDEX)).map(|()| copy_listed(&from, &to, &listed))
+            copy_with_time(&index, &ours.join(INDEX))
+                .map(|()| copy_listed(&from, &to, &listed, &|| git.is_stopped()))
         });
         tree.notices = notices.await?;
         tree.notices.extend(tree.snapshot.empty_submodules());
@@ -209,8 +212,8 @@ fn lay_out(tree: &PrivateTree, ours: &Path) -> Result<(), SnapshotError> {
         let dirs = RepositoryDirs::of(&tree.snapshot.root);
         // Not through a link: the child reads what is copied.
         let shallow = dirs.map(|dirs| open::regular_no_follow(&dirs.shared.join("shallow")));
-        if let Some(Ok(mut shallow)) = shallow {
-            io::copy(&mut shallow, &mut fs::File::create_new(at("shallow"))?)?;
+        if let Some(Ok(shallow)) = shallow {
+            open::copy(shallow, &mut fs::File::create_new(at("shallow"))?, MAX_TEXT)?;
         }
         copy_objects(&ours.join("objects"), &at("objects"))
     };

@@ -13,6 +13,7 @@ use super::incoming::{References, Source};
 use crate::files::{FileError, private};
 use crate::text::chain;
 use crate::workspace::git::Scope;
+use crate::workspace::obstacle::{Obstacle, Reads};
 use crate::workspace::root::RepositoryDirs;
 use crate::workspace::snapshot::{
     Call, Change, Left, Snapshot, SnapshotError, SnapshotStore, copy_with_time, named, off_thread,
@@ -226,7 +227,11 @@ impl SnapshotStore {
         let snapshot = &tree.snapshot;
         let ours = self.directory(&snapshot.id);
         let root = snapshot.root.clone();
-        let dirs = off_thread(move || RepositoryDirs::of(&root)).await;
+        let searched = off_thread(move || {
+            Obstacle::in_repository(&root, Reads::References)
+                .map_or_else(|| Ok(RepositoryDirs::of(&root)), Err)
+        });
+        let dirs = searched.await?;
         let dirs = dirs.ok_or_else(|| SnapshotError::NoRepository { root: snapshot.root.clone() })?;
         let not = snapshot.base.as_ref().map_or_else(String::new, |base| format!("^{base}\n"));
         let range = format!("{commit}\n{not}").into_bytes();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::files::FileError;
 use crate::text::{figures, one_line};
 use crate::workspace::git::GitError;
+use crate::workspace::obstacle::Obstacle;
 
 /// Longest path in a sentence.
 const MAX_PATH: usize = 200;
@@ -58,12 +59,6 @@ pub enum SnapshotError {
         /// The first file that differs.
         path: PathBuf,
     },
-    /// git would wait for it for ever.
-    #[error("`{}` is a FIFO or a device, and git would wait for it: remove it", named(path))]
-    Special {
-        /// The file, relative to the root.
-        path: PathBuf,
-    },
     /// git printed something that cannot be read.
     #[error("`git {command}` printed something unexpected")]
     Unreadable {
@@ -73,6 +68,9 @@ pub enum SnapshotError {
     /// git failed.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// git would wait for a file.
+    #[error(transparent)]
+    Blocked(#[from] Obstacle),
     /// A file cannot be used.
     #[error(transparent)]
     File(#[from] FileError),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::SnapshotError;
 use crate::files::open;
 use crate::workspace::git::{Git, Scope};
+use crate::workspace::obstacle::{Place, unless_blocked};
 use crate::workspace::root::RepositoryDirs;
 
 /// The settings that are asked for. How files are compared on this file system, and how objects are named.
@@ -40,14 +41,16 @@ impl Facts {
         env: &[(OsString, OsString)],
     ) -> Result<Self, SnapshotError> {
         let scope = Scope { git_dir: &dirs.own, writable: &[ours], cwd: ours, env: &[] };
-        let head = git.try_run(scope, &["rev-parse", "--verify", "--quiet", "HEAD"], Vec::new()).await?;
+        let place = || Place::References(dirs.own.clone());
+        let asked = ["rev-parse", "--verify", "--quiet", "HEAD"];
+        let head = unless_blocked(place(), Box::pin(git.try_run(scope, &asked, Vec::new()))).await??;
         let head = Some(head).filter(crate::process::Captured::is_success);
         let head = head.map(|head| String::from_utf8_lossy(&head.stdout).trim().to_owned());
         // Of the repository's files only: what is set by options is the same for all.
         let config = dirs.shared.join("config");
         let args = [OsStr::new("config"), "--file".as_ref(), config.as_ref(), "--null".as_ref()];
         let args = args.into_iter().chain(["--get-regexp".as_ref(), OsStr::new(ASKED)]).collect::<Vec<_>>();
-        let said = git.try_run(scope, &args, Vec::new()).await?;
+        let said = unless_blocked(place(), Box::pin(git.try_run(scope, &args, Vec::new()))).await??;
         let mut facts = Self { head: head.filter(|head| !head.is_empty()), ..Self::default() };
         let mut of_repository = None;
         // In `git config --null` a line break separates name and value.

@@ -12,10 +12,8 @@
 //! | what has an isolated run left, and was it applied | `left` |
 //! | what differs between two trees | `change` |
 //! | bring back what a run has changed | `undo`, `restore` |
-//! | does git wait for a file that nobody writes | `blocked` |
 //! | what can go wrong | `error` |
 
-mod blocked;
 mod change;
 mod error;
 mod facts;
@@ -25,7 +23,6 @@ mod restore;
 mod store;
 mod undo;
 
-pub(crate) use blocked::unless_blocked;
 pub use change::{Change, ChangeKind};
 pub(super) use change::{File, path_of};
 pub use error::SnapshotError;

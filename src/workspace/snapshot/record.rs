@@ -6,16 +6,13 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::blocked::unless_blocked;
 use super::change::path_of;
 use super::error::SnapshotError;
 use super::facts::off_thread;
 use crate::files::FileError;
 use crate::workspace::git::{Git, Scope};
 use crate::workspace::index::{Entry, parse};
-
-/// The most bytes of an index that are read: four million entries.
-const MAX_INDEX: u64 = 512 * 1024 * 1024;
+use crate::workspace::obstacle::{MAX_INDEX, Place, unless_blocked};
 
 /// What a snapshot may take up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,7 +203,9 @@ impl Recorder<'_> {
         let others = alternate(self.objects);
         let env = self.env(index, objects, &others);
         let scope = Scope { git_dir: self.ours, writable: &[self.ours], cwd: self.root, env: &env };
-        let captured = unless_blocked(self.root, self.git.run_captured(scope, args, input)).await??;
+        // Boxed, so that the futures around it do not have to hold all of it.
+        let git = Box::pin(self.git.run_captured(scope, args, input));
+        let captured = unless_blocked(self.place(), git).await??;
         Ok((captured.stdout, passed_over(&captured.stderr)))
     }
 
@@ -214,8 +213,12 @@ impl Recorder<'_> {
         let others = alternate(self.objects);
         let env = self.env(index, objects, &others);
         let scope = Scope { git_dir: self.ours, writable: &[self.ours], cwd: self.root, env: &env };
-        unless_blocked(self.root, self.git.try_run(scope, args, Vec::new())).await??;
+        unless_blocked(self.place(), Box::pin(self.git.try_run(scope, args, Vec::new()))).await??;
         Ok(())
+    }
+
+    fn place(&self) -> Place {
+        Place::Files { root: self.root.to_owned(), objects: self.objects.to_owned() }
     }
 
     fn env<'a>(

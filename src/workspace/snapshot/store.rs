@@ -16,8 +16,10 @@ use super::facts::{Facts, off_thread};
 use super::left::{Apply, Left};
 use super::record::{Recorded, Recorder, SnapshotLimits, alternate};
 use crate::files::layout::{self, is_run_id};
-use crate::files::{FileError, private};
+use crate::files::{FileError, open, private};
+use crate::process::Cancel;
 use crate::workspace::git::{Git, Scope};
+use crate::workspace::obstacle::{MAX_INDEX, Obstacle, Place, Reads, unless_blocked};
 use crate::workspace::root::RepositoryDirs;
 
 /// What is known of a snapshot, beside its objects.
@@ -123,6 +125,12 @@ impl SnapshotStore {
         Self { git, directory: layout::snapshots(agent_dir), env: env.to_vec(), limits }
     }
 
+    /// The same snapshots, whose git ends when `stop` is made.
+    #[must_use]
+    pub(crate) fn until(&self, stop: &Cancel) -> Self {
+        Self { git: self.git.until(stop), ..self.clone() }
+    }
+
     /// The directory of all snapshots.
     pub(in crate::workspace) fn place(&self) -> &Path {
         &self.directory
@@ -156,6 +164,12 @@ impl SnapshotStore {
     async fn take_in(&self, ours: &Path, id: &str, root: &Path) -> Result<Snapshot, SnapshotError> {
         let missing = || SnapshotError::NoRepository { root: root.to_owned() };
         let (tree_root, at) = (root.to_owned(), ours.to_owned());
+        let searched = root.to_owned();
+        if let Some(obstacle) =
+            off_thread(move || Obstacle::in_repository(&searched, Reads::References)).await
+        {
+            return Err(obstacle.into());
+        }
         let prepared = off_thread(move || {
             let dirs = RepositoryDirs::of(&tree_root)?;
             let made = ["objects/info", "objects/pack", "refs", "info"]
@@ -215,8 +229,8 @@ impl SnapshotStore {
         }
         let path = self.directory(id).join(RECORD);
         let read = off_thread(move || {
-            let file = crate::files::open::regular_no_follow(&path)?;
-            crate::files::open::read(file, MAX_RECORD)
+            let file = open::regular_no_follow(&path)?;
+            open::read(file, MAX_RECORD)
         });
         let text = read.await.map_err(|_| unknown())?;
         let found: Option<Snapshot> = serde_json::from_slice(&text).ok();
@@ -295,7 +309,9 @@ impl SnapshotStore {
         let writable: Vec<&Path> =
             [ours.as_path()].into_iter().chain(call.writable.iter().copied()).collect();
         let scope = Scope { git_dir: &ours, writable: &writable, cwd: call.work_tree, env: &env };
-        Ok(self.git.run(scope, args, input).await?)
+        let place = Place::Files { root: call.work_tree.to_owned(), objects: snapshot.objects.clone() };
+        // Boxed, so that the futures around it do not have to hold all of it.
+        Ok(unless_blocked(place, Box::pin(self.git.run(scope, args, input))).await??)
     }
 
     pub(in crate::workspace) fn program(&self) -> &Git {
@@ -408,14 +424,14 @@ fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs) -> Result<(), File
     Ok(())
 }
 
-/// Copies a file with its time of modification: git takes files that are as new as its index for changed.
+/// Copies an index with its time of modification: git takes files that are as new as its index for changed.
 pub(in crate::workspace) fn copy_with_time(from: &Path, to: &Path) -> Result<(), FileError> {
     let copy = || {
-        let mut source = crate::files::open::regular(from)?;
+        let source = open::regular(from)?;
         let modified = source.metadata()?.modified()?;
         let mut options = private::options();
         let mut target = options.write(true).create(true).truncate(true).open(to)?;
-        std::io::copy(&mut source, &mut target)?;
+        open::copy(source, &mut target, MAX_INDEX)?;
         target.set_modified(modified)
     };
     match copy() {

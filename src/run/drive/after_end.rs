@@ -1,0 +1,80 @@
+//! Finds out what a run has left once its last child has ended, without making an impatient caller wait.
+
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::active_run::ActiveRun;
+use crate::run::blocking::spawn_task;
+use crate::run::isolation::{Isolated, TakenOver};
+use crate::run::outcome::changes::{Changed, WorkTree};
+use crate::run::outcome::flagged::Watched;
+use crate::run::outcome::git::NoAnswer;
+use crate::run::snapshots::{Before, TreeAtEnd};
+
+/// How long an aborted run looks for changed files. The caller is waiting.
+const LOOK_AFTER_ABORT: Duration = Duration::from_secs(1);
+/// How long the caller of an aborted run waits for the branch that the run has left. Usually it takes less than a second.
+const IMPORT_AFTER_ABORT: Duration = Duration::from_secs(5);
+/// How long any of this may take once the time limit of the run has passed.
+const AFTER_TIME_LIMIT: Duration = Duration::from_secs(10);
+impl ActiveRun<'_> {
+    /// Returns the result of `work` that follows the end of a child. `None` once the run has been cancelled, now or before,
+    /// and `after_abort` has passed, or its time limit and [`AFTER_TIME_LIMIT`].
+    async fn unless_awaited<T>(&self, after_abort: Duration, work: impl Future<Output = T>) -> Option<T> {
+        let aborted = async {
+            self.cancel.cancelled().await;
+            sleep(after_abort).await;
+        };
+        let late = async {
+            self.stop.cancelled().await;
+            sleep(AFTER_TIME_LIMIT).await;
+        };
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = aborted => None,
+            () = late => None,
+        }
+    }
+
+    /// The files that the run has changed since `before`; or a notice, if git would hold the run.
+    pub(super) async fn changes_since(&self, before: Option<WorkTree>) -> Result<Option<Changed>, String> {
+        let Some(before) = before else { return Ok(None) };
+        match self.unless_awaited(LOOK_AFTER_ABORT, Box::pin(before.changes())).await {
+            Some(Ok(changed)) => Ok(Some(changed)),
+            None | Some(Err(NoAnswer::Failed)) => Ok(None),
+            Some(Err(NoAnswer::Held(why))) => {
+                Err(format!("the files that this run changed are not listed: {why}"))
+            }
+        }
+    }
+
+    /// The files that the run has changed and that a person should look at.
+    pub(super) async fn flagged_since(&self, watched: Option<Watched>) -> Vec<String> {
+        let Some(watched) = watched else { return Vec::new() };
+        self.unless_awaited(LOOK_AFTER_ABORT, watched.changes()).await.unwrap_or_default()
+    }
+
+    /// Compares the tree with its snapshot. That continues by itself where the caller does not wait for it.
+    pub(super) async fn tree_since(&self, snapshot: Option<Before>) -> TreeAtEnd {
+        let Some(snapshot) = snapshot else { return TreeAtEnd::Unknown(None) };
+        let noting = spawn_task(snapshot.at_end());
+        match self.unless_awaited(Duration::ZERO, noting).await {
+            Some(Ok(tree)) => tree,
+            Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
+            None => TreeAtEnd::Unknown(None),
+        }
+    }
+
+    /// Takes over what was done in a private tree. That continues by itself where the caller does not wait for it.
+    pub(super) async fn take_over(&self, isolated: Isolated) -> TakenOver {
+        let heard = self.heard.lock().take();
+        let later = isolated.taken_over_later();
+        match self.unless_awaited(IMPORT_AFTER_ABORT, spawn_task(isolated.import(heard))).await {
+            Some(Ok(taken)) => taken,
+            Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
+            None => later,
+        }
+    }
+}
