@@ -1,4 +1,4 @@
-/** No file of a repository holds a run, and an abort or a time limit ends whatever git does for it. */
+/** No file of a repository stops a run, and git ends with an abort and with the time limit. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -21,7 +21,7 @@ import { slower } from "../support/machine.ts";
 import { allows } from "../support/warden.ts";
 import { answers, inTime, patienceMs, Scene, shape, single, textOf, until } from "./scene.ts";
 
-/** Far above what a run takes here, below the 10 seconds for which a single file held one. */
+/** Much longer than a run takes here, and shorter than the 10 seconds that git once waited for a single file. */
 const limitMs = 8_000 * slower;
 
 /** Larger than any disk, and takes up nothing. */
@@ -82,7 +82,7 @@ interface Row {
 	make: (scene: Scene) => void;
 	/** The file that is named. */
 	names: string;
-	/** Whether an isolated run needs nothing of it. */
+	/** True if an isolated run does not need the file. */
 	isolatedRuns?: boolean;
 }
 
@@ -144,9 +144,9 @@ function row(what: string, file: string, make: Make): Row {
 	return { what, make: (scene) => replace(scene, file, make), names: file };
 }
 
-describe("a file of a repository holds no run", { skip: unix }, () => {
+describe("a repository with a file that would hold git", { skip: unix }, () => {
 	for (const { what, make, names, isolatedRuns } of inRepository)
-		it(`${what}: it is named, and what can be done without git is done`, async (t) => {
+		it(`is named, and stops only a run that needs it: ${what}`, async (t) => {
 			const scene = sceneOf(t);
 			make(scene);
 			const run = async (agent: string) =>
@@ -161,7 +161,7 @@ describe("a file of a repository holds no run", { skip: unix }, () => {
 			assert.deepEqual([single(readonly).outcome, notes(readonly)], ["completed", ""]);
 		});
 
-	it("one that the child makes is named at the end, and the answer is kept", async (t) => {
+	it("costs no answer if the child made the file", async (t) => {
 		const scene = sceneOf(t, `rm -f .git/packed-refs; mkfifo .git/packed-refs; ${answers}`);
 		const running = scene.start({ agent: "in-place", config: config() }).result();
 		const result = await inTime(running, "the result", limitMs);
@@ -169,7 +169,7 @@ describe("a file of a repository holds no run", { skip: unix }, () => {
 		assert.match(notes(result), /the files that this run changed are not listed.*`\.git\/packed-refs` is a FIFO/);
 	});
 
-	it("one that is made while an isolated run works costs no work", async (t) => {
+	it("costs no work if the file appears while an isolated run works", async (t) => {
 		const scene = sceneOf(t, `echo more >> kept.txt; mkfifo $here/project/.git/shallow; ${answers}`);
 		const running = scene.start({ agent: "isolated", config: config() }).result();
 		const result = await inTime(running, "the result", limitMs);
@@ -187,7 +187,7 @@ describe("a special file with a protected name", { skip: unix || needsView }, ()
 		["a link to a device", ".mcp.json", device],
 		["a FIFO", ".mcp.json", fifo],
 	] as const)
-		it(`${what} as ${name} stops no writer, and is named or cannot be replaced`, async (t) => {
+		it(`is named or cannot be replaced, and stops no writer: ${what} as ${name}`, async (t) => {
 			const replaces = `rm ${name} 2>/dev/null && echo '{}' > ${name} && replaced=yes`;
 			const scene = sceneOf(t, `${replaces}; begin; said "replaced: \${replaced:-no}"; settled`);
 			replace(scene, name, make);
@@ -199,8 +199,8 @@ describe("a special file with a protected name", { skip: unix || needsView }, ()
 });
 
 /**
- * Puts a git before the real one that waits for the scene's gate when it is given the command in the file `hold`. It is not
- * sandboxed, so that it can read that.
+ * Puts a script before git in the search path. The script waits for the scene's gate if the file `hold` names its command. git
+ * has no sandbox here, which could hide that file.
  */
 function holdGit(scene: Scene, command?: string): void {
 	const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
@@ -238,7 +238,7 @@ const before = [
 	["isolated", "read-tree"],
 ] as const;
 
-describe("what git does before a child", { skip: unix }, () => {
+describe("git before a child", { skip: unix }, () => {
 	for (const [agent, command] of before) {
 		it(`ends with an abort: git ${command}, ${agent}`, async (t) => {
 			const scene = sceneOf(t);
@@ -256,7 +256,7 @@ describe("what git does before a child", { skip: unix }, () => {
 		it(`ends with the run's time limit: git ${command}, ${agent}`, async (t) => {
 			const scene = sceneOf(t);
 			holdGit(scene, command);
-			// Enough to reach that command on most machines. Whatever git does on others ends as well.
+			// On most machines git reaches that command in this time. On a slow one an earlier command ends.
 			const running = scene.start({ agent, config: config({ timeoutMs: 1_000 }) });
 			const result = await inTime(running.result(), "the result", limitMs);
 			assert.deepEqual(shape(result), ["SUBAGENT_TIMEOUT", 124, "hard_timeout", true], textOf(result));
@@ -273,7 +273,7 @@ function leftOf(scene: Scene): string[] {
 	return existsSync(place) ? readdirSync(place) : [];
 }
 
-describe("what git does after a child", { skip: unix }, () => {
+describe("git after a child", { skip: unix }, () => {
 	for (const command of ["config", "status", "update-index"])
 		it(`keeps no aborted run from its answer: git ${command}`, async (t) => {
 			const scene = sceneOf(t, `echo more >> kept.txt; echo ${command} > $here/hold; ${answers}`);

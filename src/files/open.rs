@@ -134,7 +134,7 @@ fn too_large(most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"))
 }
 
-/// Copies a whole file. One of more than `most` bytes is an error, and no more of it is written.
+/// Copies a whole file. A file of more than `most` bytes is an error, and the copy stops there.
 ///
 /// # Errors
 ///

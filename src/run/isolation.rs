@@ -83,8 +83,8 @@ impl Isolated {
     /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. One that `goes_on`
     /// begins with the branch that it has made before. Returns also the directory that corresponds to `cwd`.
     ///
-    /// Has to be polled to its end, which comes soon once `stop` is made: what is made half is nobody's. [`Self::unmake`] removes
-    /// what is not wanted any more.
+    /// Poll it to its end, which `stop` brings about soon: dropping it would leave an unfinished tree. [`Self::unmake`] removes
+    /// an unwanted one.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Isolated {
     ) -> Result<(Self, PathBuf), String> {
         let (context, config, id) = (&*context, &resolved.config, &*id);
         let Origin { store, cwd, root } = Origin::find(context, config, at, &stop).await?;
-        // What it has left is taken over later by the whole store, whether the run is stopped or not.
+        // The import afterwards must not end with the run.
         let (making, store) = (store.until(&stop), store);
         // Its earlier part may have died before its tree was taken over.
         let lost = recovered(&store, id, config, &stop).await.map_err(|error| unavailable(&error))?;
@@ -268,12 +268,12 @@ impl Isolated {
         TakenOver { report, changes: Some(changes), notices }
     }
 
-    /// What is known of the work before [`Self::import`] has ended.
+    /// The report on the work while [`Self::import`] still runs.
     pub(in crate::run) fn taken_over_later(&self) -> TakenOver {
         let id = self.id();
         let kept = self.root().map(|root| root.to_string_lossy().into_owned());
         let notice = format!(
-            "what it did is still being taken over: `/subagents diff {id}` shows it once its branch `subagent/{id}` is there"
+            "its work is still being imported: `/subagents diff {id}` shows it once its branch `subagent/{id}` is there"
         );
         let report = IsolationReport { kept, ..IsolationReport::default() };
         TakenOver { report, changes: None, notices: vec![notice] }

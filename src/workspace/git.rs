@@ -86,7 +86,7 @@ pub enum GitError {
     TimedOut {
         /// The command, without its options.
         command: String,
-        /// How long it was given.
+        /// The limit.
         limit: Duration,
     },
     /// It waited for a file that does not answer.
@@ -95,7 +95,7 @@ pub enum GitError {
         /// The command, without its options.
         command: String,
     },
-    /// It was ended, because its run was.
+    /// It was ended together with its run.
     #[error("`git {command}` was ended with its run")]
     Stopped {
         /// The command, without its options.
@@ -159,12 +159,12 @@ impl Git {
         }
     }
 
-    /// The same git, whose commands end when `stop` is made.
+    /// Returns a git whose commands end with `stop`.
     pub(super) fn until(&self, stop: &Cancel) -> Self {
         Self { stop: stop.clone(), ..self.clone() }
     }
 
-    /// Whether its commands are to end.
+    /// Returns true once its commands have to end.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.reason().is_some()
     }
@@ -203,7 +203,7 @@ impl Git {
         Err(GitError::Failed { command, why })
     }
 
-    /// How a command ended by itself, and what it printed, all of it.
+    /// Runs a command until it ends by itself, with any status. Returns all of its output.
     pub(super) async fn try_run<A: AsRef<OsStr>>(
         &self,
         scope: Scope<'_>,
@@ -262,7 +262,7 @@ impl Git {
 }
 
 impl GitError {
-    /// Why a command was ended, if it has not ended by itself.
+    /// Returns the error for a command that did not end by itself.
     pub(crate) fn of(captured: &Captured, command: impl FnOnce() -> String) -> Option<Self> {
         match captured.outcome {
             _ if captured.is_stalled() => Some(Self::Stalled { command: command() }),

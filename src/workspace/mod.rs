@@ -6,7 +6,7 @@
 //! | which names in it are protected, and which run code later | `names` |
 //! | where are they, and which have changed | `scan` |
 //! | how does git read it without running what it names | `git`, `index` |
-//! | which file in it would hold git | `obstacle` |
+//! | which of its files would hold git | `obstacle` |
 //! | who may write to it now | `writing` |
 //! | what was in it at one moment | `snapshot/` |
 //! | how is what an isolated run did taken over into it | `apply/` |

@@ -1,7 +1,7 @@
 //! Finds files at which git would wait for ever, or read without end.
 //!
-//! git opens what has certain names in a repository and its work tree, whatever lies there. A FIFO or a device holds it, and
-//! so does a file of terabytes. A repository that was unpacked may bring such files, and a child can make them.
+//! git opens files by their names, in a repository and in its work tree. A FIFO or a device under such a name holds git, and so
+//! does a file of terabytes. An unpacked archive may bring such files, and a child can make them.
 
 use std::collections::VecDeque;
 use std::fs::{self, FileType, Metadata};
@@ -14,7 +14,7 @@ use crate::text::{figures, one_line};
 
 /// How long git works before its files are looked at. Usually it has ended by then.
 const LOOK_AFTER: Duration = Duration::from_millis(300);
-/// How long git continues when such a file was found in the tree: git may not open it, and be slow for another reason.
+/// How long git continues after such a file was found in the tree. git may not open it, and be slow for another reason.
 const CONFIRM: Duration = Duration::from_millis(400);
 /// Entries of a repository that are looked at before git starts: its references above all. A few milliseconds.
 const MAX_QUICK: usize = 20_000;
@@ -33,16 +33,16 @@ const MAX_PATH: usize = 200;
 
 /// The names that git opens in every directory of a work tree.
 const IN_TREE: [&str; 3] = [".gitignore", ".gitattributes", ".gitmodules"];
-/// Those of them that it opens for every command.
+/// The names that every command opens in the root.
 const IN_ROOT: [&str; 2] = [".gitignore", ".gitattributes"];
-/// The files of a repository's directory that git opens by itself, beside those in capitals, such as `HEAD`.
+/// Files that git opens in the directory of a repository. It also opens names in capitals there, such as `HEAD`.
 const FILES: [&str; 7] =
     ["config", "config.worktree", "commondir", "gitdir", "packed-refs", "shallow", "index"];
 /// The beginning of the name of a part of an index.
 const SHARED_INDEX: &str = "sharedindex.";
 /// The directories of references and of what git notes about them.
 const REFERENCES: [&str; 4] = ["refs", "logs", "reftable", "worktrees"];
-/// Those that only a command with the repository's own settings opens.
+/// Directories that only a command with the repository's own settings opens.
 const SETTINGS: [&str; 4] = ["info", "rebase-merge", "rebase-apply", "sequencer"];
 /// The setting whose value is a further configuration.
 const INCLUDE: &str = "path";
@@ -62,7 +62,7 @@ pub enum Obstacle {
     Special {
         /// The file, relative to the directory that was searched if it lies in it.
         path: PathBuf,
-        /// Whether it is a symbolic link.
+        /// True for a symbolic link to one.
         is_link: bool,
     },
     /// A file that is larger than any real one of its name.
@@ -85,7 +85,7 @@ fn shown(path: &Path) -> String {
     one_line(&path.to_string_lossy(), MAX_PATH).into_string()
 }
 
-/// What a git command reads of a repository.
+/// The part of a repository that a git command reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
     /// References and objects. Settings and attributes are ours.
@@ -106,7 +106,7 @@ pub(crate) enum Place {
 }
 
 impl Obstacle {
-    /// Searches the repository that git finds from `directory`, and what it names. Takes milliseconds. Blocks.
+    /// Searches the repository around `directory`, and the files that it names elsewhere. Takes milliseconds. Blocks.
     pub(crate) fn in_repository(directory: &Path, reads: Reads) -> Option<Self> {
         let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let mut search = Search { base: &directory, reads, room: MAX_QUICK, found: None };
@@ -116,7 +116,7 @@ impl Obstacle {
 }
 
 impl Place {
-    /// Searches what takes milliseconds. git opens everything in it. Blocks.
+    /// Searches the files that git always opens. Takes milliseconds. Blocks.
     fn search_quickly(&self) -> Option<Obstacle> {
         let search = |base| Search { base, reads: Reads::References, room: MAX_QUICK, found: None };
         match self {
@@ -240,7 +240,7 @@ impl Search<'_> {
         }
     }
 
-    /// Searches what stands beside objects, and the directories that further objects are borrowed from.
+    /// Searches the files next to objects, and the directories of borrowed objects.
     fn objects(&mut self, objects: &Path, depth: u32) {
         for name in ["info", "pack"] {
             self.list(&objects.join(name)).iter().for_each(|entry| self.check(&entry.path, u64::MAX));
@@ -254,7 +254,7 @@ impl Search<'_> {
         }
     }
 
-    /// Checks the files that a configuration names, and those of the configurations that it includes.
+    /// Checks the files that a configuration names. Included configurations are searched as well.
     fn named_by_config(&mut self, config: &Path, depth: u32) {
         for line in text_of(config).lines() {
             let Some((key, value)) = line.split_once('=') else { continue };
@@ -333,13 +333,15 @@ impl Search<'_> {
         }
     }
 
-    /// Checks a file, or the one that a link leads to.
+    /// Checks a file. Follows a link.
     fn check(&mut self, path: &Path, limit: u64) {
         if self.found.is_some() {
             return;
         }
-        let Ok(found) = fs::metadata(path) else { return };
-        let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+        let Ok(itself) = fs::symlink_metadata(path) else { return };
+        let is_link = itself.is_symlink();
+        let found = if is_link { fs::metadata(path).ok() } else { Some(itself) };
+        let Some(found) = found else { return };
         let shown = || path.strip_prefix(self.base).unwrap_or(path).to_owned();
         if holds(&found) || (is_link && found.is_file() && is_of_kernel(path)) {
             self.found = Some(Obstacle::Special { path: shown(), is_link });
@@ -368,13 +370,12 @@ fn text_of(file: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether a link leads to a file that the kernel makes up. Such a file may have no end, or no content yet.
+/// Returns true if a link leads into `/proc` or `/sys`. Such a file may have no end, or no content yet.
 fn is_of_kernel(link: &Path) -> bool {
     link.canonicalize().is_ok_and(|path| ["/proc", "/sys"].iter().any(|kernel| path.starts_with(kernel)))
 }
 
-/// Whether a program that opens or reads such a file may wait or read for ever. A socket cannot be opened, and `/dev/null`
-/// ends at once.
+/// Returns true if opening or reading such a file may never end. A socket cannot be opened, and `/dev/null` ends at once.
 #[cfg(unix)]
 fn holds(found: &Metadata) -> bool {
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -388,7 +389,7 @@ fn holds(_: &Metadata) -> bool {
     false
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::os::unix::fs::symlink;
 
@@ -396,7 +397,7 @@ mod tests {
 
     use super::*;
 
-    /// A project in a repository with one reference, and a second directory beside it.
+    /// Makes a repository with one reference, and a second directory next to it.
     fn project() -> (tempfile::TempDir, PathBuf) {
         let scene = tempfile::tempdir().expect("a temporary directory");
         let root = scene.path().canonicalize().expect("it is there");

@@ -69,7 +69,7 @@ impl RepositoryDirs {
     }
 }
 
-/// The directory that a file of this name refers to. Blocks.
+/// Returns the directory that a `.git` file names. Blocks.
 pub(super) fn named_by(git: &Path) -> Option<PathBuf> {
     if !git.is_file() {
         return None;
@@ -78,7 +78,7 @@ pub(super) fn named_by(git: &Path) -> Option<PathBuf> {
     Some(git.parent()?.join(line.strip_prefix("gitdir:")?.trim()))
 }
 
-/// The first line of a small file. Blocks.
+/// Returns the first line of a small file. Blocks.
 pub(super) fn first_line(path: &Path) -> Option<String> {
     use std::io::Read as _;
     /// More than a path may be long.

@@ -315,7 +315,7 @@ mod tests {
     }
 
     /// It could be replaced by a file that pi reads.
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_special_file_with_a_protected_name_is_protected() {
         let (_root, root) = tree(&["sub/file"]);

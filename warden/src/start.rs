@@ -20,7 +20,7 @@ pub(crate) struct Failure {
     pub stage: Stage,
     /// The system's error number; `EINVAL` for an error that has none.
     pub errno: i32,
-    /// The path that it is about, if it is about one.
+    /// The path of the failure, if it has one.
     pub path: Option<PathBuf>,
 }
 

@@ -155,7 +155,7 @@ impl<F: FnMut(usize) + Send> Observer for Kept<F> {
 mod tests {
     use super::*;
 
-    /// Far above what these programs take. None of them waits for so long.
+    /// Much longer than any of these programs runs.
     const TIMEOUT: Duration = Duration::from_secs(60);
 
     fn shell(script: &str) -> ChildCommand {

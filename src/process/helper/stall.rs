@@ -1,7 +1,7 @@
 //! Notices that a helper program only waits, by what `/proc` says of its threads.
 //!
-//! A program that waits for the other end of a FIFO, or for a device, sleeps and is never woken. One that works runs, waits
-//! for a disk, or is woken again and again, even on a machine under load. Where the system does not tell, nothing is noticed.
+//! A program that waits for the other end of a FIFO, or for a device, sleeps and is never woken. A working program runs, waits
+//! for a disk, or is woken again and again, even on a machine under load. Systems without such a `/proc` show nothing.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::process::cancel::{Cancel, CancelReason};
 pub(super) struct Watched {
     /// The process id of the program, or of its warden.
     pub id: u32,
-    /// Whether that is a warden, which does not count.
+    /// True if `id` is a warden's. Its own sleep does not count.
     pub is_warden: bool,
 }
 
@@ -53,8 +53,8 @@ impl Watched {
 #[cfg(target_os = "linux")]
 type Sleeper = (i32, [u64; 2]);
 
-/// Returns the threads of the program and of what it has started, if all of them sleep. `None`: one works, or nothing can be
-/// seen. Blocks.
+/// Returns all threads of the program and its descendants if every one sleeps. Returns `None` if one works, or if `/proc` does
+/// not show them. Blocks.
 #[cfg(target_os = "linux")]
 fn sleepers(Watched { id, is_warden }: Watched) -> Option<Vec<Sleeper>> {
     use std::fs;

@@ -32,8 +32,8 @@ pub(super) struct ActiveRun<'a> {
     pub enforcer: BudgetEnforcer,
     /// Cancels this run only, not its siblings.
     pub cancel: Cancel,
-    /// Made with `cancel`, and when the time limit of the run has passed: ends what comes before and between its children. Each
-    /// child has the rest of the limit as its own.
+    /// Requested together with `cancel`, and when the time limit of the run has passed. Ends the work before and between its
+    /// children. Each child has the rest of the limit as its own.
     pub stop: Cancel,
     /// Delivers messages to its children.
     pub steering: &'a Steering,
@@ -65,7 +65,7 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// The verdict on a run that gets no child because `stop` was made.
+    /// Returns the verdict on a run that gets no child because of `stop`.
     pub(super) fn stopped(&self) -> Verdict {
         let resolved = &self.admitted.resolved;
         match (self.cancel.reason(), resolved.timeout) {

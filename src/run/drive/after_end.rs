@@ -1,4 +1,4 @@
-//! Finds out what a run has left once its last child has ended, without making an impatient caller wait.
+//! Collects the results of a run after its last child: changed files, snapshot, branch. An aborted run does not wait long.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::run::snapshots::{Before, TreeAtEnd};
 
 /// How long an aborted run looks for changed files. The caller is waiting.
 const LOOK_AFTER_ABORT: Duration = Duration::from_secs(1);
-/// How long the caller of an aborted run waits for the branch that the run has left. Usually it takes less than a second.
+/// How long the caller of an aborted run waits for the branch of a private tree. An import usually takes less than a second.
 const IMPORT_AFTER_ABORT: Duration = Duration::from_secs(5);
 /// How long any of this may take once the time limit of the run has passed.
 const AFTER_TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -56,7 +56,7 @@ impl ActiveRun<'_> {
         self.unless_awaited(LOOK_AFTER_ABORT, watched.changes()).await.unwrap_or_default()
     }
 
-    /// Compares the tree with its snapshot. That continues by itself where the caller does not wait for it.
+    /// Compares the tree with its snapshot. This continues in the background if the caller does not wait for it.
     pub(super) async fn tree_since(&self, snapshot: Option<Before>) -> TreeAtEnd {
         let Some(snapshot) = snapshot else { return TreeAtEnd::Unknown(None) };
         let noting = spawn_task(snapshot.at_end());
@@ -67,7 +67,7 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// Takes over what was done in a private tree. That continues by itself where the caller does not wait for it.
+    /// Imports the work of a private tree. The import continues in the background if the caller does not wait for it.
     pub(super) async fn take_over(&self, isolated: Isolated) -> TakenOver {
         let heard = self.heard.lock().take();
         let later = isolated.taken_over_later();

@@ -60,7 +60,7 @@ impl AdmittedRun {
         self.builder.diagnostics.extend(take_notice());
         let context = Arc::clone(&self.spec.context);
         let stop = cancel.child();
-        // Its tasks end with it.
+        // Dropping the set ends the timer.
         let mut limit = JoinSet::new();
         if let Some(timeout) = self.resolved.timeout {
             let (stop, limited_by) = (stop.clone(), self.resolved.limited_by);
@@ -286,9 +286,9 @@ impl ActiveRun<'_> {
         None
     }
 
-    /// The state of the tree before the child gets its task: what its files are compared with, and what an undo brings back.
+    /// Records the state of the tree before the child gets its task: for the list of changed files, and for an undo.
     async fn state_before(&mut self) -> (Option<WorkTree>, Option<Before>) {
-        // Side by side: what holds git holds both.
+        // Concurrently, because the same file may hold git in both.
         let (looked, snapshot) = tokio::join!(
             unless_cancelled(&self.stop, Box::pin(self.work_tree())),
             unless_cancelled(&self.stop, Box::pin(self.snapshot())),
@@ -364,8 +364,8 @@ impl ActiveRun<'_> {
         Ok(())
     }
 
-    /// Waits for a private tree until the run is stopped, which also ends what git does for the tree. Half of a tree would stay
-    /// for ever: it is removed without the caller.
+    /// Waits for a private tree until the run is stopped, which also ends git. An unfinished tree is then removed in the
+    /// background.
     async fn unless_stopped<T: Send + 'static>(
         &self,
         mut making: impl Future<Output = Result<(Isolated, T), String>> + Send + Unpin + 'static,

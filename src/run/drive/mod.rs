@@ -14,7 +14,7 @@
 //! | `child` | what counts as a sign of life, and when the work is done |
 //! | `commands/` | what prepares the tree before the first prompt, and what checks the work after the last |
 //! | `conclude` | what follows the end of a child elsewhere |
-//! | `after_end` | what the run has left in its tree, and how long its caller waits for that |
+//! | `after_end` | which changes the run has left in its tree, and how long its caller waits for them |
 //! | `child_control` | what may be written to a child now, and what it is asked at its end |
 //! | `protocol/` | how it is encoded, by the setting `protocol` |
 //! | `loop_guard` | what becomes of a child that repeats itself |

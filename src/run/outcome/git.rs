@@ -50,14 +50,14 @@ pub(super) struct Git {
     guardian: Option<Guardian>,
     /// Options that switch the filters off.
     filters: Vec<OsString>,
-    /// When the look that it is for ends.
+    /// The end of the current look.
     until: Instant,
 }
 
 /// Why git gave no answer.
 #[derive(Debug)]
 pub(in crate::run) enum NoAnswer {
-    /// It failed, because there is no repository, for example. Nobody is told.
+    /// It failed, because there is no repository, for example. No notice follows.
     Failed,
     /// It would have held the run, for this reason.
     Held(String),
@@ -97,8 +97,7 @@ impl Git {
         Self { program, cwd, env, guardian, filters: Vec::new(), until }.renewed().await
     }
 
-    /// The same for another look, with the filters that are configured now switched off. Nothing that would hold git may lie in
-    /// its repository.
+    /// Prepares another look: switches off the filters that are configured now. Fails if a file of the repository would hold git.
     pub(super) async fn renewed(self) -> Result<Self, NoAnswer> {
         let mut git = Self { filters: Vec::new(), until: Instant::now() + LOOK, ..self };
         let cwd = git.cwd.clone();
@@ -126,7 +125,7 @@ impl Git {
         Ok(git)
     }
 
-    /// What a command prints.
+    /// Returns the output of a command.
     pub(super) async fn run(&self, args: &[&str]) -> Result<String, NoAnswer> {
         let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]).map(OsString::from);
         let settings = settings.chain(self.filters.iter().cloned());

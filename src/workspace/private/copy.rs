@@ -17,18 +17,18 @@ use crate::files::private;
 
 /// Entries that are copied at most. A large `node_modules` has so many.
 const MAX_ENTRIES: usize = 500_000;
-/// Bytes that are copied before the caller is asked whether to stop. A disk takes less than a second for them.
+/// Bytes between two checks whether to stop. A disk takes less than a second for them.
 const CHUNK: u64 = 64 * 1024 * 1024;
 
-/// How much may still be copied.
+/// The remaining room for copies.
 struct Room<'a> {
     entries: usize,
     is_stopped: &'a dyn Fn() -> bool,
 }
 
 /// Copies `listed` paths, which are relative, from one tree to another; file systems that can share the content do.
-/// Links are copied as links, and none is followed. Stops soon when `is_stopped` says so. Returns notices about what was not
-/// copied. Blocks.
+/// Links are copied as links, and none is followed. Stops soon after `is_stopped` returns true. Returns a notice for each
+/// path that was not copied. Blocks.
 pub(super) fn copy_listed(
     from: &Path,
     to: &Path,

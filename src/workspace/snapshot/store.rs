@@ -125,7 +125,7 @@ impl SnapshotStore {
         Self { git, directory: layout::snapshots(agent_dir), env: env.to_vec(), limits }
     }
 
-    /// The same snapshots, whose git ends when `stop` is made.
+    /// Returns the same store with a git that ends with `stop`.
     #[must_use]
     pub(crate) fn until(&self, stop: &Cancel) -> Self {
         Self { git: self.git.until(stop), ..self.clone() }

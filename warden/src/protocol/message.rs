@@ -68,7 +68,7 @@ pub enum Report {
         stage: Stage,
         /// The system's error number.
         errno: i32,
-        /// The path that it is about, if it is about one. Control characters are replaced, and a long path is cut.
+        /// The path of the failure, if it has one. Control characters are replaced, and a long path is cut.
         path: Option<PathBuf>,
     },
     /// The child itself has ended; other processes of its tree may still run.
@@ -264,7 +264,7 @@ impl Tally {
     }
 }
 
-/// A path as a report has it.
+/// Returns a path without control characters, cut to its limit.
 fn shown(path: &str) -> String {
     let shown = |letter: char| if letter.is_control() { '?' } else { letter };
     path.chars().take(MAX_PATH).map(shown).collect()

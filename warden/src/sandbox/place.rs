@@ -33,8 +33,8 @@ impl Place {
         }
     }
 
-    /// Opens what is to be protected; `None` where nothing is there. A FIFO, a socket or a device is protected like a file: it
-    /// can be neither removed nor replaced, and a mount over it opens nothing.
+    /// Opens a path for protection. Returns `None` if nothing is there. A FIFO, a socket or a device is protected like a file:
+    /// the child can neither remove nor replace it, and the mount over it opens nothing.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl AsFd for Place {
     }
 }
 
-/// An error of the system, and the path that it is about.
+/// A system error and its path.
 #[derive(Debug)]
 pub(crate) struct AtPath {
     pub path: PathBuf,
@@ -104,7 +104,7 @@ pub(crate) struct AtPath {
 }
 
 impl AtPath {
-    /// Adds a path to an error. One for want of a resource stays as it is: it is about no path.
+    /// Adds a path to an error. An error for want of a resource stays as it is, because no path caused it.
     pub(super) fn of(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
         |source| {
             if is_transient(&source) {
