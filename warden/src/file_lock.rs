@@ -1,4 +1,4 @@
-//! Write locks that belong to an open file (`F_OFD_SETLK`).
+//! Write locks that belong to an open file (`F_OFD_SETLK`), and the question which programs write to one.
 //!
 //! A `flock` can be taken through any descriptor. This one needs a descriptor that is open for writing, so a process that may
 //! only read cannot pass for its holder. The kernel releases it when the process ends, even after `SIGKILL`.
@@ -6,6 +6,12 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
+
+/// The command that chooses the signal about an open file. From `asm-generic/fcntl.h`.
+const F_SETSIG: libc::c_int = 10;
+/// The file systems that refuse a lease also where no program writes: NFS, CIFS, SMB2. From `linux/magic.h`.
+const REMOTE: [rustix::fs::FsWord; 3] =
+    [0x6969, 0xff53_4d42_u32 as rustix::fs::FsWord, 0xfe53_4d42_u32 as rustix::fs::FsWord];
 
 /// Takes the write lock on a whole file that is open for writing. `false`: somebody holds a lock on it.
 ///
@@ -29,6 +35,37 @@ pub fn is_locked(file: &File) -> io::Result<bool> {
     Ok(control(file, libc::F_OFD_GETLK, libc::F_RDLCK)? != libc::F_UNLCK)
 }
 
+/// Returns true if a program has the regular file open for writing, or mapped for that. `file` is open for reading only.
+/// `None`: the kernel does not say, for example about another user's file.
+///
+/// The kernel grants a read lease only when nothing writes to the file. The lease is given back at once.
+#[must_use]
+pub fn is_open_for_writing(file: &File) -> Option<bool> {
+    // A program that opens the file while the lease is held would have the kernel send `SIGIO`, which ends a process.
+    // `SIGURG` does nothing unless somebody handles it.
+    number(file, F_SETSIG, libc::SIGURG).ok()?;
+    match number(file, libc::F_SETLEASE, libc::F_RDLCK) {
+        Ok(()) => {
+            let _ = number(file, libc::F_SETLEASE, libc::F_UNLCK);
+            Some(false)
+        }
+        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => {
+            let found = rustix::fs::fstatfs(file).ok()?;
+            (!REMOTE.contains(&found.f_type)).then_some(true)
+        }
+        Err(_) => None,
+    }
+}
+
+/// Calls `fcntl` with a number.
+fn number(file: &File, command: libc::c_int, value: libc::c_int) -> io::Result<()> {
+    // SAFETY: the descriptor is open, and these commands take a number.
+    if unsafe { libc::fcntl(file.as_raw_fd(), command, value) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
 /// Acts on a lock of the whole file. Returns the kind of the lock as the kernel has left it.
 fn control(file: &File, command: libc::c_int, kind: libc::c_int) -> io::Result<libc::c_int> {
     // SAFETY: all fields are numbers; some systems have more of them than others.
@@ -40,4 +77,32 @@ fn control(file: &File, command: libc::c_int, kind: libc::c_int) -> io::Result<l
         return Err(io::Error::last_os_error());
     }
     Ok(lock.l_type.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_open_for_writing_until_the_last_writer_has_closed_it() {
+        let root = tempfile::tempdir().expect("a directory");
+        let path = root.path().join("file");
+        fs::write(&path, "text").expect("written");
+        let file = File::open(&path).expect("there");
+        let _reader = File::open(&path).expect("there");
+        // Some file systems do not say.
+        let Some(is_open) = is_open_for_writing(&file) else { return };
+        assert!(!is_open);
+        let writer = File::options().append(true).open(&path).expect("there");
+        let other = writer.try_clone().expect("cloned");
+        assert_eq!(is_open_for_writing(&file), Some(true));
+        drop(writer);
+        assert_eq!(is_open_for_writing(&file), Some(true));
+        drop(other);
+        assert_eq!(is_open_for_writing(&file), Some(false));
+        // The lease was given back: this does not wait.
+        fs::write(&path, "more").expect("written");
+    }
 }
