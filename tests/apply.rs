@@ -2,8 +2,9 @@
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
-#[expect(dead_code, reason = "nothing here has so many files that they lie in memory")]
 mod repository;
+#[path = "support/saver.rs"]
+mod saver;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,10 +18,13 @@ use std::time::{Duration, Instant};
 
 use pi_subagent_native::workspace::{Applied, ApplyError, Git, PrivateTree, SnapshotLimits, SnapshotStore};
 use repository::{ID, Scene};
+use saver::{Plan, Saver};
 
 const BRANCH: &str = "subagent/0badcafe";
 /// Room for the largest tree of these tests.
 const MANY: usize = 5_000;
+/// The attempts to apply while files are saved.
+const ROUNDS: usize = 8;
 
 /// A run that has worked in a tree of its own.
 struct Run {
@@ -133,6 +137,11 @@ fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
         }
     }
     found
+}
+
+fn files_in(directory: &Path) -> impl Iterator<Item = String> {
+    let entries = fs::read_dir(directory).expect("readable").flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
 fn paths(names: &[&str]) -> Vec<PathBuf> {
@@ -393,20 +402,116 @@ async fn no_filter_driver_or_hook_of_the_repository_runs() {
     assert!(!ran.exists(), "a program of the repository ran");
 }
 
+/// What the program writes later into the file that it has opened has to be in the tree.
 #[tokio::test]
-async fn a_file_that_cannot_be_written_leaves_everything_as_it_was() {
+async fn an_apply_changes_nothing_while_a_program_has_one_of_the_files_open_for_writing() {
     let run = Run::of(furnished()).await;
     change_all(&run);
-    run.write("new/deep/zz/last", "x");
     run.end().await;
     let root = run.scene.root();
-    // Root can write everywhere: a file of the name that is written first is in the way.
-    run.scene.write(&format!("new/deep/zz/.pi-subagent-apply-{ID}"), "mine");
     let before = everything(&root);
-    let refused = run.apply().await;
-    assert!(matches!(refused, Err(ApplyError::NotWritten { .. })), "{refused:?}");
+    // The last one: all others are written by then.
+    for name in ["untracked.txt", "gone.txt"] {
+        let path = root.join(name);
+        let mut opened = fs::File::options().append(true).open(&path).expect("it can be opened");
+        let refused = run.apply().await.expect_err("it is refused").to_string();
+        let expected = format!(
+            "`{name}` could not be written: a program has it open for writing: close it there and try again. Nothing has changed"
+        );
+        assert!(refused.starts_with(&expected), "{refused}");
+        assert_eq!(everything(&root), before);
+        opened.write_all(b"a line of the log\n").expect("written");
+        let text = fs::read_to_string(&path).expect("readable");
+        assert!(text.ends_with("a line of the log\n"), "{text}");
+        fs::write(&path, &before[Path::new(name)].1).expect("written");
+    }
+    run.apply().await.expect("applied");
+
+    let applied = everything(&root);
+    let mut opened = fs::File::options().append(true).open(root.join("kept.txt")).expect("it can be opened");
+    let refused = run.store.abort_apply(ID).await;
+    assert!(matches!(refused, Err(ApplyError::HalfWritten { .. })), "{refused:?}");
+    opened.write_all(b"a line of the log\n").expect("written");
+    assert!(run.text("kept.txt").ends_with("a line of the log\n"));
+    drop(opened);
+    fs::write(root.join("kept.txt"), &applied[Path::new("kept.txt")].1).expect("written");
+    run.store.abort_apply(ID).await.expect("taken back");
     assert_eq!(everything(&root), before);
-    fs::remove_file(root.join(format!("new/deep/zz/.pi-subagent-apply-{ID}"))).expect("removed");
+}
+
+/// Some file systems show every file as executable.
+#[tokio::test]
+async fn changes_are_applied_and_taken_back_where_git_does_not_trust_the_modes_of_files() {
+    let scene = Scene::committed();
+    scene.git(&["config", "core.fileMode", "false"]);
+    chmod(&scene.root().join("kept.txt"), 0o755);
+    let run = Run::of(scene).await;
+    run.write("kept.txt", "the run's");
+    run.end().await;
+    assert_eq!(run.apply().await.expect("applied").written, paths(&["kept.txt"]));
+    assert_eq!(run.text("kept.txt"), "the run's");
+    run.store.abort_apply(ID).await.expect("taken back");
+    assert_eq!(run.text("kept.txt"), "kept");
+}
+
+/// Each attempt ends with the first file that was saved in the meantime, and all others are taken back while the saver
+/// works on.
+#[tokio::test]
+async fn no_save_is_lost_while_an_apply_works_or_is_taken_back() {
+    let scene = Scene::in_memory();
+    let names = |kind: &'static str| (0..100).map(move |number| format!("{kind}{number:03}"));
+    let all: Vec<String> = ["added", "modified", "removed"].into_iter().flat_map(names).collect();
+    let is_new = |name: &&String| name.starts_with("added");
+    let old = || all.iter().filter(|name| !is_new(name));
+    let reset = |scene: &Scene| {
+        for name in &all {
+            if is_new(&name) {
+                let _ = fs::remove_file(scene.root().join(name));
+            } else {
+                scene.write(name, "before the run\n");
+            }
+        }
+    };
+    old().for_each(|name| scene.write(name, "before the run\n"));
+    scene.commit();
+    let run = Run::of(scene).await;
+    for name in &all {
+        if name.starts_with("removed") {
+            fs::remove_file(run.tree.root.join(name)).expect("removed");
+        } else {
+            run.write(name, "of the run\n");
+        }
+    }
+    run.end().await;
+    let root = run.scene.root();
+    for round in 0..ROUNDS {
+        // The saver begins at another file each time, which is written or removed first.
+        let leader = root.join(&all[round * 37 % all.len()]);
+        let plan = |(number, name): (usize, &String)| Plan {
+            file: root.join(name),
+            after: (number == 0).then(|| leader.clone()),
+        };
+        let others = all.iter().skip(round * 53 % all.len()).chain(&all).take(all.len());
+        let saver = Saver::start(others.filter(|name| **name != leader).enumerate().map(plan).collect());
+        let mut told = match run.apply().await {
+            Ok(applied) => format!("{applied:?}"),
+            Err(error) => error.to_string(),
+        };
+        if let Err(error) = run.store.abort_apply(ID).await {
+            told += &error.to_string();
+        }
+        let kept: Vec<_> = files_in(&root).filter(|name| name.contains(".kept")).collect();
+        assert!(kept.iter().all(|name| told.contains(&format!("`{name}`"))), "{kept:?}: {told}");
+        let kept: Vec<_> = kept.iter().map(|name| root.join(name)).collect();
+        saver.check(&kept);
+        assert!(!files_in(&root).any(|name| name.starts_with(".pi-subagent")), "nothing of ours is left");
+        for path in kept {
+            fs::remove_file(path).expect("removed");
+        }
+        // Nothing is left to be taken back then.
+        reset(&run.scene);
+        let _ = run.store.abort_apply(ID).await;
+    }
     run.apply().await.expect("applied");
 }
 

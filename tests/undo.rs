@@ -4,14 +4,18 @@
 #[path = "support/repository.rs"]
 #[expect(dead_code, reason = "only some of it is used here")]
 mod repository;
+#[path = "support/saver.rs"]
+mod saver;
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use pi_subagent_native::workspace::{Snapshot, SnapshotStore, Undone};
+use pi_subagent_native::workspace::{Git, Snapshot, SnapshotLimits, SnapshotStore, Undone};
 use repository::{ID, Scene};
+use saver::{Plan, Saver};
 
 impl Scene {
     async fn take(&self) -> SnapshotStore {
@@ -216,4 +220,129 @@ async fn a_run_that_changed_nothing_says_so() {
     let scene = Scene::committed();
     let store = scene.take().await;
     assert!(!store.note_end(&kept(&store).await).await.expect("git works"));
+}
+
+/// Some file systems show every file as executable.
+#[tokio::test]
+async fn files_are_brought_back_where_git_does_not_trust_their_modes() {
+    let scene = Scene::committed();
+    scene.git(&["config", "core.fileMode", "false"]);
+    let path = scene.root().join("kept.txt");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("set");
+    let store = scene.take().await;
+    scene.write("kept.txt", "the run's");
+    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    assert_eq!(undo(&store).await, Undone { restored: paths(&["kept.txt"]), ..Undone::default() });
+    assert_eq!(scene.text("kept.txt"), "kept");
+}
+
+/// Files of ours lie next to those that are brought back, for as long as that takes.
+#[tokio::test]
+async fn an_undo_that_was_killed_is_finished_by_the_next_one() {
+    let scene = Scene::committed();
+    let root = scene.root();
+    let store = scene.take().await;
+    scene.write("kept.txt", "the run's");
+    scene.write("dir/inner.txt", "the run's");
+    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    scene.write(&format!(".pi-subagent-undo-{ID}-7"), "the run's");
+    scene.write(&format!("dir/.pi-subagent-undo-{ID}-8"), "ker");
+    scene.write(&format!("dir/.pi-subagent-undo-{ID}-9"), "somebody's");
+    let undone = undo(&store).await;
+    assert_eq!(undone.restored, paths(&["dir/inner.txt", "kept.txt"]));
+    let left: Vec<_> = undone.failed.iter().map(|(path, _)| path.display().to_string()).collect();
+    assert_eq!(left, [8, 9].map(|number| format!("dir/.pi-subagent-undo-{ID}-{number}")), "{undone:?}");
+    assert!(undone.failed[0].1.contains("its content is in no snapshot"), "{undone:?}");
+    let has = |name: &str, number| root.join(name).join(format!(".pi-subagent-undo-{ID}-{number}")).exists();
+    assert!(!has("", 7) && has("dir", 8) && has("dir", 9));
+}
+
+/// The files of one kind of change, by the first letter of their names, and their number.
+const KINDS: [(&str, usize); 3] = [("added", 800), ("modified", 1200), ("removed", 400)];
+/// The number of files between two that are not saved.
+const GROUP: usize = 8;
+/// The saves of the race.
+const SAVES: usize = 10_000;
+
+/// The saver follows the undo from file to file: it saves each file shortly before, while, or shortly after it is brought
+/// back.
+#[tokio::test]
+async fn no_save_is_lost_while_an_undo_works() {
+    let scene = Scene::in_memory();
+    let root = scene.root();
+    let files = |kind: &'static str, count| (0..count).map(move |number| format!("{kind}{number:05}"));
+    let all = || KINDS.into_iter().flat_map(|(kind, count)| files(kind, count));
+    for name in all().filter(|name| !name.starts_with("added")) {
+        scene.write(&name, "before the run\n");
+    }
+    scene.commit();
+    let git = Git::find(&scene.env(), None).await.expect("a git");
+    let limits = SnapshotLimits { bytes: 1 << 20, files: 100_000 };
+    let store = SnapshotStore::new(git, &scene.at("agent"), &scene.env(), limits);
+    let (mut saves, mut restored) = (0, 0);
+    for round in 0.. {
+        scene.git(&["checkout", "-q", "--", "."]);
+        scene.git(&["clean", "-qfd"]);
+        store.take(ID, &root).await.expect("a snapshot");
+        for name in all() {
+            if name.starts_with("removed") {
+                fs::remove_file(root.join(name)).expect("removed");
+            } else {
+                scene.write(&name, "of the run\n");
+            }
+        }
+        // The host of one run was killed.
+        if round != 1 {
+            assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+        }
+        let plans = KINDS.into_iter().flat_map(|(kind, count)| {
+            let plan = |number: usize| {
+                let leader = (number - number % GROUP).saturating_sub(GROUP * (number % 3));
+                let after = Some(root.join(format!("{kind}{leader:05}")));
+                Plan { file: root.join(format!("{kind}{number:05}")), after }
+            };
+            (0..count).filter(|number| number % GROUP != 0).map(plan).collect::<Vec<_>>()
+        });
+        let editor = Saver::start(plans.collect());
+        let undone = undo(&store).await;
+        let kept_as: Vec<_> = undone.kept.iter().map(|(_, aside)| root.join(aside)).collect();
+        saves += editor.check(&kept_as);
+        for (path, why) in &undone.failed {
+            assert!(why.contains("a program has it open for writing"), "{}: {why}", path.display());
+        }
+        restored += undone.restored.len();
+        for name in fs::read_dir(&root).expect("readable").flatten().map(|entry| entry.file_name()) {
+            assert!(!name.to_string_lossy().contains("undo"), "{name:?} is left");
+        }
+        if saves >= SAVES {
+            break;
+        }
+    }
+    assert!(restored > 0, "nothing was brought back");
+}
+
+/// What a program writes later into the file that it has opened has to be in the tree.
+#[tokio::test]
+async fn a_file_that_a_program_has_open_for_writing_stays_until_it_is_closed() {
+    let scene = Scene::committed();
+    let root = scene.root();
+    let store = scene.take().await;
+    for name in ["kept.txt", "dir/inner.txt", "new.txt"] {
+        scene.write(name, "the run's\n");
+    }
+    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    let open = |name: &str| fs::File::options().append(true).open(root.join(name)).expect("it can be opened");
+    let mut opened = ["kept.txt", "new.txt"].map(open);
+    let undone = undo(&store).await;
+    assert_eq!(undone.restored, paths(&["dir/inner.txt"]));
+    let failed: Vec<_> = undone.failed.iter().map(|(path, _)| path.clone()).collect();
+    assert_eq!(failed, paths(&["kept.txt", "new.txt"]), "{undone:?}");
+    let why = &undone.failed[0].1;
+    assert!(why.contains("a program has it open for writing: close it there"), "{why}");
+    for file in &mut opened {
+        file.write_all(b"a line of the log\n").expect("written");
+    }
+    for name in ["kept.txt", "new.txt"] {
+        assert_eq!(scene.text(name), "the run's\na line of the log\n");
+    }
 }

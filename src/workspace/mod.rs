@@ -8,6 +8,7 @@
 //! | how does git read it without running what it names | `git`, `index` |
 //! | which of its files would hold git | `obstacle` |
 //! | who may write to it now | `writing` |
+//! | how is one of its files replaced without losing a save | `replace/` |
 //! | what was in it at one moment | `snapshot/` |
 //! | how is what an isolated run did taken over into it | `apply/` |
 //! | how does a run get a tree of its own, and its project what it did there | `private/` |
@@ -18,6 +19,7 @@ mod index;
 mod names;
 mod obstacle;
 mod private;
+mod replace;
 mod root;
 mod scan;
 mod snapshot;

@@ -51,7 +51,8 @@ pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
 
 /// Reports what was brought back of what a run had changed.
 #[must_use]
-pub fn undone_report(run: &BackgroundRun, Undone { restored, changed_since, failed }: &Undone) -> Report {
+pub fn undone_report(run: &BackgroundRun, undone: &Undone) -> Report {
+    let Undone { restored, changed_since, failed, kept } = undone;
     let name = name(run);
     let mut report = Report { is_error: restored.is_empty() && !failed.is_empty(), ..Report::new(TITLE) };
     if !restored.is_empty() {
@@ -65,6 +66,15 @@ pub fn undone_report(run: &BackgroundRun, Undone { restored, changed_since, fail
         let text = format!("left as they are, because they have changed since: {}", listed(changed_since));
         report.lines.push(ReportLine::new(Mark::Warning, "", text));
     }
+    // All of them: each is the only place of somebody's work.
+    report.lines.extend(kept.iter().map(|(path, aside)| {
+        let text = format!(
+            "{} was saved more than once in that moment: compare it with its other version in {}",
+            shown(path),
+            shown(aside)
+        );
+        ReportLine::new(Mark::Warning, "", text)
+    }));
     report.lines.extend(failed.iter().take(MAX_PATHS).map(|(path, why)| {
         let text = format!("{} could not be brought back: {}", shown(path), one_line(why, MAX_WHY));
         ReportLine::new(Mark::Error, "", text)

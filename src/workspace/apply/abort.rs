@@ -6,9 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::ApplyError;
-use super::take::{Contents, beside, state};
-use super::write::{Place, State, Step, look, remove_beside, set_permissions, write};
-use crate::workspace::snapshot::{Apply, Change, Name, Snapshot, SnapshotStore, off_thread};
+use super::take::{asides, reason};
+use crate::workspace::replace::{
+    OnFailure, Place, State, Step, look, make_directory, remove_asides, remove_directory,
+    set_directory_permissions, write_all,
+};
+use crate::workspace::snapshot::{Apply, Change, Contents, Name, Snapshot, SnapshotStore, off_thread, state};
 
 impl SnapshotStore {
     /// Brings back what was before the run `id` was applied, also after an apply that was interrupted anywhere. Returns the
@@ -25,15 +28,16 @@ impl SnapshotStore {
         self.take_back(&snapshot, &apply, None).await
     }
 
-    /// `failed`: what could not be written, so that what lies there is not ours.
+    /// `failed`: the files that this process could not write, so that another program's are there. `None`: an earlier
+    /// process may have been killed while it wrote.
     pub(super) async fn take_back(
         &self,
         snapshot: &Snapshot,
         apply: &Apply,
-        failed: Option<PathBuf>,
+        failed: Option<BTreeSet<PathBuf>>,
     ) -> Result<Vec<PathBuf>, ApplyError> {
         let changes = self.changes(snapshot, &apply.before, &apply.after).await?;
-        let contents = self.both_contents(snapshot, &changes).await?;
+        let contents = self.contents(snapshot, &changes).await?;
         let (root, id, kept) = (snapshot.root.clone(), snapshot.id.clone(), apply.clone());
         let done = off_thread(move || take_all_back(&root, &id, &changes, &contents, &kept, failed)).await?;
         self.keep(&Snapshot { applied: None, ..snapshot.clone() }).await?;
@@ -41,15 +45,15 @@ impl SnapshotStore {
     }
 }
 
-fn take_all_back(
-    root: &Path,
+fn take_all_back<'a>(
+    root: &'a Path,
     id: &str,
-    changes: &[Change],
-    contents: &Contents,
+    changes: &'a [Change],
+    contents: &'a Contents,
     apply: &Apply,
-    failed: Option<PathBuf>,
+    failed: Option<BTreeSet<PathBuf>>,
 ) -> Result<Vec<PathBuf>, ApplyError> {
-    let beside = beside(id);
+    let asides = asides(id);
     let half = |path: &Path, error: &io::Error| ApplyError::HalfWritten {
         id: id.to_owned(),
         path: path.to_owned(),
@@ -65,48 +69,48 @@ fn take_all_back(
             Found::Neither => drop(differ.insert(change.path.clone())),
         }
     }
-    // What an interrupted write has left.
-    for (directory, known) in known_beside(changes, contents) {
-        let path = directory.join(&beside);
-        let is_removed = remove_beside(root, &path, &beside, &known).map_err(|error| half(&path, &error))?;
-        if !is_removed {
-            differ.insert(path);
-        }
-    }
-    if let Some(failed) = failed {
-        differ.remove(&failed.with_file_name(&beside));
-        differ.remove(&failed);
+    match failed {
+        Some(failed) => differ.retain(|path| !failed.contains(path)),
+        None => differ.extend(
+            remove_asides(root, &asides, &known_states(changes, contents))
+                .map_err(|(path, error)| half(&path, &error))?,
+        ),
     }
     if !differ.is_empty() {
         return Err(ApplyError::ChangedSince { paths: differ.into_iter().collect() });
     }
     let modes: BTreeMap<PathBuf, u32> = apply.modes.iter().map(|(name, mode)| (name.path(), *mode)).collect();
-    let (added, others): (Vec<&Change>, Vec<&Change>) = todo.iter().partition(|change| change.old.is_none());
+    let added: Vec<&Change> = todo.iter().copied().filter(|change| change.old.is_none()).collect();
     // An interrupted apply, or abort, may have removed directories.
     let gone: Vec<_> =
         modes.iter().filter(|(path, _)| fs::symlink_metadata(root.join(path)).is_err()).collect();
     let made: BTreeSet<PathBuf> = apply.made.iter().map(Name::path).collect();
     let empty = empty_directories(root, &added, &made);
-    for change in added.into_iter().chain(others) {
+    let step = |change: &&'a Change| {
         let step = || {
             let from = state(change.new.as_ref(), contents)?;
             let to = state(change.old.as_ref(), contents)?;
-            let permissions = modes.get(&change.path).copied();
-            write(&Step { root, path: &change.path, beside: &beside, from, to, permissions })
+            Ok(Step { path: &change.path, from, to, permissions: modes.get(&change.path).copied() })
         };
-        step().map_err(|error| half(&change.path, &error))?;
-    }
+        step().map_err(|error| half(&change.path, &error))
+    };
+    let steps = todo.iter().map(step).collect::<Result<_, _>>()?;
+    let failed = write_all(root, &asides, steps, OnFailure::Stop);
+    // Also after a failure: the next attempt does not know which directories this one has made or removed.
     for directory in made.iter().rev() {
-        // Only those that nobody uses.
-        let _ = fs::remove_dir(root.join(directory));
+        // Only those that are empty.
+        let _ = remove_directory(root, directory);
     }
     for directory in empty {
-        let _ = fs::create_dir_all(root.join(directory));
+        let _ = make_directory(root, &directory);
     }
     for (path, mode) in gone {
         if fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_dir()) {
-            set_permissions(&root.join(path), *mode).map_err(|error| half(path, &error))?;
+            set_directory_permissions(root, path, *mode).map_err(|error| half(path, &error))?;
         }
+    }
+    if let Some((path, why)) = reason(&failed) {
+        return Err(ApplyError::HalfWritten { id: id.to_owned(), path, why });
     }
     Ok(todo.into_iter().map(|change| change.path.clone()).collect())
 }
@@ -140,8 +144,8 @@ fn still(root: &Path, changes: &[Change], change: &Change, contents: &Contents) 
     })
 }
 
-/// What a file of ours can be a part of, by the directory that it lies in.
-fn known_beside<'a, 'b>(changes: &'b [Change], contents: &'a Contents) -> BTreeMap<&'b Path, Vec<State<'a>>> {
+/// Returns the states that a file of ours can have, by its directory.
+fn known_states<'a, 'b>(changes: &'b [Change], contents: &'a Contents) -> BTreeMap<&'b Path, Vec<State<'a>>> {
     let mut known: BTreeMap<&Path, Vec<State<'a>>> = BTreeMap::new();
     for change in changes {
         let files = [&change.old, &change.new].map(|file| state(file.as_ref(), contents).ok().flatten());

@@ -146,7 +146,7 @@ pub enum ApplyError {
 }
 
 /// Paths in a sentence.
-fn named(paths: &[PathBuf]) -> String {
+pub(super) fn named(paths: &[PathBuf]) -> String {
     let quoted = |path: &PathBuf| format!("`{}`", shown(path));
     let mut names: Vec<String> = paths.iter().take(MAX_NAMED).map(quoted).collect();
     if paths.len() > MAX_NAMED {

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::files::{FileError, private};
 use crate::process::Outcome;
 use crate::workspace::git::Scope;
+use crate::workspace::replace::LINK;
 use crate::workspace::snapshot::{Change, File, Snapshot, SnapshotError, SnapshotStore, off_thread};
 
-/// The modes of a tree that are no plain file.
-pub(super) const LINK: u32 = 0o120_000;
+/// The mode of a repository in a tree.
 pub(super) const SUBMODULE: u32 = 0o160_000;
 /// Where the three sides of a file lie while it is merged.
 const SIDES: [&str; 3] = ["merge.yours", "merge.base", "merge.run"];

@@ -2,8 +2,8 @@
 //!
 //! The state of the tree is recorded first, as a snapshot is. Then each file that the run has changed is merged by itself:
 //! what it was when the run began, what it is now, what the run made of it. Only files are written: the index, the commits
-//! and the references of the project stay as they are. A file is replaced only while it is what was recorded, so nothing
-//! that somebody writes meanwhile is lost; and all that is needed to go back is kept before the first file is written.
+//! and the references of the project stay as they are. A file is replaced only while it is what was recorded (`replace/`),
+//! and everything that is needed to go back is kept before the first file is written.
 //!
 //! | Question | File |
 //! |---|---|
@@ -11,7 +11,6 @@
 //! | which of it needs an explicit yes | `flagged` |
 //! | what becomes of a file that both have changed | `merge` |
 //! | apply it, in which order | `take` |
-//! | write one file, if it is still what it was | `write` |
 //! | go back to what was before | `abort` |
 //! | look at it, or delete it | `discard` |
 //! | what can go wrong | `error` |
@@ -23,7 +22,6 @@ mod flagged;
 mod merge;
 mod record;
 mod take;
-mod write;
 
 pub use discard::{Difference, Discarded};
 pub use error::ApplyError;

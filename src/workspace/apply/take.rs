@@ -6,17 +6,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::error::ApplyError;
+use super::error::{ApplyError, named};
 use super::flagged::{is_flagged, is_unsafe, leads_out};
-use super::merge::{Choice, LINK, Merged, choice};
+use super::merge::{Choice, Merged, choice};
 use super::record::Applied;
-use super::write::{State, Step, permissions, write};
 use crate::files::{FileError, private};
 use crate::text::figures::epoch_ms;
+use crate::workspace::replace::{Failure, LINK, OnFailure, Step, WriteError, permissions, write_all};
 use crate::workspace::root::REPOSITORY;
 use crate::workspace::snapshot::{
-    Apply, Call, Change, File, Name, Snapshot, SnapshotError, SnapshotStore, copy_with_time, index_line,
-    off_thread, path_of,
+    Apply, Call, Change, Contents, File, Name, Snapshot, SnapshotError, SnapshotStore, copy_with_time,
+    index_line, off_thread, path_of, state,
 };
 
 /// Texts that are merged in one apply. Each is a process.
@@ -31,9 +31,6 @@ const LOCK: &str = "apply.lock";
 /// The permissions to execute, and to read.
 const EXECUTE: u32 = 0o111;
 const READ: u32 = 0o444;
-
-/// What files contain, by the names of their objects.
-pub(super) type Contents = BTreeMap<String, Vec<u8>>;
 
 impl SnapshotStore {
     /// Takes over what the isolated run `id` has left: three-way, file by file, into the work tree that it began with. The
@@ -73,7 +70,7 @@ impl SnapshotStore {
         if bytes > MAX_CONTENTS {
             return Err(ApplyError::TooLarge { bytes, most: MAX_CONTENTS });
         }
-        let contents = self.both_contents(&snapshot, &changes).await?;
+        let contents = self.contents(&snapshot, &changes).await?;
         if !with_flagged {
             let leaves = |change: &&Change| is_flagged(&change.path) || is_link_out(change, &contents);
             let paths: Vec<PathBuf> =
@@ -88,14 +85,17 @@ impl SnapshotStore {
         let apply = Apply { before, after, at_ms, is_complete: false, modes, made };
         let kept = Snapshot { applied: Some(apply.clone()), ..snapshot.clone() };
         self.keep(&kept).await?;
-        let (root, beside, modes) = (snapshot.root.clone(), beside(id), apply.modes.clone());
+        let (root, asides, modes) = (snapshot.root.clone(), asides(id), apply.modes.clone());
         let (todo, contained) = (changes.clone(), contents);
-        let written = off_thread(move || write_all(&root, &beside, &todo, &contained, &modes)).await;
-        if let Err((path, error)) = written {
-            let why = error.to_string();
-            return Err(match self.take_back(&kept, &apply, Some(path.clone())).await {
+        let failed = off_thread(move || write_changes(&root, &asides, &todo, &contained, &modes)).await;
+        if let Some((path, why)) = reason(&failed) {
+            let failed = failed.into_iter().map(|(path, _)| path).collect();
+            return Err(match self.take_back(&kept, &apply, Some(failed)).await {
                 Ok(_) => ApplyError::NotWritten { path, why },
-                Err(_) => ApplyError::HalfWritten { id: id.to_owned(), path, why },
+                Err(error) => {
+                    let why = format!("{why}. The other files could not be brought back: {error}");
+                    ApplyError::HalfWritten { id: id.to_owned(), path, why }
+                }
             });
         }
         let done = Apply { is_complete: true, ..apply };
@@ -185,15 +185,6 @@ impl SnapshotStore {
         Ok(String::from_utf8_lossy(&tree).trim().to_owned())
     }
 
-    /// What the files contain on both sides of changes.
-    pub(super) async fn both_contents(
-        &self,
-        snapshot: &Snapshot,
-        changes: &[Change],
-    ) -> Result<Contents, SnapshotError> {
-        self.blobs(snapshot, objects(changes)).await
-    }
-
     /// Held by one process at a time.
     pub(super) async fn lock(&self, id: &str) -> Result<fs::File, ApplyError> {
         let path = self.directory(id).join(LOCK);
@@ -223,21 +214,22 @@ fn is_locked(_: &fs::File) -> bool {
     true
 }
 
-/// The name of a file of ours while it is written.
-pub(super) fn beside(id: &str) -> String {
+/// Returns the beginning of the names of our files next to those that an apply replaces.
+pub(super) fn asides(id: &str) -> String {
     format!(".pi-subagent-apply-{id}")
 }
 
-pub(super) fn state<'a>(file: Option<&File>, contents: &'a Contents) -> io::Result<Option<State<'a>>> {
-    let Some(file) = file else { return Ok(None) };
-    let content =
-        contents.get(&file.object).ok_or_else(|| io::Error::other("what it contains is missing"))?;
-    Ok(Some(State { mode: file.mode, content }))
+/// Returns the first file that was not replaced, and why. The reason names each other file of which a version was kept.
+pub(super) fn reason(failed: &[Failure]) -> Option<(PathBuf, String)> {
+    let (path, error) = failed.first()?;
+    let more = failed[1..].iter().filter(|(_, error)| matches!(error, WriteError::Kept { .. }));
+    let more = more.map(|(path, error)| format!("; {}: {error}", named(std::slice::from_ref(path))));
+    Some((path.clone(), more.fold(error.to_string(), |why, more| why + &more)))
 }
 
 fn is_link_out(change: &Change, contents: &Contents) -> bool {
     let link = change.new.as_ref().filter(|file| file.mode == LINK);
-    let target = link.and_then(|file| contents.get(&file.object));
+    let target = link.and_then(|file| contents.objects.get(&file.object));
     target.is_some_and(|target| leads_out(&change.path, &path_of(target)))
 }
 
@@ -334,33 +326,38 @@ fn surroundings(root: &Path, changes: &[Change]) -> (Vec<(Name, u32)>, Vec<Name>
     (modes, made.iter().map(|path| Name::of(path)).collect())
 }
 
-/// Writes all files: what is removed goes first, so that a directory can take the place of a file.
-fn write_all(
+/// Writes all files, until one cannot be written.
+fn write_changes(
     root: &Path,
-    beside: &str,
+    asides: &str,
     changes: &[Change],
     contents: &Contents,
     modes: &[(Name, u32)],
-) -> Result<(), (PathBuf, io::Error)> {
+) -> Vec<Failure> {
     let modes: BTreeMap<PathBuf, u32> = modes.iter().map(|(name, mode)| (name.path(), *mode)).collect();
-    let (removed, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.new.is_none());
-    for change in removed.into_iter().chain(others) {
-        let write = || {
-            let from = state(change.old.as_ref(), contents)?;
-            let to = state(change.new.as_ref(), contents)?;
-            let executes = to.is_some_and(|to| to.mode & EXECUTE != 0);
-            let is_file = to.is_some_and(|to| to.mode != LINK) && from.is_some_and(|from| from.mode != LINK);
-            let mode = modes.get(&change.path).filter(|_| is_file).map(|mode| {
-                let has = mode & 0o100 != 0;
-                match (has, executes) {
-                    (false, true) => mode | ((mode & READ) >> 2),
-                    (true, false) => mode & !EXECUTE,
-                    _ => *mode,
-                }
-            });
-            write(&Step { root, path: &change.path, beside, from, to, permissions: mode })
-        };
-        write().map_err(|error| (change.path.clone(), error))?;
+    let step = |change| step(change, contents, &modes).map_err(|error| (change.path.clone(), error.into()));
+    match changes.iter().map(step).collect() {
+        Ok(steps) => write_all(root, asides, steps, OnFailure::Stop),
+        Err(failed) => vec![failed],
     }
-    Ok(())
+}
+
+fn step<'a>(
+    change: &'a Change,
+    contents: &'a Contents,
+    modes: &BTreeMap<PathBuf, u32>,
+) -> io::Result<Step<'a>> {
+    let from = state(change.old.as_ref(), contents)?;
+    let to = state(change.new.as_ref(), contents)?;
+    let executes = to.is_some_and(|to| to.mode & EXECUTE != 0);
+    let is_file = to.is_some_and(|to| to.mode != LINK) && from.is_some_and(|from| from.mode != LINK);
+    let permissions = modes.get(&change.path).filter(|_| is_file).map(|mode| {
+        let has = mode & 0o100 != 0;
+        match (has, executes) {
+            (false, true) => mode | ((mode & READ) >> 2),
+            (true, false) => mode & !EXECUTE,
+            _ => *mode,
+        }
+    });
+    Ok(Step { path: &change.path, from, to, permissions })
 }

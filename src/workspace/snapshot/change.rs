@@ -1,8 +1,11 @@
 //! What differs between two trees.
 
+use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 
 use crate::text::text_enum;
+use crate::workspace::replace::State;
 
 text_enum! {
     /// What became of a file.
@@ -36,6 +39,26 @@ pub struct File {
     pub mode: u32,
     /// The name of the object with its content.
     pub object: String,
+}
+
+/// The contents of files.
+#[derive(Debug)]
+pub(in crate::workspace) struct Contents {
+    /// By the names of the objects.
+    pub objects: BTreeMap<String, Vec<u8>>,
+    /// Whether the repository sees which files can be executed (`core.fileMode`).
+    pub has_modes: bool,
+}
+
+/// Returns a file with its content.
+pub(in crate::workspace) fn state<'a>(
+    file: Option<&File>,
+    contents: &'a Contents,
+) -> io::Result<Option<State<'a>>> {
+    let Some(file) = file else { return Ok(None) };
+    let content =
+        contents.objects.get(&file.object).ok_or_else(|| io::Error::other("what it contains is missing"))?;
+    Ok(Some(State { mode: file.mode, content, is_mode_kept: contents.has_modes }))
 }
 
 /// Reads what `git diff-tree -r -z --raw` prints: `:mode mode object object status`, then the path.

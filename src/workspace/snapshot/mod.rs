@@ -11,7 +11,7 @@
 //! | which tree do the files make now | `record` |
 //! | what has an isolated run left, and was it applied | `left` |
 //! | what differs between two trees | `change` |
-//! | bring back what a run has changed | `undo`, `restore` |
+//! | bring back what a run has changed | `undo` |
 //! | what can go wrong | `error` |
 
 mod change;
@@ -19,12 +19,11 @@ mod error;
 mod facts;
 mod left;
 mod record;
-mod restore;
 mod store;
 mod undo;
 
 pub use change::{Change, ChangeKind};
-pub(super) use change::{File, path_of};
+pub(super) use change::{Contents, File, path_of, state};
 pub use error::SnapshotError;
 pub(super) use error::named;
 pub(super) use facts::off_thread;
@@ -32,8 +31,6 @@ pub(super) use left::Name;
 pub use left::{Apply, Left};
 pub use record::SnapshotLimits;
 pub(super) use record::line as index_line;
-#[cfg(unix)]
-pub(super) use restore::{make, parents};
 pub(super) use store::{Call, SHOWN, copy_with_time};
 pub use store::{Snapshot, SnapshotStore};
 pub use undo::Undone;

@@ -1,23 +1,29 @@
 //! Brings the files that a run has changed back to what they were before it.
 //!
-//! A file that has changed since the run ended is left as it is. Directories are entered one by one without following
-//! links: a link that somebody puts in the place of one, meanwhile or during the run, leads nobody out of the tree.
+//! A file that has changed since the run ended is left as it is. Each file is compared with the state at the end of the run
+//! when it is replaced, and `replace/` keeps what another program saves at that moment.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::change::{Change, File};
+use super::change::{Change, Contents, File, state};
 use super::error::SnapshotError;
 use super::facts::off_thread;
-use super::restore::restore;
 use super::store::{Snapshot, SnapshotStore};
 use crate::text::chain;
+use crate::workspace::replace::{Failure, OnFailure, Step, WriteError, has_asides, remove_asides, write_all};
 
 /// The mode of a repository in the tree.
 const SUBMODULE: u32 = 0o160_000;
-/// Bytes of content that are held at a time. A run may have removed far more.
+/// Bytes of content that are held at a time, on both sides. A run may have removed far more.
 const BATCH: u64 = 64 * 1024 * 1024;
+
+/// The line in our copy of a repository's configuration that says that modes of files mean nothing.
+const NO_MODES: &str = "\tfilemode = false\n";
+/// The reason why a file of ours stays that an undo has left when it was killed.
+const LEFT: &str = "an undo that was interrupted has left it, and its content is in no snapshot: compare it with the files next to it";
 
 /// What was brought back, relative to the root of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +34,23 @@ pub struct Undone {
     pub changed_since: Vec<PathBuf>,
     /// Those that could not be brought back, and why.
     pub failed: Vec<(PathBuf, String)>,
+    /// Files that were saved more than once at the moment when they were brought back. The second path is that of the
+    /// version that is not in the file.
+    pub kept: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Undone {
+    /// Adds a file that was not brought back.
+    fn refuse(&mut self, (path, error): Failure) {
+        match error {
+            WriteError::Changed => self.changed_since.push(path),
+            WriteError::Kept { aside } => {
+                self.changed_since.push(path.clone());
+                self.kept.push((path, aside));
+            }
+            error => self.failed.push((path, error.to_string())),
+        }
+    }
 }
 
 impl SnapshotStore {
@@ -63,7 +86,9 @@ impl SnapshotStore {
         let end = snapshot.end.as_deref().unwrap_or(&now);
         let paths =
             |changes: Vec<Change>| changes.into_iter().map(|change| change.path).collect::<BTreeSet<_>>();
-        let by_run = paths(self.changes(snapshot, &snapshot.tree, end).await?);
+        let by_run = self.changes(snapshot, &snapshot.tree, end).await?;
+        let left = self.remove_left(snapshot, &by_run).await?;
+        let by_run = paths(by_run);
         let mut since = paths(self.changes(snapshot, end, &now).await?);
         let mut wanted = self.changes(snapshot, &snapshot.tree, &now).await?;
         wanted.retain(|change| by_run.contains(&change.path));
@@ -80,7 +105,8 @@ impl SnapshotStore {
             wanted.into_iter().partition(|change| is_nested(&change.old) || is_nested(&change.new));
         let why = || "it is a repository of its own".to_owned();
         undone.failed = nested.into_iter().map(|change| (change.path, why())).collect();
-        let sizes = self.sizes(snapshot, olds(&wanted)).await?;
+        undone.failed.extend(left.into_iter().map(|path| (path, LEFT.to_owned())));
+        let sizes = self.sizes(snapshot, wanted.iter().flat_map(both).collect()).await?;
         for batch in batches(wanted, &sizes) {
             let contents = match self.contents(snapshot, &batch).await {
                 Ok(contents) => contents,
@@ -89,26 +115,74 @@ impl SnapshotStore {
                     continue;
                 }
             };
-            let root = snapshot.root.clone();
-            let done = off_thread(move || restore(&root, batch, &contents)).await;
-            for (path, done) in done {
-                match done {
-                    Ok(()) => undone.restored.push(path),
-                    Err(error) => undone.failed.push((path, error.to_string())),
-                }
+            let (root, asides) = (snapshot.root.clone(), asides(&snapshot.id));
+            let (paths, failed) = off_thread(move || bring_back(&root, &asides, &batch, &contents)).await;
+            let is_left: BTreeSet<_> = failed.iter().map(|(path, _)| path.clone()).collect();
+            undone.restored.extend(paths.into_iter().filter(|path| !is_left.contains(path)));
+            for failure in failed {
+                undone.refuse(failure);
             }
         }
         undone.restored.sort();
+        undone.changed_since.sort();
+        undone.changed_since.dedup();
+        undone.failed.sort();
         Ok(undone)
     }
 
-    /// What the files of the first tree contain, by the names of their objects.
-    async fn contents(
+    /// Removes the files of ours that an undo has left when it was killed. Returns those that have to stay.
+    async fn remove_left(
+        &self,
+        snapshot: &Snapshot,
+        by_run: &[Change],
+    ) -> Result<Vec<PathBuf>, SnapshotError> {
+        let directory = |change: &Change| change.path.parent().unwrap_or(Path::new("")).to_owned();
+        let mut directories: BTreeSet<PathBuf> = by_run.iter().map(directory).collect();
+        let (root, asides) = (snapshot.root.clone(), asides(&snapshot.id));
+        let (looked, begin) = (root.clone(), asides.clone());
+        directories = off_thread(move || {
+            directories.retain(|directory| has_asides(&looked, directory, &begin));
+            directories
+        })
+        .await;
+        let mut left = Vec::new();
+        for at in directories {
+            let there: Vec<_> = by_run.iter().filter(|change| directory(change) == at).cloned().collect();
+            let sizes = self.sizes(snapshot, there.iter().flat_map(both).collect()).await?;
+            // Where that is too much, all of them stay.
+            let batch = batches(there, &sizes).into_iter().next().unwrap_or_default();
+            let contents = self.contents(snapshot, &batch).await?;
+            let (root, asides) = (root.clone(), asides.clone());
+            let others = off_thread(move || {
+                let files = batch.iter().flat_map(|change| [&change.old, &change.new]);
+                let states =
+                    files.filter_map(|file| state(file.as_ref(), &contents).ok().flatten()).collect();
+                remove_asides(&root, &asides, &BTreeMap::from([(&*at, states)]))
+                    .unwrap_or_else(|(path, _)| vec![path])
+            });
+            left.extend(others.await);
+        }
+        Ok(left)
+    }
+
+    /// Returns the contents of the files on both sides of changes. Those of a single change may be too much for one
+    /// command.
+    pub(in crate::workspace) async fn contents(
         &self,
         snapshot: &Snapshot,
         changes: &[Change],
-    ) -> Result<BTreeMap<String, Vec<u8>>, SnapshotError> {
-        self.blobs(snapshot, olds(changes)).await
+    ) -> Result<Contents, SnapshotError> {
+        let mut objects = BTreeMap::new();
+        if let [change] = changes {
+            for object in both(change) {
+                objects.extend(self.blobs(snapshot, [object].into()).await?);
+            }
+        } else {
+            objects = self.blobs(snapshot, changes.iter().flat_map(both).collect()).await?;
+        }
+        let config = self.directory(&snapshot.id).join("config");
+        let config = off_thread(move || std::fs::read_to_string(config).unwrap_or_default()).await;
+        Ok(Contents { objects, has_modes: !config.contains(NO_MODES) })
     }
 
     /// The sizes of objects. A missing one is an error.
@@ -132,7 +206,7 @@ impl SnapshotStore {
     }
 
     /// What objects contain.
-    pub(in crate::workspace) async fn blobs(
+    async fn blobs(
         &self,
         snapshot: &Snapshot,
         objects: BTreeSet<&str>,
@@ -146,17 +220,46 @@ impl SnapshotStore {
     }
 }
 
-/// The objects of the first tree.
-fn olds(changes: &[Change]) -> BTreeSet<&str> {
-    changes.iter().filter_map(|change| Some(change.old.as_ref()?.object.as_str())).collect()
+/// Returns the names of the objects on both sides of a change.
+fn both(change: &Change) -> impl Iterator<Item = &str> {
+    [&change.old, &change.new].into_iter().flatten().map(|file| file.object.as_str())
+}
+
+/// Returns the beginning of the names of our files next to those that an undo replaces.
+fn asides(id: &str) -> String {
+    format!(".pi-subagent-undo-{id}")
+}
+
+/// Makes files what they were before the changes. Returns all paths, and those that were not brought back.
+fn bring_back(
+    root: &Path,
+    asides: &str,
+    changes: &[Change],
+    contents: &Contents,
+) -> (Vec<PathBuf>, Vec<Failure>) {
+    let mut failed = Vec::new();
+    let mut steps = Vec::new();
+    for change in changes {
+        let step = || {
+            let from = state(change.new.as_ref(), contents)?;
+            let to = state(change.old.as_ref(), contents)?;
+            Ok::<_, io::Error>(Step { path: &change.path, from, to, permissions: None })
+        };
+        match step() {
+            Ok(step) => steps.push(step),
+            Err(error) => failed.push((change.path.clone(), error.into())),
+        }
+    }
+    failed.extend(write_all(root, asides, steps, OnFailure::Continue));
+    (changes.iter().map(|change| change.path.clone()).collect(), failed)
 }
 
 /// Divides changes so that each part can be held in memory. What was added comes first: it makes room for the others.
 fn batches(changes: Vec<Change>, sizes: &BTreeMap<String, u64>) -> Vec<Vec<Change>> {
     let (added, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.old.is_none());
-    let (mut batches, mut room) = (vec![added], BATCH);
-    for change in others {
-        let size = change.old.as_ref().and_then(|old| sizes.get(&old.object)).copied().unwrap_or_default();
+    let (mut batches, mut room) = (Vec::<Vec<_>>::new(), BATCH);
+    for change in added.into_iter().chain(others) {
+        let size: u64 = both(&change).filter_map(|object| sizes.get(object)).sum();
         if let Some(batch) = batches.last_mut().filter(|_| size <= room) {
             batch.push(change);
         } else {

@@ -1,0 +1,143 @@
+//! Files that lie next to the file that is replaced: new versions before they take its place, and old ones until they are
+//! removed or kept.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read as _};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, RenameFlags, linkat, readlinkat, renameat, renameat_with, statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::compare::is_open_for_writing;
+use super::directories::parent;
+use super::step::State;
+use crate::files::open;
+
+/// The ending of a file that is kept. A number may follow.
+const KEPT: &str = ".kept";
+/// Names that are tried until one is free.
+pub(super) const ATTEMPTS: u32 = 100;
+
+/// Returns true if the file system does not have this kind of rename.
+pub(super) fn is_unsupported(error: Errno) -> bool {
+    [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&error)
+}
+
+/// Moves a file to a name that is ours, which must be free. Moves the newest file, also if it is being replaced now.
+pub(super) fn take(directory: impl AsFd, name: &OsStr, aside: &OsStr) -> Result<(), Errno> {
+    match renameat_with(&directory, name, &directory, aside, RenameFlags::NOREPLACE) {
+        Err(error) if is_unsupported(error) => match statat(&directory, aside, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => renameat(&directory, name, &directory, aside),
+            Err(error) => Err(error),
+            Ok(_) => Err(Errno::EXIST),
+        },
+        taken => taken,
+    }
+}
+
+/// Moves a file that is ours to a name, unless something has this name: then the error is [`Errno::EXIST`].
+pub(super) fn place(directory: impl AsFd, aside: &OsStr, name: &OsStr) -> Result<(), Errno> {
+    match renameat_with(&directory, aside, &directory, name, RenameFlags::NOREPLACE) {
+        Err(error) if is_unsupported(error) => {
+            let found = statat(&directory, aside, AtFlags::SYMLINK_NOFOLLOW)?;
+            if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
+                // Replaces an empty directory only.
+                return renameat(&directory, aside, &directory, name);
+            }
+            linkat(&directory, aside, &directory, name, AtFlags::empty())?;
+            unlinkat(&directory, aside, AtFlags::empty())
+        }
+        placed => placed,
+    }
+}
+
+/// Gives a file that is ours a name that a person understands. Returns its path. If no name can be had, that is the one
+/// that it has.
+pub(super) fn keep(directory: impl AsFd, aside: &OsStr, path: &Path) -> PathBuf {
+    for number in 1..=ATTEMPTS {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(KEPT);
+        if number > 1 {
+            name.push(format!("-{number}"));
+        }
+        match place(&directory, aside, &name) {
+            Ok(()) => return path.with_file_name(name),
+            Err(Errno::EXIST) => {}
+            Err(_) => break,
+        }
+    }
+    path.with_file_name(aside)
+}
+
+/// Returns true if an interrupted write has left something in a directory.
+pub(in crate::workspace) fn has_asides(root: &Path, directory: &Path, asides: &str) -> bool {
+    let Ok((opened, _)) = parent(root, &directory.join(asides), false) else { return false };
+    names(opened, asides).is_ok_and(|names| !names.is_empty())
+}
+
+/// Removes what an interrupted write has left in the directories of `known`, which has the states that a file of ours can
+/// have. Returns the paths of the other ones: a person may have saved them.
+///
+/// # Errors
+///
+/// A path and the reason why it cannot be read or removed.
+pub(in crate::workspace) fn remove_asides(
+    root: &Path,
+    asides: &str,
+    known: &BTreeMap<&Path, Vec<State<'_>>>,
+) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+    let mut others = Vec::new();
+    for (directory, states) in known {
+        let Ok((opened, _)) = parent(root, &directory.join(asides), false) else { continue };
+        let listed = names(&opened, asides).map_err(|error| (directory.to_path_buf(), error))?;
+        for name in listed {
+            let path = directory.join(&name);
+            match is_known(&opened, &name, states) {
+                Ok(true) => {
+                    unlinkat(&opened, &name, AtFlags::empty()).map_err(|error| (path, error.into()))?;
+                }
+                Ok(false) => others.push(path),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err((path, error)),
+            }
+        }
+    }
+    Ok(others)
+}
+
+/// The names in a directory that begin as those of our files do.
+fn names(directory: impl AsFd, asides: &str) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
+        if name.as_bytes().starts_with(asides.as_bytes()) {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// Returns true if a file is one of these states. It may have been written in part.
+fn is_known(directory: impl AsFd, name: &OsStr, states: &[State<'_>]) -> io::Result<bool> {
+    let found = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let content = match FileType::from_raw_mode(found.st_mode) {
+        FileType::Symlink => readlinkat(directory, name, Vec::new())?.into_bytes(),
+        FileType::RegularFile => {
+            let file = open::regular_no_follow_at(directory, name)?;
+            if is_open_for_writing(&file) {
+                return Ok(false);
+            }
+            let longest = states.iter().map(|state| state.content.len()).max().unwrap_or(0);
+            let mut content = Vec::new();
+            file.take(longest as u64 + 1).read_to_end(&mut content)?;
+            content
+        }
+        _ => return Ok(false),
+    };
+    Ok(states.iter().any(|state| state.content.starts_with(&content)))
+}

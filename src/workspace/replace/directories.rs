@@ -1,0 +1,83 @@
+//! Opens, makes and removes directories of a tree without following links.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Component, Path};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode, fchmod, mkdirat, openat, unlinkat};
+use rustix::io::Errno;
+
+const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// The open directories of a path, the root first. Each has its name in the one before.
+type Opened = Vec<(OwnedFd, OsString)>;
+
+/// Opens the directory above a path, and returns it with the path's last name. With `makes`, missing directories are made.
+pub(super) fn parent(root: &Path, path: &Path, makes: bool) -> io::Result<(OwnedFd, OsString)> {
+    let (mut opened, name) = parents(root, path, makes)?;
+    let (parent, _) = opened.pop().expect("the root is one");
+    Ok((parent, name))
+}
+
+fn parents(root: &Path, path: &Path, makes: bool) -> io::Result<(Opened, OsString)> {
+    let mut names = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => names.push(name.to_owned()),
+            _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a path in the tree")),
+        }
+    }
+    let last = names.pop().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut opened = vec![(openat(CWD, root, DIRECTORY, Mode::empty())?, OsString::new())];
+    for name in names {
+        let above = opened.last().expect("the root is one").0.as_fd();
+        let below = match openat(above, &name, DIRECTORY, Mode::empty()) {
+            Err(Errno::NOENT) if makes => {
+                make(above, &name)?;
+                openat(above, &name, DIRECTORY, Mode::empty())?
+            }
+            below => below?,
+        };
+        opened.push((below, name));
+    }
+    Ok((opened, last))
+}
+
+/// Makes a directory, unless another program has just made it.
+fn make(above: impl std::os::fd::AsFd, name: &OsString) -> Result<(), Errno> {
+    match mkdirat(above, name, Mode::from_raw_mode(0o777)) {
+        Err(Errno::EXIST) => Ok(()),
+        made => made,
+    }
+}
+
+/// Removes the directories above a path that are empty, the innermost first.
+pub(super) fn remove_empty(root: &Path, path: &Path) {
+    let Ok((mut opened, _)) = parents(root, path, false) else { return };
+    while let Some((_, name)) = opened.pop() {
+        let Some((above, _)) = opened.last() else { return };
+        if unlinkat(above, &name, AtFlags::REMOVEDIR).is_err() {
+            return;
+        }
+    }
+}
+
+/// Makes a directory and those above it.
+pub(in crate::workspace) fn make_directory(root: &Path, path: &Path) -> io::Result<()> {
+    let (above, name) = parent(root, path, true)?;
+    Ok(make(above, &name)?)
+}
+
+/// Removes a directory that is empty.
+pub(in crate::workspace) fn remove_directory(root: &Path, path: &Path) -> io::Result<()> {
+    let (above, name) = parent(root, path, false)?;
+    Ok(unlinkat(above, name, AtFlags::REMOVEDIR)?)
+}
+
+/// Sets the permissions of a directory.
+pub(in crate::workspace) fn set_directory_permissions(root: &Path, path: &Path, mode: u32) -> io::Result<()> {
+    let (above, name) = parent(root, path, false)?;
+    let directory = openat(above, name, DIRECTORY, Mode::empty())?;
+    Ok(fchmod(directory, Mode::from_raw_mode(mode as RawMode))?)
+}

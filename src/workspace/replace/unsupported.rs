@@ -1,0 +1,53 @@
+//! Refuses to write where the system has no files like those of Unix.
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::step::{Failure, OnFailure, Place, State, Step};
+
+fn unsupported() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "files of a work tree are replaced on Unix only")
+}
+
+pub(in crate::workspace) fn write_all<'a>(
+    _: &'a Path,
+    _: &'a str,
+    steps: Vec<Step<'a>>,
+    _: OnFailure,
+) -> Vec<Failure> {
+    steps.into_iter().map(|step| (step.path.to_owned(), unsupported().into())).collect()
+}
+
+pub(in crate::workspace) fn look(_: &Path, _: &Path, _: Option<State<'_>>) -> io::Result<Place> {
+    Err(unsupported())
+}
+
+pub(in crate::workspace) fn has_asides(_: &Path, _: &Path, _: &str) -> bool {
+    false
+}
+
+pub(in crate::workspace) fn remove_asides(
+    _: &Path,
+    _: &str,
+    _: &BTreeMap<&Path, Vec<State<'_>>>,
+) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+    Ok(Vec::new())
+}
+
+pub(in crate::workspace) fn permissions(_: &Metadata) -> u32 {
+    0
+}
+
+pub(in crate::workspace) fn make_directory(_: &Path, _: &Path) -> io::Result<()> {
+    Err(unsupported())
+}
+
+pub(in crate::workspace) fn remove_directory(_: &Path, _: &Path) -> io::Result<()> {
+    Err(unsupported())
+}
+
+pub(in crate::workspace) fn set_directory_permissions(_: &Path, _: &Path, _: u32) -> io::Result<()> {
+    Err(unsupported())
+}
