@@ -139,6 +139,7 @@ holds<
 		| "check"
 		| "changes"
 		| "flagged"
+		| "flaggedGap"
 		| "isolation"
 		| "redacted"
 		| "diagnostics"

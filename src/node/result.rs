@@ -242,6 +242,9 @@ pub struct SingleResult {
     /// hooks, `.mcp.json`, tasks of editors. Sorted, relative to the root of its tree, also those that git ignores; at most 50,
     /// then one entry `and n more`. Absent when there are none.
     pub flagged: Option<Vec<String>>,
+    /// Why `flagged` may lack files, in at most 1,200 characters: the search stopped at a limit, or could not read a directory.
+    /// Absent when all of the tree was searched.
+    pub flagged_gap: Option<String>,
     /// What it has left, if its agent has `isolation: private`; nothing of it is in the caller's tree.
     pub isolation: Option<IsolationReport>,
     /// How many secrets were replaced in the texts of this result, by rule, the most frequent first; absent when there
@@ -418,8 +421,8 @@ impl IntoJs<DisplayItem> for event::DisplayItem {
 
 object_into_js! { |single: run::SingleResult| SingleResult {
     agent, task, run_id, exit_code, usage, error, session_file, output, outcome, attempts, duration_ms, model, stop_reason,
-    signal, timeout_reason, sandbox, supervision, resources, full_output_file, structured, structured_file, check, changes, isolation, redacted,
-    diagnostics,
+    signal, timeout_reason, sandbox, supervision, resources, full_output_file, structured, structured_file, check, changes, flagged_gap, isolation,
+    redacted, diagnostics,
     flagged: Some(single.flagged).filter(|flagged| !flagged.is_empty()),
     display_items: Some(single.display_items),
 } }

@@ -162,6 +162,8 @@ pub struct SingleResult {
     pub changes: Option<Vec<String>>,
     /// The files of the tree that the run created or changed and that run code later, or tell agents what to do.
     pub flagged: Vec<String>,
+    /// Why there may be more of them: the search of the tree was not complete.
+    pub flagged_gap: Option<String>,
     /// What it has left, if it worked in a private tree.
     pub isolation: Option<IsolationReport>,
     /// How many secrets went from the texts of this result, by rule, the most frequent first. A value counts once,
@@ -216,6 +218,7 @@ impl SingleResult {
             check: None,
             changes: None,
             flagged: Vec::new(),
+            flagged_gap: None,
             isolation: None,
             redacted: Vec::new(),
             diagnostics: Vec::new(),

@@ -5,12 +5,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::position::Position;
+use super::quote::{one_line, quoted};
 use super::sanitize::without_controls;
 use super::text_enum::text_enum;
 use serde::Serialize;
-
-/// Characters of a value that a message repeats.
-const QUOTED_CHARS: usize = 60;
 
 /// Characters of a path that a message repeats: the longest that Linux accepts.
 const PATH_CHARS: usize = 4096;
@@ -68,7 +66,8 @@ impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(path) = &self.path {
             // A file may have any name, also one with lines of its own.
-            write!(f, "{}", shown(&path.to_string_lossy(), PATH_CHARS))?;
+            let path = one_line(&path.to_string_lossy(), PATH_CHARS).into_string();
+            write!(f, "{}", without_controls(&path))?;
             if let (Some(line), Some(column)) = (self.line, self.column) {
                 write!(f, ":{line}:{column}")?;
             }
@@ -76,62 +75,6 @@ impl fmt::Display for Diagnostic {
         }
         write!(f, "{}", self.message)
     }
-}
-
-/// A person's value in backticks, on one line and short enough to read.
-pub(crate) fn quoted(value: &str) -> String {
-    format!("`{}`", shown(value, QUOTED_CHARS))
-}
-
-/// A value as it is seen: nothing invisible, and on one line.
-fn shown(value: &str, max_chars: usize) -> String {
-    without_controls(&one_line(value, max_chars).0).into_owned()
-}
-
-/// A text on one line, which may have been cut.
-///
-/// It is no `str`, so that nobody sanitizes it: half a secret is not recognized.
-/// [`Sanitizer::line`](crate::text::Sanitizer::line) does both in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Line(String);
-
-impl Line {
-    pub(crate) fn into_string(self) -> String {
-        self.0
-    }
-}
-
-impl From<Line> for String {
-    fn from(line: Line) -> Self {
-        line.0
-    }
-}
-
-impl fmt::Display for Line {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
-/// The text on one line, without control characters, cut with an ellipsis at `max_chars` characters.
-pub(crate) fn one_line(text: &str, max_chars: usize) -> Line {
-    let mut line = String::new();
-    let mut chars = 0;
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
-        if chars > 0 {
-            line.push(' ');
-            chars += 1;
-        }
-        line.push_str(word);
-        chars += word.chars().count();
-        if chars > max_chars {
-            let mut cut: String = line.chars().take(max_chars.saturating_sub(1)).collect();
-            cut.truncate(cut.trim_end().len());
-            cut.push('…');
-            return Line(cut);
-        }
-    }
-    Line(line)
 }
 
 /// The messages of an error and of its sources, joined by `: `.
@@ -182,23 +125,6 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_line_never_exceeds_its_limit_and_never_breaks_a_line() {
-        for (label, text, max, expected) in [
-            ("fits", "find code", 9, "find code"),
-            ("one too many", "find codes", 9, "find cod…"),
-            ("no blank before the ellipsis", "find codes", 6, "find…"),
-            ("line breaks and tabs", "find\n\t code", 20, "find code"),
-            ("escape sequences lose their escape", "a\u{1b}[31mb", 20, "a [31mb"),
-            ("whole characters", "äöüäöü", 4, "äöü…"),
-            ("empty", " \n ", 4, ""),
-        ] {
-            let line = one_line(text, max).into_string();
-            assert_eq!(line, expected, "{label}");
-            assert!(line.chars().count() <= max, "{label}");
-        }
-    }
 
     #[test]
     fn a_diagnostic_reads_as_a_place_and_a_message() {

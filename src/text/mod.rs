@@ -13,7 +13,8 @@
 //! | Where is a text code? | `code` |
 //! | How is it marked where somebody else's words begin and end? | `fence` |
 //! | Which lines has a text lost and gained? | `diff` |
-//! | How does a message name a mistake, a value, its causes? | `diagnostic` |
+//! | How does a message name a mistake, its causes? | `diagnostic` |
+//! | How is a value quoted that somebody else has chosen, and put on one line? | `quote` |
 //! | How are durations, sizes and money written? | `figures` |
 //! | What do `{name}` and `*` stand for? | `template`, `pattern` |
 //! | How does an enum get its texts? | `text_enum` |
@@ -28,6 +29,7 @@ pub mod json;
 pub mod lines;
 mod pattern;
 mod position;
+mod quote;
 mod redact;
 mod sanitize;
 mod secrets;
@@ -37,7 +39,7 @@ mod truncate;
 
 pub use code::Fence;
 pub(crate) use code::Fences;
-pub(crate) use diagnostic::{Code, chain, nearest, one_line, quoted, suggestion};
+pub(crate) use diagnostic::{Code, chain, nearest, suggestion};
 pub use diagnostic::{Diagnostic, Severity};
 pub use diff::{ChangedLine, changed_lines};
 pub(crate) use fence::{FENCE_BYTES, fenced, fenced_as};
@@ -45,6 +47,7 @@ pub(crate) use head_tail::{HeadTail, Tail};
 pub(crate) use json::STRICT;
 pub(crate) use pattern::{covers, overlaps};
 pub(crate) use position::{LineIndex, Position, ceil_char_boundary, floor_char_boundary};
+pub(crate) use quote::{one_line, quoted, quoted_if_odd, quoted_path, quoted_paths, quoted_within};
 pub use redact::HomePaths;
 pub use sanitize::{
     Allowed, RedactedValues, Redaction, Sanitized, Sanitizer, SanitizerOptions, check_allowed, settled_length,

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | where does it begin | `root` |
 //! | which names in it are protected, and which run code later | `names` |
-//! | where are they, and which have changed | `scan` |
+//! | where are the protected ones | `scan` |
+//! | which files run code later, and which of them have changed | `watch` |
 //! | how does git read it without running what it names | `git`, `index` |
 //! | which of its files would hold git | `obstacle` |
 //! | who may write to it now | `writing` |
@@ -23,12 +24,13 @@ mod replace;
 mod root;
 mod scan;
 mod snapshot;
+mod watch;
 mod writing;
 
-pub(crate) use apply::is_flagged;
 pub use apply::{Applied, ApplyError, Difference, Discarded};
 pub(crate) use git::STALL;
 pub use git::{Git, GitError};
+pub(crate) use names::is_flagged;
 pub use obstacle::Obstacle;
 pub(crate) use obstacle::{Place, Reads, unless_blocked};
 pub(crate) use private::noted_trees;
@@ -38,4 +40,5 @@ pub(crate) use scan::{Found, PARTIAL, scan};
 pub use snapshot::{
     Apply, Change, ChangeKind, Left, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone,
 };
+pub(crate) use watch::{Mark, SearchLimits, WatchedFiles, mark_of};
 pub(crate) use writing::{HeldTree, Look, WRITES, WorkTree, WritersTurn};

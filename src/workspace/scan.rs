@@ -1,11 +1,12 @@
-//! Finds what is protected in a tree, and what runs code later, within bounds.
+//! Finds the protected paths of a tree, within bounds.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
-use super::names::{IN_REPOSITORY, INSTALLED, PROTECTED, RUNS_LATER};
+use super::names::role_of;
 use super::root::{REPOSITORY, elsewhere, is_bare};
+use crate::text::quoted_path;
 
 /// Entries that are looked at, those near the root first. A listing of so many takes a fraction of a second.
 const MAX_ENTRIES: usize = 200_000;
@@ -14,8 +15,6 @@ const MAX_PROTECTED: usize = 512;
 /// What is said of a tree that was not looked at as a whole.
 pub(crate) const PARTIAL: &str =
     "the tree is too large, or cannot be read, to find everything in it that should be protected";
-/// Files that are watched for changes.
-const MAX_WATCHED: usize = 4096;
 
 /// What lies in a tree.
 #[derive(Debug, Default)]
@@ -26,49 +25,34 @@ pub(crate) struct Found {
     pub links: Vec<PathBuf>,
     /// Whether something was not looked at, because the tree is too large or cannot be read.
     pub is_partial: bool,
-    /// What runs code later or is protected, relative to the root, and how to tell that it has changed.
-    watched: BTreeMap<PathBuf, Mark>,
 }
-
-/// Differs after every change of a file, and when another file takes its place. No program can set it back.
-type Mark = (u64, u64, i64, i64);
 
 impl Found {
     /// What of the tree is not protected as it should be.
     pub(crate) fn gaps(&self) -> Vec<String> {
         let links = self.links.iter().map(|link| {
-            format!("`{}` is a symbolic link: only what it leads to is protected", link.display())
+            let link = quoted_path(&link.to_string_lossy());
+            format!("{link} is a symbolic link: only what it leads to is protected")
         });
         self.is_partial.then(|| PARTIAL.to_owned()).into_iter().chain(links).collect()
     }
 
-    /// Forgets a directory in the tree: it may be written, and nobody looks at it afterwards.
+    /// Forgets a directory in the tree: the child may write in it.
     pub(crate) fn leave_out(&mut self, root: &Path, name: &str) {
         self.protected.retain(|path| *path != root.join(name));
-        self.watched.retain(|path, _| !path.starts_with(name));
-    }
-
-    /// The paths of what has appeared or changed since, relative to the root. What is gone runs nothing.
-    pub(crate) fn changes(&self, later: &Self) -> Vec<PathBuf> {
-        let is_new = |(path, mark): &(&PathBuf, &Mark)| self.watched.get(*path) != Some(mark);
-        later.watched.iter().filter(is_new).map(|(path, _)| path.clone()).collect()
     }
 }
 
 /// Looks for protected names at any depth, and for `more` paths, relative to the root, that are protected too. Follows no
 /// links. Blocks.
 pub(crate) fn scan(root: &Path, more: &[PathBuf]) -> Found {
-    let mut scan = Scan {
-        root,
-        found: Found::default(),
-        entries: 0,
-        waiting: VecDeque::from([(root.to_owned(), false)]),
-    };
+    let mut scan =
+        Scan { root, found: Found::default(), entries: 0, waiting: VecDeque::from([root.to_owned()]) };
     for path in more {
         scan.also(&root.join(path));
     }
-    while let Some((directory, is_installed)) = scan.waiting.pop_front() {
-        scan.directory(&directory, is_installed);
+    while let Some(directory) = scan.waiting.pop_front() {
+        scan.directory(&directory);
     }
     let Found { protected, .. } = &mut scan.found;
     protected.sort();
@@ -86,26 +70,21 @@ struct Scan<'a> {
     root: &'a Path,
     found: Found,
     entries: usize,
-    /// Directories that are still to be looked at, and whether they hold what is installed.
-    waiting: VecDeque<(PathBuf, bool)>,
+    /// The directories that were found and not yet listed.
+    waiting: VecDeque<PathBuf>,
 }
 
 impl Scan<'_> {
-    fn directory(&mut self, directory: &Path, is_installed: bool) {
+    fn directory(&mut self, directory: &Path) {
         if directory != self.root && is_bare(directory) {
-            self.found.protected.push(directory.to_owned());
-            return self.repository(directory);
+            return self.found.protected.push(directory.to_owned());
         }
         for entry in self.list(directory) {
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
-            let name = name.to_str().unwrap_or_default();
-            // Some file systems do not tell capitals from small letters.
-            if PROTECTED.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+            if role_of(&name).is_some_and(|role| role.is_protected) {
                 self.protected(&entry.path(), kind.is_symlink());
-            } else if !is_installed && runs_later(directory, name) {
-                self.watch_all(&entry.path());
             } else if kind.is_dir() {
-                self.waiting.push_back((entry.path(), is_installed || INSTALLED.contains(&name)));
+                self.waiting.push_back(entry.path());
             }
         }
     }
@@ -124,7 +103,6 @@ impl Scan<'_> {
     }
 
     fn protected(&mut self, path: &Path, is_link: bool) {
-        self.watch(path);
         if is_link {
             self.found.links.push(path.to_owned());
             self.found.protected.extend(path.canonicalize().ok().filter(|path| path != self.root));
@@ -133,9 +111,6 @@ impl Scan<'_> {
         }
         if path.file_name().is_some_and(|name| name == REPOSITORY) {
             self.found.protected.extend(elsewhere(path));
-            self.repository(path);
-        } else if path.is_dir() && !is_link {
-            self.watch_all(path);
         }
     }
 
@@ -143,59 +118,7 @@ impl Scan<'_> {
     fn also(&mut self, path: &Path) {
         let Ok(real) = path.canonicalize() else { return };
         if real.starts_with(self.root) && real != *self.root {
-            self.watch_all(&real);
             self.found.protected.push(real);
-        }
-    }
-
-    fn repository(&mut self, path: &Path) {
-        let mut waiting = vec![path.to_owned()];
-        while let Some(path) = waiting.pop() {
-            if !path.ends_with(REPOSITORY) && !path.join("HEAD").exists() {
-                // The name of a submodule may have slashes.
-                waiting.extend(self.directories(&path));
-                continue;
-            }
-            for name in IN_REPOSITORY {
-                self.watch_all(&path.join(name));
-            }
-            for name in ["modules", "worktrees"] {
-                waiting.extend(self.directories(&path.join(name)));
-            }
-        }
-    }
-
-    /// The directories in a directory, without links.
-    fn directories(&mut self, directory: &Path) -> Vec<PathBuf> {
-        if !fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir()) {
-            return Vec::new();
-        }
-        let is_directory = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-        self.list(directory).into_iter().filter(is_directory).map(|entry| entry.path()).collect()
-    }
-
-    /// Watches a file, or all files below a directory.
-    fn watch_all(&mut self, path: &Path) {
-        let mut waiting = vec![path.to_owned()];
-        while let Some(path) = waiting.pop() {
-            match fs::symlink_metadata(&path) {
-                Ok(found) if found.is_dir() => {
-                    waiting.extend(self.list(&path).iter().map(DirEntry::path));
-                }
-                Ok(_) => self.watch(&path),
-                Err(_) => {}
-            }
-            if self.found.watched.len() >= MAX_WATCHED {
-                return self.found.is_partial = true;
-            }
-        }
-    }
-
-    /// Watches one file, or that a directory stays the same one.
-    fn watch(&mut self, path: &Path) {
-        let Ok(found) = fs::symlink_metadata(path) else { return };
-        if let Ok(inner) = path.strip_prefix(self.root) {
-            self.found.watched.insert(inner.to_owned(), mark(&found));
         }
     }
 }
@@ -203,7 +126,7 @@ impl Scan<'_> {
 /// Whether a child could write in a directory that cannot be read, now or after a change of its mode. Not where another
 /// user's database lies, for example.
 #[cfg(unix)]
-fn could_be_opened(directory: &Path) -> bool {
+pub(super) fn could_be_opened(directory: &Path) -> bool {
     use rustix::fs::{Access, access};
     use std::os::unix::fs::MetadataExt as _;
     let is_ours = |found: fs::Metadata| found.uid() == rustix::process::geteuid().as_raw();
@@ -212,34 +135,8 @@ fn could_be_opened(directory: &Path) -> bool {
 }
 
 #[cfg(not(unix))]
-fn could_be_opened(directory: &Path) -> bool {
+pub(super) fn could_be_opened(directory: &Path) -> bool {
     directory.exists()
-}
-
-/// Compares names before paths: most entries are none of these.
-fn runs_later(directory: &Path, name: &str) -> bool {
-    RUNS_LATER.iter().any(|known| match known.rsplit_once('/') {
-        Some((above, last)) => {
-            last.eq_ignore_ascii_case(name)
-                && directory.file_name().is_some_and(|found| found.eq_ignore_ascii_case(above))
-        }
-        None => known.eq_ignore_ascii_case(name),
-    })
-}
-
-#[cfg(unix)]
-fn mark(found: &fs::Metadata) -> Mark {
-    use std::os::unix::fs::MetadataExt as _;
-    // What is in a directory is watched by itself.
-    let (changed, part) = if found.is_dir() { (0, 0) } else { (found.ctime(), found.ctime_nsec()) };
-    (found.dev(), found.ino(), changed, part)
-}
-
-#[cfg(not(unix))]
-fn mark(found: &fs::Metadata) -> Mark {
-    let modified = found.modified().ok().filter(|_| !found.is_dir());
-    let since = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
-    (0, found.len(), i64::try_from(since.as_secs()).unwrap_or(i64::MAX), i64::from(since.subsec_nanos()))
 }
 
 #[cfg(test)]
@@ -323,61 +220,6 @@ mod tests {
         let mode = rustix::fs::Mode::RUSR;
         rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).expect("a FIFO");
         assert_eq!(names(&root, &scan(&root, &[]).protected), ["sub/.mcp.json"]);
-    }
-
-    /// Each row: what is done, and what is said of it.
-    #[test]
-    fn what_runs_code_later_is_told_when_it_appears_or_changes() {
-        let table: &[(&str, &[&str])] = &[
-            (".pi/extensions/x.ts", &[".pi", ".pi/extensions/x.ts"]),
-            ("sub/.pi/settings.json", &["sub/.pi", "sub/.pi/settings.json"]),
-            (".git/hooks/pre-commit", &[".git/hooks/pre-commit"]),
-            (".git/config", &[".git/config"]),
-            (".git/index", &[]),
-            (".git/modules/a/b/config", &[".git/modules/a/b/config"]),
-            (".git/modules/hooks/c/index", &[]),
-            (".git/modules/hooks/c/hooks/post-checkout", &[".git/modules/hooks/c/hooks/post-checkout"]),
-            (".git/worktrees/w/config.worktree", &[".git/worktrees/w/config.worktree"]),
-            (".vscode/mcp.json", &[".vscode/mcp.json"]),
-            ("agents.md", &["agents.md"]),
-            (".GitHub/Workflows/ci.yml", &[".GitHub/Workflows/ci.yml"]),
-            ("new/.git/config", &["new/.git", "new/.git/config"]),
-            (".mcp.json", &[".mcp.json"]),
-            (".vscode/tasks.json", &[".vscode/tasks.json"]),
-            (".vscode/other.json", &[]),
-            ("deep/down/.envrc", &["deep/down/.envrc"]),
-            (".husky/pre-push", &[".husky/pre-push"]),
-            (".github/workflows/ci.yml", &[".github/workflows/ci.yml"]),
-            (".cargo/config.toml", &[".cargo/config.toml"]),
-            ("AGENTS.md", &["AGENTS.md"]),
-            ("node_modules/a/.npmrc", &[]),
-            ("node_modules/a/.pi/x", &["node_modules/a/.pi", "node_modules/a/.pi/x"]),
-            ("src/main.rs", &[]),
-        ];
-        for (path, expected) in table {
-            let (_root, root) = tree(&[
-                ".git/hooks/",
-                ".git/objects/",
-                ".git/modules/a/b/HEAD",
-                ".git/modules/hooks/c/HEAD",
-                ".git/worktrees/w/HEAD",
-                "src/lib.rs",
-            ]);
-            let before = scan(&root, &[]);
-            make(&root, path);
-            assert_eq!(names(&root, &before.changes(&scan(&root, &[]))), *expected, "{path}");
-        }
-    }
-
-    #[test]
-    fn a_file_that_is_written_again_has_changed_and_one_that_is_gone_has_not() {
-        let (_root, root) = tree(&[".envrc", ".mcp.json", ".pi/settings.json"]);
-        let before = scan(&root, &[]);
-        assert_eq!(before.changes(&scan(&root, &[])), Vec::<PathBuf>::new());
-        fs::write(root.join("new"), "text").expect("written");
-        fs::rename(root.join("new"), root.join(".envrc")).expect("moved");
-        fs::remove_file(root.join(".mcp.json")).expect("removed");
-        assert_eq!(names(&root, &before.changes(&scan(&root, &[]))), [".envrc"]);
     }
 
     /// Root can read everything, so nothing is missing then.

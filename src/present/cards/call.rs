@@ -1,10 +1,8 @@
 //! The card of a call. Collapsed it says how its run goes, or has a line for each of several tasks; expanded it shows all
 //! that is known of them.
 
-use std::collections::BTreeSet;
-
+use super::files::files;
 use super::state::{Call, Extent, Phase};
-use super::stored::EndedTask;
 use super::task_rows::TaskList;
 use super::tasks::{TaskView, clock, common_model};
 use super::work::{self, ANSWER_LINES, Failure, Room, failure_rows, figures, sum};
@@ -175,21 +173,12 @@ impl<'a> Card<'a> {
             let cut = self.error().filter(|error| error.code == Some(TRUNCATED));
             rows.extend(cut.map(|error| Row::text("warning", error.message)));
             if !self.all {
-                rows.extend(work::changes(&self.paths(|result| &result.changes), false));
-                rows.extend(work::flagged(&self.paths(|result| &result.flagged), false));
+                rows.extend(files(views.iter().filter_map(|view| view.result), false));
                 rows.extend(views.iter().filter_map(|view| work::next_step(view.result?)));
             }
         }
         rows.push(self.summary());
         rows
-    }
-
-    /// The files of any of the tasks, each once.
-    fn paths(&self, of: impl Fn(&EndedTask) -> &Option<Vec<String>>) -> Vec<&str> {
-        let results = self.list.views.iter().filter_map(|view| view.result);
-        let paths = results.flat_map(|result| of(result).iter().flatten()).map(String::as_str);
-        let mut seen = BTreeSet::new();
-        paths.filter(|path| seen.insert(*path)).collect()
     }
 
     /// Counts, clock and what all of them spent.

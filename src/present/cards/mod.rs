@@ -7,7 +7,7 @@
 //! |---|---|
 //! | Which card has a call? | `call_card`: [`CallCard`] |
 //! | What does the card of a call that runs agents remember, and when is it live? | `state` |
-//! | What does that card show? | `call`; of one task `work`, of several `task_rows`, over `tasks` |
+//! | What does that card show? | `call`; of one task `work`, of several `task_rows`, over `tasks`; of changed files `files` |
 //! | What does the message show that announces runs? | `announced` |
 //! | How is what a session keeps read back, and what is not ours? | `stored` |
 //! | What do the cards of the tools for background work show? | `session_tools` |
@@ -16,6 +16,7 @@
 mod announced;
 mod call;
 mod call_card;
+mod files;
 mod report;
 mod session_tools;
 mod state;
@@ -62,7 +63,7 @@ mod tests {
     use crate::present::Fit;
 
     /// The words of a drawing, a line for each row.
-    fn words(drawing: &Drawing) -> Vec<String> {
+    pub(super) fn words(drawing: &Drawing) -> Vec<String> {
         let text = |spans: &[Span]| spans.iter().map(|span| span.text.as_str()).collect::<String>();
         let line = |row: &Row| match &row.fit {
             Fit::Line { lead, cells, parts, .. } => {
@@ -134,8 +135,8 @@ mod tests {
     #[test]
     fn a_card_says_how_the_check_of_the_work_ended_whether_or_not_it_is_expanded() {
         for (outcome, passed, ended, expected) in [
-            ("failed", false, "exit code 3", "check npm test failed: exit code 3"),
-            ("completed", true, "exit code 0", "check npm test passed"),
+            ("failed", false, "exit code 3", "check `npm test` failed: exit code 3"),
+            ("completed", true, "exit code 0", "check `npm test` passed"),
         ] {
             let result = format!(
                 r#"{{"mode":"single","results":[{{"agent":"worker","task":"build","outcome":"{outcome}",

@@ -106,6 +106,7 @@ pub(super) struct EndedTask {
     pub check: Option<Check>,
     pub changes: Option<Vec<String>>,
     pub flagged: Option<Vec<String>>,
+    pub flagged_gap: Option<String>,
     pub isolation: Option<Isolation>,
     pub redacted: Option<Vec<RedactedByRule>>,
     pub diagnostics: Option<Vec<String>>,

@@ -1,12 +1,13 @@
 //! What a run does and what came of it: its calls and words, an answer or why there is none, changed files, places.
 
+use super::files::files;
 use super::stored::{CallFailure, Check, EndedTask, Isolation, Item, Spent, count};
 use crate::event::Usage;
 use crate::present::drawing::{
-    Drawing, Fit, INDENT, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, plain, remark, short_path,
+    Drawing, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, plain, remark, short_path,
 };
 use crate::present::usage_words;
-use crate::text::{figures, redacted_counts};
+use crate::text::{figures, quoted_if_odd, quoted_within, redacted_counts};
 
 pub(super) const ANSWER_LINES: u32 = 6;
 const ERROR_LINES: u32 = 6;
@@ -42,8 +43,7 @@ pub(super) fn ended(
         rows.extend(failure.map(|failure| Row::text("warning", failure.message)));
     }
     rows.extend(result.check.as_ref().map(check));
-    rows.extend(changes(result.changes.as_deref().unwrap_or_default(), all));
-    rows.extend(flagged(result.flagged.as_deref().unwrap_or_default(), all));
+    rows.extend(files([result], all));
     rows.extend(next_step(result));
     rows.push(Row::parts(figures(&result.usage.usage(), result.model.as_deref())));
     if all || result.outcome == "interrupted" {
@@ -91,36 +91,9 @@ pub(super) fn failure_rows(failure: Failure, result: Option<&EndedTask>, output:
 /// How the check of the work ended.
 fn check(check: &Check) -> Row {
     let (color, state) = if check.passed { ("success", "passed") } else { ("error", "failed") };
-    let command = Span::new("muted", format!("check {} ", folded(&check.command)));
+    let command = Span::new("muted", format!("check {} ", quoted_within(&check.command, PREVIEW_CHARS)));
     let ended = if check.passed { String::new() } else { format!(": {}", folded(&check.ended)) };
     Row::line([command, Span::new(color, format!("{state}{ended}"))])
-}
-
-/// The files that a run has changed: on one line as many as fit, or each on its own.
-pub(super) fn changes<S: AsRef<str>>(paths: &[S], all: bool) -> Drawing {
-    if paths.is_empty() {
-        return Drawing::new();
-    }
-    let paths: Vec<String> = paths.iter().map(|path| folded(path.as_ref())).collect();
-    if !all {
-        return vec![Fit::Paths { lead: vec![Span::new("muted", "changed ")], paths }.into()];
-    }
-    let each = paths.iter().map(|path| Row::line([Span::path("accent", path)]).indented(INDENT));
-    [Row::line([Span::new("muted", "changed")])].into_iter().chain(each).collect()
-}
-
-/// The changed files that a person should look at first.
-pub(super) fn flagged<S: AsRef<str>>(paths: &[S], all: bool) -> Drawing {
-    if paths.is_empty() {
-        return Drawing::new();
-    }
-    let lead = vec![Span::new("warning", "look at first ")];
-    let paths: Vec<String> = paths.iter().map(|path| folded(path.as_ref())).collect();
-    if !all {
-        return vec![Fit::Paths { lead, paths }.into()];
-    }
-    let each = paths.iter().map(|path| Row::line([Span::path("warning", path)]).indented(INDENT));
-    [Row::line(lead)].into_iter().chain(each).collect()
 }
 
 /// Where the changes of a run are, and the command that takes them over or back.
@@ -128,7 +101,7 @@ pub(super) fn next_step(result: &EndedTask) -> Option<Row> {
     let id = result.run_id.as_deref().map(folded).filter(|id| !id.is_empty())?;
     let (place, deed) = match &result.isolation {
         Some(Isolation { branch }) => {
-            let branch = folded(branch.as_deref()?);
+            let branch = quoted_if_odd(branch.as_deref()?);
             (format!("on branch {branch}, not in your files: "), "apply")
         }
         None if result.changes.as_ref().is_some_and(|changes| !changes.is_empty()) => {
@@ -143,7 +116,7 @@ pub(super) fn next_step(result: &EndedTask) -> Option<Row> {
 /// Turns, tokens, cost and model, each only when there is something to say.
 pub(super) fn figures(usage: &Usage, model: Option<&str>) -> Vec<Span> {
     let words = usage_words(usage);
-    let model = model.map(folded).filter(|model| !model.is_empty());
+    let model = model.filter(|model| !model.is_empty()).map(|model| quoted_if_odd(model).into_owned());
     let texts = [words.turns, words.tokens, words.cost, model];
     texts.into_iter().flatten().map(|text| Span::new("dim", text)).collect()
 }

@@ -8,7 +8,7 @@ use crate::agent::canonical;
 use crate::config::Config;
 use crate::files::layout;
 use crate::run::context::HostContext;
-use crate::workspace::{Found, REPOSITORY, is_bare, root_of, scan};
+use crate::workspace::{Found, REPOSITORY, SearchLimits, WatchedFiles, is_bare, root_of, scan};
 
 /// Where all programs put temporary files, also those of other users.
 const TEMPORARIES: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -78,13 +78,18 @@ impl WriteScope {
         Ok((Self { root, also, agents, is_private: false }, notices))
     }
 
-    /// What in the tree is protected, and what runs code later. Blocks.
+    /// Finds the protected paths of the tree. Blocks.
     pub(crate) fn look(&self) -> Found {
         let mut found = scan(&self.root, &self.agents);
         if self.is_private {
             found.leave_out(&self.root, REPOSITORY);
         }
         found
+    }
+
+    /// Finds the files of the tree that run code later or tell agents what to do. Blocks.
+    pub(crate) fn watched_files(&self, limits: SearchLimits) -> WatchedFiles {
+        WatchedFiles::find(&self.root, &self.agents, limits)
     }
 
     /// The same for a run in a private tree.

@@ -1,5 +1,6 @@
 //! Collects the results of a run after its last child: changed files, snapshot, branch. An aborted run does not wait long.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::time::sleep;
@@ -8,7 +9,7 @@ use super::active_run::ActiveRun;
 use crate::run::blocking::spawn_task;
 use crate::run::isolation::{Isolated, TakenOver};
 use crate::run::outcome::changes::{Changed, WorkTree};
-use crate::run::outcome::flagged::Watched;
+use crate::run::outcome::flagged::{Flagged, TIME_AFTER, Watched};
 use crate::run::outcome::git::NoAnswer;
 use crate::run::snapshots::{Before, TreeAtEnd};
 
@@ -50,10 +51,12 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// The files that the run has changed and that a person should look at.
-    pub(super) async fn flagged_since(&self, watched: Option<Watched>) -> Vec<String> {
-        let Some(watched) = watched else { return Vec::new() };
-        self.unless_awaited(LOOK_AFTER_ABORT, watched.changes()).await.unwrap_or_default()
+    /// Returns the files that the run has changed and that a person should look at. `changed` are known changes.
+    pub(super) async fn flagged_since(&self, watched: Option<Watched>, changed: &[PathBuf]) -> Flagged {
+        let Some(watched) = watched else { return Flagged::default() };
+        let time = if self.cancel.reason().is_some() { LOOK_AFTER_ABORT } else { TIME_AFTER };
+        let found = self.unless_awaited(2 * LOOK_AFTER_ABORT, Box::pin(watched.changes(changed, time))).await;
+        found.unwrap_or_else(|| Flagged::unknown(2 * LOOK_AFTER_ABORT))
     }
 
     /// Compares the tree with its snapshot. This continues in the background if the caller does not wait for it.

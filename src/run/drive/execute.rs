@@ -36,6 +36,10 @@ use crate::workspace::root_of;
 /// The longest pause that a run makes at a provider's request, while it keeps its permit. If the provider asks for
 /// more, the run ends and the caller decides.
 const LONGEST_HOLD: Duration = Duration::from_secs(60);
+/// The notice of a run whose changed files are not known.
+const UNLISTED: &str =
+    "the files that it changed are not listed: git failed, took too long, or found too many";
+
 /// All spending without a session shares one account.
 const NO_SESSION: &str = "";
 
@@ -164,13 +168,15 @@ impl ActiveRun<'_> {
                     Err(reason) => report.cancel(reason, self.started.elapsed()),
                 }
             }
+            let is_listed = before.is_some();
             let (changed, tree) = tokio::join!(self.changes_since(before), self.tree_since(snapshot));
-            let changed = changed.unwrap_or_else(|notice| {
-                self.admitted.builder.diagnostics.push(notice);
-                None
-            });
+            let (changed, unlisted) = match changed {
+                Ok(changed) => (changed, UNLISTED.to_owned()),
+                Err(notice) => (None, notice),
+            };
             let is_committed = changed.as_ref().is_some_and(|changed| changed.is_committed);
-            report.changes = changed.map(|changed| changed.paths);
+            let (changed, existing) = changed.map(|changed| (changed.paths, changed.existing)).unzip();
+            report.changes = changed;
             if let Some(isolated) = self.isolated.take() {
                 let TakenOver { report: left, changes, notices } = self.take_over(isolated).await;
                 self.admitted.builder.diagnostics.extend(notices);
@@ -178,13 +184,16 @@ impl ActiveRun<'_> {
                 report.flagged = of_branch(&changes.unwrap_or_default());
                 report.isolation = Some(left);
             } else {
-                report.flagged = self.flagged_since(watched).await;
+                report.flagged = self.flagged_since(watched, &existing.unwrap_or_default()).await;
             }
             match tree {
                 // What was only written again, with the same content, is no change that anybody could look at or undo.
                 TreeAtEnd::Same if !is_committed => report.changes = Some(Vec::new()),
                 TreeAtEnd::Same | TreeAtEnd::Other => {}
                 TreeAtEnd::Unknown(notice) => self.admitted.builder.diagnostics.extend(notice),
+            }
+            if is_listed && report.changes.is_none() {
+                self.admitted.builder.diagnostics.push(unlisted);
             }
             let recorded = self.recorder.as_ref().and_then(|recorder| recorder.notice());
             self.admitted.builder.diagnostics.extend(recorded);

@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use super::git::{Git, NoAnswer};
 use crate::process::{Guardian, resolve_program, search_path};
-use crate::workspace::Change;
+use crate::workspace::{Change, Mark, mark_of};
 
 /// `--no-renames` avoids the second path of a rename; `-z` keeps names unquoted.
 const STATUS: [&str; 6] =
     ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"];
 /// The most changed files that a result lists.
-pub(in crate::run) const MAX_CHANGES: usize = 200;
+pub(crate) const MAX_CHANGES: usize = 200;
 
 /// The paths that a result lists, and how many more there are.
 pub(in crate::run) fn listed(paths: impl IntoIterator<Item = String>, most: usize) -> Vec<String> {
@@ -41,6 +40,8 @@ pub(in crate::run) struct WorkTree {
 pub(in crate::run) struct Changed {
     /// Relative to the work tree's root, sorted. A file that was written counts, whatever it holds now.
     pub(in crate::run) paths: Vec<String>,
+    /// The whole paths of all files that it has changed and that still exist.
+    pub(in crate::run) existing: Vec<PathBuf>,
     /// Whether the tree is at another commit now.
     pub(in crate::run) is_committed: bool,
 }
@@ -49,8 +50,7 @@ pub(in crate::run) struct Changed {
 #[derive(PartialEq, Eq)]
 struct Fingerprint {
     status: String,
-    modified: Option<SystemTime>,
-    length: Option<u64>,
+    mark: Option<Mark>,
 }
 
 impl WorkTree {
@@ -101,12 +101,9 @@ impl WorkTree {
         }
         paths.sort_unstable();
         paths.dedup();
-        let more = paths.len().saturating_sub(MAX_CHANGES);
-        paths.truncate(MAX_CHANGES);
-        if more > 0 {
-            paths.push(format!("and {more} more"));
-        }
-        Ok(Changed { paths, is_committed })
+        let existing = paths.iter().map(|path| after.git.cwd.join(path));
+        let existing = existing.filter(|path| std::fs::symlink_metadata(path).is_ok()).collect();
+        Ok(Changed { paths: listed(paths, MAX_CHANGES), existing, is_committed })
     }
 
     /// The name of the tree without files, which depends on how the repository hashes.
@@ -123,11 +120,7 @@ impl WorkTree {
 
     fn fingerprint(&self, status: &str, path: &str) -> Fingerprint {
         let metadata = std::fs::symlink_metadata(self.git.cwd.join(path)).ok();
-        Fingerprint {
-            status: status.to_owned(),
-            modified: metadata.as_ref().and_then(|metadata| metadata.modified().ok()),
-            length: metadata.map(|metadata| metadata.len()),
-        }
+        Fingerprint { status: status.to_owned(), mark: metadata.as_ref().map(mark_of) }
     }
 }
 

@@ -1,39 +1,98 @@
-//! Finds what a run leaves behind that runs code later, or tells other agents what to do.
+//! Finds the files that a run leaves behind and that run code later, or tell other agents what to do.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
 
 use super::changes::{listed, paths_of};
 use crate::run::admit::scope::WriteScope;
 use crate::run::blocking::blocking;
-use crate::workspace::{Change, Found, is_flagged};
+use crate::workspace::{Change, SearchLimits, WatchedFiles, is_flagged};
 
 /// The most that a result lists.
-const MAX_FLAGGED: usize = 50;
+pub(crate) const MAX_FLAGGED: usize = 50;
+
+/// The time for the search before a run, which waits for it. What is missing then counts as changed at the end.
+const TIME_BEFORE: Duration = Duration::from_secs(5);
+/// The time for the search after a run. Millions of files take seconds.
+pub(in crate::run) const TIME_AFTER: Duration = Duration::from_secs(10);
+/// The entries that a search may see: more than the time is enough for.
+const MAX_ENTRIES: usize = 20_000_000;
+/// How much longer a search may take whose file system does not answer.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The changed files that a person should look at first.
+#[derive(Debug, Default)]
+pub(in crate::run) struct Flagged {
+    /// Relative to the tree's root, with their number where that is more than a result lists.
+    pub paths: Vec<String>,
+    /// Why there may be more of them.
+    pub gap: Option<String>,
+}
+
+impl Flagged {
+    /// The outcome of a search that was not finished within `time`.
+    pub(in crate::run) fn unknown(time: Duration) -> Self {
+        Self { paths: Vec::new(), gap: WatchedFiles::unknown(time).gap(None) }
+    }
+}
 
 /// The tree of a run at its start, as far as a person has to look at changes in it.
 pub(in crate::run) struct Watched {
     scope: WriteScope,
-    before: Found,
+    before: Arc<WatchedFiles>,
+    gaps: Vec<String>,
 }
 
 impl Watched {
-    /// Looks at the tree of a run.
+    /// Searches the tree of a run at its start.
     pub(in crate::run) async fn look(scope: WriteScope) -> Self {
-        blocking(move || Self { before: scope.look(), scope }).await
+        let protection = scope.clone();
+        let mut gaps = blocking(move || protection.look().gaps()).await;
+        let before = search(scope.clone(), TIME_BEFORE).await;
+        gaps.extend(before.gap(None).map(|why| {
+            format!(
+                "the search for files that run code later was not complete when the run began ({why}): what it has missed \
+                 counts as changed"
+            )
+        }));
+        Self { scope, before: Arc::new(before), gaps }
     }
 
-    /// What is not protected although it should be.
+    /// What is not protected although it should be, and what is not known of the tree.
     pub(in crate::run) fn gaps(&self) -> Vec<String> {
-        self.before.gaps()
+        self.gaps.clone()
     }
 
-    /// What has appeared or changed since, relative to the tree's root. Needs no git, and sees what git ignores.
-    pub(in crate::run) async fn changes(self) -> Vec<String> {
-        let paths = blocking(move || self.before.changes(&self.scope.look())).await;
-        listed(paths.iter().map(|path| path.to_string_lossy().into_owned()), MAX_FLAGGED)
+    /// Returns the files that have appeared or changed since, those that git ignores included. `known` are changed files, with
+    /// their whole paths: they are found even where the search within `time` is not complete.
+    pub(in crate::run) async fn changes(self, known: &[PathBuf], time: Duration) -> Flagged {
+        let Self { scope, before, .. } = self;
+        let inner = |path: &PathBuf| path.strip_prefix(&scope.root).map(Path::to_path_buf).ok();
+        let known: BTreeSet<PathBuf> =
+            known.iter().filter_map(inner).filter(|path| is_flagged(path)).collect();
+        let later = search(scope, time).await;
+        let find = move || {
+            let mut paths = before.changes(&later);
+            paths.extend(known);
+            let shown = listed(paths.iter().map(|path| path.to_string_lossy().into_owned()), MAX_FLAGGED);
+            Flagged { paths: shown, gap: later.gap(Some(&before)) }
+        };
+        blocking(find).await
     }
 }
 
-/// The same of what a run in a private tree has changed: it is on a branch, and the tree is gone.
-pub(in crate::run) fn of_branch(changes: &[Change]) -> Vec<String> {
+async fn search(scope: WriteScope, time: Duration) -> WatchedFiles {
+    let limits = SearchLimits { time, entries: MAX_ENTRIES };
+    let found = timeout(time + PATIENCE, blocking(move || scope.watched_files(limits))).await;
+    found.unwrap_or_else(|_| WatchedFiles::unknown(time))
+}
+
+/// Returns the same of a run in a private tree. All that leaves that tree is in its changes: ignored files do not.
+pub(in crate::run) fn of_branch(changes: &[Change]) -> Flagged {
     let flagged: Vec<Change> = changes.iter().filter(|change| is_flagged(&change.path)).cloned().collect();
-    listed(paths_of(&flagged), MAX_FLAGGED)
+    Flagged { paths: listed(paths_of(&flagged), MAX_FLAGGED), gap: None }
 }

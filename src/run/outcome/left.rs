@@ -1,11 +1,18 @@
 //! What a run leaves beside its answer, in words: the outcome of its check, the files it changed, a branch. They are ours and no
 //! child's, whatever the run has said.
 
+use super::changes::MAX_CHANGES;
+use super::flagged::MAX_FLAGGED;
 use crate::run::result::{CheckReport, IsolationReport, SingleResult};
 use crate::text::figures::counted;
+use crate::text::{quoted_path, quoted_paths};
 
 /// Said before the paths of what should be looked at.
 const FLAGGED: &str = "Look at these first, they run code later or tell agents what to do: ";
+
+/// The words around the reason why the search for these files was not complete.
+const INCOMPLETE: &str = "Not all files were checked for code that runs later: ";
+const CHECK_YOURSELF: &str = "Check the rest yourself, including the files that git ignores.";
 
 /// What became of the work of a run. Empty when it has neither a check nor changes. The texts of the result are sanitized.
 pub(crate) fn left_words(single: &SingleResult) -> String {
@@ -16,39 +23,54 @@ pub(crate) fn left_words(single: &SingleResult) -> String {
 /// The same without the check: what is in the tree now, or waits on a branch.
 pub(crate) fn files_words(single: &SingleResult) -> Option<String> {
     let changes = single.changes.as_deref().filter(|changes| !changes.is_empty());
-    let listed = changes.map(|changes| format!("Files changed: {}", changes.join(", ")));
+    let changed = changes.map(|changes| format!("Files changed: {}", listed(changes, MAX_CHANGES)));
     let left = single.isolation.as_ref().map(tree_words);
-    let flagged = (!single.flagged.is_empty()).then(|| format!("{FLAGGED}{}", single.flagged.join(", ")));
-    let parts: Vec<_> = [listed, left, flagged].into_iter().flatten().collect();
+    let flagged = &single.flagged;
+    let flagged = (!flagged.is_empty()).then(|| format!("{FLAGGED}{}", listed(flagged, MAX_FLAGGED)));
+    let gap = single.flagged_gap.as_deref().map(|why| format!("{INCOMPLETE}{why}. {CHECK_YOURSELF}"));
+    let parts: Vec<_> = [changed, left, flagged, gap].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// Quotes the paths that a result lists. The entry after the first `most` is ours: the number of the others.
+fn listed(paths: &[String], most: usize) -> String {
+    let (paths, more) = paths.split_at(paths.len().min(most));
+    let quoted = quoted_paths(paths);
+    match more.first() {
+        Some(more) => format!("{quoted}, {more}"),
+        None => quoted,
+    }
 }
 
 /// Whether a run has left something that somebody has to know of, even when its child says that there is nothing to tell.
 pub(crate) fn has_to_be_told(single: &SingleResult) -> bool {
     let waits = single.isolation.as_ref().is_some_and(|left| left.branch.is_some() || left.kept.is_some());
-    waits || !single.flagged.is_empty()
+    waits || !single.flagged.is_empty() || single.flagged_gap.is_some()
 }
 
 /// What the caller is told of what an isolated run has left: nothing of it is in the caller's tree.
 fn tree_words(left: &IsolationReport) -> String {
     let mut words = match (&left.branch, &left.patch) {
         (Some(branch), patch) => {
-            let patch =
-                patch.as_ref().map_or_else(String::new, |patch| format!(", and as a patch in {patch}"));
+            let patch = patch
+                .as_ref()
+                .map_or_else(String::new, |patch| format!(", and as a patch in {}", quoted_path(patch)));
             // `subagent/ID`, and `subagent/ID-2` where that was taken.
             let id = branch.rsplit('/').next().and_then(|name| name.split('-').next()).unwrap_or_default();
             format!(
                 "[It worked in a private tree: nothing of this is in your tree yet. Its changes ({}, +{} -{}) are on \
-                 the branch {branch}{patch}. The user takes them over with `/subagents apply {id}`.]",
+                 the branch {}{patch}. The user takes them over with `/subagents apply {id}`.]",
                 counted(left.files, "file"),
                 left.insertions,
-                left.deletions
+                left.deletions,
+                quoted_path(branch)
             )
         }
         (None, _) if left.kept.is_none() => "[It worked in a private tree and changed nothing.]".to_owned(),
         (None, _) => "[It worked in a private tree: nothing of this is in your tree.]".to_owned(),
     };
     if let Some(kept) = &left.kept {
+        let kept = quoted_path(kept);
         let kept = format!("\n[Not everything could be taken over, so its tree was kept: {kept}]");
         words.push_str(&kept);
     }

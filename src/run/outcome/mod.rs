@@ -21,7 +21,7 @@ pub(crate) mod announcement;
 pub(crate) mod changes;
 pub(in crate::run) mod checked;
 pub(crate) mod clean;
-pub(in crate::run) mod flagged;
+pub(crate) mod flagged;
 pub(in crate::run) mod git;
 pub(crate) mod left;
 pub(crate) mod report;

@@ -36,6 +36,8 @@ const LOCK_AFTER_ABORT: Duration = Duration::from_secs(1);
 const FIELD: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
 /// Characters of a changed file's name in `details`.
 const PATH_CHARS: usize = 300;
+/// Characters of a reason that names at most three files.
+const GAP_CHARS: usize = 4 * PATH_CHARS;
 /// Characters of a value that a child reports, such as its model.
 const VALUE_CHARS: usize = 300;
 /// The limit for `output` in `details`; `content` has its own, configured limit.
@@ -158,7 +160,8 @@ impl ResultBuilder {
         single.stop_reason = collected.stop_reason.map(|reason| self.value(reason.as_str()));
         single.announcement = announcement.map(|announcement| self.announcement(announcement));
         single.changes = changes.map(|paths| paths.iter().map(|path| self.path(path)).collect());
-        single.flagged = flagged.iter().map(|path| self.path(path)).collect();
+        single.flagged = flagged.paths.iter().map(|path| self.path(path)).collect();
+        single.flagged_gap = flagged.gap.map(|why| self.gap(&why));
         single.isolation = isolation.map(|left| self.left(left));
 
         let tried: Vec<&str> =
@@ -204,7 +207,7 @@ impl ResultBuilder {
         }
         let shown = |paths: Vec<String>| paths.iter().map(|path| self.path(path)).collect();
         single.changes = changes.as_ref().map(|changes| shown(listed(paths_of(changes), MAX_CHANGES)));
-        single.flagged = shown(of_branch(&changes.unwrap_or_default()));
+        single.flagged = shown(of_branch(&changes.unwrap_or_default()).paths);
         single.isolation = Some(self.left(report));
         single.remarks = left_words(single);
         result.text = format!("{}{PARAGRAPH}{}", result.text, single.remarks);
@@ -290,6 +293,7 @@ impl ResultBuilder {
             check: None,
             changes: None,
             flagged: Vec::new(),
+            flagged_gap: None,
             isolation: None,
             redacted: Vec::new(),
             diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),
@@ -307,6 +311,11 @@ impl ResultBuilder {
     /// A value that a child reports, on one line: lines of its own could pass for others.
     fn value(&self, text: &str) -> String {
         self.sanitizer.line(text, VALUE_CHARS).into_string()
+    }
+
+    /// Sanitizes the reason why a search was not complete. It may name files.
+    fn gap(&self, why: &str) -> String {
+        self.sanitizer.line(why, GAP_CHARS).into_string()
     }
 
     /// A file's name on one line. git allows any character in it.

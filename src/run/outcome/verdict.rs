@@ -3,6 +3,7 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use super::flagged::Flagged;
 use crate::agent::SUBMIT;
 use crate::event::{Collected, MAX_SUBMITTED, StopReason, Submitted, provider_message};
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
@@ -77,8 +78,8 @@ pub(in crate::run) struct RunReport {
     pub duration: Duration,
     /// The files that the run changed.
     pub changes: Option<Vec<String>>,
-    /// Those that run code later, or tell agents what to do.
-    pub flagged: Vec<String>,
+    /// The files that run code later, or tell agents what to do.
+    pub flagged: Flagged,
     /// What an isolated run has left.
     pub isolation: Option<IsolationReport>,
 }
@@ -91,7 +92,7 @@ impl RunReport {
             last,
             duration,
             changes: None,
-            flagged: Vec::new(),
+            flagged: Flagged::default(),
             isolation: None,
         }
     }

@@ -8,7 +8,7 @@
 //! | Question | File |
 //! |---|---|
 //! | what has a run left, and what was taken over of it | `record` |
-//! | which of it needs an explicit yes | `flagged` |
+//! | which of it leads out of the tree or into a repository | `flagged` |
 //! | what becomes of a file that both have changed | `merge` |
 //! | apply it, in which order | `take` |
 //! | go back to what was before | `abort` |
@@ -25,5 +25,4 @@ mod take;
 
 pub use discard::{Difference, Discarded};
 pub use error::ApplyError;
-pub(crate) use flagged::is_flagged;
 pub use record::Applied;

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::error::{ApplyError, named};
-use super::flagged::{is_flagged, is_unsafe, leads_out};
+use super::flagged::{is_unsafe, leads_out};
 use super::merge::{Choice, Merged, choice};
 use super::record::Applied;
 use crate::files::{FileError, private};
 use crate::text::figures::epoch_ms;
+use crate::workspace::names::is_flagged;
 use crate::workspace::replace::{Failure, LINK, OnFailure, Step, WriteError, permissions, write_all};
 use crate::workspace::root::REPOSITORY;
 use crate::workspace::snapshot::{

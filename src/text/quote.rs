@@ -1,0 +1,162 @@
+//! Quotes values that somebody else has chosen, so that none of them reads as a part of our sentences, and puts texts on
+//! one line.
+//!
+//! A quoted value stands in backticks on one line. It has no backtick, no control character and no invisible character, so
+//! it cannot end its quotes, begin a line, or turn one around.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::sanitize::without_controls;
+
+/// Characters of a value in a message.
+const VALUE_CHARS: usize = 60;
+/// Characters of a path in a message. Results cut paths at the same length.
+const PATH_CHARS: usize = 300;
+/// The text for a backtick in a value.
+const BACKTICK: &str = "\\u{60}";
+/// Signs that are frequent in names of files and do not separate words.
+const SIGNS: &str = "._-/\\@+~=#%^()[]{}$&!*?<>|:";
+
+/// Quotes a value of any kind.
+pub(crate) fn quoted(value: &str) -> String {
+    quoted_within(value, VALUE_CHARS)
+}
+
+/// Quotes the name of a file.
+pub(crate) fn quoted_path(path: &str) -> String {
+    quoted_within(path, PATH_CHARS)
+}
+
+/// Quotes at most `max_chars` characters of a value. An ellipsis stands for the rest.
+pub(crate) fn quoted_within(value: &str, max_chars: usize) -> String {
+    format!("`{}`", unquoted(value, max_chars))
+}
+
+/// Quotes the names of files for a sentence, separated by commas.
+pub(crate) fn quoted_paths<S: AsRef<str>>(paths: impl IntoIterator<Item = S>) -> String {
+    let quoted = paths.into_iter().map(|path| quoted_path(path.as_ref()));
+    quoted.collect::<Vec<_>>().join(", ")
+}
+
+/// Quotes a name that could be more than one word of a list. Letters, digits and usual signs stay as they are: where they
+/// stand has a color or a column of its own.
+pub(crate) fn quoted_if_odd(name: &str) -> Cow<'_, str> {
+    let is_usual = |letter: char| letter.is_alphanumeric() || SIGNS.contains(letter);
+    let is_plain = name.chars().all(is_usual) && !name.starts_with('+') && without_controls(name) == name;
+    if is_plain && !name.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(quoted_path(name)) }
+}
+
+/// The inside of the quotes.
+fn unquoted(value: &str, max_chars: usize) -> String {
+    // One line first: what stands between the characters of a control sequence stays.
+    let line = one_line(value, usize::MAX).into_string();
+    let line = without_controls(&line).replace('`', BACKTICK);
+    one_line(&line, max_chars).into_string()
+}
+
+/// A text on one line, which may have been cut.
+///
+/// It is no `str`, so that nobody sanitizes it: half a secret is not recognized.
+/// [`Sanitizer::line`](crate::text::Sanitizer::line) does both in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line(String);
+
+impl Line {
+    pub(crate) fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl From<Line> for String {
+    fn from(line: Line) -> Self {
+        line.0
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// The text on one line, without control characters, cut with an ellipsis at `max_chars` characters.
+pub(crate) fn one_line(text: &str, max_chars: usize) -> Line {
+    let mut line = String::new();
+    let mut chars = 0;
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if chars > 0 {
+            line.push(' ');
+            chars += 1;
+        }
+        line.push_str(word);
+        chars += word.chars().count();
+        if chars > max_chars {
+            let mut cut: String = line.chars().take(max_chars.saturating_sub(1)).collect();
+            cut.truncate(cut.trim_end().len());
+            cut.push('…');
+            return Line(cut);
+        }
+    }
+    Line(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_never_exceeds_its_limit_and_never_breaks_a_line() {
+        for (label, text, max, expected) in [
+            ("fits", "find code", 9, "find code"),
+            ("one too many", "find codes", 9, "find cod…"),
+            ("no blank before the ellipsis", "find codes", 6, "find…"),
+            ("line breaks and tabs", "find\n\t code", 20, "find code"),
+            ("escape sequences lose their escape", "a\u{1b}[31mb", 20, "a [31mb"),
+            ("whole characters", "äöüäöü", 4, "äöü…"),
+            ("empty", " \n ", 4, ""),
+        ] {
+            let line = one_line(text, max).into_string();
+            assert_eq!(line, expected, "{label}");
+            assert!(line.chars().count() <= max, "{label}");
+        }
+    }
+
+    /// Each row: a value, and its quoted form.
+    #[test]
+    fn a_quoted_value_cannot_end_its_quotes_or_its_line() {
+        for (value, expected) in [
+            ("src/main.rs", "`src/main.rs`"),
+            ("g, h, all tests passed", "`g, h, all tests passed`"),
+            ("a` and `b", "`a\\u{60} and \\u{60}b`"),
+            ("n\n+++ b/forged\r\n\u{2028}x", "`n +++ b/forged x`"),
+            ("a\u{202e}b\u{200b}\u{1b}[31m", "`ab [31m`"),
+            ("\"x\" 'y'", "`\"x\" 'y'`"),
+            ("", "``"),
+        ] {
+            assert_eq!(quoted_path(value), expected);
+        }
+        assert_eq!(quoted_paths(["a", "b c"]), "`a`, `b c`");
+    }
+
+    #[test]
+    fn a_quoted_value_never_exceeds_its_limit() {
+        for value in ["`", "é", "a b", "\u{202e}x\n"] {
+            let quoted = quoted_within(&value.repeat(200), 20);
+            assert!(quoted.chars().count() <= 22 && quoted.ends_with("…`"), "{quoted}");
+            assert_eq!(quoted.matches('`').count(), 2, "{quoted}");
+        }
+    }
+
+    #[test]
+    fn a_usual_name_needs_no_quotes_and_an_odd_one_gets_them() {
+        for name in ["src/main.rs", "app/(group)/[id]/page.tsx", "größe.txt", "C:\\a", ".envrc", "日本語"]
+        {
+            assert_eq!(quoted_if_odd(name), name);
+        }
+        for name in ["g, h", "a b", "+3", "a`", "a\"b", "x;y", "…/x", "a\u{3164}b", "a，b", "\u{2800}", ""]
+        {
+            assert_eq!(quoted_if_odd(name), quoted_path(name), "{name}");
+        }
+    }
+}

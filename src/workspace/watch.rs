@@ -1,0 +1,414 @@
+//! Finds the files of a tree that run code later or tell agents what to do, and the ones that have changed.
+//!
+//! Names are compared, contents are not read. The search visits every directory, small ones first: a child that fills a
+//! directory with files does not keep the search from the others. If a limit ends the search, or a directory cannot be
+//! read, [`WatchedFiles::gap`] says so.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ffi::OsStr;
+use std::fs::{self, DirEntry, FileType, ReadDir};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::names::{HEAD, IN_REPOSITORY, folded, is_installed, role_of};
+use super::root::{REPOSITORY, elsewhere};
+use super::scan::could_be_opened;
+use crate::text::figures::{bytes, counted, duration};
+use crate::text::quoted_path;
+
+/// Entries of a directory that are read before other directories have their turn.
+const SLICE: usize = 4_096;
+/// Directories that are read in part at a time: each is an open file.
+const MAX_OPEN: usize = 64;
+/// Bytes for the paths that are remembered. A child can make millions of long ones.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+/// Bytes that a path costs beside its own.
+const PATH_COST: u64 = 128;
+/// Entries between two looks at the clock.
+const CLOCK: usize = 512;
+/// The most unreadable directories that are named.
+const MAX_NAMED: usize = 3;
+
+/// When a search ends at the latest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SearchLimits {
+    /// The time that it may take. A million entries take about a second if the kernel knows them.
+    pub time: Duration,
+    /// The entries that it may see.
+    pub entries: usize,
+}
+
+/// Differs after every change of a file, and when another file takes its place. No program can set it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark(u64, u64, i64, i64);
+
+/// The files of a tree that run code later or tell agents what to do, at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct WatchedFiles {
+    /// By their paths, relative to the root.
+    files: BTreeMap<PathBuf, Mark>,
+    /// Why the search ended early, if it did.
+    end: Option<End>,
+    /// The directories that could not be read, and whether a child could have entered them.
+    unreadable: BTreeMap<PathBuf, (Option<Mark>, bool)>,
+}
+
+/// The limit that ended a search.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Time(Duration),
+    Entries(usize),
+    Memory,
+}
+
+/// What is looked for in a directory.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    /// Names with a role.
+    Names { in_installed: bool },
+    /// Every file.
+    All,
+    /// The files of a repository that run code.
+    Configuration,
+    /// The repositories of submodules and linked work trees.
+    Repositories,
+}
+
+impl WatchedFiles {
+    /// Searches a tree, and the directories `more` in it, for files that run code later. Blocks.
+    pub(crate) fn find(root: &Path, more: &[PathBuf], limits: SearchLimits) -> Self {
+        let mut search = Search::new(root, limits);
+        search.run(more);
+        search.found
+    }
+
+    /// The result of a search that has found nothing within its time.
+    pub(crate) fn unknown(time: Duration) -> Self {
+        Self { end: Some(End::Time(time)), ..Self::default() }
+    }
+
+    /// Returns the paths of files that have appeared or changed since, relative to the root. A file that is gone runs
+    /// nothing. One that this search has not seen counts as changed, whatever the reason.
+    pub(crate) fn changes(&self, later: &Self) -> BTreeSet<PathBuf> {
+        let is_new = |(path, mark): &(&PathBuf, &Mark)| self.files.get(*path) != Some(mark);
+        later.files.iter().filter(is_new).map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Returns why the search may have missed files that have changed since the search `before`.
+    pub(crate) fn gap(&self, before: Option<&Self>) -> Option<String> {
+        let end = self.end.map(|end| match end {
+            End::Time(time) => format!("the search stopped after {}", duration(time)),
+            End::Entries(entries) => format!("the search stopped after {}", counted(entries, "entry")),
+            End::Memory => format!("the search stopped at {} of paths", bytes(MAX_BYTES)),
+        });
+        let was_closed = |path: &PathBuf, now: &(Option<Mark>, bool)| {
+            let (mark, could_enter) = now;
+            let known = before.and_then(|before| before.unreadable.get(path));
+            !could_enter && mark.is_some() && known == Some(now)
+        };
+        let mut closed =
+            self.unreadable.iter().filter(|(path, now)| !was_closed(path, now)).map(|(path, _)| path);
+        let mut names: Vec<String> =
+            closed.by_ref().take(MAX_NAMED).map(|path| quoted_path(&path.to_string_lossy())).collect();
+        let more = closed.count();
+        names.extend((more > 0).then(|| format!("{more} more")));
+        let closed =
+            (!names.is_empty()).then(|| format!("directories that could not be read: {}", names.join(", ")));
+        let parts: Vec<_> = end.into_iter().chain(closed).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// A directory that is being read.
+struct Open {
+    path: PathBuf,
+    wanted: Wanted,
+    entries: ReadDir,
+}
+
+struct Search<'a> {
+    root: &'a Path,
+    limits: SearchLimits,
+    until: Option<Instant>,
+    found: WatchedFiles,
+    entries: usize,
+    bytes: u64,
+    /// Directories that were found and not yet opened.
+    waiting: VecDeque<(PathBuf, Wanted)>,
+    /// Directories with more entries than one slice.
+    large: VecDeque<Open>,
+    /// The targets of links, and directories that repositories name: each is entered once.
+    entered: BTreeSet<PathBuf>,
+}
+
+impl<'a> Search<'a> {
+    fn new(root: &'a Path, limits: SearchLimits) -> Self {
+        Self {
+            root,
+            limits,
+            until: Instant::now().checked_add(limits.time),
+            found: WatchedFiles::default(),
+            entries: 0,
+            bytes: 0,
+            waiting: VecDeque::new(),
+            large: VecDeque::new(),
+            entered: BTreeSet::new(),
+        }
+    }
+
+    fn run(&mut self, more: &[PathBuf]) {
+        for path in more {
+            let path = self.root.join(path);
+            let is_inside = |real: PathBuf| real.starts_with(self.root) && real != *self.root;
+            if path.canonicalize().is_ok_and(is_inside) {
+                self.watch_all(&path);
+            }
+        }
+        self.enter(self.root.to_owned(), Wanted::Names { in_installed: false });
+        while !self.has_ended() {
+            if let Some((path, wanted)) = self.waiting.pop_front() {
+                self.bytes -= cost(&path);
+                self.open(path, wanted);
+            } else if let Some(open) = self.large.pop_front() {
+                self.read(open);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn open(&mut self, path: PathBuf, wanted: Wanted) {
+        match wanted {
+            Wanted::Configuration => return self.repository(&path),
+            Wanted::Names { .. } if path != *self.root && is_repository(&path) => self.repository(&path),
+            _ => {}
+        }
+        match fs::read_dir(&path) {
+            Ok(entries) => self.read(Open { path, wanted, entries }),
+            Err(error) => self.unreadable(path, error.kind()),
+        }
+    }
+
+    /// Reads a slice of a directory, or the rest of it if too many are open.
+    fn read(&mut self, mut open: Open) {
+        let room = if self.large.len() < MAX_OPEN { SLICE } else { usize::MAX };
+        for read in 0..room {
+            if read % CLOCK == 0 && self.has_ended() {
+                return;
+            }
+            match open.entries.next() {
+                None => return,
+                Some(Ok(entry)) => self.entry(&open.path, open.wanted, &entry),
+                Some(Err(error)) => return self.unreadable(open.path, error.kind()),
+            }
+        }
+        self.large.push_back(open);
+    }
+
+    fn entry(&mut self, directory: &Path, wanted: Wanted, entry: &DirEntry) {
+        self.entries += 1;
+        let kind = match entry.file_type() {
+            Ok(kind) => kind,
+            Err(error) => return self.unreadable(entry.path(), error.kind()),
+        };
+        match wanted {
+            Wanted::Names { in_installed } => self.named(directory, entry, kind, in_installed),
+            Wanted::All => self.watch_all(&entry.path()),
+            Wanted::Repositories if kind.is_dir() => {
+                let path = entry.path();
+                if exists(&path.join(HEAD)) {
+                    self.repository(&path);
+                }
+                // The name of a submodule may have slashes.
+                if !exists(&path.join("objects")) {
+                    self.enter(path, Wanted::Repositories);
+                }
+            }
+            Wanted::Repositories | Wanted::Configuration => {}
+        }
+    }
+
+    fn named(&mut self, directory: &Path, entry: &DirEntry, kind: FileType, in_installed: bool) {
+        let name = entry.file_name();
+        let role = role_of(&name);
+        if role.is_some_and(|role| role.is_protected) {
+            return self.protected(&entry.path(), &name);
+        }
+        if let Some(role) = role.filter(|_| !in_installed) {
+            if role.runs_later(directory.file_name()) {
+                return self.watch_all(&entry.path());
+            }
+            if kind.is_symlink() && !role.contents.is_empty() {
+                let path = entry.path();
+                self.watch(&path);
+                return role.contents.iter().for_each(|name| self.watch_all(&path.join(name)));
+            }
+        }
+        if kind.is_dir() {
+            let in_installed = in_installed || is_installed(&name);
+            self.enter(entry.path(), Wanted::Names { in_installed });
+        }
+    }
+
+    fn protected(&mut self, path: &Path, name: &OsStr) {
+        self.watch(path);
+        if folded(name) != REPOSITORY {
+            return self.watch_all(path);
+        }
+        self.repository(path);
+    }
+
+    /// Watches the files of a repository that run code.
+    fn repository(&mut self, path: &Path) {
+        if !self.spend(path) || !self.entered.insert(path.to_owned()) {
+            return;
+        }
+        for name in IN_REPOSITORY {
+            self.watch_all(&path.join(name));
+        }
+        for name in ["modules", "worktrees"] {
+            let path = path.join(name);
+            if fs::metadata(&path).is_ok_and(|found| found.is_dir()) {
+                self.enter(path, Wanted::Repositories);
+            }
+        }
+        // A directory that lends its objects and its configuration to others needs no `HEAD`.
+        let shared = elsewhere(path).into_iter().filter(|shared| shared.starts_with(self.root));
+        for shared in shared.collect::<Vec<_>>() {
+            self.enter(shared, Wanted::Configuration);
+        }
+    }
+
+    /// Watches a file, or all files below a directory, and what a link leads to.
+    fn watch_all(&mut self, path: &Path) {
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_dir() => self.enter(path.to_owned(), Wanted::All),
+            Ok(found) => {
+                self.insert(path, mark_of(&found));
+                if found.is_symlink() {
+                    self.follow(path);
+                }
+            }
+            Err(error) => self.unreadable(path.to_owned(), error.kind()),
+        }
+    }
+
+    /// Watches what a link leads to, if that is in the tree and does not contain the link.
+    fn follow(&mut self, link: &Path) {
+        let Ok(real) = link.canonicalize() else { return };
+        let is_inside = real.starts_with(self.root) && !link.starts_with(&real);
+        if is_inside && self.spend(&real) && self.entered.insert(real.clone()) {
+            self.watch_all(&real);
+        }
+    }
+
+    /// Watches one file, or that a directory stays the same one.
+    fn watch(&mut self, path: &Path) {
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_dir() => {
+                // The files in it have marks of their own.
+                let Mark(device, inode, ..) = mark_of(&found);
+                self.insert(path, Mark(device, inode, 0, 0));
+            }
+            Ok(found) => self.insert(path, mark_of(&found)),
+            Err(error) => self.unreadable(path.to_owned(), error.kind()),
+        }
+    }
+
+    fn insert(&mut self, path: &Path, mark: Mark) {
+        if self.spend(path) {
+            self.found.files.insert(self.inner(path), mark);
+        }
+    }
+
+    fn enter(&mut self, path: PathBuf, wanted: Wanted) {
+        if self.spend(&path) {
+            self.waiting.push_back((path, wanted));
+        }
+    }
+
+    /// Notes a path that cannot be read, unless it has gone, or no child could change anything there.
+    fn unreadable(&mut self, path: PathBuf, why: ErrorKind) {
+        let is_gone = matches!(why, ErrorKind::NotFound | ErrorKind::NotADirectory);
+        if is_gone || (why == ErrorKind::PermissionDenied && !could_be_opened(&path)) || !self.spend(&path) {
+            return;
+        }
+        let found = fs::symlink_metadata(&path).ok();
+        let could_enter = found.as_ref().is_none_or(could_be_entered);
+        self.found.unreadable.insert(self.inner(&path), (found.as_ref().map(mark_of), could_enter));
+    }
+
+    /// The path relative to the root, if it is in the tree.
+    fn inner(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(self.root) {
+            Ok(inner) if inner.as_os_str().is_empty() => PathBuf::from("."),
+            Ok(inner) => inner.to_owned(),
+            Err(_) => path.to_owned(),
+        }
+    }
+
+    /// Takes the bytes of a path from those that are left. Without enough of them the search ends.
+    fn spend(&mut self, path: &Path) -> bool {
+        self.bytes += cost(path);
+        if self.bytes > MAX_BYTES {
+            self.found.end.get_or_insert(End::Memory);
+        }
+        self.found.end.is_none()
+    }
+
+    fn has_ended(&mut self) -> bool {
+        let SearchLimits { time, entries } = self.limits;
+        if self.entries > entries {
+            self.found.end.get_or_insert(End::Entries(entries));
+        } else if self.until.is_some_and(|until| Instant::now() >= until) {
+            self.found.end.get_or_insert(End::Time(time));
+        }
+        self.found.end.is_some()
+    }
+}
+
+fn cost(path: &Path) -> u64 {
+    path.as_os_str().len() as u64 + PATH_COST
+}
+
+/// Returns true if something of this name exists, even a link that leads nowhere.
+fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// Returns true if git takes a directory for a repository of its own. It looks at names alone: links do as well as files.
+fn is_repository(directory: &Path) -> bool {
+    let has = |name: &str| exists(&directory.join(name));
+    has(HEAD) && (has("commondir") || (has("objects") && has("refs")))
+}
+
+/// Returns the mark of a file.
+#[cfg(unix)]
+pub(crate) fn mark_of(found: &fs::Metadata) -> Mark {
+    use std::os::unix::fs::MetadataExt as _;
+    Mark(found.dev(), found.ino(), found.ctime(), found.ctime_nsec())
+}
+
+/// Returns the mark of a file, which a program can set back here.
+#[cfg(not(unix))]
+pub(crate) fn mark_of(found: &fs::Metadata) -> Mark {
+    let modified = found.modified().ok();
+    let since = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
+    Mark(0, found.len(), i64::try_from(since.as_secs()).unwrap_or(i64::MAX), i64::from(since.subsec_nanos()))
+}
+
+/// Returns true if the owner of a directory may use names in it, readable or not.
+#[cfg(unix)]
+fn could_be_entered(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    found.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn could_be_entered(_: &fs::Metadata) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests;
