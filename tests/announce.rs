@@ -142,13 +142,13 @@ async fn an_announcement_never_changes_the_result_of_the_task() {
             "fails",
             "works; asked; said '' error ',\"errorMessage\":\"529: overloaded\"'; settled; leave",
             quick(),
-            "the model's provider reported an error: 529: overloaded",
+            "the model's provider reported an error: `529: overloaded`",
         ),
         (
             "refuses",
             r#"works; hear; printf '{"type":"response","id":"announce","command":"prompt","success":false,"error":"busy"}\n'; leave"#,
             quick(),
-            "the child rejected the prompt: busy",
+            "the child rejected the prompt: `busy`",
         ),
     ];
     let mut runs = JoinSet::new();

@@ -453,7 +453,7 @@ async fn a_check_that_failed_is_announced_with_the_end_of_its_output() {
         scene.spawn_as(checked(scene.root.path(), "echo one is missing; exit 3")).await;
         let message = conversation.message().await;
         let error = "the check `echo one is missing; exit 3` failed: exit code 3";
-        let expected = ["Status: error", &format!("Notes: {error}"), answer, "```\none is missing\n```"];
+        let expected = ["Status: error", &format!("Note: {error}"), answer, "```\none is missing\n```"];
         for expected in expected {
             assert!(message.text.contains(expected), "{expected}: {}", message.text);
         }
@@ -491,8 +491,8 @@ async fn what_a_run_has_left_is_told_whatever_its_child_says() {
         let run = scene.spawn_as(request).await;
         let message = conversation.message().await;
         let text = &message.text;
-        let branch = format!("are on the branch subagent/{}", run.run_id);
-        let flagged = "Look at these first, they run code later or tell agents what to do: .envrc";
+        let branch = format!("are on the branch `subagent/{}`", run.run_id);
+        let flagged = "Look at these first, they run code later or tell agents what to do: `.envrc`";
         for words in expected.into_iter().chain([&*branch, flagged]) {
             assert_eq!(text.matches(words).count(), 1, "{ends}: {words}: {text}");
         }
@@ -519,7 +519,7 @@ async fn what_an_isolated_run_of_a_killed_process_has_done_becomes_its_branch() 
     let branch = format!("subagent/{}", run.run_id);
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     other.kill();
-    let expected = format!("what it changed (1 file) is on the branch {branch}");
+    let expected = format!("what it changed (1 file) is on the branch `{branch}`");
     conversation.until(|event| event.notices.iter().any(|notice| notice.contains(&expected))).await;
     assert_eq!(git(&["show", &format!("{branch}:made.txt")]), "done\n");
     let left = fs::read_dir(scene.agent_dir().join("subagent-trees")).map_or(0, Iterator::count);
@@ -960,7 +960,7 @@ async fn the_whole_report_of_a_child_is_told_and_nothing_that_asked_for_nothing(
         let run = scene.spawn_as(request).await;
         if is_told {
             let text = conversation.message().await.text;
-            assert!(text.contains(answer) && text.contains("Task: look around"), "{text}");
+            assert!(text.contains(answer) && text.contains("Task: `look around`"), "{text}");
         }
         scene.until_settled(&conversation).await;
         assert_eq!(conversation.told().len(), usize::from(is_told), "{}", run.run_id);

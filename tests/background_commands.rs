@@ -462,7 +462,7 @@ fn typed_commands_are_completed() {
     let first = complete("stop 1a", &runs, &agents).remove(0);
     assert_eq!(
         (first.label.as_str(), first.description.as_str()),
-        ("1a2b3c4d", "explorer \"find \"the\" code\" · running · Find where children start.")
+        ("1a2b3c4d", "explorer \"find 'the' code\" · running · Find where children start.")
     );
 }
 

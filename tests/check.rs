@@ -417,7 +417,7 @@ async fn what_a_failed_preparation_has_made_is_on_a_branch_that_the_result_names
     let result = run(&scene).await;
     let left = single(&result).isolation.clone().expect("something is left");
     let branch = left.branch.expect("a branch");
-    assert!(result.text.contains(&format!("on the branch {branch}")), "{}", result.text);
+    assert!(result.text.contains(&format!("on the branch `{branch}`")), "{}", result.text);
     assert_eq!(single(&result).changes.as_deref(), Some(&["lock.json".to_owned()][..]));
     assert_eq!(trees(&scene), 0);
 

@@ -344,9 +344,9 @@ async fn what_every_step_of_a_chain_has_left_is_told_in_the_call_and_at_its_end(
         scene.working(2).await;
         scene.handed_over().await;
         let receipt = result(call).await;
-        let envrc = "Look at these first, they run code later or tell agents what to do: .envrc";
+        let envrc = "Look at these first, they run code later or tell agents what to do: `.envrc`";
         assert!(
-            receipt.text.contains(envrc) && receipt.text.contains("on the branch subagent/"),
+            receipt.text.contains(envrc) && receipt.text.contains("on the branch `subagent/"),
             "{receipt:?}"
         );
         scene.open_gate("first");
@@ -358,8 +358,8 @@ async fn what_every_step_of_a_chain_has_left_is_told_in_the_call_and_at_its_end(
         assert_eq!(has(envrc), 1, "{last}: {message}");
         let agents_md = envrc.replace(".envrc", "AGENTS.md");
         assert_eq!(has(&agents_md), 1, "{last}: {message}");
-        assert_eq!(has("Files changed: notes.txt"), 1, "{last}: {message}");
-        assert_eq!(has("on the branch subagent/"), 3, "{last}: {message}");
+        assert_eq!(has("Files changed: `notes.txt`"), 1, "{last}: {message}");
+        assert_eq!(has("on the branch `subagent/"), 3, "{last}: {message}");
         close_conversation(&scene.service, &view).await;
     }
 }

@@ -108,7 +108,11 @@ async fn a_child_that_submits_nothing_fails_and_its_words_are_kept() {
         let result = run(&scene(&format!("{script}; settled"), &object())).await;
         assert_eq!(single(&result).error.as_deref(), Some(never), "{label}: {}", result.text);
         assert_eq!(result.details.error.as_ref().map(|error| error.code), Some(ErrorCode::SubagentFailed));
-        assert!(result.text.contains("partial output:\nI found a and b."), "{label}: {}", result.text);
+        assert!(
+            result.text.contains("partial output:\n```text\nI found a and b."),
+            "{label}: {}",
+            result.text
+        );
         assert_eq!(single(&result).structured, None, "{label}");
     }
 }

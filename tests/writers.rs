@@ -435,7 +435,7 @@ async fn a_chain_names_what_each_of_its_steps_has_left() {
         for (index, single) in result.details.results[..2].iter().enumerate() {
             let branch = single.isolation.as_ref().and_then(|left| left.branch.clone()).expect("a branch");
             assert_eq!(
-                result.text.matches(&format!("are on the branch {branch}")).count(),
+                result.text.matches(&format!("are on the branch `{branch}`")).count(),
                 1,
                 "{}",
                 result.text

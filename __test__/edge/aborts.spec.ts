@@ -50,7 +50,7 @@ describe("an abort", () => {
 		assert.equal(single(result).output, "so far");
 		assert.match(
 			textOf(result),
-			/^explorer failed with exit code 130\n\nerror: cancelled by user.*\n\npartial output:\nso far\n\nsession: /,
+			/^explorer failed with exit code 130\n\nerror: cancelled by user.*\n\npartial output:\n```text\nso far\n```\n\nsession: /,
 		);
 		assert.ok(existsSync(single(result).sessionFile ?? ""));
 		assert.deepEqual(scene.filesLeft(), ["session.jsonl"]);
@@ -112,7 +112,7 @@ describe("an abort", () => {
 		handle.abort();
 		const result = await inTime(handle.result(), "the result");
 		assert.deepEqual(shape(result), aborted);
-		assert.match(textOf(result), /partial output:\nDone\./);
+		assert.match(textOf(result), /partial output:\n```text\nDone\./);
 	});
 
 	it("while a person is being asked ends the question", async (t) => {

@@ -108,7 +108,7 @@ describe("the budget of a run", () => {
 			const run = single(result);
 			assert.deepEqual(shape(result), overBudget, textOf(result));
 			assert.deepEqual([run.error, run.output, result.details.error?.message], [over[1], "so far", over[1]]);
-			assert.match(textOf(result), /\n\npartial output:\nso far\n\n/);
+			assert.match(textOf(result), /\n\npartial output:\n```text\nso far\n```\n\n/);
 			const words = toldOf(scene, "steering") as string[];
 			assert.equal(words.length, 1, "it is told once");
 			assert.ok(words[0]?.includes(told[1]), words[0]);

@@ -155,7 +155,7 @@ async function checkText(
 		...(run.attempts > 1 ? [`attempts: ${run.attempts}`] : []),
 		// No line of what a child has printed passes for a part of ours.
 		`error: ${run.error.replace(/\n(?=[^\n])/g, "\n  ")}`,
-		...(partial === undefined ? [] : [`partial output:\n${partial}`]),
+		...(partial === undefined ? [] : [`partial output:\n\`\`\`text\n${partial}\n\`\`\``]),
 		...(run.sessionFile === undefined ? [] : [`session: ${await sanitizeOutput(run.sessionFile)}`]),
 	];
 	const said = parts.join("\n\n");

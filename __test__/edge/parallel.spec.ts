@@ -82,7 +82,7 @@ describe("tasks side by side", () => {
 		assert.deepEqual(result.details.error, { code: "SUBAGENT_FAILED", message: "the child gave no reason" });
 		assert.match(
 			textOf(result),
-			/exit code 7\n\n.*partial output:\nso far\n\n.*You said: three\n```\n\n.*401: no key/s,
+			/exit code 7\n\n.*partial output:\n```text\nso far\n```\n\n.*You said: three\n```\n\n.*401: no key/s,
 		);
 	});
 

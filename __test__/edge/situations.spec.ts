@@ -292,7 +292,7 @@ describe("a child that fails", () => {
 			const order = [
 				`exit code ${is[1]}`,
 				`error: ${run.error}`,
-				...(keeps ? ["partial output:\nso far"] : []),
+				...(keeps ? ["partial output:\n```text\nso far\n```"] : []),
 				`session: ${run.sessionFile}`,
 			];
 			const places = order.map((part) => textOf(result).indexOf(part));

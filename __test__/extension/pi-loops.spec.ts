@@ -38,7 +38,7 @@ for (const version of piVersions) {
 			const ended = lastEnd(rpc.log);
 			assert.equal(ended.isError, true);
 			assert.match(textOf(ended), /`loop\.stopAfter` reached: the child repeated `read README\.md` \d+ times/);
-			assert.match(textOf(ended), /partial output:\nI look again\./);
+			assert.match(textOf(ended), /partial output:\n```text\nI look again\./);
 			const asked = stage.server.requests.filter(
 				(request) => request.isChild && request.wholeUserText.includes("stuck"),
 			);

@@ -91,7 +91,7 @@ for (const version of piVersions) {
 		test("words alone are a failure, and are kept", async () => {
 			const { end } = await heard("talks");
 			assert.equal(end.isError, true);
-			assert.match(textOf(end), /has not submitted a result[\s\S]*partial output:\nThere are two\./);
+			assert.match(textOf(end), /has not submitted a result[\s\S]*partial output:\n```text\nThere are two\./);
 		});
 
 		test("a large one lies whole in a file", async () => {

@@ -6,10 +6,12 @@ use std::{iter, slice};
 use crate::event::Usage;
 use crate::present::handed_over_text;
 use crate::run::{BackgroundRun, Mode, RunDetails, RunOutcome, SingleResult, ToolResult, files_words};
-use crate::text::{FENCE_BYTES, TruncateLimits, fenced, one_line, truncate, truncate_partial};
+use crate::text::{
+    FENCE_BYTES, TruncateLimits, fenced, quoted_if_odd, quoted_within, truncate, truncate_partial,
+};
 
 /// How many bytes of a result are kept free for the headings of two steps and the fences around their words.
-const HEADINGS_BYTES: usize = 576 + 2 * FENCE_BYTES;
+const HEADINGS_BYTES: usize = 580 + 2 * FENCE_BYTES;
 /// The same in lines.
 const HEADINGS_LINES: usize = 10;
 
@@ -20,7 +22,7 @@ const TASK_CHARS: usize = 60;
 /// run's id and its task. Two tasks of one agent could not be told apart otherwise.
 fn heading(result: &ToolResult, index: usize, count: usize) -> String {
     let single = result.details.results.first();
-    let agent = single.map_or("", |single| single.agent.as_str());
+    let agent = single.map_or_else(String::new, |single| quoted_if_odd(&single.agent).into_owned());
     let mut line = format!("[{}/{count}] {agent} ", index + 1);
     line.push_str(match result {
         result if is_success(result) => "✓",
@@ -31,8 +33,9 @@ fn heading(result: &ToolResult, index: usize, count: usize) -> String {
         line = format!("{line} {}", error.code.as_str());
     }
     let run = single.and_then(|single| single.run_id.as_ref()).map(|id| format!("run {id}"));
-    let task = single.map(|single| one_line(&single.task, TASK_CHARS).into_string());
-    for part in run.into_iter().chain(task.filter(|task| !task.is_empty())) {
+    let task = single.map(|single| single.task.as_str()).filter(|task| !task.trim().is_empty());
+    let task = task.map(|task| quoted_within(task, TASK_CHARS));
+    for part in run.into_iter().chain(task) {
         line = format!("{line} · {part}");
     }
     line

@@ -1,6 +1,7 @@
 //! The words around a question that a run asks a person, and the ways to answer it.
 
 use super::drawing::folded;
+use crate::text::quoted_if_odd;
 
 /// What stands around a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +97,11 @@ fn yes_or_no(no: &str, yes: &str) -> Vec<Choice> {
 /// The run by its name, if it has one, and the agent.
 fn asker(label: Option<&str>, agent: &str) -> String {
     let (name, kind) = (folded(label.unwrap_or_default()), folded(agent));
-    if name.is_empty() || name == kind { kind } else { format!("{name} ({kind})") }
+    let shown = quoted_if_odd(&kind);
+    if name.is_empty() || name == kind {
+        return shown.into_owned();
+    }
+    format!("{} ({shown})", quoted_if_odd(&name))
 }
 
 #[cfg(test)]
@@ -110,7 +115,8 @@ mod tests {
         assert_eq!(heading(Some("explorer")), "explorer asks");
         assert_eq!(heading(Some(" \n ")), "explorer asks");
         assert_eq!(heading(None), "explorer asks");
-        assert_eq!(heading(Some("a\u{1b}[31m\nb")), "a b (explorer) asks");
+        assert_eq!(heading(Some("a\u{1b}[31m\nb")), "`a b` (explorer) asks");
+        assert_eq!(heading(Some("pi asks: Yes?` x")), "`pi asks: Yes?\\u{60} x` (explorer) asks");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::report::Mark;
 use super::state_words::{Standing, StateWords, now_ms, state_words};
 use crate::run::{BackgroundRun, RunOutcome};
-use crate::text::{figures, one_line};
+use crate::text::{figures, one_line, quoted_if_odd, quoted_label};
 
 /// Longest label or name in a sentence.
 pub(super) const MAX_NAME: usize = 60;
@@ -17,9 +17,10 @@ pub(super) const WAITED_FOR: &str = "a call waits for it";
 /// `explorer "find the code"`.
 pub(crate) fn who(run: &BackgroundRun) -> String {
     let agent = one_line(&run.agent, MAX_NAME).into_string();
+    let agent = quoted_if_odd(&agent);
     match &run.label {
-        Some(label) => format!("{agent} \"{}\"", one_line(label, MAX_NAME)),
-        None => agent,
+        Some(label) => format!("{agent} {}", quoted_label(label, MAX_NAME)),
+        None => agent.into_owned(),
     }
 }
 

@@ -17,8 +17,8 @@ use crate::run::context::HostContext;
 use crate::run::launch::launcher::{Heard, WorkThere};
 use crate::run::result::IsolationReport;
 use crate::run::snapshots::snapshot_store;
-use crate::text::chain;
 use crate::text::figures::counted;
+use crate::text::{chain, quoted, quoted_path};
 use crate::workspace::{
     Change, Imported, PrivateTree, SnapshotError, SnapshotStore, TreeLock, noted_trees, root_of,
 };
@@ -134,8 +134,8 @@ impl Isolated {
         };
         tree.notices.extend(lost.and_then(|lost| lost.kept).map(|kept| {
             format!(
-                "an earlier private tree of this run was kept: `{}`; what is not on its branch is not in this one",
-                kept.display()
+                "an earlier private tree of this run was kept: {}; what is not on its branch is not in this one",
+                quoted_path(&kept.to_string_lossy())
             )
         }));
         // Joined with nothing, a path would end in a separator.
@@ -246,7 +246,8 @@ impl Isolated {
                 let (brought, left) = heard.map_or((Ok(None), None), |heard| heard.into_brought());
                 let mut imported = self.store.import_there(&work.tree, brought).await;
                 imported.notices.extend(left.map(|left| {
-                    format!("whether `{left}` was removed where `{launcher}` starts children is not known")
+                    let left = quoted_path(&left);
+                    format!("whether {left} was removed where `{launcher}` starts children is not known")
                 }));
                 (imported, &work.tree.snapshot.id)
             }
@@ -314,9 +315,11 @@ pub(crate) async fn recover_trees(context: &HostContext, config: &Config) -> Vec
     let recovered = store.recover_trees().await.into_iter().filter_map(|(id, imported)| {
         let Imported { branch, kept, changes, .. } = imported;
         let branch = branch.map(|branch| {
-            format!("what it changed ({}) is on the branch {branch}", counted(changes.len(), "file"))
+            let files = counted(changes.len(), "file");
+            format!("what it changed ({files}) is on the branch {}", quoted(&branch))
         });
-        let kept = kept.map(|kept| format!("its private tree was kept: {}", kept.display()));
+        let kept =
+            kept.map(|kept| format!("its private tree was kept: {}", quoted_path(&kept.to_string_lossy())));
         let left: Vec<_> = branch.into_iter().chain(kept).collect();
         (!left.is_empty()).then(|| format!("run {id} lost its pi; {}", left.join("; ")))
     });

@@ -5,13 +5,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::position::Position;
-use super::quote::{one_line, quoted};
-use super::sanitize::without_controls;
+use super::quote::{quoted, quoted_if_odd};
 use super::text_enum::text_enum;
 use serde::Serialize;
-
-/// Characters of a path that a message repeats: the longest that Linux accepts.
-const PATH_CHARS: usize = 4096;
 
 /// Longer input is no typing mistake, and the comparison takes quadratic time.
 const MAX_TYPED_CHARS: usize = 64;
@@ -66,8 +62,7 @@ impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(path) = &self.path {
             // A file may have any name, also one with lines of its own.
-            let path = one_line(&path.to_string_lossy(), PATH_CHARS).into_string();
-            write!(f, "{}", without_controls(&path))?;
+            write!(f, "{}", quoted_if_odd(&path.to_string_lossy()))?;
             if let (Some(line), Some(column)) = (self.line, self.column) {
                 write!(f, ":{line}:{column}")?;
             }
@@ -136,7 +131,7 @@ mod tests {
         assert_eq!(reads(None, None), "wrong");
         assert_eq!(reads(Some("/a/b.md"), None), "/a/b.md: wrong");
         assert_eq!(reads(Some("/a/b.md"), at), "/a/b.md:3:7: wrong");
-        assert_eq!(reads(Some("/a/b\n\u{1b}c.md"), at), "/a/b c.md:3:7: wrong");
+        assert_eq!(reads(Some("/a/b\n\u{1b}c.md"), at), "`/a/b c.md`:3:7: wrong");
     }
 
     #[test]

@@ -47,7 +47,9 @@ pub(crate) use head_tail::{HeadTail, Tail};
 pub(crate) use json::STRICT;
 pub(crate) use pattern::{covers, overlaps};
 pub(crate) use position::{LineIndex, Position, ceil_char_boundary, floor_char_boundary};
-pub(crate) use quote::{one_line, quoted, quoted_if_odd, quoted_path, quoted_paths, quoted_within};
+pub(crate) use quote::{
+    one_line, quoted, quoted_if_odd, quoted_label, quoted_path, quoted_paths, quoted_within, without_quotes,
+};
 pub use redact::HomePaths;
 pub use sanitize::{
     Allowed, RedactedValues, Redaction, Sanitized, Sanitizer, SanitizerOptions, check_allowed, settled_length,

@@ -11,10 +11,12 @@ use super::sanitize::without_controls;
 
 /// Characters of a value in a message.
 const VALUE_CHARS: usize = 60;
-/// Characters of a path in a message. Results cut paths at the same length.
-const PATH_CHARS: usize = 300;
-/// The text for a backtick in a value.
+/// Characters of a path in a message: the longest path that Linux accepts. A secret in a shorter one would be cut before it
+/// is recognized.
+const PATH_CHARS: usize = 4096;
+/// The texts for a quote in a value.
 const BACKTICK: &str = "\\u{60}";
+const DOUBLE_QUOTE: &str = "'";
 /// Signs that are frequent in names of files and do not separate words.
 const SIGNS: &str = "._-/\\@+~=#%^()[]{}$&!*?<>|:";
 
@@ -30,7 +32,17 @@ pub(crate) fn quoted_path(path: &str) -> String {
 
 /// Quotes at most `max_chars` characters of a value. An ellipsis stands for the rest.
 pub(crate) fn quoted_within(value: &str, max_chars: usize) -> String {
-    format!("`{}`", unquoted(value, max_chars))
+    format!("`{}`", without_quotes(value, max_chars))
+}
+
+/// Quotes the name that a run was given. It stands in double quotes, as in a report's `explorer "find the code"`.
+pub(crate) fn quoted_label(label: &str, max_chars: usize) -> String {
+    format!("\"{}\"", inside(label, '"', DOUBLE_QUOTE, max_chars))
+}
+
+/// Returns the form of a value that can stand between backticks.
+pub(crate) fn without_quotes(value: &str, max_chars: usize) -> String {
+    inside(value, '`', BACKTICK, max_chars)
 }
 
 /// Quotes the names of files for a sentence, separated by commas.
@@ -47,11 +59,11 @@ pub(crate) fn quoted_if_odd(name: &str) -> Cow<'_, str> {
     if is_plain && !name.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(quoted_path(name)) }
 }
 
-/// The inside of the quotes.
-fn unquoted(value: &str, max_chars: usize) -> String {
+/// Returns a value on one line without the quote that stands around it.
+fn inside(value: &str, quote: char, with: &str, max_chars: usize) -> String {
     // One line first: what stands between the characters of a control sequence stays.
     let line = one_line(value, usize::MAX).into_string();
-    let line = without_controls(&line).replace('`', BACKTICK);
+    let line = without_controls(&line).replace(quote, with);
     one_line(&line, max_chars).into_string()
 }
 
@@ -137,6 +149,7 @@ mod tests {
             assert_eq!(quoted_path(value), expected);
         }
         assert_eq!(quoted_paths(["a", "b c"]), "`a`, `b c`");
+        assert_eq!(quoted_label("a\" (explorer) \"b\n`c", 60), r#""a' (explorer) 'b `c""#);
     }
 
     #[test]

@@ -40,5 +40,5 @@ pub(crate) use scan::{Found, PARTIAL, scan};
 pub use snapshot::{
     Apply, Change, ChangeKind, Left, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone,
 };
-pub(crate) use watch::{Mark, SearchLimits, WatchedFiles, mark_of};
+pub(crate) use watch::{Gap, Mark, SearchLimits, WatchedFiles, mark_of};
 pub(crate) use writing::{HeldTree, Look, WRITES, WorkTree, WritersTurn};

@@ -96,27 +96,45 @@ impl WatchedFiles {
     }
 
     /// Returns why the search may have missed files that have changed since the search `before`.
-    pub(crate) fn gap(&self, before: Option<&Self>) -> Option<String> {
-        let end = self.end.map(|end| match end {
+    pub(crate) fn gap(&self, before: Option<&Self>) -> Option<Gap> {
+        let limit = self.end.map(|end| match end {
             End::Time(time) => format!("the search stopped after {}", duration(time)),
             End::Entries(entries) => format!("the search stopped after {}", counted(entries, "entry")),
             End::Memory => format!("the search stopped at {} of paths", bytes(MAX_BYTES)),
         });
-        let was_closed = |path: &PathBuf, now: &(Option<Mark>, bool)| {
+        let is_news = |(path, now): &(&PathBuf, &(Option<Mark>, bool))| {
             let (mark, could_enter) = now;
-            let known = before.and_then(|before| before.unreadable.get(path));
-            !could_enter && mark.is_some() && known == Some(now)
+            let known = before.and_then(|before| before.unreadable.get(*path));
+            *could_enter || mark.is_none() || known != Some(now)
         };
-        let mut closed =
-            self.unreadable.iter().filter(|(path, now)| !was_closed(path, now)).map(|(path, _)| path);
-        let mut names: Vec<String> =
-            closed.by_ref().take(MAX_NAMED).map(|path| quoted_path(&path.to_string_lossy())).collect();
-        let more = closed.count();
-        names.extend((more > 0).then(|| format!("{more} more")));
+        let mut unreadable = self.unreadable.iter().filter(is_news);
+        let named = unreadable.by_ref().take(MAX_NAMED);
+        let named: Vec<String> = named.map(|(path, _)| path.to_string_lossy().into_owned()).collect();
+        let is_whole = limit.is_none() && named.is_empty();
+        (!is_whole).then(|| Gap { limit, unreadable: named, more: unreadable.count() })
+    }
+}
+
+/// Why a search was not complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Gap {
+    /// The limit that ended it.
+    limit: Option<String>,
+    /// The first directories that could not be read.
+    unreadable: Vec<String>,
+    /// The number of the others.
+    more: usize,
+}
+
+impl Gap {
+    /// Returns the reasons in words. `shown` prepares the path of a directory to be quoted.
+    pub(crate) fn message(&self, shown: impl Fn(&str) -> String) -> String {
+        let Self { limit, unreadable, more } = self;
+        let mut names: Vec<String> = unreadable.iter().map(|path| quoted_path(&shown(path))).collect();
+        names.extend((*more > 0).then(|| format!("{more} more")));
         let closed =
             (!names.is_empty()).then(|| format!("directories that could not be read: {}", names.join(", ")));
-        let parts: Vec<_> = end.into_iter().chain(closed).collect();
-        (!parts.is_empty()).then(|| parts.join("; "))
+        limit.iter().cloned().chain(closed).collect::<Vec<_>>().join("; ")
     }
 }
 

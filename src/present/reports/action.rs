@@ -6,7 +6,7 @@ use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_words::{name, standing};
 use crate::run::{ActionOutcome, BackgroundRun, RunOutcome, SingleResult};
-use crate::text::{figures, one_line};
+use crate::text::{figures, one_line, quoted_if_odd, quoted_path};
 use crate::workspace::Undone;
 
 /// What the model reads when a run goes on without it.
@@ -94,9 +94,9 @@ pub(super) fn listed(paths: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-/// A path on one line: a file may have any name.
+/// Quotes a path: a file may have any name.
 pub(super) fn shown(path: &Path) -> String {
-    one_line(&path.to_string_lossy(), MAX_WHY).into_string()
+    quoted_path(&path.to_string_lossy())
 }
 
 /// Reports that a run was started, or that it starts once the user has said that its agent may run (`awaits_consent`); `run`
@@ -148,7 +148,10 @@ pub(crate) fn handed_over_text(runs: &[SingleResult]) -> String {
     let names: Vec<String> = runs
         .iter()
         .filter(|run| run.outcome == RunOutcome::Background)
-        .map(|run| format!("{} (run {})", run.agent, run.run_id.as_deref().unwrap_or_default()))
+        .map(|run| {
+            let id = run.run_id.as_deref().unwrap_or_default();
+            format!("{} (run {id})", quoted_if_odd(&run.agent))
+        })
         .collect();
     format!(
         "The user has moved this to the background, where it goes on: {}. {RESULT_ARRIVES}",

@@ -3,7 +3,7 @@
 use crate::agent::{AgentDefinition, Source};
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::run::{CannotRun, Listed, Listing, WriteReach};
-use crate::text::{Diagnostic, Severity, figures, one_line};
+use crate::text::{Diagnostic, Severity, figures, one_line, quoted_if_odd};
 
 /// Longest description, reason or list of tools.
 const MAX_TEXT: usize = 1_000;
@@ -29,7 +29,8 @@ pub fn agents_report(listing: &Listing) -> Report {
         report.lines.push(ReportLine::new(Mark::None, "hidden", "by another agent of the same name"));
     }
     for hidden in &listing.shadowed {
-        let path = hidden.path.as_ref().map(|path| format!(" {}", path.display())).unwrap_or_default();
+        let path = hidden.path.as_ref().map(|path| format!(" {}", quoted_if_odd(&path.to_string_lossy())));
+        let path = path.unwrap_or_default();
         let text = format!("({}){path}: the {} agent takes effect", hidden.source, hidden.by);
         report.lines.push(line(Mark::Info, &hidden.name, &text));
     }

@@ -6,7 +6,7 @@ use super::action::{MAX_WHY, listed, shown};
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_words::name;
 use crate::run::BackgroundRun;
-use crate::text::{figures, invisible_at, one_line};
+use crate::text::{figures, invisible_at, one_line, quoted};
 use crate::workspace::{Applied, Difference, Discarded};
 
 /// Lines of a difference that are shown: more is read in an editor.
@@ -21,17 +21,17 @@ const TAB: &str = "    ";
 /// Shows what a run has changed, as git does.
 #[must_use]
 pub fn difference_report(run: &BackgroundRun, difference: &Difference) -> Report {
-    let mut report = Report::new(format!("Changes of {}, on {}", name(run), difference.branch));
+    let mut report = Report::new(format!("Changes of {}, on {}", name(run), quoted(&difference.branch)));
     let mut lines = difference.text.split(|byte| *byte == b'\n');
     let mut in_hunk = false;
-    let shown = lines.by_ref().filter(|line| !line.is_empty()).take(MAX_LINES);
-    report.lines.extend(shown.map(|line| difference_line(line, &mut in_hunk)));
+    let first = lines.by_ref().filter(|line| !line.is_empty()).take(MAX_LINES);
+    report.lines.extend(first.map(|line| difference_line(line, &mut in_hunk)));
     let more = lines.filter(|line| !line.is_empty()).count();
     if more > 0 {
         let text = format!("and {} more", figures::counted(more, "line"));
         report.lines.push(ReportLine::new(Mark::Warning, "", text));
     }
-    let patch = one_line(&difference.patch.to_string_lossy(), MAX_WHY);
+    let patch = shown(&difference.patch);
     report.with(ReportLine::new(Mark::Info, "", format!("all of it, binary files included: {patch}")))
 }
 
@@ -120,7 +120,7 @@ pub fn taken_back_report(run: &BackgroundRun, paths: &[PathBuf]) -> Report {
 /// Reports what was deleted; asks, unless `is_done`.
 #[must_use]
 pub fn discarded_report(run: &BackgroundRun, discarded: &Discarded, is_done: bool) -> Report {
-    let (branch, id) = (&discarded.branch, &run.run_id);
+    let (branch, id) = (quoted(&discarded.branch), &run.run_id);
     if is_done {
         return Report::sentence(Mark::Ok, format!("deleted the branch {branch} and its patch"));
     }

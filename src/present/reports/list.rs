@@ -4,7 +4,7 @@ use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_words::{MAX_CELL, MAX_NAME, WAITED_FOR, mark, spent, standing, who};
 use crate::run::BackgroundRun;
-use crate::text::one_line;
+use crate::text::{one_line, quoted_within};
 
 /// Lists the runs, newest first as given, and says how many older ones there are; `all` if they come from all sessions.
 /// Numbers count from 1.
@@ -48,18 +48,18 @@ fn counts(runs: &[BackgroundRun]) -> String {
     counts.join(", ")
 }
 
-/// `1a2b3c4d · explorer "find the code" · running 5m12s · $ cargo test · 12.3k tokens · $0.04`; the task where there
-/// is no label.
+/// ``1a2b3c4d · explorer "find the code" · running 5m12s · `$ cargo test` · 12.3k tokens · $0.04``; the task if there is no
+/// label, and the error of a run that has ended.
 fn what(run: &BackgroundRun, clock: &Clock) -> String {
     let task = run.task.trim().lines().next().filter(|_| run.label.is_none());
     let mut parts = vec![run.run_id.clone(), who(run)];
-    parts.extend(task.map(|task| one_line(task, MAX_NAME).into_string()));
+    parts.extend(task.map(|task| quoted_within(task, MAX_NAME)));
     parts.push(standing(run, clock));
-    let news = match &run.progress {
-        progress if run.is_live() => progress.asks.as_ref().or(progress.last_tool.as_ref()),
-        _ => run.error.as_ref(),
-    };
-    parts.extend(news.map(|news| one_line(news, MAX_CELL).into_string()));
+    let news = run.progress.asks.as_ref().or(run.progress.last_tool.as_ref()).filter(|_| run.is_live());
+    parts.extend(news.map(|news| quoted_within(news, MAX_CELL)));
     parts.extend(spent(run));
+    // An error may repeat what the child said, so nothing of ours follows it.
+    let error = run.error.as_ref().filter(|_| !run.is_live());
+    parts.extend(error.map(|error| one_line(error, MAX_CELL).into_string()));
     parts.join(" · ")
 }

@@ -25,7 +25,7 @@ use crate::text::{FENCE_BYTES, Sanitizer, TruncateLimits};
 /// Bytes of an agent's name that are shown before the agent is found; valid names fit.
 const MAX_NAME: usize = 64;
 /// Bytes for the heading of a run, its blank lines and its fence, in a text that several runs share.
-const HEADING_BYTES: usize = 288 + FENCE_BYTES;
+const HEADING_BYTES: usize = 290 + FENCE_BYTES;
 /// Lines for the same.
 const HEADING_LINES: usize = 6;
 /// Bytes and lines for the name of a run below the text of a call with one.

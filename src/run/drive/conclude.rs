@@ -9,7 +9,7 @@ use crate::run::launch::files::RunFiles;
 use crate::run::launch::launcher::{Elsewhere, run_cancel, run_helper};
 use crate::run::launch::private_files::write_private;
 use crate::run::outcome::verdict::AttemptReport;
-use crate::text::{Sanitizer, chain};
+use crate::text::{Sanitizer, chain, quoted_within};
 
 /// How long the command `fetch` of a launcher may take.
 const FETCHING: Duration = Duration::from_secs(60);
@@ -26,8 +26,10 @@ fn waited(launcher: &str, last: &AttemptReport, sanitizer: &Sanitizer) -> Option
         Outcome::HardTimeout { .. } | Outcome::IdleTimeout { .. } | Outcome::Cancelled(_)
     );
     let said = sanitizer.line(&last.supervised.stderr, WAITING_CHARS);
-    (was_ended && last.collected.last_event.is_none() && !said.is_empty())
-        .then(|| format!("nothing came from the child until then; `{launcher}` said: {said}"))
+    (was_ended && last.collected.last_event.is_none() && !said.is_empty()).then(|| {
+        let said = quoted_within(&said, WAITING_CHARS);
+        format!("nothing came from the child until then; `{launcher}` said: {said}")
+    })
 }
 
 impl ActiveRun<'_> {

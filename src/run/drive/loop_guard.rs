@@ -4,7 +4,7 @@ use crate::config::LoopLimits;
 use crate::event::{DisplayItem, Live, Repeats, short_form};
 use crate::process::{Cancel, CancelReason};
 use crate::run::outcome::clean::clean_items;
-use crate::text::{Sanitizer, one_line};
+use crate::text::{Sanitizer, quoted_within};
 
 /// With fewer, every call would count.
 const FEWEST: u64 = 2;
@@ -83,9 +83,7 @@ impl<'a> LoopGuard<'a> {
 
 fn name(item: &DisplayItem) -> Option<String> {
     match item {
-        DisplayItem::ToolCall { name, args } => {
-            Some(format!("`{}`", one_line(&short_form(name, args), NAME_CHARS)))
-        }
+        DisplayItem::ToolCall { name, args } => Some(quoted_within(&short_form(name, args), NAME_CHARS)),
         DisplayItem::Text { .. } => None,
     }
 }

@@ -3,6 +3,10 @@
 use crate::event::{Collected, StopReason, provider_message};
 use crate::process::Outcome;
 use crate::run::result::{ANNOUNCE_SKIP, Announcement};
+use crate::text::quoted_within;
+
+/// Characters of a reason that came from the child.
+const REASON_CHARS: usize = 2_000;
 
 /// The child's announcement, or why there is none. Neither when it was not asked. `epilogue` is the sanitized stream
 /// since the request; `silenced` is why the child rejected the request.
@@ -21,7 +25,7 @@ pub(crate) fn announced(
 
 fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected) -> Result<&'a str, String> {
     if let Some(reason) = silenced {
-        return Err(format!("the child rejected the prompt: {reason}"));
+        return Err(format!("the child rejected the prompt: {}", quoted_within(reason, REASON_CHARS)));
     }
     let stop = epilogue.stop_reason.as_ref();
     if epilogue.tools_started > 0 || stop == Some(&StopReason::ToolUse) {
@@ -31,10 +35,9 @@ fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected
     if let Some(text) = epilogue.text.as_deref().map(str::trim).filter(|text| is_whole && !text.is_empty()) {
         return Ok(text);
     }
-    let error = epilogue
-        .error_message
-        .as_deref()
-        .map_or(String::new(), |error| format!(": {}", provider_message(error)));
+    let error = epilogue.error_message.as_deref().map_or(String::new(), |error| {
+        format!(": {}", quoted_within(&provider_message(error), REASON_CHARS))
+    });
     Err(match (outcome, stop) {
         (Outcome::Cancelled(reason), _) => reason.to_string(),
         (_, Some(StopReason::Error)) => format!("the model's provider reported an error{error}"),
@@ -86,7 +89,7 @@ mod tests {
                 said("do", StopReason::Error),
                 Err("the model's provider reported an error"),
             ),
-            ("an error", failed, Err("the model's provider reported an error: overloaded")),
+            ("an error", failed, Err("the model's provider reported an error: `overloaded`")),
             (
                 "a text that was aborted",
                 said("do", StopReason::Aborted),
@@ -110,7 +113,7 @@ mod tests {
             (
                 Outcome::Cancelled(CancelReason::Shutdown),
                 Some("busy"),
-                "the child rejected the prompt: busy".to_owned(),
+                "the child rejected the prompt: `busy`".to_owned(),
             ),
             (Outcome::Lost, None, "the child ended before it".to_owned()),
         ] {

@@ -4,7 +4,7 @@
 use crate::process::{Outcome, SpawnError, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::result::CheckReport;
 use crate::text::figures::duration;
-use crate::text::{Sanitizer, TruncateLimits, chain, fenced_as};
+use crate::text::{Sanitizer, TruncateLimits, chain, fenced_as, quoted_within};
 
 /// Most of a check's output that its child reads: head and tail, because tools print what failed first and a summary last.
 const FOR_CHILD: TruncateLimits = TruncateLimits { max_bytes: 12 * 1024, max_lines: 300 };
@@ -48,9 +48,10 @@ impl Checked {
                 printed => format!("It printed:\n\n{}", fenced_as("", &printed)),
             };
             format!(
-                "Your work is not done: the check `{}` failed ({}). {printed}\n\nCorrect your work so that it passes; it runs \
+                "Your work is not done: the check {} failed ({}). {printed}\n\nCorrect your work so that it passes; it runs \
                  again when you have finished. Then give your whole final answer again.",
-                report.command, report.ended
+                quoted_within(&report.command, WORDS),
+                report.ended
             )
         });
         Self { report, words }
@@ -83,16 +84,16 @@ impl SetUp {
             if tail.is_empty() { "it printed nothing".to_owned() } else { format!("it printed:\n{tail}") };
         (!passed).then(|| {
             format!(
-                "the private tree could not be prepared: `{}` failed ({how}); {printed}",
-                line(command, sanitizer)
+                "the private tree could not be prepared: {} failed ({how}); {printed}",
+                quoted_within(&line(command, sanitizer), WORDS)
             )
         })
     }
 
     /// The same, of one that could not be started.
     pub(in crate::run) fn never_started(command: &str, why: &str, sanitizer: &Sanitizer) -> String {
-        let (command, why) = (line(command, sanitizer), line(why, sanitizer));
-        format!("the private tree could not be prepared: `{command}` was not started: {why}")
+        let (command, why) = (quoted_within(&line(command, sanitizer), WORDS), line(why, sanitizer));
+        format!("the private tree could not be prepared: {command} was not started: {why}")
     }
 }
 
@@ -126,12 +127,13 @@ impl CheckReport {
         let state = if *passed { "passed" } else { "failed" };
         let times = if *runs > 1 { format!(", run {runs} times") } else { String::new() };
         let printed = if output.is_empty() { String::new() } else { format!("\n{}", fenced_as("", output)) };
-        format!("Check `{command}` {state}: {ended}{times}{printed}")
+        format!("Check {} {state}: {ended}{times}{printed}", quoted_within(command, WORDS))
     }
 
     /// The error of a run whose work does not pass.
     pub(super) fn error(&self) -> Option<String> {
-        (!self.passed).then(|| format!("the check `{}` failed: {}", self.command, self.ended))
+        let command = quoted_within(&self.command, WORDS);
+        (!self.passed).then(|| format!("the check {command} failed: {}", self.ended))
     }
 }
 

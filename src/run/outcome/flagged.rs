@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::changes::{listed, paths_of};
 use crate::run::admit::scope::WriteScope;
 use crate::run::blocking::blocking;
-use crate::workspace::{Change, SearchLimits, WatchedFiles, is_flagged};
+use crate::workspace::{Change, Gap, SearchLimits, WatchedFiles, is_flagged};
 
 /// The most that a result lists.
 pub(crate) const MAX_FLAGGED: usize = 50;
@@ -30,7 +30,7 @@ pub(in crate::run) struct Flagged {
     /// Relative to the tree's root, with their number where that is more than a result lists.
     pub paths: Vec<String>,
     /// Why there may be more of them.
-    pub gap: Option<String>,
+    pub gap: Option<Gap>,
 }
 
 impl Flagged {
@@ -54,6 +54,7 @@ impl Watched {
         let mut gaps = blocking(move || protection.look().gaps()).await;
         let before = search(scope.clone(), TIME_BEFORE).await;
         gaps.extend(before.gap(None).map(|why| {
+            let why = why.message(str::to_owned);
             format!(
                 "the search for files that run code later was not complete when the run began ({why}): what it has missed \
                  counts as changed"

@@ -26,7 +26,7 @@ use crate::run::result::{
 use crate::run::spec::RunId;
 use crate::run::state::RunOutcome;
 use crate::text::figures::millis;
-use crate::text::{Sanitizer, TruncateLimits, chain, redacted_words, truncate, truncate_partial};
+use crate::text::{Sanitizer, TruncateLimits, chain, fenced, redacted_words, truncate, truncate_partial};
 
 /// How long to wait for the lock on the user's credentials when copying a token back: pi gives up on a lock after 30 s.
 const LOCK: Duration = Duration::from_secs(35);
@@ -36,8 +36,6 @@ const LOCK_AFTER_ABORT: Duration = Duration::from_secs(1);
 const FIELD: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
 /// Characters of a changed file's name in `details`.
 const PATH_CHARS: usize = 300;
-/// Characters of a reason that names at most three files.
-const GAP_CHARS: usize = 4 * PATH_CHARS;
 /// Characters of a value that a child reports, such as its model.
 const VALUE_CHARS: usize = 300;
 /// The limit for `output` in `details`; `content` has its own, configured limit.
@@ -161,7 +159,7 @@ impl ResultBuilder {
         single.announcement = announcement.map(|announcement| self.announcement(announcement));
         single.changes = changes.map(|paths| paths.iter().map(|path| self.path(path)).collect());
         single.flagged = flagged.paths.iter().map(|path| self.path(path)).collect();
-        single.flagged_gap = flagged.gap.map(|why| self.gap(&why));
+        single.flagged_gap = flagged.gap.map(|gap| gap.message(|path| self.path(path)));
         single.isolation = isolation.map(|left| self.left(left));
 
         let tried: Vec<&str> =
@@ -187,12 +185,11 @@ impl ResultBuilder {
         remarks.extend(Some(left_words(&single)).filter(|left| !left.is_empty()));
         single.remarks = self.sanitizer.sanitize(&remarks.join(PARAGRAPH)).into_string();
         let mut text = answer.unwrap_or_default();
-        if !single.remarks.is_empty() {
-            text.push_str(PARAGRAPH);
-            text.push_str(&single.remarks);
-        }
         if !is_completed {
             text = failure_text(&single, &text);
+        } else if !single.remarks.is_empty() {
+            text.push_str(PARAGRAPH);
+            text.push_str(&single.remarks);
         }
         self.result(single, &verdict, text, Some(files))
     }
@@ -313,11 +310,6 @@ impl ResultBuilder {
         self.sanitizer.line(text, VALUE_CHARS).into_string()
     }
 
-    /// Sanitizes the reason why a search was not complete. It may name files.
-    fn gap(&self, why: &str) -> String {
-        self.sanitizer.line(why, GAP_CHARS).into_string()
-    }
-
     /// A file's name on one line. git allows any character in it.
     fn path(&self, path: &str) -> String {
         self.sanitizer.line(path, PATH_CHARS).into_string()
@@ -399,7 +391,8 @@ fn failure_text(single: &SingleResult, partial: &str) -> String {
         Some(format!("{} failed with exit code {}", single.agent, single.exit_code)),
         (single.attempts > 1).then(|| format!("attempts: {}", single.attempts)),
         single.error.as_ref().map(|error| format!("error: {}", indented(error))),
-        (!partial.trim().is_empty()).then(|| format!("partial output:\n{partial}")),
+        (!partial.trim().is_empty()).then(|| format!("partial output:\n{}", fenced(partial))),
+        (!single.remarks.is_empty()).then(|| single.remarks.clone()),
         single.session_file.as_ref().map(|path| format!("session: {path}")),
         single.next_step.map(|step| format!("next: {step}")),
     ];

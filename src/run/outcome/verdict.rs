@@ -11,7 +11,7 @@ use crate::run::admit::gates::failed_gate;
 use crate::run::launch::launcher::Elsewhere;
 use crate::run::result::{CheckReport, ErrorCode, IsolationReport, TimeoutReason};
 use crate::run::state::RunOutcome;
-use crate::text::Sanitizer;
+use crate::text::{Sanitizer, quoted, quoted_within};
 
 /// The exit code of a run that a time limit ended, as in `timeout(1)`.
 const EXIT_TIMEOUT: i32 = 124;
@@ -259,7 +259,8 @@ impl Verdict {
                     ..Self::failed(
                         EXIT_KILLED,
                         format!(
-                            "`limits.{limit}` reached: {value} of {allowed} (largest: {name}, process {pid})"
+                            "`limits.{limit}` reached: {value} of {allowed} (largest: {}, process {pid})",
+                            quoted(name)
                         ),
                     )
                 }
@@ -300,13 +301,12 @@ impl Verdict {
         if let Some(rejected) = &protocol_report.prompt_rejected {
             return Self::failed(
                 1,
-                format!("the child rejected the prompt: {}", sanitizer.line(rejected, REASON_CHARS)),
+                format!("the child rejected the prompt: {}", reason_of(rejected, sanitizer)),
             );
         }
         let error = collected.error_message.as_deref();
-        let reason = error.map_or(String::new(), |error| {
-            format!(": {}", sanitizer.line(&provider_message(error), REASON_CHARS))
-        });
+        let reason = error
+            .map_or(String::new(), |error| format!(": {}", reason_of(&provider_message(error), sanitizer)));
         match collected.stop_reason {
             Some(StopReason::Error) => Self {
                 is_by_provider: true,
@@ -327,6 +327,11 @@ impl Verdict {
             _ => Self::failed(1, no_text(collected)),
         }
     }
+}
+
+/// Quotes a reason that came from the child.
+fn reason_of(said: &str, sanitizer: &Sanitizer) -> String {
+    quoted_within(&sanitizer.line(said, REASON_CHARS), REASON_CHARS)
 }
 
 fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
@@ -357,8 +362,9 @@ fn exit_text(report: &AttemptReport) -> String {
 
 /// The error of a child that said nothing.
 fn no_text(collected: &Collected) -> String {
-    let last = collected.last_event.as_deref().unwrap_or("none");
-    let stop = collected.stop_reason.as_ref().map_or("none", StopReason::as_str);
+    let or_none = |said: Option<&str>| said.map_or_else(|| "none".to_owned(), quoted);
+    let last = or_none(collected.last_event.as_deref());
+    let stop = or_none(collected.stop_reason.as_ref().map(StopReason::as_str));
     let tools = collected.tools_completed;
     format!(
         "the child gave no answer (last event: {last}; stop reason: {stop}; tool executions completed: {tools})"

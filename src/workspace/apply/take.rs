@@ -16,7 +16,7 @@ use crate::workspace::names::is_flagged;
 use crate::workspace::replace::{Failure, LINK, OnFailure, Step, WriteError, permissions, write_all};
 use crate::workspace::root::REPOSITORY;
 use crate::workspace::snapshot::{
-    Apply, Call, Change, Contents, File, Name, Snapshot, SnapshotError, SnapshotStore, copy_with_time,
+    self, Apply, Call, Change, Contents, File, Name, Snapshot, SnapshotError, SnapshotStore, copy_with_time,
     index_line, off_thread, path_of, state,
 };
 
@@ -264,12 +264,12 @@ fn in_the_way(root: &Path, path: &Path, removed: &BTreeSet<PathBuf>, is_seen: bo
                 if fs::symlink_metadata(at.join(REPOSITORY)).is_ok() {
                     return Some(format!(
                         "`{}` is a repository of its own: not written",
-                        directory.display()
+                        snapshot::named(directory)
                     ));
                 }
             }
             Ok(_) if removed.contains(*directory) => return None,
-            Ok(_) => return Some(format!("`{}` is in the way: not written", directory.display())),
+            Ok(_) => return Some(format!("`{}` is in the way: not written", snapshot::named(directory))),
             Err(_) => return None,
         }
     }

@@ -14,6 +14,7 @@ use std::rc::Rc;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, readlinkat, statat};
 
 use crate::files::private;
+use crate::workspace::snapshot::named;
 
 /// Entries that are copied at most. A large `node_modules` has so many.
 const MAX_ENTRIES: usize = 500_000;
@@ -79,7 +80,7 @@ fn copy_tree(
     let mut waiting = vec![(Rc::new(source), name.to_owned(), path.to_owned())];
     while let Some((directory, name, path)) = waiting.pop() {
         room.take_one()?;
-        let failed = |error: io::Error| format!("{}: {error}", path.display());
+        let failed = |error: io::Error| format!("`{}`: {error}", named(&path));
         let target = to.join(&path);
         match directory.look(&name).map_err(failed)? {
             Entry::Directory(inner) => {

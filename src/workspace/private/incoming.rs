@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::create::PrivateTree;
 use crate::files::open;
-use crate::workspace::snapshot::{Call, SnapshotStore, off_thread};
+use crate::workspace::snapshot::{Call, SnapshotStore, named, off_thread};
 
 /// The largest file with references that is read.
 const MAX_REFS: u64 = 1024 * 1024;
@@ -38,7 +38,7 @@ impl References {
     pub(super) fn read(git: &Path, branch: &str) -> Result<Self, String> {
         for directory in [git.to_owned(), git.join("refs"), git.join("refs/heads")] {
             if !fs::symlink_metadata(&directory).is_ok_and(|found| found.is_dir()) {
-                return Err(format!("`{}` is no directory", directory.display()));
+                return Err(format!("`{}` is no directory", named(&directory)));
             }
         }
         let full = format!("refs/heads/{branch}");

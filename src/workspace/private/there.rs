@@ -10,7 +10,7 @@ use super::create::{PrivateTree, branch_of, new_directory};
 use super::import::{Imported, set_aside};
 use super::incoming::Source;
 use crate::files::{FileError, private};
-use crate::text::{chain, one_line};
+use crate::text::{chain, quoted_within};
 use crate::workspace::snapshot::{
     Call, SHOWN, Snapshot, SnapshotError, SnapshotStore, index_line, named, off_thread,
 };
@@ -141,7 +141,7 @@ impl SnapshotStore {
             imported.notices.push("the child has made other branches, which were not taken over".into());
         }
         // Few; it is cut when it is sanitized.
-        let notes = one_line(&brought.notes, usize::MAX).into_string();
+        let notes = quoted_within(&brought.notes, usize::MAX);
         if !notes.is_empty() {
             imported.notices.push(format!("not everything in the tree there was taken over: {notes}"));
         }

@@ -3,23 +3,23 @@
 use std::path::{Path, PathBuf};
 
 use crate::files::FileError;
-use crate::text::{figures, one_line};
+use crate::text::{figures, without_quotes};
 use crate::workspace::git::GitError;
 use crate::workspace::obstacle::Obstacle;
 
-/// Longest path in a sentence.
-const MAX_PATH: usize = 200;
+/// Longest path in a sentence: the longest that Linux accepts. What is cut cannot be sanitized.
+const MAX_PATH: usize = 4096;
 
-/// A path in a sentence. A child may have chosen its name: it gets no line of its own.
+/// Returns the form of a path that can stand between backticks. A child may have chosen its name.
 pub(in crate::workspace) fn named(path: &Path) -> String {
-    one_line(&path.to_string_lossy(), MAX_PATH).into_string()
+    without_quotes(&path.to_string_lossy(), MAX_PATH)
 }
 
 /// Why a snapshot cannot be taken, read or found.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// The tree belongs to no git repository.
-    #[error("`{}` is not in a git work tree", root.display())]
+    #[error("`{}` is not in a git work tree", named(root))]
     NoRepository {
         /// Where the tree begins.
         root: PathBuf,
@@ -27,7 +27,7 @@ pub enum SnapshotError {
     /// What differs from the last commit is too much to keep.
     #[error(
         "what is not committed in `{}` takes up {}, more than `snapshot.maxBytes` allows, {}",
-        root.display(), figures::bytes(*bytes), figures::bytes(*limit)
+        named(root), figures::bytes(*bytes), figures::bytes(*limit)
     )]
     TooLarge {
         /// Where the tree begins.
@@ -38,7 +38,7 @@ pub enum SnapshotError {
         limit: u64,
     },
     /// Too many files differ from the last commit.
-    #[error("in `{}` {files} files are not committed, more than {limit}", root.display())]
+    #[error("in `{}` {files} files are not committed, more than {limit}", named(root))]
     TooMany {
         /// Where the tree begins.
         root: PathBuf,

@@ -1,6 +1,6 @@
 //! A child that ended because a gate did not load.
 
-use crate::text::Sanitizer;
+use crate::text::{Sanitizer, quoted_path, quoted_within};
 
 /// How pi begins the line that says which extension did not load, and why.
 const FAILED: &str = "Failed to load extension \"";
@@ -15,7 +15,9 @@ pub(in crate::run) fn failed_gate(gates: &[String], written: &str, sanitizer: &S
         let gate = gates.iter().find(|gate| *gate == path)?;
         let reason = sanitizer.line(reason.trim_start_matches("Failed to load extension: "), REASON_CHARS);
         Some(format!(
-            "refused: the permission gate `{gate}` did not load, and no writing child runs without it: {reason}"
+            "refused: the permission gate {} did not load, and no writing child runs without it: {}",
+            quoted_path(gate),
+            quoted_within(&reason, REASON_CHARS)
         ))
     };
     written.lines().find_map(of_line)

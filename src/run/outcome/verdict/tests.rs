@@ -8,7 +8,7 @@ use crate::process::LimitKind;
 use crate::text::SanitizerOptions;
 
 /// The error of a child that [`failed_by_provider`].
-const PROVIDER: &str = "the model's provider reported an error: 500: overloaded";
+const PROVIDER: &str = "the model's provider reported an error: `500: overloaded`";
 
 /// A child of which only the outcome is known.
 fn report(outcome: Outcome) -> AttemptReport {
@@ -193,12 +193,12 @@ fn every_forced_end_of_a_child_has_its_outcome_exit_code_and_reason() {
         (
             "too much memory",
             answered(over(LimitKind::Memory)),
-            (Killed, 137, Some("`limits.memoryBytes` reached: 5 of 4 (largest: node, process 77)")),
+            (Killed, 137, Some("`limits.memoryBytes` reached: 5 of 4 (largest: `node`, process 77)")),
         ),
         (
             "too many processes",
             answered(over(LimitKind::Processes)),
-            (Killed, 137, Some("`limits.processes` reached: 5 of 4 (largest: node, process 77)")),
+            (Killed, 137, Some("`limits.processes` reached: 5 of 4 (largest: `node`, process 77)")),
         ),
         ("a warden that was killed", answered(Outcome::Orphaned), (Failed, 1, Some(orphaned))),
         ("an abort", answered(by_caller(None)), (Aborted, 130, Some("cancelled by user"))),
@@ -244,7 +244,7 @@ fn the_last_message_decides_about_a_child_that_exited_by_itself() {
     };
     let silent = |stop: &str| {
         format!(
-            "the child gave no answer (last event: agent_settled; stop reason: {stop}; tool executions completed: 3)"
+            "the child gave no answer (last event: `agent_settled`; stop reason: `{stop}`; tool executions completed: 3)"
         )
     };
     let table = [
@@ -258,13 +258,13 @@ fn the_last_message_decides_about_a_child_that_exited_by_itself() {
         (
             said("error", Some("Yes."), Some("429")),
             Failed,
-            Some("the model's provider reported an error: 429".into()),
+            Some("the model's provider reported an error: `429`".into()),
         ),
         (said("aborted", Some("Yes."), None), Failed, Some("the child stopped its own turn".into())),
         (
             said("aborted", None, Some("by a key")),
             Failed,
-            Some("the child stopped its own turn: by a key".into()),
+            Some("the child stopped its own turn: `by a key`".into()),
         ),
     ];
     for (report, outcome, error) in table {
@@ -282,7 +282,7 @@ fn a_rejected_prompt_is_a_failure_whatever_the_child_says() {
         report.protocol_report.prompt_rejected = Some("busy".into());
         report
     };
-    let error = Some("the child rejected the prompt: busy");
+    let error = Some("the child rejected the prompt: `busy`");
     for report in [answered(left(0)), failed_by_provider(left(0)), answered(settled(None, true))] {
         let verdict = judged(&refuses(report));
         assert_eq!(row(&verdict), (RunOutcome::Failed, 1, error));
