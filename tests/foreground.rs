@@ -116,7 +116,7 @@ async fn one_task_of_a_call_is_stopped_and_another_is_sent_a_message() {
     assert_eq!(outcomes(&result), [RunOutcome::Aborted, RunOutcome::Completed]);
     assert!(scene.runs().await.is_empty(), "what is over is not listed");
     for (run, (mark, number)) in runs.iter().zip([("✗ SUBAGENT_FAILED", 1), ("✓", 2)]) {
-        let heading = format!("[{number}/2] explorer {mark} · run {} · {}\n", run.run_id, run.task);
+        let heading = format!("[{number}/2] explorer {mark} · run {} · `{}`\n", run.run_id, run.task);
         assert!(result.text.contains(&heading), "{}", result.text);
     }
 }

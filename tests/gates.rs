@@ -465,7 +465,7 @@ async fn a_gate_that_does_not_load_refuses_the_run() {
     let result = run(&scene).await;
     let error = result.details.results[0].error.as_deref().expect("an error");
     let expected = format!(
-        "refused: the permission gate `{}` did not load, and no writing child runs without it: No such thing",
+        "refused: the permission gate `{}` did not load, and no writing child runs without it: `No such thing`",
         gate.display()
     );
     assert_eq!(error, expected);

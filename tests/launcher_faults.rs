@@ -108,7 +108,7 @@ async fn a_launcher_that_waits_for_a_place_is_quoted_when_its_run_is_ended_meanw
         far(&mut scene)["command"] = json!(["/bin/sh", "-c", waits, "sh", "{argv}"]);
         let (single, text) = run(&scene).await;
         let notices = &single.diagnostics;
-        let expected = format!("nothing came from the child until then; `far` said: {said}");
+        let expected = format!("nothing came from the child until then; `far` said: `{said}`");
         assert_eq!(notices.contains(&expected), !said.is_empty(), "{protocol}: {notices:?}");
         assert_eq!(
             notices.iter().any(|notice| notice.contains("`far` said")),

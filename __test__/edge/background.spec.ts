@@ -218,7 +218,7 @@ describe("asking for a background run", () => {
 		assert.deepEqual(toldOf(scene, "argv"), []);
 		questions[0]?.answer(false);
 		const refused = await here.heard();
-		assert.match(refused.text, /^Status: error\nResult: \(not available\)\nNotes: .*local/m);
+		assert.match(refused.text, /^Status: error\nResult: \(not available\)\nNote: .*local/m);
 		assert.deepEqual(refused.runIds, [first.runId]);
 		await until(() => questions.length === 2, "the other question");
 		questions[1]?.answer(true);
@@ -274,21 +274,21 @@ describe("the announcement of a background run", () => {
 				"failed",
 				announces(answer, [{ fail: "529: overloaded" }]),
 				"The answer.",
-				/Notes: no announcement: .*529: overloaded/,
+				/Note: no announcement: .*529: overloaded/,
 			],
 			[
 				"crashed",
 				announces(answer, [{ stream: "The ne" }, { die: "SIGKILL" }]),
 				"The answer.",
-				/Notes: no announcement/,
+				/Note: no announcement/,
 			],
 			[
 				"tool",
 				announces(answer, [{ call: "bash", args: {} }, { say: "Did it." }]),
 				"The answer.",
-				/Notes: no announcement: .*tool/,
+				/Note: no announcement: .*tool/,
 			],
-			["empty", announces(answer, [{ say: " " }]), "The answer.", /Notes: no announcement/],
+			["empty", announces(answer, [{ say: " " }]), "The answer.", /Note: no announcement/],
 			["skip", announces(answer, [{ say: "ANNOUNCE_SKIP" }]), undefined, undefined],
 			["nearly", announces(answer, [{ say: "ANNOUNCE_SKIP." }]), "ANNOUNCE_SKIP.", undefined],
 		];
@@ -304,7 +304,7 @@ describe("the announcement of a background run", () => {
 			.join("\n\n")
 			.split(/^(?=Background run )/m);
 		for (const [label, , words, notes] of rows) {
-			const text = texts.find((each) => each.includes(`(${label}, agent explorer)`));
+			const text = texts.find((each) => each.includes(`(\`${label}\`, agent explorer)`));
 			assert.equal(text === undefined, words === undefined, label);
 			if (!text) continue;
 			assert.match(text, /^Status: success$/m, label);
@@ -363,7 +363,7 @@ describe("the announcement of a background run", () => {
 		const ended = await here.runs();
 		assert.ok(!JSON.stringify(ended).includes(secret));
 		for (const [label, , , status, outcome, notes] of rows) {
-			const text = texts.find((each) => each.includes(`(${label}, agent explorer)`)) ?? assert.fail(label);
+			const text = texts.find((each) => each.includes(`(\`${label}\`, agent explorer)`)) ?? assert.fail(label);
 			const run = ended.find((each) => each.label === label);
 			assert.deepEqual([run?.status, run?.outcome], [status, outcome], `${label}: ${run?.error}`);
 			// Without what stands between fences there is one status and nothing that the child has said.
@@ -703,7 +703,7 @@ describe("the end of a host", () => {
 			[[runId], "unknown", "interrupted"],
 		);
 		assert.equal(message.triggerTurn, false, "whoever opens it decides what comes next");
-		assert.match(message.text, /^Status: unknown\nResult: \(not available\)\nNotes: .*\/subagents resume/m);
+		assert.match(message.text, /^Status: unknown\nResult: \(not available\)\nNote: .*\/subagents resume/m);
 		assert.match(message.text, /^Partial output.*\n```text\nHalf of it\.\n```$/m);
 		const lost = await here.run(runId, ({ archiveAtMs }) => archiveAtMs !== undefined);
 		assert.equal(lost.transcript, before.transcript);
@@ -756,11 +756,11 @@ describe("the end of a host", () => {
 	it("by a pi that leaves ends its runs as interrupted, whose results wait; process.exit leaves them as unknown", async (t) => {
 		const scene = backgroundScene(t, stalls);
 		for (const [how, error] of [
-			["end", /^Notes: pi ended (?:while the run was under way|before the run had begun)$/gm],
+			["end", /^Note: pi ended (?:while the run was under way|before the run had begun)$/gm],
 			// The addon has three seconds to keep what there is; whatever it does not come to is found out later.
 			[
 				"exit",
-				/^Notes: (?:pi|the process that ran it) ended (?:while the run was under way|before the run had begun)\b/gm,
+				/^Note: (?:pi|the process that ran it) ended (?:while the run was under way|before the run had begun)\b/gm,
 			],
 		] as const) {
 			const there = Elsewhere.open(scene);

@@ -140,7 +140,7 @@ describe("a chain stops", () => {
 		assert.deepEqual(result.details.error, { code: "SUBAGENT_FAILED", message: "the child gave no reason" });
 		assert.match(
 			textOf(result),
-			/^Stopped at step 2 of 4\n\n\[2\/4\] explorer ✗ SUBAGENT_FAILED · crash\n\n```text\nexplorer failed with exit code 7\n\n.*so far\n\n.*```\n\nThe step before it:\n\n\[1\/4\] explorer ✓ · one\n\n```text\n<one>\n```$/s,
+			/^Stopped at step 2 of 4\n\n\[2\/4\] explorer ✗ SUBAGENT_FAILED · `crash`\n\n```text\nexplorer failed with exit code 7\n\n.*so far\n\n.*```\n\nThe step before it:\n\n\[1\/4\] explorer ✓ · `one`\n\n```text\n<one>\n```$/s,
 		);
 		assert.deepEqual(toldOf(scene, "task"), ["one", "crash"]);
 		assert.equal(result.usage?.cost.total, 0.25);
@@ -149,7 +149,7 @@ describe("a chain stops", () => {
 	it("at the first step", async (t) => {
 		const result = await run(playing(t, obedient), ["fail", "two"]);
 		assert.deepEqual(outcomesOf(result), ["failed", "skipped"]);
-		assert.match(textOf(result), /^Stopped at step 1 of 2\n\n\[1\/2\] explorer ✗ SUBAGENT_FAILED · fail\n\n/);
+		assert.match(textOf(result), /^Stopped at step 1 of 2\n\n\[1\/2\] explorer ✗ SUBAGENT_FAILED · `fail`\n\n/);
 		assert.ok(!textOf(result).includes("The step before"));
 	});
 
@@ -172,7 +172,7 @@ describe("a chain stops", () => {
 		);
 		assert.match(
 			textOf(result),
-			/^Stopped at step 2 of 3\n\n.*The step before it:\n\n\[1\/3\] explorer ✓ · one\n\n```text\n<one>\n```$/s,
+			/^Stopped at step 2 of 3\n\n.*The step before it:\n\n\[1\/3\] explorer ✓ · `one`\n\n```text\n<one>\n```$/s,
 		);
 		assert.equal(toldOf(scene, "task").length, 2);
 	});

@@ -240,13 +240,13 @@ const faults = {
 			scenario: "breaks-off",
 			is: failed(1),
 			error:
-				/^the child gave no answer \(last event: message_update; stop reason: none; tool executions completed: 0\)$/,
+				/^the child gave no answer \(last event: `message_update`; stop reason: none; tool executions completed: 0\)$/,
 			partial: "so far",
 		},
 		"after a tool": {
 			scenario: [{ call: "ls", result: "a" }, { exit: 0 }],
 			is: failed(1),
-			error: /last event: turn_end; stop reason: toolUse; tool executions completed: 1/,
+			error: /last event: `turn_end`; stop reason: `toolUse`; tool executions completed: 1/,
 		},
 		"its output closed first": {
 			scenario: [{ stream: "so far" }, { close: "stdout" }, { sleep: 200 }, { exit: 4 }],
@@ -457,12 +457,12 @@ const faults = {
 		"although pi exits with 0": {
 			scenario: "fails",
 			is: failed(1),
-			error: /^the model's provider reported an error: 529: overloaded$/,
+			error: /^the model's provider reported an error: `529: overloaded`$/,
 		},
 		"after half an answer": {
 			scenario: [{ stream: "so far" }, { fail: "terminated" }],
 			is: failed(1),
-			error: /^the model's provider reported an error: terminated$/,
+			error: /^the model's provider reported an error: `terminated`$/,
 			partial: "so far",
 		},
 		"after an answer": {
@@ -474,7 +474,7 @@ const faults = {
 		"of many words": {
 			scenario: [{ fail: "e".repeat(1e6) }],
 			is: failed(1),
-			error: /^the model's provider reported an error: \[\d+ bytes omitted\] e+…?$/,
+			error: /^the model's provider reported an error: `\[\d+ bytes omitted\] e+…?`$/,
 		},
 		"a turn that stopped itself": {
 			scenario: [{ say: "so far", stop: "aborted" }],
@@ -496,7 +496,7 @@ const faults = {
 		"of the newest pi": {
 			scenario: "gives-up",
 			is: failed(1),
-			error: /^the model's provider reported an error: 500: try again$/,
+			error: /^the model's provider reported an error: `500: try again`$/,
 			files: ["session-2.jsonl", "session.jsonl"],
 		},
 		"of the oldest": {

@@ -300,7 +300,7 @@ describe("git, which looks at the work tree of a writing agent", {
 			if (!isHeld) Object.assign(env, { PI_SUBAGENT_WARDEN: "" });
 			const result = await scene.run({ agent: "writer", env, config: { allowWrite: true } });
 			assert.equal(shape(result)[2], "completed", textOf(result));
-			assert.match(textOf(result), /Files changed: added\.txt/);
+			assert.match(textOf(result), /Files changed: `added\.txt`/);
 			assert.equal(existsSync(scene.path("written")), !isHeld, "beside the project");
 			assert.equal(existsSync(`${scene.project}/written`), !isHeld, "in it");
 		});

@@ -56,7 +56,7 @@ describe("tasks side by side", () => {
 		assert.equal(
 			textOf(result),
 			tasks
-				.map((task, at) => `[${at + 1}/4] explorer ✓ · ${task}\n\n\`\`\`text\nYou said: ${task}\n\`\`\``)
+				.map((task, at) => `[${at + 1}/4] explorer ✓ · \`${task}\`\n\n\`\`\`text\nYou said: ${task}\n\`\`\``)
 				.join("\n\n"),
 		);
 		const sessions = result.details.results.map(({ sessionFile }) => sessionFile ?? "");
@@ -74,10 +74,10 @@ describe("tasks side by side", () => {
 			[7, 124, 0, 1],
 		);
 		assert.deepEqual(headings(result), [
-			"[1/4] explorer ✗ SUBAGENT_FAILED · crash",
-			"[2/4] explorer ✗ SUBAGENT_TIMEOUT · hang",
-			"[3/4] explorer ✓ · three",
-			"[4/4] explorer ✗ SUBAGENT_FAILED · fail",
+			"[1/4] explorer ✗ SUBAGENT_FAILED · `crash`",
+			"[2/4] explorer ✗ SUBAGENT_TIMEOUT · `hang`",
+			"[3/4] explorer ✓ · `three`",
+			"[4/4] explorer ✗ SUBAGENT_FAILED · `fail`",
 		]);
 		assert.deepEqual(result.details.error, { code: "SUBAGENT_FAILED", message: "the child gave no reason" });
 		assert.match(
@@ -98,7 +98,7 @@ describe("tasks side by side", () => {
 			{ agent: "reviewer", task: "one" },
 			{ agent: "tester", task: "two" },
 		]);
-		assert.deepEqual(headings(result), ["[1/2] reviewer ✓ · one", "[2/2] tester ✓ · two"]);
+		assert.deepEqual(headings(result), ["[1/2] reviewer ✓ · `one`", "[2/2] tester ✓ · `two`"]);
 		assert.deepEqual(
 			result.details.results.map(({ agent }) => agent),
 			["reviewer", "tester"],
@@ -109,7 +109,7 @@ describe("tasks side by side", () => {
 		const result = await run(playing(t, obedient), ["one"]);
 		assert.deepEqual(
 			[textOf(result), outcomesOf(result)],
-			["[1/1] explorer ✓ · one\n\n```text\nYou said: one\n```", ["completed"]],
+			["[1/1] explorer ✓ · `one`\n\n```text\nYou said: one\n```", ["completed"]],
 		);
 	});
 
@@ -223,7 +223,7 @@ describe("a task's own directory", () => {
 			/^task 2: agent `local` .*`subagents\.nonInteractivePolicy` is `deny`; use another one$/,
 		);
 		const allowed = await run(scene, several, {}, undefined, ask(true));
-		assert.deepEqual(headings(allowed), ["[1/2] explorer ✓ · here", "[2/2] local ✓ · there"]);
+		assert.deepEqual(headings(allowed), ["[1/2] explorer ✓ · `here`", "[2/2] local ✓ · `there`"]);
 		assert.deepEqual(
 			asked.map((request) => request.path),
 			[path, path],
@@ -275,8 +275,8 @@ describe("what a result may fill", () => {
 		assert.deepEqual(outcomesOf(result), Array(4).fill("completed"));
 		const text = textOf(result);
 		for (const task of ["one", "three", "four"])
-			assert.ok(text.includes(`explorer ✓ · ${task}\n\n\`\`\`text\nYou said: ${task}`), task);
-		assert.match(text, /explorer ✓ · long two\n\n```text\nfirst 0123.*last\n```\n\n\[3/s);
+			assert.ok(text.includes(`explorer ✓ · \`${task}\`\n\n\`\`\`text\nYou said: ${task}`), task);
+		assert.match(text, /explorer ✓ · `long two`\n\n```text\nfirst 0123.*last\n```\n\n\[3/s);
 		assert.ok(Buffer.byteLength(text) <= limit / 4 + 1_000, `${Buffer.byteLength(text)} bytes`);
 		assert.deepEqual([result.isError ?? false, result.details.error?.code], [false, "SUBAGENT_OUTPUT_TRUNCATED"]);
 		assert.ok(existsSync(result.details.results[1]?.fullOutputFile ?? ""));

@@ -95,7 +95,7 @@ const rows: Record<string, Row> = {
 	"no text": {
 		scenario: [{ call: "ls", result: "a" }],
 		is: failed(1),
-		says: /^the child gave no answer \(last event: agent_settled; stop reason: toolUse; tool executions completed: 1\)$/,
+		says: /^the child gave no answer \(last event: `agent_settled`; stop reason: `toolUse`; tool executions completed: 1\)$/,
 	},
 	"an exit code": {
 		scenario: [{ stream: "so far" }, { raw: "no such model\n", to: "stderr" }, { exit: 3 }],

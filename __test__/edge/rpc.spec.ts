@@ -16,14 +16,14 @@ describe("a prompt", () => {
 		const scene = playing(t, "refuses");
 		const result = await scene.run();
 		assert.deepEqual(shape(result), failed(1));
-		assert.equal(single(result).error, "the child rejected the prompt: No API key found for fake.");
+		assert.equal(single(result).error, "the child rejected the prompt: `No API key found for fake.`");
 		assert.deepEqual(toldOf(scene, "ended"), ["stdin"], "it is told to leave at once");
 	});
 
 	it("that a command of the child takes fails the run instead of waiting for an answer", async (t) => {
 		const result = await playing(t, "handles").run();
 		assert.deepEqual(shape(result), failed(1));
-		assert.equal(single(result).error, "the child rejected the prompt: one of its extensions took it for a command");
+		assert.equal(single(result).error, "the child rejected the prompt: `one of its extensions took it for a command`");
 	});
 
 	it("is never read by a child that answers all the same", async (t) => {

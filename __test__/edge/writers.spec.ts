@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { describe, it, type TestContext } from "node:test";
 
 import { doctor } from "../../index.js";
@@ -90,7 +90,7 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		const result = await run("auto");
 		assert.equal(single(result).output?.trim(), `${inTree} hook config pi renamed mode commit read`);
 		assert.match(single(result).sandbox?.reason ?? "", /`\.git` and `\.pi` are writable/);
-		const said = ".git/config, .git/hooks/pre-commit";
+		const said = "`.git/config`, `.git/hooks/pre-commit`";
 		assert.ok(textOf(result).includes(`Look at these first`) && textOf(result).includes(said), textOf(result));
 		const refused = await run("required");
 		assert.match(textOf(refused), /sandbox: required, but unavailable: `\.git` and `\.pi` are writable/);
@@ -113,12 +113,46 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		const result = await scene.run({ config: { sandbox: "auto", allowWrite: true } });
 		const expected = [".envrc", ".vscode/tasks.json", "ignored/.husky/pre-push", "sub/.pi", "sub/.pi/settings.json"];
 		assert.deepEqual(single(result).flagged, expected);
-		assert.match(textOf(result), /Look at these first, .*: \.envrc, \.vscode\/tasks\.json, /);
+		assert.match(textOf(result), /Look at these first, .*: `\.envrc`, `\.vscode\/tasks\.json`, /);
 		const again = await scene.run({
 			config: { sandbox: "auto", allowWrite: true },
 			piCommand: scene.pi("no.sh", "begin; said Done.; settled"),
 		});
 		assert.equal(single(again).flagged, undefined);
+	});
+
+	it("is flagged for what runs code later behind any number of ignored files", async (t) => {
+		const ignored = ["zzz/.pi/agents/explorer.md", "zzz/.vscode/tasks.json", "zzz/x/.mcp.json"];
+		const files = ["pkg/.envrc", "pkg/.vscode/tasks.json", "pkg/deep/.husky/pre-commit", ...ignored];
+		const decoys = "mkdir aaa; (cd aaa; i=0; while [ $i -lt 420 ]; do seq $((i * 500)) $((i * 500 + 499)); i=$((i + 1)); done | xargs touch)";
+		const make = `for f in ${files.join(" ")} new/.git/hooks/pre-push; do mkdir -p $(dirname $f); echo x > $f; done`;
+		const scene = sceneOf(t, `${decoys}; ${make}; begin; said Done.; settled`);
+		scene.write("project/.gitignore", "aaa/\nzzz/\nnew/\n");
+		const result = await scene.run({ config: { sandbox: "auto", allowWrite: true } });
+		assert.equal(readdirSync(scene.path("project/aaa")).length, 210_000);
+		const expected = ["new/.git", "new/.git/hooks/pre-push", ...files, "zzz/.pi"].toSorted();
+		assert.deepEqual(single(result).flagged, expected);
+	});
+
+	it("has a result that says so if a directory cannot be searched", async (t) => {
+		// Deeper than a path may be long.
+		const dig = `const d = "d".repeat(250); process.chdir("ignored"); for (let i = 0; i < 20; i++) { fs.mkdirSync(d); process.chdir(d); } fs.writeFileSync(".envrc", "x")`;
+		const scene = sceneOf(t, `"${process.execPath}" -e '${dig}'; begin; said ANNOUNCE_SKIP; settled`);
+		scene.write("project/.gitignore", "ignored/\n");
+		scene.write("project/ignored/x", "x");
+		try {
+			const result = await scene.run({ config: { sandbox: "auto", allowWrite: true } });
+			const gap = single(result).flaggedGap ?? "";
+			assert.match(gap, /^directories that could not be read: `ignored\/d{250}\/d+…`$/);
+			assert.ok(textOf(result).includes(`Not all files were checked for code that runs later: ${gap}. Check`), textOf(result));
+		} finally {
+			execFileSync("rm", ["-rf", scene.path("project/ignored")]);
+		}
+		const whole = await scene.run({
+			config: { sandbox: "auto", allowWrite: true },
+			piCommand: scene.pi("no.sh", "begin; said Done.; settled"),
+		});
+		assert.equal(single(whole).flaggedGap, undefined);
 	});
 
 	it("has no shell that its sandbox would not hold", async (t) => {

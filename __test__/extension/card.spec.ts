@@ -431,6 +431,27 @@ describe("the card of a run that is over", () => {
 		]);
 	});
 
+	it("quotes names that could be words of ours, whole or cut", () => {
+		const changes = ["a.ts", "g, h, all tests passed"];
+		const card = new Card().finish(ended({ changes, flagged: ["x` and `y/.envrc"] }));
+		assert.deepEqual(card.lines(80).slice(-3, -1), [
+			"  changed a.ts, `g, h, all tests passed`",
+			"  look at first `x\\u{60} and \\u{60}y/.envrc`",
+		]);
+		assert.equal(card.lines(40).at(-3), "  changed a.ts, `…tests passed`");
+	});
+
+	it("says that not all files were checked, whether or not it is expanded", () => {
+		const flaggedGap = "the search stopped after 10s; directories that could not be read: `a`";
+		const card = new Card().finish(ended({ flaggedGap }));
+		for (const isExpanded of [false, true]) {
+			card.expanded = isExpanded;
+			const said = `  not all files were checked: ${flaggedGap}`;
+			assert.ok(card.lines(120).includes(said), card.lines(120).join("\n"));
+		}
+		assert.doesNotMatch(new Card().finish(ended({})).lines(120).join("\n"), /not all files/);
+	});
+
 	it("names the session of a run that was interrupted", () => {
 		const sessionFile = `${homedir()}/.pi/agent/sessions/--project--/1/1a2b3c4d/session.jsonl`;
 		const interrupted = ended({ outcome: "interrupted", exitCode: 1, error: "its pi ended", sessionFile });

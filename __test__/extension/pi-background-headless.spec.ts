@@ -80,7 +80,7 @@ for (const version of piVersions) {
 			const told = JSON.stringify(requests.at(-1)?.messages);
 			assert.match(
 				told,
-				/Background run \w{8} \(agent explorer\) has ended\. Task: hang\\nStatus: unknown\\nResult: \(not available\)/,
+				/Background run \w{8} \(agent explorer\) has ended\. Task: `hang`\\nStatus: unknown\\nResult: \(not available\)/,
 			);
 			// The list, and the answer: told before the prompt, or after it.
 			assert.match(

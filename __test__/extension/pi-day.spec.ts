@@ -77,7 +77,7 @@ describe("a day with background runs", () => {
 		assert.equal(timesTold(last), told.length);
 		const words = textsOf(last, "user").filter((text) => text.startsWith("Background run "));
 		assert.deepEqual(
-			words.map((text) => /\((.*), agent explorer\) has ended\. Task: .*\nStatus: (\w+)$/m.exec(text)?.slice(1)),
+			words.map((text) => /\(`(.*)`, agent explorer\) has ended\. Task: .*\nStatus: (\w+)$/m.exec(text)?.slice(1)),
 			told.map(({ label, status }) => [label, status]),
 		);
 		const [config, dead, tests, unknown, success] = words;
@@ -85,11 +85,11 @@ describe("a day with background runs", () => {
 			config ?? "",
 			new RegExp(`^Result .*\n\`\`\`text\n# Where it is\n\n${escaped(answers.config)}\n`, "m"),
 		);
-		assert.match(dead ?? "", /^Result: \(not available\)\nNotes: `budget\.maxTurns` reached: 6 of 6$/m);
-		assert.match(tests ?? "", /^Notes: stopped on request\nPartial output .*\n```text\n.*What is missing so far:$/m);
+		assert.match(dead ?? "", /^Result: \(not available\)\nNote: `budget\.maxTurns` reached: 6 of 6$/m);
+		assert.match(tests ?? "", /^Note: stopped on request\nPartial output .*\n```text\n.*What is missing so far:$/m);
 		assert.match(
 			unknown ?? "",
-			new RegExp(`^Notes: pi ended .*\nPartial output .*\n\`\`\`text\n${escaped(answers.half)}$`, "m"),
+			new RegExp(`^Note: pi ended .*\nPartial output .*\n\`\`\`text\n${escaped(answers.half)}$`, "m"),
 		);
 		assert.match(success ?? "", new RegExp(`^\`\`\`text\n${escaped(answers.rest)}$`, "m"));
 		assert.equal(last?.userText, typed.thanks, "in a session that was opened once more");

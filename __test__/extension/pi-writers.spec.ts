@@ -80,13 +80,13 @@ for (const version of piVersions) {
 			assert.match(flagged, /cannot be applied: these files run code later.*`\.pi\/x`.*--with-flagged/);
 			assert.match(
 				await saidOf(`apply ${run.runId} --with-flagged`),
-				/applied .* to your tree: \.pi\/x, kept\.txt, new\.txt/,
+				/applied .* to your tree: `\.pi\/x`, `kept\.txt`, `new\.txt`/,
 			);
 			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\ntwo\n");
 			assert.match(await saidOf(`apply --abort ${run.runId}`), /took back what was applied/);
 			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\n");
 			assert.deepEqual([existsSync(join(cwd, "new.txt")), existsSync(join(cwd, "mine.txt"))], [false, true]);
-			assert.match(await saidOf(`discard ${run.runId} --yes`), /deleted the branch subagent/);
+			assert.match(await saidOf(`discard ${run.runId} --yes`), /deleted the branch `subagent/);
 			assert.doesNotMatch(git("branch"), /subagent/);
 		});
 	});
@@ -143,11 +143,11 @@ for (const version of piVersions) {
 			assert.equal(readFileSync(join(stage.world.cwd, "out/checks"), "utf8"), "built\nbuilt\n");
 			assert.equal(run.sandbox?.enforced, true);
 			assert.deepEqual(run.flagged, [".envrc", ".pi", ".pi/extensions/later.ts"]);
-			assert.match(textOf(lastEnd(log)), /Look at these first, .*: \.envrc, \.pi, /);
+			assert.match(textOf(lastEnd(log)), /Look at these first, .*: `\.envrc`, `\.pi`, /);
 			const { stdout } = await runPrint(stage.world, `/subagents undo ${run.runId}`);
 			assert.match(
 				stdout,
-				/brought back what .* had changed: \.envrc, \.pi\/extensions\/later\.ts, out\/app, out\/checks, out\/mended, src\/new\.rs/,
+				/brought back what .* had changed: `\.envrc`, `\.pi\/extensions\/later\.ts`, `out\/app`, `out\/checks`, `out\/mended`, `src\/new\.rs`/,
 			);
 			for (const made of ["src", "out", ".pi", ".envrc"]) assert.ok(!existsSync(join(stage.world.cwd, made)), made);
 		});

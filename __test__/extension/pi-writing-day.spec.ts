@@ -65,7 +65,7 @@ for (const version of piVersions) {
 			const applied = day.read("README.md");
 			assert.equal(applied.split("\n")[0], "# A tested project");
 			const conflict = await rpc.told(`/subagents apply ${day.runOf("readme: say that it is documented")}`);
-			assert.match(conflict, /CONFLICT in README\.md: both have changed the same lines/);
+			assert.match(conflict, /CONFLICT in `README\.md`: both have changed the same lines/);
 			assert.match(
 				day.read("README.md"),
 				/<<<<<<< [\s\S]*A tested project[\s\S]*=======[\s\S]*A documented project[\s\S]*>>>>>>> /,
@@ -80,7 +80,7 @@ for (const version of piVersions) {
 			assert.equal(day.read("README.md"), "tidied\n");
 			stage.world.write("notes.txt", "mine again\n");
 			const undone = await rpc.told("/subagents undo last");
-			assert.match(undone, /brought back what .* had changed: README\.md, added\.txt/);
+			assert.match(undone, /brought back what .* had changed: `README\.md`, `added\.txt`/);
 			assert.match(undone, /notes\.txt/);
 			const left = [day.read("README.md"), existsSync(join(stage.world.cwd, "added.txt")), day.read("notes.txt")];
 			assert.deepEqual(left, [readme, false, "mine again\n"]);

@@ -65,6 +65,13 @@ describe("lines", () => {
 		});
 	}
 
+	it("keep both quotes of a path that is too wide", () => {
+		const path = "`src/deep/g, h, all tests passed`";
+		assert.equal(fitPath(path, 40), path);
+		assert.equal(fitPath(path, 29), "`…/g, h, all tests passed`");
+		assert.equal(fitPath(path, 12), "`…ts passed`");
+	});
+
 	it("are clipped with an ellipsis and only where they must be", () => {
 		assert.equal(clip("abcdef", 6), "abcdef");
 		assert.equal(clip("abcdef", 5), "abcd…");

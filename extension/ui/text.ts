@@ -97,10 +97,18 @@ export function indented(lines: readonly string[], columns: number): string[] {
 	return lines.map((line) => (line === "" ? line : " ".repeat(columns) + line));
 }
 
+/** Stands around a name that could be more than one word. */
+const QUOTE = "`";
+const QUOTES = 2;
+
 /** A path in so many columns: cut before a name, unless that would leave half of the room empty. */
 export function fitPath(path: string, width: number): string {
 	const columns = widthOf(path);
 	if (columns <= width) return path;
+	// Without its quotes, a part of a name could pass for words of ours.
+	if (path.startsWith(QUOTE) && path.endsWith(QUOTE) && width > QUOTES) {
+		return QUOTE + fitPath(path.slice(QUOTE.length, -QUOTE.length), width - QUOTES) + QUOTE;
+	}
 	const room = Math.max(0, width - 1);
 	const end = sliceByColumn(path, columns - room, room, true);
 	const name = end.search(/[/\\]/);

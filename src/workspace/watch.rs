@@ -204,7 +204,7 @@ impl<'a> Search<'a> {
         }
         match fs::read_dir(&path) {
             Ok(entries) => self.read(Open { path, wanted, entries }),
-            Err(error) => self.unreadable(path, error.kind()),
+            Err(error) => self.unreadable(&path, error.kind()),
         }
     }
 
@@ -218,7 +218,7 @@ impl<'a> Search<'a> {
             match open.entries.next() {
                 None => return,
                 Some(Ok(entry)) => self.entry(&open.path, open.wanted, &entry),
-                Some(Err(error)) => return self.unreadable(open.path, error.kind()),
+                Some(Err(error)) => return self.unreadable(&open.path, error.kind()),
             }
         }
         self.large.push_back(open);
@@ -228,7 +228,7 @@ impl<'a> Search<'a> {
         self.entries += 1;
         let kind = match entry.file_type() {
             Ok(kind) => kind,
-            Err(error) => return self.unreadable(entry.path(), error.kind()),
+            Err(error) => return self.unreadable(&entry.path(), error.kind()),
         };
         match wanted {
             Wanted::Names { in_installed } => self.named(directory, entry, kind, in_installed),
@@ -308,7 +308,7 @@ impl<'a> Search<'a> {
                     self.follow(path);
                 }
             }
-            Err(error) => self.unreadable(path.to_owned(), error.kind()),
+            Err(error) => self.unreadable(path, error.kind()),
         }
     }
 
@@ -330,7 +330,7 @@ impl<'a> Search<'a> {
                 self.insert(path, Mark(device, inode, 0, 0));
             }
             Ok(found) => self.insert(path, mark_of(&found)),
-            Err(error) => self.unreadable(path.to_owned(), error.kind()),
+            Err(error) => self.unreadable(path, error.kind()),
         }
     }
 
@@ -347,14 +347,14 @@ impl<'a> Search<'a> {
     }
 
     /// Notes a path that cannot be read, unless it has gone, or no child could change anything there.
-    fn unreadable(&mut self, path: PathBuf, why: ErrorKind) {
+    fn unreadable(&mut self, path: &Path, why: ErrorKind) {
         let is_gone = matches!(why, ErrorKind::NotFound | ErrorKind::NotADirectory);
-        if is_gone || (why == ErrorKind::PermissionDenied && !could_be_opened(&path)) || !self.spend(&path) {
+        if is_gone || (why == ErrorKind::PermissionDenied && !could_be_opened(path)) || !self.spend(path) {
             return;
         }
-        let found = fs::symlink_metadata(&path).ok();
+        let found = fs::symlink_metadata(path).ok();
         let could_enter = found.as_ref().is_none_or(could_be_entered);
-        self.found.unreadable.insert(self.inner(&path), (found.as_ref().map(mark_of), could_enter));
+        self.found.unreadable.insert(self.inner(path), (found.as_ref().map(mark_of), could_enter));
     }
 
     /// The path relative to the root, if it is in the tree.

@@ -22,8 +22,8 @@ pub(crate) fn left_words(single: &SingleResult) -> String {
 
 /// The same without the check: what is in the tree now, or waits on a branch.
 pub(crate) fn files_words(single: &SingleResult) -> Option<String> {
-    let changes = single.changes.as_deref().filter(|changes| !changes.is_empty());
-    let changed = changes.map(|changes| format!("Files changed: {}", listed(changes, MAX_CHANGES)));
+    let paths = single.changes.as_deref().filter(|paths| !paths.is_empty());
+    let changed = paths.map(|paths| format!("Files changed: {}", listed(paths, MAX_CHANGES)));
     let left = single.isolation.as_ref().map(tree_words);
     let flagged = &single.flagged;
     let flagged = (!flagged.is_empty()).then(|| format!("{FLAGGED}{}", listed(flagged, MAX_FLAGGED)));

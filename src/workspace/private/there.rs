@@ -141,8 +141,8 @@ impl SnapshotStore {
             imported.notices.push("the child has made other branches, which were not taken over".into());
         }
         // Few; it is cut when it is sanitized.
-        let notes = quoted_within(&brought.notes, usize::MAX);
-        if !notes.is_empty() {
+        if !brought.notes.trim().is_empty() {
+            let notes = quoted_within(&brought.notes, usize::MAX);
             imported.notices.push(format!("not everything in the tree there was taken over: {notes}"));
         }
         let mut is_doubtful = false;
