@@ -194,13 +194,15 @@ fn options() -> impl Strategy<Value = Options> {
         || prop_oneof!["\\PC{0,8}", select(vec!["--", "--grace-ms", "-x", ""]).prop_map(str::to_owned)];
     let limit = || proptest::option::of(any::<u64>());
     let paths = || vec(word().prop_map(Into::into), 0..3);
-    let sandbox = (paths(), paths(), any::<bool>(), paths(), paths(), limit()).prop_map(
-        |(writable, protected, metadata, hidden, shown, file_bytes)| Sandbox {
+    let sandbox = (paths(), paths(), any::<bool>(), paths(), paths(), paths(), paths(), limit()).prop_map(
+        |(writable, protected, metadata, hidden, shown, unreadable, readable, file_bytes)| Sandbox {
             writable,
             protected,
             metadata,
             hidden,
             shown,
+            unreadable,
+            readable,
             file_bytes,
         },
     );

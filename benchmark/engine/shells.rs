@@ -46,6 +46,7 @@ fn shell(warden: &Path, home: &Path, files: usize, network: bool) -> Result<Path
         unix_sockets: true,
         unset: vec!["A_TOKEN".into()],
         file_bytes: Some(1 << 30),
+        ..ToolShell::default()
     };
     let shell = own.join(ToolShell::NAME);
     fs::write(own.join(format!("{}{}", ToolShell::NAME, ToolShell::OPTIONS_SUFFIX)), tools.to_bytes())?;

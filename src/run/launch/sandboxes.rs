@@ -40,6 +40,7 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
         shown: if shown { vec![files.directory.clone()] } else { Vec::new() },
         hidden,
         file_bytes: file_bytes(held),
+        ..Sandbox::default()
     })
 }
 
@@ -78,6 +79,7 @@ pub(super) fn tool_shell(
         shell: shell(own.shell(), spec, env),
         writable: own.temporary().into_iter().map(Path::to_path_buf).chain(scope).collect(),
         hidden,
+        shown: Vec::new(),
         masked,
         network: network == Network::On,
         // Servers are reached by paths, so where these are hidden, sockets do no harm.

@@ -43,6 +43,11 @@ pub struct Sandbox {
     pub hidden: Vec<PathBuf>,
     /// Files and directories below a hidden one that the child sees nevertheless.
     pub shown: Vec<PathBuf>,
+    /// Files and directories that the program can neither read nor list, with a mount namespace or without one; missing
+    /// ones are skipped. Of the directories above them it can list only the working directory.
+    pub unreadable: Vec<PathBuf>,
+    /// Files and directories below an unreadable one that can be read nevertheless; missing ones are skipped.
+    pub readable: Vec<PathBuf>,
     /// The largest file that the child may write, in bytes. Writing beyond fails with `EFBIG`.
     pub file_bytes: Option<u64>,
 }
@@ -67,6 +72,8 @@ const WRITABLE: &str = "--writable";
 const PROTECTED: &str = "--protected";
 const HIDDEN: &str = "--hidden";
 const SHOWN: &str = "--shown";
+const UNREADABLE: &str = "--unreadable";
+const READABLE: &str = "--readable";
 const FILE_BYTES: &str = "--file-bytes";
 const SCRATCH: &str = "--scratch";
 const UNLESS_KEPT: &str = "--unless-kept";
@@ -101,6 +108,8 @@ impl Options {
             (PROTECTED, &sandbox.protected),
             (HIDDEN, &sandbox.hidden),
             (SHOWN, &sandbox.shown),
+            (UNREADABLE, &sandbox.unreadable),
+            (READABLE, &sandbox.readable),
         ];
         let mut args = Vec::new();
         for (name, number) in numbers {
@@ -146,6 +155,8 @@ impl Options {
                 PROTECTED => sandbox.protected.push(value()?.into()),
                 HIDDEN => sandbox.hidden.push(value()?.into()),
                 SHOWN => sandbox.shown.push(value()?.into()),
+                UNREADABLE => sandbox.unreadable.push(value()?.into()),
+                READABLE => sandbox.readable.push(value()?.into()),
                 FILE_BYTES => sandbox.file_bytes = Some(number(name, &value()?)?),
                 READ_ONLY => read_only = true,
                 METADATA => sandbox.metadata = true,
@@ -184,6 +195,8 @@ mod tests {
                 metadata: true,
                 hidden: vec!["/home/.ssh".into()],
                 shown: vec!["/c".into(), "--hidden".into()],
+                unreadable: vec!["/d e".into(), "--readable".into()],
+                readable: vec!["/d e/f".into()],
                 file_bytes: Some(5),
             }),
             limits: Limits {

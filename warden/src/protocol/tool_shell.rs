@@ -17,6 +17,8 @@ pub struct ToolShell {
     pub writable: Vec<PathBuf>,
     /// Files and directories that cannot be read; missing ones are skipped.
     pub hidden: Vec<PathBuf>,
+    /// Files and directories below a hidden one that can be read nevertheless; missing ones are skipped.
+    pub shown: Vec<PathBuf>,
     /// Files and directories that the child's own sandbox masks. Those that it does not mask any more, because something
     /// else has taken their place, or that were missing when the child started, cannot be read.
     pub masked: Vec<PathBuf>,
@@ -35,6 +37,7 @@ pub struct ToolShell {
 const SHELL: &str = "shell";
 const WRITABLE: &str = "writable";
 const HIDDEN: &str = "hidden";
+const SHOWN: &str = "shown";
 const MASKED: &str = "masked";
 const NETWORK: &str = "network";
 const UNIX_SOCKETS: &str = "unix-sockets";
@@ -66,6 +69,9 @@ impl ToolShell {
         }
         for path in &self.hidden {
             add(HIDDEN, path.as_os_str());
+        }
+        for path in &self.shown {
+            add(SHOWN, path.as_os_str());
         }
         for path in &self.masked {
             add(MASKED, path.as_os_str());
@@ -100,6 +106,7 @@ impl ToolShell {
                 SHELL => options.shell = value.into(),
                 WRITABLE => options.writable.push(value.into()),
                 HIDDEN => options.hidden.push(value.into()),
+                SHOWN => options.shown.push(value.into()),
                 MASKED => options.masked.push(value.into()),
                 NETWORK => options.network = switch(name, value)?,
                 UNIX_SOCKETS => options.unix_sockets = switch(name, value)?,
@@ -134,6 +141,7 @@ mod tests {
             shell: "/bin/bash".into(),
             writable: vec!["/tmp/a b".into(), "hidden".into()],
             hidden: vec!["/home/auth\n.json".into(), String::new().into()],
+            shown: vec!["/home/trees/own".into()],
             masked: vec!["/home/.ssh".into()],
             network: true,
             unix_sockets: true,

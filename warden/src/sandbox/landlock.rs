@@ -44,19 +44,34 @@ pub(super) struct Rules<'a> {
     /// Files and directories that cannot be read, paths without links; all other devices come on top. `None` leaves reading
     /// unrestricted, so that it costs nothing: otherwise each file that is opened is looked up.
     pub hidden: Option<&'a [PathBuf]>,
+    /// Files and directories below hidden ones that can be read nevertheless.
+    pub shown: &'a [Place],
+    /// Whether what is hidden cannot be listed either, nor the directories above it, except the working directory.
+    pub hides_names: bool,
 }
 
 /// Restricts this process and everything it starts to writing to the places, to harmless devices and, if they are
 /// private to the child, to pseudoterminals.
 ///
 /// Everything can be executed, and be read but for what the rules hide. A directory on the way to something
-/// hidden can be listed, and what appears in it later cannot be read.
+/// hidden can be listed unless the rules hide names, and what appears in it later cannot be read.
 pub(super) fn restrict(rules: &Rules<'_>) -> io::Result<()> {
     let reading = if rules.hidden.is_some() { AccessFs::ReadFile.into() } else { BitFlags::empty() };
-    let mut ruleset = handled(reading).map_err(refused)?;
+    let listing = if rules.hides_names { AccessFs::ReadDir.into() } else { BitFlags::empty() };
+    let mut ruleset = handled(reading | listing).map_err(refused)?;
     for place in rules.places {
-        let access = if place.is_directory() { in_a_directory() } else { of_a_file() };
+        let access = if place.is_directory() { in_a_directory() | listing } else { of_a_file() };
         allow(&mut ruleset, place, access | reading)?;
+    }
+    if rules.hidden.is_some() {
+        for place in rules.shown {
+            let access = if place.is_directory() { reading | listing } else { reading };
+            allow(&mut ruleset, place, access)?;
+        }
+    }
+    if rules.hides_names {
+        let here = openat(CWD, ".", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        allow(&mut ruleset, here, listing)?;
     }
     for device in DEVICES.iter().filter_map(|path| device(path).transpose()) {
         allow(&mut ruleset, device?, of_a_file() | reading)?;
@@ -71,8 +86,14 @@ pub(super) fn restrict(rules: &Rules<'_>) -> io::Result<()> {
     // There is none on a kernel without Landlock.
     let ruleset = Option::<OwnedFd>::from(ruleset).ok_or(Number::OPNOTSUPP)?;
     if let Some(hidden) = rules.hidden {
-        let reading = reading.bits();
-        readable::each(hidden, |readable| allow_beneath(ruleset.as_fd(), readable, reading))?;
+        let (reading, both) = (reading.bits(), (reading | listing).bits());
+        readable::each(hidden, |readable| match allow_beneath(ruleset.as_fd(), readable, both) {
+            // It is no directory, so it cannot be listed.
+            Err(error) if both != reading && error.kind() == io::ErrorKind::InvalidInput => {
+                allow_beneath(ruleset.as_fd(), readable, reading)
+            }
+            allowed => allowed,
+        })?;
     }
     set_no_new_privs(true)?;
     enter_ruleset(ruleset.as_fd())

@@ -56,6 +56,22 @@ impl Place {
         Ok((Self { fd, path, is_directory: kind == FileType::Directory }, kind))
     }
 
+    /// Opens those of the paths that exist and lie below one of `directories`, which have no links. Follows links.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open`].
+    pub(super) fn below(directories: &[PathBuf], paths: &[PathBuf]) -> io::Result<Vec<Self>> {
+        let mut places = Vec::new();
+        for path in paths {
+            let Some(path) = real(path)? else { continue };
+            if directories.iter().any(|directory| path.starts_with(directory)) {
+                places.extend(Self::if_there(&path)?);
+            }
+        }
+        Ok(places)
+    }
+
     /// Whether both lie on the same file system.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! A sandbox that is ready to be entered.
 
 use std::io;
+use std::path::PathBuf;
 
 use pi_subagent_warden::{Mechanism, Sandbox};
 use rustix::io::Errno;
@@ -9,7 +10,7 @@ use super::capabilities;
 use super::landlock::{OLDEST, Rules, restrict};
 use super::masks::Masks;
 use super::mounts::{self, Layer};
-use super::place::{AtPath, Place};
+use super::place::{AtPath, Place, real};
 use super::{own_servers, system_calls};
 use crate::sys::sandbox::{close_others_on_exec, landlock_abi};
 
@@ -20,6 +21,8 @@ pub(crate) struct Prepared {
     protected: Vec<Place>,
     metadata: bool,
     masks: Masks,
+    unreadable: Vec<PathBuf>,
+    readable: Vec<Place>,
     file_bytes: Option<u64>,
 }
 
@@ -42,7 +45,11 @@ impl Prepared {
             .filter_map(|path| Place::if_there(path).map_err(AtPath::of(path)).transpose());
         let protected = protected.collect::<io::Result<Vec<_>>>()?;
         let masks = Masks::new(&sandbox.hidden, &sandbox.shown, &places, &own_servers::paths()?)?;
-        Ok(Self { places, protected, metadata: sandbox.metadata, masks, file_bytes: sandbox.file_bytes })
+        let unreadable = sandbox.unreadable.iter().filter_map(|path| real(path).transpose());
+        let unreadable = unreadable.collect::<io::Result<Vec<_>>>()?;
+        let readable = Place::below(&unreadable, &sandbox.readable)?;
+        let Sandbox { metadata, file_bytes, .. } = *sandbox;
+        Ok(Self { places, protected, metadata, masks, unreadable, readable, file_bytes })
     }
 
     /// The largest file that the child may write.
@@ -68,8 +75,14 @@ impl Prepared {
         capabilities::give_up()?;
         let own_terminals = matches!(layer, Some(Layer::Entered { own_terminals: true }));
         // In its own view of the file system it can open no devices but the harmless ones already.
-        let hidden = (!matches!(layer, Some(Layer::Entered { .. }))).then_some(&[][..]);
-        restrict(&Rules { places: &self.places, own_terminals, hidden })?;
+        let is_restricted = !self.unreadable.is_empty() || !matches!(layer, Some(Layer::Entered { .. }));
+        restrict(&Rules {
+            places: &self.places,
+            own_terminals,
+            hidden: is_restricted.then_some(&self.unreadable[..]),
+            shown: &self.readable,
+            hides_names: !self.unreadable.is_empty(),
+        })?;
         system_calls::refuse_dangerous()?;
         let mut mechanisms = vec![Mechanism::Landlock, Mechanism::Seccomp];
         if matches!(layer, Some(Layer::Entered { .. })) {

@@ -26,11 +26,18 @@ pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
     let hidden: Vec<PathBuf> =
         hidden.filter_map(|path| path.and_then(|path| real(path)).transpose()).collect::<io::Result<_>>()?;
     let confines_sockets = landlock_abi()? >= SOCKETS;
+    let shown = Place::below(&hidden, &options.shown)?;
     // A look for servers is needed only where they could be reached.
     let unix_sockets = confines_sockets || (options.unix_sockets && !reaches_servers(&places)?);
     close_others_on_exec()?;
     // The child's own sandbox grants no terminals but the child's own, and this one cannot grant more.
-    restrict(&Rules { places: &places, own_terminals: true, hidden: Some(&hidden) })?;
+    restrict(&Rules {
+        places: &places,
+        own_terminals: true,
+        hidden: Some(&hidden),
+        shown: &shown,
+        hides_names: false,
+    })?;
     if confines_sockets {
         let root = openat(CWD, "/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
         refuse_foreign_sockets(std::os::fd::AsFd::as_fd(&root))?;

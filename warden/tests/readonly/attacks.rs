@@ -166,6 +166,7 @@ fn what_tools_start_cannot_reach_pi() {
             unix_sockets: true,
             unset: vec!["A_TOKEN".into(), "A=B".into()],
             file_bytes: Some(1 << 20),
+            ..ToolShell::default()
         };
         let mut failed = Vec::new();
         for metadata in [true, false] {
@@ -413,6 +414,7 @@ fn options(scene: &Scene, metadata: bool) -> Options {
         hidden: vec![hidden.clone(), scene.path("private/auth.json"), "/no/such/file".into()],
         shown: vec![hidden.join("own")],
         file_bytes: Some(1 << 20),
+        ..Sandbox::default()
     };
     Options { sandbox: Some(sandbox), ..Options::default() }
 }

@@ -199,6 +199,59 @@ fn without_namespaces_landlock_holds_alone() {
     }
 }
 
+/// Each row: a command in the working directory, and whether it may succeed. Hidden files lie outside of it and in it.
+const READS: [(&str, bool); 12] = [
+    ("cat ../secrets/key", false),
+    ("cat link", false),
+    ("ls ../secrets", false),
+    ("ls directory-link/", false),
+    ("cat hidden", false),
+    ("ls ..", false),
+    ("ls /", false),
+    ("cat ../secrets/shown/file", true),
+    ("ls ../secrets/shown", true),
+    ("ls", true),
+    ("cat file ../beside", true),
+    ("echo text >../secrets/written/file && cat ../secrets/written/file && ls ../secrets/written", true),
+];
+
+/// For readers of a tree in which somebody puts links.
+#[test]
+fn an_unreadable_file_is_read_and_listed_by_no_name() {
+    for user in User::all() {
+        let scene = Scene::new(user);
+        let fixture = "mkdir -p work secrets/shown secrets/written
+            for file in beside work/file work/hidden secrets/key secrets/shown/file; do echo secret >$file; done
+            ln -s ../secrets/key work/link; ln -s ../secrets work/directory-link";
+        let made = finish(scene.command("/bin/sh").args(["-c", fixture]).current_dir(scene.path("")));
+        assert_eq!(made.0, Some(0), "{}", made.1);
+        let check = finish(scene.command(WITHOUT_NAMESPACES[0]).args(&WITHOUT_NAMESPACES[1..]).arg("true"));
+        let kinds: &[(bool, &[&str])] = if check.0 == Some(0) {
+            &[(true, &[]), (false, &[]), (true, &WITHOUT_NAMESPACES)]
+        } else {
+            say(&format!("{user:?}: this machine cannot take namespaces away: {}", check.1));
+            &[(true, &[]), (false, &[])]
+        };
+        for (metadata, before) in kinds.iter().copied() {
+            let sandbox = Sandbox {
+                writable: vec![scene.path("secrets/written")],
+                metadata,
+                unreadable: ["secrets", "work/hidden", "missing"].map(|name| scene.path(name)).to_vec(),
+                readable: ["secrets/shown", "secrets/missing"].map(|name| scene.path(name)).to_vec(),
+                ..Sandbox::default()
+            };
+            for (command, may_succeed) in READS {
+                let ran =
+                    in_sandbox(&scene, &sandbox, &scene.path("work"), &["/bin/sh", "-c", command], before);
+                assert!(ran.mechanisms.contains(&Mechanism::Landlock), "{user:?} {command}: {}", ran.text);
+                let label = format!("{user:?}, metadata {metadata}, `{command}`: {}", ran.text);
+                assert_eq!(ran.code == Some(0), may_succeed, "{label}");
+                assert!(may_succeed || !ran.text.contains("secret\n"), "{label}");
+            }
+        }
+    }
+}
+
 /// Who makes an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
