@@ -2,6 +2,8 @@
 
 use crate::config::Config;
 use crate::run::admit::HostCapabilities;
+use crate::run::admit::hidden::unreadable;
+use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
 use crate::workspace::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
 
@@ -23,7 +25,12 @@ pub(crate) async fn snapshot_store(
     let sandbox = sandbox.map(|(warden, abilities)| (warden.to_owned(), abilities.mount_namespace.is_ok()));
     let limits = SnapshotLimits { bytes: config.snapshot.max_bytes, files: MAX_FILES };
     let git = Git::find(&context.env, sandbox).await?;
-    Ok(SnapshotStore::new(git, &context.agent_dir, &context.env, limits))
+    let (config, context) = (config.clone(), context.clone());
+    let made = blocking(move || {
+        let store = SnapshotStore::new(git, &context.agent_dir, &context.env, limits);
+        store.hiding(&unreadable(&config, &context))
+    });
+    Ok(made.await)
 }
 
 /// What has become of the tree of a run, compared with its snapshot.

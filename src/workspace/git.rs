@@ -2,12 +2,14 @@
 //!
 //! git reads its configuration from a directory of ours, never from the repository whose tree it looks at, nor from the
 //! user's. So there are no filters, hooks, monitors, transports or drivers to switch off: none are configured. Where
-//! the machine has a sandbox, git can write in our directory alone, and cannot even change the times of other files.
+//! the machine has a sandbox, git can write in our directory alone, and cannot even change the times of other files. It
+//! cannot read what is hidden from children there either: a child can put a link in the place of a file while git opens it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::files::Hidden;
 use crate::process::{
     Cancel, CaptureLimits, Captured, ChildCommand, Guardian, Options, Outcome, Sandbox, SpawnError,
     capture_fed, capture_within, resolve_program, search_path,
@@ -26,6 +28,9 @@ const MAX_BYTES: usize = 256 * 1024 * 1024;
 const OLDEST: (u32, u32) = (2, 32);
 /// The end of an error that is shown.
 const MAX_ERROR: usize = 400;
+/// What stands in an error instead of git's own message.
+const UNSHOWN: &str =
+    "its message is not shown, because nothing keeps git from reading hidden files on this machine";
 /// Nothing of the user's environment but the search path is passed on.
 const VARIABLES: [(&str, &str); 16] = [
     // The author of commits of ours. The child's have their own.
@@ -120,6 +125,8 @@ pub struct Git {
     sandbox: Option<(PathBuf, bool)>,
     /// Ends every command at once.
     stop: Cancel,
+    /// What git cannot read in the sandbox, except where a command needs it.
+    hidden: Hidden,
 }
 
 /// What a command is about.
@@ -129,6 +136,8 @@ pub(super) struct Scope<'a> {
     pub git_dir: &'a Path,
     /// The directories that may be written, where there is a sandbox. The first is ours.
     pub writable: &'a [&'a Path],
+    /// Further directories that are read. Like the others they may lie in a hidden one.
+    pub reads: &'a [&'a Path],
     /// The working directory.
     pub cwd: &'a Path,
     /// Further variables.
@@ -148,8 +157,8 @@ impl Git {
     ) -> Result<Self, GitError> {
         let path = search_path(env).unwrap_or_default().to_owned();
         let program = resolve_program("git".as_ref(), Some(&path)).ok_or(GitError::Missing)?;
-        let git = Self { program, path, sandbox, stop: Cancel::new() };
-        let command = git.command(vec!["--version".into()], Path::new("/"), &[], &[]);
+        let git = Self { program, path, sandbox, stop: Cancel::new(), hidden: Hidden::default() };
+        let command = git.command(vec!["--version".into()], Path::new("/"), &[], &[], &[]);
         let said =
             capture_fed(command, Vec::new(), VERSION_TIMEOUT, MAX_ERROR).await.map_err(GitError::Spawn)?;
         let said = String::from_utf8_lossy(&said.stdout).trim().to_owned();
@@ -167,6 +176,21 @@ impl Git {
     /// Returns true once its commands have to end.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.reason().is_some()
+    }
+
+    /// The same git, which cannot read what is hidden.
+    pub(super) fn hiding(self, hidden: Hidden) -> Self {
+        Self { hidden, ..self }
+    }
+
+    /// What it cannot read.
+    pub(super) fn hidden(&self) -> &Hidden {
+        &self.hidden
+    }
+
+    /// Whether the kernel keeps git from reading what is hidden.
+    pub(super) fn is_sandboxed(&self) -> bool {
+        self.sandbox.is_some()
     }
 
     /// Whether git cannot even change the times of files outside of our directory.
@@ -198,6 +222,8 @@ impl Git {
         let command = named(args);
         let why = match captured.stderr.trim() {
             "" => format!("{:?}", captured.outcome),
+            // A link in the repository may lead to any file, and git quotes what it cannot read.
+            _ if !self.is_sandboxed() => format!("{:?}; {UNSHOWN}", captured.outcome),
             said => last(said, MAX_ERROR).to_owned(),
         };
         Err(GitError::Failed { command, why })
@@ -214,7 +240,9 @@ impl Git {
         let args_of = settings.chain(args.iter().map(|arg| arg.as_ref().to_owned())).collect();
         let mut env = vec![("GIT_DIR", scope.git_dir.as_os_str())];
         env.extend(scope.env);
-        let command = self.command(args_of, scope.cwd, scope.writable, &env);
+        let reads: Vec<&Path> =
+            [scope.git_dir, scope.cwd].into_iter().chain(scope.reads.iter().copied()).collect();
+        let command = self.command(args_of, scope.cwd, scope.writable, &reads, &env);
         let limits =
             CaptureLimits { timeout: TIMEOUT, stall: Some(STALL), max_bytes: MAX_BYTES, cancel: &self.stop };
         let captured = capture_within(command, input, limits, |_| {}).await.map_err(GitError::Spawn)?;
@@ -233,6 +261,7 @@ impl Git {
         args: Vec<OsString>,
         cwd: &Path,
         writable: &[&Path],
+        reads: &[&Path],
         env: &[(&'static str, &OsStr)],
     ) -> ChildCommand {
         let fixed = VARIABLES.map(|(name, value)| (OsString::from(name), OsString::from(value)));
@@ -241,8 +270,14 @@ impl Git {
         let home = ["HOME", "XDG_CONFIG_HOME"].map(|name| (name.into(), home.into()));
         let own = env.iter().map(|(name, value)| (OsString::from(name), (*value).to_owned()));
         let guardian = self.sandbox.as_ref().map(|(warden, metadata)| {
-            let writable = writable.iter().map(|path| path.to_path_buf()).collect();
-            let sandbox = Sandbox { metadata: *metadata, writable, ..Sandbox::default() };
+            let owned = |paths: &[&Path]| paths.iter().map(|path| path.to_path_buf()).collect();
+            let sandbox = Sandbox {
+                metadata: *metadata,
+                writable: owned(writable),
+                unreadable: self.hidden.paths().to_vec(),
+                readable: owned(reads),
+                ..Sandbox::default()
+            };
             let options = Options { sandbox: Some(sandbox), ..Options::default() };
             Guardian { program: warden.clone(), options }
         });

@@ -11,12 +11,43 @@ use crate::run::context::HostContext;
 /// only once.
 pub(in crate::run) const CREDENTIALS: [&str; 3] = ["auth.json", "mcp-auth.json", "models.json"];
 
+/// What pi in the child reads where it is, and its tools do not: the keys of servers.
+pub(in crate::run) const SERVERS: &str = "mcp.json";
+
 /// Where pi loads the user's extensions from, below its directory: single ones, and those of packages.
 const EXTENSIONS: [&str; 3] = ["extensions", "npm", "git"];
 
-/// What a sandboxed child does not see: our files, the user's credentials, and what is configured. Links are followed, so
-/// that nothing is visible under its other name; what does not exist is named as it would be. Blocks.
+/// What a sandboxed child does not see: our files, the private trees of runs, the user's credentials, and what is configured.
+/// Its own tree has to be shown to it. Links are followed, so that nothing is visible under its other name; what does not exist
+/// is named as it would be. Blocks.
 pub(in crate::run) fn hidden(config: &Config, context: &HostContext) -> Vec<PathBuf> {
+    let mut found = without_trees(config, context);
+    found.push(private_trees(context));
+    found.sort();
+    found
+}
+
+/// What no program that reads a tree for us may read: all that is hidden from a child or from its tools. Blocks.
+pub(in crate::run) fn unreadable(config: &Config, context: &HostContext) -> Vec<PathBuf> {
+    let mut found = hidden(config, context);
+    found.push(canonical(&context.agent_dir.join(SERVERS)));
+    found
+}
+
+/// The directory of all private trees. Blocks.
+pub(in crate::run) fn private_trees(context: &HostContext) -> PathBuf {
+    canonical(&canonical(&context.agent_dir).join(layout::PRIVATE_TREES))
+}
+
+/// The private tree that a directory lies in, with everything that belongs to it. Blocks.
+pub(in crate::run) fn private_tree(context: &HostContext, directory: &Path) -> Option<PathBuf> {
+    let trees = private_trees(context);
+    let directory = canonical(directory);
+    let own = directory.strip_prefix(&trees).ok()?.components().next()?;
+    Some(trees.join(own))
+}
+
+fn without_trees(config: &Config, context: &HostContext) -> Vec<PathBuf> {
     let ours = [layout::SUBAGENTS].into_iter().chain(CREDENTIALS).map(|name| context.agent_dir.join(name));
     let mut found: Vec<PathBuf> = ours.map(|place| canonical(&place)).collect();
     found.extend(configured(config, context));
@@ -32,10 +63,10 @@ pub(in crate::run) fn configured(config: &Config, context: &HostContext) -> Vec<
     places.map(|place| canonical(&place)).collect()
 }
 
-/// The hidden place that a directory lies in, if it lies in one. Blocks.
+/// The hidden place that a directory lies in, if it lies in one. A private tree that was kept may be worked in. Blocks.
 pub(super) fn hides(config: &Config, context: &HostContext, directory: &Path) -> Option<PathBuf> {
     let directory = directory.canonicalize().ok()?;
-    hidden(config, context).into_iter().find(|place| directory.starts_with(place))
+    without_trees(config, context).into_iter().find(|place| directory.starts_with(place))
 }
 
 /// The directory with extensions of the user that something hidden contains or lies in, and that. A project may hide what it
@@ -76,7 +107,9 @@ mod tests {
     fn a_directory_is_hidden_by_what_it_lies_in_under_any_name() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let at = |name: &str| root.path().canonicalize().expect("there").join(name);
-        for name in ["agent/subagents/runs", "home/.ssh/keys", "home/.sshd", "project"] {
+        for name in
+            ["agent/subagents/runs", "agent/subagent-trees/1/p/d", "home/.ssh/keys", "home/.sshd", "project"]
+        {
             std::fs::create_dir_all(at(name)).expect("made");
         }
         std::fs::write(at("agent/auth.json"), "{}").expect("written");
@@ -93,9 +126,12 @@ mod tests {
         assert_eq!(hides("home/.ssh/keys"), Some(at("home/.ssh")));
         assert_eq!(hides("home/.ssh"), Some(at("home/.ssh")));
         assert_eq!(hides("agent/subagents/runs"), Some(at("agent/subagents")));
-        for seen in ["home/.sshd", "home", "project", "agent", "missing"] {
+        for seen in ["home/.sshd", "home", "project", "agent", "agent/subagent-trees/1/p", "missing"] {
             assert_eq!(hides(seen), None, "{seen}");
         }
+        let tree = |name: &str| private_tree(&context, &at(name));
+        assert_eq!(tree("agent/subagent-trees/1/p/d"), Some(at("agent/subagent-trees/1")));
+        assert_eq!((tree("agent/subagent-trees"), tree("project")), (None, None));
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(at("home/.ssh"), at("link")).expect("linked");

@@ -323,7 +323,11 @@ impl ActiveRun<'_> {
         if !resolved.may_write_here() || self.isolated.is_some() {
             return Err(NoAnswer::Failed);
         }
-        let guardian = read_only(&HostCapabilities::look(&spec.context).await);
+        let capabilities = HostCapabilities::look(&spec.context).await;
+        let (spec_of, resolved) = (Arc::clone(spec), Arc::clone(resolved));
+        let guardian =
+            blocking(move || read_only(&capabilities, &resolved.config, &spec_of.context, &spec_of.cwd))
+                .await;
         WorkTree::look(&spec.cwd, &spec.context.env, guardian).await
     }
 

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::files::RunFiles;
 use crate::agent::Network;
-use crate::files::layout;
+use crate::files::{layout, private};
 use crate::process::{Sandbox, ToolShell, resolve_program, search_path};
-use crate::run::admit::hidden::{CREDENTIALS, below_home, configured, hidden};
+use crate::run::admit::hidden::{
+    CREDENTIALS, SERVERS, below_home, configured, hidden, private_tree, private_trees,
+};
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::admit::sandbox::Held;
 use crate::run::admit::scope::WriteScope;
@@ -16,8 +18,6 @@ use crate::text::{covers, names_secret};
 
 /// The largest file that a child may write whose agent may not, in bytes: a child must not fill the disk with its session alone.
 const FILE_BYTES: u64 = 1 << 30;
-/// What pi in the child reads where it is, and its tools do not: the keys of servers.
-const SERVERS: &str = "mcp.json";
 /// The shells that pi chooses from, in this order: a path, then names.
 const USUAL_SHELL: &str = "/bin/bash";
 const SHELLS: [&str; 2] = ["bash", "sh"];
@@ -25,8 +25,13 @@ const SHELLS: [&str; 2] = ["bash", "sh"];
 /// What the sandbox around a child is told; `None` if it has none. Blocks.
 pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) -> Option<Sandbox> {
     let held = resolved.sandbox.held()?;
+    if held.metadata {
+        // Only what is there can be masked. If it cannot be made, no other run gets a tree either.
+        drop(private::create_dir_all(&layout::private_trees(&spec.context.agent_dir)));
+    }
     let hidden = hidden(&resolved.config, &spec.context);
-    let shown = hidden.iter().any(|place| files.directory.starts_with(place));
+    let shows_directory = hidden.iter().any(|place| files.directory.starts_with(place));
+    let shown = shows_directory.then(|| files.directory.clone());
     let scope = resolved.scope.as_ref();
     let protected = scope.filter(|_| held.metadata).map(|scope| scope.look().protected);
     Some(Sandbox {
@@ -37,7 +42,7 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
             .collect(),
         protected: protected.unwrap_or_default(),
         metadata: held.metadata,
-        shown: if shown { vec![files.directory.clone()] } else { Vec::new() },
+        shown: shown.into_iter().chain(private_tree(&spec.context, &spec.cwd)).collect(),
         hidden,
         file_bytes: file_bytes(held),
         ..Sandbox::default()
@@ -65,6 +70,7 @@ pub(super) fn tool_shell(
     // The fewer directories lead to something hidden, the less a command costs: all that lies beside them is listed.
     let mut hidden = vec![if own.agent().starts_with(&ours) { ours } else { own.agent().to_path_buf() }];
     hidden.extend(CREDENTIALS.into_iter().chain([SERVERS]).map(|name| agent_dir.join(name)));
+    hidden.push(private_trees(&spec.context));
     let mut masked = Vec::new();
     if has_view {
         masked = configured(&resolved.config, &spec.context);
@@ -79,7 +85,7 @@ pub(super) fn tool_shell(
         shell: shell(own.shell(), spec, env),
         writable: own.temporary().into_iter().map(Path::to_path_buf).chain(scope).collect(),
         hidden,
-        shown: Vec::new(),
+        shown: private_tree(&spec.context, &spec.cwd).into_iter().collect(),
         masked,
         network: network == Network::On,
         // Servers are reached by paths, so where these are hidden, sockets do no harm.

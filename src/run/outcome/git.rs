@@ -2,16 +2,20 @@
 //!
 //! A repository's own files can name programs that git runs even for `git status`: filters, a file system monitor, hooks,
 //! the helpers of transports and of submodules, and the configuration of a bare repository that lies in the work tree
-//! like any other file. All of them are switched off by options, which come before every file. Beside that git runs
-//! in a read-only sandbox, where this machine has one; where it has none, the options are all there is.
+//! like any other file. All of them are switched off by options, which come before every file. In addition git runs
+//! in a read-only sandbox, where this machine has one, and reads nothing there that is hidden from children; where it has
+//! none, the options are all there is.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::config::Config;
 use crate::process::{Cancel, CaptureLimits, ChildCommand, Guardian, Options, Sandbox, capture_within};
 use crate::run::admit::HostCapabilities;
+use crate::run::admit::hidden::{below_home, private_tree, unreadable};
 use crate::run::blocking::blocking;
+use crate::run::context::HostContext;
 use crate::text::chain;
 use crate::workspace::{GitError, Obstacle, Place, Reads, STALL, unless_blocked};
 
@@ -36,6 +40,9 @@ const VARIABLES: [(&str, &str); 4] = [
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
+/// The user's configuration of git. Nothing of it gets into what git prints for us.
+const CONFIGURATION: [&str; 4] =
+    ["~/.gitconfig", "~/.config/git/config", "~/.config/git/ignore", "~/.config/git/attributes"];
 /// The parts of a filter, and what switches each off.
 const FILTER: [(&str, &str); 4] = [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
 /// A repository with more filters than this was written to take time.
@@ -75,10 +82,22 @@ impl From<GitError> for NoAnswer {
     }
 }
 
-/// The sandbox in which git looks at a work tree; `None` on a machine that has none.
-pub(in crate::run) fn read_only(capabilities: &HostCapabilities) -> Option<Guardian> {
+/// The sandbox in which git looks at a work tree from `cwd`; `None` on a machine that has none. git cannot read what is hidden
+/// from children, except where that is its own configuration. Blocks.
+pub(in crate::run) fn read_only(
+    capabilities: &HostCapabilities,
+    config: &Config,
+    context: &HostContext,
+    cwd: &Path,
+) -> Option<Guardian> {
     let abilities = capabilities.abilities().ok().filter(|abilities| abilities.landlock.is_ok())?;
-    let sandbox = Sandbox { metadata: abilities.mount_namespace.is_ok(), ..Sandbox::default() };
+    let own = CONFIGURATION.iter().filter_map(|place| below_home(place, context.home.as_deref()));
+    let sandbox = Sandbox {
+        metadata: abilities.mount_namespace.is_ok(),
+        unreadable: unreadable(config, context),
+        readable: own.chain(private_tree(context, cwd)).collect(),
+        ..Sandbox::default()
+    };
     let options = Options { sandbox: Some(sandbox), ..Options::default() };
     Some(Guardian { program: capabilities.warden()?.to_path_buf(), options })
 }

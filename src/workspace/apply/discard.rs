@@ -1,7 +1,7 @@
 //! Shows and deletes what a run has left.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::error::ApplyError;
 use crate::workspace::git::Scope;
@@ -62,8 +62,8 @@ impl SnapshotStore {
         let dirs = off_thread(move || RepositoryDirs::of(&root)).await;
         let dirs = dirs.ok_or_else(|| SnapshotError::NoRepository { root: snapshot.root.clone() })?;
         let name = format!("refs/heads/{}", left.branch);
-        let scope =
-            Scope { git_dir: &dirs.own, writable: &[&ours, &dirs.own, &dirs.shared], cwd: &ours, env: &[] };
+        let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
+        let scope = Scope { git_dir: &dirs.own, writable, reads: &[], cwd: &ours, env: &[] };
         let known = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
         let known = self.program().try_run(scope, &known, Vec::new()).await.map_err(SnapshotError::from)?;
         if known.is_success() {

@@ -92,7 +92,7 @@ impl SnapshotStore {
             })
         })
         .await?;
-        let scope = Scope { git_dir: &ours, writable: &[&ours], cwd: &ours, env: &[] };
+        let scope = Scope { git_dir: &ours, writable: &[&ours], reads: &[], cwd: &ours, env: &[] };
         let labels = ["-L", "yours", "-L", "before the run", "-L", branch];
         let args = [&["merge-file", "-p", "-q"], &labels[..], &SIDES[..]].concat();
         let merged = self.program().try_run(scope, &args, Vec::new()).await;

@@ -1,19 +1,12 @@
 //! Brings ignored files and directories into a private tree.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::ffi::OsStr;
+use std::fs;
 use std::io;
-#[cfg(unix)]
-use std::os::fd::OwnedFd;
-#[cfg(unix)]
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 use std::rc::Rc;
 
-#[cfg(unix)]
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, readlinkat, statat};
-
-use crate::files::private;
+use crate::files::{Directory, Entry, Hidden, private};
 use crate::workspace::snapshot::named;
 
 /// Entries that are copied at most. A large `node_modules` has so many.
@@ -29,33 +22,50 @@ struct Room<'a> {
 
 /// Copies `listed` paths, which are relative, from one tree to another; file systems that can share the content do.
 /// Links are copied as links, and none is followed. Stops soon after `is_stopped` returns true. Returns a notice for each
-/// path that was not copied. Blocks.
+/// path that was not copied: nothing `hidden` is. Blocks.
 pub(super) fn copy_listed(
     from: &Path,
     to: &Path,
     listed: &[String],
+    hidden: &Hidden,
     is_stopped: &dyn Fn() -> bool,
 ) -> Vec<String> {
     let mut room = Room { entries: MAX_ENTRIES, is_stopped };
     let mut notices = Vec::new();
     for path in listed {
-        if let Err(why) = copy_one(from, to, Path::new(path), &mut room) {
+        let listed = Path::new(path);
+        let is_hidden = |place: &Path| hidden.place_of(&from.join(place)).is_some();
+        if let Err(why) = copy_one(from, to, listed, &is_hidden, &mut room) {
             notices.push(format!("`{path}` (`isolation.copy`) is not in the private tree: {why}"));
+        }
+        let inside = hidden.paths().iter().filter_map(|place| place.strip_prefix(from).ok());
+        let is_there = |place: &&Path| fs::symlink_metadata(from.join(place)).is_ok();
+        for place in inside.filter(|place| place.starts_with(listed) && *place != listed).filter(is_there) {
+            notices.push(format!("`{}` is not in the private tree: it is hidden", named(place)));
         }
     }
     notices
 }
 
-fn copy_one(from: &Path, to: &Path, path: &Path, room: &mut Room<'_>) -> Result<(), String> {
+fn copy_one(
+    from: &Path,
+    to: &Path,
+    path: &Path,
+    is_hidden: &dyn Fn(&Path) -> bool,
+    room: &mut Room<'_>,
+) -> Result<(), String> {
     let is_plain = path.components().all(|part| matches!(part, Component::Normal(name) if name != ".git"));
     let Some(name) = path.file_name().filter(|_| is_plain) else {
         return Err("it is no path within the tree".into());
     };
     let parent = path.parent().unwrap_or(Path::new(""));
     // Not every project has what is listed for all.
-    let Some(source) = Directory::open(from).and_then(|root| root.enter(parent)) else { return Ok(()) };
+    let Ok(source) = Directory::open(from).and_then(|root| root.below(parent)) else { return Ok(()) };
     if !source.has(name) {
         return Ok(());
+    }
+    if is_hidden(path) {
+        return Err("it is hidden".into());
     }
     for part in parent.ancestors().filter(|part| !part.as_os_str().is_empty()) {
         if fs::symlink_metadata(to.join(part)).is_ok_and(|found| !found.is_dir()) {
@@ -66,7 +76,7 @@ fn copy_one(from: &Path, to: &Path, path: &Path, room: &mut Room<'_>) -> Result<
         return Err("it is part of the snapshot".into());
     }
     fs::create_dir_all(to.join(parent)).map_err(|error| error.to_string())?;
-    copy_tree(source, name, to, path, room)
+    copy_tree(source, name, to, path, is_hidden, room)
 }
 
 /// Copies what has this name in an open directory, which is `path` of its tree.
@@ -75,6 +85,7 @@ fn copy_tree(
     name: &OsStr,
     to: &Path,
     path: &Path,
+    is_hidden: &dyn Fn(&Path) -> bool,
     room: &mut Room<'_>,
 ) -> Result<(), String> {
     let mut waiting = vec![(Rc::new(source), name.to_owned(), path.to_owned())];
@@ -82,6 +93,9 @@ fn copy_tree(
         room.take_one()?;
         let failed = |error: io::Error| format!("`{}`: {error}", named(&path));
         let target = to.join(&path);
+        if is_hidden(&path) {
+            continue;
+        }
         match directory.look(&name).map_err(failed)? {
             Entry::Directory(inner) => {
                 fs::create_dir(&target).map_err(failed)?;
@@ -123,104 +137,6 @@ impl Room<'_> {
     }
 }
 
-/// What lies in a directory.
-enum Entry {
-    Directory(Directory),
-    Link(PathBuf),
-    File(File),
-    /// A FIFO, a socket, a device.
-    Other,
-}
-
-impl Directory {
-    /// The directory at a path below it, if no link leads there.
-    fn enter(self, path: &Path) -> Option<Self> {
-        path.components().try_fold(self, |directory, part| match directory.look(part.as_os_str()) {
-            Ok(Entry::Directory(inner)) => Some(inner),
-            _ => None,
-        })
-    }
-}
-
-/// A directory of the tree that is copied. It is open, so that nobody who works in that tree can put a link in its place.
-#[cfg(unix)]
-struct Directory(OwnedFd);
-
-#[cfg(unix)]
-impl Directory {
-    fn open(path: &Path) -> Option<Self> {
-        openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok().map(Self)
-    }
-
-    fn has(&self, name: &OsStr) -> bool {
-        statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
-    }
-
-    /// Opens what has this name, unless it is a link.
-    fn look(&self, name: &OsStr) -> io::Result<Entry> {
-        let found = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let open = |more| openat(&self.0, name, flags | more, Mode::empty());
-        Ok(match FileType::from_raw_mode(found.st_mode) {
-            FileType::Directory => Entry::Directory(Self(open(OFlags::DIRECTORY)?)),
-            FileType::Symlink => {
-                let link = readlinkat(&self.0, name, Vec::new())?;
-                Entry::Link(PathBuf::from(OsStr::from_bytes(link.as_bytes())))
-            }
-            FileType::RegularFile => {
-                let file = File::from(open(OFlags::empty())?);
-                // Another one may lie there by now.
-                if file.metadata()?.is_file() { Entry::File(file) } else { Entry::Other }
-            }
-            _ => Entry::Other,
-        })
-    }
-
-    fn names(&self) -> io::Result<Vec<OsString>> {
-        let mut names = Vec::new();
-        for entry in rustix::fs::Dir::read_from(&self.0)? {
-            let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
-            if name != "." && name != ".." {
-                names.push(name);
-            }
-        }
-        Ok(names)
-    }
-}
-
-/// A directory of the tree that is copied. By its path: this system has no sandbox whose children could exchange it.
-#[cfg(not(unix))]
-struct Directory(PathBuf);
-
-#[cfg(not(unix))]
-impl Directory {
-    fn open(path: &Path) -> Option<Self> {
-        path.is_dir().then(|| Self(path.to_owned()))
-    }
-
-    fn has(&self, name: &OsStr) -> bool {
-        fs::symlink_metadata(self.0.join(name)).is_ok()
-    }
-
-    fn look(&self, name: &OsStr) -> io::Result<Entry> {
-        let path = self.0.join(name);
-        let found = fs::symlink_metadata(&path)?;
-        Ok(if found.is_dir() {
-            Entry::Directory(Self(path))
-        } else if found.is_symlink() {
-            Entry::Link(fs::read_link(path)?)
-        } else if found.is_file() {
-            Entry::File(File::open(path)?)
-        } else {
-            Entry::Other
-        })
-    }
-
-    fn names(&self) -> io::Result<Vec<OsString>> {
-        fs::read_dir(&self.0)?.map(|entry| Ok(entry?.file_name())).collect()
-    }
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -237,14 +153,15 @@ mod tests {
         fs::write(from.join("deep/inner/file"), "of the tree").expect("written");
         fs::write(elsewhere.join("inner/file"), "a secret").expect("written");
 
-        let directory = Directory::open(&from).and_then(|from| from.enter(Path::new("deep"))).expect("open");
+        let directory = Directory::open(&from).and_then(|from| from.below(Path::new("deep"))).expect("open");
         fs::rename(from.join("deep"), from.join("moved")).expect("moved");
         symlink(&elsewhere, from.join("deep")).expect("a link");
         let mut room = Room { entries: 9, is_stopped: &|| false };
-        copy_tree(directory, "inner".as_ref(), &to, Path::new("deep/inner"), &mut room).expect("copied");
+        let path = Path::new("deep/inner");
+        copy_tree(directory, "inner".as_ref(), &to, path, &|_| false, &mut room).expect("copied");
         assert_eq!(fs::read_to_string(to.join("deep/inner/file")).expect("readable"), "of the tree");
 
-        assert!(Directory::open(&from).expect("open").enter(Path::new("deep")).is_none(), "it is a link now");
+        assert!(Directory::open(&from).expect("open").below(Path::new("deep")).is_err(), "it is a link now");
     }
 
     #[test]
@@ -260,7 +177,7 @@ mod tests {
         let fifo = from.join("modules/fifo");
         let status = std::process::Command::new("mkfifo").arg(fifo).status().expect("mkfifo runs");
         assert!(status.success());
-        let copy = |listed: &[String]| copy_listed(&from, &to, listed, &|| false);
+        let copy = |listed: &[String]| copy_listed(&from, &to, listed, &Hidden::default(), &|| false);
         assert_eq!(copy(&["modules".into(), "missing".into()]), Vec::<String>::new());
         let mode = fs::metadata(to.join("modules/bin/run")).expect("copied").permissions().mode();
         assert_eq!(mode & 0o777, 0o755);
@@ -268,5 +185,31 @@ mod tests {
         assert!(fs::symlink_metadata(to.join("modules/fifo")).is_err());
         let again = copy(&["modules".into(), "../from".into(), ".git".into()]);
         assert_eq!(again.len(), 3, "{again:?}");
+    }
+
+    #[test]
+    fn a_hidden_file_is_not_copied_and_is_named() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let [from, to] = ["from", "to"].map(|name| root.path().join(name));
+        for directory in [&from.join("keys/old"), &to] {
+            fs::create_dir_all(directory).expect("made");
+        }
+        for name in [".env", "keys/public", "keys/private", "keys/old/private"] {
+            fs::write(from.join(name), "text").expect("written");
+        }
+        let hidden = [".env", "keys/private", "keys/old"].map(|name| from.join(name)).to_vec();
+        let notices = copy_listed(&from, &to, &[".env".into(), "keys".into()], &Hidden::new(hidden));
+        assert_eq!(
+            notices,
+            [
+                "`.env` (`isolation.copy`) is not in the private tree: it is hidden",
+                "`keys/old` is not in the private tree: it is hidden",
+                "`keys/private` is not in the private tree: it is hidden",
+            ]
+        );
+        assert!(to.join("keys/public").exists());
+        for name in [".env", "keys/private", "keys/old"] {
+            assert!(!to.join(name).exists(), "{name}");
+        }
     }
 }

@@ -154,9 +154,10 @@ impl SnapshotStore {
         }
         let (from, to, listed) = (tree.snapshot.root.clone(), tree.root.clone(), copied.to_vec());
         let git = self.program().clone();
+        let hidden = git.hidden().showing(&from);
         let notices = off_thread(move || {
             copy_with_time(&index, &ours.join(INDEX))
-                .map(|()| copy_listed(&from, &to, &listed, &|| git.is_stopped()))
+                .map(|()| copy_listed(&from, &to, &listed, &hidden, &|| git.is_stopped()))
         });
         tree.notices = notices.await?;
         tree.notices.extend(tree.snapshot.empty_submodules());

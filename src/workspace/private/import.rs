@@ -247,7 +247,7 @@ impl SnapshotStore {
         self.call(snapshot, call, &["pack-objects", "--revs", "-q", "pack/pack"], range).await?;
         // Where references are kept, the repository has to say. Nothing is run: hooks are off, and no file is looked at.
         let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
-        let scope = Scope { git_dir: &dirs.own, writable, cwd: &ours, env: &[] };
+        let scope = Scope { git_dir: &dirs.own, writable, reads: &[], cwd: &ours, env: &[] };
         let none = "0".repeat(commit.len());
         if snapshot.branch.as_ref() == Some(&tree.branch) {
             if *commit == tree.base {

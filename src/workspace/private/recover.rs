@@ -125,7 +125,7 @@ impl SnapshotStore {
         let dirs = off_thread(move || RepositoryDirs::of(&root)).await;
         let dirs = dirs.ok_or_else(|| SnapshotError::NoRepository { root: snapshot.root.clone() })?;
         let writable: &[&Path] = &[&ours];
-        let scope = Scope { git_dir: &dirs.own, writable, cwd: &ours, env: &[] };
+        let scope = Scope { git_dir: &dirs.own, writable, reads: &[&dirs.shared], cwd: &ours, env: &[] };
         let mut last = None;
         for number in 1..=ATTEMPTS {
             let first = branch_of(&snapshot.id);

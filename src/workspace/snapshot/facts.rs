@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::error::SnapshotError;
-use crate::files::open;
+use crate::files::{Hidden, open};
 use crate::workspace::git::{Git, Scope};
 use crate::workspace::obstacle::{Place, unless_blocked};
 use crate::workspace::root::RepositoryDirs;
@@ -40,7 +40,8 @@ impl Facts {
         ours: &Path,
         env: &[(OsString, OsString)],
     ) -> Result<Self, SnapshotError> {
-        let scope = Scope { git_dir: &dirs.own, writable: &[ours], cwd: ours, env: &[] };
+        let scope =
+            Scope { git_dir: &dirs.own, writable: &[ours], reads: &[&dirs.shared], cwd: ours, env: &[] };
         let place = || Place::References(dirs.own.clone());
         let asked = ["rev-parse", "--verify", "--quiet", "HEAD"];
         let head = unless_blocked(place(), Box::pin(git.try_run(scope, &asked, Vec::new()))).await??;
@@ -71,8 +72,9 @@ impl Facts {
             Some(named) => Some(user.expand(&named)),
             None => user.excludes_file(git, scope).await?,
         };
-        let own = dirs.shared.join("info/exclude");
+        let (own, hidden) = (dirs.shared.join("info/exclude"), git.hidden().showing(&dirs.shared));
         let read = move || {
+            let lines_of = |path: &Path| lines_of(path, &hidden);
             let (named, lines) = (named.as_deref().map(lines_of).unwrap_or_default(), lines_of(&own));
             let is_shown = open::regular_no_follow(&own).is_ok();
             let shown =
@@ -133,8 +135,8 @@ impl User {
             None => own.into_iter().flatten().collect(),
         };
         for file in own.into_iter().chain([PathBuf::from("/etc/gitconfig")]) {
-            let looked = file.clone();
-            if !off_thread(move || may_name_excludes(&looked)).await {
+            let (looked, hidden) = (file.clone(), git.hidden().clone());
+            if !off_thread(move || may_name_excludes(&looked, &hidden)).await {
                 continue;
             }
             let args = [OsStr::new("config"), "--file".as_ref(), file.as_ref(), "--includes".as_ref()];
@@ -150,14 +152,14 @@ impl User {
 }
 
 /// Whether it is worth asking git: most files name none.
-fn may_name_excludes(file: &Path) -> bool {
-    let text = String::from_utf8_lossy(&lines_of(file)).to_ascii_lowercase();
+fn may_name_excludes(file: &Path, hidden: &Hidden) -> bool {
+    let text = String::from_utf8_lossy(&lines_of(file, hidden)).to_ascii_lowercase();
     text.contains("excludesfile") || text.contains("[include")
 }
 
-/// The content of a file, ended by a line break; nothing if it cannot be read or is too large.
-fn lines_of(file: &Path) -> Vec<u8> {
-    let read = open::regular(file).and_then(|file| open::read(file, MAX_EXCLUDES));
+/// The content of a file, ended by a line break; nothing if it is hidden, cannot be read or is too large.
+fn lines_of(file: &Path, hidden: &Hidden) -> Vec<u8> {
+    let read = hidden.regular(file).and_then(|file| open::read(file, MAX_EXCLUDES));
     let mut bytes = read.unwrap_or_default();
     bytes.push(b'\n');
     bytes

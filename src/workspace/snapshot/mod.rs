@@ -8,13 +8,14 @@
 //! |---|---|
 //! | take one, compare, read, open again, release | `store` |
 //! | what of a repository has to be known to read its tree | `facts` |
-//! | which tree do the files make now | `record` |
+//! | which tree do the files make now | `record`, with `copies` |
 //! | what has an isolated run left, and was it applied | `left` |
 //! | what differs between two trees | `change` |
 //! | bring back what a run has changed | `undo` |
 //! | what can go wrong | `error` |
 
 mod change;
+mod copies;
 mod error;
 mod facts;
 mod left;

@@ -6,13 +6,22 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
+use pi_subagent_warden::remove_tree;
+#[cfg(not(unix))]
+use std::fs::remove_dir_all as remove_tree;
+
 use super::change::path_of;
+use super::copies::copy_files;
 use super::error::SnapshotError;
 use super::facts::off_thread;
-use crate::files::FileError;
-use crate::workspace::git::{Git, Scope};
+use crate::files::{FileError, Hidden};
+use crate::workspace::git::{Git, GitError, Scope};
 use crate::workspace::index::{Entry, parse};
 use crate::workspace::obstacle::{MAX_INDEX, Place, unless_blocked};
+
+/// Copies of files, in our directory.
+const COPIES: &str = "copies";
 
 /// What a snapshot may take up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +43,7 @@ pub(in crate::workspace) struct Recorded {
 }
 
 /// A work tree, and the directory of ours that takes it in.
+#[derive(Clone, Copy)]
 pub(in crate::workspace) struct Recorder<'a> {
     pub git: &'a Git,
     /// Our directory.
@@ -79,6 +89,7 @@ impl Recorder<'_> {
             entries.iter().filter(|entry| entry.is_submodule()).map(|entry| entry.path.clone()).collect();
         let unmerged = entries.into_iter().filter(|entry| entry.is_unmerged || entry.is_intended);
         let mut paths: BTreeSet<Vec<u8>> = unmerged.map(|entry| entry.path).collect();
+        let unfinished = paths.clone();
         let listed = [differ, untracked];
         let listed = listed.iter().flat_map(|list| list.split(|byte| *byte == 0));
         paths.extend(listed.filter(|path| !path.is_empty()).map(<[u8]>::to_vec));
@@ -91,8 +102,8 @@ impl Recorder<'_> {
                 limit: self.limits.files,
             });
         }
-        let root = self.root.to_owned();
-        let mut looked = off_thread(move || Looked::at(&root, paths)).await;
+        let (root, hidden) = (self.root.to_owned(), self.git.hidden().showing(self.root));
+        let mut looked = off_thread(move || Looked::at(&root, paths, &hidden, &unfinished)).await;
         looked.left_out.extend(closed);
         if looked.bytes > self.limits.bytes {
             let (root, limit) = (self.root.to_owned(), self.limits.bytes);
@@ -104,16 +115,53 @@ impl Recorder<'_> {
             self.run(index, Objects::Ours, &["update-index", "-z", "--index-info"], lines).await?;
         }
         if !looked.there.is_empty() {
-            let lines = looked.there.iter().flat_map(|path| [path.as_slice(), b"\0"].concat()).collect();
-            let take = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
-            looked.left_out.extend(self.run_warned(index, Objects::Ours, &take, lines).await?.1);
+            looked.left_out.extend(self.take(index, looked.there).await?);
         }
         // What a repository of which only a part was fetched lacks, it lacks here, too.
         let seen = if self.git.keeps_times() { Objects::Both } else { Objects::Ours };
         let tree = self.run(index, seen, &["write-tree", "--missing-ok"], Vec::new()).await?;
         let tree = String::from_utf8_lossy(&tree).trim().to_owned();
         let nested = looked.nested.into_iter().chain(submodules).map(|path| path_of(&path));
-        Ok(Recorded { tree, submodules: nested.collect(), left_out: looked.left_out })
+        Ok(Recorded { tree, submodules: nested.collect(), left_out: looked.left_out.into_iter().collect() })
+    }
+
+    /// Takes files into the index. Returns those that git refuses.
+    ///
+    /// git looks at a file first and opens it then. In between a child can put a link to a hidden file in its place, which git
+    /// follows. The sandbox keeps it from reading that file. Where there is no sandbox, and where git fails because a file was
+    /// exchanged, it takes copies that only this process can write. Without Unix there is no sandbox whose children could
+    /// exchange files.
+    async fn take(&self, index: &Path, files: Vec<Vec<u8>>) -> Result<Vec<PathBuf>, SnapshotError> {
+        let take = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+        let lines: Vec<u8> = files.iter().flat_map(|path| [path.as_slice(), b"\0"].concat()).collect();
+        if self.git.is_sandboxed() || cfg!(not(unix)) {
+            match self.run_warned(index, Objects::Ours, &take, lines.clone()).await {
+                Err(SnapshotError::Git(GitError::Failed { .. })) => {}
+                taken => return Ok(taken?.1),
+            }
+        }
+        let (from, to, limit) = (self.root.to_owned(), self.ours.join(COPIES), self.limits.bytes);
+        let ours = to.clone();
+        let copied = off_thread(move || {
+            // A process that was killed may have left some.
+            let _ = remove_tree(&to);
+            copy_files(&from, &to, &files, limit)
+        });
+        let copied = copied.await;
+        let taken = match copied {
+            Ok(Some(unreadable)) => {
+                let of_copies = Recorder { root: &ours, ..*self };
+                let taken = of_copies.run_warned(index, Objects::Ours, &take, lines).await;
+                taken.map(|(_, refused)| [unreadable, refused].concat())
+            }
+            Ok(None) => {
+                let (root, bytes) = (self.root.to_owned(), limit.saturating_add(1));
+                Err(SnapshotError::TooLarge { root, bytes, limit })
+            }
+            Err(error) => Err(FileError::at(&ours)(error).into()),
+        };
+        let _ = off_thread(move || remove_tree(&ours)).await;
+        taken
     }
 
     /// The entries of the index. git rewrites one of another form first.
@@ -202,7 +250,13 @@ impl Recorder<'_> {
     ) -> Result<(Vec<u8>, Vec<PathBuf>), SnapshotError> {
         let others = alternate(self.objects);
         let env = self.env(index, objects, &others);
-        let scope = Scope { git_dir: self.ours, writable: &[self.ours], cwd: self.root, env: &env };
+        let scope = Scope {
+            git_dir: self.ours,
+            writable: &[self.ours],
+            reads: &[self.objects],
+            cwd: self.root,
+            env: &env,
+        };
         // Boxed, so that the futures around it do not have to hold all of it.
         let git = Box::pin(self.git.run_captured(scope, args, input));
         let captured = unless_blocked(self.place(), git).await??;
@@ -212,7 +266,13 @@ impl Recorder<'_> {
     async fn try_run(&self, index: &Path, objects: Objects, args: &[&str]) -> Result<(), SnapshotError> {
         let others = alternate(self.objects);
         let env = self.env(index, objects, &others);
-        let scope = Scope { git_dir: self.ours, writable: &[self.ours], cwd: self.root, env: &env };
+        let scope = Scope {
+            git_dir: self.ours,
+            writable: &[self.ours],
+            reads: &[self.objects],
+            cwd: self.root,
+            env: &env,
+        };
         unless_blocked(self.place(), Box::pin(self.git.try_run(scope, args, Vec::new()))).await??;
         Ok(())
     }
@@ -272,16 +332,24 @@ struct Looked {
     gone: Vec<Vec<u8>>,
     /// Repositories of their own.
     nested: Vec<Vec<u8>>,
-    left_out: Vec<PathBuf>,
+    left_out: BTreeSet<PathBuf>,
     bytes: u64,
 }
 
 impl Looked {
-    fn at(root: &Path, paths: BTreeSet<Vec<u8>>) -> Self {
+    /// Looks at these paths, of which the index has no whole entry for `unfinished` ones.
+    fn at(root: &Path, paths: BTreeSet<Vec<u8>>, hidden: &Hidden, unfinished: &BTreeSet<Vec<u8>>) -> Self {
         let mut looked = Self::default();
         let mut directories = Directories { root, known: HashMap::new() };
         for path in paths {
             let relative = path_of(&path);
+            if let Some(place) = hidden.place_of(&root.join(&relative)) {
+                let place = place.strip_prefix(root).map_or(relative, Path::to_path_buf);
+                looked.left_out.insert(place);
+                // What the index has stays: children can read it in the repository.
+                looked.gone.extend(unfinished.contains(&path).then_some(path));
+                continue;
+            }
             if path.ends_with(b"/") {
                 looked.nested.push(path);
                 continue;
@@ -297,7 +365,7 @@ impl Looked {
                     looked.there.push(path);
                 }
                 Ok(found) if found.is_file() => {
-                    looked.left_out.push(relative);
+                    looked.left_out.insert(relative);
                     looked.gone.push(path);
                 }
                 found => {

@@ -15,8 +15,9 @@ use super::error::{SnapshotError, named};
 use super::facts::{Facts, off_thread};
 use super::left::{Apply, Left};
 use super::record::{Recorded, Recorder, SnapshotLimits, alternate};
+use crate::agent::canonical;
 use crate::files::layout::{self, is_run_id};
-use crate::files::{FileError, open, private};
+use crate::files::{FileError, Hidden, open, private};
 use crate::process::Cancel;
 use crate::workspace::git::{Git, Scope};
 use crate::workspace::obstacle::{MAX_INDEX, Obstacle, Place, Reads, unless_blocked};
@@ -119,9 +120,12 @@ pub struct SnapshotStore {
 
 impl SnapshotStore {
     /// Those in pi's directory `agent_dir`. `env` says where the user's configuration of git lies: what is ignored
-    /// everywhere.
+    /// everywhere. Blocks.
     #[must_use]
     pub fn new(git: Git, agent_dir: &Path, env: &[(OsString, OsString)], limits: SnapshotLimits) -> Self {
+        let real = canonical(agent_dir);
+        let ours = [layout::SUBAGENTS, layout::PRIVATE_TREES].map(|name| canonical(&real.join(name)));
+        let git = git.hiding(Hidden::new(ours.to_vec()));
         Self { git, directory: layout::snapshots(agent_dir), env: env.to_vec(), limits }
     }
 
@@ -129,6 +133,14 @@ impl SnapshotStore {
     #[must_use]
     pub(crate) fn until(&self, stop: &Cancel) -> Self {
         Self { git: self.git.until(stop), ..self.clone() }
+    }
+
+    /// The same snapshots. Nothing below `more` gets into them, nor is read for them; the paths have no links. Without this, it is
+    /// so for everything of ours in pi's directory.
+    #[must_use]
+    pub fn hiding(self, more: &[PathBuf]) -> Self {
+        let paths = [self.git.hidden().paths(), more].concat();
+        Self { git: self.git.hiding(Hidden::new(paths)), ..self }
     }
 
     /// The directory of all snapshots.
@@ -180,7 +192,8 @@ impl SnapshotStore {
         let dirs = prepared.await.ok_or_else(missing)??;
         let facts = Facts::of(&self.git, &dirs, ours, &self.env).await?;
         let (at, written, from) = (ours.to_owned(), facts.clone(), dirs.clone());
-        off_thread(move || lay_out(&at, &written, &from)).await?;
+        let hidden = self.git.hidden().showing(root);
+        off_thread(move || lay_out(&at, &written, &from, &hidden)).await?;
         let (root, objects) = (root.to_owned(), dirs.shared.join("objects"));
         let (base, is_sha256) = (facts.head, facts.is_sha256);
         let snapshot = Snapshot {
@@ -308,7 +321,9 @@ impl SnapshotStore {
         env.extend(call.objects.map(|objects| ("GIT_OBJECT_DIRECTORY", objects.as_os_str())));
         let writable: Vec<&Path> =
             [ours.as_path()].into_iter().chain(call.writable.iter().copied()).collect();
-        let scope = Scope { git_dir: &ours, writable: &writable, cwd: call.work_tree, env: &env };
+        let reads: Vec<&Path> = call.alternates.iter().copied().chain(call.objects).collect();
+        let scope =
+            Scope { git_dir: &ours, writable: &writable, reads: &reads, cwd: call.work_tree, env: &env };
         let place = Place::Files { root: call.work_tree.to_owned(), objects: snapshot.objects.clone() };
         // Boxed, so that the futures around it do not have to hold all of it.
         Ok(unless_blocked(place, Box::pin(self.git.run(scope, args, input))).await??)
@@ -399,7 +414,7 @@ impl SnapshotStore {
 }
 
 /// Writes what git needs to see in a directory to take it for a repository, and copies the index.
-fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs) -> Result<(), FileError> {
+fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs, hidden: &Hidden) -> Result<(), FileError> {
     let write = |name: &str, bytes: &[u8]| {
         let path = ours.join(name);
         private::write(&path, bytes).map_err(FileError::at(&path))
@@ -413,30 +428,35 @@ fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs) -> Result<(), File
     if !index.exists() {
         return Ok(());
     }
-    copy_with_time(&index, &ours.join(INDEX))?;
+    // A link may lead to anything, and git quotes what it does not understand.
+    let copy = |from: &Path, name: &OsStr| {
+        let source = hidden.regular(from).map_err(FileError::at(from))?;
+        copy_open_with_time(source, &ours.join(name)).map_err(FileError::at(from))
+    };
+    copy(&index, INDEX.as_ref())?;
     // The larger part of an index that is kept in two.
     for entry in fs::read_dir(&dirs.own).into_iter().flatten().flatten() {
         let name = entry.file_name();
         if AsRef::<OsStr>::as_ref(&name).to_string_lossy().starts_with("sharedindex.") {
-            copy_with_time(&entry.path(), &ours.join(&name))?;
+            copy(&entry.path(), &name)?;
         }
     }
     Ok(())
 }
 
-/// Copies an index with its time of modification: git takes files that are as new as its index for changed.
+/// Copies a file of ours with its time of modification: git takes files that are as new as its index for changed.
 pub(in crate::workspace) fn copy_with_time(from: &Path, to: &Path) -> Result<(), FileError> {
-    let copy = || {
-        let source = open::regular(from)?;
-        let modified = source.metadata()?.modified()?;
-        let mut options = private::options();
-        let mut target = options.write(true).create(true).truncate(true).open(to)?;
-        open::copy(source, &mut target, MAX_INDEX)?;
-        target.set_modified(modified)
-    };
-    match copy() {
+    match open::regular(from).and_then(|source| copy_open_with_time(source, to)) {
         // An index that is not there: nothing was tracked yet.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !from.exists() => Ok(()),
         copied => copied.map_err(FileError::at(from)),
     }
+}
+
+fn copy_open_with_time(source: fs::File, to: &Path) -> std::io::Result<()> {
+    let modified = source.metadata()?.modified()?;
+    let mut options = private::options();
+    let mut target = options.write(true).create(true).truncate(true).open(to)?;
+    open::copy(source, &mut target, MAX_INDEX)?;
+    target.set_modified(modified)
 }

@@ -1,0 +1,242 @@
+//! Directories that are read entry by entry without following links.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+#[cfg(not(unix))]
+use std::fs;
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
+#[cfg(unix)]
+use std::os::unix::ffi::OsStrExt as _;
+
+#[cfg(unix)]
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, readlinkat, statat};
+#[cfg(unix)]
+use rustix::io::Errno;
+
+/// How often an entry is looked at that another program replaces in the meantime. Each repetition takes another replacement
+/// within microseconds.
+#[cfg(unix)]
+const ATTEMPTS: usize = 256;
+
+/// What lies in a directory.
+#[derive(Debug)]
+pub enum Entry {
+    /// A directory.
+    Directory(Directory),
+    /// A symbolic link, with its target.
+    Link(PathBuf),
+    /// A regular file, open for reading.
+    File(File),
+    /// A FIFO, a socket, a device.
+    Other,
+}
+
+/// A directory that is open, so that no other program can put a link in its place.
+#[cfg(unix)]
+#[derive(Debug)]
+pub struct Directory(OwnedFd);
+
+/// A directory, by its path: this system has no sandbox whose children could exchange it.
+#[cfg(not(unix))]
+#[derive(Debug)]
+pub struct Directory(PathBuf);
+
+impl Directory {
+    /// Opens the directory at a path below this one, if no link leads there. An empty path is this directory.
+    ///
+    /// # Errors
+    ///
+    /// When something else is there, or `path` leads upwards.
+    pub fn below(&self, path: &Path) -> io::Result<Self> {
+        path.components().try_fold(self.again()?, |directory, part| match part {
+            Component::Normal(name) => match directory.look(name)? {
+                Entry::Directory(inner) => Ok(inner),
+                _ => Err(io::ErrorKind::NotADirectory.into()),
+            },
+            _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no path below the directory")),
+        })
+    }
+
+    /// Opens the regular file at a path below this directory, if no link leads there.
+    ///
+    /// # Errors
+    ///
+    /// When something else is there, or `path` leads upwards.
+    pub fn file(&self, path: &Path) -> io::Result<File> {
+        let (parent, name) = (path.parent().unwrap_or(Path::new("")), path.file_name());
+        let name = name.ok_or(io::ErrorKind::InvalidInput)?;
+        match self.below(parent)?.look(name)? {
+            Entry::File(file) => Ok(file),
+            _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Directory {
+    /// Opens a directory. Follows links.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self(openat(CWD, path, flags, Mode::empty())?))
+    }
+
+    fn again(&self) -> io::Result<Self> {
+        Ok(Self(self.0.try_clone()?))
+    }
+
+    /// Returns whether anything has this name.
+    #[must_use]
+    pub fn has(&self, name: &OsStr) -> bool {
+        statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Opens the entry of this name, unless it is a link. Another program may replace it at the same time: the result is what
+    /// lay there at one moment.
+    ///
+    /// # Errors
+    ///
+    /// When nothing is there, or it cannot be opened.
+    pub fn look(&self, name: &OsStr) -> io::Result<Entry> {
+        let mut looked = self.look_once(name);
+        for _ in 1..ATTEMPTS {
+            match looked {
+                // It is of another kind by now.
+                Err(Errno::INVAL | Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => {}
+                looked => return Ok(looked?),
+            }
+            looked = self.look_once(name);
+        }
+        Ok(looked?)
+    }
+
+    fn look_once(&self, name: &OsStr) -> Result<Entry, Errno> {
+        let found = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let open = |more| openat(&self.0, name, flags | more, Mode::empty());
+        Ok(match FileType::from_raw_mode(found.st_mode) {
+            FileType::Directory => Entry::Directory(Self(open(OFlags::DIRECTORY)?)),
+            FileType::Symlink => {
+                let link = readlinkat(&self.0, name, Vec::new())?;
+                Entry::Link(PathBuf::from(OsStr::from_bytes(link.as_bytes())))
+            }
+            FileType::RegularFile => {
+                let file = open(OFlags::empty())?;
+                // Another one may lie there by now.
+                match FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) {
+                    FileType::RegularFile => Entry::File(file.into()),
+                    FileType::Directory => Entry::Directory(Self(file)),
+                    _ => Entry::Other,
+                }
+            }
+            _ => Entry::Other,
+        })
+    }
+
+    /// Lists the names in it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be listed.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.0)? {
+            let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
+            if name != "." && name != ".." {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+}
+
+#[cfg(not(unix))]
+impl Directory {
+    /// Opens a directory. Follows links.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        if path.is_dir() { Ok(Self(path.to_owned())) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+
+    fn again(&self) -> io::Result<Self> {
+        Ok(Self(self.0.clone()))
+    }
+
+    /// Returns whether anything has this name.
+    #[must_use]
+    pub fn has(&self, name: &OsStr) -> bool {
+        fs::symlink_metadata(self.0.join(name)).is_ok()
+    }
+
+    /// Opens the entry of this name, unless it is a link.
+    ///
+    /// # Errors
+    ///
+    /// When nothing is there, or it cannot be opened.
+    pub fn look(&self, name: &OsStr) -> io::Result<Entry> {
+        let path = self.0.join(name);
+        let found = fs::symlink_metadata(&path)?;
+        Ok(if found.is_dir() {
+            Entry::Directory(Self(path))
+        } else if found.is_symlink() {
+            Entry::Link(fs::read_link(path)?)
+        } else if found.is_file() {
+            Entry::File(File::open(path)?)
+        } else {
+            Entry::Other
+        })
+    }
+
+    /// Lists the names in it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be listed.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        fs::read_dir(&self.0)?.map(|entry| Ok(entry?.file_name())).collect()
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn only_what_no_link_leads_to_is_opened() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let at = |name: &str| root.path().join(name);
+        fs::create_dir_all(at("tree/deep")).expect("made");
+        for name in ["tree/deep/file", "beside"] {
+            fs::write(at(name), "text").expect("written");
+        }
+        for (target, link) in [("deep", "tree/directory"), ("deep/file", "tree/link")] {
+            symlink(target, at(link)).expect("linked");
+        }
+        let tree = Directory::open(&at("tree")).expect("open");
+        for (path, is_opened) in [
+            ("deep/file", true),
+            ("directory/file", false),
+            ("link", false),
+            ("deep", false),
+            ("../beside", false),
+            ("deep/../../beside", false),
+            ("", false),
+        ] {
+            assert_eq!(tree.file(Path::new(path)).is_ok(), is_opened, "{path}");
+        }
+        assert!(tree.below(Path::new("deep")).is_ok() && tree.below(Path::new("directory")).is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! Files that no child may read, and reading others with certainty that they are none of these.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::open;
+
+/// How often a file is opened again that was replaced in the meantime. Each repetition takes another program that replaces it
+/// within microseconds.
+const ATTEMPTS: usize = 64;
+
+/// Files and directories that no child may read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hidden {
+    places: Arc<[PathBuf]>,
+    /// A directory below one of them that is not hidden.
+    shown: Option<PathBuf>,
+}
+
+impl Hidden {
+    /// The files and directories at these paths, which have no links.
+    #[must_use]
+    pub fn new(mut paths: Vec<PathBuf>) -> Self {
+        paths.sort();
+        paths.dedup();
+        Self { places: paths.into(), shown: None }
+    }
+
+    /// The same without `directory`, the tree of a run for example, if it lies below one of them.
+    #[must_use]
+    pub fn showing(&self, directory: &Path) -> Self {
+        Self { places: Arc::clone(&self.places), shown: Some(directory.to_owned()) }
+    }
+
+    /// Their paths, sorted.
+    #[must_use]
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.places
+    }
+
+    /// Returns the hidden file or directory that `path` is, or lies in. `path` has no links.
+    #[must_use]
+    pub fn place_of(&self, path: &Path) -> Option<&Path> {
+        let is_shown = |place: &Path| {
+            self.shown.as_ref().is_some_and(|shown| shown.starts_with(place) && path.starts_with(shown))
+        };
+        self.places.iter().map(PathBuf::as_path).find(|place| path.starts_with(place) && !is_shown(place))
+    }
+
+    /// Opens a regular file for reading that is not hidden. Follows links.
+    ///
+    /// # Errors
+    ///
+    /// When it is hidden, under any name; when it cannot be opened, or is not a regular file.
+    pub fn regular(&self, path: &Path) -> io::Result<File> {
+        for _ in 0..ATTEMPTS {
+            let file = open::regular(path)?;
+            let real = fs::canonicalize(path)?;
+            if self.place_of(&real).is_some() {
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is hidden from sub-agents"));
+            }
+            // Otherwise a link was exchanged in between, and nothing is known of the file that was opened.
+            if is_at(&file, &real)? {
+                return Ok(file);
+            }
+        }
+        Err(io::Error::other("it changes all the time"))
+    }
+}
+
+/// Whether a path, which has no links, is one of an open file.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let opened = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (opened.dev(), opened.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Without a sandbox, no child is kept from reading hidden files anyway.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_hidden_by_the_directory_that_it_lies_in() {
+        let hidden = Hidden::new(vec!["/home/.ssh".into(), "/home/.netrc".into()]);
+        for (path, place) in [
+            ("/home/.ssh/key", Some("/home/.ssh")),
+            ("/home/.ssh", Some("/home/.ssh")),
+            ("/home/.netrc", Some("/home/.netrc")),
+            ("/home/.sshd", None),
+            ("/home", None),
+        ] {
+            assert_eq!(hidden.place_of(Path::new(path)), place.map(Path::new), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_shown_directory_is_visible_below_a_hidden_one_and_hides_what_lies_in_it() {
+        let hidden = Hidden::new(vec!["/trees".into(), "/trees/own/.env".into(), "/key".into()]);
+        let hidden = hidden.showing(Path::new("/trees/own"));
+        for (path, is_hidden) in [
+            ("/trees/own/file", false),
+            ("/trees/own/.env", true),
+            ("/trees/other/file", true),
+            ("/trees", true),
+            ("/key", true),
+        ] {
+            assert_eq!(hidden.place_of(Path::new(path)).is_some(), is_hidden, "{path}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_hidden_file_is_opened_by_no_name() {
+        use std::os::unix::fs::symlink;
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let at = |name: &str| root.path().canonicalize().expect("there").join(name);
+        fs::create_dir(at("secrets")).expect("made");
+        for name in ["secrets/key", "open"] {
+            fs::write(at(name), "text").expect("written");
+        }
+        for (target, link) in [("secrets/key", "link"), ("secrets", "directory"), ("open", "harmless")] {
+            symlink(at(target), at(link)).expect("linked");
+        }
+        let hidden = Hidden::new(vec![at("secrets")]);
+        for (name, is_opened) in [
+            ("open", true),
+            ("harmless", true),
+            ("secrets/key", false),
+            ("link", false),
+            ("directory/key", false),
+            ("missing", false),
+        ] {
+            assert_eq!(hidden.regular(&at(name)).is_ok(), is_opened, "{name}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Hidden files stay out of snapshots, whatever a writer does to the tree while they are taken.
+#![cfg(target_os = "linux")]
+
+#[path = "support/repository.rs"]
+#[expect(dead_code, reason = "no test here needs many files or a project with a commit of its own")]
+mod repository;
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{JoinHandle, spawn};
+
+use pi_subagent_native::workspace::{PrivateTree, Snapshot, SnapshotStore};
+use repository::{ID, Scene};
+use rustix::fs::{RenameFlags, renameat_with};
+
+/// The content of the hidden file. It is longer than the files that links to it replace: git reads as many bytes as those have.
+const SECRET: &str = "THE-HIDDEN-KEY abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij\n";
+/// The part of it that no object may contain.
+const TELLING: &[u8] = b"THE-HIDDEN-KEY";
+/// Snapshots that are taken while files and links are exchanged. Without protection about one in five has the secret, and most
+/// others fail.
+const SNAPSHOTS: usize = 12;
+/// Files that are exchanged. With more of them each one is exchanged less often.
+const FILES: usize = 5;
+/// Directories above these files. git walks through all of them between its look at a file and its `open`.
+const DEPTH: usize = 60;
+
+/// A thread that exchanges files of a tree with links to a hidden file until it is dropped.
+struct Swapper {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Swapper {
+    fn start(directory: &Path, target: &Path) -> Self {
+        let links = directory.join(".links");
+        fs::create_dir_all(&links).expect("made");
+        // git passes over the links.
+        fs::write(links.join(".gitignore"), "*\n").expect("written");
+        for number in 0..FILES {
+            fs::write(directory.join(format!("f{number}")), ".".repeat(40 + number)).expect("written");
+            symlink(target, links.join(format!("l{number}"))).expect("a link");
+        }
+        let directory = File::open(directory).expect("it is a directory");
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let names: Vec<_> =
+            (0..FILES).map(|number| (format!("f{number}"), format!(".links/l{number}"))).collect();
+        let thread = spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                for (file, link) in &names {
+                    renameat_with(&directory, file, &directory, link, RenameFlags::EXCHANGE)
+                        .expect("both are there");
+                }
+            }
+        });
+        Self { stop, thread: Some(thread) }
+    }
+}
+
+impl Drop for Swapper {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("it exchanged files to the end");
+        }
+    }
+}
+
+/// A project in which files are exchanged deep down, and the path of a hidden key.
+fn scene() -> (Scene, PathBuf, PathBuf) {
+    let scene = Scene::committed();
+    let key = scene.at("home/.ssh/id_ed25519");
+    fs::create_dir_all(key.parent().expect("it has one")).expect("made");
+    fs::write(&key, SECRET).expect("written");
+    let deep: PathBuf = std::iter::repeat_n("d", DEPTH).collect();
+    let deep = scene.root().join(deep);
+    fs::create_dir_all(&deep).expect("made");
+    (scene, key, deep)
+}
+
+/// Panics if an object of a repository has the secret, those of its alternates included.
+fn assert_no_object_has_secret(git_dir: &Path) {
+    let listed = Command::new("git")
+        .args(["cat-file", "--batch-all-objects", "--batch"])
+        .env("GIT_DIR", git_dir)
+        .output()
+        .expect("git runs");
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    let found = memchr::memmem::find(&listed.stdout, TELLING);
+    assert!(found.is_none(), "an object in {} has the secret", git_dir.display());
+}
+
+/// Panics if a file below a directory has the secret as it is.
+fn assert_no_file_has_secret(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten() {
+        let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))).expect("readable");
+        if kind.is_dir() {
+            assert_no_file_has_secret(&path);
+        } else if kind.is_file() {
+            let bytes = fs::read(&path).expect("readable");
+            assert!(memchr::memmem::find(&bytes, TELLING).is_none(), "{} has the secret", path.display());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_that_is_exchanged_with_a_file_brings_no_hidden_file_into_a_snapshot() {
+    let (scene, key, deep) = scene();
+    for store in [scene.store().await, scene.sandboxed().await] {
+        let store = store.hiding(&[scene.at("home/.ssh")]);
+        let swapper = Swapper::start(&deep, &key);
+        for number in 0..SNAPSHOTS {
+            let snapshot = store.take(ID, &scene.root()).await;
+            let snapshot = snapshot.unwrap_or_else(|error| panic!("snapshot {number}: {error}"));
+            assert_no_object_has_secret(&store.directory(&snapshot.id));
+        }
+        drop(swapper);
+        fs::remove_dir_all(&deep).expect("removed");
+        fs::create_dir_all(&deep).expect("made");
+    }
+}
+
+#[tokio::test]
+async fn a_hidden_file_of_the_tree_is_left_out_and_named() {
+    let scene = Scene::committed();
+    scene.write("tracked.key", "committed");
+    scene.write("keys/tracked", "committed");
+    scene.commit();
+    for name in ["tracked.key", "untracked.key", "keys/tracked", "keys/one", "keys/two"] {
+        scene.write(name, SECRET);
+    }
+    scene.write("open", "visible");
+    let hidden = ["tracked.key", "untracked.key", "keys", "missing"].map(|name| scene.root().join(name));
+    for store in [scene.store().await, scene.sandboxed().await] {
+        let store = store.hiding(&hidden);
+        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        assert_eq!(snapshot.left_out, ["keys", "tracked.key", "untracked.key"].map(PathBuf::from));
+        assert_no_object_has_secret(&store.directory(ID));
+        let head = snapshot.base.clone().expect("there is a commit");
+        let changes = store.changes(&snapshot, &head, &snapshot.tree).await.expect("listed");
+        let changed: Vec<_> = changes.iter().map(|change| change.path.as_path()).collect();
+        assert_eq!(changed, [Path::new("open")], "what is committed stays as it is");
+        // It is no change of a run either.
+        assert_eq!(store.tree_of_now(&snapshot).await.expect("a tree"), snapshot.tree);
+    }
+}
+
+/// Takes a snapshot, works in a private tree of it, and takes the work over. Returns everything that is said.
+async fn work(scene: &Scene, store: &SnapshotStore) -> String {
+    let made = async {
+        let snapshot = store.take(ID, &scene.root()).await?;
+        store.private_tree(&snapshot, &scene.at("agent/subagent-trees"), &[]).await
+    };
+    let tree: PrivateTree = match made.await {
+        Ok(tree) => tree,
+        Err(error) => return format!("{error}: {error:?}"),
+    };
+    assert_no_file_has_secret(&tree.root);
+    assert_no_object_has_secret(&tree.root.join(".git"));
+    fs::write(tree.root.join("kept.txt"), "changed").expect("written");
+    format!("{:?}", store.import(&tree).await)
+}
+
+/// Each of these files of a repository is a link to the key, or its settings name the key.
+#[tokio::test]
+async fn a_hidden_file_in_the_place_of_a_file_of_the_repository_is_in_no_message_and_no_copy() {
+    let links = [
+        ".git/shallow",
+        ".git/packed-refs",
+        ".git/HEAD",
+        ".git/index",
+        ".git/config",
+        ".git/info/exclude",
+        ".git/info/attributes",
+        ".git/info/grafts",
+        ".git/objects/info/alternates",
+        ".git/refs/heads/main",
+        ".gitignore",
+        ".gitattributes",
+        ".gitmodules",
+        "kept.txt",
+    ];
+    let settings = ["core.excludesFile", "core.attributesFile", "include.path"];
+    for place in links.into_iter().chain(settings) {
+        for is_sandboxed in [false, true] {
+            let scene = Scene::committed();
+            let key = scene.at("home/.ssh/id_ed25519");
+            fs::create_dir_all(key.parent().expect("it has one")).expect("made");
+            fs::write(&key, SECRET).expect("written");
+            let store = if is_sandboxed { scene.sandboxed().await } else { scene.store().await };
+            let store = store.hiding(&[scene.at("home/.ssh")]);
+            if settings.contains(&place) {
+                scene.git(&["config", place, key.to_str().expect("text")]);
+            } else {
+                let link = scene.root().join(place);
+                let _ = fs::remove_file(&link);
+                fs::create_dir_all(link.parent().expect("it has one")).expect("made");
+                symlink(&key, link).expect("a link");
+            }
+            let said = work(&scene, &store).await;
+            assert!(!said.contains("HIDDEN"), "{place}, sandboxed {is_sandboxed}: {said}");
+            assert_no_file_has_secret(&scene.at("agent"));
+        }
+    }
+}
