@@ -156,9 +156,9 @@ mod tests {
         let directory = Directory::open(&from).and_then(|from| from.below(Path::new("deep"))).expect("open");
         fs::rename(from.join("deep"), from.join("moved")).expect("moved");
         symlink(&elsewhere, from.join("deep")).expect("a link");
-        let mut room = Room { entries: 9, is_stopped: &|| false };
+        let mut left = Room { entries: 9, is_stopped: &|| false };
         let path = Path::new("deep/inner");
-        copy_tree(directory, "inner".as_ref(), &to, path, &|_| false, &mut room).expect("copied");
+        copy_tree(directory, "inner".as_ref(), &to, path, &|_| false, &mut left).expect("copied");
         assert_eq!(fs::read_to_string(to.join("deep/inner/file")).expect("readable"), "of the tree");
 
         assert!(Directory::open(&from).expect("open").below(Path::new("deep")).is_err(), "it is a link now");
