@@ -402,7 +402,7 @@ async fn no_filter_driver_or_hook_of_the_repository_runs() {
     assert!(!ran.exists(), "a program of the repository ran");
 }
 
-/// What the program writes later into the file that it has opened has to be in the tree.
+/// A later line of that program must not be lost.
 #[tokio::test]
 async fn an_apply_changes_nothing_while_a_program_has_one_of_the_files_open_for_writing() {
     let run = Run::of(furnished()).await;
@@ -410,7 +410,7 @@ async fn an_apply_changes_nothing_while_a_program_has_one_of_the_files_open_for_
     run.end().await;
     let root = run.scene.root();
     let before = everything(&root);
-    // The last one: all others are written by then.
+    // The last file that is replaced, and a file that is removed.
     for name in ["untracked.txt", "gone.txt"] {
         let path = root.join(name);
         let mut opened = fs::File::options().append(true).open(&path).expect("it can be opened");
@@ -454,8 +454,7 @@ async fn changes_are_applied_and_taken_back_where_git_does_not_trust_the_modes_o
     assert_eq!(run.text("kept.txt"), "kept");
 }
 
-/// Each attempt ends with the first file that was saved in the meantime, and all others are taken back while the saver
-/// works on.
+/// Each apply ends at the first file that was saved in the meantime. The saver continues while the others are taken back.
 #[tokio::test]
 async fn no_save_is_lost_while_an_apply_works_or_is_taken_back() {
     let scene = Scene::in_memory();
@@ -485,7 +484,7 @@ async fn no_save_is_lost_while_an_apply_works_or_is_taken_back() {
     run.end().await;
     let root = run.scene.root();
     for round in 0..ROUNDS {
-        // The saver begins at another file each time, which is written or removed first.
+        // The apply writes another number of files each time before the saver starts.
         let leader = root.join(&all[round * 37 % all.len()]);
         let plan = |(number, name): (usize, &String)| Plan {
             file: root.join(name),
@@ -508,7 +507,7 @@ async fn no_save_is_lost_while_an_apply_works_or_is_taken_back() {
         for path in kept {
             fs::remove_file(path).expect("removed");
         }
-        // Nothing is left to be taken back then.
+        // Now the next apply can start from the same state.
         reset(&run.scene);
         let _ = run.store.abort_apply(ID).await;
     }

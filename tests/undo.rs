@@ -236,7 +236,7 @@ async fn files_are_brought_back_where_git_does_not_trust_their_modes() {
     assert_eq!(scene.text("kept.txt"), "kept");
 }
 
-/// Files of ours lie next to those that are brought back, for as long as that takes.
+/// A killed undo leaves temporary files.
 #[tokio::test]
 async fn an_undo_that_was_killed_is_finished_by_the_next_one() {
     let scene = Scene::committed();
@@ -257,15 +257,14 @@ async fn an_undo_that_was_killed_is_finished_by_the_next_one() {
     assert!(!has("", 7) && has("dir", 8) && has("dir", 9));
 }
 
-/// The files of one kind of change, by the first letter of their names, and their number.
+/// The kinds of changes, with the number of files of each.
 const KINDS: [(&str, usize); 3] = [("added", 800), ("modified", 1200), ("removed", 400)];
-/// The number of files between two that are not saved.
+/// The saver watches the first file of each group and saves the others.
 const GROUP: usize = 8;
-/// The saves of the race.
+/// The minimum number of saves in the race.
 const SAVES: usize = 10_000;
 
-/// The saver follows the undo from file to file: it saves each file shortly before, while, or shortly after it is brought
-/// back.
+/// The saver follows the undo from file to file, so that each save is close to the moment when its file is brought back.
 #[tokio::test]
 async fn no_save_is_lost_while_an_undo_works() {
     let scene = Scene::in_memory();
@@ -321,7 +320,7 @@ async fn no_save_is_lost_while_an_undo_works() {
     assert!(restored > 0, "nothing was brought back");
 }
 
-/// What a program writes later into the file that it has opened has to be in the tree.
+/// A later line of that program must not be lost.
 #[tokio::test]
 async fn a_file_that_a_program_has_open_for_writing_stays_until_it_is_closed() {
     let scene = Scene::committed();

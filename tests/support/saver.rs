@@ -20,18 +20,18 @@ enum Style {
 /// A file that is saved once.
 pub(crate) struct Plan {
     pub(crate) file: PathBuf,
-    /// The file whose replacement or removal starts the save. Without one, the save starts at once.
+    /// The file whose replacement or removal starts the save. By default the save starts at once.
     pub(crate) after: Option<PathBuf>,
 }
 
-/// The thread that saves. Each save has a text of its own.
+/// A thread that saves files, each with a different text.
 pub(crate) struct Saver {
     has_ended: Arc<AtomicBool>,
     saving: JoinHandle<Vec<(PathBuf, String)>>,
 }
 
 impl Saver {
-    /// Starts to save the files of `plans`, in their order and in both styles.
+    /// Starts saving the files of `plans`, in their order and in both styles.
     pub(crate) fn start(plans: Vec<Plan>) -> Self {
         let inode = |path: &Path| fs::symlink_metadata(path).map(|found| found.ino()).ok();
         let plans: Vec<_> = plans
@@ -45,7 +45,7 @@ impl Saver {
             for (number, (file, after)) in plans.into_iter().enumerate() {
                 if let Some((before, path)) = after {
                     while inode(&path) == before && !ended.load(Ordering::Acquire) {
-                        std::hint::spin_loop();
+                        std::thread::yield_now();
                     }
                 }
                 let style = if number % 2 == 0 { Style::InPlace } else { Style::Renamed };
@@ -79,7 +79,7 @@ fn save(file: &Path, text: &str, style: Style) {
         Style::Renamed => file.with_extension("new"),
     };
     let mut written = fs::File::create(&target).expect("it can be saved");
-    // An editor that writes in parts gives the other program time between opening and closing.
+    // Two parts, so that the other program can act between them.
     for part in [&text[..3], &text[3..]] {
         written.write_all(part.as_bytes()).expect("it can be saved");
     }

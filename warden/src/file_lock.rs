@@ -1,4 +1,4 @@
-//! Write locks that belong to an open file (`F_OFD_SETLK`), and the question which programs write to one.
+//! Write locks that belong to an open file (`F_OFD_SETLK`), and the detection of programs that write to a file.
 //!
 //! A `flock` can be taken through any descriptor. This one needs a descriptor that is open for writing, so a process that may
 //! only read cannot pass for its holder. The kernel releases it when the process ends, even after `SIGKILL`.
@@ -7,9 +7,9 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
 
-/// The command that chooses the signal about an open file. From `asm-generic/fcntl.h`.
+/// The command that sets the signal for events of an open file. From `asm-generic/fcntl.h`.
 const F_SETSIG: libc::c_int = 10;
-/// The file systems that refuse a lease also where no program writes: NFS, CIFS, SMB2. From `linux/magic.h`.
+/// The file systems that may refuse a lease although no program writes: NFS, CIFS, SMB2. From `linux/magic.h`.
 const REMOTE: [rustix::fs::FsWord; 3] =
     [0x6969, 0xff53_4d42_u32 as rustix::fs::FsWord, 0xfe53_4d42_u32 as rustix::fs::FsWord];
 
@@ -35,14 +35,14 @@ pub fn is_locked(file: &File) -> io::Result<bool> {
     Ok(control(file, libc::F_OFD_GETLK, libc::F_RDLCK)? != libc::F_UNLCK)
 }
 
-/// Returns true if a program has the regular file open for writing, or mapped for that. `file` is open for reading only.
-/// `None`: the kernel does not say, for example about another user's file.
+/// Returns true if a program has a regular file open or mapped for writing. `file` must be open for reading only. Returns
+/// `None` if the kernel does not tell, for example for a file of another user.
 ///
-/// The kernel grants a read lease only when nothing writes to the file. The lease is given back at once.
+/// The kernel grants a read lease only if no program can write to the file. The lease is released immediately.
 #[must_use]
 pub fn is_open_for_writing(file: &File) -> Option<bool> {
-    // A program that opens the file while the lease is held would have the kernel send `SIGIO`, which ends a process.
-    // `SIGURG` does nothing unless somebody handles it.
+    // If another program opens the file during the lease, the kernel sends a signal. The default, `SIGIO`, ends the process;
+    // `SIGURG` is ignored by default.
     number(file, F_SETSIG, libc::SIGURG).ok()?;
     match number(file, libc::F_SETLEASE, libc::F_RDLCK) {
         Ok(()) => {
@@ -92,7 +92,7 @@ mod tests {
         fs::write(&path, "text").expect("written");
         let file = File::open(&path).expect("there");
         let _reader = File::open(&path).expect("there");
-        // Some file systems do not say.
+        // Some file systems have no leases.
         let Some(is_open) = is_open_for_writing(&file) else { return };
         assert!(!is_open);
         let writer = File::options().append(true).open(&path).expect("there");
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(is_open_for_writing(&file), Some(true));
         drop(other);
         assert_eq!(is_open_for_writing(&file), Some(false));
-        // The lease was given back: this does not wait.
+        // The lease was released, so this does not wait.
         fs::write(&path, "more").expect("written");
     }
 }

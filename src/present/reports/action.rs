@@ -66,10 +66,10 @@ pub fn undone_report(run: &BackgroundRun, undone: &Undone) -> Report {
         let text = format!("left as they are, because they have changed since: {}", listed(changed_since));
         report.lines.push(ReportLine::new(Mark::Warning, "", text));
     }
-    // All of them: each is the only place of somebody's work.
+    // Without a limit: each may be the only copy of a person's work.
     report.lines.extend(kept.iter().map(|(path, aside)| {
         let text = format!(
-            "{} was saved more than once in that moment: compare it with its other version in {}",
+            "{} was saved more than once during the undo: compare it with the older version in {}",
             shown(path),
             shown(aside)
         );
@@ -233,6 +233,30 @@ pub fn refused_report(run: &BackgroundRun, done: &str, why: &str) -> Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_undo_names_the_files_that_stay_and_the_versions_that_were_kept() {
+        let run = BackgroundRun {
+            run_id: "1a2b".to_owned(),
+            agent: "worker".to_owned(),
+            ..BackgroundRun::default()
+        };
+        let undone = Undone {
+            restored: vec!["a".into()],
+            changed_since: vec!["b\n\u{1b}[31m".into()],
+            failed: vec![("c".into(), "a program has it open".to_owned())],
+            kept: vec![("b\n\u{1b}[31m".into(), "b\n\u{1b}[31m.kept".into())],
+        };
+        let lines: Vec<_> = undone_report(&run, &undone).lines.into_iter().map(|line| line.text).collect();
+        let expected = [
+            "brought back what 1a2b (worker) had changed: a",
+            "left as they are, because they have changed since: b [31m",
+            "b [31m was saved more than once during the undo: compare it with the older version in b [31m.kept",
+            "c could not be brought back: a program has it open",
+            "what git ignores is never brought back",
+        ];
+        assert_eq!(lines, expected);
+    }
 
     #[test]
     fn whoever_ends_pi_hears_which_runs_ended_which_go_on_and_what_finds_them_again() {

@@ -28,8 +28,8 @@ impl SnapshotStore {
         self.take_back(&snapshot, &apply, None).await
     }
 
-    /// `failed`: the files that this process could not write, so that another program's are there. `None`: an earlier
-    /// process may have been killed while it wrote.
+    /// Brings back the files before an apply. `failed` has the files that this process has just failed to write; `None`
+    /// stands for an apply of another process, which may have been killed.
     pub(super) async fn take_back(
         &self,
         snapshot: &Snapshot,
@@ -96,9 +96,9 @@ fn take_all_back<'a>(
     };
     let steps = todo.iter().map(step).collect::<Result<_, _>>()?;
     let failed = write_all(root, &asides, steps, OnFailure::Stop);
-    // Also after a failure: the next attempt does not know which directories this one has made or removed.
+    // After a failure, too: the next attempt cannot know the directories of this one.
     for directory in made.iter().rev() {
-        // Only those that are empty.
+        // Fails if a directory is not empty.
         let _ = remove_directory(root, directory);
     }
     for directory in empty {
@@ -144,7 +144,7 @@ fn still(root: &Path, changes: &[Change], change: &Change, contents: &Contents) 
     })
 }
 
-/// Returns the states that a file of ours can have, by its directory.
+/// Returns the possible states of temporary files, by directory.
 fn known_states<'a, 'b>(changes: &'b [Change], contents: &'a Contents) -> BTreeMap<&'b Path, Vec<State<'a>>> {
     let mut known: BTreeMap<&Path, Vec<State<'a>>> = BTreeMap::new();
     for change in changes {

@@ -2,8 +2,8 @@
 //!
 //! The state of the tree is recorded first, as a snapshot is. Then each file that the run has changed is merged by itself:
 //! what it was when the run began, what it is now, what the run made of it. Only files are written: the index, the commits
-//! and the references of the project stay as they are. A file is replaced only while it is what was recorded (`replace/`),
-//! and everything that is needed to go back is kept before the first file is written.
+//! and the references of the project stay as they are. A file is replaced only while it is in the recorded state
+//! (`replace/`). The data for going back is kept before the first file is written.
 //!
 //! | Question | File |
 //! |---|---|

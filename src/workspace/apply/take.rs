@@ -187,14 +187,27 @@ impl SnapshotStore {
     }
 
     /// Held by one process at a time.
-    pub(super) async fn lock(&self, id: &str) -> Result<fs::File, ApplyError> {
+    pub(super) async fn lock(&self, id: &str) -> Result<ApplyLock, ApplyError> {
         let path = self.directory(id).join(LOCK);
         let locked = off_thread(move || {
             let file = private::options().write(true).create(true).truncate(false).open(&path);
             let file = file.map_err(FileError::at(&path))?;
-            Ok::<_, FileError>(is_locked(&file).then_some(file))
+            Ok::<_, FileError>(is_locked(&file).then_some(ApplyLock(file)))
         });
         locked.await.map_err(SnapshotError::from)?.ok_or(ApplyError::Busy)
+    }
+}
+
+/// The lock of a run that is applied or taken back.
+pub(super) struct ApplyLock(
+    #[cfg_attr(not(unix), expect(dead_code, reason = "it is not locked there"))] fs::File,
+);
+
+#[cfg(unix)]
+impl Drop for ApplyLock {
+    /// Unlocks the file. Closing it is not enough: a forked process shares it until it runs its own program.
+    fn drop(&mut self) {
+        let _ = rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock);
     }
 }
 
@@ -215,12 +228,12 @@ fn is_locked(_: &fs::File) -> bool {
     true
 }
 
-/// Returns the beginning of the names of our files next to those that an apply replaces.
+/// Returns the beginning of the names of temporary files of an apply.
 pub(super) fn asides(id: &str) -> String {
     format!(".pi-subagent-apply-{id}")
 }
 
-/// Returns the first file that was not replaced, and why. The reason names each other file of which a version was kept.
+/// Returns the first failed file and the reason. The reason also names the kept versions of other files.
 pub(super) fn reason(failed: &[Failure]) -> Option<(PathBuf, String)> {
     let (path, error) = failed.first()?;
     let more = failed[1..].iter().filter(|(_, error)| matches!(error, WriteError::Kept { .. }));
@@ -327,7 +340,7 @@ fn surroundings(root: &Path, changes: &[Change]) -> (Vec<(Name, u32)>, Vec<Name>
     (modes, made.iter().map(|path| Name::of(path)).collect())
 }
 
-/// Writes all files, until one cannot be written.
+/// Writes all files, and stops at the first failure.
 fn write_changes(
     root: &Path,
     asides: &str,

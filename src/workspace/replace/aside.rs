@@ -1,5 +1,4 @@
-//! Files that lie next to the file that is replaced: new versions before they take its place, and old ones until they are
-//! removed or kept.
+//! Names the temporary files next to a replaced file: its new version until the exchange, and its old version afterwards.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -18,9 +17,9 @@ use super::directories::parent;
 use super::step::State;
 use crate::files::open;
 
-/// The ending of a file that is kept. A number may follow.
+/// The extension of a kept version. A number may follow.
 const KEPT: &str = ".kept";
-/// Names that are tried until one is free.
+/// The maximum number of names that are tried.
 pub(super) const ATTEMPTS: u32 = 100;
 
 /// Returns true if the file system does not have this kind of rename.
@@ -28,7 +27,7 @@ pub(super) fn is_unsupported(error: Errno) -> bool {
     [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&error)
 }
 
-/// Moves a file to a name that is ours, which must be free. Moves the newest file, also if it is being replaced now.
+/// Moves the file `name` to the temporary name `aside`, unless a file has that name.
 pub(super) fn take(directory: impl AsFd, name: &OsStr, aside: &OsStr) -> Result<(), Errno> {
     match renameat_with(&directory, name, &directory, aside, RenameFlags::NOREPLACE) {
         Err(error) if is_unsupported(error) => match statat(&directory, aside, AtFlags::SYMLINK_NOFOLLOW) {
@@ -40,13 +39,13 @@ pub(super) fn take(directory: impl AsFd, name: &OsStr, aside: &OsStr) -> Result<
     }
 }
 
-/// Moves a file that is ours to a name, unless something has this name: then the error is [`Errno::EXIST`].
+/// Moves a temporary file to `name`. Fails with [`Errno::EXIST`] if something has this name.
 pub(super) fn place(directory: impl AsFd, aside: &OsStr, name: &OsStr) -> Result<(), Errno> {
     match renameat_with(&directory, aside, &directory, name, RenameFlags::NOREPLACE) {
         Err(error) if is_unsupported(error) => {
             let found = statat(&directory, aside, AtFlags::SYMLINK_NOFOLLOW)?;
             if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
-                // Replaces an empty directory only.
+                // A rename of a directory replaces only an empty directory.
                 return renameat(&directory, aside, &directory, name);
             }
             linkat(&directory, aside, &directory, name, AtFlags::empty())?;
@@ -56,8 +55,8 @@ pub(super) fn place(directory: impl AsFd, aside: &OsStr, name: &OsStr) -> Result
     }
 }
 
-/// Gives a file that is ours a name that a person understands. Returns its path. If no name can be had, that is the one
-/// that it has.
+/// Gives a temporary file a name that a person understands, and returns its path. The file keeps its temporary name if
+/// every other name is taken.
 pub(super) fn keep(directory: impl AsFd, aside: &OsStr, path: &Path) -> PathBuf {
     for number in 1..=ATTEMPTS {
         let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -74,18 +73,18 @@ pub(super) fn keep(directory: impl AsFd, aside: &OsStr, path: &Path) -> PathBuf 
     path.with_file_name(aside)
 }
 
-/// Returns true if an interrupted write has left something in a directory.
+/// Returns true if a directory has temporary files of an interrupted write.
 pub(in crate::workspace) fn has_asides(root: &Path, directory: &Path, asides: &str) -> bool {
     let Ok((opened, _)) = parent(root, &directory.join(asides), false) else { return false };
     names(opened, asides).is_ok_and(|names| !names.is_empty())
 }
 
-/// Removes what an interrupted write has left in the directories of `known`, which has the states that a file of ours can
-/// have. Returns the paths of the other ones: a person may have saved them.
+/// Removes the temporary files of an interrupted write from the directories of `known`. Returns the paths of files with an
+/// unknown content, which a person may have saved.
 ///
 /// # Errors
 ///
-/// A path and the reason why it cannot be read or removed.
+/// Returns the first path that cannot be read or removed, with the reason.
 pub(in crate::workspace) fn remove_asides(
     root: &Path,
     asides: &str,
@@ -110,7 +109,7 @@ pub(in crate::workspace) fn remove_asides(
     Ok(others)
 }
 
-/// The names in a directory that begin as those of our files do.
+/// Returns the names of the temporary files in a directory.
 fn names(directory: impl AsFd, asides: &str) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(directory)? {
@@ -122,7 +121,7 @@ fn names(directory: impl AsFd, asides: &str) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Returns true if a file is one of these states. It may have been written in part.
+/// Returns true if a file has the content of one of these states, or the beginning of it.
 fn is_known(directory: impl AsFd, name: &OsStr, states: &[State<'_>]) -> io::Result<bool> {
     let found = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let content = match FileType::from_raw_mode(found.st_mode) {

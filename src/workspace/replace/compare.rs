@@ -1,4 +1,4 @@
-//! Compares a file with the state that it is expected to have.
+//! Compares a file with its expected state.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -16,7 +16,7 @@ use crate::files::open;
 
 /// The permission of a tree's executable files.
 const EXECUTES: u32 = 0o100;
-/// The permissions that `chmod` sets.
+/// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o7777;
 /// Bytes of a file that are compared at a time.
 const PIECE: usize = 64 * 1024;
@@ -30,7 +30,7 @@ pub(super) fn expect(directory: impl AsFd, name: &OsStr, state: State<'_>) -> Re
     }
 }
 
-/// Compares what is at a path with a state. `None`: no file, although a directory may be there.
+/// Compares the file at a path with a state. `None` stands for no file; a directory counts as no file.
 pub(in crate::workspace) fn look(root: &Path, path: &Path, state: Option<State<'_>>) -> io::Result<Place> {
     let (directory, name) = match parent(root, path, false) {
         Ok(found) => found,
@@ -52,7 +52,7 @@ pub(in crate::workspace) fn look(root: &Path, path: &Path, state: Option<State<'
     Ok(if is_same { Place::Same } else { Place::Different })
 }
 
-/// Returns true if an error says that a file or a link is in the place of a directory.
+/// Returns true if an error reports a file or a link in the place of a directory.
 pub(super) fn is_no_directory(error: &io::Error) -> bool {
     error
         .raw_os_error()
@@ -67,7 +67,7 @@ enum Compared {
     OpenForWriting,
 }
 
-/// Programs that have the file open for writing.
+/// The treatment of programs that have the file open for writing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writers {
     Refused,
@@ -86,13 +86,13 @@ fn compare(directory: impl AsFd, name: &OsStr, state: State<'_>, writers: Writer
         }
         FileType::RegularFile if state.mode != LINK => {
             let file = match open::regular_no_follow_at(directory, name) {
-                // Another one has taken its place just now.
+                // Another file has just taken its place.
                 Err(error) if error.kind() == io::ErrorKind::NotFound || is_no_directory(&error) => {
                     return Ok(Compared::Different);
                 }
                 file => file?,
             };
-            // First: what a program has written and closed before this is part of what is compared.
+            // Before the comparison, so that the comparison sees everything that a closed file has received.
             is_open = writers == Writers::Refused && is_open_for_writing(&file);
             let found = fstat(&file)?;
             let executes = Mode::from_raw_mode(found.st_mode).contains(Mode::XUSR);
@@ -109,7 +109,7 @@ fn compare(directory: impl AsFd, name: &OsStr, state: State<'_>, writers: Writer
     })
 }
 
-/// Reads a whole file and returns true if it has exactly this content.
+/// Returns true if a file has exactly this content.
 fn contains(mut file: File, mut content: &[u8]) -> io::Result<bool> {
     let mut piece = vec![0; PIECE.min(content.len() + 1)];
     loop {
@@ -124,7 +124,7 @@ fn contains(mut file: File, mut content: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// Returns true if a program is known to have the file open for writing, or mapped.
+/// Returns true if the system reports a program that has the file open for writing.
 pub(super) fn is_open_for_writing(file: &File) -> bool {
     #[cfg(target_os = "linux")]
     return pi_subagent_warden::file_lock::is_open_for_writing(file).unwrap_or(false);

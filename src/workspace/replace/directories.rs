@@ -10,10 +10,11 @@ use rustix::io::Errno;
 
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// The open directories of a path, the root first. Each has its name in the one before.
+/// The open directories of a path and their names, the root first.
 type Opened = Vec<(OwnedFd, OsString)>;
 
-/// Opens the directory above a path, and returns it with the path's last name. With `makes`, missing directories are made.
+/// Opens the parent directory of a path, and returns it with the last name of the path. With `makes`, makes missing
+/// directories.
 pub(super) fn parent(root: &Path, path: &Path, makes: bool) -> io::Result<(OwnedFd, OsString)> {
     let (mut opened, name) = parents(root, path, makes)?;
     let (parent, _) = opened.pop().expect("the root is one");
@@ -52,7 +53,7 @@ fn make(above: impl std::os::fd::AsFd, name: &OsString) -> Result<(), Errno> {
     }
 }
 
-/// Removes the directories above a path that are empty, the innermost first.
+/// Removes the empty directories above a path, the innermost first.
 pub(super) fn remove_empty(root: &Path, path: &Path) {
     let Ok((mut opened, _)) = parents(root, path, false) else { return };
     while let Some((_, name)) = opened.pop() {
@@ -63,13 +64,13 @@ pub(super) fn remove_empty(root: &Path, path: &Path) {
     }
 }
 
-/// Makes a directory and those above it.
+/// Makes a directory and its missing parents.
 pub(in crate::workspace) fn make_directory(root: &Path, path: &Path) -> io::Result<()> {
     let (above, name) = parent(root, path, true)?;
     Ok(make(above, &name)?)
 }
 
-/// Removes a directory that is empty.
+/// Removes an empty directory.
 pub(in crate::workspace) fn remove_directory(root: &Path, path: &Path) -> io::Result<()> {
     let (above, name) = parent(root, path, false)?;
     Ok(unlinkat(above, name, AtFlags::REMOVEDIR)?)

@@ -1,11 +1,12 @@
 //! Replaces files of a person's tree without losing a save of another program.
 //!
-//! Undo, apply and `apply --abort` write through [`write_all`] only. A file is exchanged with its new version in one step.
-//! What comes out is compared with what was expected, and a second time when the other program has had time to write. It
-//! is removed only if it is the same both times and no program has it open for writing. Otherwise it goes back to its
-//! place, or is kept under a name next to the file. `docs/writing.md` says what this promises and what it does not.
+//! Undo, apply and `apply --abort` write through [`write_all`] only. The writer exchanges a file with its new version in one
+//! step. It compares the old file with the expected state before and after the exchange, and again when other programs
+//! have had time to write. It removes the old file only if the content is still the same and no program has the file open
+//! for writing. Otherwise it puts the old file back, or keeps it next to the new one and reports its name.
+//! `docs/writing.md` lists the promises and their limits.
 //!
-//! Directories are opened one by one, and no link is followed.
+//! The writer opens directories one by one and follows no link.
 
 #[cfg(unix)]
 mod aside;

@@ -1,4 +1,4 @@
-//! A file that is to be replaced, and the reasons why it was not.
+//! Describes one replacement and its possible failures.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use crate::workspace::snapshot::named;
 /// The mode of a symbolic link in a tree.
 pub(in crate::workspace) const LINK: u32 = 0o120_000;
 
-/// A file as it is, or as it is to be.
+/// The state of a file in a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::workspace) struct State<'a> {
-    /// As a tree has it.
+    /// The mode in git's notation.
     pub mode: u32,
     pub content: &'a [u8],
-    /// Whether the mode says if the file can be executed. Some file systems do not keep that.
+    /// True if the file system keeps the permission to execute.
     pub is_mode_kept: bool,
 }
 
@@ -23,50 +23,53 @@ pub(in crate::workspace) struct State<'a> {
 pub(in crate::workspace) struct Step<'a> {
     /// Relative to the root of the tree.
     pub path: &'a Path,
-    /// The expected file. `None`: no file is there.
+    /// The expected file. `None` stands for no file.
     pub from: Option<State<'a>>,
-    /// The new file. `None`: the file is removed, and with it the directories above that are empty then.
+    /// The new file. With `None` the file is removed, and then the empty directories above it.
     pub to: Option<State<'a>>,
-    /// The permissions of the new file. Without them it gets those of any new file, except those that the file in its
-    /// place does not have: a private file stays private.
+    /// The permissions of the new file. By default these are the usual permissions of a new file, limited to the
+    /// permissions of the old file, so that a private file stays private.
     pub permissions: Option<u32>,
 }
 
-/// What to do with the other files when one could not be replaced.
+/// The treatment of the remaining files after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::workspace) enum OnFailure {
     Continue,
     Stop,
 }
 
-/// The result of a comparison of a path with a state.
+/// The result of comparing a path with a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::workspace) enum Place {
     Same,
     Different,
-    /// Something above it is not a directory.
+    /// A parent is not a directory.
     Blocked,
 }
 
-/// A file that was not replaced.
+/// A file that was not replaced, and the reason.
 pub(in crate::workspace) type Failure = (PathBuf, WriteError);
 
-/// Why a file was not replaced. It is as another program left it.
+/// The reason for a file that was not replaced. The file is as another program left it.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::workspace) enum WriteError {
-    /// It is not what was expected.
+    /// The file is not in the expected state.
     #[error("it has changed in the meantime, or something else is in its place")]
     Changed,
-    /// Another program may still write into it.
+    /// Another program may still write into the file.
     #[error("a program has it open for writing: close it there and try again")]
     OpenForWriting,
-    /// It was saved more than once while it was replaced, and one version has no place.
-    #[error("it was saved at the same moment: compare it with another version of it in `{}`", named(aside))]
+    /// Other programs saved two versions during the replacement.
+    #[error(
+        "it was saved more than once at the same moment: compare it with the older version in `{}`",
+        named(aside)
+    )]
     Kept {
-        /// The other version, relative to the root of the tree.
+        /// The path of the older version, relative to the root of the tree.
         aside: PathBuf,
     },
-    /// The system refuses it.
+    /// The system refused the replacement.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

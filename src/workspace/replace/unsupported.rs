@@ -1,4 +1,4 @@
-//! Refuses to write where the system has no files like those of Unix.
+//! Refuses to write on systems other than Unix.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;

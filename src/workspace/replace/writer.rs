@@ -1,4 +1,4 @@
-//! Replaces files one after the other, and removes the old ones when no program can write into them any more.
+//! Replaces files one after another, and removes an old file once no program can write into it.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -20,16 +20,22 @@ use super::compare::{expect, is_no_directory};
 use super::directories::{parent, remove_empty};
 use super::step::{Failure, LINK, OnFailure, State, Step, WriteError};
 
-/// The mode of a file that can be executed.
+/// The mode of an executable file.
 const EXECUTABLE: u32 = 0o100_755;
-/// The least time between the exchange of a file and the removal of the old one. A program that was opening the file at
-/// that moment has opened it by then, and shows. A time slice of the kernel is shorter.
+/// The minimum time between the exchange and the removal of the old file. A program that was opening the file during the
+/// exchange has finished opening it by then, so that the kernel reports it. A time slice of the kernel is shorter.
 const SETTLE: Duration = Duration::from_millis(10);
-/// Old files that wait for that at a time. Each has an open directory, and a process may have 1024 open files.
+/// The time that programs get to close their files, for all files together. A save takes less. So does a fork: the new
+/// process shares the open files of its parent until it runs its own program.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// The time between two checks of an open file.
+const PAUSE: Duration = Duration::from_millis(2);
+/// The maximum number of old files that wait for their removal. Each keeps a directory open, and many systems allow a
+/// process 1024 open files.
 const MAX_WAITING: usize = 256;
 
-/// Replaces files below `root`, those that are removed first: a directory can take the place of a file, and a file that
-/// of a directory. `asides` begins the names of our files next to them. Returns the files that were not replaced.
+/// Replaces files below `root`. Removes files first, so that a directory can take the place of a file and a file the place of
+/// a directory. The names of temporary files begin with `asides`. Returns the files that were not replaced.
 pub(in crate::workspace) fn write_all<'a>(
     root: &'a Path,
     asides: &'a str,
@@ -53,42 +59,44 @@ pub(in crate::workspace) fn write_all<'a>(
     writer.failed
 }
 
-/// Replaces files, and holds those that came out until they have settled.
+/// A series of replacements, with the old files that wait for their removal.
 struct Writer<'a> {
     root: &'a Path,
     asides: &'a str,
-    /// The number of the next file of ours.
+    /// The number in the name of the next temporary file.
     number: u32,
-    /// Whether the file system can exchange two files. `false`: it has refused once.
+    /// False once the file system has refused to exchange two files.
     exchanges: bool,
+    /// The remaining time for programs to close their files.
+    patience: Duration,
     waiting: VecDeque<Waiting<'a>>,
     failed: Vec<Failure>,
 }
 
-/// An old file that is to be removed.
+/// An old file that waits for its removal.
 struct Waiting<'a> {
     at: At<'a>,
-    /// Its name now.
+    /// The temporary name of the file.
     aside: OsString,
-    /// What it was when it came out.
+    /// The state of the file at the exchange.
     state: State<'a>,
-    /// What to do if it is that no more.
+    /// The treatment of the file if another program changes it.
     back: Back<'a>,
     since: Instant,
 }
 
-/// Where an old file goes if it has changed after it came out.
+/// The treatment of an old file that changes after the exchange.
 #[derive(Clone, Copy)]
 enum Back<'a> {
-    /// To its place, in exchange for the file that we have put there.
+    /// Exchange it with the new file again, which has this state.
     Exchange(State<'a>),
-    /// To its place, which is free.
+    /// Move it back to its free place.
     Move,
-    /// Another version has its place.
+    /// Keep it next to the version in its place.
     Keep,
 }
 
-/// A file of a tree, by its open directory.
+/// A path of a tree with its open parent directory.
 struct At<'a> {
     directory: OwnedFd,
     name: OsString,
@@ -97,7 +105,15 @@ struct At<'a> {
 
 impl<'a> Writer<'a> {
     fn new(root: &'a Path, asides: &'a str) -> Self {
-        Self { root, asides, number: 0, exchanges: true, waiting: VecDeque::new(), failed: Vec::new() }
+        Self {
+            root,
+            asides,
+            number: 0,
+            exchanges: true,
+            patience: PATIENCE,
+            waiting: VecDeque::new(),
+            failed: Vec::new(),
+        }
     }
 
     fn write(&mut self, step: Step<'a>) {
@@ -112,12 +128,26 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Removes all old files, or puts them back.
+    /// Removes every old file, or puts it back if it has changed.
     fn settle(&mut self) {
         while let Some(last) = self.waiting.back() {
             std::thread::sleep(SETTLE.saturating_sub(last.since.elapsed()));
             for _ in 0..self.waiting.len() {
                 self.remove_next();
+            }
+        }
+    }
+
+    /// Fails unless a file is exactly in this state and no program has it open for writing. Waits for programs that close
+    /// the file soon.
+    fn expect(&mut self, at: &At<'a>, name: &OsStr, state: State<'_>) -> Result<(), WriteError> {
+        loop {
+            match expect(&at.directory, name, state) {
+                Err(WriteError::OpenForWriting) if !self.patience.is_zero() => {
+                    std::thread::sleep(PAUSE);
+                    self.patience = self.patience.saturating_sub(PAUSE);
+                }
+                expected => return expected,
             }
         }
     }
@@ -134,7 +164,7 @@ impl<'a> Writer<'a> {
                 })
             }
             (Some(from), None) => {
-                at.expect(&at.name, from)?;
+                self.expect(&at, &at.name, from)?;
                 let aside = self.take_out(&at, from)?;
                 self.wait(at, aside, from, Back::Move);
                 Ok(())
@@ -150,12 +180,12 @@ impl<'a> Writer<'a> {
         to: State<'a>,
         permissions: Option<u32>,
     ) -> Result<(), WriteError> {
-        at.expect(&at.name, from)?;
+        self.expect(&at, &at.name, from)?;
         let (aside, file) = self.make(&at, to, permissions)?;
         match if self.exchanges { at.exchange(&aside) } else { Err(Errno::NOSYS) } {
             Err(error) if is_unsupported(error) => {
                 self.exchanges = false;
-                // Closed first: it is ours, and open for writing.
+                // Otherwise the kernel reports that a program writes to the new file.
                 drop(file);
                 return self.exchange_by_moves(at, &aside, from);
             }
@@ -170,17 +200,17 @@ impl<'a> Writer<'a> {
             Ok(()) => {}
         }
         if let (Some(file), None) = (file, permissions) {
-            // It may have become private in the meantime.
+            // The old file may have become private in the meantime.
             let _ = narrow(&at.directory, &aside, &file);
         }
-        if let Err(cause) = at.expect(&aside, from) {
+        if let Err(cause) = self.expect(&at, &aside, from) {
             return Err(self.put_back(at, aside, to, cause));
         }
         self.wait(at, aside, from, Back::Exchange(to));
         Ok(())
     }
 
-    /// For file systems that cannot exchange: for a moment nothing is in the place of the file.
+    /// Replaces a file on a file system that cannot exchange files. The file is missing for a moment.
     fn exchange_by_moves(&mut self, at: At<'a>, new: &OsStr, from: State<'a>) -> Result<(), WriteError> {
         let aside = self.take_out(&at, from).inspect_err(|_| at.remove(new))?;
         let Err(error) = place(&at.directory, new, &at.name) else {
@@ -189,36 +219,36 @@ impl<'a> Writer<'a> {
         };
         at.remove(new);
         if error == Errno::EXIST {
-            // It was saved in that moment.
+            // Another program saved the file in that moment.
             self.wait(at, aside, from, Back::Keep);
             return Err(WriteError::Changed);
         }
         Err(at.move_back(&aside, WriteError::Io(error.into())))
     }
 
-    /// Moves a file aside. One that is not what was expected goes back.
+    /// Moves a file to a temporary name, and back if it is not in the expected state.
     fn take_out(&mut self, at: &At<'a>, from: State<'a>) -> Result<OsString, WriteError> {
         let aside =
             self.free_name(|aside| take(&at.directory, &at.name, aside)).map_err(|error| match error {
                 Errno::NOENT => WriteError::Changed,
                 error => WriteError::Io(error.into()),
             })?;
-        match at.expect(&aside, from) {
+        match self.expect(at, &aside, from) {
             Ok(()) => Ok(aside),
             Err(cause) => Err(at.move_back(&aside, cause)),
         }
     }
 
-    /// Puts a file back that came out for `to`. That file of ours goes, unless another program has saved into it or over
-    /// it. Then the newer version gets the place, and the older one is kept next to it.
+    /// Exchanges a changed old file with the new file again. If another program has saved into the new file or over it, the
+    /// newer version stays in the place and the old file is kept next to it.
     fn put_back(&mut self, at: At<'a>, aside: OsString, to: State<'a>, cause: WriteError) -> WriteError {
         match at.exchange(&aside) {
             Ok(()) => {}
-            // It was removed, or is being saved by an editor that moves it away first.
+            // Another program removed the file, or an editor has moved it away to save a new one.
             Err(Errno::NOENT) => return at.move_back(&aside, cause),
             Err(_) => return at.keep(&aside),
         }
-        if at.expect(&aside, to).is_ok() {
+        if self.expect(&at, &aside, to).is_ok() {
             self.wait(at, aside, to, Back::Keep);
             return cause;
         }
@@ -226,7 +256,7 @@ impl<'a> Writer<'a> {
         at.keep(&aside)
     }
 
-    /// Makes a file or a link aside. The file is still open.
+    /// Makes a temporary file or link. A file is still open.
     fn make(
         &mut self,
         at: &At<'a>,
@@ -244,7 +274,7 @@ impl<'a> Writer<'a> {
                 Some(mode) => Ok(fchmod(file, Mode::from_raw_mode(mode as RawMode))?),
                 None => narrow(&at.directory, &at.name, file),
             };
-            // Before anything is in it, and again after writing, which may take permissions away.
+            // Set before the content is readable, and again because writing clears some permissions.
             set(file)?;
             file.write_all(to.content)?;
             set(file)
@@ -256,7 +286,7 @@ impl<'a> Writer<'a> {
         Ok((aside, file))
     }
 
-    /// Tries names until `makes` finds one that is free.
+    /// Tries temporary names until `makes` succeeds.
     fn free_name(&mut self, mut makes: impl FnMut(&OsStr) -> Result<(), Errno>) -> Result<OsString, Errno> {
         for _ in 0..ATTEMPTS {
             let name = OsString::from(format!("{}-{}", self.asides, self.number));
@@ -273,10 +303,10 @@ impl<'a> Writer<'a> {
         self.waiting.push_back(Waiting { at, aside, state, back, since: Instant::now() });
     }
 
-    /// Removes the oldest of the waiting files if it is still what it was.
+    /// Removes the oldest waiting file, unless it has changed.
     fn remove_next(&mut self) {
         let Some(Waiting { at, aside, state, back, .. }) = self.waiting.pop_front() else { return };
-        let Err(cause) = at.expect(&aside, state) else { return at.remove(&aside) };
+        let Err(cause) = self.expect(&at, &aside, state) else { return at.remove(&aside) };
         if !at.has(&aside) {
             return;
         }
@@ -305,15 +335,11 @@ impl<'a> At<'a> {
         !matches!(statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
     }
 
-    fn expect(&self, name: &OsStr, state: State<'_>) -> Result<(), WriteError> {
-        expect(&self.directory, name, state)
-    }
-
     fn exchange(&self, aside: &OsStr) -> Result<(), Errno> {
         renameat_with(&self.directory, aside, &self.directory, &self.name, RenameFlags::EXCHANGE)
     }
 
-    /// Moves a file back to its place, or keeps it if another one has that by now.
+    /// Moves a file back to its place, or keeps it if another file is there.
     fn move_back(&self, aside: &OsStr, cause: WriteError) -> WriteError {
         match place(&self.directory, aside, &self.name) {
             Ok(()) => cause,
@@ -330,7 +356,7 @@ impl<'a> At<'a> {
     }
 }
 
-/// Makes a link, or a file to write to. Its other permissions are those of a new file of this user.
+/// Makes a link, or an empty file with the usual permissions of a new file.
 fn make(directory: impl AsFd, name: &OsStr, to: State<'_>) -> Result<Option<File>, Errno> {
     if to.mode == LINK {
         return symlinkat(OsStr::from_bytes(to.content), directory, name).map(|()| None);
@@ -340,7 +366,7 @@ fn make(directory: impl AsFd, name: &OsStr, to: State<'_>) -> Result<Option<File
     openat(directory, name, flags, Mode::from_raw_mode(permissions)).map(|file| Some(file.into()))
 }
 
-/// Takes the permissions from a new file that the one called `name` does not have.
+/// Removes the permissions from a new file that the file `name` does not have.
 fn narrow(directory: impl AsFd, name: &OsStr, file: &File) -> io::Result<()> {
     match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) if FileType::from_raw_mode(found.st_mode).is_file() => {
@@ -371,7 +397,7 @@ mod tests {
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 
-    /// Each row: the content of the file, and the expected and the new state.
+    /// Each row has the content of the file, the expected state and the new state.
     #[test]
     fn a_file_that_is_not_as_expected_stays_as_it_is() {
         let (old, new) = (Some(text("old")), Some(text("new")));
@@ -400,7 +426,7 @@ mod tests {
         }
     }
 
-    /// A file that is saved by another program, and how it is replaced.
+    /// A replacement of a file that another program saves.
     struct Raced {
         path: PathBuf,
         save: String,
@@ -408,7 +434,7 @@ mod tests {
         to: Option<State<'static>>,
     }
 
-    /// Saves a file in place or by a rename, so that all of it is on the disk when this returns.
+    /// Saves a file in place or by a rename.
     fn save(root: &Path, number: usize, Raced { path, save, .. }: &Raced) {
         if number.is_multiple_of(2) {
             fs::write(root.join(path), save).expect("saved");
@@ -419,14 +445,15 @@ mod tests {
         }
     }
 
-    /// One thread replaces files, and another one saves each of them at the same moment, with and without the exchange of
-    /// files.
+    /// One thread replaces files, with and without exchanging them. Another thread saves each file at the same moment.
     #[test]
     fn a_save_at_any_moment_is_in_the_file_or_in_the_one_that_is_named() {
         const FILES: usize = 250;
-        const ROUNDS: usize = 40;
+        const ROUNDS: usize = 12;
         for round in 0..ROUNDS {
-            let root = tempfile::tempdir().expect("a directory");
+            // In memory, where this machine has such a place.
+            let root =
+                tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory");
             let root = root.path();
             let file = |number: usize| {
                 let (from, to) = [
@@ -446,9 +473,9 @@ mod tests {
                 scope.spawn(|| {
                     for (number, file) in files.iter().enumerate() {
                         while now.load(Ordering::Acquire) < number {
-                            std::hint::spin_loop();
+                            std::thread::yield_now();
                         }
-                        // Each time at another moment of the replacement.
+                        // Hits another moment of the replacement each time.
                         (0..(number * 31 + round * 7) % 64 * 50).for_each(|_| std::hint::spin_loop());
                         save(root, number, file);
                     }

@@ -46,7 +46,7 @@ pub struct File {
 pub(in crate::workspace) struct Contents {
     /// By the names of the objects.
     pub objects: BTreeMap<String, Vec<u8>>,
-    /// Whether the repository sees which files can be executed (`core.fileMode`).
+    /// True if the repository trusts the permission to execute (`core.fileMode`).
     pub has_modes: bool,
 }
 

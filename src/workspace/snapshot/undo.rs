@@ -1,7 +1,7 @@
 //! Brings the files that a run has changed back to what they were before it.
 //!
-//! A file that has changed since the run ended is left as it is. Each file is compared with the state at the end of the run
-//! when it is replaced, and `replace/` keeps what another program saves at that moment.
+//! A file that has changed since the run ended is left as it is. `replace/` compares each file with its state at the end of
+//! the run, and keeps a save of another program at that moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -20,9 +20,9 @@ const SUBMODULE: u32 = 0o160_000;
 /// Bytes of content that are held at a time, on both sides. A run may have removed far more.
 const BATCH: u64 = 64 * 1024 * 1024;
 
-/// The line in our copy of a repository's configuration that says that modes of files mean nothing.
+/// The line for `core.fileMode` in our copy of a repository's configuration.
 const NO_MODES: &str = "\tfilemode = false\n";
-/// The reason why a file of ours stays that an undo has left when it was killed.
+/// The reason for keeping a temporary file of a killed undo.
 const LEFT: &str = "an undo that was interrupted has left it, and its content is in no snapshot: compare it with the files next to it";
 
 /// What was brought back, relative to the root of the tree.
@@ -34,8 +34,7 @@ pub struct Undone {
     pub changed_since: Vec<PathBuf>,
     /// Those that could not be brought back, and why.
     pub failed: Vec<(PathBuf, String)>,
-    /// Files that were saved more than once at the moment when they were brought back. The second path is that of the
-    /// version that is not in the file.
+    /// Files with two versions that were saved during the undo. The second path leads to the older version.
     pub kept: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -130,7 +129,7 @@ impl SnapshotStore {
         Ok(undone)
     }
 
-    /// Removes the files of ours that an undo has left when it was killed. Returns those that have to stay.
+    /// Removes the temporary files of a killed undo. Returns the files with an unknown content.
     async fn remove_left(
         &self,
         snapshot: &Snapshot,
@@ -149,7 +148,7 @@ impl SnapshotStore {
         for at in directories {
             let there: Vec<_> = by_run.iter().filter(|change| directory(change) == at).cloned().collect();
             let sizes = self.sizes(snapshot, there.iter().flat_map(both).collect()).await?;
-            // Where that is too much, all of them stay.
+            // Files of other batches stay, too.
             let batch = batches(there, &sizes).into_iter().next().unwrap_or_default();
             let contents = self.contents(snapshot, &batch).await?;
             let (root, asides) = (root.clone(), asides.clone());
@@ -165,8 +164,8 @@ impl SnapshotStore {
         Ok(left)
     }
 
-    /// Returns the contents of the files on both sides of changes. Those of a single change may be too much for one
-    /// command.
+    /// Returns the contents of the files on both sides of changes. Reads the sides of a single change one by one, because
+    /// together they may exceed the limit of a command.
     pub(in crate::workspace) async fn contents(
         &self,
         snapshot: &Snapshot,
@@ -225,12 +224,12 @@ fn both(change: &Change) -> impl Iterator<Item = &str> {
     [&change.old, &change.new].into_iter().flatten().map(|file| file.object.as_str())
 }
 
-/// Returns the beginning of the names of our files next to those that an undo replaces.
+/// Returns the beginning of the names of temporary files of an undo.
 fn asides(id: &str) -> String {
     format!(".pi-subagent-undo-{id}")
 }
 
-/// Makes files what they were before the changes. Returns all paths, and those that were not brought back.
+/// Reverts changes. Returns all paths, and the failures.
 fn bring_back(
     root: &Path,
     asides: &str,
