@@ -438,7 +438,8 @@ describe("the card of a run that is over", () => {
 			"  changed a.ts, `g, h, all tests passed`",
 			"  look at first `x\\u{60} and \\u{60}y/.envrc`",
 		]);
-		assert.equal(card.lines(40).at(-3), "  changed a.ts, `…tests passed`");
+		const narrow = new Card().finish(ended({ changes: changes.slice(1) }));
+		assert.ok(narrow.lines(28).includes("  changed `…tests passed`"), narrow.lines(28).join("\n"));
 	});
 
 	it("says that not all files were checked, whether or not it is expanded", () => {

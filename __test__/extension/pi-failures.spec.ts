@@ -121,7 +121,10 @@ for (const version of piVersions) {
 		test("a refused key and an answer without a word are failures that say what is known", async () => {
 			assert.match(textOf(await ask({ agent: "explorer", task: "refuse it" })), /no such key/);
 			const mute = await ask({ agent: "explorer", task: "mute" });
-			assert.match(textOf(mute), /gave no answer \(last event: `\w+`; stop reason: `stop`; tool executions completed: 0\)/);
+			assert.match(
+				textOf(mute),
+				/gave no answer \(last event: `\w+`; stop reason: `stop`; tool executions completed: 0\)/,
+			);
 			assert.equal(mute.isError, true);
 		});
 

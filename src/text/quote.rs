@@ -1,5 +1,5 @@
-//! Quotes values that somebody else has chosen, so that none of them reads as a part of our sentences, and puts texts on
-//! one line.
+//! Quotes values that a child or a project has chosen, so that no value reads as a part of our sentences. Puts texts on one
+//! line.
 //!
 //! A quoted value stands in backticks on one line. It has no backtick, no control character and no invisible character, so
 //! it cannot end its quotes, begin a line, or turn one around.
@@ -51,8 +51,8 @@ pub(crate) fn quoted_paths<S: AsRef<str>>(paths: impl IntoIterator<Item = S>) ->
     quoted.collect::<Vec<_>>().join(", ")
 }
 
-/// Quotes a name that could be more than one word of a list. Letters, digits and usual signs stay as they are: where they
-/// stand has a color or a column of its own.
+/// Quotes a name if it could be more than one word of a list. Names of letters, digits and usual signs stay as they are: they
+/// have a color or a column of their own.
 pub(crate) fn quoted_if_odd(name: &str) -> Cow<'_, str> {
     let is_usual = |letter: char| letter.is_alphanumeric() || SIGNS.contains(letter);
     let is_plain = name.chars().all(is_usual) && !name.starts_with('+') && without_controls(name) == name;
@@ -61,7 +61,7 @@ pub(crate) fn quoted_if_odd(name: &str) -> Cow<'_, str> {
 
 /// Returns a value on one line without the quote that stands around it.
 fn inside(value: &str, quote: char, with: &str, max_chars: usize) -> String {
-    // One line first: what stands between the characters of a control sequence stays.
+    // One line first: the letters of a control sequence stay visible.
     let line = one_line(value, usize::MAX).into_string();
     let line = without_controls(&line).replace(quote, with);
     one_line(&line, max_chars).into_string()
@@ -69,8 +69,8 @@ fn inside(value: &str, quote: char, with: &str, max_chars: usize) -> String {
 
 /// A text on one line, which may have been cut.
 ///
-/// It is no `str`, so that nobody sanitizes it: half a secret is not recognized.
-/// [`Sanitizer::line`](crate::text::Sanitizer::line) does both in order.
+/// It is no `str`, so that it cannot be sanitized: half a secret is not recognized.
+/// [`Sanitizer::line`](crate::text::Sanitizer::line) sanitizes a text before it cuts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line(String);
 

@@ -6,14 +6,14 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// What a confined child cannot change where it exists: repositories, and what pi and agents read as configuration.
+/// The names that a confined child cannot change if they exist: repositories, and the configuration of pi and of agents.
 const PROTECTED: [&str; 8] = [".git", ".hg", ".jj", ".svn", ".pi", ".agents", ".claude", ".mcp.json"];
 
-/// Directories that hold nothing but what is installed: their files run only when they are asked for.
+/// Directories of installed packages: a program names the files that it wants of them.
 const INSTALLED: [&str; 2] = ["node_modules", "site-packages"];
 
-/// What else runs code later without being asked, or tells agents what to do. One or two parts of a path; what lies below
-/// a directory of such a name counts too.
+/// The other names that run code later without being asked, or tell agents what to do. One or two parts of a path; the files
+/// below a directory of such a name count too.
 const RUNS_LATER: [&str; 54] = [
     // shells and their environments
     ".envrc",
@@ -78,7 +78,7 @@ const RUNS_LATER: [&str; 54] = [
     ".opencode",
 ];
 
-/// What lies in a repository's directory and runs code, or says which code runs.
+/// The files in a repository's directory that run code, or say which code runs.
 pub(super) const IN_REPOSITORY: [&str; 6] =
     ["config", "config.worktree", "hooks", "info/attributes", "commondir", "rebase-merge/git-rebase-todo"];
 
@@ -137,7 +137,7 @@ pub(super) fn role_of(name: &OsStr) -> Option<&'static Role> {
     (name.len() <= *LONGEST).then(|| ROLES.get(&*name)).flatten()
 }
 
-/// Returns true if the files below a directory of this name run only when they are asked for.
+/// Returns true for the name of a directory of installed packages.
 pub(super) fn is_installed(name: &OsStr) -> bool {
     INSTALLED.iter().any(|known| name == *known)
 }

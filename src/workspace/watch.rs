@@ -1,6 +1,6 @@
-//! Finds the files of a tree that run code later or tell agents what to do, and the ones that have changed.
+//! Finds the files of a tree that run code later or tell agents what to do, and compares two searches.
 //!
-//! Names are compared, contents are not read. The search visits every directory, small ones first: a child that fills a
+//! The search compares names and reads no contents. It visits every directory, small ones first: a child that fills a
 //! directory with files does not keep the search from the others. If a limit ends the search, or a directory cannot be
 //! read, [`WatchedFiles::gap`] says so.
 
@@ -23,8 +23,10 @@ const SLICE: usize = 4_096;
 const MAX_OPEN: usize = 64;
 /// Bytes for the paths that are remembered. A child can make millions of long ones.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
-/// Bytes that a path costs beside its own.
+/// Bytes that a path costs in addition to its name.
 const PATH_COST: u64 = 128;
+/// Bytes of a repository's configuration that are read.
+const MAX_CONFIG: u64 = 256 * 1024;
 /// Entries between two looks at the clock.
 const CLOCK: usize = 512;
 /// The most unreadable directories that are named.
@@ -62,7 +64,7 @@ enum End {
     Memory,
 }
 
-/// What is looked for in a directory.
+/// The purpose of reading a directory.
 #[derive(Clone, Copy, Debug)]
 enum Wanted {
     /// Names with a role.
@@ -88,8 +90,8 @@ impl WatchedFiles {
         Self { end: Some(End::Time(time)), ..Self::default() }
     }
 
-    /// Returns the paths of files that have appeared or changed since, relative to the root. A file that is gone runs
-    /// nothing. One that this search has not seen counts as changed, whatever the reason.
+    /// Returns the paths of files that have appeared or changed since, relative to the root. A removed file runs nothing. A file
+    /// that this search has not seen counts as changed, even if a limit ended the search.
     pub(crate) fn changes(&self, later: &Self) -> BTreeSet<PathBuf> {
         let is_new = |(path, mark): &(&PathBuf, &Mark)| self.files.get(*path) != Some(mark);
         later.files.iter().filter(is_new).map(|(path, _)| path.clone()).collect()
@@ -118,7 +120,7 @@ impl WatchedFiles {
 /// Why a search was not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
-    /// The limit that ended it.
+    /// The limit that ended it, in words.
     limit: Option<String>,
     /// The first directories that could not be read.
     unreadable: Vec<String>,
@@ -127,6 +129,11 @@ pub(crate) struct Gap {
 }
 
 impl Gap {
+    /// A gap for another reason than a search.
+    pub(crate) fn because(why: &str) -> Self {
+        Self { limit: Some(why.to_owned()), unreadable: Vec::new(), more: 0 }
+    }
+
     /// Returns the reasons in words. `shown` prepares the path of a directory to be quoted.
     pub(crate) fn message(&self, shown: impl Fn(&str) -> String) -> String {
         let Self { limit, unreadable, more } = self;
@@ -275,6 +282,11 @@ impl<'a> Search<'a> {
             return self.watch_all(path);
         }
         self.repository(path);
+        let Some(work_tree) = path.parent() else { return };
+        for repository in std::iter::once(path.to_owned()).chain(elsewhere(path)) {
+            let Some(hooks) = hooks_path(&repository.join("config")) else { continue };
+            self.follow(&work_tree.join(hooks), path);
+        }
     }
 
     /// Watches the files of a repository that run code.
@@ -298,24 +310,24 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Watches a file, or all files below a directory, and what a link leads to.
+    /// Watches a file, all files below a directory, or a link and its target.
     fn watch_all(&mut self, path: &Path) {
         match fs::symlink_metadata(path) {
             Ok(found) if found.is_dir() => self.enter(path.to_owned(), Wanted::All),
             Ok(found) => {
                 self.insert(path, mark_of(&found));
                 if found.is_symlink() {
-                    self.follow(path);
+                    self.follow(path, path);
                 }
             }
             Err(error) => self.unreadable(path, error.kind()),
         }
     }
 
-    /// Watches what a link leads to, if that is in the tree and does not contain the link.
-    fn follow(&mut self, link: &Path) {
-        let Ok(real) = link.canonicalize() else { return };
-        let is_inside = real.starts_with(self.root) && !link.starts_with(&real);
+    /// Watches the target of a path that `source` names, if it is in the tree and does not contain the source.
+    fn follow(&mut self, path: &Path, source: &Path) {
+        let Ok(real) = path.canonicalize() else { return };
+        let is_inside = real.starts_with(self.root) && !source.starts_with(&real);
         if is_inside && self.spend(&real) && self.entered.insert(real.clone()) {
             self.watch_all(&real);
         }
@@ -346,7 +358,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Notes a path that cannot be read, unless it has gone, or no child could change anything there.
+    /// Notes a path that cannot be read. A path that no longer exists, or in which no child could write, is not noted.
     fn unreadable(&mut self, path: &Path, why: ErrorKind) {
         let is_gone = matches!(why, ErrorKind::NotFound | ErrorKind::NotADirectory);
         if is_gone || (why == ErrorKind::PermissionDenied && !could_be_opened(path)) || !self.spend(path) {
@@ -366,7 +378,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes the bytes of a path from those that are left. Without enough of them the search ends.
+    /// Counts the bytes of a path. The search ends if there are too many.
     fn spend(&mut self, path: &Path) -> bool {
         self.bytes += cost(path);
         if self.bytes > MAX_BYTES {
@@ -390,12 +402,31 @@ fn cost(path: &Path) -> u64 {
     path.as_os_str().len() as u64 + PATH_COST
 }
 
+/// Returns the value of `core.hooksPath` in a repository's configuration, without asking git.
+fn hooks_path(config: &Path) -> Option<PathBuf> {
+    let file = crate::files::open::regular(config).ok()?;
+    let text = crate::files::open::read(file, MAX_CONFIG).ok()?;
+    let (mut in_core, mut path) = (false, None);
+    for line in String::from_utf8_lossy(&text).lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            in_core = section.trim_start().get(..4).is_some_and(|name| name.eq_ignore_ascii_case("core"));
+        }
+        // A key may follow its section on the same line.
+        let setting = line.rsplit_once(']').map_or(line, |(_, setting)| setting);
+        let Some((key, value)) = setting.split_once('=').filter(|_| in_core) else { continue };
+        if key.trim().eq_ignore_ascii_case("hooksPath") {
+            path = Some(PathBuf::from(value.trim().trim_matches('"')));
+        }
+    }
+    path
+}
+
 /// Returns true if something of this name exists, even a link that leads nowhere.
 fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// Returns true if git takes a directory for a repository of its own. It looks at names alone: links do as well as files.
+/// Returns true if git takes a directory for a repository. Names decide, so links count like files.
 fn is_repository(directory: &Path) -> bool {
     let has = |name: &str| exists(&directory.join(name));
     has(HEAD) && (has("commondir") || (has("objects") && has("refs")))

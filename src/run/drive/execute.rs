@@ -19,7 +19,7 @@ use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
-use crate::run::isolation::{Isolated, TakenOver};
+use crate::run::isolation::Isolated;
 use crate::run::launch::boot::{Booted, NoChild};
 use crate::run::outcome::changes::{MAX_CHANGES, WorkTree, listed, paths_of};
 use crate::run::outcome::flagged::{Watched, of_branch};
@@ -178,11 +178,11 @@ impl ActiveRun<'_> {
             let (changed, existing) = changed.map(|changed| (changed.paths, changed.existing)).unzip();
             report.changes = changed;
             if let Some(isolated) = self.isolated.take() {
-                let TakenOver { report: left, changes, notices } = self.take_over(isolated).await;
-                self.admitted.builder.diagnostics.extend(notices);
-                report.changes = changes.as_ref().map(|changes| listed(paths_of(changes), MAX_CHANGES));
-                report.flagged = of_branch(&changes.unwrap_or_default());
-                report.isolation = Some(left);
+                let taken = self.take_over(isolated).await;
+                report.changes = taken.changes.as_ref().map(|changes| listed(paths_of(changes), MAX_CHANGES));
+                report.flagged = of_branch(&taken);
+                self.admitted.builder.diagnostics.extend(taken.notices);
+                report.isolation = Some(taken.report);
             } else {
                 report.flagged = self.flagged_since(watched, &existing.unwrap_or_default()).await;
             }

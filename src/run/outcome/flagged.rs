@@ -10,16 +10,17 @@ use tokio::time::timeout;
 use super::changes::{listed, paths_of};
 use crate::run::admit::scope::WriteScope;
 use crate::run::blocking::blocking;
+use crate::run::isolation::TakenOver;
 use crate::workspace::{Change, Gap, SearchLimits, WatchedFiles, is_flagged};
 
 /// The most that a result lists.
 pub(crate) const MAX_FLAGGED: usize = 50;
 
-/// The time for the search before a run, which waits for it. What is missing then counts as changed at the end.
+/// The time for the search before a run, which waits for it. Files that it misses count as changed at the end.
 const TIME_BEFORE: Duration = Duration::from_secs(5);
 /// The time for the search after a run. Millions of files take seconds.
 pub(in crate::run) const TIME_AFTER: Duration = Duration::from_secs(10);
-/// The entries that a search may see: more than the time is enough for.
+/// The entries that a search may see. The time ends most searches first.
 const MAX_ENTRIES: usize = 20_000_000;
 /// How much longer a search may take whose file system does not answer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -51,8 +52,8 @@ impl Watched {
     /// Searches the tree of a run at its start.
     pub(in crate::run) async fn look(scope: WriteScope) -> Self {
         let protection = scope.clone();
-        let mut gaps = blocking(move || protection.look().gaps()).await;
-        let before = search(scope.clone(), TIME_BEFORE).await;
+        let gaps = blocking(move || protection.look().gaps());
+        let (mut gaps, before) = tokio::join!(gaps, search(scope.clone(), TIME_BEFORE));
         gaps.extend(before.gap(None).map(|why| {
             let why = why.message(str::to_owned);
             format!(
@@ -63,13 +64,13 @@ impl Watched {
         Self { scope, before: Arc::new(before), gaps }
     }
 
-    /// What is not protected although it should be, and what is not known of the tree.
+    /// Returns notices about paths that are not protected, and about a search that was not complete.
     pub(in crate::run) fn gaps(&self) -> Vec<String> {
         self.gaps.clone()
     }
 
-    /// Returns the files that have appeared or changed since, those that git ignores included. `known` are changed files, with
-    /// their whole paths: they are found even where the search within `time` is not complete.
+    /// Returns the files that have appeared or changed since, including files that git ignores. `known` has the absolute paths
+    /// of changed files: the result has them even if `time` ends the search.
     pub(in crate::run) async fn changes(self, known: &[PathBuf], time: Duration) -> Flagged {
         let Self { scope, before, .. } = self;
         let inner = |path: &PathBuf| path.strip_prefix(&scope.root).map(Path::to_path_buf).ok();
@@ -92,8 +93,17 @@ async fn search(scope: WriteScope, time: Duration) -> WatchedFiles {
     found.unwrap_or_else(|_| WatchedFiles::unknown(time))
 }
 
-/// Returns the same of a run in a private tree. All that leaves that tree is in its changes: ignored files do not.
-pub(in crate::run) fn of_branch(changes: &[Change]) -> Flagged {
-    let flagged: Vec<Change> = changes.iter().filter(|change| is_flagged(&change.path)).cloned().collect();
-    Flagged { paths: listed(paths_of(&flagged), MAX_FLAGGED), gap: None }
+/// Returns the same for a run in a private tree. Only its changes leave that tree, and ignored files are not among them.
+pub(in crate::run) fn of_branch(taken: &TakenOver) -> Flagged {
+    let TakenOver { report, changes, notices } = taken;
+    let known = changes.as_deref().unwrap_or_default();
+    let flagged: Vec<Change> = known.iter().filter(|change| is_flagged(&change.path)).cloned().collect();
+    // Without notices it has commits, and no changed files.
+    let is_unlisted = report.branch.is_some() && known.is_empty() && !notices.is_empty();
+    let gap = if changes.is_none() {
+        Some(Gap::because("its changes are still being imported"))
+    } else {
+        is_unlisted.then(|| Gap::because("the files of its branch could not be listed"))
+    };
+    Flagged { paths: listed(paths_of(&flagged), MAX_FLAGGED), gap }
 }

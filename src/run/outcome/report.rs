@@ -196,6 +196,7 @@ impl ResultBuilder {
 
     /// Adds to the result of a run without a child what is left of its private tree, unless that was not touched.
     pub(in crate::run) fn add_left(&self, result: &mut ToolResult, taken: TakenOver) {
+        let flagged = of_branch(&taken);
         let TakenOver { report, changes, notices } = taken;
         let Some(single) = result.details.results.first_mut() else { return };
         single.diagnostics.extend(notices.iter().map(|notice| self.field(notice)));
@@ -204,7 +205,8 @@ impl ResultBuilder {
         }
         let shown = |paths: Vec<String>| paths.iter().map(|path| self.path(path)).collect();
         single.changes = changes.as_ref().map(|changes| shown(listed(paths_of(changes), MAX_CHANGES)));
-        single.flagged = shown(of_branch(&changes.unwrap_or_default()).paths);
+        single.flagged = shown(flagged.paths);
+        single.flagged_gap = flagged.gap.map(|gap| gap.message(|path| self.path(path)));
         single.isolation = Some(self.left(report));
         single.remarks = left_words(single);
         result.text = format!("{}{PARAGRAPH}{}", result.text, single.remarks);

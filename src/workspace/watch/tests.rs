@@ -146,6 +146,25 @@ fn what_a_link_with_a_telling_name_leads_to_is_flagged() {
     }
 }
 
+/// Each row: a configuration, a file that appears, and the flagged paths.
+#[test]
+fn hooks_are_flagged_in_the_directory_that_the_configuration_names() {
+    for (config, file, expected) in [
+        ("[core]\n\thooksPath = tools/hooks\n", "tools/hooks/pre-commit", &["tools/hooks/pre-commit"][..]),
+        ("[Core] hookspath=\"tools/hooks\"", "tools/hooks/pre-commit", &["tools/hooks/pre-commit"]),
+        ("[core]\nhooksPath = a\n[x]\ny=z\n[core]\nhooksPath = tools", "tools/x", &["tools/x"]),
+        ("[other]\nhooksPath = tools", "tools/x", &[]),
+        ("[core]\nhooksPath = .", "tools/x", &[]),
+        ("[core]\nhooksPath = /etc", "tools/x", &[]),
+    ] {
+        let (_root, root) = tree(&[".git/hooks/", "tools/hooks/"]);
+        fs::write(root.join(".git/config"), config).expect("written");
+        let before = find(&root);
+        make(&root, file);
+        assert_eq!(changed(&before, &root), expected, "{config}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_with_a_telling_name_is_flagged_when_it_appears() {
