@@ -293,6 +293,26 @@ fn agents_of_another_user_are_ignored_with_a_notice() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn a_project_file_that_leads_to_a_hidden_one_is_no_agent() {
+    let scene = Scene::new();
+    scene.agent("notes/key.md", "key");
+    scene.agent("shared/open.md", "open");
+    fs::create_dir_all(scene.home.join("code/project/.pi/agents")).expect("a directory");
+    for name in ["notes/key.md", "shared/open.md"] {
+        let link = scene.home.join("code/project/.pi/agents").join(name.replace('/', "-"));
+        std::os::unix::fs::symlink(scene.home.join(name), link).expect("a link");
+    }
+    let dirs = AgentDirs { hidden: &[scene.home.join("notes")], ..AgentDirs::default() };
+    let cwd = scene.home.join("code/project");
+    let catalog = discover(&cwd, &scene.home.join("agent"), Some(&scene.home), dirs);
+    assert_eq!(catalog.find("open").expect("it is an agent").source, Source::Project);
+    assert!(catalog.find("key").is_err());
+    let told = scene.told(&catalog);
+    assert!(told.contains("notes-key.md:1:1: ") && told.contains("it is hidden from sub-agents"), "{told}");
+}
+
 #[test]
 fn a_directory_with_too_many_agents_is_read_in_part() {
     let scene = Scene::new();

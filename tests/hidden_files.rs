@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, spawn};
 
-use pi_subagent_native::workspace::{PrivateTree, Snapshot, SnapshotStore};
+use pi_subagent_native::workspace::{PrivateTree, SnapshotStore};
 use repository::{ID, Scene};
 use rustix::fs::{RenameFlags, renameat_with};
 

@@ -13,8 +13,7 @@ use parking_lot::Mutex;
 use super::catalog::Catalog;
 use super::definition::Source;
 use super::parse::{MAX_FILE_BYTES, Parsed, READ_FAILED, parse};
-use crate::files::Foreign;
-use crate::files::open;
+use crate::files::{Foreign, Hidden, open};
 use crate::text::{Code, Diagnostic, Position, Severity, quoted};
 
 /// Agent files read from one directory. A model could not tell more agents apart, and each file costs a read.
@@ -57,6 +56,8 @@ pub struct AgentDirs<'a> {
     pub user: &'a [PathBuf],
     /// A project's, relative to its directories.
     pub project: &'a [String],
+    /// Files and directories, by paths without links, to which no file of a project may lead.
+    pub hidden: &'a [PathBuf],
 }
 
 /// Finds all agents that exist now: this package's, those in pi's own agent directory, those of the project around
@@ -79,17 +80,18 @@ pub fn discover(cwd: &Path, agent_dir: &Path, home: Option<&Path>, more: AgentDi
             _ => user_dirs.push(dir.clone()),
         }
     }
+    let hidden = Hidden::new(more.hidden.to_vec());
     let known: Vec<PathBuf> = user_dirs.iter().map(|dir| canonical(dir)).collect();
     let mut files = BUILTIN.clone();
     for dir in &user_dirs {
-        files.extend(directory(dir, Source::User, &mut diagnostics));
+        files.extend(directory(dir, Source::User, &hidden, &mut diagnostics));
     }
     let mut read: Vec<PathBuf> = Vec::new();
     let named = more.project.iter().map(|name| vec![name.as_str()]);
     for names in std::iter::once(OWN.to_vec()).chain(named) {
         let found = project_directory(cwd, home, &names, &known, &mut diagnostics);
         if let Some(dir) = found.filter(|dir| !read.contains(dir)) {
-            files.extend(directory(&dir, Source::Project, &mut diagnostics));
+            files.extend(directory(&dir, Source::Project, &hidden, &mut diagnostics));
             read.push(dir);
         }
     }
@@ -127,7 +129,7 @@ fn project_directory(
 }
 
 /// The agent files of one directory, sorted by file name.
-fn directory(dir: &Path, source: Source, diagnostics: &mut Vec<Diagnostic>) -> Vec<Parsed> {
+fn directory(dir: &Path, source: Source, hidden: &Hidden, diagnostics: &mut Vec<Diagnostic>) -> Vec<Parsed> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) => {
@@ -177,13 +179,13 @@ fn directory(dir: &Path, source: Source, diagnostics: &mut Vec<Diagnostic>) -> V
             diagnostics.push(too_large(dir, message));
             break;
         }
-        files.extend(file(path, source));
+        files.extend(file(path, source, hidden));
     }
     files
 }
 
 /// Reads one agent file. `None`: it is a directory.
-fn file(path: &Path, source: Source) -> Option<Parsed> {
+fn file(path: &Path, source: Source, hidden: &Hidden) -> Option<Parsed> {
     let found = match fs::metadata(path) {
         Ok(found) if found.is_dir() => return None,
         // Opening anything else, a named pipe for instance, could block for ever.
@@ -201,7 +203,7 @@ fn file(path: &Path, source: Source) -> Option<Parsed> {
     }
     let mut bytes = Vec::new();
     let limit = MAX_FILE_BYTES as u64 + 1;
-    let opened = if source == Source::Project { open::of_project(path) } else { open::regular(path) };
+    let opened = if source == Source::Project { hidden.of_project(path) } else { open::regular(path) };
     match opened.and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
         Ok(_) => {}
         Err(error) if open::is_foreign(&error) => {

@@ -55,8 +55,21 @@ impl Hidden {
     ///
     /// When it is hidden, under any name; when it cannot be opened, or is not a regular file.
     pub fn regular(&self, path: &Path) -> io::Result<File> {
+        self.opened(path, open::regular)
+    }
+
+    /// Opens a regular file for reading that a project has brought and that is not hidden, as [`open::of_project`] does.
+    ///
+    /// # Errors
+    ///
+    /// When it is hidden, under any name; otherwise those of [`open::of_project`].
+    pub fn of_project(&self, path: &Path) -> io::Result<File> {
+        self.opened(path, open::of_project)
+    }
+
+    fn opened(&self, path: &Path, open: fn(&Path) -> io::Result<File>) -> io::Result<File> {
         for _ in 0..ATTEMPTS {
-            let file = open::regular(path)?;
+            let file = open(path)?;
             let real = fs::canonicalize(path)?;
             if self.place_of(&real).is_some() {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is hidden from sub-agents"));

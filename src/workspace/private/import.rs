@@ -83,8 +83,8 @@ impl SnapshotStore {
                 "`{path}` was not taken over: it is a repository of its own, or cannot be read"
             ));
         }
-        let (git, branch) = (tree.root.join(".git"), tree.branch.clone());
-        let tip = match off_thread(move || References::read(&git, &branch)).await {
+        let (root, branch) = (tree.root.clone(), tree.branch.clone());
+        let tip = match off_thread(move || References::read(&root, &branch)).await {
             Ok(References { tip, has_others }) => {
                 if has_others {
                     imported

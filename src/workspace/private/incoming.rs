@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::create::PrivateTree;
-use crate::files::open;
+use crate::files::{Directory, Entry, open};
+use crate::workspace::root::REPOSITORY;
 use crate::workspace::snapshot::{Call, SnapshotStore, named, off_thread};
 
 /// The largest file with references that is read.
@@ -34,27 +35,29 @@ pub(super) struct References {
 }
 
 impl References {
-    /// Reads them without git. Blocks.
-    pub(super) fn read(git: &Path, branch: &str) -> Result<Self, String> {
-        for directory in [git.to_owned(), git.join("refs"), git.join("refs/heads")] {
-            if !fs::symlink_metadata(&directory).is_ok_and(|found| found.is_dir()) {
-                return Err(format!("`{}` is no directory", named(&directory)));
-            }
-        }
+    /// Reads those of the repository in the tree at `root`, without git and without following links. Blocks.
+    pub(super) fn read(root: &Path, branch: &str) -> Result<Self, String> {
+        let open = |name: &str| {
+            let path = Path::new(REPOSITORY).join(name);
+            let opened = Directory::open(root).and_then(|tree| tree.below(&path));
+            opened.map_err(|_| format!("`{}` is no directory", named(&path)))
+        };
+        let (git, refs) = (open("")?, open("refs")?);
+        open("refs/heads")?;
         let full = format!("refs/heads/{branch}");
-        let packed = match text(&git.join("packed-refs")) {
+        let packed = match text(&git, "packed-refs") {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             read => read.map_err(|error| format!("its `packed-refs` cannot be read: {error}"))?,
         };
         let packed = packed.lines().filter(|line| !line.starts_with(['#', '^']));
         let packed: Vec<(&str, &str)> = packed.filter_map(|line| line.split_once(' ')).collect();
-        let loose = text(&git.join(&full)).ok();
+        let loose = text(&git, &full).ok();
         let own = packed.iter().find(|(_, name)| *name == full).map(|(object, _)| (*object).to_owned());
         let own = loose.or(own).ok_or("its branch is gone")?;
-        let head = text(&git.join("HEAD")).map_err(|error| format!("its `HEAD` cannot be read: {error}"))?;
+        let head = text(&git, "HEAD").map_err(|error| format!("its `HEAD` cannot be read: {error}"))?;
         let is_own = head.trim() == format!("ref: {full}");
         let others =
-            packed.iter().any(|(_, name)| *name != full) || has_other(&git.join("refs"), &git.join(&full));
+            packed.iter().any(|(_, name)| *name != full) || has_other(&refs, "refs".as_ref(), full.as_ref());
         let tip = own.trim().to_owned();
         let is_name = matches!(tip.len(), 40 | 64) && tip.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_name {
@@ -64,17 +67,17 @@ impl References {
     }
 }
 
-/// Whether there is another file than `own` below a directory, or something that is neither.
-fn has_other(directory: &Path, own: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(directory) else { return true };
-    entries.flatten().any(|entry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => has_other(&entry.path(), own),
-        _ => entry.path() != own,
+/// Whether there is another file than `own` below the directory at `path`, or something that is neither.
+fn has_other(directory: &Directory, path: &Path, own: &Path) -> bool {
+    let Ok(names) = directory.names() else { return true };
+    names.iter().any(|name| match directory.look(name) {
+        Ok(Entry::Directory(inner)) => has_other(&inner, &path.join(name), own),
+        _ => path.join(name) != own,
     })
 }
 
-fn text(path: &Path) -> io::Result<String> {
-    let bytes = open::read(open::regular_no_follow(path)?, MAX_REFS)?;
+fn text(git: &Directory, path: &str) -> io::Result<String> {
+    let bytes = open::read(git.file(path.as_ref())?, MAX_REFS)?;
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
@@ -104,7 +107,7 @@ impl SnapshotStore {
         let (to, limit) = (incoming.to_owned(), self.limits().bytes);
         let packs = match source {
             Source::Repository => {
-                let from = tree.root.join(".git/objects");
+                let from = tree.root.clone();
                 let known = self.directory(&tree.snapshot.id).join("objects");
                 off_thread(move || copy_objects(&from, &to, &known, limit)).await?
             }
@@ -168,35 +171,31 @@ fn place_pack(pack: &Path, to: &Path) -> Result<PathBuf, String> {
     Ok(placed)
 }
 
-/// Copies regular files with the names of objects, and none that we have. Not what the repository refers to elsewhere.
-/// Returns the packs. Blocks.
+/// Copies regular files with the names of objects from the repository in the tree at `from`, and none that we have. Follows no
+/// links, and copies nothing that the repository refers to elsewhere. Returns the packs. Blocks.
 fn copy_objects(from: &Path, to: &Path, known: &Path, limit: u64) -> Result<Vec<PathBuf>, String> {
     let failed = |error: io::Error| format!("its objects cannot be read: {error}");
     let is_hex = |name: &str| name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let (mut bytes, mut count, mut packs) = (0_u64, 0, Vec::new());
-    if !fs::symlink_metadata(from).map_err(failed)?.is_dir() {
-        return Err("its objects are no directory".into());
-    }
+    let objects = Directory::open(from).and_then(|tree| tree.below(&Path::new(REPOSITORY).join("objects")));
+    let objects = objects.map_err(failed)?;
     fs::create_dir_all(to.join("pack")).map_err(failed)?;
-    for fan in fs::read_dir(from).map_err(failed)? {
-        let fan = fan.map_err(failed)?;
-        let (name, kind) = (fan.file_name(), fan.file_type().map_err(failed)?);
-        let Some(name) = name.to_str().filter(|_| kind.is_dir()) else { continue };
+    for name in objects.names().map_err(failed)? {
+        let Some(name) = name.to_str() else { continue };
         let is_pack = name == "pack";
         if !(is_pack || (name.len() == 2 && is_hex(name))) {
             continue;
         }
+        let Entry::Directory(fan) = objects.look(name.as_ref()).map_err(failed)? else { continue };
         fs::create_dir_all(to.join(name)).map_err(failed)?;
-        for object in fs::read_dir(fan.path()).map_err(failed)? {
-            let object = object.map_err(failed)?;
-            let file = object.file_name();
+        for file in fan.names().map_err(failed)? {
             let Some(file) = file.to_str() else { continue };
             let stem = file.strip_prefix("pack-").and_then(|file| file.strip_suffix(".pack"));
             let is_object = if is_pack { stem.is_some_and(is_hex) } else { file.len() >= 38 && is_hex(file) };
             if !is_object || known.join(name).join(file).exists() {
                 continue;
             }
-            let mut source = open::regular_no_follow(&object.path()).map_err(failed)?;
+            let mut source = fan.file(file.as_ref()).map_err(failed)?;
             let length = source.metadata().map_err(failed)?.len();
             (bytes, count) = (bytes.saturating_add(length), count + 1);
             if bytes > limit || count > MAX_OBJECTS {

@@ -11,7 +11,7 @@ use crate::agent::{
     AgentDefinition, AgentDirs, Catalog, Context, Isolation, Skills, Source, THINKING_LEVELS, discover,
 };
 use crate::config::{ALL, AgentBounds, AgentSettings, Config};
-use crate::run::admit::hidden::below_home;
+use crate::run::admit::hidden::{below_home, unreadable};
 use crate::run::context::{Host, HostContext};
 use crate::run::spec::RunOverrides;
 
@@ -393,6 +393,7 @@ fn split_thinking(model: &str) -> (&str, Option<&str>) {
 pub fn find_agents(cwd: &Path, context: &HostContext, config: &Config) -> Catalog {
     let home = context.home.as_deref();
     let user: Vec<_> = config.agent_dirs.iter().filter_map(|dir| below_home(dir, home)).collect();
-    let more = AgentDirs { user: &user, project: &config.project_agent_dirs };
+    let hidden = unreadable(config, context);
+    let more = AgentDirs { user: &user, project: &config.project_agent_dirs, hidden: &hidden };
     discover(cwd, &context.agent_dir, home, more)
 }

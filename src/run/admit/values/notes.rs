@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::agent::{canonical, project_directories};
-use crate::files::open;
+use crate::files::{Directory, open};
 use crate::run::context::HostContext;
 use crate::text::{floor_char_boundary, without_controls};
 
@@ -20,19 +20,27 @@ const MAX_FILE_BYTES: u64 = 1024 * 1024;
 pub(in crate::run) fn tool_notes(cwd: &Path, context: &HostContext) -> Vec<String> {
     let project = project_directories(cwd, context.home.as_deref());
     let root = project.last().cloned().unwrap_or_else(|| canonical(cwd));
-    let of_project = project.iter().filter_map(|dir| note(dir, &root, open::of_project));
+    let of_project = project.iter().filter_map(|dir| note(dir, &root, true));
     let mut notes: Vec<String> = of_project.take(MAX_FILES - 1).collect();
     let user = canonical(&context.agent_dir);
     if !project.contains(&user) {
-        notes.extend(note(&user, &user, open::regular));
+        notes.extend(note(&user, &user, false));
     }
     notes.reverse();
     notes
 }
 
-fn note(dir: &Path, root: &Path, opened: fn(&Path) -> std::io::Result<std::fs::File>) -> Option<String> {
-    let path = dir.join(NAME).canonicalize().ok().filter(|path| path.starts_with(root))?;
-    let bytes = open::read(opened(&path).ok()?, MAX_FILE_BYTES).ok()?;
+fn note(dir: &Path, root: &Path, is_of_project: bool) -> Option<String> {
+    let path = dir.join(NAME).canonicalize().ok()?;
+    if is_of_project && open::is_placed_by_others(&path) {
+        return None;
+    }
+    // From the root on without links: a child may put one in the place of a file that was looked at.
+    let file = Directory::open(root).ok()?.file(path.strip_prefix(root).ok()?).ok()?;
+    if is_of_project && !open::is_trusted(&file.metadata().ok()?) {
+        return None;
+    }
+    let bytes = open::read(file, MAX_FILE_BYTES).ok()?;
     let text = without_controls(&String::from_utf8_lossy(&bytes)).trim().to_owned();
     if text.is_empty() {
         return None;
@@ -40,4 +48,46 @@ fn note(dir: &Path, root: &Path, opened: fn(&Path) -> std::io::Result<std::fs::F
     let kept = &text[..floor_char_boundary(&text, MAX_BYTES)];
     let cut = if kept.len() < text.len() { "\n[The file goes on; its end is left out.]" } else { "" };
     Some(format!("Notes on tools, from `{}`:\n\n{kept}{cut}", path.display()))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    use super::*;
+
+    /// How often the file is exchanged while it is read. A reader that follows links gets the other file dozens of times.
+    const EXCHANGES: usize = 50_000;
+
+    #[test]
+    fn a_link_that_is_exchanged_with_the_notes_is_not_followed() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = root.path().canonicalize().expect("there");
+        let project = root.join("project");
+        fs::create_dir(&project).expect("made");
+        fs::write(project.join(NAME), "Use just.").expect("written");
+        fs::write(root.join("key"), "secret").expect("written");
+        symlink(root.join("key"), project.join("link")).expect("a link");
+        let is_over = AtomicBool::new(false);
+        let notes = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let (file, link) = (project.join(NAME), project.join("link"));
+                for _ in 0..EXCHANGES {
+                    renameat_with(CWD, &file, CWD, &link, RenameFlags::EXCHANGE).expect("both are there");
+                }
+                is_over.store(true, Ordering::Relaxed);
+            });
+            let mut notes = Vec::new();
+            while !is_over.load(Ordering::Relaxed) {
+                notes.extend(note(&project, &project, true));
+            }
+            notes
+        });
+        let wrong = notes.iter().filter(|note| !note.ends_with("Use just.")).count();
+        assert_eq!(wrong, 0, "of {} notes", notes.len());
+    }
 }
