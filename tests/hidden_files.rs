@@ -1,4 +1,4 @@
-//! Hidden files stay out of snapshots, whatever a writer does to the tree while they are taken.
+//! Hidden files stay out of snapshots, private trees and messages, even while a writer exchanges files with links.
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
@@ -83,7 +83,7 @@ fn scene() -> (Scene, PathBuf, PathBuf) {
     (scene, key, deep)
 }
 
-/// Panics if an object of a repository has the secret, those of its alternates included.
+/// Panics if an object of a repository, or of its alternates, has the secret.
 fn assert_no_object_has_secret(git_dir: &Path) {
     let listed = Command::new("git")
         .args(["cat-file", "--batch-all-objects", "--batch"])
@@ -143,14 +143,21 @@ async fn a_hidden_file_of_the_tree_is_left_out_and_named() {
         assert_no_object_has_secret(&store.directory(ID));
         let head = snapshot.base.clone().expect("there is a commit");
         let changes = store.changes(&snapshot, &head, &snapshot.tree).await.expect("listed");
-        let changed: Vec<_> = changes.iter().map(|change| change.path.as_path()).collect();
-        assert_eq!(changed, [Path::new("open")], "what is committed stays as it is");
+        let paths: Vec<_> = changes.iter().map(|change| change.path.as_path()).collect();
+        assert_eq!(paths, [Path::new("open")], "what is committed stays as it is");
         // It is no change of a run either.
         assert_eq!(store.tree_of_now(&snapshot).await.expect("a tree"), snapshot.tree);
+        let tree =
+            store.private_tree(&snapshot, &scene.at("agent/subagent-trees"), &[]).await.expect("a tree");
+        assert_no_file_has_secret(&tree.root);
+        let notice =
+            |path| format!("`{path}` is not in the private tree as it is: it is hidden or cannot be read");
+        assert_eq!(tree.notices, ["keys", "tracked.key", "untracked.key"].map(notice));
+        fs::remove_dir_all(scene.at("agent/subagent-trees")).expect("removed");
     }
 }
 
-/// Takes a snapshot, works in a private tree of it, and takes the work over. Returns everything that is said.
+/// Takes a snapshot, works in a private tree of it, and takes the work over. Returns all errors and notices.
 async fn work(scene: &Scene, store: &SnapshotStore) -> String {
     let made = async {
         let snapshot = store.take(ID, &scene.root()).await?;

@@ -2,12 +2,13 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
 import { doctor } from "../../index.js";
 import { allows, sandboxOf } from "../support/warden.ts";
-import { Scene, single, textOf } from "./scene.ts";
+import { Scene, single, textOf, until } from "./scene.ts";
 
 /** Says which of its attempts worked. */
 const tries = `
@@ -94,6 +95,39 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		assert.ok(textOf(result).includes(`Look at these first`) && textOf(result).includes(said), textOf(result));
 		const refused = await run("required");
 		assert.match(textOf(refused), /sandbox: required, but unavailable: `\.git` and `\.pi` are writable/);
+	});
+
+	it("sees no private tree but its own", async (t) => {
+		const scene = sceneOf(t, "echo secret > note; gate go; begin; said Done.; settled");
+		for (const [name, isolation] of Object.entries({ isolated: "private", inplace: "none" })) {
+			const head = `name: ${name}\ndescription: d\ntools: read, write, bash\nisolation: ${isolation}`;
+			scene.write(`agent/agents/${name}.md`, `---\n${head}\n---\nWrite.`);
+		}
+		const trees = scene.path("agent/subagent-trees");
+		// The sandbox of its tools hides the trees without a mount namespace, too.
+		const looks = `
+begin
+trees="$here/agent/subagent-trees"
+shell=$(sed -n 's/.*"shellPath": *"\\([^"]*\\)".*/\\1/p' "$PI_CODING_AGENT_DIR/settings.json")
+in_shell() { "$shell" -c "cat '$trees'/*/project/$1" 2>/dev/null; }
+in_pi() { cat "$trees"/*/project/$1 2>/dev/null; }
+said "pi: $(in_pi note) $(in_pi kept.txt); shell: $(in_shell note) $(in_shell kept.txt); here: $(cat kept.txt)" stop
+settled`;
+		const config = (metadata: boolean) => ({ allowWrite: true, sandbox: { mode: "auto", metadata } });
+		const first = scene.start({ agent: "isolated", config: config(true) });
+		const noted = () =>
+			existsSync(trees) && readdirSync(trees).some((id) => existsSync(join(trees, id, "project/note")));
+		await until(noted, "the note in the private tree");
+		const look = async (agent: string, metadata: boolean) => {
+			const result = await scene.run({ agent, config: config(metadata), piCommand: scene.pi("looks.sh", looks) });
+			return single(result).output?.trim() ?? textOf(result);
+		};
+		assert.equal(await look("inplace", true), "pi:  ; shell:  ; here: kept");
+		assert.equal(await look("isolated", true), "pi:  kept; shell:  kept; here: kept");
+		assert.match(await look("inplace", false), /shell: {2}; here: kept$/);
+		assert.match(await look("isolated", false), /shell: {2}kept; here: kept$/);
+		scene.open();
+		await first.result();
 	});
 
 	it("is not started where its tree would be more than a project", async (t) => {

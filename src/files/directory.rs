@@ -22,7 +22,7 @@ use rustix::io::Errno;
 #[cfg(unix)]
 const ATTEMPTS: usize = 256;
 
-/// What lies in a directory.
+/// An entry of a directory.
 #[derive(Debug)]
 pub enum Entry {
     /// A directory.
@@ -98,8 +98,8 @@ impl Directory {
         statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// Opens the entry of this name, unless it is a link. Another program may replace it at the same time: the result is what
-    /// lay there at one moment.
+    /// Opens the entry of this name, unless it is a link. If another program replaces the entry at the same time, the result is
+    /// the old entry or the new one.
     ///
     /// # Errors
     ///

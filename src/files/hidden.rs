@@ -1,4 +1,4 @@
-//! Files that no child may read, and reading others with certainty that they are none of these.
+//! Hidden files, which no child may read, and a way to open other files that never opens a hidden one.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,7 +15,7 @@ const ATTEMPTS: usize = 64;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hidden {
     places: Arc<[PathBuf]>,
-    /// A directory below one of them that is not hidden.
+    /// A visible directory below one of them.
     shown: Option<PathBuf>,
 }
 
@@ -28,7 +28,7 @@ impl Hidden {
         Self { places: paths.into(), shown: None }
     }
 
-    /// The same without `directory`, the tree of a run for example, if it lies below one of them.
+    /// Shows one directory below a hidden one, such as the tree of a run.
     #[must_use]
     pub fn showing(&self, directory: &Path) -> Self {
         Self { places: Arc::clone(&self.places), shown: Some(directory.to_owned()) }
@@ -62,7 +62,7 @@ impl Hidden {
     ///
     /// # Errors
     ///
-    /// When it is hidden, under any name; otherwise those of [`open::of_project`].
+    /// When the file is hidden, under any name, and when [`open::of_project`] fails.
     pub fn of_project(&self, path: &Path) -> io::Result<File> {
         self.opened(path, open::of_project)
     }
@@ -83,7 +83,7 @@ impl Hidden {
     }
 }
 
-/// Whether a path, which has no links, is one of an open file.
+/// Returns true if the open file lies at `path`, which has no links.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;

@@ -3,7 +3,7 @@
 //! git reads its configuration from a directory of ours, never from the repository whose tree it looks at, nor from the
 //! user's. So there are no filters, hooks, monitors, transports or drivers to switch off: none are configured. Where
 //! the machine has a sandbox, git can write in our directory alone, and cannot even change the times of other files. It
-//! cannot read what is hidden from children there either: a child can put a link in the place of a file while git opens it.
+//! cannot read hidden files there either, because a child can put a link in the place of a file while git opens it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const MAX_BYTES: usize = 256 * 1024 * 1024;
 const OLDEST: (u32, u32) = (2, 32);
 /// The end of an error that is shown.
 const MAX_ERROR: usize = 400;
-/// What stands in an error instead of git's own message.
+/// The text of an error in the place of git's own message.
 const UNSHOWN: &str =
     "its message is not shown, because nothing keeps git from reading hidden files on this machine";
 /// Nothing of the user's environment but the search path is passed on.
@@ -125,7 +125,7 @@ pub struct Git {
     sandbox: Option<(PathBuf, bool)>,
     /// Ends every command at once.
     stop: Cancel,
-    /// What git cannot read in the sandbox, except where a command needs it.
+    /// The files that git cannot read in the sandbox, unless a command needs them.
     hidden: Hidden,
 }
 
@@ -178,17 +178,17 @@ impl Git {
         self.stop.reason().is_some()
     }
 
-    /// The same git, which cannot read what is hidden.
+    /// Keeps git from reading these files.
     pub(super) fn hiding(self, hidden: Hidden) -> Self {
         Self { hidden, ..self }
     }
 
-    /// What it cannot read.
+    /// Returns the files that git cannot read.
     pub(super) fn hidden(&self) -> &Hidden {
         &self.hidden
     }
 
-    /// Whether the kernel keeps git from reading what is hidden.
+    /// Returns true if the kernel keeps git from reading hidden files.
     pub(super) fn is_sandboxed(&self) -> bool {
         self.sandbox.is_some()
     }
@@ -222,7 +222,7 @@ impl Git {
         let command = named(args);
         let why = match captured.stderr.trim() {
             "" => format!("{:?}", captured.outcome),
-            // A link in the repository may lead to any file, and git quotes what it cannot read.
+            // A link in the repository may lead to any file, and git quotes lines that it does not understand.
             _ if !self.is_sandboxed() => format!("{:?}; {UNSHOWN}", captured.outcome),
             said => last(said, MAX_ERROR).to_owned(),
         };

@@ -11,15 +11,15 @@ use crate::run::context::HostContext;
 /// only once.
 pub(in crate::run) const CREDENTIALS: [&str; 3] = ["auth.json", "mcp-auth.json", "models.json"];
 
-/// What pi in the child reads where it is, and its tools do not: the keys of servers.
+/// The keys of servers, below pi's directory. pi in the child reads this file in its place; the child's tools cannot.
 pub(in crate::run) const SERVERS: &str = "mcp.json";
 
 /// Where pi loads the user's extensions from, below its directory: single ones, and those of packages.
 const EXTENSIONS: [&str; 3] = ["extensions", "npm", "git"];
 
-/// What a sandboxed child does not see: our files, the private trees of runs, the user's credentials, and what is configured.
-/// Its own tree has to be shown to it. Links are followed, so that nothing is visible under its other name; what does not exist
-/// is named as it would be. Blocks.
+/// Returns the files and directories that a sandboxed child does not see: our files, the private trees of runs, the user's
+/// credentials, and the configured places. The caller has to show a child its own tree. Links are followed, so that no file is
+/// visible under another name. A missing file keeps its configured path. Blocks.
 pub(in crate::run) fn hidden(config: &Config, context: &HostContext) -> Vec<PathBuf> {
     let mut found = without_trees(config, context);
     found.push(private_trees(context));
@@ -27,19 +27,19 @@ pub(in crate::run) fn hidden(config: &Config, context: &HostContext) -> Vec<Path
     found
 }
 
-/// What no program that reads a tree for us may read: all that is hidden from a child or from its tools. Blocks.
+/// Returns the files and directories that git may not read for us: everything hidden from a child or from its tools. Blocks.
 pub(in crate::run) fn unreadable(config: &Config, context: &HostContext) -> Vec<PathBuf> {
     let mut found = hidden(config, context);
     found.push(canonical(&context.agent_dir.join(SERVERS)));
     found
 }
 
-/// The directory of all private trees. Blocks.
+/// Returns the directory of all private trees. Blocks.
 pub(in crate::run) fn private_trees(context: &HostContext) -> PathBuf {
     canonical(&canonical(&context.agent_dir).join(layout::PRIVATE_TREES))
 }
 
-/// The private tree that a directory lies in, with everything that belongs to it. Blocks.
+/// Returns the private tree around a directory, with everything that belongs to the tree. Blocks.
 pub(in crate::run) fn private_tree(context: &HostContext, directory: &Path) -> Option<PathBuf> {
     let trees = private_trees(context);
     let directory = canonical(directory);

@@ -26,7 +26,7 @@ const SHELLS: [&str; 2] = ["bash", "sh"];
 pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) -> Option<Sandbox> {
     let held = resolved.sandbox.held()?;
     if held.metadata {
-        // Only what is there can be masked. If it cannot be made, no other run gets a tree either.
+        // Only an existing directory can be masked. If this fails, no run can make a private tree either.
         drop(private::create_dir_all(&layout::private_trees(&spec.context.agent_dir)));
     }
     let hidden = hidden(&resolved.config, &spec.context);

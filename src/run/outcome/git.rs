@@ -40,7 +40,7 @@ const VARIABLES: [(&str, &str); 4] = [
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
-/// The user's configuration of git. Nothing of it gets into what git prints for us.
+/// The user's configuration of git. Our commands do not print its content.
 const CONFIGURATION: [&str; 4] =
     ["~/.gitconfig", "~/.config/git/config", "~/.config/git/ignore", "~/.config/git/attributes"];
 /// The parts of a filter, and what switches each off.
@@ -82,8 +82,8 @@ impl From<GitError> for NoAnswer {
     }
 }
 
-/// The sandbox in which git looks at a work tree from `cwd`; `None` on a machine that has none. git cannot read what is hidden
-/// from children, except where that is its own configuration. Blocks.
+/// Returns the sandbox for git in the work tree around `cwd`, or `None` if the machine has no sandbox. git cannot read hidden
+/// files in it, except its own configuration. Blocks.
 pub(in crate::run) fn read_only(
     capabilities: &HostCapabilities,
     config: &Config,

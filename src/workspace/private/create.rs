@@ -160,7 +160,7 @@ impl SnapshotStore {
                 .map(|()| copy_listed(&from, &to, &listed, &hidden, &|| git.is_stopped()))
         });
         tree.notices = notices.await?;
-        tree.notices.extend(tree.snapshot.empty_submodules());
+        tree.notices.extend(tree.snapshot.lacks());
         Ok(tree)
     }
 }

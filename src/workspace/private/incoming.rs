@@ -35,7 +35,7 @@ pub(super) struct References {
 }
 
 impl References {
-    /// Reads those of the repository in the tree at `root`, without git and without following links. Blocks.
+    /// Reads the references of the repository in the tree at `root`, without git and without following links. Blocks.
     pub(super) fn read(root: &Path, branch: &str) -> Result<Self, String> {
         let open = |name: &str| {
             let path = Path::new(REPOSITORY).join(name);
@@ -67,7 +67,7 @@ impl References {
     }
 }
 
-/// Whether there is another file than `own` below the directory at `path`, or something that is neither.
+/// Returns true if the directory at `path` holds anything except directories and the file `own`.
 fn has_other(directory: &Directory, path: &Path, own: &Path) -> bool {
     let Ok(names) = directory.names() else { return true };
     names.iter().any(|name| match directory.look(name) {

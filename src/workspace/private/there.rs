@@ -92,7 +92,7 @@ impl SnapshotStore {
             settings: settings.await?,
             back: ours.join(BACK),
             limit: self.limits().bytes,
-            notices: snapshot.empty_submodules().collect(),
+            notices: snapshot.lacks().collect(),
             place: place.to_owned(),
         })
     }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use super::change::path_of;
 use crate::files::{Directory, Entry, private};
 
-/// Copies files and links with these paths from one tree to another, with the permission to execute. Follows no links. Leaves
-/// out what is gone. Returns the files that cannot be read; `None` if all of them have more than `limit` bytes. Blocks.
+/// Copies files and links with these paths from one tree to another, with the permission to execute. Follows no links, and skips
+/// missing files. Returns the unreadable files, or `None` if the files together have more than `limit` bytes. Blocks.
 pub(super) fn copy_files(
     from: &Path,
     to: &Path,
@@ -18,7 +18,7 @@ pub(super) fn copy_files(
     private::create_dir_all(to)?;
     let source = Directory::open(from)?;
     let (mut room, mut unreadable) = (limit, Vec::new());
-    // They are sorted, so that most lie beside the one before.
+    // The paths are sorted, so most files have the same parent as the file before them.
     let mut last: Option<(PathBuf, Directory)> = None;
     for path in files.iter().map(|path| path_of(path)) {
         let Some(name) = path.file_name() else { continue };
@@ -33,7 +33,7 @@ pub(super) fn copy_files(
             found
         });
         match found {
-            // What was a file before can be above another one now: only one of them is there.
+            // A path can be a file at first and a directory of another path later. Then the first copy counts.
             Ok(found) if fs::create_dir_all(to.join(parent)).is_ok() => {
                 match copy_one(found, &to.join(&path), room)? {
                     Some(bytes) => room -= bytes,

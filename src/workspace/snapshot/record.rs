@@ -38,7 +38,7 @@ pub(in crate::workspace) struct Recorded {
     pub tree: String,
     /// Repositories of their own in the tree.
     pub submodules: Vec<PathBuf>,
-    /// Files that cannot be read.
+    /// Files and directories that are hidden or cannot be read.
     pub left_out: Vec<PathBuf>,
 }
 
@@ -125,7 +125,7 @@ impl Recorder<'_> {
         Ok(Recorded { tree, submodules: nested.collect(), left_out: looked.left_out.into_iter().collect() })
     }
 
-    /// Takes files into the index. Returns those that git refuses.
+    /// Takes files into the index. Returns the files that git refuses.
     ///
     /// git looks at a file first and opens it then. In between a child can put a link to a hidden file in its place, which git
     /// follows. The sandbox keeps it from reading that file. Where there is no sandbox, and where git fails because a file was
@@ -136,7 +136,7 @@ impl Recorder<'_> {
         let lines: Vec<u8> = files.iter().flat_map(|path| [path.as_slice(), b"\0"].concat()).collect();
         if self.git.is_sandboxed() || cfg!(not(unix)) {
             match self.run_warned(index, Objects::Ours, &take, lines.clone()).await {
-                Err(SnapshotError::Git(GitError::Failed { .. })) => {}
+                Err(SnapshotError::Git(GitError::Failed { .. })) if cfg!(unix) => {}
                 taken => return Ok(taken?.1),
             }
         }
@@ -346,7 +346,7 @@ impl Looked {
             if let Some(place) = hidden.place_of(&root.join(&relative)) {
                 let place = place.strip_prefix(root).map_or(relative, Path::to_path_buf);
                 looked.left_out.insert(place);
-                // What the index has stays: children can read it in the repository.
+                // The version in the index stays: children can read it in the repository.
                 looked.gone.extend(unfinished.contains(&path).then_some(path));
                 continue;
             }

@@ -58,7 +58,7 @@ pub struct Snapshot {
     pub is_sha256: bool,
     /// Submodules and other repositories in the tree: nothing in them is part of the snapshot.
     pub submodules: Vec<PathBuf>,
-    /// Files that are not in it because they cannot be read.
+    /// Files and directories that are not in it as they are, because they are hidden or cannot be read.
     pub left_out: Vec<PathBuf>,
     /// The name of the tree when the run ended, if that was noted.
     #[serde(default)]
@@ -81,10 +81,18 @@ impl Snapshot {
         self.end.as_ref() == Some(&self.tree)
     }
 
-    /// A sentence for each repository of its own, of which a private tree has only the directory; for eight at most.
-    pub(in crate::workspace) fn empty_submodules(&self) -> impl Iterator<Item = String> {
-        let named = self.submodules.iter().take(8).map(|path| named(path));
-        named.map(|path| format!("`{path}` is a repository of its own, and empty in the private tree"))
+    /// Returns a sentence for each part of the tree that a private tree lacks: repositories of their own, which are empty
+    /// directories there, and files that are hidden or cannot be read. At most eight of each kind.
+    pub(in crate::workspace) fn lacks(&self) -> impl Iterator<Item = String> {
+        /// More would hide the other notices of a run.
+        const MAX_NAMED: usize = 8;
+        let submodules = self.submodules.iter().take(MAX_NAMED).map(|path| {
+            format!("`{}` is a repository of its own, and empty in the private tree", named(path))
+        });
+        let left_out = self.left_out.iter().take(MAX_NAMED).map(|path| {
+            format!("`{}` is not in the private tree as it is: it is hidden or cannot be read", named(path))
+        });
+        submodules.chain(left_out)
     }
 }
 
@@ -135,8 +143,8 @@ impl SnapshotStore {
         Self { git: self.git.until(stop), ..self.clone() }
     }
 
-    /// The same snapshots. Nothing below `more` gets into them, nor is read for them; the paths have no links. Without this, it is
-    /// so for everything of ours in pi's directory.
+    /// Hides more files and directories, by paths without links. Hidden files are not read, and get into no snapshot. Our own files
+    /// in pi's directory are always hidden.
     #[must_use]
     pub fn hiding(self, more: &[PathBuf]) -> Self {
         let paths = [self.git.hidden().paths(), more].concat();
@@ -428,7 +436,7 @@ fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs, hidden: &Hidden) -
     if !index.exists() {
         return Ok(());
     }
-    // A link may lead to anything, and git quotes what it does not understand.
+    // A link may lead to any file, and git quotes lines that it does not understand.
     let copy = |from: &Path, name: &OsStr| {
         let source = hidden.regular(from).map_err(FileError::at(from))?;
         copy_open_with_time(source, &ours.join(name)).map_err(FileError::at(from))

@@ -17,7 +17,7 @@ pub struct ToolShell {
     pub writable: Vec<PathBuf>,
     /// Files and directories that cannot be read; missing ones are skipped.
     pub hidden: Vec<PathBuf>,
-    /// Files and directories below a hidden one that can be read nevertheless; missing ones are skipped.
+    /// Readable files and directories below a hidden one; missing ones are skipped.
     pub shown: Vec<PathBuf>,
     /// Files and directories that the child's own sandbox masks. Those that it does not mask any more, because something
     /// else has taken their place, or that were missing when the child started, cannot be read.

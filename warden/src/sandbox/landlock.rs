@@ -44,9 +44,10 @@ pub(super) struct Rules<'a> {
     /// Files and directories that cannot be read, paths without links; all other devices come on top. `None` leaves reading
     /// unrestricted, so that it costs nothing: otherwise each file that is opened is looked up.
     pub hidden: Option<&'a [PathBuf]>,
-    /// Files and directories below hidden ones that can be read nevertheless.
+    /// Readable files and directories below hidden ones.
     pub shown: &'a [Place],
-    /// Whether what is hidden cannot be listed either, nor the directories above it, except the working directory.
+    /// True if the names in hidden directories are hidden, too. The directories above hidden files can then not be listed,
+    /// except the working directory.
     pub hides_names: bool,
 }
 

@@ -56,7 +56,7 @@ impl Place {
         Ok((Self { fd, path, is_directory: kind == FileType::Directory }, kind))
     }
 
-    /// Opens those of the paths that exist and lie below one of `directories`, which have no links. Follows links.
+    /// Opens every existing path that lies below one of `directories`. Follows links; `directories` have none.
     ///
     /// # Errors
     ///

@@ -215,7 +215,7 @@ const READS: [(&str, bool); 12] = [
     ("echo text >../secrets/written/file && cat ../secrets/written/file && ls ../secrets/written", true),
 ];
 
-/// For readers of a tree in which somebody puts links.
+/// A program that reads a tree cannot follow its links to hidden files.
 #[test]
 fn an_unreadable_file_is_read_and_listed_by_no_name() {
     for user in User::all() {
