@@ -250,7 +250,7 @@ describe("git before a child", { skip: unix }, () => {
 			assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 130, "aborted", true]);
 			assert.equal(scene.wasStarted, false);
 			await until(() => holding(scene).length === 0, "the end of git", limitMs);
-			await until(() => leftOf(scene).length === 0, "the end of what was made", limitMs);
+			await isClean(scene, agent);
 		});
 
 		it(`ends with the run's time limit: git ${command}, ${agent}`, async (t) => {
@@ -263,14 +263,24 @@ describe("git before a child", { skip: unix }, () => {
 			assert.equal(single(result).error, "hard limit reached: 1000 ms (`timeoutMs`)");
 			assert.equal(scene.wasStarted, false);
 			await until(() => holding(scene).length === 0, "the end of git", limitMs);
+			await isClean(scene, agent);
 		});
 	}
 });
 
-/** The private trees that lie in the agent directory. */
-function leftOf(scene: Scene): string[] {
-	const place = scene.path("agent/subagent-trees");
-	return existsSync(place) ? readdirSync(place) : [];
+const trees = "agent/subagent-trees";
+
+/** The entries of these directories of the scene. */
+function listed(scene: Scene, ...names: string[]): string[] {
+	const places = names.map((name) => scene.path(name));
+	return places.flatMap((place) => (existsSync(place) ? readdirSync(place) : []));
+}
+
+/** Waits until nothing of an isolated run is left. The next sweep finds an unfinished snapshot of any other run. */
+async function isClean(scene: Scene, agent: string): Promise<void> {
+	if (agent !== "isolated") return;
+	const isGone = () => listed(scene, trees, "agent/subagents/snapshots").length === 0;
+	await until(isGone, "the removal of the tree", limitMs);
 }
 
 describe("git after a child", { skip: unix }, () => {
@@ -299,6 +309,6 @@ describe("git after a child", { skip: unix }, () => {
 		scene.open();
 		await until(() => git(scene, "branch", "--list", branch).includes(branch), "the branch");
 		assert.equal(git(scene, "show", `${branch}:kept.txt`), "keptmore\n");
-		await until(() => leftOf(scene).length === 0, "the end of the private tree");
+		await until(() => listed(scene, trees).length === 0, "the end of the private tree");
 	});
 });
