@@ -703,7 +703,7 @@ describe("the end of a host", () => {
 			[[runId], "unknown", "interrupted"],
 		);
 		assert.equal(message.triggerTurn, false, "whoever opens it decides what comes next");
-		assert.match(message.text, /^Status: unknown\nResult: \(not available\)\nNote: .*\/subagents resume/m);
+		assert.match(message.text, /^Status: unknown\nResult: \(not available\)\nNote: .*\nNote: .*\/subagents resume/m);
 		assert.match(message.text, /^Partial output.*\n```text\nHalf of it\.\n```$/m);
 		const lost = await here.run(runId, ({ archiveAtMs }) => archiveAtMs !== undefined);
 		assert.equal(lost.transcript, before.transcript);

@@ -140,7 +140,7 @@ describe("a chain stops", () => {
 		assert.deepEqual(result.details.error, { code: "SUBAGENT_FAILED", message: "the child gave no reason" });
 		assert.match(
 			textOf(result),
-			/^Stopped at step 2 of 4\n\n\[2\/4\] explorer ✗ SUBAGENT_FAILED · `crash`\n\n```text\nexplorer failed with exit code 7\n\n.*so far\n\n.*```\n\nThe step before it:\n\n\[1\/4\] explorer ✓ · `one`\n\n```text\n<one>\n```$/s,
+			/^Stopped at step 2 of 4\n\n\[2\/4\] explorer ✗ SUBAGENT_FAILED · `crash`\n\n````text\nexplorer failed with exit code 7\n\n.*so far\n```\n\n.*````\n\nThe step before it:\n\n\[1\/4\] explorer ✓ · `one`\n\n```text\n<one>\n```$/s,
 		);
 		assert.deepEqual(toldOf(scene, "task"), ["one", "crash"]);
 		assert.equal(result.usage?.cost.total, 0.25);

@@ -502,7 +502,7 @@ const faults = {
 		"of the oldest": {
 			scenario: [{ version: "0.73.1" }, { retry: "500: try again", times: 3 }, { fail: "500: try again" }],
 			is: failed(1),
-			error: /500: try again$/,
+			error: /`500: try again`$/,
 			files: ["session-2.jsonl", "session.jsonl"],
 		},
 	},

@@ -78,18 +78,18 @@ const rows: Record<string, Row> = {
 		is: completed,
 		says: /^Half of it\n\n\[.*limit.*\]$/,
 	},
-	"a provider error": { scenario: "fails", is: failed(1), says: /: 529: overloaded$/ },
+	"a provider error": { scenario: "fails", is: failed(1), says: /: `529: overloaded`$/ },
 	"a provider error after retries": {
 		scenario: "gives-up",
 		config: { retry: { enabled: false } },
 		is: failed(1),
-		says: /: 500: try again$/,
+		says: /: `500: try again`$/,
 	},
 	"a provider error after retries, twice": {
 		scenario: "gives-up",
 		config: { retry: { backoffMs: 1 } },
 		is: failed(1),
-		says: /: 500: try again$/,
+		says: /: `500: try again`$/,
 	},
 	"an answer after retries": { scenario: "recovers", is: completed, says: "Done." },
 	"no text": {
@@ -192,7 +192,7 @@ const rows: Record<string, Row> = {
 		version: "0.73.1",
 		config: { retry: { enabled: false } },
 		is: failed(1),
-		says: /: 500: try again$/,
+		says: /: `500: try again`$/,
 	},
 	"a child that lingers after its answer": { scenario: "lingers", is: completed, says: "Done." },
 	"an exit code after the answer": {

@@ -439,7 +439,7 @@ describe("the card of a run that is over", () => {
 			"  look at first `x\\u{60} and \\u{60}y/.envrc`",
 		]);
 		const narrow = new Card().finish(ended({ changes: changes.slice(1) }));
-		assert.ok(narrow.lines(28).includes("  changed `…tests passed`"), narrow.lines(28).join("\n"));
+		assert.ok(narrow.lines(28).includes("  changed `…ll tests passed`"), narrow.lines(28).join("\n"));
 	});
 
 	it("says that not all files were checked, whether or not it is expanded", () => {
