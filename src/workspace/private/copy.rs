@@ -198,7 +198,8 @@ mod tests {
             fs::write(from.join(name), "text").expect("written");
         }
         let hidden = [".env", "keys/private", "keys/old"].map(|name| from.join(name)).to_vec();
-        let notices = copy_listed(&from, &to, &[".env".into(), "keys".into()], &Hidden::new(hidden));
+        let notices =
+            copy_listed(&from, &to, &[".env".into(), "keys".into()], &Hidden::new(hidden), &|| false);
         assert_eq!(
             notices,
             [
