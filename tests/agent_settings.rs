@@ -408,7 +408,7 @@ async fn question(settings: &Value, lines: &str) -> String {
     scene.spec.agent = "theirs".into();
     let asked = std::sync::Mutex::new(String::new());
     let confirms = |request: pi_subagent_native::run::ConfirmRequest| {
-        *asked.lock().expect("whole") = request.message;
+        *asked.lock().expect("whole") = request.message.into_string();
         false
     };
     let (_, result) = run(&scene, &User { confirms: Some(Box::new(confirms)), ..User::default() }).await;

@@ -267,9 +267,12 @@ async fn a_question_nobody_answers_is_declined_and_no_longer_told() {
 async fn a_person_may_answer_first() {
     let scene = Scene::new(ASKS);
     let _view = scene.open(Vec::new()).await;
-    let answers = |ChildQuestion { is_for_conversation, question, .. }: ChildQuestion| {
+    let answers = |ChildQuestion { is_for_conversation, question, shown, .. }: ChildQuestion| {
         assert!(is_for_conversation);
-        Answer::Value(question.options[0].clone())
+        let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+        assert_eq!(&*shown.title, format!("Which {secret} colour?"), "a person sees it exactly");
+        assert!(!question.title.contains(secret), "a model reads it sanitized");
+        Answer::Value(shown.options[0].to_string())
     };
     scene.spawn(User { answers: Some(Box::new(answers)), ..User::default() }).await;
     assert!(scene.until_file("answer").await.contains(r#""value":"red""#));

@@ -227,9 +227,7 @@ async fn a_child_that_waits_for_its_check_is_not_idle() {
 async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
     let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
     // What was not shown was not agreed to.
-    let long = "and so on, ".repeat(60);
-    let forged = format!("touch ../checked # {secret} {long}to the end");
-    let shown = &*format!("touch ../checked # [GITHUB_TOKEN_REDACTED] {long}to the end");
+    let shown = &*format!("touch ../checked # {secret} {}to the end", "and so on, ".repeat(60));
     for (readonly, config, expected) in [
         (false, json!({}), Some(shown)),
         (false, json!({ "agents": { "local": { "check": "true" } } }), Some(shown)),
@@ -240,14 +238,13 @@ async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
         let mut scene = scene("works; leave", "true", &config);
         let agents = scene.path("project/.pi/agents");
         fs::create_dir_all(&agents).expect("made");
-        let agent =
-            format!("---\nname: local\nreadonly: {readonly}\ncheck: {}\n---\nBuild.\n", json!(forged));
+        let agent = format!("---\nname: local\nreadonly: {readonly}\ncheck: {}\n---\nBuild.\n", json!(shown));
         fs::write(agents.join("local.md"), agent).expect("written");
         scene.spec.agent = "local".into();
         for answer in [false, true] {
             let asked = Mutex::new(Vec::new());
             let confirms = |request: ConfirmRequest| {
-                asked.lock().push(request.message);
+                asked.lock().push(request.message.into_string());
                 answer
             };
             let user = User { confirms: Some(Box::new(confirms)), ..User::default() };
@@ -506,7 +503,7 @@ async fn a_question_about_a_projects_agent_names_its_commands() {
     scene.spec.agent = "theirs".into();
     let asked = std::sync::Mutex::new(String::new());
     let confirms = |request: pi_subagent_native::run::ConfirmRequest| {
-        *asked.lock().expect("whole") = request.message;
+        *asked.lock().expect("whole") = request.message.into_string();
         false
     };
     let user = User { confirms: Some(Box::new(confirms)), ..User::default() };

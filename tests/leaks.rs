@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use hidden::{assert_all_seen, with_hidden};
 use parking_lot::Mutex;
-use pi_subagent_native::event::{Question, QuestionMethod};
+use pi_subagent_native::event::QuestionMethod;
 use pi_subagent_native::run::{Answer, ChildQuestion, Control, Progress, ToolResult};
 use scene::Scene;
 use serde_json::{Value, json};
@@ -129,7 +129,7 @@ async fn no_update_shows_a_secret_or_an_escape_in_the_name_of_a_model() {
 }
 
 #[tokio::test]
-async fn no_text_of_a_question_shows_a_secret_or_an_escape_and_answers_go_back_in_the_childs_words() {
+async fn a_question_is_exact_for_the_user_and_sanitized_for_others_and_its_answer_is_in_the_childs_words() {
     let hostile = format!("\u{1b}[31m{TOKEN}\u{7} and {KNOWN}");
     let rows = [
         ("confirm", json!({ "message": hostile })),
@@ -149,32 +149,47 @@ async fn no_text_of_a_question_shows_a_secret_or_an_escape_and_answers_go_back_i
         let mut scene = printing("rpc", &stream, after);
         let config = Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration");
         config["inheritExtensions"] = "all".into();
-        let asked: Mutex<Vec<Question>> = Mutex::default();
-        // The user takes the first thing there is to send back.
-        let answers = |ChildQuestion { question, .. }| {
-            let answer = question.options.first().or(question.prefill.as_ref()).cloned();
-            asked.lock().push(question);
-            Answer::Value(answer.unwrap_or_default())
-        };
-        let user = User { answers: Some(Box::new(answers)), ..User::default() };
-        let (result, _) = scene.run_with(&user, &Control::default()).await;
-        assert_eq!(result.text, "Done.", "{method}");
-        drop(user);
-        let asked = asked.into_inner();
-        let [shown] = asked.as_slice() else { panic!("{method}: {asked:?}") };
-        let clean = "[GITHUB_TOKEN_REDACTED] and [REDACTED]";
-        let some = || Some(clean.to_owned());
-        assert_eq!(shown.title, clean, "{method}");
-        match shown.method {
-            QuestionMethod::Confirm => assert_eq!(shown.message, some()),
-            QuestionMethod::Select => assert_eq!(shown.options, [clean, "other"]),
-            QuestionMethod::Input => assert_eq!(shown.placeholder, some()),
-            QuestionMethod::Editor => assert_eq!(shown.prefill, some()),
+        for is_user in [true, false] {
+            // The first thing there is to send back, as the user sees it or as a model does.
+            let asked: Mutex<Vec<ChildQuestion>> = Mutex::default();
+            let answers = |asking: ChildQuestion| {
+                let ChildQuestion { question, shown, .. } = &asking;
+                let seen = shown.options.first().or(shown.prefill.as_ref()).map(ToString::to_string);
+                let sanitized = question.options.first().or(question.prefill.as_ref()).cloned();
+                let answer = if is_user { seen } else { sanitized };
+                asked.lock().push(asking);
+                Answer::Value(answer.unwrap_or_default())
+            };
+            let user = User { answers: Some(Box::new(answers)), ..User::default() };
+            let (result, _) = scene.run_with(&user, &Control::default()).await;
+            assert_eq!(result.text, "Done.", "{method}");
+            drop(user);
+            let asked = asked.into_inner();
+            let [ChildQuestion { question: shown, shown: exact, .. }] = asked.as_slice() else {
+                panic!("{method}: {asked:?}")
+            };
+            let seen = format!("<U+001B>[31m{TOKEN}<U+0007> and {KNOWN}");
+            assert_eq!(&*exact.title, seen, "{method}");
+            let texts = [&exact.message, &exact.placeholder, &exact.prefill, &exact.options.first().cloned()];
+            let [text] = texts.map(Option::as_deref).into_iter().flatten().collect::<Vec<_>>()[..] else {
+                panic!("{method}: {exact:?}")
+            };
+            assert!(text == seen || text.contains("<U+"), "{method}: {text}");
+            assert_all_seen(method, text);
+            let clean = "[GITHUB_TOKEN_REDACTED] and [REDACTED]";
+            let some = || Some(clean.to_owned());
+            assert_eq!(shown.title, clean, "{method}");
+            match shown.method {
+                QuestionMethod::Confirm => assert_eq!(shown.message, some()),
+                QuestionMethod::Select => assert_eq!(shown.options, [clean, "other"]),
+                QuestionMethod::Input => assert_eq!(shown.placeholder, some()),
+                QuestionMethod::Editor => assert_eq!(shown.prefill, some()),
+            }
+            let answer = fs::read_to_string(scene.path("answer")).expect("it was answered");
+            let answer: Value = serde_json::from_str(&answer).expect("JSON");
+            let expected = if matches!(method, "select" | "editor") { hostile.as_str() } else { "" };
+            assert_eq!(answer["value"], expected, "{method}");
         }
-        let answer = fs::read_to_string(scene.path("answer")).expect("it was answered");
-        let answer: Value = serde_json::from_str(&answer).expect("JSON");
-        let expected = if matches!(method, "select" | "editor") { hostile.as_str() } else { "" };
-        assert_eq!(answer["value"], expected, "{method}");
     }
 }
 
@@ -210,6 +225,35 @@ async fn a_question_that_no_extension_of_the_child_can_ask_is_declined_and_said(
         let notices = &result.details.results[0].diagnostics;
         let is_said = notices.iter().any(|notice| notice.starts_with("a question was declined"));
         assert_eq!(is_said, !is_asked, "{label}: {notices:?}");
+    }
+}
+
+/// No one can approve what no one can see.
+#[tokio::test]
+async fn a_question_that_is_too_long_to_be_shown_whole_is_declined_and_the_result_says_so() {
+    let long = format!("npm test {} ; ./x.sh", "# and so on ".repeat(2_000));
+    let options =
+        [json!({ "title": "Allow?", "options": [long] }), json!({ "title": long, "options": ["Yes"] })];
+    let texts = [json!({ "title": long }), json!({ "title": "Allow?", "message": long })];
+    let input = [json!({ "title": long }), json!({ "title": "Name?", "placeholder": long })];
+    let rows = [("select", options), ("confirm", texts), ("input", input)];
+    for (method, fields) in rows.into_iter().flat_map(|(method, all)| all.map(|fields| (method, fields))) {
+        let mut question = json!({ "type": "extension_ui_request", "id": "q1", "method": method });
+        question.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+        let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
+        let mut scene = printing("rpc", &[json!({ "type": "agent_start" }), question], after);
+        let config = Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration");
+        config["inheritExtensions"] = "all".into();
+        let answers = |_: ChildQuestion| -> Answer { panic!("nobody is asked") };
+        let user = User { answers: Some(Box::new(answers)), ..User::default() };
+        let (result, _) = scene.run_with(&user, &Control::default()).await;
+        assert_eq!(result.text, "Done.", "{method}");
+        let answer = fs::read_to_string(scene.path("answer")).expect("it was answered");
+        assert!(answer.contains("\"cancelled\":true"), "{method}: {answer}");
+        let notices = &result.details.results[0].diagnostics;
+        let is_said =
+            notices.iter().any(|notice| notice.starts_with("a question was declined: it was too long"));
+        assert!(is_said, "{method}: {notices:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::parse::hash;
+use super::parse::{MAX_FILE_BYTES as MAX_TEXT_BYTES, hash};
 use crate::files::{layout, open, owned, private};
 
 /// Beyond this limit the oldest confirmations are dropped, and the user is asked again.
@@ -14,16 +14,16 @@ const MAX_ENTRIES: usize = 1000;
 /// Upper bound for reading; files written by this module stay far below it.
 const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 
-/// The longest definition whose text is kept, and of how many, newest first. Escaped, they fit into the file.
-const MAX_TEXT_BYTES: u64 = 16 * 1024;
-const MAX_TEXTS: usize = 64;
+/// The bytes of all texts that are kept, newest first. The longest definition fits, and escaped they fit into the file.
+const MAX_TEXTS_BYTES: usize = 1024 * 1024;
 
 /// A confirmation of one definition.
 #[derive(Debug, Serialize, Deserialize)]
 struct Confirmed {
     path: String,
     sha256: String,
-    /// What the user agreed to, for showing later what has changed. Only the newest one of a file has it.
+    /// What the user agreed to, for showing later what has changed: exact, so that a change within a secret is shown. Only
+    /// the newest one of a file has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
@@ -42,13 +42,12 @@ pub fn is_confirmed(agent_dir: &Path, path: &Path, content_hash: &str) -> bool {
     read(&layout::confirmed_agents(agent_dir)).is_ok_and(|known| known.confirmed.iter().any(is_it))
 }
 
-/// What the user agreed to when this file was confirmed last, and what it holds now if that has this hash. `None`: it was
-/// never confirmed. A text that is not known is empty. Blocking.
+/// Returns the text that the user agreed to when this file was confirmed last. The outer `None`: it was never confirmed;
+/// the inner one: its text was not kept. Blocking.
 #[must_use]
-pub fn change(agent_dir: &Path, path: &Path, content_hash: &str) -> Option<(String, String)> {
+pub fn allowed_text(agent_dir: &Path, path: &Path) -> Option<Option<String>> {
     let (key, known) = (key(path)?, read(&layout::confirmed_agents(agent_dir)).ok()?);
-    let last = known.confirmed.into_iter().rev().find(|known| known.path == key)?;
-    Some((last.text.unwrap_or_default(), text(path, content_hash).unwrap_or_default()))
+    known.confirmed.into_iter().rev().find(|known| known.path == key).map(|known| known.text)
 }
 
 /// Remembers that the user agreed. When two processes write at the same moment, one confirmation may be lost and the
@@ -65,11 +64,16 @@ pub fn confirm(agent_dir: &Path, path: &Path, content_hash: &str) -> io::Result<
     let confirmed = &mut confirmations.confirmed;
     confirmed.retain(|known| known.path != key || known.sha256 != content_hash);
     confirmed.iter_mut().filter(|known| known.path == key).for_each(|known| known.text = None);
-    let (text, sha256) = (text(path, content_hash), content_hash.to_owned());
+    let (text, sha256) = (definition_text(path, content_hash), content_hash.to_owned());
     confirmed.push(Confirmed { path: key, sha256, text });
     confirmed.drain(..confirmed.len().saturating_sub(MAX_ENTRIES));
-    let texts = confirmed.iter_mut().rev().filter(|known| known.text.is_some());
-    texts.skip(MAX_TEXTS).for_each(|known| known.text = None);
+    let mut bytes = 0;
+    for known in confirmed.iter_mut().rev() {
+        bytes += known.text.as_ref().map_or(0, String::len);
+        if bytes > MAX_TEXTS_BYTES {
+            known.text = None;
+        }
+    }
     private::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
     // Readers see the old content or the new, never a part.
     let written = private::beside(&file, &serde_json::to_vec(&confirmations)?)?;
@@ -102,10 +106,10 @@ fn key(path: &Path) -> Option<String> {
     Some(fs::canonicalize(path).ok()?.to_str()?.to_owned())
 }
 
-/// The text of a definition, unless it is too long or the file has changed since it had this hash.
-fn text(path: &Path, content_hash: &str) -> Option<String> {
+/// Returns the text of a definition, unless the file has changed since it had this hash. Blocking.
+#[must_use]
+pub fn definition_text(path: &Path, content_hash: &str) -> Option<String> {
     let mut bytes = Vec::new();
-    open::of_project(path).ok()?.take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes).ok()?;
-    let is_it = bytes.len() as u64 <= MAX_TEXT_BYTES && hash(&bytes) == content_hash;
-    is_it.then(|| String::from_utf8(bytes).ok()).flatten()
+    open::of_project(path).ok()?.take(MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+    (hash(&bytes) == content_hash).then(|| String::from_utf8(bytes).ok()).flatten()
 }

@@ -34,7 +34,7 @@ mod surface;
 
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
 pub(crate) use child_tools::{ask_tool, submit_tool};
-pub use consent::{change, confirm, is_confirmed};
+pub use consent::{allowed_text, confirm, definition_text, is_confirmed};
 pub use definition::{
     AgentDefinition, Asks, Context, Isolation, Network, SandboxMode, Skills, Source, THINKING_LEVELS,
 };

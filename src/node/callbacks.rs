@@ -21,7 +21,9 @@ use crate::present::{
 use crate::run::{self, BoxFuture};
 use crate::text::figures::millis;
 
-/// Asks whether an agent that a project defines may run.
+/// Asks whether an agent that a project defines may run. The texts are exact, for the screen of the person who decides:
+/// nothing is redacted in them, and a character that cannot be seen is shown as `<U+200B>`. Do not store them, and do not
+/// give them to a model.
 #[napi(object, object_from_js = false)]
 pub struct ConfirmRequest {
     /// Names this question to `withdraw`; no other one of the process has it.
@@ -34,7 +36,8 @@ pub struct ConfirmRequest {
     pub path: String,
     /// The question in a few words.
     pub title: String,
-    /// What the agent is and what a yes allows.
+    /// What the agent is, what a yes allows, what has changed since the last yes, and all of its file. A yes counts for all
+    /// of it, so let the person see it to its end.
     pub message: String,
     /// Who asks: `sub-agent`.
     pub heading: String,
@@ -46,8 +49,9 @@ pub struct ConfirmRequest {
     pub timeout_ms: f64,
 }
 
-/// A dialog that an extension in a child opened. All strings are sanitized. A child may have 16 open; further ones are
-/// cancelled.
+/// A dialog that an extension in a child opened. Its texts are exact, for the screen of the person who decides: nothing is
+/// redacted in them, and a character that cannot be seen is shown as `<U+200B>`. Do not store them, and do not give them to
+/// a model. A child may have 16 open; further ones are cancelled, and so is one of which a text is too long.
 #[napi(object, object_from_js = false)]
 pub struct Question {
     /// Names this question to `withdraw`; no other one of the process has it.
@@ -64,15 +68,15 @@ pub struct Question {
     /// `confirm` wants `confirmed`; the others want `value`.
     #[napi(ts_type = "\"select\" | \"confirm\" | \"input\" | \"editor\"")]
     pub method: &'static str,
-    /// At most 16 KiB.
+    /// At most 16 KiB; each mark for a character that cannot be seen adds some bytes.
     pub title: String,
-    /// At most 16 KiB.
+    /// As long as the title.
     pub message: Option<String>,
     /// The choices of a `select`: at most 64 of 1 KiB each.
     pub options: Option<Vec<String>>,
-    /// The hint in an empty field; at most 16 KiB.
+    /// The hint in an empty field; as long as the title.
     pub placeholder: Option<String>,
-    /// The initial text of the field; at most 16 KiB.
+    /// The initial text of the field; as long as the title. Returned unchanged, it is the child's own text.
     pub prefill: Option<String>,
     /// Who asks: `cleanup (explorer) asks`.
     pub heading: String,
@@ -285,21 +289,32 @@ impl IntoJs<ConfirmRequest> for (u32, run::ConfirmRequest, Duration) {
         let (id, run::ConfirmRequest { run_id, agent, path, title, message }, patience) = self;
         let QuestionWords { heading, sentence, choices } = consent_words(&title);
         let (choices, timeout_ms) = (choices.into_js(), millis(patience).into_js());
-        ConfirmRequest { id, run_id, agent, path, title, message, heading, sentence, choices, timeout_ms }
+        ConfirmRequest {
+            id,
+            run_id,
+            agent,
+            path: path.into_js(),
+            title: title.into_js(),
+            message: message.into_js(),
+            heading,
+            sentence,
+            choices,
+            timeout_ms,
+        }
     }
 }
 
 impl IntoJs<Question> for (u32, run::ChildQuestion) {
     fn into_js(self) -> Question {
-        let (id, run::ChildQuestion { run_id, agent, label, is_for_conversation, question }) = self;
+        let (id, run::ChildQuestion { run_id, agent, label, is_for_conversation, question, shown }) = self;
         let kind = match question.method {
             QuestionMethod::Confirm => AnswerKind::Confirm,
-            QuestionMethod::Select => AnswerKind::Select(&question.options),
+            QuestionMethod::Select => AnswerKind::Select(&shown.options),
             QuestionMethod::Input | QuestionMethod::Editor => AnswerKind::Written,
         };
         let words = if is_for_conversation { conversation_question_words } else { question_words };
         let QuestionWords { heading, sentence, choices } =
-            words(label.as_deref(), &agent, &question.title, kind);
+            words(label.as_deref(), &agent, &shown.title, kind);
         Question {
             id,
             run_id,
@@ -307,11 +322,11 @@ impl IntoJs<Question> for (u32, run::ChildQuestion) {
             label,
             for_conversation: is_for_conversation.then_some(true),
             method: question.method.into_js(),
-            title: question.title,
-            message: question.message,
-            options: question.options.into_js(),
-            placeholder: question.placeholder,
-            prefill: question.prefill,
+            title: shown.title.into_js(),
+            message: shown.message.into_js(),
+            options: shown.options.into_js(),
+            placeholder: shown.placeholder.into_js(),
+            prefill: shown.prefill.into_js(),
             heading,
             sentence,
             choices: choices.into_js(),

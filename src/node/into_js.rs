@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::text::Visible;
+
 /// Converts a value of the core to what JavaScript gets for it.
 pub(super) trait IntoJs<Js> {
     fn into_js(self) -> Js;
@@ -53,6 +55,12 @@ impl<T: Into<&'static str>> IntoJs<&'static str> for T {
 impl IntoJs<String> for Arc<str> {
     fn into_js(self) -> String {
         self.as_ref().to_owned()
+    }
+}
+
+impl IntoJs<String> for Visible {
+    fn into_js(self) -> String {
+        self.into_string()
     }
 }
 

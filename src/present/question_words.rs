@@ -1,7 +1,7 @@
 //! The words around a question that a run asks a person, and the ways to answer it.
 
 use super::drawing::folded;
-use crate::text::quoted_if_odd;
+use crate::text::{Visible, quoted_if_odd};
 
 /// What stands around a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct QuestionWords {
 /// A way to answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Its words, on one line.
+    /// Its words, on one line. An option is shown exactly.
     pub label: String,
     /// What it means; absent where the answer is to be written.
     pub answer: Option<ChosenAnswer>,
@@ -40,7 +40,7 @@ pub enum AnswerKind<'a> {
     /// With a yes or a no.
     Confirm,
     /// With one of these.
-    Select(&'a [String]),
+    Select(&'a [Visible]),
     /// With a text.
     Written,
 }
@@ -67,9 +67,9 @@ fn words(heading: &str, title: &str, kind: AnswerKind<'_>) -> QuestionWords {
     let choices = match kind {
         AnswerKind::Confirm => yes_or_no("No", "Yes"),
         AnswerKind::Select(options) => {
-            let option = |text: &String| Choice {
-                label: folded(text),
-                answer: Some(ChosenAnswer::Value(text.clone())),
+            let option = |text: &Visible| Choice {
+                label: text.to_string(),
+                answer: Some(ChosenAnswer::Value(text.to_string())),
             };
             std::iter::once(none).chain(options.iter().map(option)).collect()
         }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_first_choice_changes_nothing() {
-        let options = ["All".to_owned(), "Two\nlines".to_owned()];
+        let options = ["All", "Two\nlines"].map(Visible::words);
         for kind in [AnswerKind::Confirm, AnswerKind::Select(&options), AnswerKind::Written] {
             let first = question_words(None, "explorer", "Which?", kind).choices.swap_remove(0);
             assert!(
@@ -140,12 +140,12 @@ mod tests {
     }
 
     #[test]
-    fn an_option_is_shown_on_one_line_and_answered_as_it_is() {
-        let options = ["Two\nlines".to_owned()];
+    fn an_option_is_shown_exactly_on_one_line() {
+        let options = ["Two  \n\u{200b}lines"].map(Visible::words);
         let choices = question_words(None, "explorer", "Which?", AnswerKind::Select(&options)).choices;
         let expected = Choice {
-            label: "Two lines".to_owned(),
-            answer: Some(ChosenAnswer::Value("Two\nlines".to_owned())),
+            label: "Two  <U+000A><U+200B>lines".to_owned(),
+            answer: Some(ChosenAnswer::Value("Two  <U+000A><U+200B>lines".to_owned())),
         };
         assert_eq!(choices[1], expected);
     }

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::event::Question;
+use crate::text::Visible;
 
-/// Asks the user whether an agent that a project defines may run.
+/// Asks the user whether an agent that a project defines may run. Its texts are exact: the user decides on all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfirmRequest {
     /// The run that waits for the answer.
@@ -14,11 +15,11 @@ pub struct ConfirmRequest {
     /// The agent's name.
     pub agent: String,
     /// The path of its definition.
-    pub path: String,
+    pub path: Visible,
     /// The question, in a few words.
-    pub title: String,
-    /// What is about to run, and what the answer means.
-    pub message: String,
+    pub title: Visible,
+    /// The agent's tools and commands, the changes, the whole file, and the meaning of the answer.
+    pub message: Visible,
 }
 
 /// A question of an extension in a child, as the user sees it.
@@ -32,8 +33,39 @@ pub struct ChildQuestion {
     pub label: Option<String>,
     /// Whether the conversation that started the run is asked, too. The user may answer, and need not.
     pub is_for_conversation: bool,
-    /// The question, with every text sanitized.
+    /// The question with every text sanitized, for models and for storage.
     pub question: Question,
+    /// The exact texts for the user, who decides on them.
+    pub shown: ShownQuestion,
+}
+
+/// The exact texts of a question, for the user's screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShownQuestion {
+    /// The question.
+    pub title: Visible,
+    /// More about it.
+    pub message: Option<Visible>,
+    /// The choices, in the order of [`Question::options`]. One of them as an answer means that choice.
+    pub options: Vec<Visible>,
+    /// The hint in an empty field.
+    pub placeholder: Option<Visible>,
+    /// The initial text of a field. As an answer it means the child's own text.
+    pub prefill: Option<Visible>,
+}
+
+impl ShownQuestion {
+    /// Shows a question.
+    #[must_use]
+    pub fn of(question: &Question) -> Self {
+        Self {
+            title: Visible::prose(&question.title),
+            message: question.message.as_deref().map(Visible::prose),
+            options: question.options.iter().map(|option| Visible::words(option)).collect(),
+            placeholder: question.placeholder.as_deref().map(Visible::words),
+            prefill: question.prefill.as_ref().map(|text| Visible::code(text.as_bytes())),
+        }
+    }
 }
 
 /// A model as the hosting pi knows it.

@@ -49,7 +49,9 @@ pub use admit::{
 pub use background::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
 pub use budget::{Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
-pub use callbacks::{Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel};
+pub use callbacks::{
+    Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, ShownQuestion,
+};
 pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool};
 pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers};

@@ -5,6 +5,7 @@
 //! | Question | File |
 //! |---|---|
 //! | What may leave the process, and how is it cleaned? | `sanitize/`: [`Sanitizer`], [`Sanitized`] |
+//! | How is a text shown exactly to the person who decides on it? | `visible`: [`Visible`] |
 //! | What is a secret, and where does one stand? | `redact/` |
 //! | Which values of the environment and of `auth.json` are secrets? | `secrets` |
 //! | How is a text cut to its limits? | `truncate`; `head_tail` while it still grows |
@@ -36,6 +37,7 @@ mod secrets;
 pub mod template;
 mod text_enum;
 mod truncate;
+mod visible;
 
 pub use code::Fence;
 pub(crate) use code::Fences;
@@ -54,8 +56,9 @@ pub use redact::HomePaths;
 pub use sanitize::{
     Allowed, RedactedValues, Redaction, Sanitized, Sanitizer, SanitizerOptions, check_allowed, settled_length,
 };
-pub(crate) use sanitize::{invisible_at, redacted_counts, redacted_words, without_controls};
+pub(crate) use sanitize::{redacted_counts, redacted_words, without_controls};
 pub use secrets::{auth_secrets, names_secret, secret_values};
 pub(crate) use text_enum::text_enum;
 pub(crate) use truncate::{FullText, truncate_partial};
 pub use truncate::{TruncateLimits, Truncated, truncate, truncate_head, truncate_tail};
+pub use visible::Visible;

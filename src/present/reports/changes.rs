@@ -6,7 +6,7 @@ use super::action::{MAX_WHY, listed, shown};
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_words::name;
 use crate::run::BackgroundRun;
-use crate::text::{figures, invisible_at, one_line, quoted};
+use crate::text::{Visible, figures, one_line, quoted};
 use crate::workspace::{Applied, Difference, Discarded};
 
 /// Lines of a difference that are shown: more is read in an editor.
@@ -48,25 +48,20 @@ fn difference_line(line: &[u8], in_hunk: &mut bool) -> ReportLine {
         Some(b'-') if *in_hunk => Mark::Removed,
         _ => Mark::None,
     };
-    ReportLine::new(mark, "", visible(&String::from_utf8_lossy(line)))
+    ReportLine::new(mark, "", visible(line))
 }
 
 /// A line of a file with all that a terminal would obey, or nobody would see, as text.
-fn visible(line: &str) -> String {
-    let mut text = String::new();
-    for (at, letter) in line.char_indices().take(MAX_LINE) {
-        match letter {
-            '\t' => text.push_str(TAB),
-            _ if letter.is_control() || invisible_at(&line[..at], &line[at..]).is_some() => {
-                text.extend(letter.escape_default());
-            }
-            _ => text.push(letter),
-        }
+fn visible(line: &[u8]) -> String {
+    let line = Visible::code(line).replace('\t', TAB);
+    match line.char_indices().nth(MAX_LINE) {
+        None => line,
+        Some((end, _)) => format!(
+            "{}… and {} more",
+            &line[..end],
+            figures::counted(line[end..].chars().count(), "character")
+        ),
     }
-    if line.chars().nth(MAX_LINE).is_some() {
-        text.push('…');
-    }
-    text
 }
 
 /// Reports what was taken over, and what a person has to decide.
@@ -137,8 +132,8 @@ mod tests {
     #[test]
     fn what_is_invisible_in_a_difference_is_shown() {
         let line = |text: &str| difference_line(text.as_bytes(), &mut true).text;
-        assert_eq!(line("+if \u{202e}admin\u{2066}"), "+if \\u{202e}admin\\u{2066}");
-        assert_eq!(line("+a\u{200b}b\u{feff}\u{e0041}"), "+a\\u{200b}b\\u{feff}\\u{e0041}");
+        assert_eq!(line("+if \u{202e}admin\u{2066}"), "+if <U+202E>admin<U+2066>");
+        assert_eq!(line("+a\u{200b}b\u{feff}\u{e0041}"), "+a<U+200B>b<U+FEFF><U+E0041>");
         assert_eq!(
             line("+👍\u{fe0f} هٔ\u{200c}م"),
             "+👍\u{fe0f} هٔ\u{200c}م",
@@ -165,9 +160,9 @@ mod tests {
                 (Mark::None, "--- a/f"),
                 (Mark::None, "+++ b/f"),
                 (Mark::Hunk, "@@ -1 +1 @@"),
-                (Mark::Removed, "-    old\\r"),
-                (Mark::Added, "+\\u{1b}[31mnew"),
-                (Mark::None, " \\u{9b}same"),
+                (Mark::Removed, "-    old<U+000D>"),
+                (Mark::Added, "+<U+001B>[31mnew"),
+                (Mark::None, " <U+009B>same"),
             ]
         );
         assert_eq!(report.lines.len(), MAX_LINES + 2);

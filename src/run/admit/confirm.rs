@@ -3,18 +3,14 @@
 use super::reach::only_reads;
 use super::refusal::Refusal;
 use super::resolve::ResolvedRun;
-use crate::agent::{AgentDefinition, Source, ToolPlan, change, confirm, is_confirmed};
+use crate::agent::{AgentDefinition, Source, ToolPlan, allowed_text, confirm, definition_text, is_confirmed};
 use crate::config::{NonInteractivePolicy, ProjectAgentPolicy};
 use crate::run::callbacks::ConfirmRequest;
 use crate::run::context::HostContext;
-use crate::text::{ChangedLine, Sanitizer, changed_lines, one_line};
+use crate::text::{ChangedLine, Visible, changed_lines, figures};
 
-/// The longest line of a question, in characters.
-const QUESTION_CHARS: usize = 300;
-/// The longest command of a question: as long as one may be. What is not shown has not been agreed to.
-const COMMAND_CHARS: usize = 1024;
-/// As many changed lines are shown.
-const CHANGED_LINES: usize = 40;
+/// Begins the lines of an agent file, so that none can pass for a line of the question.
+const BAR: &str = "| ";
 
 impl ResolvedRun {
     /// The question that the user has to answer first. `None` when the agent may run without one.
@@ -28,7 +24,6 @@ impl ResolvedRun {
         plan: &ToolPlan,
         context: &HostContext,
         interactive: bool,
-        sanitizer: &Sanitizer,
     ) -> Result<Option<ConfirmRequest>, Refusal> {
         if self.agent.source != Source::Project {
             return Ok(None);
@@ -41,9 +36,7 @@ impl ResolvedRun {
             ProjectAgentPolicy::Allow => Ok(None),
             ProjectAgentPolicy::Deny => denied("projectAgentPolicy"),
             ProjectAgentPolicy::Confirm if self.is_confirmed(context) => Ok(None),
-            ProjectAgentPolicy::Confirm if interactive => {
-                Ok(Some(self.request(run_id, plan, context, sanitizer)))
-            }
+            ProjectAgentPolicy::Confirm if interactive => Ok(Some(self.request(run_id, plan, context))),
             ProjectAgentPolicy::Confirm
                 if self.config.non_interactive_policy == NonInteractivePolicy::Allow =>
             {
@@ -62,20 +55,56 @@ impl ResolvedRun {
         self.agent.path.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// The question. Everything that the project wrote is on lines of its own, so that it cannot pass for our words.
-    fn request(
-        &self,
-        run_id: String,
-        plan: &ToolPlan,
-        context: &HostContext,
-        sanitizer: &Sanitizer,
-    ) -> ConfirmRequest {
+    /// Builds the question. It shows all that the answer covers, exactly: a yes counts for the whole file, and nothing in
+    /// it is redacted or cut. Everything that the project wrote is on lines of its own, so that it cannot pass for our words.
+    fn request(&self, run_id: String, plan: &ToolPlan, context: &HostContext) -> ConfirmRequest {
         let AgentDefinition { name, description, readonly, .. } = &*self.agent;
-        let line = |text: &str| sanitizer.line(text, QUESTION_CHARS).into_string();
-        let command = |text: &str| sanitizer.line(text, COMMAND_CHARS).into_string();
-        let path = line(&self.path());
+        let path = self.agent.path.as_deref().map(Visible::path).unwrap_or_default();
+        let mut facts = Visible::default();
+        facts.add("file: ", &path);
+        facts.add("\nit says: ", &Visible::line(description));
+        facts.add("\ntools: ", &Visible::line(&tools(plan)));
+        // Of the file, also where the settings have nothing run of it now: the answer counts for later runs, too.
+        for (label, command) in [("\ncheck: ", &self.agent.check), ("\nsetup: ", &self.agent.setup)] {
+            let Some(command) = command.as_deref().filter(|_| !readonly) else { continue };
+            facts.add(label, &Visible::line(command));
+            if let Some(letters) = Visible::outside_ascii(command) {
+                facts.add("\n  it has letters outside ASCII: ", &letters);
+            }
+        }
+        let text = self.agent.path.as_ref().and_then(|path| definition_text(path, &self.agent.content_hash));
+        let mut below = self.change(context, text.as_deref());
+        let (heading, text) = match &text {
+            Some(text) => ("\n\nAll of the file: ", text),
+            None => ("\n\nIts instructions: ", &self.agent.prompt),
+        };
+        let size = format!(
+            "{}, {}",
+            figures::counted(text.lines().count(), "line"),
+            figures::bytes(text.len() as u64)
+        );
+        below.add(heading, &Visible::line(&size));
+        below.add("\n", &Visible::lines(text.trim_end_matches(['\r', '\n'])).behind(BAR));
+
+        let mut title = Visible::default();
+        title.add("Run the project's agent ", &Visible::line(name));
+        title.say("?");
+        let mut message = facts;
+        let marks = if message.has_marks() || below.has_marks() {
+            " A mark such as <U+200B> stands for a character that cannot be seen, <U+200B x3> for three of them."
+        } else {
+            ""
+        };
+        message.add("\n\nThe project, not you, wrote its instructions. ", &self.rights(plan));
+        message.say(" You will be asked again when the file changes.");
+        message.add(marks, &below);
+        ConfirmRequest { run_id, agent: name.clone(), title, message, path }
+    }
+
+    /// Says what the agent can change.
+    fn rights(&self, plan: &ToolPlan) -> Visible {
         let writes = self.config.allow_write.is_on();
-        let rights = if *readonly {
+        let rights = if self.agent.readonly {
             "It can only read."
         } else if only_reads(&self.agent, &self.values, &self.config, plan) {
             "It has only tools that read, and can change no file."
@@ -84,29 +113,11 @@ impl ResolvedRun {
         } else {
             self.write_rights(plan)
         };
-        let undo = self.undo_note.filter(|_| !readonly && writes);
+        let undo = self.undo_note.filter(|_| !self.agent.readonly && writes);
         let undo = undo.map(|note| format!(" {}", sentence(note))).unwrap_or_default();
-        // Of the file, also where the settings have nothing run of it now: the answer counts for later runs, too.
-        let commands = [("check", &self.agent.check), ("setup", &self.agent.setup)];
-        let commands: String = commands
-            .iter()
-            .filter_map(|(field, value)| Some(format!("\n{field}: {}", command(value.as_deref()?))))
-            .filter(|_| !readonly)
-            .collect();
-        let changed = self.change(context, sanitizer).map(|change| format!("\n\n{change}"));
-        ConfirmRequest {
-            run_id,
-            agent: name.clone(),
-            title: format!("Run the project's agent {name}?"),
-            message: format!(
-                "file: {path}\nit says: {}\ntools: {}{commands}{}\n\nThe project, not you, wrote its instructions. {rights}{undo} \
-                 You will be asked again when the file changes.",
-                line(description),
-                command(&tools(plan)),
-                changed.unwrap_or_default()
-            ),
-            path,
-        }
+        let mut words = Visible::default();
+        words.add(rights, &Visible::line(&undo));
+        words
     }
 
     /// What a child may do that has more than tools that read, or a command.
@@ -120,25 +131,31 @@ impl ResolvedRun {
         }
     }
 
-    /// How the definition differs from what the user allowed before, if there was such a time.
-    fn change(&self, context: &HostContext, sanitizer: &Sanitizer) -> Option<String> {
-        let (path, hash) = (self.agent.path.as_ref()?, &self.agent.content_hash);
-        let (before, after) = change(&context.agent_dir, path, hash)?;
-        let clean = |text: &str| sanitizer.sanitize(text).into_string();
-        let (before, after) = (clean(&before), clean(&after));
-        let changed = changed_lines(&before, &after);
-        if before.is_empty() || after.is_empty() || changed.is_empty() {
-            return Some("The file has changed since you allowed it.".to_owned());
-        }
-        let lines = changed.iter().take(CHANGED_LINES).map(|line| match line {
-            ChangedLine::Removed(text) => format!("\n- {}", one_line(text, QUESTION_CHARS)),
-            ChangedLine::Added(text) => format!("\n+ {}", one_line(text, QUESTION_CHARS)),
-        });
-        let left = match changed.len().saturating_sub(CHANGED_LINES) {
-            0 => String::new(),
-            left => format!("\n… {left} more changed lines; read them in the file"),
+    /// Lists how the file differs from the text that the user allowed before. Empty if the user never allowed it.
+    fn change(&self, context: &HostContext, text: Option<&str>) -> Visible {
+        let mut words = Visible::default();
+        let path = self.agent.path.as_ref();
+        let Some(before) = path.and_then(|path| allowed_text(&context.agent_dir, path)) else { return words };
+        words.say("\n\nThe file has changed since you allowed it");
+        let changed = match (&before, text) {
+            (Some(before), Some(after)) => changed_lines(before, after),
+            (None, Some(_)) => {
+                words.say(". The text that you allowed was not kept.");
+                return words;
+            }
+            (_, None) => {
+                words.say(", and again while this question was prepared.");
+                return words;
+            }
         };
-        Some(format!("The file has changed since you allowed it:{}{left}", lines.collect::<String>()))
+        words.say(if changed.is_empty() { ", only in how its lines end." } else { ":" });
+        for line in changed {
+            match line {
+                ChangedLine::Removed(text) => words.add("\n- ", &Visible::line(text)),
+                ChangedLine::Added(text) => words.add("\n+ ", &Visible::line(text)),
+            }
+        }
+        words
     }
 
     /// Records that the user allowed this definition of the agent.

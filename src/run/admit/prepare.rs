@@ -201,8 +201,8 @@ impl<'a> Call<'a> {
         interactive: bool,
     ) -> Result<Option<ConfirmRequest>, ToolResult> {
         let (spec, decided, plan) = (Arc::clone(&self.spec), Arc::clone(resolved), Arc::clone(plan));
-        let (id, sanitizer) = (self.builder.run_id.get(), Arc::clone(&self.builder.sanitizer));
-        let question = blocking(move || decided.question(id, &plan, &spec.context, interactive, &sanitizer));
+        let id = self.builder.run_id.get();
+        let question = blocking(move || decided.question(id, &plan, &spec.context, interactive));
         self.unless_aborted(question).await?.map_err(|refusal| self.refused(refusal))
     }
 

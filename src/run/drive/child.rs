@@ -11,7 +11,7 @@ use super::commands::check::{CheckState, Next};
 use super::loop_guard::LoopGuard;
 use super::protocol::{ANNOUNCE_ID, CHECK_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
-use crate::event::{Collector, Live, Question, QuestionMethod, Response, StopReason};
+use crate::event::{Collector, Live, Question, Response, StopReason};
 use crate::process::{Activity, Observer};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::Answer;
@@ -210,10 +210,8 @@ impl DrivenChild<'_> {
     }
 
     /// Forwards a question, or cancels it: when no extension of the child can ask, when the work is done, when too many
-    /// wait already, or when texts were cut that the answer would have to match.
+    /// wait already, or when a part of it was cut: no one can approve what no one can see.
     fn ask(&mut self, mut question: Question) {
-        let is_answerable =
-            question.is_whole || matches!(question.method, QuestionMethod::Confirm | QuestionMethod::Input);
         if !self.child_control.takes_commands() {
             return;
         }
@@ -229,8 +227,10 @@ impl DrivenChild<'_> {
         let is_forged = !is_agents && !self.may_ask;
         if is_forged {
             self.report.forged_questions = self.report.forged_questions.saturating_add(1);
+        } else if !question.is_whole {
+            self.report.has_cut_question = true;
         }
-        if is_forged || is_done || !is_answerable || !self.child_control.begin_question() {
+        if is_forged || is_done || !question.is_whole || !self.child_control.begin_question() {
             self.cancel(&question.id);
         } else {
             // Nobody receives once the run is ending; the child's question ends with it.

@@ -10,7 +10,7 @@ use super::child_control::ChildControl;
 use super::protocol::Command;
 use crate::agent::Asks;
 use crate::event::Question;
-use crate::run::callbacks::{Answer, ChildQuestion};
+use crate::run::callbacks::{Answer, ChildQuestion, ShownQuestion};
 
 impl ActiveRun<'_> {
     /// Has questions answered, one at a time. Runs until it is dropped.
@@ -27,8 +27,8 @@ impl ActiveRun<'_> {
             let ours = now + self.callbacks.patience();
             let deadline = childs.map_or(ours, |childs| childs.min(ours));
             let left = deadline.saturating_duration_since(now);
-            let question = self.shown(Question { timeout: Some(left), ..question });
-            let shown = texts(&question.question);
+            let question = self.child_question(Question { timeout: Some(left), ..question });
+            let (shown, sanitized) = (shown_texts(&question.shown), texts(&question.question));
             let asked = if is_agents && self.admitted.asks() == Asks::Parent {
                 self.callbacks.ask_parent(question)
             } else {
@@ -38,14 +38,15 @@ impl ActiveRun<'_> {
                 Duration::ZERO => Answer::Cancelled,
                 _ => tokio::time::timeout_at(deadline.into(), asked).await.unwrap_or(Answer::Cancelled),
             };
-            child_control.send(Command::Answer(&id, &original(answer, &shown, originals)));
+            child_control.send(Command::Answer(&id, &original(answer, &[shown, sanitized], originals)));
             child_control.end_question();
         }
         std::future::pending::<()>().await;
     }
 
-    /// The question as the user sees it: sanitized and bounded.
-    fn shown(&self, question: Question) -> ChildQuestion {
+    /// The question as the user sees it, and sanitized.
+    fn child_question(&self, question: Question) -> ChildQuestion {
+        let shown = ShownQuestion::of(&question);
         let clean = |text: String| self.sanitizer().sanitize(&text).into_string();
         let question = Question {
             title: clean(question.title),
@@ -61,6 +62,7 @@ impl ActiveRun<'_> {
             label: self.admitted.spec.label.clone(),
             is_for_conversation: false,
             question,
+            shown,
         }
     }
 }
@@ -85,11 +87,16 @@ fn texts(Question { options, prefill, .. }: &Question) -> Vec<String> {
     options.iter().chain(prefill).cloned().collect()
 }
 
-/// Maps an answer that repeats a sanitized text back to the child's original text.
-fn original(answer: Answer, shown: &[String], originals: Vec<String>) -> Answer {
+/// The same texts as the user sees them.
+fn shown_texts(ShownQuestion { options, prefill, .. }: &ShownQuestion) -> Vec<String> {
+    options.iter().chain(prefill).map(ToString::to_string).collect()
+}
+
+/// Maps an answer that repeats a text, as it was shown or sanitized, back to the child's original text.
+fn original(answer: Answer, as_given: &[Vec<String>], originals: Vec<String>) -> Answer {
     match answer {
         Answer::Value(value) => {
-            let chosen = shown.iter().position(|text| *text == value);
+            let chosen = as_given.iter().find_map(|texts| texts.iter().position(|text| *text == value));
             Answer::Value(chosen.and_then(|index| originals.into_iter().nth(index)).unwrap_or(value))
         }
         other => other,

@@ -47,6 +47,9 @@ const PARAGRAPH: &str = "\n\n";
 /// The notice of questions that were declined.
 const FORGED: &str =
     "a question was declined: no extension of the child can ask, so something that it started has written it";
+/// The notice of a question that the event reader could not keep whole.
+const CUT_QUESTION: &str =
+    "a question was declined: it was too long to be shown whole (16 KiB a text, 64 options of 1 KiB)";
 
 /// Builds the result of a run from what is known before its child ends.
 #[derive(Clone)]
@@ -115,6 +118,9 @@ impl ResultBuilder {
         }
         if protocol_report.forged_questions > 0 {
             self.diagnostics.push(FORGED.to_owned());
+        }
+        if protocol_report.has_cut_question {
+            self.diagnostics.push(CUT_QUESTION.to_owned());
         }
         if let Some(repeated) = protocol_report.told_of_loop {
             self.diagnostics.push(format!("the child repeated {repeated}, and was told so"));

@@ -43,6 +43,8 @@ pub(in crate::run) struct ProtocolReport {
     pub check_rejected: Option<String>,
     /// How many questions were declined because the child has no extension that asks.
     pub forged_questions: u32,
+    /// A question was declined because it was too long to be kept whole.
+    pub has_cut_question: bool,
     /// What the child was busy with when it was told to stop.
     pub stopped_in: Option<Busy>,
     /// What the child was last told that it repeats, and how often.

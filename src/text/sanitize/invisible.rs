@@ -1,7 +1,7 @@
 //! Characters that nobody sees and a model reads: what Unicode calls default-ignorable, and a few more. They stay where
 //! they change what is seen: a selector on an emoji, a joiner in an emoji or in a script that joins its letters.
 //!
-//! The blank of Braille stays: it is a space.
+//! The blank of Braille stays: it is a space. A text for a person's decision marks it, see [`Visible`](crate::text::Visible).
 
 /// Length of the invisible character at the start of `rest`, if it is to go. `before` is what stays before it, or the
 /// end of that.
@@ -26,7 +26,8 @@ pub(crate) fn length_at(before: &str, rest: &str) -> Option<usize> {
     (!stays).then(|| this.len_utf8())
 }
 
-fn is_invisible(c: char) -> bool {
+/// Returns true if nothing is drawn for the character by itself.
+pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'

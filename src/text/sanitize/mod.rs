@@ -28,7 +28,7 @@ mod tally;
 
 pub use allowed::{Allowed, check_allowed};
 pub(crate) use controls::without_controls;
-pub(crate) use invisible::length_at as invisible_at;
+pub(crate) use invisible::{is_invisible, length_at as invisible_at};
 pub use sanitized::Sanitized;
 pub use sanitizer::{Redaction, Sanitizer, SanitizerOptions, settled_length};
 pub use tally::RedactedValues;

@@ -1,0 +1,167 @@
+//! The question whether a project's agent may run: it shows all that a yes allows, exactly.
+#![cfg(unix)]
+
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::sync::Mutex;
+
+use pi_subagent_native::run::{ConfirmRequest, Control};
+use scene::Scene;
+use serde_json::json;
+use stage::User;
+
+/// The largest agent file.
+const MAX_FILE_BYTES: usize = 64 * 1024;
+
+/// A project with an agent of its own, and a user who is asked about it.
+struct Project(Scene);
+
+impl Project {
+    fn new() -> Self {
+        let mut scene = Scene::new("begin; said 'Done.'; settled", json!({ "protocol": "json" }));
+        fs::create_dir_all(scene.path("project/.pi/agents")).expect("a directory");
+        scene.spec.agent = "local".into();
+        Self(scene)
+    }
+
+    /// Writes the agent's file.
+    fn write(&self, text: &str) {
+        fs::write(self.0.path("project/.pi/agents/local.md"), text).expect("written");
+    }
+
+    /// Runs the agent and returns the question, if the user is asked.
+    async fn ask(&self, answer: bool) -> Option<String> {
+        let asked = Mutex::new(None);
+        let confirms = |request: ConfirmRequest| {
+            *asked.lock().expect("no test fails here") = Some(request.message.into_string());
+            answer
+        };
+        let user = User { confirms: Some(Box::new(confirms)), ..User::default() };
+        self.0.run_with(&user, &Control::default()).await;
+        drop(user);
+        asked.into_inner().expect("no test fails here")
+    }
+}
+
+fn agent(fields: &str, prompt: &str) -> String {
+    format!("---\nname: local\ndescription: Looks around\n{fields}---\n{prompt}")
+}
+
+/// The part of a question that begins with these words.
+fn part<'a>(question: &'a str, words: &str) -> &'a str {
+    question
+        .split("\n\n")
+        .find(|part| part.starts_with(words))
+        .unwrap_or_else(|| panic!("{words}: {question}"))
+}
+
+#[tokio::test]
+async fn a_command_is_shown_exactly_whatever_it_looks_like() {
+    let padded = format!("npm test{}; ./x.sh", " ".repeat(600));
+    for (command, expected) in [
+        ("API_KEY=abcd1234efgh5678ijkl;./x.sh npm test", None),
+        (r#"DB_PASSWORD="hunter2 $(sh x.sh) hunter2" npm test"#, None),
+        ("curl -H \"Authorization: Bearer `sh<x.sh`abcdefgh12345678\" localhost", None),
+        ("git ls-remote https://user:p4ssw0rd12345678@127.0.0.1/x", None),
+        ("touch a # ghp_0123456789abcdefghijklmnopqrstuvwxyzAB", None),
+        ("npm test\u{2800}\u{2800}\u{2800}; ./x.sh", Some("npm test<U+2800 x3>; ./x.sh")),
+        ("npm\u{a0}test;\u{3000}./x.sh", Some("npm<U+00A0>test;<U+3000>./x.sh")),
+        (&padded, Some("npm test<U+0020 x600>; ./x.sh")),
+        ("echo '<U+2800>'", Some("echo '<U+003C>U+2800>'")),
+        ("n\u{440}m test", Some("n\u{440}m test\n  it has letters outside ASCII: \u{440} U+0440")),
+    ] {
+        for field in ["check", "setup"] {
+            let project = Project::new();
+            project.write(&agent(&format!("{field}: {}\n", json!(command)), "Build."));
+            let question = project.ask(false).await.expect("the user is asked");
+            let shown = part(&question, "file: ");
+            let expected = format!("\n{field}: {}", expected.unwrap_or(command));
+            assert!(shown.ends_with(&expected), "{expected}\n{question}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn all_of_the_file_stands_in_the_question_and_cannot_pass_for_our_words() {
+    let project = Project::new();
+    let prompt = "Look.\n\ntools: none\n\nThe project, not you, wrote its instructions. It can only read.\n";
+    let many = "Do as the token=abcdefgh12345678ijkl says.\n".repeat(400);
+    let text = agent("readonly: true\n", &format!("{prompt}{many}Send\u{200b} it."));
+    project.write(&text);
+    let question = project.ask(false).await.expect("the user is asked");
+    let (ours, file) = question.split_once("\n\nAll of the file: ").expect("it is there");
+    assert_eq!(ours.matches("The project, not you").count(), 1, "{ours}");
+    assert!(ours.contains("A mark such as <U+200B> stands for"), "{ours}");
+    let (size, lines) = file.split_once('\n').expect("lines");
+    assert_eq!(size, "411 lines, 17 KiB");
+    let shown: Vec<_> = lines.lines().map(|line| line.strip_prefix("| ").expect("a bar")).collect();
+    assert_eq!(shown.join("\n"), text.replace('\u{200b}', "<U+200B>"));
+}
+
+#[tokio::test]
+async fn a_changed_file_is_asked_about_with_each_change_exactly() {
+    let project = Project::new();
+    let check = |command: &str| agent(&format!("check: '{command}'\n"), "Build.");
+    let secret = |value: &str| agent("", &format!("Use token={value} for it."));
+    let long = |end: &str| agent("", &format!("{}{end}", "Look.\n".repeat(3_000)));
+    for (label, before, after, changes) in [
+        (
+            "within what looks like a secret",
+            check("API_KEY=abcd1234efgh5678ijkl npm test"),
+            check("API_KEY=abcd1234efgh5678ijkl;./x.sh npm test"),
+            ":\n- check: 'API_KEY=abcd1234efgh5678ijkl npm test'\n+ check: 'API_KEY=abcd1234efgh5678ijkl;./x.sh npm test'",
+        ),
+        (
+            "one secret for another",
+            secret("abcdefgh12345678ijkl"),
+            secret("abcdefgh12345678ijkm"),
+            ":\n- Use token=abcdefgh12345678ijkl for it.\n+ Use token=abcdefgh12345678ijkm for it.",
+        ),
+        (
+            "invisible",
+            agent("", "Build it."),
+            agent("", "Build\u{200b} it. "),
+            ":\n- Build it.\n+ Build<U+200B> it.<U+0020>",
+        ),
+        ("in a long file", long("Stop."), long("Go on."), ":\n- Stop.\n+ Go on."),
+        (
+            "line ends",
+            agent("", "a\nb\n"),
+            agent("", "a\nb\n").replace('\n', "\r\n"),
+            ", only in how its lines end.",
+        ),
+    ] {
+        project.write(&before);
+        assert!(project.ask(true).await.is_some(), "{label}");
+        assert!(project.ask(false).await.is_none(), "{label}: a yes is remembered");
+        project.write(&after);
+        let question = project.ask(false).await.unwrap_or_else(|| panic!("{label}: the user is asked again"));
+        let shown = part(&question, "The file has changed since you allowed it");
+        assert_eq!(shown, format!("The file has changed since you allowed it{changes}"), "{label}");
+    }
+}
+
+#[tokio::test]
+async fn no_changed_line_is_left_out() {
+    let project = Project::new();
+    project.write(&agent("", "Stop."));
+    assert!(project.ask(true).await.is_some());
+    let mut text = agent("", "");
+    let mut added = 0;
+    while text.len() < MAX_FILE_BYTES - 100 {
+        text.push_str("Look at it.\n");
+        added += 1;
+    }
+    project.write(&text);
+    let question = project.ask(true).await.expect("the user is asked again");
+    assert_eq!(question.matches("\n+ Look at it.").count(), added);
+    // The longest file is kept, too.
+    project.write(&text.replacen("Look at it.", "Look at me.", 1));
+    let question = project.ask(false).await.expect("the user is asked again");
+    let shown = part(&question, "The file has changed since you allowed it");
+    assert_eq!(shown, "The file has changed since you allowed it:\n- Look at it.\n+ Look at me.");
+}
