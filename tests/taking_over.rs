@@ -20,6 +20,7 @@ use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SpawnRequest,
     background, commands, open_conversation, spawn, until_settled,
 };
+use pi_subagent_native::present::Report;
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Host, HostContext};
 use pids::eventually;
@@ -31,8 +32,9 @@ use tokio::time::timeout;
 const SESSION: &str = "conversation";
 /// Writes a file with the name of its task; one whose task is `gated` stays until the gate is open.
 const WRITES: &str = r#"hear
-for name in branch placed gated; do case "$line" in *$name*) task=$name ;; esac; done
-echo "of $task" > "$task.txt"; echo "$task" >> "$home/begun"; begin
+for name in branch placed gated secret; do case "$line" in *$name*) task=$name ;; esac; done
+case "$task" in secret) words='API_KEY=abcd1234efgh5678ijkl;./x.sh npm test' ;; *) words="of $task" ;; esac
+echo "$words" > "$task.txt"; echo "$task" >> "$home/begun"; begin
 case "$task" in gated) gate open ;; esac
 said "$task is done."; settled; leave"#;
 
@@ -128,10 +130,14 @@ impl Scene {
         id
     }
 
-    async fn says(&self, line: &str) -> String {
+    async fn answer(&self, line: &str) -> Report {
         let user = Arc::new(User::default());
         let answer = commands::answer(&self.service, &self.view, line, None, user);
-        timeout(PATIENCE, answer).await.expect("it answers").plain()
+        timeout(PATIENCE, answer).await.expect("it answers")
+    }
+
+    async fn says(&self, line: &str) -> String {
+        self.answer(line).await.plain()
     }
 }
 
@@ -173,6 +179,24 @@ async fn while_a_run_writes_here_nothing_else_changes_the_tree() {
     assert!(said.contains("gated.txt") && scene.text("branch.txt").is_some(), "{said}");
     let said = scene.says(&format!("undo {placed}")).await;
     assert!(said.contains("placed.txt") && scene.text("placed.txt").is_none(), "{said}");
+}
+
+/// What the person applies, and what a session keeps of it.
+#[tokio::test]
+async fn a_difference_is_exact_on_the_screen_and_sanitized_where_it_is_stored() {
+    let scene = Scene::new().await;
+    let branch = scene.done("brancher", "secret").await;
+    let report = scene.answer(&format!("diff {branch}")).await;
+    let line = "+API_KEY=abcd1234efgh5678ijkl;./x.sh npm test";
+    let (kept, exact) = (report.plain(), report.plain_exact().expect("they differ"));
+    assert!(exact.lines().any(|shown| shown.trim_start() == line) && !exact.contains("REDACTED"), "{exact}");
+    assert!(!kept.contains("abcd1234") && kept.contains("+API_KEY=[REDACTED]"), "{kept}");
+    let note =
+        format!("1 value redacted: 1 by `assignment`. `/subagents diff {branch}` shows the text as it is");
+    assert!(kept.ends_with(&note), "{kept}");
+    let branch = scene.done("brancher", "branch").await;
+    let report = scene.answer(&format!("diff {branch}")).await;
+    assert_eq!(report.plain_exact(), None, "there is nothing to redact");
 }
 
 #[tokio::test]

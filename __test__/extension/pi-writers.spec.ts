@@ -17,6 +17,7 @@ import {
 	runOf,
 	runPrint,
 	say,
+	startTui,
 	textOf,
 } from "../support/pi.ts";
 import { allows } from "../support/warden.ts";
@@ -35,7 +36,9 @@ can 'mkdir -p .pi/extensions && : > .pi/extensions/later.ts' planted`;
 const isolated = `can() { if ( eval "$1" ) >/dev/null 2>&1; then echo "can $2"; fi; }
 can 'echo two >> kept.txt' edit; can 'git -c user.name=a -c user.email=b commit -qam "of the child"' commit
 can "echo planted > '$PROJECT/planted'" project; can "echo x > '$PROJECT/.git/planted'" repository
-can 'mkdir -p .pi && : > .pi/x' appear; can 'git log -1 && git diff HEAD~1' look; echo three > new.txt; pwd`;
+can 'mkdir -p .pi && : > .pi/x' appear; can 'git log -1 && git diff HEAD~1' look; echo three > new.txt; pwd
+echo 'API_KEY=abcd1234efgh5678ijkl;./x.sh' >> new.txt`;
+const hidden = "+API_KEY=abcd1234efgh5678ijkl;./x.sh";
 
 // Outside of the tree it can do no more than the shell of the child.
 const check = `( : > ../beside || : > "$HOME/planted" || : > .git/hooks/pre-push || cat "$PI_CODING_AGENT_DIR/auth.json" ) 2>/dev/null && echo escaped; echo built >> out/checks && test -e out/mended`;
@@ -69,12 +72,23 @@ for (const version of piVersions) {
 			assert.match(left?.branch ?? "", /^subagent\/[0-9a-f]{8}$/);
 			assert.deepEqual([left?.commits, left?.kept], [1, undefined], run.diagnostics?.join("\n"));
 			assert.equal(git("show", `${left?.branch}:kept.txt`), "one, not committed\ntwo\n");
-			assert.equal(git("show", `${left?.branch}:new.txt`), "three\n");
+			assert.equal(git("show", `${left?.branch}:new.txt`), `three\n${hidden.slice(1)}\n`);
 			assert.equal(git("status", "--porcelain"), before);
 			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\n");
 			assert.match(textOf(lastEnd(log)), /nothing of this is in your tree yet/);
 			const saidOf = async (line: string) => (await runPrint(stage.world, `/subagents ${line}`)).stdout;
-			assert.match(await saidOf(`diff ${run.runId}`), /^ *\+two$/m);
+			const difference = await saidOf(`diff ${run.runId}`);
+			assert.match(difference, /^ *\+two$/m);
+			assert.ok(difference.includes(hidden), difference);
+			const { log: kept } = await runJson(stage.world, `/subagents diff ${run.runId}`);
+			const entry = JSON.stringify(kept.events.find(({ type }) => type === "entry_appended"));
+			assert.ok(entry.includes("+API_KEY=[REDACTED]") && !entry.includes("abcd1234"), entry);
+			const tui = await startTui(stage.world, { rows: 60 });
+			await tui.waitFor("scripted-model");
+			await tui.type(`/subagents diff ${run.runId} `);
+			await tui.press("Enter");
+			await tui.waitFor(hidden);
+			await tui.close();
 			writeFileSync(join(cwd, "mine.txt"), "mine\n");
 			const flagged = await saidOf(`apply ${run.runId}`);
 			assert.match(flagged, /cannot be applied: these files run code later.*`\.pi\/x`.*--with-flagged/);

@@ -364,6 +364,25 @@ describe("/subagents", () => {
 		assert.deepEqual(host.entries, []);
 	});
 
+	it("shows a report exactly as long as pi runs, and keeps the sanitized one", async () => {
+		const lines = (text: string) => [{ mark: "added" as const, text }];
+		const exact = { lines: lines("+KEY=secret;./x.sh"), text: "Changes\n\n+KEY=secret;./x.sh" };
+		const kept = { title: "Changes", lines: lines("+KEY=[REDACTED]"), text: "Changes\n\n+KEY=[REDACTED]" };
+		const { host, addon } = await start();
+		await host.emit("session_start");
+		const [view] = addon.views;
+		if (!view) assert.fail("no session was opened");
+		view.report = { ...kept, isError: false, exact };
+		await host.commands.get("subagents")?.handler("diff 1a2b", host.context());
+		const [{ data } = assert.fail("no entry")] = host.entries;
+		assert.deepEqual(data, { kind: "subagents-report", version: 1, ...kept });
+		assert.deepEqual(host.renderEntry?.({ data }, 40), [" Changes", "", " +KEY=secret;./x.sh"]);
+		const stored: unknown = JSON.parse(JSON.stringify(data));
+		assert.deepEqual(host.renderEntry?.({ data: stored }, 40), [" Changes", "", " +KEY=[REDACTED]"]);
+		await host.commands.get("subagents")?.handler("diff 1a2b", host.context({ mode: "rpc" }));
+		assert.deepEqual([host.notes, host.entries.length], [[exact.text], 1]);
+	});
+
 	it("draws the entry it leaves in the transcript within the width", async () => {
 		const { host, addon } = await start();
 		await host.emit("session_start");

@@ -18,8 +18,11 @@ const STDOUT = 1;
 const RETRY_MS = 5;
 const RETRIES = 1_000;
 
-/** `text` is the same for whoever draws nothing. */
-export type Report = Pick<CommandReport, "title" | "lines" | "text">;
+/** `text` is the same for whoever draws nothing; `exact` is for the screen of the person who asked, and never stored. */
+export type Report = Pick<CommandReport, "title" | "lines" | "text" | "exact">;
+
+/** The exact reports of entries, for the screen. They last as long as pi. */
+const exactly = new WeakMap<object, Report>();
 
 /** A report of one sentence, about what the addon cannot say. Without the addon it is an error. */
 export function messageReport(status: DoctorCheck["status"], message: string): Report {
@@ -35,7 +38,7 @@ export function reportRows(data: unknown): readonly Row[] | undefined {
 
 export function registerReportRenderer(pi: ExtensionAPI): void {
 	pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
-		const rows = reportRows(data);
+		const rows = reportRows((isObject(data) && exactly.get(data)) || data);
 		if (rows) return component(theme, (pen) => paint(rows, pen));
 		// What another release has written, or anybody else, as it reads.
 		const text = isObject(data) && isText(data.text) ? data.text : undefined;
@@ -48,10 +51,15 @@ export function registerReportRenderer(pi: ExtensionAPI): void {
  * TUI: an entry in the transcript. RPC: a notification, which every client shows. Print: standard output, where pi
  * itself prints nothing for a command. JSON: an entry, which pi writes as one event line.
  */
-export function deliver(pi: ExtensionAPI, context: ExtensionContext, { title, lines, text }: Report): void {
-	if (context.mode === "rpc") context.ui.notify(text, "info");
-	else if (context.mode === "print") print(`${text}\n`);
-	else pi.appendEntry(REPORT_ENTRY, { ...STAMP, title, lines, text });
+export function deliver(pi: ExtensionAPI, context: ExtensionContext, report: Report): void {
+	const { title, lines, text, exact } = report;
+	if (context.mode === "rpc") context.ui.notify(exact?.text ?? text, "info");
+	else if (context.mode === "print") print(`${exact?.text ?? text}\n`);
+	else {
+		const kept = { ...STAMP, title, lines, text };
+		if (exact) exactly.set(kept, { ...kept, ...exact });
+		pi.appendEntry(REPORT_ENTRY, kept);
+	}
 }
 
 /** Writes to the descriptor: in print mode pi redirects `process.stdout` to stderr. */

@@ -89,8 +89,8 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 }
 
 /** A report below the head of the panel, which has its title. */
-function pageOf({ title, ...report }: Report): Page {
-	return { title, draw: (pen) => paint(reportRows({ ...report, title: "" }) ?? [], pen) };
+function pageOf({ title, exact, ...report }: Report): Page {
+	return { title, draw: (pen) => paint(reportRows({ ...report, ...exact, title: "" }) ?? [], pen) };
 }
 
 function quoted(run: BackgroundRun): string {

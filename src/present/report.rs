@@ -1,6 +1,6 @@
 //! An answer as plain data.
 
-use crate::text::{Sanitizer, text_enum};
+use crate::text::{Sanitizer, redacted_words, text_enum};
 use serde::{Deserialize, Serialize};
 
 /// Longer names do not widen the column of names.
@@ -131,8 +131,11 @@ pub struct Report {
     pub is_error: bool,
     /// What the report is about.
     pub title: String,
-    /// The lines below the title.
+    /// The lines below the title, as they may be stored.
     pub lines: Vec<ReportLine>,
+    /// The lines for the screen of the person who asked, if those may not be stored. It is not stored itself.
+    #[serde(skip)]
+    pub exact: Option<Vec<ReportLine>>,
     /// The key of a run that the person who asked wants to see at work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<String>,
@@ -165,6 +168,21 @@ impl Report {
         self
     }
 
+    /// The report with its lines sanitized, and with the exact ones for the screen of a person who decides on them. `again`
+    /// is the command that shows those once more.
+    pub(crate) fn sanitized_for_storing(self, sanitizer: &Sanitizer, again: &str) -> Self {
+        let (exact, counting) = (self.lines.clone(), sanitizer.counting());
+        let mut report = self.sanitized(&counting);
+        if report.lines == exact {
+            return report;
+        }
+        if let Some(redacted) = redacted_words(&counting.redacted()) {
+            let text = format!("{redacted}. `/subagents {again}` shows the text as it is");
+            report.lines.push(ReportLine::new(Mark::Warning, "", text));
+        }
+        Self { exact: Some(exact), ..report }
+    }
+
     pub(crate) fn with(mut self, line: ReportLine) -> Self {
         self.lines.push(line);
         self
@@ -174,11 +192,21 @@ impl Report {
     /// a mark but no name is a sentence of its own and begins where names do.
     #[must_use]
     pub fn plain(&self) -> String {
+        self.plain_with(&self.lines)
+    }
+
+    /// The same with the exact lines, if there are any.
+    #[must_use]
+    pub fn plain_exact(&self) -> Option<String> {
+        self.exact.as_deref().map(|lines| self.plain_with(lines))
+    }
+
+    fn plain_with(&self, lines: &[ReportLine]) -> String {
         let width = |line: &ReportLine| line.name.chars().count();
-        let column = self.lines.iter().map(width).filter(|width| *width <= MAX_COLUMN).max().unwrap_or(0);
-        let has_marks = self.lines.iter().any(|line| line.mark != Mark::None);
+        let column = lines.iter().map(width).filter(|width| *width <= MAX_COLUMN).max().unwrap_or(0);
+        let has_marks = lines.iter().any(|line| line.mark != Mark::None);
         let mut text = format!("{}\n", self.title);
-        for line in &self.lines {
+        for line in lines {
             let mark = if has_marks { format!("{:1} ", line.mark.sign()) } else { String::new() };
             let indent = "  ".repeat(usize::from(line.indent));
             let name = if column == 0 || line.is_sentence() {

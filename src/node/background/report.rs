@@ -17,8 +17,20 @@ pub struct CommandReport {
     pub lines: Vec<ReportLine>,
     /// Title and lines as plain text.
     pub text: String,
+    /// The same for the screen of the person who asked, if something in the others is redacted. Do not store it, and do not
+    /// give it to a model.
+    pub exact: Option<ExactReport>,
     /// `BackgroundRun.key` of a run to show at work, after `run --wait`.
     pub watch: Option<String>,
+}
+
+/// What a person's screen shows of a report.
+#[napi(object, object_from_js = false)]
+pub struct ExactReport {
+    /// The lines below the title.
+    pub lines: Vec<ReportLine>,
+    /// Title and lines as plain text.
+    pub text: String,
 }
 
 /// One line of a report.
@@ -66,8 +78,17 @@ pub struct Completion {
 }
 
 object_into_js! { |report: present::Report| CommandReport {
-    text: report.plain(), is_error, title, lines, watch,
+    text: report.plain(),
+    exact: report.plain_exact().zip(report.exact),
+    is_error, title, lines, watch,
 } }
+
+impl IntoJs<ExactReport> for (String, Vec<present::ReportLine>) {
+    fn into_js(self) -> ExactReport {
+        let (text, lines) = self;
+        ExactReport { lines: lines.into_js(), text }
+    }
+}
 
 object_into_js! { |line: present::ReportLine| ReportLine {
     mark: (line.mark != Mark::None).then_some(line.mark),

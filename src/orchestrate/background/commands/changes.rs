@@ -22,7 +22,8 @@ const NOT_APPLIED: &str = "no run of this session is applied; to take back one o
 const NO_SNAPSHOT: &str =
     "it could not write, has changed nothing, or worked where there is no git repository";
 
-/// Shows, applies, takes back, undoes or discards what a run has changed.
+/// Shows, applies, takes back, undoes or discards what a run has changed. The person who asked decides on what the report
+/// shows, so nothing in it is redacted on their screen.
 pub(super) async fn taken_over(
     run: &BackgroundRun,
     command: RunCommand,
@@ -66,7 +67,7 @@ pub(super) async fn taken_over(
         _ => store.difference(id).await.map(|shown| difference_report(run, &shown)),
     };
     let report = report.unwrap_or_else(|error: ApplyError| refused_report(run, done, &chain(&error)));
-    report.sanitized(settings.sanitizer())
+    report.sanitized_for_storing(settings.sanitizer(), &format!("diff {id}"))
 }
 
 async fn undone(run: &BackgroundRun, store: &SnapshotStore) -> Result<Report, ApplyError> {
