@@ -98,6 +98,31 @@ for (const version of piVersions) {
 			await tui.close();
 		});
 
+		test("is shown exactly in a small terminal, and allowed only once its end was on the screen", async () => {
+			const prompt = Array.from({ length: 60 }, (_, index) => `${index + 1}. Look there.`).join("\n");
+			const fields = "check: 'API_KEY=abcd1234efgh5678ijkl;./x.sh npm test\u2800\u2800; ./y.sh'\n";
+			const text = `---\nname: scout\ndescription: Scouts around\n${fields}---\n${prompt}\n`;
+			stage.world.write(".pi/agents/scout.md", text);
+			const before = children();
+			const tui = await startTui(stage.world, { prompt: request, columns: 80, rows: 24 });
+			await tui.waitFor("? Run the project's agent scout? · alt+a answers");
+			await tui.press("M-a");
+			const top = await tui.waitFor(/lines 1 to \d+ of \d\d+ · pageUp\/pageDown\/end/);
+			const shown = top.replace(/ *│\n│ */g, " ");
+			assert.ok(shown.includes("check: API_KEY=abcd1234efgh5678ijkl;./x.sh npm test<U+2800 x2>; ./y.sh"), top);
+			await tui.press("Down", "Enter");
+			await tui.waitFor("Read it to its end first: pageDown or end");
+			assert.equal(children(), before);
+			await tui.press("PageDown");
+			await tui.waitFor(/│ lines 1\d to/);
+			await tui.press("End");
+			await tui.waitFor("| 60. Look there.");
+			await tui.press("Enter");
+			await tui.waitFor("The child says: hello");
+			assert.ok(children() > before);
+			await tui.close();
+		});
+
 		describe("over RPC", () => {
 			let rpc: RpcSession;
 			let answer: UiAnswer | undefined;

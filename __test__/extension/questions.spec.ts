@@ -26,6 +26,8 @@ import { KEYS } from "./drawn-panel.ts";
 import { HostDouble } from "./package-copy.ts";
 
 const SESSION = "session";
+const [HOME, END] = ["\u001b[H", "\u001b[F"];
+
 async function soon(): Promise<void> {
 	for (let turn = 0; turn < 5; turn++) await Promise.resolve();
 }
@@ -72,6 +74,7 @@ class TerminalDouble {
 			await Promise.resolve();
 			this.overlays.push(overlay);
 			this.give(overlay);
+			this.draw();
 			onHandle({ isFocused: () => this.focus === overlay, hide: () => this.remove(overlay) });
 			return await new Promise(() => {});
 		},
@@ -102,7 +105,13 @@ class TerminalDouble {
 		for (const data of keys) {
 			for (const listener of this.listeners) listener(data);
 			(this.focus as { handleInput(data: string): void }).handleInput(data);
+			this.draw();
 		}
+	}
+
+	/** Draws what has the keys, as pi does after each of them. */
+	private draw(): void {
+		this.overlays.at(-1)?.render(this.columns);
 	}
 
 	/** The question over the screen. */
@@ -221,7 +230,7 @@ describe("questions in pi's terminal", () => {
 		const answer = ask.confirm(consent());
 		await pass(2_200);
 		assert.match(terminal.overlay, /Run scout/);
-		await pass(300);
+		await pass(200);
 		terminal.press("y", KEYS.enter);
 		assert.deepEqual([await sofar(answer), terminal.overlay, terminal.typed], ["waits", "", ""]);
 		await pass(2_200);
@@ -461,6 +470,111 @@ describe("questions in pi's terminal", () => {
 		for (let page = 0; page < 30; page++) terminal.press(KEYS.pageUp);
 		assert.match(terminal.overlay, /Run scout\?/);
 		assert.equal(await sofar(answer), "waits");
+	});
+
+	it("are approved only once they were read to their end, and declined at any time", async () => {
+		const message = Array.from({ length: 60 }, (_, index) => `+ line ${index}`).join("\n");
+		terminal.rows = 24;
+		const ways: [string, (typeof KEYS)[keyof typeof KEYS][]][] = [
+			["by pages", Array<string>(10).fill(KEYS.pageDown)],
+			["at once", [END]],
+		];
+		for (const [way, keys] of ways) {
+			const asked = [
+				ask.confirm(consent(message)),
+				ask.ask(question("confirm", { message })),
+				ask.ask(question("select", { title: message, options: ["Allow"] })),
+				ask.ask(question("editor", { title: message })),
+			];
+			for (const [answer, expected] of [
+				[asked[0], true],
+				[asked[1], { confirmed: true }],
+				[asked[2], { value: "Allow" }],
+				[asked[3], "waits"],
+			] as const) {
+				questions.open("answer");
+				await soon();
+				assert.match(terminal.overlay, /lines 1 to 1\d of \d\d · pageUp\/pageDown\/end/);
+				terminal.press(KEYS.down, KEYS.enter, KEYS.enter);
+				assert.match(terminal.overlay, /Read it to its end first: pageDown or end/);
+				assert.equal(await sofar(answer), "waits", way);
+				terminal.press(KEYS.up);
+				terminal.press(...keys);
+				assert.match(terminal.overlay, /line 59/);
+				terminal.press(KEYS.down, KEYS.enter);
+				assert.deepEqual(await sofar(answer), expected, way);
+			}
+			assert.equal(terminal.edited.length, 1, "what was read is edited");
+			terminal.edited.pop()?.close("text");
+			await soon();
+		}
+		const declined = ask.confirm(consent(message));
+		questions.open("answer");
+		await soon();
+		terminal.press(KEYS.enter);
+		assert.equal(await sofar(declined), false);
+	});
+
+	it("send what is written only once they were read, and scroll meanwhile", async () => {
+		const title = Array.from({ length: 60 }, (_, index) => `line ${index}`).join("\n");
+		const answer = ask.ask(question("input", { title }));
+		questions.open("answer");
+		await soon();
+		terminal.press(..."yes", KEYS.enter);
+		assert.match(terminal.overlay, /Read it to its end first/);
+		assert.equal(await sofar(answer), "waits");
+		terminal.press(...Array<string>(10).fill(KEYS.pageDown));
+		terminal.press("!", KEYS.enter);
+		assert.deepEqual(await sofar(answer), { value: "yes!" });
+	});
+
+	it("show every line on the way from page to page", async () => {
+		const message = Array.from({ length: 60 }, (_, index) => `| ${index} ${"word ".repeat(index % 40)}`).join("\n");
+		void ask.ask(question("confirm", { message }));
+		questions.open("answer");
+		await soon();
+		for (const [columns, rows] of [
+			[80, 24],
+			[40, 12],
+			[20, 8],
+		] as const) {
+			[terminal.columns, terminal.rows] = [columns, rows];
+			terminal.press(HOME);
+			const seen = new Set<number>();
+			let before = "";
+			while (terminal.overlay !== before) {
+				before = terminal.overlay;
+				for (const [, line] of before.matchAll(/^│ \| (\d+)\b/gm)) seen.add(Number(line));
+				terminal.press(KEYS.pageDown);
+			}
+			assert.equal(seen.size, 60, `${columns} columns`);
+		}
+	});
+
+	it("go on below the name or the mark of a line, so that nothing passes for another line", async () => {
+		const long = `${"x".repeat(30)} ${"y".repeat(30)} tools: none`;
+		const message = `check: ${long}\n+ ${long}\n| ${long}\n    ${long}\nOurs ${long}`;
+		void ask.ask(question("confirm", { message }));
+		questions.open("answer");
+		await soon();
+		terminal.columns = 72;
+		const lines = terminal.overlay.split("\n").filter((line) => line.includes("tools: none"));
+		assert.deepEqual(
+			lines.map((line) => line.replace(/│/g, "").trimEnd()),
+			["        tools: none", "   tools: none", "   tools: none", "     tools: none", " tools: none"],
+		);
+	});
+
+	it("show a choice in full that the list has to cut", async () => {
+		const command = `Allow: npm test ${"# and so on ".repeat(20)}; ./x.sh`;
+		const answer = ask.ask(question("select", { options: ["Always", command] }));
+		questions.open("answer");
+		await soon();
+		const shown = terminal.overlay.replace(/[\s│]+/g, " ");
+		assert.ok(shown.includes(`Choices in full: · ${command}`), shown);
+		assert.doesNotMatch(shown, /· Always/);
+		terminal.press(KEYS.down, KEYS.down, KEYS.enter);
+		assert.deepEqual(await sofar(answer), { value: command });
 	});
 
 	it("do not mistake the mouse and the terminal's own words for keys", async () => {

@@ -1,6 +1,7 @@
 /**
  * A question over pi's screen. Enter alone approves nothing: the harmless answer is chosen until an arrow key chooses
- * another one. Letters are not its keys, so that whoever types goes on in pi's editor.
+ * another one, and that one is taken only once the question was scrolled to its end. Letters are not its keys, so that
+ * whoever types goes on in pi's editor.
  */
 
 import type { Theme } from "@earendil-works/pi-coding-agent";
@@ -11,14 +12,15 @@ import {
 	Input,
 	type Keybinding,
 	type KeybindingsManager,
+	matchesKey,
 	SelectList,
 	type TUI,
 	truncateToWidth,
 } from "@earendil-works/pi-tui";
 import type { Answer } from "../../index.js";
-import { keyText } from "../ui/key-text.ts";
+import { keyName, keyText } from "../ui/key-text.ts";
 import { Style } from "../ui/pen.ts";
-import { cell, clip, oneLine, plainText, wrap } from "../ui/text.ts";
+import { cell, clip, oneLine, plainText, widthOf, wrap } from "../ui/text.ts";
 import type { Asked } from "./asked.ts";
 
 /** How long keys that were on their way when it opened by itself are not taken for an answer. */
@@ -31,6 +33,11 @@ const FRAME_ROWS = 2;
 const LEAST_ROWS = 3;
 /** Columns of the frame with the blanks inside. */
 const FRAME_COLUMNS = 4;
+/** Columns of the list of choices that no choice gets. */
+const CHOICE_COLUMNS = 4;
+
+/** The start of a line. A wrapped line continues below its end, so that it cannot pass for a line of its own. */
+const LEAD = /^(?:[a-z][a-z ]{0,15}: |[-+|] | +)/;
 
 const KEYS = [
 	"tui.select.up",
@@ -40,7 +47,16 @@ const KEYS = [
 	"tui.select.confirm",
 	"tui.select.cancel",
 ] as const satisfies readonly Keybinding[];
-type Key = (typeof KEYS)[number];
+/** To the first and the last line. */
+const ENDS = ["home", "end"] as const;
+type Key = (typeof KEYS)[number] | (typeof ENDS)[number];
+/** The keys of the question while an answer is written. */
+const FOR_INPUT: readonly Key[] = [
+	"tui.select.pageUp",
+	"tui.select.pageDown",
+	"tui.select.confirm",
+	"tui.select.cancel",
+];
 
 export interface OverlayOptions {
 	tui: TUI;
@@ -68,8 +84,13 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 	let chosen = 0;
 	/** The field for an answer of one line, once it is being written. */
 	let input: Input | undefined;
-	/** The first line in sight of a long question. */
-	let from = 0;
+	/** The question's lines for a width, the first one on the screen, and the number of lines there. */
+	let laidOut: { width: number; lines: readonly string[] } | undefined;
+	let [from, page] = [0, LEAST_ROWS];
+	/** The last line was on the screen. */
+	let isRead = false;
+	/** The last key was an approval before that. */
+	let isHurried = false;
 	let shownAt: number | undefined;
 	let isFocused = false;
 
@@ -77,7 +98,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 	const accent = (text: string) => style.fg("accent", text);
 	const dim = (text: string) => style.fg("dim", text);
 	const warning = (text: string) => style.fg("warning", text);
-	const name = (key: Key) => keyText(key, keybindings);
+	const name = (key: Keybinding) => keyText(key, keybindings);
 
 	const items = choices.map((choice, index) => ({ value: `${index}`, label: choice.label }));
 	const styles = { selectedPrefix: accent, selectedText: accent, description: dim, scrollInfo: dim, noMatch: dim };
@@ -86,14 +107,18 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 	function keyOf(data: string): Key | undefined {
 		// Where lists are worked with letters, a word that was on its way must not choose.
 		if (!byHand && isText(data)) return undefined;
-		return KEYS.find((key) => keybindings.matches(data, key));
+		return KEYS.find((key) => keybindings.matches(data, key)) ?? ENDS.find((key) => matchesKey(data, key));
 	}
 
 	function press(key: Key): void {
+		isHurried = false;
 		if (key === "tui.select.up") choose(chosen - 1);
 		else if (key === "tui.select.down") choose(chosen + 1);
-		else if (key === "tui.select.pageUp") from -= LEAST_ROWS;
-		else if (key === "tui.select.pageDown") from += LEAST_ROWS;
+		// A page keeps the last line of the page before it.
+		else if (key === "tui.select.pageUp") from -= Math.max(1, page - 1);
+		else if (key === "tui.select.pageDown") from += Math.max(1, page - 1);
+		else if (key === "home") from = 0;
+		else if (key === "end") from = Number.POSITIVE_INFINITY;
 		else if (key === "tui.select.cancel") done(harmless?.answer ?? {});
 		else confirm();
 	}
@@ -107,6 +132,9 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 	function confirm(): void {
 		const value = input?.getValue();
 		const { answer } = choices[chosen] ?? {};
+		const isHarmless = input ? value === "" : chosen === 0;
+		isHurried = !isRead && !isHarmless;
+		if (isHurried) return;
 		if (value !== undefined) done(value === "" ? {} : { value });
 		else if (answer || asked.method === "editor") done(answer);
 		else write();
@@ -118,23 +146,43 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 		input.focused = isFocused;
 	}
 
-	/** Title and message, as many lines as there is room for. */
-	function question(width: number, rows: number): string[] {
-		const text = plainText(asked.message ?? "").trim();
-		const head = wrap(style.bold(plainText(asked.title).trim()), width);
-		const all = text === "" ? head : [...head, "", ...wrap(text, width)];
-		if (all.length <= rows) return all;
-		from = Math.max(0, Math.min(from, all.length - rows + 1));
-		const seen = all.slice(from, from + rows - 1);
-		const keys = `${name("tui.select.pageUp")}/${name("tui.select.pageDown")}`;
+	/** Title, message, and in full the choices that the list has to cut. */
+	function lines(width: number): readonly string[] {
+		if (laidOut?.width === width) return laidOut.lines;
+		const text = plainText(asked.message ?? "").trimEnd();
+		const head = wrapped(plainText(asked.title).trim(), width).map((line) => style.bold(line));
+		const cut = choices.filter(({ label }) => widthOf(plainText(label)) > width - CHOICE_COLUMNS);
+		const lines = [
+			...head,
+			...(text === "" ? [] : ["", ...wrapped(text, width)]),
+			...(cut.length === 0 ? [] : ["", dim("Choices in full:")]),
+			...cut.flatMap(({ label }) => wrap(plainText(label), width, "· ")),
+		];
+		laidOut = { width, lines };
+		return lines;
+	}
+
+	/** The lines on the screen. */
+	function question(width: number, rows: number): readonly string[] {
+		const all = lines(width);
+		const isLong = all.length > rows;
+		page = isLong ? rows - 1 : rows;
+		from = Math.max(0, Math.min(from, all.length - page));
+		const seen = all.slice(from, from + page);
+		isRead ||= from + seen.length >= all.length;
+		if (!isLong) return seen;
+		const keys = `${name("tui.select.pageUp")}/${name("tui.select.pageDown")}/${keyName("end")}`;
 		return [...seen, warning(`lines ${from + 1} to ${from + seen.length} of ${all.length} · ${keys}`)];
 	}
 
 	function hints(): string {
 		const [take, no] = [name("tui.select.confirm"), name("tui.select.cancel")];
-		if (input) return `${take} sends it · ${no} gives no answer`;
+		if (isHurried && !isRead) {
+			return warning(`Read it to its end first: ${name("tui.select.pageDown")} or ${keyName("end")} · ${no} declines`);
+		}
+		if (input) return dim(`${take} sends it · ${no} gives no answer`);
 		const move = `${name("tui.select.up")}/${name("tui.select.down")}`;
-		return `${move} chooses · ${take} takes it · ${no} declines · what you type goes to the editor`;
+		return dim(`${move} chooses · ${take} takes it · ${no} declines · what you type goes to the editor`);
 	}
 
 	const isNew = () => !byHand && (shownAt === undefined || performance.now() - shownAt < GUARD_MS);
@@ -151,10 +199,11 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 		},
 		handleInput(data) {
 			const key = keyOf(data);
-			if (input && key !== "tui.select.confirm" && key !== "tui.select.cancel") input.handleInput(data);
+			if (input && !(key && FOR_INPUT.includes(key))) input.handleInput(data);
 			else if (key) press(key);
 		},
 		invalidate() {
+			laidOut = undefined;
 			list.invalidate();
 			input?.invalidate();
 		},
@@ -163,7 +212,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 			if (!isFocused) return [];
 			shownAt ??= performance.now();
 			const inner = Math.max(1, width - FRAME_COLUMNS);
-			const below = ["", ...(input ?? list).render(inner), "", ...wrap(dim(hints()), inner)];
+			const below = ["", ...(input ?? list).render(inner), "", ...wrap(hints(), inner)];
 			const rows = Math.max(LEAST_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
 			const edge = (left: string, text: string, right: string) =>
 				warning(left + truncateToWidth(`─${text}${"─".repeat(width)}`, inner + 2, "") + right);
@@ -173,6 +222,14 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 			return framed.map((line) => clip(line, width));
 		},
 	};
+}
+
+/** The lines of a text, each within the columns. */
+function wrapped(text: string, width: number): string[] {
+	return text.split("\n").flatMap((line) => {
+		const [lead = ""] = LEAD.exec(line) ?? [];
+		return widthOf(lead) * 3 > width ? wrap(line, width) : wrap(line.slice(lead.length), width, lead);
+	});
 }
 
 function isText(data: string): boolean {

@@ -69,7 +69,7 @@ export const singleScenes: readonly Scene[] = [
 					await screen.sees(/\? Run the project's agent reviewer\?/);
 					await screen.press("M-a");
 					await screen.sees(/→ No/);
-					await screen.press("Down", "Enter");
+					await screen.press("End", "Down", "Enter");
 					await screen.sees(/subagent reviewer .* queued #1/);
 					await screen.take("single-queued");
 					rest.open();
