@@ -106,7 +106,7 @@ function headerOf({ engine, pi, agent, task, model, config }, path) {
 	if (typeof agent?.name !== "string" || typeof task !== "string") {
 		throw new Error(`${path} line 1: expected the name of an agent and a task`);
 	}
-	if (!/^[A-Za-z0-9][\w.-]*$/.test(agent.name)) {
+	if (!/^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u.test(agent.name)) {
 		throw new Error(`${path} line 1: \`${agent.name}\` is no name of an agent`);
 	}
 	const tools = Array.isArray(agent.tools)

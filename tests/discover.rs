@@ -179,14 +179,131 @@ fn a_broken_definition_hides_nothing() {
 }
 
 #[test]
-fn other_files_and_directories_are_passed_over() {
+fn other_files_hidden_folders_and_packages_are_passed_over() {
     let scene = Scene::new();
     scene.file("agent/agents/README.md", "# How to write agents\n");
+    scene.file("agent/agents/guides/intro.md", "---\ntitle: Introduction\ntags: [x]\n---\nText\n");
     scene.agent("agent/agents/notes.txt", "text");
-    scene.agent("agent/agents/deep/inner.md", "inner");
-    scene.agent("agent/agents/folder.md/inner.md", "inner");
+    scene.agent("agent/agents/.git/inner.md", "hidden");
+    scene.agent("agent/agents/node_modules/pkg/agents/inner.md", "package");
     let catalog = scene.discover();
-    assert_eq!((catalog.agents.len(), scene.told(&catalog).as_str()), (BUILTINS.len(), ""));
+    assert_eq!(catalog.agents.len(), BUILTINS.len());
+    assert!(
+        catalog.diagnostics.iter().all(|found| found.code == "AGENT_FILE_NO_AGENT"),
+        "{}",
+        scene.told(&catalog)
+    );
+}
+
+#[test]
+fn agents_in_folders_are_found_and_an_upper_folder_comes_first() {
+    let scene = Scene::new();
+    scene.agent("agent/agents/02-languages/rust/expert.md", "rust");
+    scene.agent("agent/agents/folder.md/inner.md", "inner");
+    scene.agent("agent/agents/zz.md", "same");
+    scene.agent("agent/agents/a/same.md", "same");
+    scene.agent("code/project/.pi/agents/team/dba.md", "dba");
+    let names: Vec<_> = scene.found_in("code/project").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["inner", "rust", "same", "dba"]);
+    let catalog = scene.discover();
+    let same = catalog.find("same").expect("it exists");
+    assert!(same.path.as_ref().is_some_and(|path| path.ends_with("agents/zz.md")));
+    assert_eq!(
+        scene.told(&catalog),
+        "Warning AGENT_NAME_DUPLICATE /agent/agents/a/same.md:1:1: agent `same` is already defined in \
+         `/agent/agents/zz.md`; this file is ignored"
+    );
+}
+
+#[test]
+fn folders_are_read_up_to_a_depth_and_a_number() {
+    let scene = Scene::new();
+    scene.agent("agent/agents/1/2/3/4/5/six.md", "five-deep");
+    scene.agent("agent/agents/1/2/3/4/5/6/seven.md", "six-deep");
+    assert_eq!(scene.found_in("code/project"), [("five-deep".to_owned(), Source::User)]);
+    let told = scene.told(&scene.discover());
+    assert!(told.contains("AGENT_DIRECTORY_TOO_LARGE") && told.contains("5 levels"), "{told}");
+
+    let scene = Scene::new();
+    for folder in 0..300 {
+        fs::create_dir_all(scene.home.join(format!("agent/agents/{folder:03}"))).expect("a folder");
+    }
+    scene.agent("agent/agents/000/first.md", "first");
+    scene.agent("agent/agents/299/last.md", "last");
+    assert_eq!(scene.found_in("code/project"), [("first".to_owned(), Source::User)]);
+    let told = scene.told(&scene.discover());
+    assert_eq!(told.matches("AGENT_DIRECTORY_TOO_LARGE").count(), 1, "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_back_is_followed_once() {
+    use std::os::unix::fs::symlink;
+
+    let scene = Scene::new();
+    scene.agent("agent/agents/team/a.md", "a");
+    scene.agent("elsewhere/b.md", "b");
+    let agents = scene.home.join("agent/agents");
+    symlink(&agents, agents.join("team/back")).expect("a link");
+    symlink("..", agents.join("team/up")).expect("a link");
+    symlink(scene.home.join("elsewhere"), agents.join("linked")).expect("a link");
+    let names: Vec<_> = scene.found_in("code/project").into_iter().map(|(name, _)| name).collect();
+    assert_eq!((names, scene.told(&scene.discover())), (vec!["a".to_owned(), "b".to_owned()], String::new()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_of_another_user_in_a_project_is_ignored_with_a_notice() {
+    let scene = Scene::new();
+    scene.agent("code/project/.pi/agents/theirs/x.md", "theirs");
+    let folder = scene.home.join("code/project/.pi/agents/theirs");
+    if std::os::unix::fs::chown(&folder, Some(4242), None).is_err() {
+        // Only root can give a folder away.
+        return;
+    }
+    assert_eq!(scene.found_in("code/project"), []);
+    let told = scene.told(&scene.discover());
+    assert!(told.contains("AGENT_FILE_FOREIGN /code/project/.pi/agents/theirs:1:1"), "{told}");
+}
+
+#[test]
+fn a_call_of_an_agent_whose_file_is_broken_says_what_is_wrong_with_it() {
+    let scene = Scene::new();
+    scene.file("agent/agents/hunter.md", "---\nname: hunter\ntimeoutMs: 5m\n---\n");
+    scene.file("agent/agents/x.md", "---\nname: tracker\n\ttools: Read\n---\n");
+    scene.file("agent/agents/off.md", "---\nname: idle\ndisabled: true\n---\n");
+    scene.file("agent/agents/large.md", &format!("---\nname: big\n---\n{}", "x".repeat(70_000)));
+    let catalog = scene.discover();
+    let told = |name: &str| {
+        let error = catalog.find(name).expect_err("it does not load").to_string();
+        error.replace(&scene.home.display().to_string(), "").split(". Available").next().map(str::to_owned)
+    };
+    let told = |name: &str| told(name).expect("a message");
+    assert_eq!(
+        told("hunter"),
+        "`hunter` exists in /agent/agents/hunter.md but does not load: line 3: `timeoutMs` is `5m`; expected whole \
+         milliseconds from 0 (what is configured) to 604800000"
+    );
+    assert!(
+        told(" tracker ").starts_with("`tracker` exists in /agent/agents/x.md but does not load: line 3: ")
+    );
+    assert!(told("x").contains("x.md but does not load"), "its file may be called so");
+    assert!(told("idle").contains("off.md but does not load: line 3: `disabled` switches the agent off"));
+    assert!(told("big").contains("large.md but does not load: line 1: the file has more than 65536 bytes"));
+    assert!(told("large").contains("large.md"), "{}", told("large"));
+}
+
+#[test]
+fn a_name_is_found_with_blanks_around_it_and_by_the_title_that_its_file_states() {
+    let scene = Scene::new();
+    scene.agent("agent/agents/f.md", "Front End Developer");
+    let catalog = scene.discover();
+    for name in
+        ["Front-End-Developer", " Front-End-Developer\n", "Front End Developer", "Front  End Developer"]
+    {
+        assert_eq!(catalog.find(name).expect("it exists").name, "Front-End-Developer", "{name:?}");
+    }
+    assert_eq!(catalog.find(" explorer").expect("it exists").name, "explorer");
 }
 
 #[cfg(target_os = "linux")]
@@ -361,7 +478,7 @@ fn an_unknown_name_is_answered_with_those_that_exist() {
             told("exploer"),
             told("Explorer"),
             told("editor"),
-            told(" explorer"),
+            told(" exploer"),
             told("a\n\u{1b}[31mb"),
             told(&"x".repeat(5000)),
         ]

@@ -3,15 +3,19 @@
 #[path = "support/hidden.rs"]
 mod hidden;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use hidden::{assert_all_seen, with_hidden};
 use pi_subagent_native::agent::{
-    AgentDefinition, AgentDirs, Asks, Catalog, Context, Network, OutputSchema, SandboxMode, Skills, Source,
-    discover,
+    AgentDefinition, AgentDirs, Asks, Catalog, Context, Isolation, Network, OutputSchema, SandboxMode,
+    ShellPolicy, Skills, Source, ToolPolicy, discover, is_free_of_side_effects, parse, plan_tools,
 };
+use pi_subagent_native::text::Severity;
+use proptest::prelude::*;
 use tempfile::TempDir;
 
 /// The catalog of a user directory with this one file in it.
@@ -146,10 +150,19 @@ fn every_field_is_read() {
 }
 
 #[test]
-fn readonly_takes_four_values() {
-    for (written, expected) in
-        [("true", true), ("1", true), ("false", false), ("0", false), ("\"true\"", true)]
-    {
+fn readonly_takes_every_spelling_of_yes_and_no() {
+    for (written, expected) in [
+        ("true", true),
+        ("1", true),
+        ("false", false),
+        ("0", false),
+        ("\"true\"", true),
+        ("True", true),
+        ("YES", true),
+        ("on", true),
+        ("No", false),
+        ("off", false),
+    ] {
         assert_eq!(
             agent_of(&format!("---\nname: a\nreadonly: {written}\n---\nx")).readonly,
             expected,
@@ -219,4 +232,272 @@ fn inherit_is_the_same_as_silence() {
 fn the_hash_is_that_of_the_file() {
     let expected = "f06fe9e1532f63ada879527cf65d41b4b3512a24cdf6a085c18d98e2b2674b0c";
     assert_eq!(agent_of("---\nname: a\n---\nabc").content_hash, expected);
+}
+
+/// The tools that a child of this agent gets where everything is allowed and every tool exists.
+fn tools_of(agent: &AgentDefinition) -> Vec<String> {
+    let all = "read bash edit write grep find ls web_search fetch_content get_search_content lsp deploy";
+    let available: BTreeSet<String> = all.split(' ').map(str::to_owned).collect();
+    let policy = ToolPolicy {
+        allow_write: true,
+        allow_lsp: true,
+        shell: ShellPolicy::Held,
+        takes_answers: true,
+        ..ToolPolicy::default()
+    };
+    plan_tools(agent, &policy, Some(&available)).map_or_else(|_| Vec::new(), |plan| plan.tools)
+}
+
+/// What becomes of a file: its agent with `readonly` and the child's tools, and the codes of what is said about it.
+fn outcome(file: &str, content: &str) -> String {
+    let parsed = parse(content.as_bytes(), Source::User, Some(Path::new(file)));
+    let codes: BTreeSet<_> = parsed.diagnostics.iter().map(|found| found.code).collect();
+    let codes: Vec<_> = codes.into_iter().filter(|code| !code.ends_with("_IGNORED")).collect();
+    let agent = parsed.agent.map_or_else(
+        || "no agent".to_owned(),
+        |agent| {
+            let readonly = if agent.readonly { " readonly" } else { "" };
+            format!("{}{readonly}: {}", agent.name, tools_of(&agent).join(" "))
+        },
+    );
+    format!("{agent} [{}]", codes.join(" "))
+}
+
+const FREE: &str = "read bash edit write";
+const READS: &str = "read grep find ls web_search fetch_content get_search_content lsp bash";
+
+#[test]
+fn files_that_were_written_for_other_harnesses_load() {
+    let examples = "Use this when: x is done. Examples:\n\n<example>\nContext: The user asks.\nuser: \"Do it\"\nassistant: \
+                    \"I'll do it\"\n<commentary>\nIt fits.\n</commentary>\n</example>\n\n<example>\nContext: Again.\nuser: \"Go\"\n\
+                    assistant: \"Gone\"\n</example>\n";
+    let cases: Vec<(&str, String, String)> = vec![
+        ("a colon in the description", "name: a\ndescription: Use when: needed\ntools: Read\n".into(), "a: read [FRONTMATTER_NOT_YAML]".into()),
+        ("examples over blank lines", format!("name: a\ndescription: {examples}\nmodel: inherit\ncolor: red\ntools: [\"Read\", \"Grep\"]\n"), "a: read grep [FRONTMATTER_NOT_YAML]".into()),
+        ("a list behind such a description", "name: a\ndescription: Use: x\ntools:\n  - Read\n  - LS\nmodel: sonnet\n".into(), "a: read ls [FRONTMATTER_NOT_YAML]".into()),
+        ("a star as all tools", "name: a\ntools: *\n".into(), format!("a: {FREE} [FRONTMATTER_NOT_YAML]")),
+        ("a star in quotes", "name: a\ntools: \"*\"\n".into(), format!("a: {FREE} []")),
+        ("a star in a list", "name: a\ntools: [\"*\"]\n".into(), format!("a: {FREE} []")),
+        ("all", "name: a\ntools: all\n".into(), format!("a: {FREE} []")),
+        ("blanks between tools", "name: a\ntools: Read Grep  Glob\n".into(), "a: read grep find []".into()),
+        ("lines between tools", "name: a\ntools: |\n  Read\n  Grep\n".into(), "a: read grep []".into()),
+        ("any case", "name: a\ntools: READ, bash, multi_edit\n".into(), "a: read bash edit []".into()),
+        ("names of another harness", "name: a\ntools: [read_file, run_shell_command, write_file, google_web_search]\n".into(), "a: read bash write web_search []".into()),
+        ("groups of another harness", "name: a\ntools: ['read/readFile', 'search/fileSearch', 'execute/runInTerminal', 'edit/editFiles', 'github/*']\n".into(), "a: read find bash edit [FRONTMATTER_TOOL_STRICTER]".into()),
+        ("delegation in brackets", "name: a\ntools: Read, Agent(worker, researcher), Workflow(x)\n".into(), "a: read []".into()),
+        ("delegation in a list", "name: a\ntools: [Read, Agent(worker, researcher), Grep]\n".into(), "a: read grep []".into()),
+        ("a part of a tool", "name: a\ntools: Read, Bash(git log:*), Grep\n".into(), "a: read grep [FRONTMATTER_TOOL_STRICTER]".into()),
+        ("a part of a tool behind a blank", "name: a\ntools: Read Bash (git log)\n".into(), "a: read [FRONTMATTER_TOOL_STRICTER]".into()),
+        ("a part that is all of it", "name: a\ntools: Read, Bash(*)\n".into(), "a: read bash []".into()),
+        ("no tool but a part of one", "name: a\ntools: Bash(git log:*)\n".into(), "a:  [FRONTMATTER_TOOL_STRICTER]".into()),
+        ("a mapping that forbids", "name: a\ntools:\n  write: false\n  edit: false\n".into(), "a: read bash []".into()),
+        ("a mapping that chooses", "name: a\ntools:\n  \"*\": false\n  read: true\n  grep: true\n".into(), "a: read grep []".into()),
+        ("a list that forbids all", "name: a\ntools:\n  - \"*\": false\n  - read: true\n".into(), "a: read []".into()),
+        ("a list with refused tools", "name: a\ntools: [\"!bash\"]\n".into(), "a: read edit write []".into()),
+        ("a work tree", "name: a\nisolation: worktree\n".into(), format!("a: {FREE} [FRONTMATTER_FIELD_READ_AS]")),
+        ("no name", "description: d\ntools: Read\n".into(), "file-1: read []".into()),
+        ("a title as name", "name: Front End (UI/UX)\n".into(), format!("Front-End-UI-UX: {FREE} [FRONTMATTER_FIELD_READ_AS]")),
+        ("a name in another script", "name: 研究员\n".into(), format!("研究员: {FREE} []")),
+        ("a name in decomposed letters", "name: cafe\u{301}\n".into(), format!("café: {FREE} [FRONTMATTER_FIELD_READ_AS]")),
+        ("blank fields", "name:\ndescription:\nreadonly:\ntools:\ndisallowedTools:\nmodel:\nthinking: ''\ntimeoutMs:\nidleTimeoutMs:\nmaxTurns:\nloopStopAfter:\nmaxCost:\nsandbox: ''\nnetwork:\nisolation:\nlauncher:\nextensions:\ncontext:\nskills:\nask:\ncheck: ' '\nsetup:\noutputSchema:\n".into(), format!("file-1: {FREE} []")),
+        ("fields without meaning here", "name: a\ncolor: red\nversion: 1\nauthor: x\nmcpServers: [y]\nmemory: project\nicon: z\nhidden: true\nmode: subagent\npermissionMode: acceptEdits\n".into(), format!("a: {FREE} []")),
+        ("a prefix of a star", "name: a\ndescription: *important* text\n".into(), format!("a: {FREE} [FRONTMATTER_NOT_YAML]")),
+        ("notes that are no agent", "title: A page\ntags: [x]\n".into(), "no agent [AGENT_FILE_NO_AGENT]".into()),
+        ("switched off", "name: a\ndisable: true\n".into(), "no agent [AGENT_SWITCHED_OFF]".into()),
+    ];
+    for (label, fields, expected) in cases {
+        assert_eq!(outcome("dir/file 1.md", &format!("---\n{fields}---\nBody")), expected, "{label}");
+    }
+    let described = agent_of(&format!("---\nname: a\ndescription: {examples}\ncolor: red\n---\nBody"));
+    assert!(described.description.ends_with("assistant: \"Gone\" </example>"), "{}", described.description);
+    assert_eq!(agent_of("---\nname: a\nisolation: worktree\n---\nx").isolation, Some(Isolation::Private));
+    assert_eq!(agent_of("---\nname: a\nmax_turns: 4\nTimeout-Ms: 5\n---\nx").max_turns, Some(4));
+}
+
+/// What people write when an agent must not do something.
+const FORBIDDING: [(&str, &str); 62] = [
+    ("readOnly: true", READS),
+    ("read_only: yes", READS),
+    ("read-only: on", READS),
+    ("READONLY: 1", READS),
+    ("isReadOnly: true", READS),
+    ("readonlyMode: strict", READS),
+    ("disallowedTools: Write, Edit, Bash", "read"),
+    ("disallowed_tools: [Write, Edit, MultiEdit, Bash]", "read"),
+    ("disallowed-tools: Write Edit Bash", "read"),
+    ("disallowedTools: Bash(rm:*)", "read edit write"),
+    ("disallowedTools: [\"*\"]", ""),
+    ("disallowedTools: all", ""),
+    ("disallowedTools: edit*, w*", "read bash"),
+    ("disallowedTools: exec", "read edit write"),
+    ("disallowedTools: no such tool", ""),
+    ("disallowedTools: Schreiben", READS),
+    ("blockedTools: [bash]", "read edit write"),
+    ("excludedTools: shell, write_file", "read edit"),
+    ("excludeTools: [run_shell_command]", "read edit write"),
+    ("disabledTools: [bash, edit, write]", "read"),
+    ("denyTools: bash", "read edit write"),
+    ("deny: [Bash, Edit, Write]", "read"),
+    ("tools_blacklist: bash", "read edit write"),
+    ("forbidden_tools: { bash: true, edit: false }", "read edit write"),
+    ("dissallowedTools: Bash", READS),
+    ("allowedTools: Read, Grep", "read grep"),
+    ("allowed-tools: Read, Bash(git:*)", "read"),
+    ("onlyTools: [read]", "read"),
+    ("tool: read", "read"),
+    ("toolset: read", READS),
+    ("permissionMode: plan", READS),
+    ("permissionMode: readonly", READS),
+    ("permissionMode: dontAsk", READS),
+    ("permission_mode: strict", READS),
+    ("mode: readonly", READS),
+    ("access: read", READS),
+    ("permission: { edit: deny, bash: ask }", "read"),
+    ("permission: { edit: deny, bash: { \"git *\": allow, \"*\": deny } }", "read"),
+    ("permission: { \"*\": deny, read: allow }", "read"),
+    ("permission: { external_directory: deny }", READS),
+    ("permissions: { deny: [Bash, \"Edit(src/**)\", Write] }", "read"),
+    ("permissions: read", READS),
+    ("permissions: [contents]", READS),
+    ("sandbox_mode: read-only", READS),
+    ("sandbox: read-only", READS),
+    ("canWrite: false", READS),
+    ("write: false", READS),
+    ("edit: deny", READS),
+    ("bash: false", "read edit write"),
+    ("shell: never", "read edit write"),
+    ("noWrite: true", READS),
+    ("no_edit: true", READS),
+    ("disable_shell: true", "read edit write"),
+    ("allowBash: false", "read edit write"),
+    ("file_write: none", READS),
+    ("allowed_paths: [docs]", READS),
+    ("denied-paths: [secrets]", READS),
+    ("requireApproval: true", READS),
+    ("approval_policy: untrusted", READS),
+    ("restricted: true", READS),
+    (
+        "hooks: { PreToolUse: [{ matcher: Bash }] }",
+        "read grep find ls web_search fetch_content get_search_content lsp",
+    ),
+    ("metadata: { readonly: true }", READS),
+];
+
+#[test]
+fn what_a_file_forbids_stays_forbidden_in_every_spelling() {
+    for (field, expected) in FORBIDDING {
+        let text = format!("---\nname: a\n{field}\n---\nBody");
+        let parsed = parse(text.as_bytes(), Source::User, None);
+        let Some(agent) = parsed.agent else {
+            assert_eq!(expected, "", "{field} refuses the agent: {:?}", parsed.diagnostics);
+            continue;
+        };
+        assert_eq!(tools_of(&agent).join(" "), expected, "{field}");
+    }
+}
+
+#[test]
+fn a_restriction_that_is_not_understood_is_a_warning_with_its_place() {
+    let (_world, catalog) = catalog_of("---\nname: a\nallowed_paths: [docs]\n---\nBody");
+    let found = &catalog.diagnostics[0];
+    assert_eq!((found.severity, found.code), (Severity::Warning, "FRONTMATTER_RESTRICTION_UNCLEAR"));
+    assert!(found.to_string().contains("file.md:3:1: `allowed_paths` restricts"), "{found}");
+    let ten: String = (0..12).map(|field| format!("note{field}: x\n")).collect();
+    let (_world, catalog) = catalog_of(format!("---\nname: a\n{ten}allowed_paths: [docs]\n---\nBody"));
+    assert!(
+        catalog.diagnostics.iter().any(|found| found.severity == Severity::Warning),
+        "it is never left out"
+    );
+}
+
+#[test]
+fn one_field_in_two_spellings_is_an_error() {
+    for fields in ["readonly: true\nreadOnly: false", "tools: read\ntool: bash", "maxTurns: 1\nmax_turns: 9"]
+    {
+        let text = told(format!("---\nname: a\n{fields}\n---\nx"));
+        assert!(
+            text.starts_with("no agent\nError") && text.contains("are the same field"),
+            "{fields}: {text}"
+        );
+    }
+}
+
+#[test]
+fn a_text_that_is_no_yaml_hides_no_restriction() {
+    for (label, fields, expected) in [
+        ("indented under the description", "description: Use: x\n  tools: Read\n", "a readonly: "),
+        ("with a tab", "description: Use: x\n\treadonly: true\n", "a readonly: "),
+        ("with a capital letter", "description: Use: x\nTools: Read\n", "a readonly: "),
+        ("as an item", "description: Use: x\n- disallowedTools: Bash\n", "a readonly: "),
+        ("behind an example", "description: Use: x\nuser: hi\nreadonly: true\n", "a readonly: "),
+        (
+            "as another harness spells it",
+            "description: Use: x\npermission:\n  edit: deny\n  bash: deny\n",
+            "a: read [",
+        ),
+        ("a list that is not closed", "tools: [Read, \"Bash(git:*)\"\n", "a: "),
+        ("a broken mapping", "description: Use: x\npermission:\n  edit: deny\n bash: ask: no\n", "no agent"),
+        ("another one", "tools:\n  - Read\n - Grep: : x\n", "no agent"),
+        ("twice", "description: Use: x\nreadonly: true\nuser: y\nreadonly: false\n", "no agent"),
+    ] {
+        let found = outcome("a.md", &format!("---\nname: a\n{fields}---\nBody"));
+        assert!(found.starts_with(expected) && !found.contains("bash edit"), "{label}: {found}");
+        let dangerous = found.split_whitespace().any(|word| ["edit", "write"].contains(&word));
+        assert!(!dangerous, "{label}: {found}");
+    }
+}
+
+#[test]
+fn a_sentence_about_tools_is_refused() {
+    for tools in
+        ["All tools except Bash", "everything but Bash", "no Bash", "Read, only git in Bash", "not Bash"]
+    {
+        let text = told(format!("---\nname: a\ntools: {tools}\n---\nx"));
+        let (_world, catalog) = catalog_of(format!("---\nname: a\ntools: {tools}\n---\nx"));
+        let agent = catalog.agents.iter().find(|agent| agent.source == Source::User);
+        let gets_shell = agent.is_some_and(|agent| tools_of(agent).contains(&"bash".to_owned()));
+        assert!(!gets_shell, "{tools}: {text}");
+    }
+}
+
+/// Fields that choose or that say nothing about rights, to stand beside those that forbid.
+const OTHERS: [&str; 12] = [
+    "tools: Read, Bash, Write, deploy",
+    "tools: \"*\"",
+    "tools: [Edit, Grep]",
+    "tools: { bash: true, write: true }",
+    "description: Use when: needed",
+    "model: sonnet",
+    "color: red",
+    "permissionMode: bypassPermissions",
+    "mode: primary",
+    "sandbox: off",
+    "isolation: worktree",
+    "user: \"hello\"",
+];
+
+proptest! {
+    #[test]
+    fn a_field_that_forbids_never_gives_a_tool_with_side_effects(
+        others in prop::collection::hash_set(0..OTHERS.len(), 0..4),
+        forbidding in 0..FORBIDDING.len(),
+        at in 0_usize..5,
+        is_indented in any::<bool>(),
+    ) {
+        let fields: Vec<&str> = others.into_iter().map(|index| OTHERS[index]).collect();
+        let file = |fields: &[&str]| format!("---\nname: a\n{}\n---\nBody", fields.join("\n"));
+        let without = parse(file(&fields).as_bytes(), Source::User, None).agent;
+        prop_assume!(without.is_some());
+        let indent = if is_indented { "  " } else { "" };
+        let field = format!("{indent}{}", FORBIDDING[forbidding].0);
+        let mut more = fields.clone();
+        more.insert(at.min(fields.len()), &field);
+        let with = parse(file(&more).as_bytes(), Source::User, None).agent;
+        let (Some(without), Some(with)) = (without, with) else { return Ok(()) };
+        let can = tools_of(&without);
+        for tool in tools_of(&with) {
+            let is_harmless = is_free_of_side_effects(&tool, with.readonly);
+            prop_assert!(is_harmless || can.contains(&tool), "{tool} by {more:?}");
+        }
+    }
 }

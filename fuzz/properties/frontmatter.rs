@@ -7,18 +7,16 @@ use pi_subagent_native::text::Severity;
 
 /// An agent comes without errors and within its bounds; the ways of Windows to write a file change nothing.
 pub(crate) fn frontmatter(content: &[u8]) {
-    let Parsed { agent, diagnostics } = read(content);
+    let Parsed { agent, diagnostics, stated_name: _ } = read(content);
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     assert!(agent.is_none() || errors == 0, "an agent with errors: {diagnostics:?}");
     assert!(diagnostics.iter().all(|found| !found.to_string().contains('\n')), "{diagnostics:?}");
     let Some(agent) = agent else { return };
-    let name = agent.name.as_bytes();
-    assert!((1..=64).contains(&name.len()) && name[0].is_ascii_alphanumeric(), "{:?}", agent.name);
-    assert!(
-        name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte)),
-        "{:?}",
-        agent.name
-    );
+    let name = &agent.name;
+    assert!((1..=64).contains(&name.chars().count()) && name.starts_with(char::is_alphanumeric), "{name:?}");
+    let is_special =
+        |c: char| c.is_whitespace() || c.is_control() || (c.is_ascii_punctuation() && !"._-".contains(c));
+    assert!(!name.contains(is_special) && name.len() <= 240, "{name:?}");
     let description = &agent.description;
     assert!(description.chars().count() <= 1000 && !description.contains('\n'), "{description:?}");
     assert!(agent.tools.iter().chain(&agent.extensions).all(|list| list.len() <= 256));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::definition::{AgentDefinition, Source};
+use super::name::{is_agent_name, valid_name};
 use super::parse::Parsed;
 use crate::text::{Code, Diagnostic, Position, Severity, nearest, one_line};
 
@@ -27,6 +28,26 @@ pub struct Catalog {
     pub shadowed: Vec<Shadowed>,
     /// Files that could not be read, and fields that are ignored.
     pub diagnostics: Vec<Diagnostic>,
+    /// The names of agents whose files do not load, and the reasons.
+    broken: Vec<Broken>,
+}
+
+/// An agent whose file exists and does not load.
+#[derive(Clone, Debug)]
+struct Broken {
+    /// The name that the file states, and the one that its own name stands for.
+    names: Vec<String>,
+    why: Diagnostic,
+}
+
+impl Broken {
+    fn of(file: &Parsed) -> Option<Self> {
+        let is_why = |found: &&Diagnostic| found.severity == Severity::Error || file.agent.is_none();
+        let first = file.diagnostics.iter().filter(is_why).min_by_key(|found| found.severity)?;
+        let of_file = first.path.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy());
+        let names = file.stated_name.iter().cloned().chain(of_file.and_then(|stem| valid_name(&stem)));
+        Some(Self { names: names.collect(), why: first.clone() })
+    }
 }
 
 /// A definition that a higher source replaces by one of the same name.
@@ -51,15 +72,21 @@ pub struct UnknownAgent {
     pub available: Vec<String>,
     /// The agent that was probably meant.
     pub nearest: Option<String>,
+    /// Why the agent of this name does not load, if its file exists.
+    pub broken: Option<Diagnostic>,
 }
 
 impl fmt::Display for UnknownAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let listed = self.available.iter().take(LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
-        write!(f, "Unknown agent: {}. Available agents: {listed}", one_line(&self.name, SHOWN_NAME_CHARS))?;
-        if let Some(more) = self.available.len().checked_sub(LISTED).filter(|more| *more > 0) {
-            write!(f, " and {more} more")?;
+        if let Some(why) = &self.broken {
+            let file = why.path.as_deref().unwrap_or(Path::new("")).display();
+            let place = why.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            let name = one_line(&self.name, SHOWN_NAME_CHARS);
+            write!(f, "`{name}` exists in {file} but does not load: {place}{}. ", why.message)?;
+            return write!(f, "Available agents: {}", self.listed());
         }
+        let name = one_line(&self.name, SHOWN_NAME_CHARS);
+        write!(f, "Unknown agent: {name}. Available agents: {}", self.listed())?;
         match &self.nearest {
             Some(nearest) => write!(f, ". Did you mean `{nearest}`?"),
             None => Ok(()),
@@ -67,12 +94,26 @@ impl fmt::Display for UnknownAgent {
     }
 }
 
+impl UnknownAgent {
+    fn listed(&self) -> String {
+        let mut listed =
+            self.available.iter().take(LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        if let Some(more) = self.available.len().checked_sub(LISTED).filter(|more| *more > 0) {
+            listed.push_str(&format!(" and {more} more"));
+        }
+        listed
+    }
+}
+
 impl Catalog {
     /// Merges the files of all sources, ordered by source (lowest first), then by file name.
     pub(super) fn merge(files: Vec<Parsed>, mut diagnostics: Vec<Diagnostic>) -> Self {
         let mut agents: Vec<Arc<AgentDefinition>> = Vec::new();
-        let mut shadowed = Vec::new();
+        let (mut shadowed, mut broken) = (Vec::new(), Vec::new());
         for file in files {
+            if file.agent.is_none() {
+                broken.extend(Broken::of(&file));
+            }
             diagnostics.extend(file.diagnostics);
             let Some(agent) = file.agent else { continue };
             let same_name = agents.iter().position(|known| known.name == agent.name);
@@ -104,7 +145,7 @@ impl Catalog {
                 entry.by = agent.source;
             }
         }
-        Self { agents, shadowed, diagnostics }
+        Self { agents, shadowed, diagnostics, broken }
     }
 
     /// The name that Claude Code has for what this agent does.
@@ -112,21 +153,30 @@ impl Catalog {
         CLAUDE_NAMES.iter().find(|(_, ours)| *ours == agent).map(|(theirs, _)| *theirs)
     }
 
-    /// Looks up an agent by its exact name. A name of Claude Code's that no agent has finds the agent that does the same.
+    /// Looks up an agent by its name, without blanks around it. A name that only a title could have, with blanks in it, finds
+    /// the agent whose file states that title. A name of Claude Code's that no agent has finds the agent that does the same.
     ///
     /// # Errors
     ///
-    /// When there is none. The message lists the available agents and suggests the nearest name.
+    /// When there is none. The message lists the available agents and suggests the nearest name; if a file of that name
+    /// exists and does not load, it says why.
     pub fn find(&self, name: &str) -> Result<Arc<AgentDefinition>, UnknownAgent> {
+        let name = name.trim();
         let named = |name: &str| self.agents.iter().find(|agent| agent.name == name);
         let same =
             || CLAUDE_NAMES.iter().find(|(theirs, _)| *theirs == name).and_then(|(_, ours)| named(ours));
-        if let Some(agent) = named(name).or_else(same) {
+        let valid = if is_agent_name(name) { None } else { valid_name(name) };
+        if let Some(agent) = named(name).or_else(same).or_else(|| named(valid.as_deref()?)) {
             return Ok(Arc::clone(agent));
         }
         let available: Vec<String> = self.agents.iter().map(|agent| agent.name.clone()).collect();
-        let nearest = nearest(name.trim(), available.iter().map(String::as_str)).map(str::to_owned);
-        Err(UnknownAgent { name: name.to_owned(), available, nearest })
+        let nearest = nearest(name, available.iter().map(String::as_str)).map(str::to_owned);
+        let is_named =
+            |names: &[String]| names.iter().any(|known| known == name || Some(known) == valid.as_ref());
+        // The last one is of the nearest source.
+        let broken =
+            self.broken.iter().rev().find(|broken| is_named(&broken.names)).map(|found| found.why.clone());
+        Err(UnknownAgent { name: name.to_owned(), available, nearest, broken })
     }
 }
 

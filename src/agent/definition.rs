@@ -100,7 +100,7 @@ pub const THINKING_LEVELS: &[&str] = &["off", "minimal", "low", "medium", "high"
 /// One agent, as its file declares it. [`super::plan_tools`] and the configuration decide what a child really gets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgentDefinition {
-    /// Matches `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
+    /// At most 64 letters, digits, `.`, `_` and `-`, of any script, composed (NFC); starts with a letter or a digit.
     pub name: String,
     /// One line, at most 1000 characters; may be empty.
     pub description: String,
@@ -112,6 +112,10 @@ pub struct AgentDefinition {
     pub readonly: bool,
     /// pi's tool names in the order declared, without duplicates. `None`: not declared. `Some([])`: deliberately none.
     pub tools: Option<Vec<String>>,
+    /// The line of `tools` in its file, counted from 1.
+    pub tools_line: Option<u32>,
+    /// Tools that the child never gets, whatever else allows them; `*` matches any characters.
+    pub denied_tools: Vec<String>,
     /// Model pattern for the child; `None` inherits.
     pub model: Option<String>,
     /// Thinking level for the child; `None` inherits.

@@ -1,7 +1,7 @@
 //! Finds agent definitions: those of this package, and those on disk. Never fails: a file that cannot be read becomes a
 //! diagnostic.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,12 @@ use crate::text::{Code, Diagnostic, Position, Severity, quoted};
 const MAX_FILES: usize = 256;
 /// Directory entries examined while searching for agent files.
 const MAX_ENTRIES: usize = 8192;
+/// Levels of folders below a directory of agents. Collections have two.
+const MAX_DEPTH: usize = 5;
+/// Folders read below a directory of agents.
+const MAX_FOLDERS: usize = 256;
+/// A folder of packages, which brings documents of other people.
+const PACKAGES: &str = "node_modules";
 /// How long one directory may take. A model waits for it.
 const READ_LIMIT: Duration = Duration::from_secs(5);
 /// Cached files, and the longest cached prompt: together at most 16 MiB for the life of the process.
@@ -128,36 +134,12 @@ fn project_directory(
     None
 }
 
-/// The agent files of one directory, sorted by file name.
+/// The agent files of one directory and of the folders in it: those of an upper folder first, sorted by name.
 fn directory(dir: &Path, source: Source, hidden: &Hidden, diagnostics: &mut Vec<Diagnostic>) -> Vec<Parsed> {
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) => {
-            if !is_absent(dir, &error) {
-                diagnostics.push(unreadable(dir, &reason(&error)));
-            }
-            return Vec::new();
-        }
-    };
-    let mut paths = Vec::new();
-    for (index, entry) in entries.enumerate() {
-        if index == MAX_ENTRIES {
-            let message = format!("has more than {MAX_ENTRIES} entries; the rest is ignored");
-            diagnostics.push(too_large(dir, message));
-            break;
-        }
-        match entry {
-            Ok(entry) if is_markdown(&entry.path()) => paths.push(entry.path()),
-            Ok(_) => {}
-            Err(error) => {
-                diagnostics.push(unreadable(dir, &reason(&error)));
-                break;
-            }
-        }
-    }
-    paths.sort_unstable();
+    let mut paths = Search::new(dir, source).paths(diagnostics);
     if paths.len() > MAX_FILES {
-        let first_left_out = paths[MAX_FILES].file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let first_left_out =
+            paths[MAX_FILES].strip_prefix(dir).unwrap_or(&paths[MAX_FILES]).to_string_lossy();
         let message = format!(
             "has {} agent files; only the first {MAX_FILES} by name are read, {} is not",
             paths.len(),
@@ -184,6 +166,118 @@ fn directory(dir: &Path, source: Source, hidden: &Hidden, diagnostics: &mut Vec<
     files
 }
 
+/// The search for agent files below a directory.
+struct Search<'a> {
+    root: &'a Path,
+    source: Source,
+    /// Folders as they really are, so that a link that leads back is followed once.
+    seen: HashSet<PathBuf>,
+    entries: usize,
+    started: Instant,
+    found: Vec<PathBuf>,
+}
+
+impl<'a> Search<'a> {
+    fn new(root: &'a Path, source: Source) -> Self {
+        let seen = HashSet::from([canonical(root)]);
+        Self { root, source, seen, entries: 0, started: Instant::now(), found: Vec::new() }
+    }
+
+    /// Finds the files, level by level.
+    fn paths(mut self, diagnostics: &mut Vec<Diagnostic>) -> Vec<PathBuf> {
+        let mut level = vec![self.root.to_path_buf()];
+        for depth in 0..=MAX_DEPTH {
+            let (mut files, mut folders) = (Vec::new(), Vec::new());
+            for folder in &level {
+                self.look_into(folder, &mut files, &mut folders, diagnostics);
+            }
+            if self.started.elapsed() > READ_LIMIT {
+                let message =
+                    format!("takes longer than {} s to search; the rest is ignored", READ_LIMIT.as_secs());
+                diagnostics.push(too_large(self.root, message));
+                folders.clear();
+            }
+            files.sort_unstable();
+            self.found.extend(files);
+            folders.sort_unstable();
+            let all = folders.len();
+            let is_last = depth == MAX_DEPTH;
+            level =
+                folders.into_iter().filter(|folder| !is_last && self.is_new(folder, diagnostics)).collect();
+            if all > 0 && (is_last || self.seen.len() > MAX_FOLDERS) {
+                let message = format!(
+                    "has more than {MAX_FOLDERS} folders or {MAX_DEPTH} levels of them; the rest is ignored"
+                );
+                diagnostics.push(too_large(self.root, message));
+            }
+        }
+        self.found
+    }
+
+    /// Sorts the entries of one folder.
+    fn look_into(
+        &mut self,
+        folder: &Path,
+        files: &mut Vec<PathBuf>,
+        folders: &mut Vec<PathBuf>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        if self.started.elapsed() > READ_LIMIT {
+            return;
+        }
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                if !is_absent(folder, &error) {
+                    diagnostics.push(unreadable(folder, &reason(&error)));
+                }
+                return;
+            }
+        };
+        for entry in entries {
+            if self.entries == MAX_ENTRIES {
+                let message = format!("has more than {MAX_ENTRIES} entries; the rest is ignored");
+                diagnostics.push(too_large(self.root, message));
+            }
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES {
+                return;
+            }
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => return diagnostics.push(unreadable(folder, &reason(&error))),
+            };
+            let path = entry.path();
+            let name = entry.file_name();
+            let is_skipped = name.as_encoded_bytes().starts_with(b".") || name == PACKAGES;
+            // What is neither is looked at when it is read.
+            let is_folder = match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => fs::metadata(&path).is_ok_and(|found| found.is_dir()),
+                kind => kind.is_ok_and(|kind| kind.is_dir()),
+            };
+            match is_folder {
+                true if is_skipped => {}
+                true => folders.push(path),
+                false if is_markdown(&path) => files.push(path),
+                false => {}
+            }
+        }
+    }
+
+    /// Whether a folder is to be read: not yet, and in a project not if another user has put it there.
+    fn is_new(&mut self, folder: &Path, diagnostics: &mut Vec<Diagnostic>) -> bool {
+        if self.source == Source::Project {
+            let is_foreign = open::is_placed_by_others(folder)
+                || fs::metadata(folder).is_ok_and(|found| !open::is_trusted(&found));
+            if is_foreign {
+                diagnostics.push(foreign(folder, &Foreign::Owner));
+                return false;
+            }
+        }
+        self.seen.len() <= MAX_FOLDERS && self.seen.insert(canonical(folder))
+    }
+}
+
 /// Reads one agent file. `None`: it is a directory.
 fn file(path: &Path, source: Source, hidden: &Hidden) -> Option<Parsed> {
     let found = match fs::metadata(path) {
@@ -207,7 +301,7 @@ fn file(path: &Path, source: Source, hidden: &Hidden) -> Option<Parsed> {
     match opened.and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
         Ok(_) => {}
         Err(error) if open::is_foreign(&error) => {
-            return Some(Parsed { agent: None, diagnostics: vec![foreign(path, &error)] });
+            return Some(Parsed { diagnostics: vec![foreign(path, &error)], ..Parsed::default() });
         }
         Err(error) => return Some(broken(path, &reason(&error))),
     }
@@ -248,7 +342,7 @@ fn foreign(path: &Path, why: &dyn std::error::Error) -> Diagnostic {
 }
 
 fn broken(path: &Path, reason: &str) -> Parsed {
-    Parsed { agent: None, diagnostics: vec![unreadable(path, reason)] }
+    Parsed { diagnostics: vec![unreadable(path, reason)], ..Parsed::default() }
 }
 
 fn too_large(dir: &Path, message: String) -> Diagnostic {

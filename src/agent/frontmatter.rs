@@ -1,4 +1,5 @@
-//! Parses YAML frontmatter into fields with their positions in the file.
+//! Parses YAML frontmatter into fields with their positions in the file. Frontmatter that is not YAML is read field by
+//! field.
 //!
 //! Knows nothing of agents. The only file that uses `serde_yaml`.
 
@@ -7,6 +8,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 
+use super::literal::{Part, Role, parts};
 use crate::text::{LineIndex, Position, quoted};
 
 /// Frontmatter is a handful of lines. The parser is quadratic on some malformed input, so longer input never reaches
@@ -95,10 +97,14 @@ pub(super) struct Document {
     pub(super) start: Position,
     /// The text after the frontmatter, trimmed, with LF line ends.
     pub(super) body: String,
+    /// The place of the first mistake in frontmatter that is not YAML. It was read field by field.
+    pub(super) not_yaml: Option<Position>,
+    /// Names of fields that restrict, inside of a text that was read literally. They may be meant as fields.
+    pub(super) doubtful: Vec<(String, Position)>,
 }
 
-/// Parses a file. `None`: it has no frontmatter.
-pub(super) fn read(text: &str) -> Result<Option<Document>, SyntaxError> {
+/// Parses a file. `None`: it has no frontmatter. `role` tells what a field of a name holds.
+pub(super) fn read(text: &str, role: impl Fn(&str) -> Role) -> Result<Option<Document>, SyntaxError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
     let mut line = 1;
@@ -124,43 +130,52 @@ pub(super) fn read(text: &str) -> Result<Option<Document>, SyntaxError> {
     let yaml = &text[offset..offset + length];
     let body = text[offset + length + closing.len()..].trim();
     let body = body.split('\n').map(|line| line.trim_end_matches('\r')).collect::<Vec<_>>().join("\n");
-    let fields = fields(yaml, start)?;
-    Ok(Some(Document { fields, start, body }))
+    let mut document = Document { fields: Vec::new(), start, body, not_yaml: None, doubtful: Vec::new() };
+    match yaml_fields(yaml, start)? {
+        Ok(fields) => document.fields = fields,
+        Err(why) => {
+            document.not_yaml = Some(why.at);
+            literal_fields(yaml, &mut document, role)?;
+        }
+    }
+    Ok(Some(document))
 }
 
-fn fields(yaml: &str, start: Position) -> Result<Vec<Field>, SyntaxError> {
-    let fail = |at, message| Err(SyntaxError { at, message });
+/// Reads the fields of a text that is YAML; the inner error says why it is not. The outer one is about its limits, or about
+/// what it holds.
+fn yaml_fields(yaml: &str, start: Position) -> Result<Result<Vec<Field>, SyntaxError>, SyntaxError> {
+    let fail = |message| Err(SyntaxError { at: start, message });
     if yaml.len() > MAX_FRONTMATTER_BYTES {
-        let message =
-            format!("the frontmatter has {} bytes; at most {MAX_FRONTMATTER_BYTES} are read", yaml.len());
-        return fail(start, message);
+        return fail(format!(
+            "the frontmatter has {} bytes; at most {MAX_FRONTMATTER_BYTES} are read",
+            yaml.len()
+        ));
     }
     if yaml.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count() > MAX_FLOW_OPENERS {
-        return fail(start, format!("the frontmatter has more than {MAX_FLOW_OPENERS} brackets"));
+        return fail(format!("the frontmatter has more than {MAX_FLOW_OPENERS} brackets"));
     }
-    let budget = Budget { values: Cell::new(MAX_VALUES), bytes: Cell::new(MAX_TEXT_BYTES) };
+    let budget = Budget {
+        values: Cell::new(MAX_VALUES),
+        bytes: Cell::new(MAX_TEXT_BYTES),
+        is_spent: Cell::new(false),
+    };
     let value = match Expand(&budget).deserialize(serde_yaml::Deserializer::from_str(yaml)) {
         Ok(value) => value,
         Err(error) => {
             let at = error.location().map_or(start, |place| place_of_byte(yaml, place.index(), start));
-            return fail(at, reason(&error));
+            let error = SyntaxError { at, message: reason(&error) };
+            return if budget.is_spent.get() { Err(error) } else { Ok(Err(error)) };
         }
     };
     let pairs = match value {
         Yaml::Map(pairs) => pairs,
         Yaml::Null => Vec::new(),
         other => {
-            return fail(
-                start,
-                format!("the frontmatter is {other}; expected fields such as `name: my-agent`"),
-            );
+            return fail(format!("the frontmatter is {other}; expected fields such as `name: my-agent`"));
         }
     };
     if pairs.len() > MAX_FIELDS {
-        return fail(
-            start,
-            format!("the frontmatter has {} fields; at most {MAX_FIELDS} are read", pairs.len()),
-        );
+        return fail(format!("the frontmatter has {} fields; at most {MAX_FIELDS} are read", pairs.len()));
     }
     let mut fields: Vec<Field> = Vec::new();
     for (key, value) in pairs {
@@ -171,11 +186,80 @@ fn fields(yaml: &str, start: Position) -> Result<Vec<Field>, SyntaxError> {
         let seen = fields.iter().any(|field| field.name == name);
         let (key_at, value_at) = locate(yaml, &name, usize::from(seen), start).unwrap_or((start, start));
         if seen {
-            return fail(key_at, format!("{} is given twice; keep one of them", quoted(&name)));
+            return Err(given_twice(&name, key_at));
         }
         fields.push(Field { name, value, key_at, value_at });
     }
-    Ok(fields)
+    Ok(Ok(fields))
+}
+
+/// Reads frontmatter that is not YAML. Each field is read as YAML if it is, and as plain text otherwise.
+fn literal_fields(
+    yaml: &str,
+    document: &mut Document,
+    role: impl Fn(&str) -> Role,
+) -> Result<(), SyntaxError> {
+    let start = document.start;
+    let line_at = |line: usize| in_file(start, Position::new(line + 1, 1));
+    let no_field = |line: usize| {
+        let shown = quoted(yaml.split('\n').nth(line).unwrap_or_default());
+        let message = format!("{shown} is no field; expected `name: value` at the start of the line");
+        SyntaxError { at: line_at(line), message }
+    };
+    let parts = parts(yaml, &role).map_err(|stray| no_field(stray.line))?;
+    if parts.len() > MAX_FIELDS {
+        let message = format!("the frontmatter has {} fields; at most {MAX_FIELDS} are read", parts.len());
+        return Err(SyntaxError { at: start, message });
+    }
+    for part in &parts {
+        let found = match yaml_fields(part.text, Position { line: line_at(part.line).line - 1, column: 1 })? {
+            Ok(fields) => fields,
+            Err(_) => {
+                let restricts = |name: &str| role(name) == Role::Value { restricts: true };
+                let inside = part.inner().filter(|(_, name)| restricts(name));
+                document.doubtful.extend(inside.map(|(line, name)| (name.to_owned(), line_at(line))));
+                vec![literal_field(part, &role, &no_field, line_at(part.line))?]
+            }
+        };
+        for field in found {
+            let is_known = document.fields.iter().any(|known| known.name == field.name);
+            match role(&field.name) {
+                // The lines of an example.
+                Role::Unknown if is_known => {}
+                _ if is_known => return Err(given_twice(&field.name, field.key_at)),
+                _ => document.fields.push(field),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes the value of a field as plain text. Only prose and unknown fields may have more than one line: anything else is a
+/// list or a mapping that was spelled wrong.
+fn literal_field(
+    part: &Part<'_>,
+    role: impl Fn(&str) -> Role,
+    no_field: impl Fn(usize) -> SyntaxError,
+    at: Position,
+) -> Result<Field, SyntaxError> {
+    let value = match (role(part.name), part.second_line()) {
+        (Role::Value { .. }, Some(line)) => return Err(no_field(line)),
+        (Role::Value { .. }, None) => Part { value: part.first_line(), ..*part }.literal(),
+        (Role::Prose | Role::Unknown, _) => part.literal(),
+    };
+    let first = part.first_line();
+    let before = part.text.len() - part.value.len() + first.len() - first.trim_start().len();
+    let column = part.text[..before].chars().count() + 1;
+    Ok(Field {
+        name: part.name.to_owned(),
+        value: if value.is_empty() { Yaml::Null } else { Yaml::Text(value.replace("\r\n", "\n")) },
+        key_at: at,
+        value_at: Position::new(at.line as usize, column),
+    })
+}
+
+fn given_twice(name: &str, at: Position) -> SyntaxError {
+    SyntaxError { at, message: format!("{} is given twice; keep one of them", quoted(name)) }
 }
 
 /// Counts lines at LF only, as an editor does. The YAML parser also ends lines at a lone CR and at Unicode separators.
@@ -232,6 +316,7 @@ fn after_key<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 struct Budget {
     values: Cell<usize>,
     bytes: Cell<usize>,
+    is_spent: Cell<bool>,
 }
 
 impl Budget {
@@ -239,6 +324,7 @@ impl Budget {
         let values = self.values.get().checked_sub(1);
         let bytes = self.bytes.get().checked_sub(text_bytes);
         let (Some(values), Some(bytes)) = (values, bytes) else {
+            self.is_spent.set(true);
             return Err(E::custom(format!(
                 "it expands to more than {MAX_VALUES} values or {MAX_TEXT_BYTES} bytes, as aliases of aliases do"
             )));
@@ -328,8 +414,25 @@ mod tests {
 
     use super::*;
 
+    fn role(name: &str) -> Role {
+        match name {
+            "description" => Role::Prose,
+            "name" | "tools" => Role::Value { restricts: name == "tools" },
+            _ => Role::Unknown,
+        }
+    }
+
+    fn read(text: &str) -> Result<Option<Document>, SyntaxError> {
+        super::read(text, role)
+    }
+
     fn error(text: &str) -> SyntaxError {
         read(text).expect_err("this text is broken")
+    }
+
+    /// The place of what YAML does not allow.
+    fn not_yaml(text: &str) -> Position {
+        read(text).expect("it can be read").expect("has frontmatter").not_yaml.expect("it is not YAML")
     }
 
     #[test]
@@ -356,8 +459,8 @@ mod tests {
     fn hostile_nesting_ends_soon() {
         for opener in ["[", "{", "- ", "? ", "{a: "] {
             let started = Instant::now();
-            error(&format!("---\na: {}\n---\n", opener.repeat(60_000 / opener.len())));
-            error(&format!("---\na: {}\n---\n", opener.repeat(1000)));
+            drop(read(&format!("---\na: {}\n---\n", opener.repeat(60_000 / opener.len()))));
+            drop(read(&format!("---\na: {}\n---\n", opener.repeat(1000))));
             assert!(started.elapsed() < Duration::from_secs(2), "{opener}: {:?}", started.elapsed());
         }
     }
@@ -413,7 +516,7 @@ mod tests {
             ("---\r\nä: ä\r\n\r\nb: ä: d\r\n---\r\n", 4, 5),
             ("---\na: 'x\ry\n---\n", 2, 8),
         ] {
-            assert_eq!(error(text).at, Position { line, column }, "{text:?}");
+            assert_eq!(not_yaml(text), Position { line, column }, "{text:?}");
         }
     }
 }

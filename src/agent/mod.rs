@@ -11,7 +11,10 @@
 //! |---|---|
 //! | `definition` | what an agent is |
 //! | `discover` | which definitions exist, and in which directories |
-//! | `frontmatter`, `parse` | what a file says, and what is wrong with it |
+//! | `frontmatter`, `literal`, `parse` | what a file says, and what is wrong with it |
+//! | `restriction/` | what a field of another harness forbids |
+//! | `name` | which names are valid |
+//! | `tools` | which tool a name means |
 //! | `catalog` | which definition a name refers to |
 //! | `consent` | whether the user has confirmed a project's agent |
 //! | `depth` | whether this process may delegate at all |
@@ -27,10 +30,14 @@ mod definition;
 mod depth;
 mod discover;
 mod frontmatter;
+mod literal;
+mod name;
 mod output_schema;
 mod parse;
 mod policy;
+mod restriction;
 mod surface;
+mod tools;
 
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
 pub(crate) use child_tools::{ask_tool, submit_tool};
@@ -41,12 +48,13 @@ pub use definition::{
 pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
 pub use discover::{AgentDirs, discover};
 pub(crate) use discover::{canonical, project_directories};
+pub(crate) use name::is_agent_name;
 pub use output_schema::{OutputSchema, SUBMIT};
-pub(crate) use parse::is_agent_name;
+pub(crate) use parse::RESTRICTION_UNCLEAR;
 pub use parse::{Parsed, parse};
-pub(crate) use policy::{ASK, SHELL, WRITING, tool_name};
 pub use policy::{
     DropReason, DroppedTool, NoToolsLeft, ShellPolicy, ToolPlan, ToolPolicy, is_free_of_side_effects,
     plan_tools,
 };
 pub use surface::{DELEGATION_HEADING, Surface, SurfaceConfig, Tool, ToolSurface, surface};
+pub(crate) use tools::{ASK, SHELL, WRITING, allowed_names, denied_names, doubt_about, tool_name};

@@ -1,4 +1,7 @@
 //! Parses one agent file into a definition, or into diagnostics.
+//!
+//! Agents that were written for other harnesses load, too. What such a file forbids stays forbidden: a field that restricts
+//! and is not understood makes the agent read-only.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,12 +13,19 @@ use super::definition::{
     AgentDefinition, Asks, Context, Isolation, Network, SandboxMode, Skills, Source, THINKING_LEVELS,
 };
 use super::frontmatter::{self, Document, Field, SyntaxError, Yaml};
+use super::literal::Role;
+use super::name::{NAME_RULE, valid_name};
 use super::output_schema::OutputSchema;
-use super::policy::{is_tool_name, pi_tool_name};
+use super::restriction::{
+    Doubt, Restriction, ToolRules, folded, is_known, is_restricting, restriction_of, rules_of, switch,
+};
+use super::tools::SHELL;
 use crate::text::{
     Code, Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted, suggestion, without_controls,
 };
 
+/// Lines of a file without readable frontmatter in which its name is looked for.
+const MAX_LINES_OF_NAME: usize = 100;
 /// Largest agent file. A prompt of this size already fills a tenth of a context window.
 pub(super) const MAX_FILE_BYTES: usize = 64 * 1024;
 /// A file with more problems is probably not an agent.
@@ -23,8 +33,6 @@ const MAX_DIAGNOSTICS: usize = 10;
 
 /// A description is one line; a longer one only crowds the lists that show it.
 const MAX_DESCRIPTION_CHARS: usize = 1000;
-/// Longest name that still fits into file names and lists.
-const MAX_NAME_CHARS: usize = 64;
 /// No agent needs more tools or extensions.
 const MAX_LIST_ITEMS: usize = 256;
 /// Longest text value, such as a model pattern or the path of an extension.
@@ -35,38 +43,35 @@ const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// Reads one field into the definition.
 type Read = fn(&mut Reader<'_>, &Field, &mut AgentDefinition);
 
-const FIELDS: [(&str, Read); 22] = [
+const FIELDS: [(&str, Read); 23] = [
     ("name", |reader, field, agent| agent.name = reader.name(field).unwrap_or_default()),
     ("description", |reader, field, agent| reader.description(field, agent)),
-    ("readonly", |reader, field, agent| agent.readonly = reader.readonly(field).unwrap_or_default()),
-    ("tools", |reader, field, agent| agent.tools = reader.tools(field)),
-    ("model", |reader, field, agent| agent.model = reader.inheritable(field)),
-    ("thinking", |reader, field, agent| {
-        let level = reader.inheritable(field);
-        agent.thinking = level.and_then(|level| reader.choice(field, level, THINKING_LEVELS));
+    ("readonly", |reader, field, agent| agent.readonly |= reader.readonly(field).unwrap_or_default()),
+    ("tools", |reader, field, agent| {
+        reader.tools(field, false, agent);
+        agent.tools_line = Some(field.key_at.line);
     }),
+    ("disallowedTools", |reader, field, agent| reader.tools(field, true, agent)),
+    ("model", |reader, field, agent| agent.model = reader.inheritable(field)),
+    ("thinking", |reader, field, agent| agent.thinking = reader.thinking(field)),
     ("timeoutMs", |reader, field, agent| agent.timeout = reader.milliseconds(field)),
     ("idleTimeoutMs", |reader, field, agent| agent.idle_timeout = reader.milliseconds(field)),
     ("maxTurns", |reader, field, agent| agent.max_turns = reader.count(field, "turns")),
     ("loopStopAfter", |reader, field, agent| agent.loop_stop_after = reader.count(field, "repetitions")),
     ("maxCost", |reader, field, agent| agent.max_cost = reader.cost(field)),
-    ("sandbox", |reader, field, agent| {
-        let mode = reader.text(field).and_then(|mode| reader.choice(field, mode, SandboxMode::TEXTS));
-        agent.sandbox = mode.and_then(|mode| SandboxMode::parse(&mode));
-    }),
-    ("network", |reader, field, agent| {
-        let network = reader.text(field).and_then(|network| reader.choice(field, network, Network::TEXTS));
-        agent.network = network.and_then(|network| Network::parse(&network));
-    }),
-    ("isolation", |reader, field, agent| {
-        let isolation = reader.text(field).and_then(|word| reader.choice(field, word, Isolation::TEXTS));
-        agent.isolation = isolation.and_then(|word| Isolation::parse(&word));
-    }),
+    ("sandbox", |reader, field, agent| reader.sandbox(field, agent)),
+    ("network", |reader, field, agent| agent.network = reader.network(field)),
+    ("isolation", |reader, field, agent| agent.isolation = reader.isolation(field)),
     ("launcher", |reader, field, agent| {
         agent.launcher = reader.text(field);
         agent.launcher_line = agent.launcher.is_some().then_some(field.value_at.line);
     }),
-    ("extensions", |reader, field, agent| agent.extensions = reader.list(field, SYNTAX)),
+    ("extensions", |reader, field, agent| {
+        agent.extensions = match switch(&field.value) {
+            Some(is_any) => (!is_any).then(Vec::new),
+            None => reader.list(field, SYNTAX),
+        };
+    }),
     ("context", |reader, field, agent| agent.context = reader.context(field)),
     ("skills", |reader, field, agent| agent.skills = reader.skills(field)),
     ("ask", |reader, field, agent| agent.ask = reader.ask(field).unwrap_or_default()),
@@ -74,37 +79,108 @@ const FIELDS: [(&str, Read); 22] = [
     ("setup", |reader, field, agent| agent.setup = reader.text(field)),
     ("outputSchema", |reader, field, agent| agent.output_schema = reader.schema(field)),
 ];
+/// Names that other harnesses have for fields of ours, in lower case and without separators.
+const SAME: [(&str, &str); 11] = [
+    ("tool", "tools"),
+    ("toolnames", "tools"),
+    ("maxsteps", "maxTurns"),
+    ("maxiterations", "maxTurns"),
+    ("steps", "maxTurns"),
+    ("sandboxed", "sandbox"),
+    ("sandboxmode", "sandbox"),
+    ("networkaccess", "network"),
+    ("allownetwork", "network"),
+    ("isolated", "isolation"),
+    ("worktree", "isolation"),
+];
+/// The fields of ours that may forbid something.
+const RESTRICTING: [&str; 9] = [
+    "readonly",
+    "tools",
+    "disallowedTools",
+    "sandbox",
+    "network",
+    "isolation",
+    "extensions",
+    "maxTurns",
+    "maxCost",
+];
+
+/// The field of ours that a name means, in any spelling.
+fn own_field(name: &str) -> Option<(&'static str, Read)> {
+    let key = folded(name);
+    let same = SAME.iter().find(|(theirs, _)| *theirs == key).map(|(_, ours)| *ours);
+    FIELDS.into_iter().find(|(ours, _)| same == Some(ours) || folded(ours) == key)
+}
+
+/// What a field of a name holds, for frontmatter that is not YAML.
+fn role_of(name: &str) -> Role {
+    match own_field(name) {
+        Some(("description", _)) => Role::Prose,
+        Some((ours, _)) => Role::Value { restricts: RESTRICTING.contains(&ours) },
+        None if is_restricting(name) => Role::Value { restricts: true },
+        None if is_known(name) => Role::Value { restricts: false },
+        None => Role::Unknown,
+    }
+}
 
 const NAME_MISSING: Code = (Severity::Error, "FRONTMATTER_NAME_MISSING");
 const READONLY_INVALID: Code = (Severity::Error, "FRONTMATTER_READONLY_INVALID");
 const TOOLS_INVALID: Code = (Severity::Error, "FRONTMATTER_TOOLS_INVALID");
 const SYNTAX: Code = (Severity::Error, "FRONTMATTER_SYNTAX");
 const FIELD_IGNORED: Code = (Severity::Info, "FRONTMATTER_FIELD_IGNORED");
+/// The file says something that has another name or another form here.
+const FIELD_READ_AS: Code = (Severity::Info, "FRONTMATTER_FIELD_READ_AS");
+/// The file is no YAML, and was read line by line.
+const NOT_YAML: Code = (Severity::Info, "FRONTMATTER_NOT_YAML");
+/// The file restricts the agent in a way that is not understood, so that the agent may only read.
+pub(crate) const RESTRICTION_UNCLEAR: Code = (Severity::Warning, "FRONTMATTER_RESTRICTION_UNCLEAR");
+/// The agent may do less than the file says, because it cannot be as precise here.
+const STRICTER: Code = (Severity::Warning, "FRONTMATTER_TOOL_STRICTER");
+/// The file switches its agent off.
+const SWITCHED_OFF: Code = (Severity::Info, "AGENT_SWITCHED_OFF");
+/// The file has frontmatter, and no field of an agent.
+const NO_AGENT: Code = (Severity::Info, "AGENT_FILE_NO_AGENT");
 /// The file, or the directory that should hold it, cannot be read.
 pub(super) const READ_FAILED: Code = (Severity::Error, "AGENT_FILE_READ_FAILED");
 
 /// The result of parsing a file. With neither agent nor diagnostics, the file is something else, a README for instance.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
-    /// The agent, unless one of the diagnostics is an error.
+    /// The agent, unless one of the diagnostics is an error, or the file switches it off.
     pub agent: Option<AgentDefinition>,
+    /// The name that the file states, if there is no agent. A call of that name is answered with the reason.
+    pub stated_name: Option<String>,
     /// Problems for the author to fix, in the order of the fields.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Parses the content of an agent file. `path` appears in diagnostics and is never opened.
+/// Parses the content of an agent file. `path` appears in diagnostics and is never opened. A file without a `name` gets its
+/// stem.
 #[must_use]
 pub fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
-    let mut reader = Reader { path, diagnostics: Vec::new() };
+    let mut reader = Reader { path, diagnostics: Vec::new(), rules: ToolRules::default(), is_off: false };
     let agent = match document(bytes) {
-        Ok(document) => document.map(|document| reader.definition(&document, bytes, source)),
+        Ok(document) => document.and_then(|document| reader.definition(&document, bytes, source)),
         Err((code, error)) => {
             reader.report(code, error.at, error.message);
             None
         }
     };
-    let agent = agent.filter(|_| reader.diagnostics.iter().all(|found| found.severity != Severity::Error));
-    Parsed { agent, diagnostics: reader.diagnostics }
+    let is_right = reader.diagnostics.iter().all(|found| found.severity != Severity::Error) && !reader.is_off;
+    let stated_name = match &agent {
+        Some(agent) if !is_right => Some(agent.name.clone()).filter(|name| !name.is_empty()),
+        Some(_) => None,
+        None => stated_name(&String::from_utf8_lossy(bytes)),
+    };
+    Parsed { agent: agent.filter(|_| is_right), stated_name, diagnostics: reader.diagnostics }
+}
+
+/// The name in a text that cannot be read, if a line states one.
+fn stated_name(text: &str) -> Option<String> {
+    let lines = text.lines().take(MAX_LINES_OF_NAME).filter_map(|line| line.split_once(':'));
+    let name = lines.filter(|(key, _)| folded(key) == "name").map(|(_, name)| name.trim()).next()?;
+    valid_name(name.trim_matches(['"', '\'']))
 }
 
 /// The content of a file; `None` without frontmatter, which means that the file is no agent.
@@ -118,11 +194,11 @@ fn document(bytes: &[u8]) -> Result<Option<Document>, (Code, SyntaxError)> {
         return unreadable(Position::START, "the file is UTF-16; expected UTF-8".to_owned());
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => frontmatter::read(text).map_err(|error| (SYNTAX, error)),
+        Ok(text) => frontmatter::read(text, role_of).map_err(|error| (SYNTAX, error)),
         Err(error) => {
             let text = String::from_utf8_lossy(bytes);
             // Without frontmatter it is not an agent, whatever its encoding.
-            if frontmatter::read(&text) == Ok(None) {
+            if frontmatter::read(&text, role_of) == Ok(None) {
                 return Ok(None);
             }
             let at = LineIndex::new(&text).position(error.valid_up_to());
@@ -134,10 +210,14 @@ fn document(bytes: &[u8]) -> Result<Option<Document>, (Code, SyntaxError)> {
 struct Reader<'a> {
     path: Option<&'a Path>,
     diagnostics: Vec<Diagnostic>,
+    /// What all fields together say about tools.
+    rules: ToolRules,
+    is_off: bool,
 }
 
 impl Reader<'_> {
-    fn definition(&mut self, document: &Document, bytes: &[u8], source: Source) -> AgentDefinition {
+    /// Reads the fields. `None`: it is no agent, which is reported.
+    fn definition(&mut self, document: &Document, bytes: &[u8], source: Source) -> Option<AgentDefinition> {
         let mut agent = AgentDefinition {
             source,
             path: self.path.map(Path::to_path_buf),
@@ -145,35 +225,137 @@ impl Reader<'_> {
             content_hash: hash(bytes),
             ..AgentDefinition::default()
         };
-        if !document.fields.iter().any(|field| field.name == "name") {
-            let message = "`name` is missing; expected a field such as `name: my-agent`".to_owned();
-            self.report(NAME_MISSING, document.start, message);
+        // Notes and documents have fields such as `title` and `tags`.
+        let is_field = |field: &Field| own_field(&field.name).is_some() || is_restricting(&field.name);
+        if !document.fields.iter().any(is_field) {
+            let message = "the frontmatter has no field of an agent, so this file is none".to_owned();
+            self.report(NO_AGENT, document.start, message);
+            return None;
         }
+        if let Some(at) = &document.not_yaml {
+            let message =
+                "this is not valid YAML, so the fields are read line by line; quotes around the text help";
+            self.report(NOT_YAML, *at, message.to_owned());
+        }
+        let mut seen: Vec<(&str, &str)> = Vec::new();
         for field in &document.fields {
-            if let Some((_, read)) = FIELDS.iter().find(|(name, _)| *name == field.name) {
+            let Some((ours, read)) = own_field(&field.name) else {
+                self.foreign(field, &mut agent);
+                continue;
+            };
+            if let Some((_, first)) = seen.iter().find(|(known, _)| *known == ours) {
+                let both = format!("{} and {}", quoted(first), quoted(&field.name));
+                let message = format!("{both} are the same field, `{ours}`; keep one of them");
+                self.report(SYNTAX, field.key_at, message);
+                continue;
+            }
+            seen.push((ours, &field.name));
+            if !is_blank(ours, &field.value) {
                 read(self, field, &mut agent);
-            } else {
+            }
+        }
+        for (name, at) in &document.doubtful {
+            let why = "stands within another text, so it may be meant as a field";
+            self.unclear(&mut agent, name, *at, why);
+        }
+        if agent.name.is_empty() && !self.diagnostics.iter().any(|found| found.code == NAME_MISSING.1) {
+            agent.name = self.name_of_file(document.start).unwrap_or_default();
+        }
+        self.take_rules(&mut agent);
+        Some(agent)
+    }
+
+    /// Takes what all fields say about tools into the definition.
+    fn take_rules(&mut self, agent: &mut AgentDefinition) {
+        let rules = std::mem::take(&mut self.rules);
+        agent.tools = rules.allowed;
+        agent.denied_tools = rules.denied;
+    }
+
+    /// A field that is not ours: a restriction of another harness, or nothing.
+    fn foreign(&mut self, field: &Field, agent: &mut AgentDefinition) {
+        match restriction_of(&field.name, &field.value) {
+            None => {
                 let hint = suggestion(nearest(&field.name, FIELDS.map(|(name, _)| name)));
                 let message =
                     format!("{} is not a field of an agent and is ignored{hint}", quoted(&field.name));
                 self.report(FIELD_IGNORED, field.key_at, message);
             }
+            Some(Restriction::Readonly) => {
+                agent.readonly = true;
+                let message = format!("{} makes the agent read-only", quoted(&field.name));
+                self.report(FIELD_READ_AS, field.key_at, message);
+            }
+            Some(Restriction::Off) => {
+                self.is_off = true;
+                let message = format!("{} switches the agent off", quoted(&field.name));
+                self.report(SWITCHED_OFF, field.key_at, message);
+            }
+            Some(Restriction::Tools(rules)) => self.rules(field, rules, agent),
+            Some(Restriction::Unclear { why }) => self.unclear(agent, &field.name, field.key_at, &why),
+            Some(Restriction::Unchecked { why }) => {
+                self.rules.restrict(ToolRules { denied: vec![SHELL.to_owned()], ..ToolRules::default() });
+                self.unclear(agent, &field.name, field.key_at, &why);
+            }
         }
-        agent
+    }
+
+    /// Makes the agent read-only, because it is not known what a field forbids.
+    fn unclear(&mut self, agent: &mut AgentDefinition, field: &str, at: Position, why: &str) {
+        agent.readonly = true;
+        let message = format!(
+            "{} {why}. The agent is read-only: say what it may do with `readonly`, `tools` or `disallowedTools`",
+            quoted(field)
+        );
+        self.report(RESTRICTION_UNCLEAR, at, message);
+    }
+
+    /// Adds what a field says about tools to what the others say.
+    fn rules(&mut self, field: &Field, mut rules: ToolRules, agent: &mut AgentDefinition) {
+        for doubt in std::mem::take(&mut rules.doubts) {
+            match doubt {
+                Doubt::Stricter(what) => {
+                    self.report(STRICTER, field.value_at, format!("{} {what}", quoted(&field.name)));
+                }
+                Doubt::Unclear(why) => self.unclear(agent, &field.name, field.value_at, &why),
+            }
+        }
+        self.rules.restrict(rules);
     }
 
     fn name(&mut self, field: &Field) -> Option<String> {
-        let expected =
-            "a name of at most 64 letters, digits, `.`, `_` and `-` that starts with a letter or a digit";
+        let expected = format!("a name of {NAME_RULE}");
         match &field.value {
-            Yaml::Text(name) if is_agent_name(name) => Some(name.clone()),
+            Yaml::Text(name) => {
+                let Some(valid) = valid_name(name) else { return self.wrong(field, NAME_MISSING, &expected) };
+                if valid != name.trim() {
+                    let message = format!("`name` is {}; the agent is called `{valid}`", quoted(name));
+                    self.report(FIELD_READ_AS, field.value_at, message);
+                }
+                Some(valid)
+            }
             Yaml::Bool(_) | Yaml::Integer(_) | Yaml::Float(_) => self.wrong(
                 field,
                 NAME_MISSING,
                 &format!("{expected}, in quotes when it reads as another type"),
             ),
-            _ => self.wrong(field, NAME_MISSING, expected),
+            _ => self.wrong(field, NAME_MISSING, &expected),
         }
+    }
+
+    /// The name of an agent whose file states none: that of the file without its extension.
+    fn name_of_file(&mut self, start: Position) -> Option<String> {
+        let stem = self.path.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+        let stem = stem.unwrap_or_default();
+        let name = valid_name(stem.strip_suffix(".agent").unwrap_or(&stem));
+        if name.is_none() {
+            let message = format!(
+                "`name` is missing, and the name of the file is none for an agent; expected a field such as \
+                 `name: my-agent`, with {NAME_RULE}"
+            );
+            self.report(NAME_MISSING, start, message);
+        }
+        name
     }
 
     fn description(&mut self, field: &Field, agent: &mut AgentDefinition) {
@@ -196,31 +378,68 @@ impl Reader<'_> {
     }
 
     fn readonly(&mut self, field: &Field) -> Option<bool> {
-        match &field.value {
-            Yaml::Bool(value) => Some(*value),
-            Yaml::Integer(1) => Some(true),
-            Yaml::Integer(0) => Some(false),
-            Yaml::Text(text) if matches!(text.as_str(), "true" | "1") => Some(true),
-            Yaml::Text(text) if matches!(text.as_str(), "false" | "0") => Some(false),
-            _ => self.wrong(field, READONLY_INVALID, "`true`, `false`, `1` or `0`"),
+        switch(&field.value).or_else(|| self.wrong(field, READONLY_INVALID, "`true` or `false`"))
+    }
+
+    fn tools(&mut self, field: &Field, denies: bool, agent: &mut AgentDefinition) {
+        match rules_of(&field.value, denies) {
+            Ok(rules) if rules.allowed.as_ref().is_some_and(|tools| tools.len() > MAX_LIST_ITEMS) => {
+                self.wrong::<()>(field, TOOLS_INVALID, &format!("at most {MAX_LIST_ITEMS} tools"));
+            }
+            Ok(rules) => self.rules(field, rules, agent),
+            Err(why) => self.report(TOOLS_INVALID, field.value_at, format!("{} {why}", quoted(&field.name))),
         }
     }
 
-    fn tools(&mut self, field: &Field) -> Option<Vec<String>> {
-        let mut tools: Vec<String> = Vec::new();
-        for declared in self.list(field, TOOLS_INVALID)? {
-            let tool = pi_tool_name(&declared);
-            if !is_tool_name(tool) {
-                let message = format!(
-                    "`tools` names {}; expected plain tool names such as `read, grep`, or `mcp__server__*`",
-                    quoted(&declared)
-                );
-                self.report(TOOLS_INVALID, field.value_at, message);
-            } else if !tools.iter().any(|known| known == tool) {
-                tools.push(tool.to_owned());
-            }
+    fn thinking(&mut self, field: &Field) -> Option<String> {
+        if switch(&field.value) == Some(false) {
+            return Some(THINKING_LEVELS[0].to_owned());
         }
-        Some(tools)
+        let level = self.inheritable(field)?;
+        self.choice(field, level, THINKING_LEVELS)
+    }
+
+    fn sandbox(&mut self, field: &Field, agent: &mut AgentDefinition) {
+        let word = match switch(&field.value) {
+            Some(true) => "required".to_owned(),
+            Some(false) => "off".to_owned(),
+            None => self.text(field).unwrap_or_default(),
+        };
+        agent.sandbox = match &*folded(&word) {
+            "" => None,
+            "readonly" => {
+                agent.readonly = true;
+                None
+            }
+            // It may write in its tree, and nowhere else.
+            "workspacewrite" => Some(SandboxMode::Required),
+            "dangerfullaccess" | "none" => Some(SandboxMode::Off),
+            _ => self.choice(field, word, SandboxMode::TEXTS).and_then(|mode| SandboxMode::parse(&mode)),
+        };
+    }
+
+    fn network(&mut self, field: &Field) -> Option<Network> {
+        let word = match switch(&field.value) {
+            Some(is_on) => if is_on { "on" } else { "off" }.to_owned(),
+            None => self.text(field)?,
+        };
+        match &*folded(&word) {
+            "none" | "deny" | "disabled" | "blocked" => Some(Network::Off),
+            _ => self.choice(field, word, Network::TEXTS).and_then(|network| Network::parse(&network)),
+        }
+    }
+
+    fn isolation(&mut self, field: &Field) -> Option<Isolation> {
+        let word = match switch(&field.value) {
+            Some(is_on) => if is_on { "private" } else { "none" }.to_owned(),
+            None => self.text(field)?,
+        };
+        if folded(&word) == "worktree" {
+            let message = format!("{} is `{word}`, which is read as `private`", quoted(&field.name));
+            self.report(FIELD_READ_AS, field.value_at, message);
+            return Some(Isolation::Private);
+        }
+        self.choice(field, word, Isolation::TEXTS).and_then(|word| Isolation::parse(&word))
     }
 
     /// A list of texts, or one comma-separated text.
@@ -367,21 +586,25 @@ impl Reader<'_> {
         None
     }
 
-    /// Keeps errors in any case: with one, the file is no agent.
+    /// Keeps errors and what start-up says in any case; of the rest a file has few.
     fn report(&mut self, code: Code, at: Position, message: String) {
-        if self.diagnostics.len() >= MAX_DIAGNOSTICS && code.0 != Severity::Error {
-            return;
+        if self.diagnostics.len() >= MAX_DIAGNOSTICS {
+            let Some(least) = self.diagnostics.iter().rposition(|found| found.severity > code.0) else {
+                return;
+            };
+            self.diagnostics.remove(least);
         }
-        self.diagnostics.truncate(MAX_DIAGNOSTICS - 1);
         self.diagnostics.push(Diagnostic::new(code, message, self.path, Some(at)));
     }
 }
 
-/// Whether this is a valid agent name.
-pub(crate) fn is_agent_name(name: &str) -> bool {
-    name.len() <= MAX_NAME_CHARS
-        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+/// Returns true if a field says nothing. An empty text is a list without tools.
+fn is_blank(ours: &str, value: &Yaml) -> bool {
+    match value {
+        Yaml::Null => true,
+        Yaml::Text(text) => text.trim().is_empty() && ours != "tools",
+        _ => false,
+    }
 }
 
 pub(super) fn hash(bytes: &[u8]) -> String {

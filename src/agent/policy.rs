@@ -5,54 +5,14 @@ use std::fmt;
 
 use super::definition::{AgentDefinition, Asks};
 use super::output_schema::SUBMIT;
+use super::tools::{ASK, LSP, MCP, OTHERS_ONLY, READING, SHELL, WRITING, is_never_in_child};
 use crate::text::{covers, overlaps};
 
-/// Tools that change nothing, in the order in which a child gets them.
-const READING: [&str; 7] =
-    ["read", "grep", "find", "ls", "web_search", "fetch_content", "get_search_content"];
-/// pi's tools that do nothing but write.
-pub(crate) const WRITING: [&str; 2] = ["edit", "write"];
 /// The tools that pi enables by default. An agent that may write and declares no tools gets these.
 const PI_DEFAULTS: [&str; 4] = ["read", "bash", "edit", "write"];
 /// Packages of pi's registry, and the tools that they provide.
 const PACKAGES: [(&str, &[&str]); 1] =
     [("`npm:pi-web-access`", &["web_search", "fetch_content", "get_search_content"])];
-const LSP: &str = "lsp";
-/// The tool with which a child asks. Our guard in the child provides it.
-pub(crate) const ASK: &str = "ask";
-pub(crate) const SHELL: &str = "bash";
-/// Prefix of the names of MCP tools.
-const MCP: &str = "mcp__";
-/// Claude Code's tool names and pi's.
-const CLAUDE_NAMES: [(&str, &str); 10] = [
-    ("Read", "read"),
-    ("Grep", "grep"),
-    ("Glob", "find"),
-    ("LS", "ls"),
-    ("Bash", "bash"),
-    ("Edit", "edit"),
-    ("MultiEdit", "edit"),
-    ("Write", "write"),
-    ("WebFetch", "fetch_content"),
-    ("WebSearch", "web_search"),
-];
-/// Claude Code's tools that delegate.
-const DELEGATING: [&str; 2] = ["Agent", "Task"];
-/// Claude Code's tools that pi has no equivalent of.
-const CLAUDE_ONLY: [&str; 11] = [
-    "AskUserQuestion",
-    "BashOutput",
-    "ExitPlanMode",
-    "KillBash",
-    "KillShell",
-    "NotebookEdit",
-    "NotebookRead",
-    "Skill",
-    "SlashCommand",
-    "TodoRead",
-    "TodoWrite",
-];
-
 /// A package that provides a tool, if one is known.
 fn package_with(tool: &str) -> Option<&'static str> {
     PACKAGES.iter().find(|(_, tools)| tools.contains(&tool)).map(|(package, _)| *package)
@@ -225,6 +185,9 @@ pub enum DropReason {
     /// No pi has it, or this one does not, and if it had, it might change things.
     #[error("this pi has no tool of this name")]
     Unknown,
+    /// The agent's file forbids it.
+    #[error("the agent's file forbids it")]
+    Forbidden,
     /// `tools.deny` names it.
     #[error("the setting `tools.deny` excludes it")]
     Denied,
@@ -257,7 +220,7 @@ impl DroppedTool {
 impl DropReason {
     /// Whether no setting and no package changes it while the agent's file stays as it is.
     fn is_lasting(self) -> bool {
-        matches!(self, Self::Readonly | Self::NeverInChild | Self::NotInSnapshot)
+        matches!(self, Self::Readonly | Self::Forbidden | Self::NeverInChild | Self::NotInSnapshot)
     }
 }
 
@@ -303,7 +266,11 @@ pub fn plan_tools(
         // Ours takes the place of a declared tool of that name.
         plan.tools.retain(|tool| tool != ASK);
         plan.dropped.retain(|dropped| dropped.tool != ASK);
-        let refusal = if policy.takes_answers { policy.excludes(ASK) } else { Some(DropReason::NoAnswers) };
+        let refusal = if policy.takes_answers {
+            forbidden(agent, ASK).or_else(|| policy.excludes(ASK))
+        } else {
+            Some(DropReason::NoAnswers)
+        };
         match refusal {
             Some(reason) => plan.dropped.push(DroppedTool { tool: ASK.to_owned(), reason }),
             None => plan.tools.push(ASK.to_owned()),
@@ -318,6 +285,11 @@ pub fn plan_tools(
     Ok(plan)
 }
 
+/// The reason that a tool is dropped, if the agent's file forbids it.
+fn forbidden(agent: &AgentDefinition, tool: &str) -> Option<DropReason> {
+    agent.denied_tools.iter().any(|pattern| overlaps(pattern, tool)).then_some(DropReason::Forbidden)
+}
+
 /// The tools that the agent declares, or those of one that declares none.
 fn plan_declared(
     agent: &AgentDefinition,
@@ -330,14 +302,14 @@ fn plan_declared(
         let write_reason = if agent.readonly { DropReason::Readonly } else { DropReason::WriteNotAllowed };
         if is_never_in_child(tool) {
             Some(DropReason::NeverInChild)
-        } else if let Some(reason) = policy.excludes(tool) {
+        } else if let Some(reason) = forbidden(agent, tool).or_else(|| policy.excludes(tool)) {
             Some(reason)
         } else if tool == LSP {
             (!policy.allow_lsp).then_some(DropReason::LspNotAllowed)
         } else if tool == SHELL && (reading_only || policy.shell != ShellPolicy::NoSandbox) {
             // One that may write and has no sandbox has its user's word.
             policy.shell.refusal()
-        } else if CLAUDE_ONLY.contains(&tool) || reading_only && !READING.contains(&tool) && !exists(tool) {
+        } else if OTHERS_ONLY.contains(&tool) || reading_only && !READING.contains(&tool) && !exists(tool) {
             Some(DropReason::Unknown)
         } else if reading_only && !READING.contains(&tool) {
             Some(write_reason)
@@ -366,53 +338,4 @@ fn plan_declared(
         return Err(NoToolsLeft { agent: agent.name.clone(), missing });
     }
     Ok(plan)
-}
-
-/// pi's name for a declared tool, if it is a single literal name.
-pub(crate) fn tool_name(declared: &str) -> Option<&str> {
-    Some(pi_tool_name(declared)).filter(|tool| is_tool_name(tool))
-}
-
-/// pi's name for a declared tool.
-pub(super) fn pi_tool_name(declared: &str) -> &str {
-    CLAUDE_NAMES.iter().find(|(theirs, _)| *theirs == declared).map_or(declared, |(_, ours)| ours)
-}
-
-/// Whether a declared tool is a single literal name.
-///
-/// pi's `--tools` understands patterns, `+name` and `-name`; passed through, they would widen the list. A pattern is
-/// allowed only for the tools of one MCP server, whose names are unknown until the server answers.
-pub(super) fn is_tool_name(tool: &str) -> bool {
-    let plain = tool
-        .strip_prefix(MCP)
-        .and_then(|rest| rest.strip_suffix('*'))
-        .filter(|server| server.ends_with("__"));
-    let plain = plain.unwrap_or(tool);
-    plain.len() <= 128
-        && plain.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
-        && plain.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
-}
-
-fn is_never_in_child(tool: &str) -> bool {
-    tool.starts_with("subagent")
-        || tool.starts_with("sessions_")
-        || tool == "agents_list"
-        || DELEGATING.contains(&tool)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_that_pi_reads_as_more_than_one_name_is_a_tool_name() {
-        for tool in
-            ["*", "+bash", "-read", "read,bash", "ba*", "mcp__*", "Bash(git:*)", "", "a b", "mcp__*__x"]
-        {
-            assert!(!is_tool_name(tool), "{tool}");
-        }
-        for tool in ["read", "get_search_content", "mcp__git__*", "mcp__git__log", "x-y.z:1"] {
-            assert!(is_tool_name(tool), "{tool}");
-        }
-    }
 }

@@ -104,7 +104,7 @@ pub struct SurfaceConfig<'a> {
     pub chain: usize,
     /// Whether any agent can write.
     pub allow_write: bool,
-    /// The agent of a background run that names none.
+    /// The agent of a background run that names none; empty if that is not allowed.
     pub default_agent: &'a str,
 }
 

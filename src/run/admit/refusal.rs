@@ -249,7 +249,8 @@ mod tests {
         let sanitizer = Sanitizer::new(SanitizerOptions::with_secret(secret));
         for back in 0..secret.len() {
             let padded = |chars: usize| format!("{}{secret}", "x ".repeat(chars / 2 - back / 2));
-            let unknown = UnknownAgent { name: padded(80), available: Vec::new(), nearest: None };
+            let unknown =
+                UnknownAgent { name: padded(80), available: Vec::new(), nearest: None, broken: None };
             for refusal in [Refusal::Unknown(unknown), Refusal::BrokenConfig(padded(MESSAGE_CHARS))] {
                 let limits = TruncateLimits { max_bytes: usize::MAX, max_lines: usize::MAX };
                 let text = refusal.into_result(&sanitizer, limits).text;

@@ -1,0 +1,152 @@
+//! Divides frontmatter that is not YAML into its fields, so that each can be read on its own.
+//!
+//! A description such as `Use when: …` makes all of the frontmatter invalid YAML. Other harnesses read it line by line.
+
+/// What a field of a name holds. It decides where the field before ends, and whether its value may be any text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Text of any length, with examples that may look like fields.
+    Prose,
+    /// One value. `restricts`: it may forbid something to the agent.
+    Value {
+        /// Whether the field must not be overlooked.
+        restricts: bool,
+    },
+    /// Nothing is known of it.
+    Unknown,
+}
+
+/// One field and the lines that belong to it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Part<'a> {
+    /// The field's name without quotes.
+    pub(super) name: &'a str,
+    /// All lines of the field, its name included.
+    pub(super) text: &'a str,
+    /// The text behind the colon.
+    pub(super) value: &'a str,
+    /// The first line, counted from 0.
+    pub(super) line: usize,
+}
+
+/// A line that belongs to no field, counted from 0.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Stray {
+    pub(super) line: usize,
+}
+
+/// Divides the text. A field begins with `name:` in the first column. In prose only a name with a known role begins one, and
+/// none with a capital letter, as `Context:` in an example.
+pub(super) fn parts<'a>(text: &'a str, role: impl Fn(&str) -> Role) -> Result<Vec<Part<'a>>, Stray> {
+    let mut parts: Vec<Part<'a>> = Vec::new();
+    let (mut start, mut offset) = (0, 0);
+    for (line, content) in text.split_inclusive('\n').enumerate() {
+        let begins = field_of(content).filter(|(name, _)| {
+            let is_in_prose = parts.last().is_some_and(|last| role(last.name) == Role::Prose);
+            !is_in_prose || (role(name) != Role::Unknown && !name.starts_with(char::is_uppercase))
+        });
+        if let Some((name, value)) = begins {
+            if let Some(last) = parts.last_mut() {
+                extend(last, text, start, offset);
+            }
+            parts.push(Part { name, text: content, value, line });
+            start = offset;
+        } else if parts.is_empty() && !is_blank_or_comment(content) {
+            return Err(Stray { line });
+        }
+        offset += content.len();
+    }
+    if let Some(last) = parts.last_mut() {
+        extend(last, text, start, text.len());
+    }
+    Ok(parts)
+}
+
+/// Gives a part all lines up to `end`.
+fn extend<'a>(part: &mut Part<'a>, text: &'a str, start: usize, end: usize) {
+    part.text = &text[start..end];
+    part.value = part.text.split_once(':').map_or("", |(_, value)| value);
+}
+
+/// The name and the value of a line that looks like a field.
+fn field_of(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once(':')?;
+    let name = name.trim_end();
+    let quote = |quote| name.strip_prefix(quote)?.strip_suffix(quote);
+    let name = quote('"').or_else(|| quote('\'')).unwrap_or(name);
+    let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    (is_name && (value.is_empty() || value.starts_with(char::is_whitespace))).then_some((name, value))
+}
+
+fn is_blank_or_comment(line: &str) -> bool {
+    line.trim().is_empty() || line.starts_with('#')
+}
+
+impl<'a> Part<'a> {
+    /// Returns the value as plain text: without the blanks around it, and without one pair of quotes.
+    pub(super) fn literal(&self) -> &'a str {
+        let text = self.value.trim();
+        let quote = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+        quote('"').or_else(|| quote('\'')).unwrap_or(text)
+    }
+
+    /// Returns the first line after that of the name that is neither blank nor a comment, counted from 0.
+    pub(super) fn second_line(&self) -> Option<usize> {
+        let mut lines = self.text.split('\n').enumerate().skip(1);
+        lines.find(|(_, line)| !is_blank_or_comment(line)).map(|(index, _)| self.line + index)
+    }
+
+    /// Returns the value of a part with one line.
+    pub(super) fn first_line(&self) -> &'a str {
+        self.value.split('\n').next().unwrap_or_default()
+    }
+
+    /// Finds what looks like fields in the later lines, which count as a part of this one. Lines are counted from 0.
+    pub(super) fn inner(&self) -> impl Iterator<Item = (usize, &'a str)> {
+        let lines = self.text.split('\n').enumerate().skip(1);
+        lines.filter_map(|(index, line)| {
+            let (name, _) = field_of(line.trim_start().trim_start_matches("- "))?;
+            Some((self.line + index, name))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn role(name: &str) -> Role {
+        match name {
+            "description" => Role::Prose,
+            "tools" | "readonly" => Role::Value { restricts: true },
+            "model" => Role::Value { restricts: false },
+            _ => Role::Unknown,
+        }
+    }
+
+    #[test]
+    fn prose_ends_only_at_a_known_field() {
+        let text = "name: a\ndescription: Use when: b\n\nuser: hello\n  tools: read\n\"model\": x\nother: y\ntools: Read\n";
+        let parts = parts(text, role).expect("it has fields");
+        let found: Vec<_> = parts.iter().map(|part| (part.name, part.literal(), part.line)).collect();
+        assert_eq!(
+            found,
+            [
+                ("name", "a", 0),
+                ("description", "Use when: b\n\nuser: hello\n  tools: read", 1),
+                ("model", "x", 5),
+                ("other", "y", 6),
+                ("tools", "Read", 7)
+            ]
+        );
+        assert_eq!(parts[1].inner().collect::<Vec<_>>(), [(3, "user"), (4, "tools")]);
+        assert_eq!(parts[1].second_line(), Some(3));
+    }
+
+    #[test]
+    fn a_line_before_the_first_field_is_an_error() {
+        assert_eq!(parts("# note\n\nsome text\nname: a\n", role), Err(Stray { line: 2 }));
+        assert_eq!(parts("", role), Ok(Vec::new()));
+    }
+}

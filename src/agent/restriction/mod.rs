@@ -1,0 +1,11 @@
+//! Fields of other harnesses that forbid something to an agent.
+//!
+//! A field that restricts is never ignored: what cannot be expressed here makes the agent read-only.
+
+mod field;
+mod rules;
+mod words;
+
+pub(super) use field::{Restriction, is_known, is_restricting, restriction_of};
+pub(super) use rules::{Doubt, ToolRules, rules_of};
+pub(super) use words::{folded, switch};

@@ -1,0 +1,370 @@
+//! Reads lists and mappings of tools: which are allowed, and which are forbidden.
+
+use super::words::{Right, folded, right, switch, tools_of};
+use crate::agent::frontmatter::Yaml;
+use crate::agent::tools::{
+    Entry, OTHERS_ONLY, broad, denied_names, is_known_tool, is_never_in_child, nearest_tool,
+};
+use crate::text::{covers, quoted, suggestion};
+
+/// Words of a sentence about tools. A list with one of them would be read as the opposite.
+const PROSE: [&str; 10] =
+    ["all", "any", "but", "except", "excluding", "minus", "no", "not", "only", "without"];
+/// Permissions of other harnesses that are about no tool of a child.
+const NO_TOOLS: [&str; 7] =
+    ["doomloop", "task", "skill", "question", "todowrite", "todoread", "additionaldirectories"];
+
+/// The permission for places outside of the project, whatever the tool.
+const PLACES: &str = "externaldirectory";
+
+/// The tools that a part of a file allows and forbids.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::agent) struct ToolRules {
+    /// All tools that the agent may have; `None` if the part does not choose.
+    pub(in crate::agent) allowed: Option<Vec<String>>,
+    /// Tools that it may not have, and patterns of such.
+    pub(in crate::agent) denied: Vec<String>,
+    /// What could not be taken as it was written.
+    pub(in crate::agent) doubts: Vec<Doubt>,
+}
+
+/// An entry that has another effect than it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::agent) enum Doubt {
+    /// The entry is dropped, or forbids more than it says. The text names both.
+    Stricter(String),
+    /// It is not known what the entry forbids.
+    Unclear(String),
+}
+
+impl ToolRules {
+    /// Adds what another part of the file allows and forbids. Only the tools that both allow are left.
+    pub(in crate::agent) fn restrict(&mut self, other: Self) {
+        self.allowed = match (self.allowed.take(), other.allowed) {
+            (Some(one), Some(other)) => Some(common(one, &other)),
+            (one, other) => one.or(other),
+        };
+        for name in other.denied {
+            if !self.denied.contains(&name) {
+                self.denied.push(name);
+            }
+        }
+        self.doubts.extend(other.doubts);
+    }
+
+    fn allow(&mut self, tool: &str) {
+        let allowed = self.allowed.get_or_insert_default();
+        if !allowed.iter().any(|known| known == tool) {
+            allowed.push(tool.to_owned());
+        }
+    }
+
+    fn deny(&mut self, written: &str) {
+        for name in denied_names(written) {
+            if !self.denied.contains(&name) {
+                self.denied.push(name);
+            }
+        }
+    }
+
+    /// Forbids a tool, and says so if nobody can know which one is meant.
+    fn deny_named(&mut self, written: &str) {
+        self.deny(written);
+        match Entry::of(written) {
+            Entry::Tool(tool) if !is_known_tool(tool) && broad(tool).is_empty() => {
+                let near = suggestion(nearest_tool(tool));
+                self.unclear(format!("forbids {}, which no tool here is called{near}", quoted(written)));
+            }
+            Entry::Part(tool) if !is_known_elsewhere(tool) => {
+                self.stricter(format!(
+                    "forbids {}, a part of `{tool}`; parts cannot be told apart here, so the agent gets no `{tool}`",
+                    quoted(written)
+                ));
+            }
+            Entry::Not(_) => self.unclear(format!("holds {}, which is not understood", quoted(written))),
+            Entry::Other(name) if !name.contains('*') => {
+                self.unclear(format!("forbids {}, which is no name of a tool", quoted(written)));
+            }
+            _ => {}
+        }
+    }
+
+    fn stricter(&mut self, message: String) {
+        self.doubts.push(Doubt::Stricter(message));
+    }
+
+    fn unclear(&mut self, message: String) {
+        self.doubts.push(Doubt::Unclear(message));
+    }
+
+    /// Takes one entry of a list of allowed tools. Returns true if it allows all of them.
+    fn take_allowed(&mut self, written: &str) -> bool {
+        match Entry::of(written) {
+            Entry::All => return true,
+            Entry::Tool(tool) => self.allow(tool),
+            Entry::Part(tool) if is_known_elsewhere(tool) => self.allow(tool),
+            Entry::Part(tool) => {
+                self.allowed.get_or_insert_default();
+                self.stricter(format!(
+                    "allows {}, a part of `{tool}`; parts cannot be told apart here, so the agent gets no `{tool}`. To \
+                     give it all of it, write `{tool}`",
+                    quoted(written)
+                ));
+            }
+            Entry::Not(tool) => self.deny_named(tool),
+            Entry::Other(name) => {
+                self.allowed.get_or_insert_default();
+                self.stricter(format!("names {}, which is no tool here; it is dropped", quoted(name)));
+            }
+        }
+        false
+    }
+}
+
+/// Reads a list of tools. `denies`: the field forbids them. The error says what is wrong with the value.
+pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules, String> {
+    let expected = "names with commas between them or a list of names; `[]` for none";
+    let mut rules = ToolRules::default();
+    match value {
+        Yaml::Null => {}
+        Yaml::Bool(true) if denies => rules.deny("*"),
+        Yaml::Bool(false) if denies => {}
+        Yaml::Bool(true) => {}
+        Yaml::Bool(false) => rules.allowed = Some(Vec::new()),
+        Yaml::Map(entries) if !denies => return Ok(rights_of(entries.iter(), Style::Tools)),
+        Yaml::Map(entries) => {
+            // `disallowedTools: { bash: true }`
+            for (name, value) in entries {
+                if switch(value) != Some(false) {
+                    rules.deny_named(&text_of(name));
+                }
+            }
+        }
+        Yaml::List(items) if items.iter().any(|item| matches!(item, Yaml::Map(_))) && !denies => {
+            return maps_of(items).ok_or_else(|| format!("holds {}; expected {expected}", odd_one(items)));
+        }
+        Yaml::List(items) => {
+            let texts = items.iter().map(|item| match item {
+                Yaml::Text(text) if !text.trim().is_empty() => Ok(text.trim()),
+                other => Err(format!("holds {other}; expected {expected}")),
+            });
+            let texts = texts.collect::<Result<Vec<_>, _>>()?;
+            take_all(&mut rules, &joined(&texts, denies), denies);
+        }
+        Yaml::Text(text) => match &*folded(text) {
+            "" if text.trim().is_empty() => rules.allowed = (!denies).then(Vec::new),
+            "all" | "any" | "inherit" | "alltools" if !denies => {}
+            "all" | "any" | "alltools" => rules.deny("*"),
+            "none" | "notools" if denies => {}
+            "none" | "notools" => rules.allowed = Some(Vec::new()),
+            _ => {
+                let entries = split(text);
+                if let Some(word) = entries.iter().find_map(|entry| prose_word(entry)) {
+                    return Err(format!(
+                        "says `{word}`; expected {expected}. List tools that the agent must not have in `disallowedTools`"
+                    ));
+                }
+                take_all(&mut rules, &entries, denies);
+            }
+        },
+        other => return Err(format!("is {other}; expected {expected}")),
+    }
+    Ok(rules)
+}
+
+/// Reads a mapping of permissions, `{ edit: deny, bash: { "git *": allow } }`, or a mapping of lists, `{ deny: [Bash] }`.
+/// `None`: it is not understood.
+pub(in crate::agent) fn permission_rules(value: &Yaml) -> Option<ToolRules> {
+    let Yaml::Map(entries) = value else { return None };
+    let is_list = |(name, value): &&(Yaml, Yaml)| {
+        matches!(&*folded(&text_of(name)), "allow" | "deny" | "ask")
+            && matches!(value, Yaml::List(_) | Yaml::Text(_))
+    };
+    let (lists, rights): (Vec<_>, Vec<_>) = entries.iter().partition(is_list);
+    let mut rules = rights_of(rights.into_iter(), Style::Permission);
+    for (name, value) in lists {
+        let denies = folded(&text_of(name)) != "allow";
+        rules.restrict(rules_of(value, denies).ok()?);
+    }
+    Some(rules)
+}
+
+/// What the names of a mapping stand for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// Tools. The mentioned ones are all that the agent has, if any is allowed.
+    Tools,
+    /// Permissions. What is not mentioned is allowed.
+    Permission,
+}
+
+fn rights_of<'a>(entries: impl Iterator<Item = &'a (Yaml, Yaml)>, style: Style) -> ToolRules {
+    let mut rules = ToolRules::default();
+    let (mut allowed, mut denies_rest, mut restricts_places) = (Vec::new(), false, false);
+    for (name, value) in entries {
+        let name = text_of(name);
+        let stated = right(value);
+        if matches!(&*name, "*" | "all" | "default") {
+            denies_rest |= stated != Some(Right::Allow);
+            continue;
+        }
+        if folded(&name) == PLACES {
+            restricts_places |= stated != Some(Right::Allow);
+            continue;
+        }
+        let why = match stated {
+            Some(Right::Allow) => {
+                allowed.push(name);
+                continue;
+            }
+            Some(Right::Deny) => None,
+            Some(Right::Ask) => Some("needs a confirmation that nobody can give here"),
+            Some(Right::Part) => Some("is allowed in part, which cannot be told from the rest here"),
+            None => Some("has a value that is not understood"),
+        };
+        let word = folded(&name);
+        let tools = tools_of(&name);
+        // One permission covers everything that changes files.
+        if style == Style::Permission && tools.contains(&"edit") {
+            rules.deny("edit");
+            rules.deny("write");
+        }
+        match why {
+            None if NO_TOOLS.contains(&&*word) => rules.deny(&name),
+            None => rules.deny_named(&name),
+            Some(_) if NO_TOOLS.contains(&&*word) => {}
+            Some(why) if !tools.is_empty() => {
+                rules.deny(&name);
+                rules.stricter(format!("says that `{name}` {why}, so the agent gets no {}", listed(&tools)));
+            }
+            Some(why) => {
+                rules.deny(&name);
+                rules.unclear(format!("says that {} {why}", quoted(&name)));
+            }
+        }
+    }
+    if denies_rest || (style == Style::Tools && !allowed.is_empty()) {
+        rules.allowed = Some(Vec::new());
+        for name in &allowed {
+            if style == Style::Permission && tools_of(name).contains(&"edit") {
+                rules.allow("edit");
+                rules.allow("write");
+            } else {
+                rules.take_allowed(name);
+            }
+        }
+        // What nobody can name is not allowed anyway.
+        rules.doubts.retain(|doubt| !matches!(doubt, Doubt::Unclear(_)));
+    }
+    if restricts_places {
+        rules.unclear("restricts the agent to some directories, which is not possible here".to_owned());
+    }
+    rules
+}
+
+/// A list with mappings in it: `- "*": false`, and names between them.
+fn maps_of(items: &[Yaml]) -> Option<ToolRules> {
+    let mut entries = Vec::new();
+    for item in items {
+        match item {
+            Yaml::Map(map) => entries.extend(map.iter().cloned()),
+            Yaml::Text(_) => entries.push((item.clone(), Yaml::Bool(true))),
+            _ => return None,
+        }
+    }
+    Some(rights_of(entries.iter(), Style::Tools))
+}
+
+fn odd_one(items: &[Yaml]) -> String {
+    let odd = items.iter().find(|item| !matches!(item, Yaml::Text(_) | Yaml::Map(_)));
+    odd.map(ToString::to_string).unwrap_or_default()
+}
+
+fn take_all(rules: &mut ToolRules, entries: &[String], denies: bool) {
+    if denies {
+        entries.iter().for_each(|entry| rules.deny_named(entry));
+        return;
+    }
+    let takes_all = entries.iter().fold(false, |all, entry| rules.take_allowed(entry) | all);
+    let only_refuses =
+        !entries.is_empty() && entries.iter().all(|entry| matches!(Entry::of(entry), Entry::Not(_)));
+    if takes_all {
+        rules.allowed = None;
+    } else if !only_refuses {
+        rules.allowed.get_or_insert_default();
+    }
+}
+
+/// The entries of a text: between commas if it has some, and between blanks otherwise, but never within brackets.
+fn split(text: &str) -> Vec<String> {
+    let mut entries = vec![String::new()];
+    let mut depth = 0_usize;
+    let has_commas = text.contains([',', ';', '\n']);
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' | '<' => depth += 1,
+            ')' | ']' | '}' | '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let opens_next = text[at..].trim_start().starts_with(['(', '[', '{', '<']);
+        let parts = matches!(c, ',' | ';' | '\n') || (!has_commas && c.is_whitespace() && !opens_next);
+        match entries.last_mut() {
+            Some(entry) if depth > 0 || !parts => entry.push(c),
+            _ => entries.push(String::new()),
+        }
+    }
+    entries.iter().map(|entry| entry.trim()).filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
+}
+
+/// The items of a list, where commas within brackets have divided one: `Agent(worker, researcher)`.
+fn joined(items: &[&str], denies: bool) -> Vec<String> {
+    let opened = |text: &str| {
+        let count = |all: &[char]| text.chars().filter(|c| all.contains(c)).count();
+        count(&['(', '[', '{']) > count(&[')', ']', '}'])
+    };
+    let mut entries: Vec<String> = Vec::new();
+    for item in items {
+        match entries.last_mut() {
+            Some(last) if opened(last) => {
+                last.push_str(", ");
+                last.push_str(item);
+            }
+            _ => entries.push((*item).to_owned()),
+        }
+    }
+    // A bracket that nothing closes would take the names behind it along.
+    let is_complete = entries.last().is_none_or(|last| !opened(last));
+    if is_complete || !denies { entries } else { items.iter().map(|item| (*item).to_owned()).collect() }
+}
+
+/// A word of an entry that makes a sentence of it.
+fn prose_word(entry: &str) -> Option<String> {
+    let name = entry.split(['(', '[', '{', '<']).next().unwrap_or_default();
+    name.split_whitespace().map(str::to_lowercase).find(|word| PROSE.contains(&&**word))
+}
+
+/// The tools that both lists allow. Entries may be patterns.
+fn common(one: Vec<String>, other: &[String]) -> Vec<String> {
+    let is_in = |list: &[String], tool: &str| list.iter().any(|pattern| covers(pattern, tool));
+    let mut both: Vec<String> =
+        other.iter().filter(|tool| is_in(&one, tool) && !one.contains(tool)).cloned().collect();
+    let mut kept: Vec<String> = one.into_iter().filter(|tool| is_in(other, tool)).collect();
+    kept.append(&mut both);
+    kept
+}
+
+/// Returns true for tools that no child ever gets, so that a rule about them changes nothing.
+fn is_known_elsewhere(tool: &str) -> bool {
+    OTHERS_ONLY.contains(&tool) || is_never_in_child(tool)
+}
+
+fn text_of(value: &Yaml) -> String {
+    match value {
+        Yaml::Text(text) => text.trim().to_owned(),
+        other => other.to_string().trim_matches('`').to_owned(),
+    }
+}
+
+fn listed(tools: &[&str]) -> String {
+    tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ")
+}

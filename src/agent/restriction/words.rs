@@ -1,0 +1,196 @@
+//! The words that names and values of restricting fields are made of.
+
+use crate::agent::frontmatter::Yaml;
+use crate::agent::tools::{WRITING, broad, pi_tool_name};
+
+/// Beginnings of words that forbid.
+const NEGATIVE: [&str; 24] = [
+    "deny",
+    "denie",
+    "disallow",
+    "forbid",
+    "block",
+    "exclu",
+    "restrict",
+    "disabl",
+    "prohibit",
+    "banned",
+    "blacklist",
+    "prevent",
+    "without",
+    "except",
+    "constrain",
+    "immutabl",
+    "dryrun",
+    "safe",
+    "readonly",
+    "protect",
+    "only",
+    "sandbox",
+    "approv",
+    "confirm",
+];
+/// Words that forbid, as a whole.
+const NEGATIVE_WORDS: [&str; 10] =
+    ["no", "not", "never", "cannot", "cant", "mustnot", "dont", "ban", "nowrite", "noedit"];
+/// Beginnings of words that permit, and so forbid everything else, or everything if the value is `false`.
+const POSITIVE: [&str; 5] = ["allow", "permi", "whitelist", "limit", "privileg"];
+/// Words that permit, as a whole.
+const POSITIVE_WORDS: [&str; 4] = ["can", "may", "access", "rights"];
+/// Words that begin like others and say nothing about rights.
+const HARMLESS_WORDS: [&str; 3] = ["blocking", "safeguards", "limitations"];
+
+/// How a word of a field's name restricts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Polarity {
+    /// `true` forbids, `false` does not.
+    Negative,
+    /// `false` forbids, `true` does not.
+    Positive,
+}
+
+/// A name without its case and separators, in which spellings differ.
+pub(in crate::agent) fn folded(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The words of a name in lower case: `disallowedTools`, `disallowed_tools` and `Disallowed-Tools` have the same two.
+pub(super) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut starts = true;
+    let mut last_is_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() {
+            starts = true;
+            continue;
+        }
+        if starts || (c.is_uppercase() && last_is_lower) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.extend(c.to_lowercase());
+        }
+        (starts, last_is_lower) = (false, c.is_lowercase() || c.is_numeric());
+    }
+    words
+}
+
+/// How a word restricts, if it does.
+pub(super) fn polarity(word: &str) -> Option<Polarity> {
+    let begins = |stems: &[&str]| stems.iter().any(|stem| word.starts_with(stem));
+    if HARMLESS_WORDS.contains(&word) {
+        None
+    } else if NEGATIVE_WORDS.contains(&word) || begins(&NEGATIVE) {
+        Some(Polarity::Negative)
+    } else if POSITIVE_WORDS.contains(&word) || begins(&POSITIVE) {
+        Some(Polarity::Positive)
+    } else {
+        None
+    }
+}
+
+/// Whether a value switches something on or off, in all usual spellings.
+pub(in crate::agent) fn switch(value: &Yaml) -> Option<bool> {
+    match value {
+        Yaml::Bool(value) => Some(*value),
+        Yaml::Integer(1) => Some(true),
+        Yaml::Integer(0) => Some(false),
+        Yaml::Text(text) => match &*text.trim().to_lowercase() {
+            "true" | "yes" | "on" | "y" | "1" => Some(true),
+            "false" | "no" | "off" | "n" | "0" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What a value says about the right to do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Right {
+    /// It is allowed.
+    Allow,
+    /// It is forbidden.
+    Deny,
+    /// Somebody has to be asked first.
+    Ask,
+    /// Only some of it is allowed.
+    Part,
+}
+
+/// Reads a right. `None`: the value says something else.
+pub(super) fn right(value: &Yaml) -> Option<Right> {
+    if let Some(is_on) = switch(value) {
+        return Some(if is_on { Right::Allow } else { Right::Deny });
+    }
+    match value {
+        Yaml::Text(text) => match &*folded(text) {
+            "allow" | "allowed" | "always" | "enable" | "enabled" | "full" | "all" | "any" | "auto"
+            | "write" | "readwrite" | "rw" | "unrestricted" => Some(Right::Allow),
+            "deny" | "denied" | "never" | "none" | "forbid" | "forbidden" | "block" | "blocked"
+            | "disable" | "disabled" | "disallow" | "disallowed" | "reject" | "readonly" | "ro" | "read" => {
+                Some(Right::Deny)
+            }
+            "ask" | "prompt" | "confirm" | "approve" | "approval" => Some(Right::Ask),
+            _ => None,
+        },
+        Yaml::Map(entries) => {
+            let mut rights = entries.iter().map(|(_, value)| right(value));
+            let first = rights.next()??;
+            let is_same = rights.all(|other| other == Some(first)) && first != Right::Part;
+            Some(if is_same { first } else { Right::Part })
+        }
+        _ => None,
+    }
+}
+
+/// Returns true if a text says that nothing may be changed.
+pub(super) fn says_readonly(text: &str) -> bool {
+    matches!(
+        &*folded(text),
+        "readonly" | "plan" | "planning" | "planmode" | "ro" | "readonlymode" | "viewonly" | "dontask"
+    )
+}
+
+/// pi's tools that a word names, if it names some.
+pub(super) fn tools_of(word: &str) -> Vec<&str> {
+    let tool = pi_tool_name(word);
+    if is_pi_tool(tool) { vec![tool] } else { broad(word).to_vec() }
+}
+
+/// Returns true if forbidding the tools means that nothing may be changed.
+pub(super) fn write(tools: &[&str]) -> bool {
+    tools.iter().any(|tool| WRITING.contains(tool))
+}
+
+fn is_pi_tool(tool: &str) -> bool {
+    ["read", "grep", "find", "ls", "bash", "edit", "write", "web_search", "fetch_content"].contains(&tool)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_a_name_have_the_same_words() {
+        for name in [
+            "disallowedTools",
+            "disallowed_tools",
+            "Disallowed-Tools",
+            "DISALLOWED TOOLS",
+            "disallowed.tools",
+        ] {
+            assert_eq!(words(name), ["disallowed", "tools"], "{name}");
+            assert_eq!(folded(name), "disallowedtools", "{name}");
+        }
+        assert_eq!(words("noWrite"), ["no", "write"]);
+    }
+
+    #[test]
+    fn words_that_only_begin_like_a_negation_are_none() {
+        for word in
+            ["note", "notes", "node", "normal", "now", "notify", "blocking", "model", "tools", "canvas"]
+        {
+            assert_eq!(polarity(word), None, "{word}");
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Names of tools: pi's, those of other harnesses, and entries that name only a part of a tool.
+//!
+//! Every list of tools is read with these tables, in agent files and in the configuration.
+
+use std::collections::BTreeSet;
+
+use super::output_schema::SUBMIT;
+use crate::text::{covers, nearest, quoted, suggestion};
+
+/// Tools that change nothing, in the order in which a child gets them.
+pub(super) const READING: [&str; 7] =
+    ["read", "grep", "find", "ls", "web_search", "fetch_content", "get_search_content"];
+/// pi's tools that do nothing but write.
+pub(crate) const WRITING: [&str; 2] = ["edit", "write"];
+pub(super) const LSP: &str = "lsp";
+/// The tool with which a child asks. Our guard in the child provides it.
+pub(crate) const ASK: &str = "ask";
+pub(crate) const SHELL: &str = "bash";
+/// Prefix of the names of MCP tools.
+pub(super) const MCP: &str = "mcp__";
+
+/// pi's tools with their names in other harnesses, in lower case and without `_` and `-`.
+const NAMES: [(&str, &[&str]); 8] = [
+    ("read", &["read", "readfile", "readfiles", "readmanyfiles", "viewfile", "fileread"]),
+    (
+        "grep",
+        &["grep", "greptool", "grepsearch", "ripgrep", "searchfilecontent", "textsearch", "searchfiles"],
+    ),
+    ("find", &["find", "glob", "globtool", "findfiles", "filesearch"]),
+    ("ls", &["ls", "listfiles", "listdirectory", "listdir"]),
+    (
+        SHELL,
+        &[
+            "bash",
+            "bashtool",
+            "runshellcommand",
+            "shellcommand",
+            "executecommand",
+            "execcommand",
+            "runcommand",
+            "runcommands",
+            "runinterminal",
+            "runterminalcommand",
+            "runterminalcmd",
+            "localshell",
+        ],
+    ),
+    (
+        "edit",
+        &[
+            "edit",
+            "multiedit",
+            "editfile",
+            "editfiles",
+            "fileedit",
+            "strreplace",
+            "strreplaceeditor",
+            "strreplacebasededittool",
+            "searchreplace",
+            "searchandreplace",
+            "applydiff",
+            "applypatch",
+        ],
+    ),
+    ("write", &["write", "writefile", "writetofile", "filewrite", "createfile", "createnewfile"]),
+    ("web_search", &["websearch", "googlewebsearch", "searchweb"]),
+];
+/// The same for a tool that reads pages.
+const FETCH: (&str, &[&str]) =
+    ("fetch_content", &["fetchcontent", "webfetch", "fetchwebpage", "fetchurl", "readurl"]);
+/// The names that patterns match besides pi's own.
+const CLAUDE: [(&str, &str); 10] = [
+    ("Read", "read"),
+    ("Grep", "grep"),
+    ("Glob", "find"),
+    ("LS", "ls"),
+    ("Bash", SHELL),
+    ("Edit", "edit"),
+    ("MultiEdit", "edit"),
+    ("Write", "write"),
+    ("WebFetch", "fetch_content"),
+    ("WebSearch", "web_search"),
+];
+/// General words and the tools that they forbid. None of them grants a tool, because an extension may use the same word
+/// for another one.
+const BROAD: [(&str, &[&str]); 30] = [
+    ("exec", &[SHELL]),
+    ("execute", &[SHELL]),
+    ("execution", &[SHELL]),
+    ("shell", &[SHELL]),
+    ("sh", &[SHELL]),
+    ("zsh", &[SHELL]),
+    ("cmd", &[SHELL]),
+    ("powershell", &[SHELL]),
+    ("pwsh", &[SHELL]),
+    ("terminal", &[SHELL]),
+    ("console", &[SHELL]),
+    ("run", &[SHELL]),
+    ("command", &[SHELL]),
+    ("commands", &[SHELL]),
+    ("process", &[SHELL]),
+    ("modify", &WRITING),
+    ("modification", &WRITING),
+    ("change", &WRITING),
+    ("patch", &WRITING),
+    ("replace", &WRITING),
+    ("update", &WRITING),
+    ("create", &WRITING),
+    ("delete", &WRITING),
+    ("edits", &WRITING),
+    ("writes", &WRITING),
+    ("view", &["read"]),
+    ("list", &["ls"]),
+    ("search", &["grep", "find", "web_search"]),
+    ("fetch", &["fetch_content"]),
+    ("web", &["web_search", "fetch_content"]),
+];
+/// The groups of tools of a harness that writes `group/tool`. Another prefix is the name of an MCP server.
+const GROUPS: [&str; 6] = ["edit", "execute", "read", "runCommands", "search", "web"];
+/// Tools of other harnesses that delegate.
+const DELEGATING: [&str; 3] = ["Agent", "Task", "Workflow"];
+/// Tools of other harnesses that pi has no equivalent of.
+pub(super) const OTHERS_ONLY: [&str; 30] = [
+    "AskUserQuestion",
+    "BashOutput",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitPlanMode",
+    "ExitWorktree",
+    "KillBash",
+    "KillShell",
+    "ListMcpResourcesTool",
+    "Monitor",
+    "NotebookEdit",
+    "NotebookRead",
+    "ReadMcpResourceTool",
+    "SendMessage",
+    "Skill",
+    "SlashCommand",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "TeamCreate",
+    "TeamDelete",
+    "TodoRead",
+    "TodoWrite",
+    "ToolSearch",
+];
+/// The same by names that an extension of pi may use, too.
+const OTHERS_ALSO: [&str; 7] = ["agent", "codesearch", "question", "skill", "task", "todoread", "todowrite"];
+/// Opening brackets behind a name, and what closes them.
+const BRACKETS: [(char, char); 4] = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')];
+/// Longest name of a tool in bytes.
+const MAX_NAME_BYTES: usize = 128;
+
+/// One entry of a list of tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry<'a> {
+    /// Every tool: `*`.
+    All,
+    /// A tool, by pi's name if there is one.
+    Tool(&'a str),
+    /// Only some uses of a tool: `Bash(git log:*)`.
+    Part(&'a str),
+    /// Not this tool: `!bash`.
+    Not(&'a str),
+    /// Something that is no name.
+    Other(&'a str),
+}
+
+impl<'a> Entry<'a> {
+    /// Reads one entry.
+    pub(super) fn of(written: &'a str) -> Self {
+        let written = written.trim().trim_matches(|c| matches!(c, '"' | '\'' | '`')).trim();
+        if written == "*" {
+            return Self::All;
+        }
+        if let Some(refused) = written.strip_prefix(['!', '-', '~']) {
+            return Self::Not(refused.trim());
+        }
+        if let Some(at) = written.find(BRACKETS.map(|(open, _)| open)) {
+            let (name, rule) = (written[..at].trim_end(), &written[at..]);
+            let inside =
+                BRACKETS.iter().find_map(|(open, close)| rule.strip_prefix(*open)?.strip_suffix(*close));
+            return match inside.map(str::trim) {
+                // Nothing is left out: `Bash(*)`.
+                Some("" | "*") => Self::of(name),
+                _ => Self::Part(pi_tool_name(name)),
+            };
+        }
+        let name = pi_tool_name(written);
+        if is_tool_name(name) { Self::Tool(name) } else { Self::Other(written) }
+    }
+}
+
+/// pi's name for a declared tool, if it is a single literal name.
+pub(crate) fn tool_name(declared: &str) -> Option<&str> {
+    Some(pi_tool_name(declared)).filter(|tool| is_tool_name(tool))
+}
+
+/// pi's name for a declared tool; the declared one if pi has none.
+pub(super) fn pi_tool_name(declared: &str) -> &str {
+    let known =
+        |name: &str| all_names().find(|(_, names)| names.contains(&&*folded(name))).map(|(tool, _)| *tool);
+    let of_group = || {
+        let (group, name) = declared.split_once('/').filter(|(group, _)| GROUPS.contains(group))?;
+        known(name).or_else(|| known(&format!("{group}{name}")))
+    };
+    known(declared).or_else(of_group).unwrap_or(declared)
+}
+
+/// Returns pi's names, or patterns, for an entry of a list that allows tools.
+pub(crate) fn allowed_names(written: &str) -> Vec<String> {
+    match Entry::of(written) {
+        Entry::All => vec!["*".to_owned()],
+        Entry::Tool(tool) => vec![tool.to_owned()],
+        Entry::Part(_) | Entry::Not(_) => Vec::new(),
+        Entry::Other(pattern) => with_matching(pattern),
+    }
+}
+
+/// Returns pi's names, or patterns, for an entry of a list that forbids tools. An entry that may mean several tools, or only
+/// a part of one, forbids all of them.
+pub(crate) fn denied_names(written: &str) -> Vec<String> {
+    let named = |tool: &str, own: &str| {
+        let mut names = vec![tool.to_owned()];
+        // An extension may have a tool of the same name.
+        if is_tool_name(own) && !own.eq_ignore_ascii_case(tool) {
+            names.push(own.to_owned());
+        }
+        names.extend(broad(own).iter().map(|tool| (*tool).to_owned()));
+        if own.starts_with(MCP) && !own.ends_with('*') && !own[MCP.len()..].contains("__") {
+            names.push(format!("{own}__*"));
+        }
+        names
+    };
+    match Entry::of(written) {
+        Entry::All => vec!["*".to_owned()],
+        Entry::Tool(tool) => named(tool, written.trim()),
+        Entry::Part(tool) => named(tool, tool),
+        Entry::Not(_) => Vec::new(),
+        Entry::Other(pattern) => with_matching(pattern),
+    }
+}
+
+/// Says what is wrong with an entry of a list of tools, if no tool has its name or if only a part of it can be understood.
+/// `available` are the tools of this pi, if they are known.
+pub(crate) fn doubt_about(
+    written: &str,
+    denies: bool,
+    available: Option<&BTreeSet<String>>,
+) -> Option<String> {
+    let shown = quoted(written.trim());
+    match Entry::of(written) {
+        Entry::All => None,
+        Entry::Part(tool) if denies => Some(format!(
+            "{shown} is a part of `{tool}`, which cannot be told from the rest; all of `{tool}` is denied"
+        )),
+        Entry::Part(tool) => Some(format!(
+            "{shown} is a part of `{tool}`, which cannot be told from the rest; it allows nothing. To allow all of it, \
+             write `{tool}`"
+        )),
+        Entry::Not(_) => Some(format!("{shown} has no effect; expected names of tools")),
+        Entry::Tool(tool) if is_known_tool(tool) || available.is_some_and(|names| names.contains(tool)) => {
+            None
+        }
+        Entry::Tool(tool) => match broad(tool) {
+            [] if available.is_some() => {
+                Some(format!("no tool has the name {shown}{}", suggestion(nearest_tool(tool))))
+            }
+            [] => nearest_tool(tool)
+                .map(|near| format!("no tool has the name {shown}{}", suggestion(Some(near)))),
+            meant if denies => Some(format!("no tool has the name {shown}; it denies {}", listed(meant))),
+            meant => Some(format!("no tool has the name {shown}; did you mean {}?", listed(meant))),
+        },
+        Entry::Other(pattern) if pattern.contains('*') => {
+            let matches = |tool: &str| covers(pattern, tool);
+            let is_used = with_matching(pattern).len() > 1
+                || pattern.starts_with(MCP)
+                || available.is_none_or(|names| names.iter().any(|tool| matches(tool)));
+            (!is_used).then(|| format!("no tool matches {shown}"))
+        }
+        Entry::Other(_) => Some(format!("{shown} is no name of a tool")),
+    }
+}
+
+/// Returns true if the tables know a tool of this name, of pi or of another harness.
+pub(super) fn is_known_tool(tool: &str) -> bool {
+    READING.contains(&tool)
+        || WRITING.contains(&tool)
+        || OTHERS_ONLY.contains(&tool)
+        || OTHERS_ALSO.contains(&tool)
+        || [SHELL, LSP, ASK, SUBMIT].contains(&tool)
+        || tool.starts_with(MCP)
+        || tool.contains('/')
+        || is_never_in_child(tool)
+}
+
+/// The tools that a general word stands for.
+pub(super) fn broad(word: &str) -> &'static [&'static str] {
+    let word = folded(word);
+    BROAD.iter().find(|(known, _)| *known == word).map_or(&[], |(_, tools)| tools)
+}
+
+/// The known tool whose name is nearest.
+pub(super) fn nearest_tool(name: &str) -> Option<&'static str> {
+    nearest(name, READING.into_iter().chain(WRITING).chain([SHELL, LSP]))
+}
+
+/// Whether a declared tool is a single literal name.
+///
+/// pi's `--tools` understands patterns, `+name` and `-name`; passed through, they would widen the list. A pattern is
+/// allowed only for the tools of one MCP server, whose names are unknown until the server answers.
+pub(super) fn is_tool_name(tool: &str) -> bool {
+    let plain = tool
+        .strip_prefix(MCP)
+        .and_then(|rest| rest.strip_suffix('*'))
+        .filter(|server| server.ends_with("__"));
+    let plain = plain.unwrap_or(tool);
+    plain.len() <= MAX_NAME_BYTES
+        && plain.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && plain.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
+}
+
+/// Whether a tool delegates, which a child never may.
+pub(super) fn is_never_in_child(tool: &str) -> bool {
+    tool.starts_with("subagent")
+        || tool.starts_with("sessions_")
+        || tool == "agents_list"
+        || DELEGATING.contains(&tool)
+}
+
+fn all_names() -> impl Iterator<Item = &'static (&'static str, &'static [&'static str])> {
+    NAMES.iter().chain([&FETCH])
+}
+
+/// A name without the case and the separators in which spellings differ.
+fn folded(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
+/// A pattern, and pi's tools of which Claude Code's name matches it in any case.
+fn with_matching(pattern: &str) -> Vec<String> {
+    let mut names = vec![pattern.to_owned()];
+    let lower = pattern.to_lowercase();
+    let matching =
+        CLAUDE.iter().filter(|(theirs, _)| pattern.contains('*') && covers(&lower, &theirs.to_lowercase()));
+    for (_, ours) in matching {
+        if !names.iter().any(|known| known == ours) {
+            names.push((*ours).to_owned());
+        }
+    }
+    names
+}
+
+fn listed(tools: &[&str]) -> String {
+    tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_pi_reads_as_more_than_one_name_is_a_tool_name() {
+        for tool in
+            ["*", "+bash", "-read", "read,bash", "ba*", "mcp__*", "Bash(git:*)", "", "a b", "mcp__*__x"]
+        {
+            assert!(!is_tool_name(tool), "{tool}");
+        }
+        for tool in ["read", "get_search_content", "mcp__git__*", "mcp__git__log", "x-y.z:1"] {
+            assert!(is_tool_name(tool), "{tool}");
+        }
+    }
+}
