@@ -10,9 +10,10 @@ use std::fs;
 use std::sync::Arc;
 
 use pi_subagent_native::doctor::doctor;
+use pi_subagent_native::orchestrate::background::spawnable;
 use pi_subagent_native::run::{
     CallSettings, Control, HostCapabilities, HostContext, HostModel, HostSkill, HostTool, Listing,
-    ToolResult, list_agents,
+    ToolResult, describe, list_agents,
 };
 use scene::Scene;
 use serde_json::{Value, json};
@@ -514,4 +515,146 @@ async fn findings_about_files_leave_the_columns_of_agents_where_they_are() {
     let report = pi_subagent_native::present::agents_report(&listing(&scene).await);
     let finding = report.lines.iter().find(|line| line.text.contains("(FRONTMATTER_FIELD_IGNORED)"));
     assert_eq!(finding.map(|line| line.name.as_str()), Some(""), "{}", report.plain());
+}
+
+/// What start-up says about the files.
+async fn notices(scene: &Scene) -> Vec<String> {
+    let context = Arc::clone(&scene.spec.context);
+    let capabilities = HostCapabilities::look(&context).await;
+    let settings = CallSettings::read(&scene.spec.cwd, &context);
+    describe(&scene.spec.cwd, &context, &settings, &capabilities).notices
+}
+
+#[tokio::test]
+async fn an_agent_that_its_file_restricts_cannot_write_and_start_up_says_what_is_not_understood() {
+    let scene = scene(&json!({ "allowWrite": true }));
+    for (field, is_said) in [
+        ("readOnly: true", false),
+        ("disallowedTools: Write, Edit, Bash", false),
+        ("permissionMode: plan", false),
+        ("allowed_paths: [docs]", true),
+        ("hooks: { PreToolUse: [] }", true),
+    ] {
+        write(&scene, "agent/agents/own.md", &format!("---\nname: own\ndescription: d\n{field}\n---\nBe."));
+        let listing = listing(&scene).await;
+        let listed = listing.agents.iter().find(|listed| listed.agent.name == "own").expect("it is listed");
+        let tools = &listed.plan.as_ref().expect("it can run").tools;
+        assert!(listed.writes.is_none(), "{field}: {tools:?}");
+        assert!(
+            !tools.contains(&"write".to_owned()) && !tools.contains(&"edit".to_owned()),
+            "{field}: {tools:?}"
+        );
+        let notices = notices(&scene).await;
+        let name = field.split(':').next().expect("a name");
+        let said = notices.iter().any(|notice| notice.contains("own.md:4:1") && notice.contains(name));
+        assert_eq!(said, is_said, "{field}: {notices:?}");
+    }
+}
+
+#[tokio::test]
+async fn names_that_nothing_has_are_reported_at_start_up_with_file_and_line() {
+    let mut scene = scene(&json!({}));
+    let text = "{ \"subagents\": {\n\"tools\": { \"deny\": [\"Bash\", \"Edit\", \"exec\", \"reed\"],\n\"allow\": [\"Read\", \
+                \"Bash(git:*)\", \"ticket_search\"] },\n\"allowAgents\": [\"explorr\", \"reviewer\"],\n\"defaultAgent\": \"gone\" } }";
+    write(&scene, "agent/subagents.json", text);
+    let tool = |name: &str| HostTool { name: name.to_owned(), extension: None };
+    context(&mut scene).host.tools =
+        Some(["read", "bash", "edit", "write", "ticket_search"].map(tool).into());
+    let notices = notices(&scene).await;
+    let said: Vec<&str> = notices
+        .iter()
+        .filter_map(|notice| notice.split_once("subagents.json:"))
+        .map(|(_, said)| said)
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "2:37: `tools.deny`: no tool has the name `exec`; it denies `bash`",
+            "2:45: `tools.deny`: no tool has the name `reed`; did you mean `read`?",
+            "3:19: `tools.allow`: `Bash(git:*)` is a part of `bash`, which cannot be told from the rest; it allows nothing. \
+             To allow all of it, write `bash`",
+            "4:17: `allowAgents` names `explorr`, and there is no agent of this name here; did you mean `explorer`?",
+            "5:17: `defaultAgent` names `gone`, and there is no agent of this name here",
+        ]
+    );
+    let listed = listing(&scene).await;
+    let found = listed.diagnostics.iter().filter(|found| found.code == "CONFIG_TOOL_UNKNOWN").count();
+    assert_eq!(found, 3, "{:?}", listed.diagnostics);
+}
+
+#[tokio::test]
+async fn a_child_keeps_the_tools_that_are_allowed_by_another_harness_s_names() {
+    let scene = scene(&json!({ "allowWrite": true, "tools": { "allow": ["Read", "Bash"] } }));
+    write(&scene, "agent/agents/own.md", "---\nname: own\ndescription: d\n---\nBe.");
+    let listing = listing(&scene).await;
+    let listed = listing.agents.iter().find(|listed| listed.agent.name == "own").expect("it is listed");
+    assert_eq!(listed.plan.as_ref().expect("it can run").tools, ["read", "bash"]);
+}
+
+#[tokio::test]
+async fn an_unknown_tool_of_an_agent_is_reported_with_its_line() {
+    let mut scene = scene(&json!({}));
+    let tool = |name: &str| HostTool { name: name.to_owned(), extension: None };
+    context(&mut scene).host.tools = Some(["read", "bash", "edit", "write"].map(tool).into());
+    write(
+        &scene,
+        "agent/agents/own.md",
+        "---\nname: own\ndescription: d\ntools: read, gerp, TodoWrite\n---\nBe.",
+    );
+    let said: Vec<String> = listing(&scene).await.diagnostics.iter().map(ToString::to_string).collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        said[0].ends_with("own.md:4:1: `tools`: no tool has the name `gerp`; did you mean `grep`?"),
+        "{said:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_default_agent_that_is_not_allowed_is_named_nowhere() {
+    for (settings, expected) in [
+        (json!({ "defaultAgent": "reviewer", "allowAgents": ["reviewer"] }), Some("reviewer")),
+        (json!({ "defaultAgent": " reviewer ", "allowAgents": ["*"] }), Some("reviewer")),
+        (json!({ "allowAgents": ["reviewer"] }), None),
+        (json!({ "defaultAgent": "gone" }), None),
+        (json!({ "allowAgents": [] }), None),
+    ] {
+        let scene = scene(&settings);
+        let context = Arc::clone(&scene.spec.context);
+        let capabilities = HostCapabilities::look(&context).await;
+        let (agents, default) = spawnable(&scene.spec.cwd, &context, &capabilities);
+        assert_eq!(default.as_deref(), expected, "{settings}");
+        assert!(expected.is_none_or(|name| agents.iter().any(|agent| agent.id == name)), "{settings}");
+        let call = CallSettings::read(&scene.spec.cwd, &context);
+        let surface = describe(&scene.spec.cwd, &context, &call, &capabilities).surface;
+        let spawn = surface.tools.iter().find(|tool| tool.name == "sessions_spawn").expect("the tool");
+        let said = spawn.parameters["properties"]["agentId"]["description"].as_str().unwrap_or_default();
+        assert_eq!(said, expected.map(|name| format!("Default: {name}")).unwrap_or_default(), "{settings}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_an_agent_whose_launcher_is_not_valid_says_what_is_wrong_with_it() {
+    let scene =
+        scene(&json!({ "launchers": { "box": { "command": ["ssh", "box", "{argv}"], "pi": "pi" } } }));
+    write(&scene, "agent/agents/own.md", "---\nname: own\ndescription: d\nlauncher: box\n---\nBe.");
+    let (args, result) = run(&scene, &User::default()).await;
+    let expected = "launcher `box` is not valid (subagents.json:1): `launchers.box.pi` is not a field of a launcher; did you \
+                    mean `piCommand`?";
+    assert!(args.is_empty() && result.text.contains(expected), "{}", result.text);
+}
+
+#[tokio::test]
+async fn a_call_finds_an_agent_with_blanks_around_its_name_and_says_why_a_broken_one_does_not_load() {
+    let mut scene = scene(&json!({}));
+    scene.spec.agent = " own\n".into();
+    let (_, result) = run(&scene, &User::default()).await;
+    assert!(!result.is_error, "{}", result.text);
+    write(&scene, "agent/agents/hunter.md", "---\nname: hunter\ntimeoutMs: 5m\n---\nHunt.");
+    scene.spec.agent = "hunter".into();
+    let (_, result) = run(&scene, &User::default()).await;
+    assert!(
+        result.text.contains("hunter.md but does not load: line 3: `timeoutMs` is `5m`"),
+        "{}",
+        result.text
+    );
 }

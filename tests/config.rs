@@ -584,3 +584,56 @@ fn directories_of_agents_are_absolute_or_at_home_and_those_of_projects_lie_withi
     assert_eq!(config.agent_dirs, ["~/.claude/agents", "/a"]);
     assert_eq!(config.project_agent_dirs, [".claude/agents"]);
 }
+
+#[test]
+fn lists_of_tools_take_the_names_of_other_harnesses() {
+    let tools = |settings: &str| {
+        let loaded = Scene::new().user(&format!("{{ \"subagents\": {{ {settings} }} }}")).load();
+        assert_eq!(loaded.diagnostics, [], "{settings}");
+        loaded.config
+    };
+    let denied =
+        tools(r#""tools": { "deny": ["Bash", "Edit", "exec", "Web*", "Bash(rm:*)", "mcp__git", "own"] }"#);
+    assert_eq!(
+        denied.tools.deny,
+        ["bash", "edit", "exec", "Web*", "fetch_content", "web_search", "mcp__git", "mcp__git__*", "own"]
+    );
+    let allowed = tools(
+        r#""tools": { "allow": ["Read", "run_shell_command", "Glob", "Write(docs/**)", "*_content"] }"#,
+    );
+    assert_eq!(allowed.tools.allow.expect("a list"), ["read", "bash", "find", "*_content"]);
+    let of_agent = tools(r#""agents": { "a": { "tools": ["Read", "Bash(git:*)", "Glob"] } }"#);
+    assert_eq!(of_agent.agents["a"].bounds.tools.as_deref().expect("a list"), ["read", "find"]);
+    assert_eq!(tools(r#""tools": { "deny": ["*"] }"#).tools.deny, ["*"]);
+}
+
+#[test]
+fn tools_and_agents_that_a_file_names_are_remembered_with_their_places() {
+    let loaded = Scene::new()
+        .user("{ \"subagents\": {\n\"tools\": { \"deny\": [\"exec\"] },\n\"allowAgents\": [\"x\"],\n\"defaultAgent\": \"y\" } }")
+        .load();
+    let diagnostics: Vec<_> =
+        loaded.named.iter().map(|named| (named.key.as_str(), named.name.as_str())).collect();
+    assert_eq!(diagnostics, [("allowAgents", "x"), ("defaultAgent", "y")]);
+    let tool = &loaded.named_tools[0];
+    assert_eq!((tool.key.as_str(), tool.name.as_str(), tool.denies), ("tools.deny", "exec", true));
+}
+
+#[test]
+fn a_launcher_that_is_not_valid_leaves_the_others_as_they_are() {
+    let text = r#"{ "subagents": { "launcher": "box", "launchers": {
+        "box": { "command": ["ssh", "box", "{argv}"], "pi": "pi" },
+        "far": { "command": ["ssh", "far", "{argv}"] }
+    } } }"#;
+    let scene = Scene::new().user(text);
+    let loaded = scene.load();
+    assert_eq!(loaded.config.launchers.keys().collect::<Vec<_>>(), ["far"]);
+    let why = &loaded.config.broken_launchers["box"];
+    assert_eq!(
+        why,
+        "is not valid (subagents.json:2): `launchers.box.pi` is not a field of a launcher; did you mean `piCommand`?"
+    );
+    assert_eq!(scene.told().lines().count(), 1, "{}", scene.told());
+    let over = overlay(&loaded.config, &serde_json::json!({ "maxConcurrent": 1 })).expect("valid");
+    assert!(over.broken_launchers.contains_key("box"), "a caller's own values change nothing about it");
+}

@@ -8,7 +8,7 @@ use super::keys::{Key, Kind};
 use super::launcher::{LOCAL, PLACEHOLDERS, Quote};
 use super::located::{Json, Located, Member, Mistake};
 use super::shortcut::is_shortcut;
-use crate::agent::tool_name;
+use crate::agent::{allowed_names, denied_names, tool_name};
 use crate::text::{Position, check_allowed, nearest, quoted, suggestion, without_controls};
 
 /// No list needs more entries.
@@ -45,6 +45,11 @@ pub(super) fn check_of_agent(key: &Key, path: &str, value: &Located) -> Result<V
     Checker { path }.value(key.kind, value)
 }
 
+/// Checks one launcher of a file. A launcher that is not valid leaves the others as they are.
+pub(super) fn check_launcher(key: &Key, member: &Member) -> Result<Value, Mistake> {
+    Checker { path: key.path }.named_launcher(member)
+}
+
 struct Checker<'a> {
     path: &'a str,
 }
@@ -74,8 +79,18 @@ impl Checker<'_> {
                 return self.list(kind, value, items, is_inner_place);
             }
             (Kind::ToolNames, Json::List(items)) => {
-                let declared = self.list(kind, value, items, |text| tool_name(text).is_some())?;
-                return Ok(pi_names(&declared));
+                let declared = self.list(kind, value, items, |text| {
+                    tool_name(text).is_some() || allowed_names(text).is_empty()
+                })?;
+                return Ok(pi_names(&declared, |name| {
+                    tool_name(name).map(str::to_owned).into_iter().collect()
+                }));
+            }
+            (Kind::AllowedTools, Json::List(items)) => {
+                return self.list(kind, value, items, is_line).map(|names| pi_names(&names, allowed_names));
+            }
+            (Kind::DeniedTools, Json::List(items)) => {
+                return self.list(kind, value, items, is_line).map(|names| pi_names(&names, denied_names));
             }
             (Kind::Place, Json::Text(text)) => is_place(text).then(|| json!(text)),
             (Kind::PlaceList, Json::List(items)) => return self.list(kind, value, items, is_place),
@@ -159,19 +174,26 @@ impl Checker<'_> {
     fn launchers(&self, value: &Located, members: &[Member]) -> Result<Value, Mistake> {
         self.at_most(value, members.len())?;
         let mut launchers = Map::new();
-        for Member { name, name_at, value } in members {
-            if !is_line(name) || launchers.contains_key(name) {
-                let what = format!("holds {}; expected each name once, on one line", quoted(name));
-                return self.mistake(*name_at, what);
+        for member in members {
+            if launchers.contains_key(&member.name) {
+                let what = format!("holds {}; expected each name once, on one line", quoted(&member.name));
+                return self.mistake(member.name_at, what);
             }
-            if name == LOCAL {
-                let what = format!("holds {}; that name stands for this machine", quoted(name));
-                return self.mistake(*name_at, what);
-            }
-            let path = format!("{}.{name}", self.path);
-            launchers.insert(name.clone(), Checker { path: &path }.launcher(value)?);
+            launchers.insert(member.name.clone(), self.named_launcher(member)?);
         }
         Ok(Value::Object(launchers))
+    }
+
+    fn named_launcher(&self, Member { name, name_at, value }: &Member) -> Result<Value, Mistake> {
+        if !is_line(name) {
+            let what = format!("holds {}; expected each name once, on one line", quoted(name));
+            return self.mistake(*name_at, what);
+        }
+        if name == LOCAL {
+            let what = format!("holds {}; that name stands for this machine", quoted(name));
+            return self.mistake(*name_at, what);
+        }
+        Checker { path: &format!("{}.{name}", self.path) }.launcher(value)
     }
 
     fn launcher(&self, value: &Located) -> Result<Value, Mistake> {
@@ -182,7 +204,11 @@ impl Checker<'_> {
         for Member { name, name_at, value } in members {
             let path = format!("{}.{name}", self.path);
             let Some((_, kind)) = LAUNCHER_FIELDS.iter().find(|(known, _)| known == name) else {
-                let meant = suggestion(nearest(name, LAUNCHER_FIELDS.map(|(known, _)| known)));
+                let fields = LAUNCHER_FIELDS.map(|(known, _)| known);
+                let near = nearest(name, fields);
+                // `pi` for `piCommand`.
+                let near = near.or_else(|| fields.into_iter().find(|known| known.starts_with(&**name)));
+                let meant = suggestion(near.filter(|_| !name.is_empty()));
                 let message = format!("{} is not a field of a launcher{meant}", quoted(&path));
                 return Err(Mistake { at: *name_at, message });
             };
@@ -243,7 +269,7 @@ fn expected(kind: Kind) -> String {
         Kind::ChoiceOrList(choices) => return format!("{} or a list of paths", listed(choices)),
         Kind::Text => "one line of text that does not start with `-`",
         Kind::Shortcut => "a key as pi spells it, such as `alt+g`, `ctrl+shift+b` or `f8`, or `none`",
-        Kind::TextList | Kind::LspActions => "a list of names",
+        Kind::TextList | Kind::LspActions | Kind::AllowedTools | Kind::DeniedTools => "a list of names",
         Kind::AllowedList => "a list of exact values and of rules such as `rule:jwt`",
         Kind::PlaceList => "a list of paths that begin with `/` or `~/`",
         Kind::Place => "a path that begins with `/` or `~/`",
@@ -326,10 +352,10 @@ fn is_inner_place(text: &str) -> bool {
         && parts().all(|part| !part.is_empty() && part != "." && part != ".." && !part.contains('\\'))
 }
 
-/// pi's names for tools that may be named as in Claude Code, each once.
-fn pi_names(declared: &Value) -> Value {
-    let mut names: Vec<&str> = Vec::new();
-    for name in declared.as_array().into_iter().flatten().filter_map(|name| tool_name(name.as_str()?)) {
+/// pi's names for tools that may have the names of other harnesses, each once.
+fn pi_names(declared: &Value, names_of: impl Fn(&str) -> Vec<String>) -> Value {
+    let mut names: Vec<String> = Vec::new();
+    for name in declared.as_array().into_iter().flatten().filter_map(Value::as_str).flat_map(names_of) {
         if !names.contains(&name) {
             names.push(name);
         }

@@ -1,6 +1,8 @@
 //! All configuration keys: type, bounds, default, and what a project may do to it; and the settings by key, the form in which
 //! files are merged.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::settings::{
@@ -49,6 +51,10 @@ pub(super) enum Kind {
     InnerPlaceList,
     /// A list of tool names, as an agent file has them.
     ToolNames,
+    /// A list of names and patterns of tools that are allowed.
+    AllowedTools,
+    /// A list of names and patterns of tools that are denied.
+    DeniedTools,
     /// `true`, `false` or a list of names.
     BoolOrList,
 }
@@ -135,8 +141,9 @@ const fn setting(path: &'static str, kind: Kind, default: &'static str, project:
 /// All keys.
 pub(super) const KEYS: &[Key] = {
     use Kind::{
-        AllowedList, Amount, Bool, BoolOr, Choice, ChoiceOrList, Command, Environment, InnerPlaceList,
-        Integer, Launchers, LspActions, Place, PlaceList, Shortcut, Text, TextList,
+        AllowedList, AllowedTools, Amount, Bool, BoolOr, Choice, ChoiceOrList, Command, DeniedTools,
+        Environment, InnerPlaceList, Integer, Launchers, LspActions, Place, PlaceList, Shortcut, Text,
+        TextList,
     };
     use Tighten::{Fewer, Later, More, Never, Only, Smaller, SmallerLimit};
     &[
@@ -169,8 +176,8 @@ pub(super) const KEYS: &[Key] = {
         setting("piCommand", Command, "null", Never),
         setting("env", Environment, "{}", Never),
         setting("persistSession", Bool, "true", Never),
-        setting("tools.deny", TextList, "[]", More),
-        setting("tools.allow", TextList, "null", Fewer),
+        setting("tools.deny", DeniedTools, "[]", More),
+        setting("tools.allow", AllowedTools, "null", Fewer),
         setting("protocol", Choice(Protocol::TEXTS), r#""rpc""#, Never),
         setting("retry.enabled", Bool, "true", Never),
         setting("retry.maxAttempts", Integer { min: 1, max: 10 }, "2", Never),
@@ -267,11 +274,15 @@ pub(super) fn is_group(path: &str) -> bool {
 
 /// A value for each key: the JSON object that a [`Config`] is written as.
 #[derive(Clone, Debug)]
-pub(super) struct Values(Value);
+pub(super) struct Values {
+    json: Value,
+    /// Launchers that are not valid, with the reasons. They are no setting.
+    broken_launchers: BTreeMap<String, String>,
+}
 
 impl Default for Values {
     fn default() -> Self {
-        let mut values = Self(json!({ AGENTS: {} }));
+        let mut values = Self { json: json!({ AGENTS: {} }), broken_launchers: BTreeMap::new() };
         for key in KEYS {
             let default = serde_json::from_str(key.default).expect("a test reads the default of every key");
             values.set(key.path, default);
@@ -282,33 +293,46 @@ impl Default for Values {
 
 impl Values {
     pub(super) fn of(config: &Config) -> Self {
-        Self(serde_json::to_value(config).expect("the settings have text keys and finite numbers only"))
+        let json = serde_json::to_value(config).expect("the settings have text keys and finite numbers only");
+        Self { json, broken_launchers: config.broken_launchers.clone() }
     }
 
     pub(super) fn of_key(&self, path: &str) -> &Value {
-        path.split('.').fold(&self.0, |group, name| &group[name])
+        path.split('.').fold(&self.json, |group, name| &group[name])
     }
 
     /// `value` must have passed the check of this key.
     pub(super) fn set(&mut self, path: &'static str, value: Value) {
-        *path.split('.').fold(&mut self.0, |group, name| &mut group[name]) = value;
+        *path.split('.').fold(&mut self.json, |group, name| &mut group[name]) = value;
+    }
+
+    /// Notes that a launcher is defined and not valid.
+    pub(super) fn add_broken_launcher(&mut self, name: &str, why: String) {
+        self.broken_launchers.insert(name.to_owned(), why);
+    }
+
+    /// Returns true if a launcher is defined and not valid.
+    pub(super) fn is_broken_launcher(&self, name: &str) -> bool {
+        self.broken_launchers.contains_key(name)
     }
 
     /// The value of an agent's key, `Null` if it has none.
     pub(super) fn of_agent(&self, agent: &str, origin: Origin, path: &str) -> &Value {
-        let own = &self.0[AGENTS][agent];
+        let own = &self.json[AGENTS][agent];
         if origin == Origin::Project { &own[OF_PROJECT][path] } else { &own[path] }
     }
 
     /// `value` must have passed the check of this key.
     pub(super) fn set_of_agent(&mut self, agent: &str, origin: Origin, path: &str, value: Value) {
-        let own = &mut self.0[AGENTS][agent];
+        let own = &mut self.json[AGENTS][agent];
         let own = if origin == Origin::Project { &mut own[OF_PROJECT] } else { own };
         own[path] = value;
     }
 
     pub(super) fn into_config(self) -> Config {
-        serde_json::from_value(self.0).expect("the check of each key admits only what its field reads")
+        let config = serde_json::from_value(self.json);
+        let config: Config = config.expect("the check of each key admits only what its field reads");
+        Config { broken_launchers: self.broken_launchers, ..config }
     }
 }
 

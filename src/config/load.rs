@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::keys::Values;
-use super::reader::{FOREIGN, NamedAgent, READ_FAILED, Reader};
+use super::reader::{FOREIGN, NamedAgent, NamedTool, READ_FAILED, Reader};
 use super::settings::{Config, Origin};
 use crate::agent::{canonical, project_directories};
 use crate::files::open;
@@ -79,8 +79,10 @@ pub struct LoadedConfig {
     pub sources: Vec<ConfigSource>,
     /// Settings that are ignored or have no effect yet.
     pub diagnostics: Vec<Diagnostic>,
-    /// The agents that files have settings for. Whether there are such agents is not known here.
+    /// The agents that files name. Whether there are such agents is not known here.
     pub named: Vec<NamedAgent>,
+    /// The tools that files name. Whether there are such tools is not known here.
+    pub named_tools: Vec<NamedTool>,
     /// The reason why nothing may run: a file that could not be read at all, or the first mistake in a setting that
     /// restricts. It is also among the diagnostics.
     pub broken: Option<Diagnostic>,
@@ -92,8 +94,8 @@ impl LoadedConfig {
     pub fn unread(why: String) -> Self {
         let broken = Diagnostic::new(READ_FAILED, why, None, None);
         let diagnostics = vec![broken.clone()];
-        let (config, sources, named) = (Config::default(), Vec::new(), Vec::new());
-        Self { config, sources, diagnostics, named, broken: Some(broken) }
+        let (config, sources, named, named_tools) = (Config::default(), Vec::new(), Vec::new(), Vec::new());
+        Self { config, sources, diagnostics, named, named_tools, broken: Some(broken) }
     }
 }
 
@@ -101,7 +103,8 @@ impl LoadedConfig {
 #[must_use]
 pub fn load(paths: &ConfigPaths) -> LoadedConfig {
     let mut values = Values::default();
-    let (mut sources, mut diagnostics, mut named, mut broken) = (Vec::new(), Vec::new(), Vec::new(), None);
+    let (mut sources, mut diagnostics, mut broken) = (Vec::new(), Vec::new(), None);
+    let (mut named, mut named_tools) = (Vec::new(), Vec::new());
     let project = paths.projects.iter().map(|path| (Origin::Project, path));
     for (origin, path) in std::iter::once((Origin::User, &paths.user)).chain(project) {
         let mut reader = Reader::new(Some((origin, path)), &mut values);
@@ -122,10 +125,12 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
         reader.check_launcher();
         diagnostics.extend(failed.clone());
         broken = broken.or(failed).or(reader.take_refusal());
-        named.extend(reader.take_named());
+        let (agents, tools) = reader.take_named();
+        named.extend(agents);
+        named_tools.extend(tools);
         diagnostics.extend(reader.into_diagnostics());
     }
-    LoadedConfig { config: values.into_config(), sources, diagnostics, named, broken }
+    LoadedConfig { config: values.into_config(), sources, diagnostics, named, named_tools, broken }
 }
 
 /// Lays the values of an in-process caller over the configuration. `object` has the shape of the `subagents` object;

@@ -36,7 +36,7 @@ pub use agent_settings::{AgentBounds, AgentSettings};
 pub(crate) use launcher::PLACEHOLDERS;
 pub use launcher::{LOCAL, Launcher, Quote};
 pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
-pub use reader::{ALL, NamedAgent};
+pub use reader::{ALL, NamedAgent, NamedTool};
 pub use settings::{
     AllowWrite, Announce, AnnounceMode, Background, Budget, Check, Config, EarlyBoot, InheritExtensions,
     Limits, LoopLimits, NonInteractivePolicy, OnExit, Origin, ProjectAgentPolicy, Protocol, Retry, Sandbox,

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::check::{check, check_of_agent, shown};
-use super::keys::{AGENT_KEYS, AGENTS, KEYS, Key, Tighten, Values, is_group, key};
+use super::check::{check, check_launcher, check_of_agent, shown};
+use super::keys::{AGENT_KEYS, AGENTS, KEYS, Key, Kind, Tighten, Values, is_group, key};
 use super::launcher::LOCAL;
 use super::located::{Json, Located, Member, parse};
 use super::settings::Origin;
@@ -19,6 +19,10 @@ const MAX_DIAGNOSTICS: usize = 10;
 const ROOT: &str = "subagents";
 const LAUNCHER: &str = "launcher";
 const LAUNCHERS: &str = "launchers";
+/// No configuration needs more launchers.
+const MAX_LAUNCHERS: usize = 256;
+const ALLOW_AGENTS: &str = "allowAgents";
+const DEFAULT_AGENT: &str = "defaultAgent";
 /// Means all agents where one is named.
 pub const ALL: &str = "*";
 /// A group that may also be written as a single value, which then sets this member.
@@ -42,8 +46,10 @@ pub(super) struct Reader<'a> {
     diagnostics: Vec<Diagnostic>,
     /// How many more there were.
     unlisted: usize,
-    /// The agents that the file has settings for.
+    /// The agents that the file names.
     named: Vec<NamedAgent>,
+    /// The tools that the file names.
+    named_tools: Vec<NamedTool>,
     /// Where the file names a launcher.
     launcher_at: Option<Position>,
     /// The first mistake in a setting that restricts.
@@ -53,9 +59,26 @@ pub(super) struct Reader<'a> {
 /// The end of a message about a setting that restricts.
 const REFUSES: &str = "Nothing is delegated until this is corrected";
 
-/// An agent that a file has settings for, and where.
+/// A tool that a file names, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedTool {
+    /// The key of the list that holds it.
+    pub key: String,
+    /// As the file spells it.
+    pub name: String,
+    /// Whether the list forbids it.
+    pub denies: bool,
+    /// The file.
+    pub path: PathBuf,
+    /// Where the name stands in it.
+    pub(crate) at: Position,
+}
+
+/// An agent that a file names, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedAgent {
+    /// The key that names it.
+    pub key: String,
     /// As the file spells it; `*` is all.
     pub name: String,
     /// The file.
@@ -72,6 +95,7 @@ impl<'a> Reader<'a> {
             diagnostics: Vec::new(),
             unlisted: 0,
             named: Vec::new(),
+            named_tools: Vec::new(),
             launcher_at: None,
             refusal: None,
         }
@@ -83,7 +107,7 @@ impl<'a> Reader<'a> {
         let known = self.values.of_key(LAUNCHERS).as_object().map(|launchers| launchers.keys().cloned());
         let known: Vec<String> = known.into_iter().flatten().collect();
         let Some(name) = self.values.of_key(LAUNCHER).as_str().filter(|name| *name != LOCAL) else { return };
-        if known.iter().all(|known| known != name) {
+        if known.iter().all(|known| known != name) && !self.values.is_broken_launcher(name) {
             let meant = suggestion(nearest(name, known.iter().map(String::as_str)));
             let message =
                 format!("`{LAUNCHER}` is {}, which `{LAUNCHERS}` does not have{meant}", quoted(name));
@@ -97,9 +121,9 @@ impl<'a> Reader<'a> {
         self.refusal.take()
     }
 
-    /// The agents that the file has settings for.
-    pub(super) fn take_named(&mut self) -> Vec<NamedAgent> {
-        std::mem::take(&mut self.named)
+    /// The agents and the tools that the file names.
+    pub(super) fn take_named(&mut self) -> (Vec<NamedAgent>, Vec<NamedTool>) {
+        (std::mem::take(&mut self.named), std::mem::take(&mut self.named_tools))
     }
 
     /// What is ignored or has no effect yet; the last of too many says how many more there are.
@@ -223,6 +247,7 @@ impl<'a> Reader<'a> {
             } else if let Some(members) = self.members(&path, value, "an object of settings") {
                 let path_of_file = self.file.map(|(_, path)| path.to_path_buf());
                 self.named.extend(path_of_file.map(|path| NamedAgent {
+                    key: format!("{AGENTS}.{name}"),
                     name: name.clone(),
                     path,
                     at: *name_at,
@@ -258,6 +283,7 @@ impl<'a> Reader<'a> {
         if is_project && key.project == Tighten::Never {
             return self.refuse(path, name_at);
         }
+        self.note_names(path, key.kind, value);
         let checked = match check_of_agent(key, path, value) {
             Ok(checked) => checked,
             Err(wrong) => return self.mistake(key.restricts(), VALUE_INVALID, wrong.at, wrong.message),
@@ -330,6 +356,11 @@ impl<'a> Reader<'a> {
         if is_project && key.project == Tighten::Never {
             return self.refuse(key.path, name_at);
         }
+        self.note_names(key.path, key.kind, value);
+        if let (Kind::Launchers, Some((_, path)), Json::Object(members)) = (key.kind, self.file, &value.json)
+        {
+            return self.launchers(key, path, members);
+        }
         let checked = match check(key, value) {
             Ok(checked) => checked,
             Err(wrong) => return self.mistake(key.restricts(), VALUE_INVALID, wrong.at, wrong.message),
@@ -343,6 +374,57 @@ impl<'a> Reader<'a> {
         let current = self.values.of_key(key.path).clone();
         if let Some(taken) = self.tightened(key, key.path, &current, checked, value) {
             self.values.set(key.path, taken);
+        }
+    }
+
+    /// Takes the launchers of a file one by one. A call of an invalid one is answered with the reason.
+    fn launchers(&mut self, key: &'static Key, path: &Path, members: &[Member]) {
+        let mut launchers = serde_json::Map::new();
+        if members.len() > MAX_LAUNCHERS {
+            let message =
+                format!("`{LAUNCHERS}` has {} entries; expected at most {MAX_LAUNCHERS}", members.len());
+            return self.report(VALUE_INVALID, members[MAX_LAUNCHERS].name_at, message);
+        }
+        for member in members {
+            let at = member.name_at;
+            if launchers.contains_key(&member.name) || self.values.is_broken_launcher(&member.name) {
+                self.duplicate(&format!("{LAUNCHERS}.{}", member.name), at);
+                continue;
+            }
+            match check_launcher(key, member) {
+                Ok(launcher) => drop(launchers.insert(member.name.clone(), launcher)),
+                Err(mistake) => {
+                    let file = path.file_name().unwrap_or_default().to_string_lossy();
+                    let why = format!("is not valid ({file}:{}): {}", mistake.at.line, mistake.message);
+                    self.values.add_broken_launcher(&member.name, why);
+                    self.report(VALUE_INVALID, mistake.at, mistake.message);
+                }
+            }
+        }
+        self.values.set(key.path, Value::Object(launchers));
+    }
+
+    /// Remembers the agents and the tools that a file names. Whether they exist is not known here.
+    fn note_names(&mut self, key: &str, kind: Kind, value: &Located) {
+        let Some((_, path)) = self.file else { return };
+        let items = match &value.json {
+            Json::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(value),
+        };
+        let texts = items.iter().filter_map(|item| match &item.json {
+            Json::Text(text) => Some((text.clone(), item.at)),
+            _ => None,
+        });
+        let is_of_agents = matches!(key, ALLOW_AGENTS | DEFAULT_AGENT);
+        let is_of_tools = matches!(kind, Kind::AllowedTools | Kind::DeniedTools | Kind::ToolNames);
+        for (name, at) in texts.filter(|_| is_of_agents || is_of_tools) {
+            let (key, path) = (key.to_owned(), path.to_path_buf());
+            if is_of_agents {
+                self.named.push(NamedAgent { key, name, path, at });
+            } else {
+                let denies = kind == Kind::DeniedTools;
+                self.named_tools.push(NamedTool { key, name, denies, path, at });
+            }
         }
     }
 

@@ -113,7 +113,7 @@ fn values(key: &Key) -> String {
         Kind::ChoiceOrList(choices) => format!("{}, or a list of texts", words(choices.iter().copied())),
         Kind::Launchers => "launchers by name".to_owned(),
         Kind::InnerPlaceList => "a list of paths within a project".to_owned(),
-        Kind::ToolNames => "a list of tools".to_owned(),
+        Kind::ToolNames | Kind::AllowedTools | Kind::DeniedTools => "a list of tools".to_owned(),
         Kind::BoolOrList => format!("{}, or a list of names", words(["true", "false"])),
     };
     // Of a key without a default, that of a single agent, 0 means something else, and its last cell says so.

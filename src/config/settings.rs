@@ -128,6 +128,9 @@ pub struct Config {
     pub recordings: Option<String>,
     /// Programs that start children elsewhere, by name.
     pub launchers: BTreeMap<String, Launcher>,
+    /// Launchers that the user's file defines and that are not valid, with what is wrong and where.
+    #[serde(skip)]
+    pub broken_launchers: BTreeMap<String, String>,
     /// The launcher of agents that name none; `None` starts children on this machine.
     pub launcher: Option<String>,
 }

@@ -40,12 +40,12 @@ pub(crate) mod snapshots;
 pub(crate) mod spec;
 mod state;
 
-pub(crate) use admit::starts_another_pi;
 pub use admit::{
     AdmittedRun, AgentValues, CallSettings, CannotRun, Described, Extensions, HostCapabilities,
     InvalidConfig, Listed, Listing, Origin, PiError, PiProgram, PiVersion, Refusal, Sourced, ValueSource,
     WriteReach, describe, find_agents, list_agents, load_config, look_up, prepare, prepare_with,
 };
+pub(crate) use admit::{default_agent, is_allowed, starts_another_pi};
 pub use background::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
 pub use budget::{Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};

@@ -75,8 +75,8 @@ pub struct SpawnableAgents {
     pub version: u32,
     /// Builtins first, then the user's, then the project's.
     pub agents: Vec<SpawnableAgent>,
-    /// The agent of a request that names none (`defaultAgent`).
-    pub default_agent: String,
+    /// The agent of a request that names none (`defaultAgent`). Absent when it is not one of `agents`.
+    pub default_agent: Option<String>,
 }
 
 /// An agent that may run in the background.

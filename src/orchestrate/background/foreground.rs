@@ -17,7 +17,7 @@ use super::ending::Ending;
 use super::live_run::LiveRun;
 use super::question::AsksConversation;
 use super::service::{BackgroundService, background};
-use super::spawn::{is_allowed, most, refusal, too_many};
+use super::spawn::{most, refusal, too_many};
 use super::watch::watch_others;
 use crate::config::{Config, OnExit};
 use crate::orchestrate::admission::Queued;
@@ -25,7 +25,7 @@ use crate::orchestrate::call::Call;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
     AdmittedRun, BackgroundRun, Control, HostCallbacks, Progress, RunSpec, RunState, ToolResult, blocking,
-    find_agents,
+    find_agents, is_allowed,
 };
 use crate::store::now_ms;
 use crate::text::figures::millis;

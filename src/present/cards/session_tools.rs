@@ -55,7 +55,7 @@ struct Receipt {
 struct Agents {
     agents: Vec<Agent>,
     #[serde(rename = "defaultAgent")]
-    _default_agent: String,
+    _default_agent: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,7 @@
 //! Lists the agents of a directory, and describes the tools that offer them to a model.
 
 use std::cell::LazyCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,14 +16,15 @@ use super::settings::CallSettings;
 use super::shell::shell_policy;
 use super::values::{AgentValues, SkillFiles, UnusableModel, ValueSource, find_agents, usable_model};
 use crate::agent::{
-    AgentDefinition, Catalog, NoToolsLeft, Shadowed, Surface, SurfaceConfig, ToolPlan, surface,
+    AgentDefinition, Catalog, DropReason, NoToolsLeft, RESTRICTION_UNCLEAR, Shadowed, Surface, SurfaceConfig,
+    ToolPlan, doubt_about, surface,
 };
-use crate::config::{ALL, Config, NamedAgent};
+use crate::config::{ALL, Config, LoadedConfig, NamedAgent};
 use crate::run::callbacks::HostCallbacks;
 use crate::run::context::HostContext;
 use crate::run::launch::launcher::selected;
 use crate::run::spec::RunOverrides;
-use crate::text::{Code, Diagnostic, Severity};
+use crate::text::{Code, Diagnostic, Position, Severity, quoted};
 
 /// Notices about agent files. A directory that has more of them is not meant for this package.
 const MAX_NOTICES: usize = 10;
@@ -84,6 +86,10 @@ const CHECKING_MODELS: Duration = Duration::from_secs(5);
 const SETTINGS_UNKNOWN: Code = (Severity::Warning, "AGENT_SETTINGS_UNKNOWN");
 /// The same where no name is similar: another project may have it.
 const SETTINGS_UNUSED: Code = (Severity::Info, "AGENT_SETTINGS_UNUSED");
+/// A list of tools in a file names one that does not exist, or a part of one.
+const TOOL_UNKNOWN: Code = (Severity::Warning, "CONFIG_TOOL_UNKNOWN");
+/// The same in an agent file.
+const AGENT_TOOL_UNKNOWN: Code = (Severity::Info, "AGENT_TOOL_UNKNOWN");
 
 /// The tools to register.
 #[derive(Debug)]
@@ -133,8 +139,7 @@ pub fn list_agents(
 ) -> Listing {
     let config = settings.config();
     let catalog = find_agents(cwd, context, &config);
-    let named = settings.loaded().map(|loaded| loaded.named.as_slice()).unwrap_or_default();
-    let unknown: Vec<Diagnostic> = named.iter().filter_map(|named| unknown(named, &catalog)).collect();
+    let misnamed = settings.loaded().map(|loaded| misnamed(loaded, &catalog, context)).unwrap_or_default();
     let all = LazyCell::new(|| gates(context));
     let planned = |agent: Arc<AgentDefinition>| {
         let values = AgentValues::of(&agent, &config, &context.host, &RunOverrides::default());
@@ -159,25 +164,75 @@ pub fn list_agents(
         Err(refusal) => Some(refusal),
         Ok(loaded) => loaded.broken.as_ref().map(|broken| Refusal::BrokenConfig(broken.to_string())),
     };
+    let agents: Vec<Listed> = catalog.agents.into_iter().map(planned).collect();
+    let of_agents: Vec<Diagnostic> = agents.iter().flat_map(unknown_tools).collect();
     Listing {
         off: off
             .map(|refusal| refusal.to_string())
             .or_else(|| (!config.enabled).then(|| SWITCHED_OFF.to_owned())),
-        agents: catalog.agents.into_iter().map(planned).collect(),
+        agents,
         shadowed: catalog.shadowed,
-        diagnostics: catalog.diagnostics.into_iter().chain(unknown).collect(),
+        diagnostics: catalog.diagnostics.into_iter().chain(of_agents).chain(misnamed).collect(),
     }
 }
 
-/// What is said about settings of an agent that does not exist.
+/// Whether the configuration allows an agent to run in the background. Both may have a name of Claude Code's.
+pub(crate) fn is_allowed(config: &Config, catalog: &Catalog, agent: &str) -> bool {
+    let is_same = |allowed: &str| catalog.find(allowed).is_ok_and(|found| found.name == agent);
+    config.allow_agents.iter().any(|allowed| allowed == ALL || allowed == agent || is_same(allowed))
+}
+
+/// The name of the agent that takes a background run without one; `None` if it does not exist or is not allowed.
+pub(crate) fn default_agent(config: &Config, catalog: &Catalog) -> Option<String> {
+    let found = catalog.find(&config.default_agent).ok()?;
+    is_allowed(config, catalog, &found.name).then(|| found.name.clone())
+}
+
+/// Says that a file names an agent that does not exist.
 fn unknown(named: &NamedAgent, catalog: &Catalog) -> Option<Diagnostic> {
     let missing = catalog.find(&named.name).err().filter(|_| named.name != ALL)?;
-    let key = format!("`agents.{}` has no effect: there is no agent of this name here", named.name);
-    let (code, message) = match missing.nearest {
-        Some(nearest) => (SETTINGS_UNKNOWN, format!("{key}; did you mean `{nearest}`?")),
-        None => (SETTINGS_UNUSED, key),
+    let is_settings = named.key.starts_with("agents.");
+    let message = match (&missing.broken, is_settings) {
+        (Some(_), _) => format!("`{}`: {missing}", named.key),
+        (None, true) => format!("`{}` has no effect: there is no agent of this name here", named.key),
+        (None, false) => {
+            format!("`{}` names {}, and there is no agent of this name here", named.key, quoted(&named.name))
+        }
+    };
+    let (code, message) = match missing.nearest.as_deref().filter(|_| missing.broken.is_none()) {
+        Some(nearest) => (SETTINGS_UNKNOWN, format!("{message}; did you mean `{nearest}`?")),
+        None if is_settings => (SETTINGS_UNUSED, message),
+        None => (SETTINGS_UNKNOWN, message),
     };
     Some(Diagnostic::new(code, message, Some(&named.path), Some(named.at)))
+}
+
+/// Says what is wrong with the agents and the tools that the configuration names. The agents' own settings come last.
+fn misnamed(loaded: &LoadedConfig, catalog: &Catalog, context: &HostContext) -> Vec<Diagnostic> {
+    let available: Option<BTreeSet<String>> =
+        (context.host.tools.as_ref()).map(|tools| tools.iter().map(|tool| tool.name.clone()).collect());
+    let tools = loaded.named_tools.iter().filter_map(|named| {
+        let why = doubt_about(&named.name, named.denies, available.as_ref())?;
+        let message = format!("`{}`: {why}", named.key);
+        Some(Diagnostic::new(TOOL_UNKNOWN, message, Some(&named.path), Some(named.at)))
+    });
+    let agents = loaded.named.iter().filter_map(|named| unknown(named, catalog));
+    tools.chain(agents).collect()
+}
+
+/// Says which declared tools of an agent no tool of this pi is called, with the line in its file.
+fn unknown_tools(listed: &Listed) -> impl Iterator<Item = Diagnostic> {
+    let Listed { agent, plan, .. } = listed;
+    let dropped = plan.iter().flat_map(|plan| &plan.dropped);
+    let unknown =
+        dropped.filter(|dropped| matches!(dropped.reason, DropReason::Unknown | DropReason::NotAvailable));
+    let path = agent.path.as_deref().zip(agent.tools_line);
+    unknown.filter_map(move |dropped| {
+        let (path, line) = path?;
+        let why = doubt_about(&dropped.tool, false, Some(&BTreeSet::new()))?;
+        let at = Position { line, column: 1 };
+        Some(Diagnostic::new(AGENT_TOOL_UNKNOWN, format!("`tools`: {why}"), Some(path), Some(at)))
+    })
 }
 
 /// Describes the tools to register in a directory.
@@ -200,19 +255,27 @@ pub fn describe(
         Err(refusal) => (Config::default(), vec![refusal.to_string()]),
     };
     let catalog = find_agents(cwd, context, &config);
-    let errors = catalog.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
-    let mut errors: Vec<String> = errors.map(ToString::to_string).collect();
-    let more = errors.len().saturating_sub(MAX_NOTICES);
-    errors.truncate(MAX_NOTICES);
-    notices.extend(errors);
-    if more > 0 {
-        notices.push(format!("{more} more agent files cannot be used"));
+    if let Ok(loaded) = settings.loaded() {
+        // Another project may have an agent that only settings name.
+        let is_said = |found: &&Diagnostic| found.severity != Severity::Info;
+        notices.extend(misnamed(loaded, &catalog, context).iter().filter(is_said).map(ToString::to_string));
     }
+    let is_said =
+        |found: &&Diagnostic| found.severity == Severity::Error || found.code == RESTRICTION_UNCLEAR.1;
+    let mut problems: Vec<String> =
+        catalog.diagnostics.iter().filter(is_said).map(ToString::to_string).collect();
+    let more = problems.len().saturating_sub(MAX_NOTICES);
+    problems.truncate(MAX_NOTICES);
+    notices.extend(problems);
+    if more > 0 {
+        notices.push(format!("{more} more problems with agent files: `/subagents agents` lists them"));
+    }
+    let default_agent = default_agent(&config, &catalog).unwrap_or_default();
     let decided = SurfaceConfig {
         parallel: config.max_parallel_tasks,
         chain: config.max_chain_steps,
         allow_write: config.allow_write.is_on(),
-        default_agent: &config.default_agent,
+        default_agent: &default_agent,
     };
     Described {
         register: config.enabled,

@@ -10,5 +10,4 @@ mod spawnable;
 pub use accept::spawn;
 pub(super) use plan::{most, refusal, too_many};
 pub use request::{Receipt, ReceiptStatus, SpawnRequest, receipts_of};
-pub(super) use spawnable::is_allowed;
 pub use spawnable::{Spawnable, spawnable};

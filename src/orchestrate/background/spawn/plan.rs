@@ -6,10 +6,9 @@ use uuid::Uuid;
 
 use super::overrides::{self, known_model, known_thinking, short};
 use super::request::{Handoff, Receipt, SpawnRequest};
-use super::spawnable::is_allowed;
 use crate::config::{Config, OnExit};
 use crate::run::{
-    BackgroundRun, CallSettings, HostModel, RunId, RunOverrides, RunSpec, Timeout, find_agents,
+    BackgroundRun, CallSettings, HostModel, RunId, RunOverrides, RunSpec, Timeout, find_agents, is_allowed,
     starts_another_pi,
 };
 use crate::text::figures::millis;

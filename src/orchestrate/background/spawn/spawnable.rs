@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::agent::{Asks, Catalog, Source};
-use crate::config::Config;
-use crate::run::{CallSettings, HostCapabilities, HostContext, WriteReach, find_agents, list_agents};
+use crate::agent::{Asks, Source};
+use crate::run::{
+    CallSettings, HostCapabilities, HostContext, WriteReach, default_agent, find_agents, is_allowed,
+    list_agents,
+};
 
-/// Means every agent in `allowAgents`.
-const ANY: &str = "*";
 /// Longest description, in characters.
 const DESCRIPTION_CHARS: usize = 200;
 
@@ -41,13 +41,13 @@ impl Spawnable {
     pub const LIST_VERSION: u32 = 1;
 }
 
-/// The agents that may run in the background, and the default agent. Blocks.
+/// The agents that may run in the background, and the default agent if it is one of them. Blocks.
 #[must_use]
 pub fn spawnable(
     cwd: &Path,
     context: &HostContext,
     capabilities: &HostCapabilities,
-) -> (Vec<Spawnable>, String) {
+) -> (Vec<Spawnable>, Option<String>) {
     let settings = CallSettings::read(cwd, context);
     let (config, sanitizer) = (settings.config(), settings.sanitizer());
     let catalog = find_agents(cwd, context, &config);
@@ -70,11 +70,8 @@ pub fn spawnable(
             asks: agent.ask,
         }
     });
-    (agents.collect(), config.default_agent)
-}
-
-/// Whether the configuration allows an agent to run in the background. Both may have a name of Claude Code's.
-pub(in super::super) fn is_allowed(config: &Config, catalog: &Catalog, agent: &str) -> bool {
-    let is_same = |allowed: &str| catalog.find(allowed).is_ok_and(|found| found.name == agent);
-    config.allow_agents.iter().any(|allowed| allowed == ANY || allowed == agent || is_same(allowed))
+    let agents: Vec<Spawnable> = agents.collect();
+    let default =
+        default_agent(&config, &catalog).filter(|name| agents.iter().any(|agent| agent.id == *name));
+    (agents, default)
 }

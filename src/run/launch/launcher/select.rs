@@ -12,7 +12,8 @@ use crate::config::{self, Config, LOCAL};
 ///
 /// # Errors
 ///
-/// The name that was asked for when there is no such launcher, with what there is.
+/// The name that was asked for when there is no such launcher, with what there is; what is wrong with it when it is not
+/// valid.
 pub(in crate::run) fn selected<'a>(
     agent: &'a AgentDefinition,
     config: &'a Config,
@@ -21,6 +22,9 @@ pub(in crate::run) fn selected<'a>(
     let Some(asked) = asked else { return Ok(None) };
     if let Some(found) = config.launchers.get(asked) {
         return Ok(Some((asked, found)));
+    }
+    if let Some(why) = config.broken_launchers.get(asked) {
+        return Err(format!("launcher `{asked}` {why}"));
     }
     let (by, place) = match (&agent.launcher, &agent.path, agent.launcher_line) {
         (Some(_), Some(path), Some(line)) => {
