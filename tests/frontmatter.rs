@@ -315,7 +315,16 @@ fn files_that_were_written_for_other_harnesses_load() {
 }
 
 /// What people write when an agent must not do something.
-const FORBIDDING: [(&str, &str); 62] = [
+const FORBIDDING: [(&str, &str); 71] = [
+    ("viewOnly: true", READS),
+    ("only_read: yes", READS),
+    ("do_not_edit: true", READS),
+    ("mustNotWrite: 1", READS),
+    ("offline: true", READS),
+    ("can_edit_files: false", READS),
+    ("filesystem: read", READS),
+    ("capabilities: { write: false }", READS),
+    ("tools: read-only", ""),
     ("readOnly: true", READS),
     ("read_only: yes", READS),
     ("read-only: on", READS),
@@ -402,8 +411,9 @@ fn a_restriction_that_is_not_understood_is_a_warning_with_its_place() {
     let found = &catalog.diagnostics[0];
     assert_eq!((found.severity, found.code), (Severity::Warning, "FRONTMATTER_RESTRICTION_UNCLEAR"));
     assert!(found.to_string().contains("file.md:3:1: `allowed_paths` restricts"), "{found}");
-    let ten: String = (0..12).map(|field| format!("note{field}: x\n")).collect();
-    let (_world, catalog) = catalog_of(format!("---\nname: a\n{ten}allowed_paths: [docs]\n---\nBody"));
+    let ten: Vec<String> = (0..12).map(|field| format!("note{field}: x")).collect();
+    let ten = ten.join("\n");
+    let (_world, catalog) = catalog_of(format!("---\nname: a\n{ten}\nallowed_paths: [docs]\n---\nBody"));
     assert!(
         catalog.diagnostics.iter().any(|found| found.severity == Severity::Warning),
         "it is never left out"

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::definition::{AgentDefinition, Source};
-use super::name::{is_agent_name, valid_name};
+use super::name::valid_name;
 use super::parse::Parsed;
 use crate::text::{Code, Diagnostic, Position, Severity, nearest, one_line};
 
@@ -73,7 +73,7 @@ pub struct UnknownAgent {
     /// The agent that was probably meant.
     pub nearest: Option<String>,
     /// Why the agent of this name does not load, if its file exists.
-    pub broken: Option<Diagnostic>,
+    pub broken: Option<Box<Diagnostic>>,
 }
 
 impl fmt::Display for UnknownAgent {
@@ -96,12 +96,11 @@ impl fmt::Display for UnknownAgent {
 
 impl UnknownAgent {
     fn listed(&self) -> String {
-        let mut listed =
-            self.available.iter().take(LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
-        if let Some(more) = self.available.len().checked_sub(LISTED).filter(|more| *more > 0) {
-            listed.push_str(&format!(" and {more} more"));
+        let listed = self.available.iter().take(LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        match self.available.len().saturating_sub(LISTED) {
+            0 => listed,
+            more => format!("{listed} and {more} more"),
         }
-        listed
     }
 }
 
@@ -165,7 +164,8 @@ impl Catalog {
         let named = |name: &str| self.agents.iter().find(|agent| agent.name == name);
         let same =
             || CLAUDE_NAMES.iter().find(|(theirs, _)| *theirs == name).and_then(|(_, ours)| named(ours));
-        let valid = if is_agent_name(name) { None } else { valid_name(name) };
+        let is_title = name.starts_with(char::is_alphanumeric) && name.contains(char::is_whitespace);
+        let valid = if is_title { valid_name(name) } else { None };
         if let Some(agent) = named(name).or_else(same).or_else(|| named(valid.as_deref()?)) {
             return Ok(Arc::clone(agent));
         }
@@ -174,8 +174,12 @@ impl Catalog {
         let is_named =
             |names: &[String]| names.iter().any(|known| known == name || Some(known) == valid.as_ref());
         // The last one is of the nearest source.
-        let broken =
-            self.broken.iter().rev().find(|broken| is_named(&broken.names)).map(|found| found.why.clone());
+        let broken = self
+            .broken
+            .iter()
+            .rev()
+            .find(|broken| is_named(&broken.names))
+            .map(|found| Box::new(found.why.clone()));
         Err(UnknownAgent { name: name.to_owned(), available, nearest, broken })
     }
 }

@@ -212,14 +212,14 @@ fn literal_fields(
         return Err(SyntaxError { at: start, message });
     }
     for part in &parts {
-        let found = match yaml_fields(part.text, Position { line: line_at(part.line).line - 1, column: 1 })? {
-            Ok(fields) => fields,
-            Err(_) => {
-                let restricts = |name: &str| role(name) == Role::Value { restricts: true };
-                let inside = part.inner().filter(|(_, name)| restricts(name));
-                document.doubtful.extend(inside.map(|(line, name)| (name.to_owned(), line_at(line))));
-                vec![literal_field(part, &role, &no_field, line_at(part.line))?]
-            }
+        let place = Position { line: line_at(part.line).line - 1, column: 1 };
+        let found = if let Ok(fields) = yaml_fields(part.text, place)? {
+            fields
+        } else {
+            let restricts = |name: &str| role(name) == Role::Value { restricts: true };
+            let inside = part.inner().filter(|(_, name)| restricts(name));
+            document.doubtful.extend(inside.map(|(line, name)| (name.to_owned(), line_at(line))));
+            vec![literal_field(part, &role, no_field, line_at(part.line))?]
         };
         for field in found {
             let is_known = document.fields.iter().any(|known| known.name == field.name);

@@ -80,7 +80,10 @@ const FIELDS: [(&str, Read); 23] = [
     ("outputSchema", |reader, field, agent| agent.output_schema = reader.schema(field)),
 ];
 /// Names that other harnesses have for fields of ours, in lower case and without separators.
-const SAME: [(&str, &str); 11] = [
+const SAME: [(&str, &str); 14] = [
+    ("maxbudgetusd", "maxCost"),
+    ("internet", "network"),
+    ("internetaccess", "network"),
     ("tool", "tools"),
     ("toolnames", "tools"),
     ("maxsteps", "maxTurns"),

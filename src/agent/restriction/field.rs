@@ -7,8 +7,12 @@ use crate::agent::tools::SHELL;
 use crate::text::nearest;
 
 /// Fields that forbid nothing although their names, or what is in them, may look like it.
-const HARMLESS: [&str; 33] = [
+const HARMLESS: [&str; 37] = [
     "agents",
+    "allowedagents",
+    "allowedsubagents",
+    "disallowedagents",
+    "allowedmodels",
     "aliases",
     "argumenthint",
     "author",
@@ -43,7 +47,9 @@ const HARMLESS: [&str; 33] = [
     "vibe",
 ];
 /// The fields whose values name a mode, in which an agent may only read.
-const MODES: [&str; 8] = [
+const MODES: [&str; 10] = [
+    "filesystem",
+    "fs",
     "permissionmode",
     "defaultmode",
     "mode",
@@ -349,6 +355,9 @@ fn flag_of(words: &[String]) -> Option<Flag> {
             tools.extend(named);
         } else if HELPERS.contains(&&**word) {
             has_helper = true;
+        } else if word == "only" {
+            // `viewOnly` forbids everything else.
+            return None;
         } else if polarity(word) == Some(Polarity::Negative) {
             is_negative = true;
         } else if !matches!(&**word, "writable" | "editable") {

@@ -126,11 +126,9 @@ pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules
     let expected = "names with commas between them or a list of names; `[]` for none";
     let mut rules = ToolRules::default();
     match value {
-        Yaml::Null => {}
         Yaml::Bool(true) if denies => rules.deny("*"),
-        Yaml::Bool(false) if denies => {}
-        Yaml::Bool(true) => {}
-        Yaml::Bool(false) => rules.allowed = Some(Vec::new()),
+        Yaml::Bool(false) if !denies => rules.allowed = Some(Vec::new()),
+        Yaml::Null | Yaml::Bool(_) => {}
         Yaml::Map(entries) if !denies => return Ok(rights_of(entries.iter(), Style::Tools)),
         Yaml::Map(entries) => {
             // `disallowedTools: { bash: true }`
@@ -282,7 +280,9 @@ fn odd_one(items: &[Yaml]) -> String {
 
 fn take_all(rules: &mut ToolRules, entries: &[String], denies: bool) {
     if denies {
-        entries.iter().for_each(|entry| rules.deny_named(entry));
+        for entry in entries {
+            rules.deny_named(entry);
+        }
         return;
     }
     let takes_all = entries.iter().fold(false, |all, entry| rules.take_allowed(entry) | all);

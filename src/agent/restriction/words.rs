@@ -31,8 +31,8 @@ const NEGATIVE: [&str; 24] = [
     "confirm",
 ];
 /// Words that forbid, as a whole.
-const NEGATIVE_WORDS: [&str; 10] =
-    ["no", "not", "never", "cannot", "cant", "mustnot", "dont", "ban", "nowrite", "noedit"];
+const NEGATIVE_WORDS: [&str; 11] =
+    ["no", "not", "never", "cannot", "cant", "mustnot", "dont", "ban", "nowrite", "noedit", "offline"];
 /// Beginnings of words that permit, and so forbid everything else, or everything if the value is `false`.
 const POSITIVE: [&str; 5] = ["allow", "permi", "whitelist", "limit", "privileg"];
 /// Words that permit, as a whole.
