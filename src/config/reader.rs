@@ -388,7 +388,7 @@ impl<'a> Reader<'a> {
         for member in members {
             let at = member.name_at;
             if launchers.contains_key(&member.name) || self.values.is_broken_launcher(&member.name) {
-                self.duplicate(&format!("{LAUNCHERS}.{}", member.name), at);
+                self.duplicate(&format!("{LAUNCHERS}.{}", member.name), true, at);
                 continue;
             }
             match check_launcher(key, member) {
