@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 98faa046cbc5dcda. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 6f6aca2aa056536d. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -2107,7 +2107,7 @@ function wrapSingleLine(line2, width) {
   if (visibleLength <= width) {
     return [line2];
   }
-  const wrapped2 = [];
+  const wrapped3 = [];
   const tracker = new AnsiCodeTracker();
   const tokens = splitIntoTokensWithAnsi(line2);
   let currentLine = "";
@@ -2121,13 +2121,13 @@ function wrapSingleLine(line2, width) {
         if (lineEndReset) {
           currentLine += lineEndReset;
         }
-        wrapped2.push(currentLine);
+        wrapped3.push(currentLine);
         currentLine = "";
         currentVisibleLength = 0;
       }
       const broken = breakLongWord(token, width, tracker);
       for (let i = 0; i < broken.length - 1; i++) {
-        wrapped2.push(broken[i]);
+        wrapped3.push(broken[i]);
       }
       currentLine = broken[broken.length - 1];
       currentVisibleLength = visibleWidth(currentLine);
@@ -2140,7 +2140,7 @@ function wrapSingleLine(line2, width) {
       if (lineEndReset) {
         lineToWrap += lineEndReset;
       }
-      wrapped2.push(lineToWrap);
+      wrapped3.push(lineToWrap);
       if (isWhitespace) {
         currentLine = tracker.getActiveCodes();
         currentVisibleLength = 0;
@@ -2155,9 +2155,9 @@ function wrapSingleLine(line2, width) {
     updateTrackerFromText(token, tracker);
   }
   if (currentLine) {
-    wrapped2.push(currentLine);
+    wrapped3.push(currentLine);
   }
-  return wrapped2.length > 0 ? wrapped2.map((line3) => line3.trimEnd()) : [""];
+  return wrapped3.length > 0 ? wrapped3.map((line3) => line3.trimEnd()) : [""];
 }
 var PUNCTUATION_REGEX = /[(){}[\]<>.,;:'"!?+\-=*/\\|&%^$#@~`]/;
 function isWhitespaceChar(char) {
@@ -6323,9 +6323,14 @@ function wrap(text2, width, lead = "") {
 function indented(lines, columns) {
   return lines.map((line2) => line2 === "" ? line2 : " ".repeat(columns) + line2);
 }
+var QUOTE = "`";
+var QUOTES = 2;
 function fitPath(path, width) {
   const columns = widthOf(path);
   if (columns <= width) return path;
+  if (path.startsWith(QUOTE) && path.endsWith(QUOTE) && width > QUOTES) {
+    return QUOTE + fitPath(path.slice(QUOTE.length, -QUOTE.length), width - QUOTES) + QUOTE;
+  }
   const room = Math.max(0, width - 1);
   const end = sliceByColumn(path, columns - room, room, true);
   const name = end.search(/[/\\]/);
@@ -6352,8 +6357,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 98faa046cbc5dcda"}.`)) return void 0;
-  const [version] = "0.1.0 98faa046cbc5dcda".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 6f6aca2aa056536d"}.`)) return void 0;
+  const [version] = "0.1.0 6f6aca2aa056536d".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7372,6 +7377,7 @@ var STAMP = { kind: REPORT_ENTRY, version: 1 };
 var STDOUT = 1;
 var RETRY_MS = 5;
 var RETRIES = 1e3;
+var exactly = /* @__PURE__ */ new WeakMap();
 function messageReport(status, message) {
   const text2 = oneLine(message);
   const report = loadAddon().native?.sentenceReport(status, text2);
@@ -7382,18 +7388,23 @@ function reportRows(data) {
 }
 function registerReportRenderer(pi) {
   pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
-    const rows = reportRows(data);
+    const rows = reportRows(isObject(data) && exactly.get(data) || data);
     if (rows) return component(theme, (pen) => paint(rows, pen));
     const text2 = isObject(data) && isText(data.text) ? data.text : void 0;
     const draw = (inner) => inner.paragraph(text2 ?? "", "toolOutput");
     return text2 === void 0 ? void 0 : component(theme, (pen) => pen.indented(1, draw));
   });
 }
-function deliver(pi, context, { title, lines, text: text2 }) {
-  if (context.mode === "rpc") context.ui.notify(text2, "info");
-  else if (context.mode === "print") print(`${text2}
+function deliver(pi, context, report) {
+  const { title, lines, text: text2, exact } = report;
+  if (context.mode === "rpc") context.ui.notify(exact?.text ?? text2, "info");
+  else if (context.mode === "print") print(`${exact?.text ?? text2}
 `);
-  else pi.appendEntry(REPORT_ENTRY, { ...STAMP, title, lines, text: text2 });
+  else {
+    const kept = { ...STAMP, title, lines, text: text2 };
+    if (exact) exactly.set(kept, { ...kept, ...exact });
+    pi.appendEntry(REPORT_ENTRY, kept);
+  }
 }
 function print(text2) {
   let rest = Buffer.from(text2);
@@ -7531,8 +7542,8 @@ function runActions(host, callbacks, answer2) {
     }
   };
 }
-function pageOf({ title, ...report }) {
-  return { title, draw: (pen) => paint(reportRows({ ...report, title: "" }) ?? [], pen) };
+function pageOf({ title, exact, ...report }) {
+  return { title, draw: (pen) => paint(reportRows({ ...report, ...exact, title: "" }) ?? [], pen) };
 }
 function quoted(run) {
   return `\u201C${clip(drawingOf(run).name, LONGEST_NAME2)}\u201D`;
@@ -8201,9 +8212,18 @@ var FREE_ROWS = 4;
 var FRAME_ROWS = 2;
 var LEAST_ROWS = 3;
 var FRAME_COLUMNS = 4;
+var CHOICE_COLUMNS = 4;
+var LEAD = /^(?:[a-z][a-z ]{0,15}: |[-+|] | +)/;
 var KEYS = [
   "tui.select.up",
   "tui.select.down",
+  "tui.select.pageUp",
+  "tui.select.pageDown",
+  "tui.select.confirm",
+  "tui.select.cancel"
+];
+var ENDS = ["home", "end"];
+var FOR_INPUT = [
   "tui.select.pageUp",
   "tui.select.pageDown",
   "tui.select.confirm",
@@ -8215,7 +8235,10 @@ function questionOverlay(options) {
   const [harmless2] = choices;
   let chosen = 0;
   let input;
-  let from = 0;
+  let laidOut;
+  let [from, page] = [0, LEAST_ROWS];
+  let isRead = false;
+  let isHurried = false;
   let shownAt;
   let isFocused = false;
   const style = new Style(theme);
@@ -8228,13 +8251,16 @@ function questionOverlay(options) {
   const list2 = new SelectList(items, CHOICES, styles);
   function keyOf(data) {
     if (!byHand && isText2(data)) return void 0;
-    return KEYS.find((key) => keybindings.matches(data, key));
+    return KEYS.find((key) => keybindings.matches(data, key)) ?? ENDS.find((key) => matchesKey(data, key));
   }
   function press(key) {
+    isHurried = false;
     if (key === "tui.select.up") choose(chosen - 1);
     else if (key === "tui.select.down") choose(chosen + 1);
-    else if (key === "tui.select.pageUp") from -= LEAST_ROWS;
-    else if (key === "tui.select.pageDown") from += LEAST_ROWS;
+    else if (key === "tui.select.pageUp") from -= Math.max(1, page - 1);
+    else if (key === "tui.select.pageDown") from += Math.max(1, page - 1);
+    else if (key === "home") from = 0;
+    else if (key === "end") from = Number.POSITIVE_INFINITY;
     else if (key === "tui.select.cancel") done(harmless2?.answer ?? {});
     else confirm();
   }
@@ -8245,6 +8271,9 @@ function questionOverlay(options) {
   function confirm() {
     const value = input?.getValue();
     const { answer: answer2 } = choices[chosen] ?? {};
+    const isHarmless = input ? value === "" : chosen === 0;
+    isHurried = !isRead && !isHarmless;
+    if (isHurried) return;
     if (value !== void 0) done(value === "" ? {} : { value });
     else if (answer2 || asked.method === "editor") done(answer2);
     else write();
@@ -8254,21 +8283,39 @@ function questionOverlay(options) {
     input = new Input({ placeholder, placeholderStyle: dim });
     input.focused = isFocused;
   }
+  function lines(width) {
+    if (laidOut?.width === width) return laidOut.lines;
+    const text2 = plainText(asked.message ?? "").trimEnd();
+    const head = wrapped2(plainText(asked.title).trim(), width).map((line2) => style.bold(line2));
+    const cut2 = choices.filter(({ label }) => widthOf(plainText(label)) > width - CHOICE_COLUMNS);
+    const lines2 = [
+      ...head,
+      ...text2 === "" ? [] : ["", ...wrapped2(text2, width)],
+      ...cut2.length === 0 ? [] : ["", dim("Choices in full:")],
+      ...cut2.flatMap(({ label }) => wrap(plainText(label), width, "\xB7 "))
+    ];
+    laidOut = { width, lines: lines2 };
+    return lines2;
+  }
   function question(width, rows) {
-    const text2 = plainText(asked.message ?? "").trim();
-    const head = wrap(style.bold(plainText(asked.title).trim()), width);
-    const all = text2 === "" ? head : [...head, "", ...wrap(text2, width)];
-    if (all.length <= rows) return all;
-    from = Math.max(0, Math.min(from, all.length - rows + 1));
-    const seen = all.slice(from, from + rows - 1);
-    const keys = `${name("tui.select.pageUp")}/${name("tui.select.pageDown")}`;
+    const all = lines(width);
+    const isLong = all.length > rows;
+    page = isLong ? rows - 1 : rows;
+    from = Math.max(0, Math.min(from, all.length - page));
+    const seen = all.slice(from, from + page);
+    isRead ||= from + seen.length >= all.length;
+    if (!isLong) return seen;
+    const keys = `${name("tui.select.pageUp")}/${name("tui.select.pageDown")}/${keyName("end")}`;
     return [...seen, warning(`lines ${from + 1} to ${from + seen.length} of ${all.length} \xB7 ${keys}`)];
   }
   function hints() {
     const [take, no] = [name("tui.select.confirm"), name("tui.select.cancel")];
-    if (input) return `${take} sends it \xB7 ${no} gives no answer`;
+    if (isHurried && !isRead) {
+      return warning(`Read it to its end first: ${name("tui.select.pageDown")} or ${keyName("end")} \xB7 ${no} declines`);
+    }
+    if (input) return dim(`${take} sends it \xB7 ${no} gives no answer`);
     const move = `${name("tui.select.up")}/${name("tui.select.down")}`;
-    return `${move} chooses \xB7 ${take} takes it \xB7 ${no} declines \xB7 what you type goes to the editor`;
+    return dim(`${move} chooses \xB7 ${take} takes it \xB7 ${no} declines \xB7 what you type goes to the editor`);
   }
   const isNew = () => !byHand && (shownAt === void 0 || performance.now() - shownAt < GUARD_MS);
   if (asked.method === "input" && byHand) write();
@@ -8284,10 +8331,11 @@ function questionOverlay(options) {
     },
     handleInput(data) {
       const key = keyOf(data);
-      if (input && key !== "tui.select.confirm" && key !== "tui.select.cancel") input.handleInput(data);
+      if (input && !(key && FOR_INPUT.includes(key))) input.handleInput(data);
       else if (key) press(key);
     },
     invalidate() {
+      laidOut = void 0;
       list2.invalidate();
       input?.invalidate();
     },
@@ -8295,15 +8343,21 @@ function questionOverlay(options) {
       if (!isFocused) return [];
       shownAt ??= performance.now();
       const inner = Math.max(1, width - FRAME_COLUMNS);
-      const below = ["", ...(input ?? list2).render(inner), "", ...wrap(dim(hints()), inner)];
+      const below = ["", ...(input ?? list2).render(inner), "", ...wrap(hints(), inner)];
       const rows = Math.max(LEAST_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
       const edge = (left, text2, right) => warning(left + truncateToWidth(`\u2500${text2}${"\u2500".repeat(width)}`, inner + 2, "") + right);
       const side = warning("\u2502");
-      const lines = [...question(inner, rows), ...below].map((line2) => `${side} ${cell(line2, inner)} ${side}`);
-      const framed = [edge("\u256D", ` ? ${oneLine(asked.heading)} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
+      const lines2 = [...question(inner, rows), ...below].map((line2) => `${side} ${cell(line2, inner)} ${side}`);
+      const framed = [edge("\u256D", ` ? ${oneLine(asked.heading)} `, "\u256E"), ...lines2, edge("\u2570", "", "\u256F")];
       return framed.map((line2) => clip(line2, width));
     }
   };
+}
+function wrapped2(text2, width) {
+  return text2.split("\n").flatMap((line2) => {
+    const [lead = ""] = LEAD.exec(line2) ?? [];
+    return widthOf(lead) * 3 > width ? wrap(line2, width) : wrap(line2.slice(lead.length), width, lead);
+  });
 }
 function isText2(data) {
   return /^[^\p{Cc}]/u.test(decodeKittyPrintable(data) ?? data);
