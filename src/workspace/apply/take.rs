@@ -94,8 +94,13 @@ impl SnapshotStore {
             return Err(match self.take_back(&kept, &apply, Some(failed)).await {
                 Ok(_) => ApplyError::NotWritten { path, why },
                 Err(error) => {
-                    let why = format!("{why}. The other files could not be brought back: {error}");
-                    ApplyError::HalfWritten { id: id.to_owned(), path, why }
+                    let more = match error {
+                        ApplyError::HalfWritten { path, why, .. } => {
+                            format!("{} could not be brought back: {why}", named(&[path]))
+                        }
+                        error => format!("the other files could not be brought back: {error}"),
+                    };
+                    ApplyError::HalfWritten { id: id.to_owned(), path, why: format!("{why}. Then {more}") }
                 }
             });
         }
