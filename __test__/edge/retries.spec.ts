@@ -152,7 +152,7 @@ describe("a run of several attempts", () => {
 		assert.deepEqual([single(result).usage.turns, single(result).usage.cost], [9, 2.25]);
 		assert.match(
 			textOf(result),
-			/^explorer failed with exit code 1\n\nattempts: 3\n\nerror: .*500: try again\n\nsession: /,
+			/^explorer failed with exit code 1\n\nattempts: 3\n\nerror: .*`500: try again`\n\nsession: /,
 		);
 	});
 

@@ -94,7 +94,7 @@ for (const version of piVersions) {
 			await stage.world.assertNothingLeft();
 			rpc = startRpc(stage.world, { args: ["--session", file] });
 			await told(file, 5);
-			assert.match(readFileSync(file, "utf8"), /Fill half\.txt\.\\nStatus: unknown/);
+			assert.match(readFileSync(file, "utf8"), /Fill half\.txt\.`\\nStatus: unknown/);
 			await eventually(() => day.trees().length === 0, "its tree was taken over");
 			const added = day.branches().find((branch) => !branches.includes(branch)) ?? "";
 			assert.deepEqual(day.branches(), [...branches, added].sort());
