@@ -166,8 +166,8 @@ fn an_agent_without_tools_is_told_so() {
 #[test]
 fn every_reason_for_a_dropped_tool_has_its_words() {
     use DropReason::{
-        Denied, LspNotAllowed, NeverInChild, NoAnswers, NoSandbox, NotAllowed, NotAvailable, NotInSnapshot,
-        Readonly, Unknown, WriteNotAllowed,
+        Denied, Forbidden, LspNotAllowed, NeverInChild, NoAnswers, NoSandbox, NotAllowed, NotAvailable,
+        NotInSnapshot, Readonly, Unknown, WriteNotAllowed,
     };
     let all = [
         Readonly,
@@ -176,6 +176,7 @@ fn every_reason_for_a_dropped_tool_has_its_words() {
         LspNotAllowed,
         NotAvailable,
         Unknown,
+        Forbidden,
         Denied,
         NotAllowed,
         NeverInChild,
@@ -293,4 +294,21 @@ fn an_agent_that_may_ask_gets_the_tool_unless_settings_exclude_it_or_nothing_can
     }
     let plan = plan_tools(&agent(true, Some("read ask")), &policy(""), None).expect("it runs");
     assert!(!plan.tools.contains(&"ask".to_owned()), "only `ask: true` gives it: {plan:?}");
+}
+
+#[test]
+fn an_agent_never_gets_a_tool_that_its_file_forbids() {
+    for (label, declared, denied, expected) in [
+        ("declared", Some("read bash"), "bash", "read | bash:Forbidden"),
+        ("not declared", None, "bash edit write", "read | "),
+        ("by a pattern", Some("read mcp__git__*"), "mcp__*", "read | mcp__git__*:Forbidden"),
+        ("all of them", None, "*", " | "),
+        ("the question", Some("read"), "ask", "read | ask:Forbidden"),
+    ] {
+        let denied_tools = denied.split(' ').map(str::to_owned).collect();
+        let ask = if denied == "ask" { Asks::User } else { Asks::Nobody };
+        let agent = AgentDefinition { denied_tools, ask, ..agent(false, declared) };
+        let plan = plan_tools(&agent, &policy("write +read +bash +mcp__git__* +ask"), None).expect("it runs");
+        assert_eq!(shown(&plan), expected, "{label}");
+    }
 }

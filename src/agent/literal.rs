@@ -2,14 +2,14 @@
 //!
 //! A description such as `Use when: …` makes all of the frontmatter invalid YAML. Other harnesses read it line by line.
 
-/// What a field of a name holds. It decides where the field before ends, and whether its value may be any text.
+/// The kind of a field. It decides where the field before ends, and whether the value may be any text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Text of any length, with examples that may look like fields.
     Prose,
     /// One value. `restricts`: it may forbid something to the agent.
     Value {
-        /// Whether the field must not be overlooked.
+        /// True if the field must not be overlooked.
         restricts: bool,
     },
     /// Nothing is known of it.
@@ -91,7 +91,7 @@ impl<'a> Part<'a> {
         quote('"').or_else(|| quote('\'')).unwrap_or(text)
     }
 
-    /// Returns the first line after that of the name that is neither blank nor a comment, counted from 0.
+    /// Returns the next line of the part that is neither blank nor a comment, counted from 0.
     pub(super) fn second_line(&self) -> Option<usize> {
         let mut lines = self.text.split('\n').enumerate().skip(1);
         lines.find(|(_, line)| !is_blank_or_comment(line)).map(|(index, _)| self.line + index)

@@ -1,4 +1,4 @@
-//! Names of tools: pi's, those of other harnesses, and entries that name only a part of a tool.
+//! Names of tools in pi and in other harnesses, and entries that name only a part of a tool.
 //!
 //! Every list of tools is read with these tables, in agent files and in the configuration.
 
@@ -68,7 +68,7 @@ const NAMES: [(&str, &[&str]); 8] = [
 /// The same for a tool that reads pages.
 const FETCH: (&str, &[&str]) =
     ("fetch_content", &["fetchcontent", "webfetch", "fetchwebpage", "fetchurl", "readurl"]);
-/// The names that patterns match besides pi's own.
+/// Claude Code's names, which patterns match in addition to pi's own.
 const CLAUDE: [(&str, &str); 10] = [
     ("Read", "read"),
     ("Grep", "grep"),
@@ -81,8 +81,8 @@ const CLAUDE: [(&str, &str); 10] = [
     ("WebFetch", "fetch_content"),
     ("WebSearch", "web_search"),
 ];
-/// General words and the tools that they forbid. None of them grants a tool, because an extension may use the same word
-/// for another one.
+/// General words and the tools that they forbid. They never grant a tool, because an extension may use the same
+/// word for another one.
 const BROAD: [(&str, &[&str]); 30] = [
     ("exec", &[SHELL]),
     ("execute", &[SHELL]),
@@ -249,7 +249,7 @@ pub(crate) fn denied_names(written: &str) -> Vec<String> {
     }
 }
 
-/// Says what is wrong with an entry of a list of tools, if no tool has its name or if only a part of it can be understood.
+/// Reports an entry of a list of tools if no tool has its name, or if it names only a part of a tool.
 /// `available` are the tools of this pi, if they are known.
 pub(crate) fn doubt_about(
     written: &str,
@@ -313,7 +313,7 @@ pub(super) fn nearest_tool(name: &str) -> Option<&'static str> {
     nearest(name, READING.into_iter().chain(WRITING).chain([SHELL, LSP]))
 }
 
-/// Whether a declared tool is a single literal name.
+/// Returns true if a declared tool is a single literal name.
 ///
 /// pi's `--tools` understands patterns, `+name` and `-name`; passed through, they would widen the list. A pattern is
 /// allowed only for the tools of one MCP server, whose names are unknown until the server answers.
@@ -328,7 +328,7 @@ pub(super) fn is_tool_name(tool: &str) -> bool {
         && plain.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
 }
 
-/// Whether a tool delegates, which a child never may.
+/// Returns true if a tool delegates. A child never gets one.
 pub(super) fn is_never_in_child(tool: &str) -> bool {
     tool.starts_with("subagent")
         || tool.starts_with("sessions_")

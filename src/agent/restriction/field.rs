@@ -1,4 +1,4 @@
-//! Decides what a field forbids that is not one of ours.
+//! Decides about the restrictions in fields of other harnesses.
 
 use super::rules::{ToolRules, permission_rules, rules_of};
 use super::words::{Polarity, folded, polarity, right, says_readonly, switch, tools_of, words, write};
@@ -6,7 +6,7 @@ use crate::agent::frontmatter::Yaml;
 use crate::agent::tools::SHELL;
 use crate::text::nearest;
 
-/// Fields that forbid nothing although their names, or what is in them, may look like it.
+/// Fields without restrictions, although their names or contents may look like some.
 const HARMLESS: [&str; 37] = [
     "agents",
     "allowedagents",
@@ -83,10 +83,10 @@ const FREE_MODES: [&str; 21] = [
     "yolo",
     "fullaccess",
 ];
-/// Fields that switch an agent on, and those that switch it off.
+/// Fields that switch an agent on, and fields that switch it off.
 const ON: [&str; 3] = ["enabled", "enable", "active"];
 const OFF: [&str; 4] = ["disabled", "disable", "inactive", "disablemodelinvocation"];
-/// What forbids tools by name, and what allows no others. Each also with `tool` or `tools` before or behind it.
+/// Words for a list of forbidden tools, and for a list of the only allowed ones. Each also with `tool` or `tools` before or behind it.
 const DENIES: [&str; 19] = [
     "deny",
     "denied",
@@ -148,7 +148,7 @@ const NEARLY: [&str; 6] = ["readonly", "tools", "disallowedtools", "allowedtools
 /// Events of hooks that can refuse a tool call.
 const REFUSING_HOOKS: [&str; 3] = ["pretooluse", "permissionrequest", "beforetool"];
 
-/// What a field forbids.
+/// The restriction in a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::agent) enum Restriction {
     /// The agent may only read.
@@ -169,7 +169,7 @@ pub(in crate::agent) enum Restriction {
     },
 }
 
-/// Returns true if a field of this name may forbid something, whatever its value is.
+/// Returns true if a field of this name may forbid something, with any value.
 pub(in crate::agent) fn is_restricting(name: &str) -> bool {
     let key = folded(name);
     if HARMLESS.contains(&&*key) {
@@ -186,7 +186,7 @@ pub(in crate::agent) fn is_restricting(name: &str) -> bool {
         || is_nearly(&key).is_some()
 }
 
-/// Decides what a field forbids; nothing if it only permits, or is about something else.
+/// Returns the restriction in a field; `None` if the field only permits, or is about something else.
 pub(in crate::agent) fn restriction_of(name: &str, value: &Yaml) -> Option<Restriction> {
     let (key, words) = (folded(name), words(name));
     if is_blank(value) {
@@ -268,7 +268,7 @@ fn mode(key: &str, value: &Yaml) -> Option<Restriction> {
     is_about_rights.then(not_understood)
 }
 
-/// Hooks of an agent file do not run here, and with them goes what they would have refused.
+/// Returns the restriction for hooks. They do not run here, so they refuse no tool call.
 fn hooks(value: &Yaml) -> Option<Restriction> {
     let Yaml::Map(events) = value else { return Some(hooks_refuse()) };
     let refuses = |(event, _): &(Yaml, Yaml)| match event {
@@ -306,7 +306,7 @@ fn inner_mode(value: &Yaml) -> Option<Restriction> {
     })
 }
 
-/// Whether a name is that of a list of tools, and whether the list forbids them.
+/// Returns whether the tools of a list are forbidden; `None` if the name is not that of a list of tools.
 fn tool_list(key: &str) -> Option<bool> {
     let without_tool = ["tools", "tool", "toolnames"].iter().find_map(|word| {
         let rest = key.strip_suffix(word).or_else(|| key.strip_prefix(word))?;

@@ -14,7 +14,7 @@ const PROSE: [&str; 10] =
 const NO_TOOLS: [&str; 7] =
     ["doomloop", "task", "skill", "question", "todowrite", "todoread", "additionaldirectories"];
 
-/// The permission for places outside of the project, whatever the tool.
+/// The permission for places outside of the project, with any tool.
 const PLACES: &str = "externaldirectory";
 
 /// The tools that a part of a file allows and forbids.
@@ -24,7 +24,7 @@ pub(in crate::agent) struct ToolRules {
     pub(in crate::agent) allowed: Option<Vec<String>>,
     /// Tools that it may not have, and patterns of such.
     pub(in crate::agent) denied: Vec<String>,
-    /// What could not be taken as it was written.
+    /// Entries with another effect than their author meant.
     pub(in crate::agent) doubts: Vec<Doubt>,
 }
 
@@ -33,7 +33,7 @@ pub(in crate::agent) struct ToolRules {
 pub(in crate::agent) enum Doubt {
     /// The entry is dropped, or forbids more than it says. The text names both.
     Stricter(String),
-    /// It is not known what the entry forbids.
+    /// The meaning of the entry is not known.
     Unclear(String),
 }
 
@@ -67,7 +67,7 @@ impl ToolRules {
         }
     }
 
-    /// Forbids a tool, and says so if nobody can know which one is meant.
+    /// Forbids a tool, and notes if the name is unknown.
     fn deny_named(&mut self, written: &str) {
         self.deny(written);
         match Entry::of(written) {
@@ -121,7 +121,7 @@ impl ToolRules {
     }
 }
 
-/// Reads a list of tools. `denies`: the field forbids them. The error says what is wrong with the value.
+/// Reads a list of tools. `denies`: the field forbids them. The error is the end of a sentence about the value.
 pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules, String> {
     let expected = "names with commas between them or a list of names; `[]` for none";
     let mut rules = ToolRules::default();
@@ -187,12 +187,12 @@ pub(in crate::agent) fn permission_rules(value: &Yaml) -> Option<ToolRules> {
     Some(rules)
 }
 
-/// What the names of a mapping stand for.
+/// The meaning of the names of a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// Tools. The mentioned ones are all that the agent has, if any is allowed.
     Tools,
-    /// Permissions. What is not mentioned is allowed.
+    /// Permissions. Tools without one are allowed.
     Permission,
 }
 
@@ -251,7 +251,7 @@ fn rights_of<'a>(entries: impl Iterator<Item = &'a (Yaml, Yaml)>, style: Style) 
                 rules.take_allowed(name);
             }
         }
-        // What nobody can name is not allowed anyway.
+        // An unknown tool is not on the list of allowed ones.
         rules.doubts.retain(|doubt| !matches!(doubt, Doubt::Unclear(_)));
     }
     if restricts_places {

@@ -89,7 +89,7 @@ pub(super) fn polarity(word: &str) -> Option<Polarity> {
     }
 }
 
-/// Whether a value switches something on or off, in all usual spellings.
+/// Reads a value that switches something on or off, in all usual spellings.
 pub(in crate::agent) fn switch(value: &Yaml) -> Option<bool> {
     match value {
         Yaml::Bool(value) => Some(*value),
@@ -104,14 +104,14 @@ pub(in crate::agent) fn switch(value: &Yaml) -> Option<bool> {
     }
 }
 
-/// What a value says about the right to do something.
+/// The right to do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Right {
     /// It is allowed.
     Allow,
     /// It is forbidden.
     Deny,
-    /// Somebody has to be asked first.
+    /// A person has to agree first.
     Ask,
     /// Only some of it is allowed.
     Part,
