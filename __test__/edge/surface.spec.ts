@@ -85,10 +85,10 @@ describe("discovery", () => {
 	it("names file, line and column of what it cannot use, and finds the rest", async (t) => {
 		const scene = new Scene(t, "");
 		const broken = {
-			"noname.md": ["---\ndescription: x\n---\nx", "FRONTMATTER_NAME_MISSING"],
+			"noname.md": ["---\nname: 12\n---\nx", "FRONTMATTER_NAME_MISSING"],
 			"readonly.md": ["---\nname: a\nreadonly: maybe\n---\nx", "FRONTMATTER_READONLY_INVALID"],
 			"tools.md": ["---\nname: b\ntools: 5\n---\nx", "FRONTMATTER_TOOLS_INVALID"],
-			"syntax.md": ["---\nname: [c\n---\nx", "FRONTMATTER_SYNTAX"],
+			"syntax.md": ["---\nname: c\n\ttools: read\n---\nx", "FRONTMATTER_SYNTAX"],
 			"twice.md": ["---\nname: d\nname: e\n---\nx", "FRONTMATTER_SYNTAX"],
 			"large.md": [`---\nname: f\n---\n${"x".repeat(257 * 1024)}`, "AGENT_FILE_READ_FAILED"],
 		} as const;
@@ -105,6 +105,17 @@ describe("discovery", () => {
 				name,
 			);
 			if (code.startsWith("FRONTMATTER")) assert.ok((found[0]?.line ?? 0) >= 1 && (found[0]?.column ?? 0) >= 1, name);
+		}
+	});
+
+	it("lists an agent that its file restricts as one that cannot write", async (t) => {
+		const scene = new Scene(t, "");
+		const tools = ["read", "write", "edit", "bash"].map((name) => ({ name }));
+		for (const field of ["readOnly: true", "disallowedTools: Write, Edit, Bash", "allowed_paths: [docs]"]) {
+			scene.write("agent/agents/own.md", `---\nname: own\n${field}\n---\nx`);
+			const options = surfaceOf(scene, { tools, config: { allowWrite: true }, env: noWarden });
+			const own = (await discoverAgents(options)).agents.find(({ name }) => name === "own");
+			assert.deepEqual([own?.canWrite, own?.tools], [false, ["read"]], field);
 		}
 	});
 

@@ -279,9 +279,7 @@ fn hooks(value: &Yaml) -> Option<Restriction> {
 }
 
 fn hooks_refuse() -> Restriction {
-    Restriction::Unchecked {
-        why: "has hooks that can refuse tool calls, and hooks do not run here".to_owned(),
-    }
+    Restriction::Unchecked { why: "can refuse tool calls, and hooks do not run here".to_owned() }
 }
 
 fn permissions(value: &Yaml) -> Option<Restriction> {
