@@ -853,6 +853,11 @@ export interface CommandReport {
   lines: Array<ReportLine>
   /** Title and lines as plain text. */
   text: string
+  /**
+   * The same for the screen of the person who asked, if something in the others is redacted. Do not store it, and do not
+   * give it to a model.
+   */
+  exact?: ExactReport
   /** `BackgroundRun.key` of a run to show at work, after `run --wait`. */
   watch?: string
 }
@@ -877,7 +882,11 @@ export interface ConfigSource {
   present: boolean
 }
 
-/** Asks whether an agent that a project defines may run. */
+/**
+ * Asks whether an agent that a project defines may run. The texts are exact, for the screen of the person who decides:
+ * nothing is redacted in them, and a character that cannot be seen is shown as `<U+200B>`. Do not store them, and do not
+ * give them to a model.
+ */
 export interface ConfirmRequest {
   /** Names this question to `withdraw`; no other one of the process has it. */
   id: number
@@ -889,7 +898,10 @@ export interface ConfirmRequest {
   path: string
   /** The question in a few words. */
   title: string
-  /** What the agent is and what a yes allows. */
+  /**
+   * What the agent is, what a yes allows, what has changed since the last yes, and all of its file. A yes counts for all
+   * of it, so let the person see it to its end.
+   */
   message: string
   /** Who asks: `sub-agent`. */
   heading: string
@@ -1201,6 +1213,14 @@ export declare function endSpares(): Promise<void>
  * ```
  */
 export declare function entryDrawing(entry: string): Array<Row>
+
+/** What a person's screen shows of a report. */
+export interface ExactReport {
+  /** The lines below the title. */
+  lines: Array<ReportLine>
+  /** Title and lines as plain text. */
+  text: string
+}
 
 /** How a row fits a width. */
 export type Fit =
@@ -1593,8 +1613,9 @@ export interface PiUsage {
 }
 
 /**
- * A dialog that an extension in a child opened. All strings are sanitized. A child may have 16 open; further ones are
- * cancelled.
+ * A dialog that an extension in a child opened. Its texts are exact, for the screen of the person who decides: nothing is
+ * redacted in them, and a character that cannot be seen is shown as `<U+200B>`. Do not store them, and do not give them to
+ * a model. A child may have 16 open; further ones are cancelled, and so is one of which a text is too long.
  */
 export interface Question {
   /** Names this question to `withdraw`; no other one of the process has it. */
@@ -1612,15 +1633,15 @@ export interface Question {
   forConversation?: boolean
   /** `confirm` wants `confirmed`; the others want `value`. */
   method: "select" | "confirm" | "input" | "editor"
-  /** At most 16 KiB. */
+  /** At most 16 KiB; each mark for a character that cannot be seen adds some bytes. */
   title: string
-  /** At most 16 KiB. */
+  /** As long as the title. */
   message?: string
   /** The choices of a `select`: at most 64 of 1 KiB each. */
   options?: Array<string>
-  /** The hint in an empty field; at most 16 KiB. */
+  /** The hint in an empty field; as long as the title. */
   placeholder?: string
-  /** The initial text of the field; at most 16 KiB. */
+  /** The initial text of the field; as long as the title. Returned unchanged, it is the child's own text. */
   prefill?: string
   /** Who asks: `cleanup (explorer) asks`. */
   heading: string
@@ -2166,6 +2187,11 @@ export interface SingleResult {
    * then one entry `and n more`. Absent when there are none.
    */
   flagged?: Array<string>
+  /**
+   * Why `flagged` may lack files, in at most 1,200 characters: the search stopped at a limit, or could not read a directory.
+   * Absent when all of the tree was searched.
+   */
+  flaggedGap?: string
   /** What it has left, if its agent has `isolation: private`; nothing of it is in the caller's tree. */
   isolation?: IsolationReport
   /**
@@ -2222,8 +2248,8 @@ export interface SpawnableAgents {
   version: number
   /** Builtins first, then the user's, then the project's. */
   agents: Array<SpawnableAgent>
-  /** The agent of a request that names none (`defaultAgent`). */
-  defaultAgent: string
+  /** The agent of a request that names none (`defaultAgent`). Absent when it is not one of `agents`. */
+  defaultAgent?: string
 }
 
 /** The pi that asks which agents may run in the background. */
