@@ -112,7 +112,7 @@ impl<'a> Call<'a> {
         asks: Option<&Notify>,
     ) -> Result<AdmittedRun, ToolResult> {
         let spec = Arc::clone(&self.spec);
-        let capabilities = self.unless_aborted(HostCapabilities::look(&self.spec.context)).await?;
+        let capabilities = Box::pin(self.unless_aborted(HostCapabilities::look(&self.spec.context))).await?;
         let resolving = blocking(move || resolve(&spec, settings.loaded()?, &capabilities));
         let mut resolved = self.unless_aborted(resolving).await?.map_err(|refusal| self.refused(refusal))?;
         let spec = Arc::clone(&self.spec);
