@@ -252,7 +252,8 @@ async fn an_empty_name_matches_no_run() {
         assert!(commands::resolve(&target, &runs, &[], true).is_err(), "{name:?}");
     }
     let list = scene.tool("sessions_list", json!({})).await;
-    assert_eq!(texts(&list.value, "sessions", "state"), ["running"], "{}", list.value);
+    let states = texts(&list.value, "sessions", "state");
+    assert!(matches!(&states[..], [state] if state == "starting" || state == "running"), "{states:?}");
     let stopped = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
     assert_eq!(stopped.value["status"], "stopped");
 }

@@ -249,10 +249,10 @@ mod tests {
         };
         let lines: Vec<_> = undone_report(&run, &undone).lines.into_iter().map(|line| line.text).collect();
         let expected = [
-            "brought back what 1a2b (worker) had changed: a",
-            "left as they are, because they have changed since: b [31m",
-            "b [31m was saved more than once during the undo: compare it with the older version in b [31m.kept",
-            "c could not be brought back: a program has it open",
+            "brought back what 1a2b (worker) had changed: `a`",
+            "left as they are, because they have changed since: `b [31m`",
+            "`b [31m` was saved more than once during the undo: compare it with the older version in `b [31m.kept`",
+            "`c` could not be brought back: a program has it open",
             "what git ignores is never brought back",
         ];
         assert_eq!(lines, expected);
