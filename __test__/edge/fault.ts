@@ -107,7 +107,8 @@ function listed(place: string): string[] {
 
 /** What lies in the directories of runs; anything else below an agent directory is named in full. */
 function inRun(files: string[]): string[] {
-	const parents = /^subagents(\/scratch|\/runs(\/[0-9a-f]{8})?)?$/;
+	// An empty directory of private trees is made so that it can be hidden from a sandboxed child.
+	const parents = /^(subagent-trees|subagents(\/scratch|\/runs(\/[0-9a-f]{8})?)?)$/;
 	const made = files.filter((name) => !parents.test(name) && !isOfStore(name));
 	return made.map((name) => name.replace(/^subagents\/runs\/[0-9a-f]{8}\//, ""));
 }
