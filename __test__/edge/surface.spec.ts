@@ -199,14 +199,17 @@ describe("the configuration", () => {
 
 	it("says where a file is broken, and what in it is wrong", async (t) => {
 		const scene = new Scene(t, "");
-		const path = scene.write("agent/subagents.json", '{"subagents":{\n"maxDepth": "one",\n"typo": 1,\n"graceMs": -5}}');
+		const path = scene.write("agent/subagents.json", '{"subagents":{\n"model": 1,\n"typo": 1,\n"graceMs": -5}}');
 		const { diagnostics, broken, values } = await loadConfig(surfaceOf(scene));
 		assert.deepEqual(
 			diagnostics.map(({ line }) => line),
 			[2, 3, 4],
 		);
 		assert.ok(diagnostics.every((diagnostic) => diagnostic.path === path && (diagnostic.column ?? 0) >= 1));
-		assert.deepEqual([broken, values.maxDepth], [undefined, 1]);
+		assert.deepEqual([broken, values.model], [undefined, undefined]);
+		scene.write("agent/subagents.json", '{"subagents":{\n"maxDepth": "one" }}');
+		const restricting = await loadConfig(surfaceOf(scene));
+		assert.deepEqual([restricting.broken?.path, restricting.broken?.line], [path, 2]);
 		scene.write("agent/subagents.json", '{"subagents":{\n  "maxDepth": }\n}');
 		const worse = await loadConfig(surfaceOf(scene));
 		assert.deepEqual([worse.broken?.path, worse.broken?.line, worse.broken?.severity], [path, 2, "error"]);

@@ -95,7 +95,7 @@ for (const version of piVersions) {
 					tui,
 					/^⚠ subagent parallel · 3 of 4 done · \d+(\.\d)?s$/,
 					/^ {2}✓ explorer .* It is here\. · 2 turns /,
-					/^ {2}✗ reviewer .* {2}refuse +failed · the model's provider .*no credit is left$/,
+					/^ {2}✗ reviewer .* {2}refuse +failed · the model's provider .*no credit is left`$/,
 					/^ {2}✓ tester/,
 					/^ {2}✓ implementer/,
 					/^ {2}3 done · 1 failed · \d turns /,

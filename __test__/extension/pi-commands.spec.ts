@@ -13,7 +13,7 @@ for (const version of piVersions) {
 			stage = await Stage.open({ version });
 			stage.world.writeAgentDir("agents/scout.md", "---\nname: scout\ndescription: Scouts\n---\nScout.\n");
 			stage.world.writeAgentDir("agents/tester.md", "---\nname: tester\ndescription: My tester\n---\nTest.\n");
-			stage.world.writeAgentDir("agents/broken.md", "---\nname: [x\n---\nBroken.\n");
+			stage.world.writeAgentDir("agents/broken.md", "---\nname: x\nreadonly: perhaps\n---\nBroken.\n");
 		});
 
 		after(async () => {
@@ -38,7 +38,7 @@ for (const version of piVersions) {
 				stdout,
 				/hidden +by another agent of the same name\n· tester +\(builtin\): the user agent takes effect/,
 			);
-			assert.match(stdout, /✗ \S*\/\.pi\/agent\/agents\/broken\.md:2:\d+: .* \(FRONTMATTER_SYNTAX\)/);
+			assert.match(stdout, /✗ \S*\/\.pi\/agent\/agents\/broken\.md:3:\d+: .* \(FRONTMATTER_READONLY_INVALID\)/);
 		});
 
 		test("print mode: their names for what is no subcommand", async () => {

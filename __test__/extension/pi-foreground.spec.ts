@@ -39,7 +39,7 @@ for (const version of piVersions) {
 				const listed = /^● #1 .* · running .*\n +a call waits for it\n● #2 .* · running /m;
 				const list = await rpc.tells("/subagents list", listed);
 				const idOf = (agent: string) =>
-					new RegExp(`^● #\\d {2}(\\w{8}) · ${agent} · [wh]\\w+ \\w+.* · running`, "m").exec(list)?.[1];
+					new RegExp(`^● #\\d {2}(\\w{8}) · ${agent} · \`[wh]\\w+ \\w+.* · running`, "m").exec(list)?.[1];
 				const [explorer, reviewer] = [idOf("explorer"), idOf("reviewer")];
 				assert.ok(explorer && reviewer, list);
 				assert.match(await rpc.told(`/subagents info ${explorer}`), /a call waits for it/);

@@ -59,10 +59,10 @@ for (const version of piVersions) {
 
 		test("runs on defaults where values are wrong, and says which; a policy that is switched off stays out of the prompt", async () => {
 			await onStage({ version }, async (stage) => {
-				stage.configure({ maxDepht: 1, timeoutMs: "soon", injectDelegationPolicy: false });
+				stage.configure({ modle: "x", graceMs: "soon", injectDelegationPolicy: false });
 				const { log, stderr } = await runJson(stage.world, request);
-				assert.match(stderr, /`maxDepht` is not a known key; did you mean `maxDepth`/);
-				assert.match(stderr, /`timeoutMs` is `"soon"`; expected/);
+				assert.match(stderr, /`modle` is not a known key; did you mean `model`/);
+				assert.match(stderr, /`graceMs` is `"soon"`; expected/);
 				assert.equal(textOf(lastEnd(log)), "hello");
 				const [asked] = stage.server.requests;
 				assert.ok(asked?.toolNames.includes("subagent"));

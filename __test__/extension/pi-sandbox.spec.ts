@@ -276,7 +276,9 @@ async function attack(version: string, user: number | undefined, say: (line: str
 		try {
 			// Outside the child the host itself writes there: its session with the run beside it, its list of models, our
 			// queue, and pi's lock on the credentials while they are copied, which changes the time of the directory itself.
-			const hosts = ["sessions", "models-store.json", "subagents"].map((name) => join(world.agentDir, name));
+			const hosts = ["sessions", "models-store.json", "subagents", "subagent-trees"].map((name) =>
+				join(world.agentDir, name),
+			);
 			const look = () => {
 				const all = new Map(there().look(hosts));
 				all.delete(world.agentDir);

@@ -186,13 +186,15 @@ impl ActiveRun<'_> {
             } else {
                 report.flagged = self.flagged_since(watched, &existing.unwrap_or_default()).await;
             }
+            // A commit shows in no file.
+            let is_unknown = is_listed && report.changes.is_none();
             match tree {
                 // What was only written again, with the same content, is no change that anybody could look at or undo.
-                TreeAtEnd::Same if !is_committed => report.changes = Some(Vec::new()),
+                TreeAtEnd::Same if !is_committed && !is_unknown => report.changes = Some(Vec::new()),
                 TreeAtEnd::Same | TreeAtEnd::Other => {}
                 TreeAtEnd::Unknown(notice) => self.admitted.builder.diagnostics.extend(notice),
             }
-            if is_listed && report.changes.is_none() {
+            if is_unknown {
                 self.admitted.builder.diagnostics.push(unlisted);
             }
             let recorded = self.recorder.as_ref().and_then(|recorder| recorder.notice());
