@@ -206,7 +206,7 @@ describe("the configuration", () => {
 			[2, 3, 4],
 		);
 		assert.ok(diagnostics.every((diagnostic) => diagnostic.path === path && (diagnostic.column ?? 0) >= 1));
-		assert.deepEqual([broken, values.model], [undefined, undefined]);
+		assert.deepEqual([broken, values.model], [undefined, null]);
 		scene.write("agent/subagents.json", '{"subagents":{\n"maxDepth": "one" }}');
 		const restricting = await loadConfig(surfaceOf(scene));
 		assert.deepEqual([restricting.broken?.path, restricting.broken?.line], [path, 2]);
