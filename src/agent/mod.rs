@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `definition` | what an agent is |
 //! | `discover` | which definitions exist, and in which directories |
-//! | `frontmatter`, `literal`, `parse` | what a file says, and what is wrong with it |
+//! | `frontmatter`, `literal`, `parse`, `values` | what a file says, and what is wrong with it |
 //! | `restriction/` | what a field of another harness forbids |
 //! | `name` | which names are valid |
 //! | `tools` | which tool a name means |
@@ -38,6 +38,7 @@ mod policy;
 mod restriction;
 mod surface;
 mod tools;
+mod values;
 
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
 pub(crate) use child_tools::{ask_tool, submit_tool};

@@ -5,17 +5,13 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::definition::{
-    AgentDefinition, Asks, Context, Isolation, Network, SandboxMode, Skills, Source, THINKING_LEVELS,
-};
+use super::definition::{AgentDefinition, Isolation, Network, SandboxMode, Source, THINKING_LEVELS};
 use super::frontmatter::{self, Document, Field, SyntaxError, Yaml};
 use super::literal::Role;
 use super::name::{NAME_RULE, valid_name};
-use super::output_schema::OutputSchema;
 use super::restriction::{
     Doubt, Restriction, ToolRules, folded, is_known, is_restricting, restriction_of, rules_of, switch,
 };
@@ -31,14 +27,10 @@ pub(super) const MAX_FILE_BYTES: usize = 64 * 1024;
 /// A file with more problems is probably not an agent.
 const MAX_DIAGNOSTICS: usize = 10;
 
+/// No agent needs more tools or extensions.
+pub(super) const MAX_LIST_ITEMS: usize = 256;
 /// A description is one line; a longer one only crowds the lists that show it.
 const MAX_DESCRIPTION_CHARS: usize = 1000;
-/// No agent needs more tools or extensions.
-const MAX_LIST_ITEMS: usize = 256;
-/// Longest text value, such as a model pattern or the path of an extension.
-const MAX_TEXT_CHARS: usize = 1024;
-/// Longest timeout that an agent may set: a week.
-const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
 /// Reads one field into the definition.
 type Read = fn(&mut Reader<'_>, &Field, &mut AgentDefinition);
@@ -130,7 +122,7 @@ fn role_of(name: &str) -> Role {
 const NAME_MISSING: Code = (Severity::Error, "FRONTMATTER_NAME_MISSING");
 const READONLY_INVALID: Code = (Severity::Error, "FRONTMATTER_READONLY_INVALID");
 const TOOLS_INVALID: Code = (Severity::Error, "FRONTMATTER_TOOLS_INVALID");
-const SYNTAX: Code = (Severity::Error, "FRONTMATTER_SYNTAX");
+pub(super) const SYNTAX: Code = (Severity::Error, "FRONTMATTER_SYNTAX");
 const FIELD_IGNORED: Code = (Severity::Info, "FRONTMATTER_FIELD_IGNORED");
 /// The file says something that has another name or another form here.
 const FIELD_READ_AS: Code = (Severity::Info, "FRONTMATTER_FIELD_READ_AS");
@@ -210,7 +202,8 @@ fn document(bytes: &[u8]) -> Result<Option<Document>, (Code, SyntaxError)> {
     }
 }
 
-struct Reader<'a> {
+/// Reads the fields of one file and collects what is wrong with them.
+pub(super) struct Reader<'a> {
     path: Option<&'a Path>,
     diagnostics: Vec<Diagnostic>,
     /// What all fields together say about tools.
@@ -445,152 +438,14 @@ impl Reader<'_> {
         self.choice(field, word, Isolation::TEXTS).and_then(|word| Isolation::parse(&word))
     }
 
-    /// A list of texts, or one comma-separated text.
-    fn list(&mut self, field: &Field, code: Code) -> Option<Vec<String>> {
-        let expected = "names with commas between them or a list of names; `[]` for none";
-        let items = match &field.value {
-            Yaml::Text(text) => {
-                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-                items.map(str::to_owned).collect::<Vec<_>>()
-            }
-            Yaml::List(items) => {
-                let mut names = Vec::new();
-                for item in items {
-                    match item {
-                        Yaml::Text(text) if !text.trim().is_empty() => names.push(text.trim().to_owned()),
-                        other => {
-                            let message = format!("`{}` holds {other}; expected {expected}", field.name);
-                            self.report(code, field.value_at, message);
-                            return None;
-                        }
-                    }
-                }
-                names
-            }
-            _ => return self.wrong(field, code, expected),
-        };
-        if items.len() > MAX_LIST_ITEMS || items.iter().any(|item| item.chars().count() > MAX_TEXT_CHARS) {
-            let message = format!(
-                "`{}` has {} entries; expected at most {MAX_LIST_ITEMS} of at most {MAX_TEXT_CHARS} characters",
-                field.name,
-                items.len()
-            );
-            self.report(code, field.value_at, message);
-            return None;
-        }
-        Some(items)
-    }
-
-    fn text(&mut self, field: &Field) -> Option<String> {
-        let fits = |text: &str| {
-            !text.is_empty()
-                && !text.starts_with('-')
-                && text.chars().count() <= MAX_TEXT_CHARS
-                && !text.chars().any(char::is_control)
-                && without_controls(text) == text
-        };
-        match &field.value {
-            Yaml::Text(text) if fits(text.trim()) => Some(text.trim().to_owned()),
-            _ => self.wrong(field, SYNTAX, "one line of text that does not start with `-`"),
-        }
-    }
-
-    /// A text; `inherit` is the same as leaving the field out.
-    fn inheritable(&mut self, field: &Field) -> Option<String> {
-        self.text(field).filter(|text| text != "inherit")
-    }
-
-    fn choice(&mut self, field: &Field, value: String, choices: &[&str]) -> Option<String> {
-        if choices.contains(&value.as_str()) {
-            return Some(value);
-        }
-        let listed: Vec<_> = choices.iter().map(|choice| format!("`{choice}`")).collect();
-        self.wrong(field, SYNTAX, &format!("one of {}", listed.join(", ")))
-    }
-
-    /// A duration in milliseconds; 0 is the same as leaving the field out.
-    fn milliseconds(&mut self, field: &Field) -> Option<Duration> {
-        match &field.value {
-            Yaml::Integer(0) => None,
-            Yaml::Integer(value @ 1..=MAX_TIMEOUT_MS) => Some(Duration::from_millis(value.unsigned_abs())),
-            _ => self.wrong(
-                field,
-                SYNTAX,
-                &format!("whole milliseconds from 0 (what is configured) to {MAX_TIMEOUT_MS}"),
-            ),
-        }
-    }
-
-    fn count(&mut self, field: &Field, of: &str) -> Option<u32> {
-        let count = match &field.value {
-            Yaml::Integer(value) => u32::try_from(*value).ok(),
-            _ => None,
-        };
-        match count {
-            Some(0) => None,
-            Some(count) => Some(count),
-            None => self.wrong(field, SYNTAX, &format!("a whole number of {of}, 0 for what is configured")),
-        }
-    }
-
-    fn cost(&mut self, field: &Field) -> Option<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "nobody's budget has sixteen digits")]
-        let cost = match &field.value {
-            Yaml::Integer(value) => Some(*value as f64),
-            Yaml::Float(value) => Some(*value),
-            _ => None,
-        };
-        match cost.filter(|cost| cost.is_finite() && *cost >= 0.0) {
-            Some(cost) => (cost > 0.0).then_some(cost),
-            None => self.wrong(field, SYNTAX, "an amount in USD such as `0.5`, 0 for what is configured"),
-        }
-    }
-
-    fn context(&mut self, field: &Field) -> Option<Context> {
-        match &field.value {
-            Yaml::Text(text) if Context::parse(text).is_some() => Context::parse(text),
-            _ => self.wrong(field, SYNTAX, "`project` or `none`"),
-        }
-    }
-
-    /// All, none, or those of these names. A name that pi does not have is no mistake of the file: another machine may have
-    /// it.
-    fn skills(&mut self, field: &Field) -> Option<Skills> {
-        match &field.value {
-            Yaml::Bool(value) => Some(Skills::All(*value)),
-            Yaml::Text(_) | Yaml::List(_) => self.list(field, SYNTAX).map(Skills::Named),
-            _ => self.wrong(field, SYNTAX, "`true`, `false` or names of skills"),
-        }
-    }
-
-    fn ask(&mut self, field: &Field) -> Option<Asks> {
-        match &field.value {
-            Yaml::Bool(true) => Some(Asks::User),
-            Yaml::Bool(false) => Some(Asks::Nobody),
-            Yaml::Text(text) if text == Asks::Parent.as_str() => Some(Asks::Parent),
-            _ => self.wrong(field, SYNTAX, "`true`, `false` or `parent`"),
-        }
-    }
-
-    fn schema(&mut self, field: &Field) -> Option<OutputSchema> {
-        let schema = field.value.to_json().ok_or_else(|| "expected what JSON can say".to_owned());
-        match schema.and_then(OutputSchema::new) {
-            Ok(schema) => Some(schema),
-            Err(why) => {
-                self.report(SYNTAX, field.value_at, format!("`{}` is no schema: {why}", field.name));
-                None
-            }
-        }
-    }
-
-    fn wrong<T>(&mut self, field: &Field, code: Code, expected: &str) -> Option<T> {
+    pub(super) fn wrong<T>(&mut self, field: &Field, code: Code, expected: &str) -> Option<T> {
         let message = format!("`{}` is {}; expected {expected}", field.name, field.value);
         self.report(code, field.value_at, message);
         None
     }
 
     /// Keeps errors and what start-up says in any case; of the rest a file has few.
-    fn report(&mut self, code: Code, at: Position, message: String) {
+    pub(super) fn report(&mut self, code: Code, at: Position, message: String) {
         if self.diagnostics.len() >= MAX_DIAGNOSTICS {
             let Some(least) = self.diagnostics.iter().rposition(|found| found.severity > code.0) else {
                 return;

@@ -142,24 +142,7 @@ pub(super) fn could_be_opened(directory: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn tree(entries: &[&str]) -> (tempfile::TempDir, PathBuf) {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let path = root.path().canonicalize().expect("it is there");
-        for entry in entries {
-            make(&path, entry);
-        }
-        (root, path)
-    }
-
-    fn make(root: &Path, entry: &str) {
-        let path = root.join(entry);
-        if entry.ends_with('/') {
-            return fs::create_dir_all(path).expect("made");
-        }
-        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
-        fs::write(path, "text").expect("written");
-    }
+    use crate::workspace::watch::tests::tree;
 
     fn names(root: &Path, paths: &[PathBuf]) -> Vec<String> {
         let inner = |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).display().to_string();

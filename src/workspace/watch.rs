@@ -460,4 +460,4 @@ fn could_be_entered(_: &fs::Metadata) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::workspace) mod tests;

@@ -248,33 +248,30 @@ impl Recorder<'_> {
         args: &[&str],
         input: Vec<u8>,
     ) -> Result<(Vec<u8>, Vec<PathBuf>), SnapshotError> {
-        let others = alternate(self.objects);
+        let (others, ours, reads) = (alternate(self.objects), [self.ours], [self.objects]);
         let env = self.env(index, objects, &others);
-        let scope = Scope {
-            git_dir: self.ours,
-            writable: &[self.ours],
-            reads: &[self.objects],
-            cwd: self.root,
-            env: &env,
-        };
         // Boxed, so that the futures around it do not have to hold all of it.
-        let git = Box::pin(self.git.run_captured(scope, args, input));
+        let git = Box::pin(self.git.run_captured(self.scope(&ours, &reads, &env), args, input));
         let captured = unless_blocked(self.place(), git).await??;
         Ok((captured.stdout, passed_over(&captured.stderr)))
     }
 
+    /// Runs a command that may fail where files differ.
     async fn try_run(&self, index: &Path, objects: Objects, args: &[&str]) -> Result<(), SnapshotError> {
-        let others = alternate(self.objects);
+        let (others, ours, reads) = (alternate(self.objects), [self.ours], [self.objects]);
         let env = self.env(index, objects, &others);
-        let scope = Scope {
-            git_dir: self.ours,
-            writable: &[self.ours],
-            reads: &[self.objects],
-            cwd: self.root,
-            env: &env,
-        };
-        unless_blocked(self.place(), Box::pin(self.git.try_run(scope, args, Vec::new()))).await??;
+        let git = Box::pin(self.git.try_run(self.scope(&ours, &reads, &env), args, Vec::new()));
+        unless_blocked(self.place(), git).await??;
         Ok(())
+    }
+
+    fn scope<'a>(
+        &'a self,
+        ours: &'a [&'a Path],
+        reads: &'a [&'a Path],
+        env: &'a [(&'static str, &'a OsStr)],
+    ) -> Scope<'a> {
+        Scope { git_dir: self.ours, writable: ours, reads, cwd: self.root, env }
     }
 
     fn place(&self) -> Place {

@@ -4,7 +4,7 @@ use super::*;
 
 const NO_LIMITS: SearchLimits = SearchLimits { time: Duration::from_secs(600), entries: usize::MAX };
 
-fn tree(entries: &[&str]) -> (tempfile::TempDir, PathBuf) {
+pub(in crate::workspace) fn tree(entries: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let root = tempfile::tempdir().expect("a temporary directory");
     let path = root.path().canonicalize().expect("it exists");
     for entry in entries {
