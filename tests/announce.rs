@@ -279,16 +279,20 @@ async fn a_child_with_an_answer_is_not_asked_again_unless_that_is_configured() {
 }
 
 #[tokio::test]
+async fn a_child_whose_answer_skips_the_announcement_is_not_asked_for_one() {
+    let scene = announcing("hear; begin; said ' ANNOUNCE_SKIP '; settled; leave", quick());
+    let result = scene.run().await;
+    assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
+    assert_eq!((single(&result).announcement.clone(), scene.heard().len()), (None, 1));
+}
+
+#[tokio::test]
 async fn a_child_without_an_answer_is_asked_for_one() {
     const MUTE: &str = "hear; begin; said ''; settled; asked; said 'In short.'; settled; leave";
     let scene = told(MUTE, json!({}));
     let result = scene.run().await;
-    assert_eq!(
-        single(&result).announcement,
-        Some(Announcement::Said("In short.".to_owned())),
-        "{}",
-        result.text
-    );
+    assert_eq!((single(&result).outcome, &*result.text), (RunOutcome::Completed, "In short."));
+    assert_eq!(single(&result).announcement, Some(Announcement::Said("In short.".to_owned())));
     let scene = told("hear; begin; said ''; settled; leave", json!({ "announce": { "mode": "never" } }));
     assert_eq!(single(&scene.run().await).announcement, None);
     assert_eq!(scene.heard().len(), 1);

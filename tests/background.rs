@@ -969,6 +969,29 @@ async fn the_whole_report_of_a_child_is_told_and_nothing_that_asked_for_nothing(
     }
 }
 
+/// The reply to the request for an announcement is the only answer that such a child gives.
+#[tokio::test]
+async fn a_child_with_an_empty_answer_succeeds_with_its_announcement() {
+    for (reply, status, words) in [
+        ("said 'In short.'; settled", "Status: success", "In short."),
+        ("said ' '; settled", "Status: error", "the child gave no answer"),
+        ("said 'Cut off' error; settled", "Status: error", "the child gave no answer"),
+    ] {
+        let scene = Scene::new(&format!("hear; begin; said ''; settled; asked; {reply}; leave"));
+        let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+        let mut request = request(scene.root.path());
+        let config = json!({ "graceMs": 200 });
+        request.context = Arc::new(HostContext { config: Some(config), ..(*request.context).clone() });
+        scene.spawn_as(request).await;
+        let message = conversation.message().await;
+        assert!(message.text.contains(status) && message.text.contains(words), "{}", message.text);
+        let is_success = status.ends_with("success");
+        assert_eq!(message.text.contains("Result: (not available)"), !is_success, "{}", message.text);
+        assert_eq!(message.runs[0].result.as_deref(), is_success.then_some(words), "{}", message.text);
+        close_conversation(&scene.service, &conversation.view).await;
+    }
+}
+
 /// What is kept of a result is shorter than a result may be.
 #[tokio::test]
 async fn what_is_kept_of_a_long_result_names_the_file_with_all_of_it() {

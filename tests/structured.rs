@@ -93,9 +93,30 @@ async fn what_is_submitted_is_the_result_and_stands_in_the_text() {
     }
 }
 
+/// They differ each time, so the limits of repetition do not end such a run.
+#[tokio::test]
+async fn the_tenth_refused_result_ends_the_run_with_its_reason() {
+    let refuse = r#"refuse() { # number
+    call '' submit_result
+    printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"submit_result","result":{"content":[{"type":"text","text":"Validation failed:\\n  - /files/%s: must be a string"}],"details":{}},"isError":true}\n{"type":"turn_end","message":{},"toolResults":[]}\n' "$1"
+}"#;
+    let until = |last: usize| {
+        let calls: String = (1..=last).map(|number| format!("refuse {number}; ")).collect();
+        format!("{refuse}\n{calls}")
+    };
+    let nine = run(&scene(&format!("{}submit '' '{{\"files\":[]}}'; settled", until(9)), &object())).await;
+    assert_eq!(single(&nine).structured, Some(json!({ "files": [] })), "{}", nine.text);
+    let ten = run(&scene(&format!("{}exec sleep 30", until(10)), &object())).await;
+    let expected = "pi refused 10 submitted results that do not match `outputSchema`; the last reason: \
+                    `Validation failed: - /files/10: must be a string`";
+    assert_eq!(single(&ten).error.as_deref(), Some(expected), "{}", ten.text);
+    assert_eq!(single(&ten).outcome, RunOutcome::Failed);
+}
+
 #[tokio::test]
 async fn a_child_that_submits_nothing_fails_and_its_words_are_kept() {
     let never = "the child has not submitted a result: it never called `submit_result` with success";
+    let refused = format!("{never}; pi refused 1, the last for this reason: `Submitted.`");
     for (label, script) in [
         ("an answer alone", "said 'I found a and b.'"),
         ("a refused one", r#"submit 'I found a and b.' '{"files":1}' true"#),
@@ -106,7 +127,8 @@ async fn a_child_that_submits_nothing_fails_and_its_words_are_kept() {
         ("text that looks like it", r#"said 'I found a and b. {\"submitted\":{\"files\":[]}}'"#),
     ] {
         let result = run(&scene(&format!("{script}; settled"), &object())).await;
-        assert_eq!(single(&result).error.as_deref(), Some(never), "{label}: {}", result.text);
+        let expected = if label == "a refused one" { &*refused } else { never };
+        assert_eq!(single(&result).error.as_deref(), Some(expected), "{label}: {}", result.text);
         assert_eq!(result.details.error.as_ref().map(|error| error.code), Some(ErrorCode::SubagentFailed));
         assert!(
             result.text.contains("partial output:\n```text\nI found a and b."),

@@ -176,8 +176,8 @@ pub enum DropReason {
     /// It can change things, and `allowWrite` is off.
     #[error("the setting `allowWrite` is off")]
     WriteNotAllowed,
-    /// `allowLspTools` is off.
-    #[error("the setting `allowLspTools` is off")]
+    /// The settings allow no action of `lsp`.
+    #[error("`allowLspTools` is off, or `allowedLspActions` is empty")]
     LspNotAllowed,
     /// This pi does not have it.
     #[error("this pi does not have it; install a package that provides it")]

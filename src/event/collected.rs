@@ -45,6 +45,8 @@ pub struct Collected {
     pub settled: bool,
     /// The newest result that the child has submitted, where one is awaited.
     pub submitted: Option<Submitted>,
+    /// The submitted results that pi refused, where one is awaited.
+    pub refused_results: RefusedResults,
     /// Pi's own retries of the last failed request.
     pub retry: Option<Retry>,
     /// Counts of bytes, lines and events.
@@ -54,6 +56,15 @@ pub struct Collected {
     /// The stream after [`Collector::begin_epilogue`](super::Collector::begin_epilogue). All other fields describe the stream
     /// before that, except `usage`, `counts` and `noise`, which cover the whole.
     pub epilogue: Option<Box<Self>>,
+}
+
+/// Submitted results that pi refused because they do not match the schema.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RefusedResults {
+    /// Refusals so far.
+    pub count: u32,
+    /// The reason of the last refusal. Not sanitized; at most 2 KiB.
+    pub reason: String,
 }
 
 /// What the kernel refuses a command with, in the words of the C library; the one that says more is greater.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::mem::{replace, take};
 use std::time::{Duration, SystemTime};
 
-use super::collected::{Collected, Counts, Retry};
+use super::collected::{Collected, Counts, RefusedResults, Retry};
 use super::display::DisplayItems;
 use super::live::{Live, LiveText, PendingRetry};
 use super::loops::Loops;
@@ -100,6 +100,7 @@ impl State {
             stop_reason: self.collected.stop_reason.as_ref(),
             streaming: self.is_streaming,
             has_answer: self.answer.is_some() || self.collected.submitted.is_some(),
+            refused_results: &self.collected.refused_results,
             retry: self.retry.as_ref(),
         }
     }
@@ -124,6 +125,10 @@ impl State {
                 let call = record.tool_call_id.as_ref().and_then(|id| self.running.remove(id));
                 if record.is_error == Some(true) && record.tool_name.as_deref() == Some(SHELL) {
                     self.collected.refusal = self.collected.refusal.max(record.refusal);
+                }
+                if record.is_error == Some(true) && record.is_submission() {
+                    let count = self.collected.refused_results.count.saturating_add(1);
+                    self.collected.refused_results = RefusedResults { count, reason: record.reply.text() };
                 }
                 if let Some(submitted) = record.submitted.take().filter(|_| record.is_error != Some(true)) {
                     self.collected.submitted = Some(submitted);

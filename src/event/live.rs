@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use super::collected::RefusedResults;
 use super::display::DisplayItem;
 use super::loops::Repeats;
 use super::stop_reason::StopReason;
@@ -38,6 +39,8 @@ pub struct Live<'a> {
     pub streaming: bool,
     /// There is an answer, or a submitted result.
     pub has_answer: bool,
+    /// The submitted results that pi refused.
+    pub refused_results: &'a RefusedResults,
     /// The request that pi is about to repeat.
     pub retry: Option<&'a PendingRetry>,
 }

@@ -37,7 +37,7 @@ mod stop_reason;
 mod usage;
 mod wire;
 
-pub use collected::{Collected, Counts, Refusal, Retry};
+pub use collected::{Collected, Counts, Refusal, RefusedResults, Retry};
 pub use collector::{Collector, Progress};
 pub use display::DisplayItem;
 pub use live::{Live, PendingRetry};

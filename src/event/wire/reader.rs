@@ -216,7 +216,12 @@ impl Sink for Reader {
     fn raw(&mut self, part: &[u8]) {
         match &mut self.record.submitted {
             Some(submitted) if matches!(self.field, Some(Field::Submitted)) => submitted.push(part),
-            _ => self.digest.text(part),
+            _ => {
+                if self.record.is_submission() {
+                    self.record.reply.push(part);
+                }
+                self.digest.text(part);
+            }
         }
     }
 
@@ -229,6 +234,7 @@ impl Sink for Reader {
         if let Some(digest) = self.digest() {
             let refusal = if is_result { digest.refusal() } else { None };
             digest.text_end();
+            self.record.reply.text_end();
             self.record.refusal = self.record.refusal.max(refusal);
             self.end_digest();
             return Verdict::Take;

@@ -3,7 +3,7 @@
 use super::control::Control;
 use super::message::Message;
 use super::names::{EventKind, UpdateKind};
-use super::submitted::Submitted;
+use super::submitted::{Reply, Submitted};
 use crate::event::collected::Refusal;
 use crate::text::Tail;
 
@@ -32,6 +32,8 @@ pub(in crate::event) struct Record {
     pub(in crate::event) refusal: Option<Refusal>,
     /// The result that the child submits by a tool call, if one is awaited.
     pub(in crate::event) submitted: Option<Submitted>,
+    /// pi's reply to that result.
+    pub(in crate::event) reply: Reply,
     pub(in crate::event) is_error: Option<bool>,
     pub(in crate::event) will_retry: Option<bool>,
     control: Option<Control>,
@@ -58,6 +60,7 @@ impl Default for Record {
             tool_result: None,
             refusal: None,
             submitted: None,
+            reply: Reply::default(),
             is_error: None,
             will_retry: None,
             control: None,
@@ -81,12 +84,13 @@ impl Record {
         self.tool_name = None;
         (self.tool_args, self.tool_result, self.refusal, self.is_error) = (None, None, None, None);
         self.submitted = None;
+        self.reply.clear();
         self.will_retry = None;
         self.control = None;
     }
 
-    /// Whether the details of the current tool result hold what is awaited.
-    pub(super) fn is_submission(&self) -> bool {
+    /// Whether the current tool result is pi's reply to a submitted result.
+    pub(in crate::event) fn is_submission(&self) -> bool {
         self.kind == Some(EventKind::ToolEnd)
             && self.submits.is_some()
             && self.tool_name.as_deref() == self.submits

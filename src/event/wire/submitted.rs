@@ -2,6 +2,8 @@
 
 /// Bytes kept of one, so that a child of many bytes cannot fill the memory.
 pub const MAX_SUBMITTED: usize = 2 * 1024 * 1024;
+/// Bytes kept of pi's reply to one.
+const MAX_REPLY: usize = 2 * 1024;
 
 /// A result as JSON, as its child has written it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,5 +21,70 @@ impl Submitted {
         } else {
             self.json.extend_from_slice(part);
         }
+    }
+}
+
+/// The beginning of the longest text in pi's reply to a submitted result: the reason of a refusal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::event) struct Reply {
+    /// Written in JSON, as the record has it.
+    current: Vec<u8>,
+    longest: Vec<u8>,
+}
+
+impl Reply {
+    pub(super) fn push(&mut self, part: &[u8]) {
+        let room = MAX_REPLY.saturating_sub(self.current.len());
+        self.current.extend_from_slice(&part[..room.min(part.len())]);
+    }
+
+    pub(super) fn text_end(&mut self) {
+        if self.current.len() > self.longest.len() {
+            std::mem::swap(&mut self.current, &mut self.longest);
+        }
+        self.current.clear();
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.current.clear();
+        self.longest.clear();
+    }
+
+    /// The text. An escape or a character that the limit has cut is left out.
+    pub(in crate::event) fn text(&self) -> String {
+        /// Bytes of the longest escape: a surrogate pair.
+        const LONGEST_ESCAPE: usize = 12;
+        let length = self.longest.len();
+        let decoded = (0..=LONGEST_ESCAPE.min(length)).find_map(|cut| {
+            let json = [b"\"", &self.longest[..length - cut], b"\""].concat();
+            serde_json::from_slice(&json).ok()
+        });
+        decoded.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_is_the_longest_text_without_a_cut_escape() {
+        let mut reply = Reply::default();
+        reply.push(b"text");
+        reply.text_end();
+        reply.push(b"must be ");
+        reply.push("\\u00e4rray\\n".as_bytes());
+        reply.text_end();
+        assert_eq!(reply.text(), "must be \u{e4}rray\n");
+        let pair = "\\ud83d\\ude00";
+        for length in MAX_REPLY - pair.len() - 1..MAX_REPLY {
+            reply.clear();
+            reply.push("x".repeat(length).as_bytes());
+            reply.push(pair.as_bytes());
+            reply.text_end();
+            assert_eq!(reply.text().trim_end_matches('\u{1f600}'), "x".repeat(length));
+        }
+        reply.clear();
+        assert_eq!(reply.text(), "");
     }
 }

@@ -425,7 +425,7 @@ pub(in crate::run) fn tools_of(
         .map(|tools| tools.iter().filter(is_there).map(|tool| tool.name.clone()).collect());
     let policy = ToolPolicy {
         allow_write: config.allow_write.is_on(),
-        allow_lsp: config.allow_lsp_tools,
+        allow_lsp: config.allow_lsp_tools && !config.allowed_lsp_actions.is_empty(),
         shell,
         deny: config.tools.deny.clone(),
         allow: config.tools.allow.clone(),

@@ -24,6 +24,7 @@ use crate::process::{CancelReason, ChildCommand, Outcome, Started, SuperviseLimi
 use crate::run::launch::boot::{Booted, Made};
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::launcher::Heard;
+use crate::run::outcome::announcement::fill_empty_answer;
 use crate::run::outcome::verdict::{AttemptReport, ProtocolReport, Verdict};
 use crate::text::chain;
 
@@ -152,6 +153,7 @@ impl ActiveRun<'_> {
         let protocol_report = observer.report;
         *self.heard.lock() = observer.heard;
         let mut collected = collector.finish().into_collected();
+        fill_empty_answer(&mut collected);
         let elsewhere = resolved.launcher.fate(&collected.noise, collected.last_event.is_some());
         collected.noise = resolved.launcher.own_words(collected.noise);
         let (limited_by, gates) = (resolved.limited_by, resolved.gates.clone());

@@ -13,6 +13,7 @@ use super::protocol::{ANNOUNCE_ID, CHECK_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
 use crate::event::{Collector, Live, Question, Response, StopReason};
 use crate::process::{Activity, Observer};
+use crate::run::ANNOUNCE_SKIP;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::Answer;
 use crate::run::launch::launcher::Heard;
@@ -206,6 +207,7 @@ impl DrivenChild<'_> {
         self.report.prompt_rejected.is_none()
             && live.stop_reason == Some(&StopReason::Stop)
             && live.has_answer == (self.announcing == Announcing::Wanted)
+            && live.text.trim() != ANNOUNCE_SKIP
             && self.enforcer.has_room()
     }
 

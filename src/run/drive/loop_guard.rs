@@ -1,7 +1,7 @@
-//! Ends a child that repeats itself: the same tool calls, with the same results, again and again.
+//! Ends a child that repeats itself: the same tool calls with the same results, or one refused result after another.
 
 use crate::config::LoopLimits;
-use crate::event::{DisplayItem, Live, Repeats, short_form};
+use crate::event::{DisplayItem, Live, RefusedResults, Repeats, short_form};
 use crate::process::{Cancel, CancelReason};
 use crate::run::outcome::clean::clean_items;
 use crate::text::{Sanitizer, quoted_within};
@@ -11,6 +11,10 @@ const FEWEST: u64 = 2;
 /// Calls of a round that are named, and the characters of each.
 const MAX_NAMED: usize = 4;
 const NAME_CHARS: usize = 120;
+/// Submitted results that pi may refuse before the run ends. They differ, so the limits of repetition do not apply.
+const MAX_REFUSED_RESULTS: u32 = 10;
+/// Characters of the reason for a refusal.
+const REASON_CHARS: usize = 2_000;
 
 /// Watches one attempt of a run.
 pub(super) struct LoopGuard<'a> {
@@ -37,6 +41,7 @@ impl<'a> LoopGuard<'a> {
     /// Tells a child that repeats itself, once for each repetition, and ends its run when that did not help. Returns what is
     /// repeated if the child was told now.
     pub(super) fn check(&mut self, live: &Live<'_>, steer: impl FnOnce(&str) -> bool) -> Option<String> {
+        self.check_refused(live.refused_results);
         let repeats = live.repeats?;
         let [warn_after, stop_after] = [self.limits.warn_after, self.limits.stop_after]
             .map(|limit| limit.map(|times| times.max(FEWEST)));
@@ -64,6 +69,18 @@ impl<'a> LoopGuard<'a> {
             self.cancel.cancel(CancelReason::Stuck(words));
         }
         told_now
+    }
+
+    /// Ends a run whose child does not find a result of the right shape.
+    fn check_refused(&self, RefusedResults { count, reason }: &RefusedResults) {
+        if *count >= MAX_REFUSED_RESULTS {
+            // The event reader cuts a long reason.
+            let reason = self.sanitizer.sanitize_growing(reason).into_string();
+            let reason = quoted_within(&self.sanitizer.line(&reason, REASON_CHARS), REASON_CHARS);
+            self.cancel.cancel(CancelReason::Stuck(format!(
+                "pi refused {count} submitted results that do not match `outputSchema`; the last reason: {reason}"
+            )));
+        }
     }
 
     /// The calls of a round, the newest it has made, and how often it has repeated.

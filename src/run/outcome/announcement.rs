@@ -23,16 +23,21 @@ pub(crate) fn announced(
     }
 }
 
+/// Uses the announcement as the answer of a child that gave none. Otherwise its run would fail although it replied.
+pub(in crate::run) fn fill_empty_answer(collected: &mut Collected) {
+    let announced = collected.epilogue.as_deref().and_then(whole_text).map(str::to_owned);
+    collected.text = collected.text.take().or(announced);
+}
+
 fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected) -> Result<&'a str, String> {
     if let Some(reason) = silenced {
         return Err(format!("the child rejected the prompt: {}", quoted_within(reason, REASON_CHARS)));
     }
     let stop = epilogue.stop_reason.as_ref();
-    if epilogue.tools_started > 0 || stop == Some(&StopReason::ToolUse) {
+    if calls_tool(epilogue) {
         return Err("the child called a tool instead".to_owned());
     }
-    let is_whole = stop.is_some_and(StopReason::ends_turn);
-    if let Some(text) = epilogue.text.as_deref().map(str::trim).filter(|text| is_whole && !text.is_empty()) {
+    if let Some(text) = whole_text(epilogue) {
         return Ok(text);
     }
     let error = epilogue.error_message.as_deref().map_or(String::new(), |error| {
@@ -46,6 +51,17 @@ fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected
         (Outcome::Settled { lingered: true, .. }, _) => "the child took too long for it".to_owned(),
         _ => "the child ended before it".to_owned(),
     })
+}
+
+/// The text of a reply that the child finished without a tool.
+fn whole_text(epilogue: &Collected) -> Option<&str> {
+    let is_whole = epilogue.stop_reason.as_ref().is_some_and(StopReason::ends_turn);
+    let text = epilogue.text.as_deref().filter(|_| is_whole && !calls_tool(epilogue));
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+fn calls_tool(epilogue: &Collected) -> bool {
+    epilogue.tools_started > 0 || epilogue.stop_reason == Some(StopReason::ToolUse)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::event::{Collected, DisplayItem, Retry, StopReason, Submitted};
+use crate::event::{Collected, DisplayItem, RefusedResults, Retry, StopReason, Submitted};
 use crate::text::Sanitizer;
 
 /// Sanitizes every string of a collected stream. Where a text may have been cut, also removes the beginning of a known
@@ -28,6 +28,10 @@ pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
         tool_names: collected.tool_names.into_iter().map(text).collect(),
         retry: collected.retry.map(retry),
         submitted: collected.submitted.map(|submitted| clean_submitted(&submitted, sanitizer)),
+        refused_results: RefusedResults {
+            reason: cut(collected.refused_results.reason),
+            ..collected.refused_results
+        },
         noise: text(collected.noise),
         epilogue: collected.epilogue.map(|epilogue| Box::new(clean(*epilogue, sanitizer))),
         ..collected

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::flagged::Flagged;
 use crate::agent::SUBMIT;
-use crate::event::{Collected, MAX_SUBMITTED, StopReason, Submitted, provider_message};
+use crate::event::{Collected, MAX_SUBMITTED, RefusedResults, StopReason, Submitted, provider_message};
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::admit::gates::failed_gate;
 use crate::run::launch::launcher::Elsewhere;
@@ -320,10 +320,7 @@ impl Verdict {
                 Some(_) => {
                     Self::failed(1, format!("the submitted result has more than {MAX_SUBMITTED} bytes"))
                 }
-                None => Self::failed(
-                    1,
-                    format!("the child has not submitted a result: it never called `{SUBMIT}` with success"),
-                ),
+                None => Self::failed(1, no_result(&collected.refused_results, sanitizer)),
             },
             _ if has_text(collected) => Self::completed(),
             _ => Self::failed(1, no_text(collected)),
@@ -360,6 +357,16 @@ fn exit_text(report: &AttemptReport) -> String {
         Some(text) => provider_message(text).into_owned(),
         None => "the child gave no reason".to_owned(),
     }
+}
+
+/// The error of a child that submitted no result of the right shape.
+fn no_result(RefusedResults { count, reason }: &RefusedResults, sanitizer: &Sanitizer) -> String {
+    let error = format!("the child has not submitted a result: it never called `{SUBMIT}` with success");
+    if *count == 0 {
+        return error;
+    }
+    let reason = reason_of(&sanitizer.sanitize_growing(reason).into_string(), sanitizer);
+    format!("{error}; pi refused {count}, the last for this reason: {reason}")
 }
 
 /// The error of a child that said nothing.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::Budget;
-use crate::event::Cost;
+use crate::event::{Cost, RefusedResults};
 use crate::run::budget::account::SessionAccount;
 
 const CALLS_A_TOOL: Option<&StopReason> = Some(&StopReason::ToolUse);
@@ -28,6 +28,7 @@ fn live<'a>(usage: &'a Usage, streaming: bool, stop_reason: Option<&'a StopReaso
         stop_reason,
         streaming,
         has_answer: false,
+        refused_results: const { &RefusedResults { count: 0, reason: String::new() } },
         retry: None,
     }
 }
