@@ -111,7 +111,7 @@ const WORDS: [&str; 30] = [
     "\r\n",
 ];
 
-const TEXTS: [&str; 36] = [
+const TEXTS: [&str; 46] = [
     "api_key=",
     "password: ",
     "token",
@@ -148,6 +148,16 @@ const TEXTS: [&str; 36] = [
     "/home/ann/",
     "[REDACTED]",
     "is generated for x: ",
+    "password: |\n  ",
+    "api_key = <<EOT\n",
+    "EOT\n",
+    "<key>Password</key>\n<string>",
+    "password%3D",
+    "\\u0022token\\u0022:\\u0022",
+    "&quot;password&quot;: &quot;",
+    "kind: Secret\ndata:\n  a: ",
+    "eyJwYXNzd29yZCI6Ims5eDJtNHA3cTFaeiJ9",
+    "S24wd24tVmFsdWUtNzc=",
 ];
 
 fn joined(pieces: &[&'static str], most: usize) -> impl Strategy<Value = String> + use<> {

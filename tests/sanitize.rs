@@ -234,6 +234,46 @@ fn passwords_of_databases_go_where_their_programs_take_or_show_them() {
 }
 
 #[test]
+fn every_value_of_a_kubernetes_secret_goes_and_those_of_other_manifests_stay() {
+    for (input, expected) in [
+        (
+            "apiVersion: v1\ndata:\n  a.conf: YWRtaW4=\n  b: \"c\"\nkind: Secret\n",
+            "apiVersion: v1\ndata:\n  a.conf: [REDACTED]\n  b: \"[REDACTED]\"\nkind: Secret\n",
+        ),
+        (
+            "kind: Secret\ndata:\n  a: YWRt\n    aW4=\n  b: >-\n    YWRt\n    aW4=\ntype: Opaque",
+            "kind: Secret\ndata:\n  a: [REDACTED]\n  b: >-\n    [REDACTED]\ntype: Opaque",
+        ),
+        (
+            "items:\n- apiVersion: v1\n  data:\n    a: YWRt\n  kind: Secret\n- apiVersion: v1\n  data:\n    a: b7f3k\n  kind: ConfigMap\n",
+            "items:\n- apiVersion: v1\n  data:\n    a: [REDACTED]\n  kind: Secret\n- apiVersion: v1\n  data:\n    a: b7f3k\n  kind: ConfigMap\n",
+        ),
+        (
+            "{\n  \"data\": {\n    \"a\": \"YWRt\"\n  },\n  \"kind\": \"Secret\",\n  \"x\": {\"data\": {\"a\": \"b\"}}\n}",
+            "{\n  \"data\": {\n    \"a\": \"[REDACTED]\"\n  },\n  \"kind\": \"Secret\",\n  \"x\": {\"data\": {\"a\": \"b\"}}\n}",
+        ),
+        (
+            "[{\"kind\":\"Secret\",\"stringData\":{\"a\":\"b\"}},{\"kind\":\"ConfigMap\",\"data\":{\"a\":\"b\"}}]",
+            "[{\"kind\":\"Secret\",\"stringData\":{\"a\":\"[REDACTED]\"}},{\"kind\":\"ConfigMap\",\"data\":{\"a\":\"b\"}}]",
+        ),
+    ] {
+        assert_eq!(&*plain().sanitize(input), expected);
+    }
+    assert_eq!(plain().inspect("kind: Secret\ndata:\n  a: YWRt\n")[0].rule, "kubernetes_secret");
+}
+
+#[test]
+fn a_block_is_shown_once_its_end_or_enough_of_it_has_come() {
+    let prose = "the new password must be at least eight characters long, and it is\n  ";
+    let text = format!("password: |\n  {}", prose.repeat(40));
+    assert_eq!(&*plain().sanitize(&text), text);
+    assert!(settled_length(&text) + 100 > text.len(), "{} of {}", settled_length(&text), text.len());
+    for end in 0..text.len() {
+        assert!(end - settled_length(&text[..end]).min(end) < 1200, "{end}");
+    }
+}
+
+#[test]
 fn a_header_with_a_scheme_that_nobody_knows_goes_and_prose_about_it_stays() {
     for value in
         ["Zoho-oauthtoken k9x2m4p7q1Zz77Qw", "GoogleLogin auth=k9x2m4p7q1Zz77Qw", "Custom k9x2m4p7q1"]
@@ -788,6 +828,31 @@ fn hostile_text_is_settled_at_once() {
         "\"-----BEGIN RSA PRIVATE KEY-----\" +\n",
         "\"MIIEowIBAAKCAQEAMIIEowIBAAKCAQEAMIIEowIBAAKCAQEA\\n\" +\n",
         "Authorization: a b=",
+        "password:\n  ",
+        "password: |\n  ",
+        " password: |\n  a b is\n",
+        "password = <<A\n",
+        "password = <<A\nx1y2 is\n",
+        "<key>a_key</key>\n<string>",
+        "<password a=\"",
+        "%3Fpassword%3D",
+        "password%25253D",
+        "\\u0022password\\u0022:\\u0022",
+        "&amp;amp;password&amp;#61;",
+        "password==a1b2 ",
+        "password[0]=",
+        "password='a''",
+        ";PWD={a}};",
+        "kind: Secret\n",
+        "data:\n  a: b\nkind: Secret\n",
+        "kind: Secret\ndata:\n  a: |\n    b\n---\n",
+        "\"data\":{\"a\":\"b\"},\"kind\":\"Secret\",",
+        "\"kind\":\"Secret\",\"data\":{",
+        "eyJhdXRocyI6eyJyZWdpc3RyeS5leGFtcGxl",
+        "eyJhdXRocyI6eyJyZWdpc3RyeS5leGFtcGxl\n",
+        "eyJhdXRocyI6eyJyZWdpc3RyeS5leGFtcGxl\\n",
+        "    a\n",
+        "password: |\\n  a1\\n",
     ] {
         let text = |length: usize| piece.repeat(length / piece.len());
         let clean = sanitizer.sanitize(&format!("{}://a:b@c", text(4_000)));
@@ -886,6 +951,36 @@ fn fragment() -> impl Strategy<Value = String> {
         ")",
         "AKIA",
         "ABCDEFGHIJ234567",
+        "\n  ",
+        "\n    ",
+        "|",
+        ">-",
+        "<<EOT",
+        "EOT",
+        "<key>",
+        "</key>",
+        "<string>",
+        "</string>",
+        "%3D",
+        "%22",
+        "%26",
+        "\\u003d",
+        "\\u0022",
+        "&quot;",
+        "&lt;",
+        "&amp;",
+        "[0]",
+        "PWD",
+        "''",
+        "kind: Secret",
+        "data:",
+        "a: b1",
+        "\"kind\":\"Secret\"",
+        "\"data\":{",
+        "---",
+        "- ",
+        "eyJwYXNzd29yZCI6Ims5eDJt",
+        "NHA3cTFaeiJ9",
         ".",
         "-",
         "_",

@@ -3,6 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
+use super::escape::escape_tail;
 use crate::text::code::CodeAt;
 
 /// The longest part of a name that is read to either side of its trigger.
@@ -45,9 +46,14 @@ impl<'a> Cursor<'a> {
     pub(crate) fn name_around(&self, trigger: Range<usize>) -> Range<usize> {
         let lowest = trigger.start.saturating_sub(NAME_REACH).max(self.floor);
         let mut start = trigger.start - run_before(&self.bytes[lowest..trigger.start], is_name_byte);
-        let is_escape = start > 0 && self.bytes[start - 1] == b'\\';
-        if is_escape && start < trigger.start && matches!(self.bytes[start], b'n' | b'r' | b't') {
-            start += 1; // An escaped line end inside a JSON string, not a letter of the name.
+        if let Some(lead @ (b'\\' | b'%')) = start.checked_sub(1).map(|before| self.bytes[before]) {
+            let run = &self.bytes[start..trigger.start];
+            start += match run.first() {
+                // An escaped line end inside a JSON string, not a letter of the name.
+                Some(b'n' | b'r' | b't') if lead == b'\\' => 1,
+                // `%3Ftoken`, `\u0026token`.
+                _ => escape_tail(lead, run).unwrap_or(0),
+            };
         }
         let after = &self.bytes[trigger.end..self.bytes.len().min(trigger.end + NAME_REACH)];
         let after = &after[..after.iter().take_while(|&&byte| is_name_byte(byte)).count()];
@@ -55,8 +61,8 @@ impl<'a> Cursor<'a> {
         start..end
     }
 
-    /// Whether a token can begin at `at`: after nothing, a byte that is no letter or digit, an escaped line end, or a
-    /// percent escape.
+    /// Whether a token can begin at `at`: after nothing, a byte that is no letter or digit, an escaped line end, or an
+    /// escaped sign.
     pub(crate) fn is_token_start(&self, at: usize) -> bool {
         let Some(last) = at.checked_sub(1).map(|before| self.bytes[before]) else { return true };
         if !last.is_ascii_alphanumeric() {
@@ -65,6 +71,7 @@ impl<'a> Cursor<'a> {
         match &self.bytes[..at] {
             [.., b'\\', b'n' | b'r' | b't'] => true,
             [.., b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+            [.., b'\\', b'u', b'0', b'0', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
             _ => false,
         }
     }

@@ -6,14 +6,16 @@ use super::tables::vendors::vendors;
 pub(crate) const STACK_FRAMES: &str = "stack_frames";
 
 /// Rules that find secrets by where they stand.
-const PLACES: [(&str, &str); 12] = [
+const PLACES: [(&str, &str); 14] = [
     ("assignment", "the value of a name that says it is secret"),
     ("authorization", "the value of a header that authorizes"),
+    ("base64_json", "JSON in base64 that has a secret"),
     ("basic_credentials", "a user and a password behind `Basic`"),
     ("bearer", "the token behind `Bearer`"),
     ("command_password", "a password on a command line"),
     ("cookie", "the value of a cookie header"),
     ("known_secret", "a secret that this process knows, from its environment or from pi's credentials"),
+    ("kubernetes_secret", "a value in a `Secret` of Kubernetes"),
     ("password_file", "the password of a line of `.pgpass`"),
     ("private_key", "a private key"),
     ("sql_password", "a password in SQL, behind `IDENTIFIED BY`"),

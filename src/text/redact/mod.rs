@@ -12,8 +12,10 @@
 //! | How are trigger words found? | `triggers` |
 //! | Where do exact values stand? | `literals` |
 //! | Which values stand in columns with telling headings? | `columns` |
+//! | Which values has a `Secret` of Kubernetes? | `manifests` |
 //! | Where else does a redacted value stand? | `repeated` |
 //! | What stands around a place: names, quotes, lines? | `cursor` |
+//! | Which sign does `%3D`, `\u003d` or `&quot;` stand for? | `escape` |
 //! | In which places does a secret stand, and how far does it reach? | `detect/`, one file per kind of place |
 //! | Is this value a secret? | `value/` |
 //! | Which words, which vendors' tokens? | `tables/`, data only; a vendor is one row in `tables/vendors/` |
@@ -25,8 +27,10 @@
 mod columns;
 mod cursor;
 mod detect;
+mod escape;
 mod kinds;
 mod literals;
+mod manifests;
 mod repeated;
 mod rule;
 mod scan;
@@ -36,6 +40,7 @@ mod value;
 
 pub use detect::HomePaths;
 pub(crate) use detect::Homes;
+pub(crate) use detect::block::line_break;
 pub(crate) use kinds::{STACK_FRAMES, is_secret_rule, secret_rules, what_rule_finds};
 pub(crate) use literals::Literals;
 pub(crate) use rule::{Edit, REDACTED};

@@ -3,13 +3,17 @@
 use std::ops::Range;
 
 use super::cursor::Cursor;
+use super::detect::block::opening_line;
 use super::detect::{Homes, pem, rules};
 use super::rule::{Edit, Rule};
 use super::triggers::Triggers;
-use super::{columns, repeated};
+use super::{columns, manifests, repeated};
 
 /// How far before the end a rule can begin whose verdict is still open. A longer value is redacted as far as it goes.
 const REACH: usize = 1536;
+
+/// The most lines between the line of a name and that of its value, and the line of the name.
+const LINES_ABOVE: usize = 3;
 
 /// A word of this many characters at the end may be the beginning of a token that no rule recognizes before it is
 /// complete. A shorter one gives nothing away.
@@ -31,7 +35,11 @@ pub(crate) struct Scanner {
 impl Scanner {
     /// `homes` says which directories become `~`, `off` the names of rules whose findings stay.
     pub(crate) fn new(homes: &Homes, off: &[String]) -> Self {
-        let rules = rules(homes);
+        Self::with_rules(rules(homes), off)
+    }
+
+    /// A scanner with these rules.
+    pub(super) fn with_rules(rules: Vec<Box<dyn Rule>>, off: &[String]) -> Self {
         let mut words = Vec::new();
         let mut owners = Vec::new();
         for (index, rule) in rules.iter().enumerate() {
@@ -69,6 +77,7 @@ impl Scanner {
             self.ask(&mut cursor, part.clone(), &mut judge);
         }
         columns::collect(text, edits);
+        manifests::collect(text, edits);
         repeated::collect(text, edits);
     }
 
@@ -80,9 +89,11 @@ impl Scanner {
         let mut open = word.min(pem::open_lines(text)).min(pem::open_lines(&text[..word]));
         let mut cursor = Cursor::new(text);
         let line = cursor.line_before(word, REACH);
-        let mut at = word - line.len();
-        // One line more, for values that stand on another line than their names.
-        at -= cursor.line_before(at.saturating_sub(1), REACH).len() + usize::from(at > 0);
+        let mut at = opening_line(text, word - line.len());
+        // A few lines more, for values that stand on another line than their names.
+        for _ in 0..LINES_ABOVE {
+            at -= cursor.line_before(at.saturating_sub(1), REACH).len() + usize::from(at > 0);
+        }
         at = cursor.floor_char(at.max(text.len().saturating_sub(REACH)).min(word));
         self.ask(&mut cursor, at..text.len(), |cursor, index, trigger| {
             if trigger.start >= word {

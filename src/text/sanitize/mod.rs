@@ -11,6 +11,7 @@
 //! | `controls`, `invisible` | which control sequences go, and which characters that nobody sees |
 //! | `frames` | how a long stack trace is shortened |
 //! | `json` | how strings, keys and values of JSON are cleaned |
+//! | `known` | in which spellings a known value is found |
 //! | `allowed` | what a user says is no secret |
 //! | `parts` | where a later pass has to look |
 //! | `tally` | how many values went, and by which rules |
@@ -21,6 +22,7 @@ mod controls;
 mod frames;
 mod invisible;
 mod json;
+mod known;
 mod parts;
 mod sanitized;
 mod sanitizer;

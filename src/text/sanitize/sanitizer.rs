@@ -8,20 +8,16 @@ use serde::Serialize;
 
 use super::allowed::{Allowed, AllowedPlaces};
 use super::controls::strip;
+use super::known::KnownValues;
 use super::tally::{RedactedValues, Tally};
 use super::{Sanitized, frames, parts};
 use crate::text::floor_char_boundary;
-use crate::text::redact::{
-    Edit, HomePaths, Homes, Literals, REDACTED, STACK_FRAMES, Scanner, what_rule_finds,
-};
+use crate::text::redact::{Edit, HomePaths, Homes, REDACTED, STACK_FRAMES, Scanner, what_rule_finds};
 use crate::text::secrets::is_fit;
 
 /// The most passes over a text. A redaction can bring together what is a new pattern; usually the second pass finds it
 /// and the third finds nothing more.
 const MOST_PASSES: usize = 6;
-
-/// Fewer bytes than this of a secret give nothing away, and many words end like them.
-const LEAST_BEGUN: usize = 4;
 
 /// How much of the end of a text that goes on is looked at; nothing that waits is longer.
 pub(super) const REACH: usize = 16 * 1024;
@@ -77,8 +73,7 @@ pub struct Sanitizer {
 struct Rules {
     scanner: Scanner,
     /// Exact values; absent when there are none.
-    exact: Option<Literals>,
-    values: Vec<String>,
+    known: Option<KnownValues>,
     allowed: Allowed,
     places: AllowedPlaces,
 }
@@ -90,12 +85,10 @@ impl Sanitizer {
         let SanitizerOptions { secrets, homes, home_paths, allowed } = options;
         let is_searched =
             |value: &&String| is_fit(value.trim()) && !allowed.has_rule(KNOWN) && !allowed.has_value(value);
-        let values: Vec<String> =
-            secrets.iter().filter(is_searched).flat_map(|value| spellings(value)).collect();
-        let exact = Literals::new(values.iter().map(String::as_str));
+        let known = KnownValues::new(secrets.iter().filter(is_searched).map(String::as_str));
         let scanner = Scanner::new(&Homes { own: homes, paths: home_paths }, allowed.rules());
         let places = AllowedPlaces::new(&allowed);
-        Self { rules: Arc::new(Rules { scanner, exact, values, allowed, places }), tally: None }
+        Self { rules: Arc::new(Rules { scanner, known, allowed, places }), tally: None }
     }
 
     /// The same sanitizer, which counts what it redacts from now on.
@@ -150,15 +143,8 @@ impl Sanitizer {
     #[must_use]
     pub fn sanitize_growing(&self, text: &str) -> Sanitized {
         let text = strip(text).text;
-        let begun = |value: &String| {
-            let most = value.len().min(text.len() + 1);
-            let lengths = (LEAST_BEGUN..most).rev();
-            lengths
-                .filter(|length| value.is_char_boundary(*length))
-                .find(|length| text.ends_with(&value[..*length]))
-        };
-        let longest = self.rules.values.iter().filter_map(begun).max().unwrap_or(0);
-        self.sanitize(&text[..text.len() - longest])
+        let begun = self.rules.known.as_ref().and_then(|known| known.begun(&text));
+        self.sanitize(&text[..begun.unwrap_or(text.len())])
     }
 
     /// Lists the rules that fire on a text, without the text that they hit.
@@ -198,8 +184,8 @@ impl Sanitizer {
         let mut edits = Vec::new();
         let rules = &*self.rules;
         rules.scanner.collect(text, parts, &mut edits);
-        if let Some(exact) = &rules.exact {
-            edits.extend(exact.find_all(text).into_iter().map(|(_, hit)| Edit::new(hit, REDACTED, KNOWN)));
+        if let Some(known) = &rules.known {
+            edits.extend(known.find_all(text).into_iter().map(|hit| Edit::new(hit, REDACTED, KNOWN)));
         }
         if !rules.allowed.has_rule(STACK_FRAMES) {
             frames::collect(text, &mut edits);
@@ -260,21 +246,4 @@ fn apply(text: &str, edits: &[Edit]) -> String {
     }
     out.push_str(&text[from..]);
     out
-}
-
-/// A value as it stands, as JSON writes it, and percent-encoded.
-fn spellings(value: &str) -> Vec<String> {
-    let value = value.trim();
-    let json = serde_json::Value::from(value).to_string();
-    let mut all = vec![value.to_owned(), json[1..json.len() - 1].to_owned(), percent_encoded(value)];
-    all.dedup();
-    all
-}
-
-fn percent_encoded(value: &str) -> String {
-    let encode = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    value.bytes().map(encode).collect()
 }

@@ -2,20 +2,24 @@
 
 use std::ops::Range;
 
+use super::block::{BLOCK_REACH, block, line_break};
 use super::entry::entry;
-use super::extent::{Value, is_setting, leads_line, value, whole};
-use super::header::header;
+use super::extent::{Value, is_setting, leads_line, lines_between, value, whole};
+use super::header::{begins_with_scheme, header};
 use super::separator::{Separator, Tie, separator};
 use crate::text::redact::cursor::Cursor;
 use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
 use crate::text::redact::tables::names::{FOREIGN, TRIGGERS};
 use crate::text::redact::triggers::Trigger;
-use crate::text::redact::value::header::header_kind;
+use crate::text::redact::value::header::{HeaderKind, header_kind};
 use crate::text::redact::value::judgement::{Place, is_expression, is_secret};
 use crate::text::redact::value::looks::{Look, is_marker, look};
 use crate::text::redact::value::name::{NameKind, name_kind};
 
 const RULE: &str = "assignment";
+
+/// A shorter value is one of the characters of `password[0]`.
+const LEAST_INDEXED: usize = 4;
 
 /// A name such as `api_key`, around one of its words, and the value that belongs to it.
 pub(crate) struct Assignment;
@@ -36,8 +40,14 @@ impl Rule for Assignment {
             return header(cursor, &separator, kind).ok_or(name.end);
         }
         let kind = kind_of(cursor, &name, text);
+        if kind == NameKind::Secret
+            && begins_with_scheme(cursor, &separator)
+            && let Some(edit) = header(cursor, &separator, HeaderKind::Authorization)
+        {
+            return Ok(edit);
+        }
         // In a program such a name is a constant of any type.
-        let is_line = matches!(separator.tie, Tie::Tight | Tie::Entry)
+        let is_line = matches!(separator.tie, Tie::Tight | Tie::Entry | Tie::ElementPair)
             || (separator.tie == Tie::Colon && leads_line(cursor, name.start));
         if kind == NameKind::Told && !is_line {
             return Err(name.end);
@@ -102,12 +112,22 @@ fn tied(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
 /// Judges the value behind a separator.
 fn find_value(cursor: &Cursor<'_>, separator: &Separator, kind: NameKind, known: Option<Place>) -> Found {
     let name = &separator.name;
+    if let Some(block) = block(cursor, separator) {
+        let place = known.unwrap_or(Place::Quoted);
+        let is_secret = is_secret(kind, &cursor.text[name.clone()], &block.judged, place);
+        let content = block.content();
+        // A text that is arriving may end in front of the content.
+        let is_redacted = is_secret && !content.is_empty() && !is_marker(&cursor.text[content.clone()]);
+        return if is_redacted { Ok(Edit::new(content, REDACTED, RULE)) } else { Err(name.end) };
+    }
     let found = value(cursor, separator).ok_or(name.end)?;
     let content = &cursor.text[found.range.clone()];
     let place = known.unwrap_or_else(|| place(cursor, separator, &found));
     let is_secret = is_secret(kind, &cursor.text[name.clone()], content, place)
         && !(found.quote.is_none() && is_expression(content, cursor.byte(found.range.end)));
-    if is_marker(content) || is_call(cursor, place, &found) || !is_secret {
+    // `password[0] = '\0'` is code.
+    let is_sign = cursor.byte(name.end) == Some(b'[') && content.len() < LEAST_INDEXED;
+    if is_marker(content) || is_sign || is_call(cursor, place, &found) || !is_secret {
         return Err(name.end.max(separator.value.min(found.range.start)));
     }
     Ok(Edit::new(whole(cursor, separator, &found), REDACTED, RULE))
@@ -126,11 +146,17 @@ fn open_value(cursor: &Cursor<'_>, name: &Range<usize>, is_foreign: bool) -> Opt
     let text = &cursor.text[name.clone()];
     let separator = tied(cursor, name)?;
     let rest = cursor.bytes.get(separator.value..)?;
-    let goes_on = rest.len() < JUDGED && !rest.contains(&b'\n');
+    // The name may be on the line before, or two more.
+    let line = rest.trim_ascii_start();
+    let goes_on = rest.len() < JUDGED && !line.contains(&b'\n');
     let is_open = if header_kind(text).is_some() {
         goes_on
     } else if !is_foreign && kind_of(cursor, name, text) == NameKind::Plain {
         false
+    } else if let Some(block) = block(cursor, &separator) {
+        block.is_open && rest.len() < BLOCK_REACH
+    } else if matches!(separator.tie, Tie::Element | Tie::ElementPair) {
+        value(cursor, &separator).is_none() && rest.len() < JUDGED && !rest.contains(&b'<')
     } else {
         match value(cursor, &separator) {
             // The byte behind a value tells a value from a call.
@@ -175,10 +201,13 @@ fn place(cursor: &Cursor<'_>, separator: &Separator, found: &Value) -> Place {
             || (separator.tie == Tie::Tight && matches!(cursor.byte(end), Some(b' ' | b'\t' | b'\\' | b'"')))
     };
     match separator.tie {
-        Tie::Comma | Tie::Spoken => Place::Argument,
+        Tie::Comma | Tie::Spoken | Tie::Doubled => Place::Argument,
         Tie::Cell => Place::Code,
         _ if found.quote.is_some() => Place::Quoted,
-        Tie::Element => Place::Quoted,
+        Tie::Element | Tie::ElementPair => Place::Quoted,
+        Tie::Tight | Tie::Equals | Tie::Colon if line_break(cursor.bytes, separator.value) > 0 => {
+            next_line_place(cursor, separator, found)
+        }
         // `;this.token=x` in minified code.
         Tie::Parameter
             if cursor.before(name.start) == Some(b';') && cursor.text[name.clone()].contains('.') =>
@@ -197,6 +226,19 @@ fn place(cursor: &Cursor<'_>, separator: &Separator, found: &Value) -> Place {
             Place::Alone
         }
         _ => Place::Code,
+    }
+}
+
+/// The place of a value without quotes on another line than its name.
+fn next_line_place(cursor: &Cursor<'_>, separator: &Separator, found: &Value) -> Place {
+    let is_deeper =
+        cursor.line_before(found.range.start, 64).len() > cursor.line_before(separator.name.start, 64).len();
+    match separator.tie {
+        Tie::Colon if lines_between(cursor, separator, found.range.start) == 1 => {
+            let is_field = is_deeper && leads_line(cursor, separator.name.start);
+            if is_field { Place::Alone } else { Place::Code }
+        }
+        _ => Place::Argument,
     }
 }
 

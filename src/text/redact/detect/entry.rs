@@ -1,10 +1,11 @@
 //! Names and values in fields of their own: `name: X` and then `value: y`, as in Kubernetes, compose files and lists of
-//! headers in JSON.
+//! headers in JSON; and in elements of their own: `<key>X</key><string>y</string>`, as in property lists.
 
 use std::ops::Range;
 
+use super::block::line_break;
 use super::separator::{Separator, Tie};
-use crate::text::redact::cursor::{Cursor, Quote};
+use crate::text::redact::cursor::{Cursor, Quote, run_before};
 
 /// Bytes between a name and the field of its value: a line end and indentation.
 const GAP: usize = 64;
@@ -14,13 +15,16 @@ const BLOCK: usize = 256;
 
 /// The separator of a name that is itself the value of a field `name` or `key`, when a field `value` comes next.
 pub(crate) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
+    if cursor.byte(name.end) == Some(b'<') {
+        return element_pair(cursor, name);
+    }
     // Cheap, and nearly every name fails it.
     if !matches!(cursor.byte(name.end), Some(b'"' | b'\'' | b'\\' | b',' | b'\n' | b'\r')) {
         return None;
     }
     let name_quote = cursor.quote_before(name.start);
     if let Some(value) = default_of_variable(cursor, name) {
-        return Some(Separator { name: name.clone(), tie: Tie::Entry, value, name_quote });
+        return Some(Separator { name: name.clone(), tie: Tie::Entry, value, name_quote, escaped_end: None });
     }
     let start = name.start - name_quote.map_or(0, Quote::len);
     let before = without_mark(cursor.line_before(start, GAP).trim_ascii_end(), b":=")?;
@@ -29,6 +33,16 @@ pub(crate) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separato
     ends_with_word(before.trim_ascii_end(), &[b"name", b"key"]).then_some(())?;
 
     let mut at = cursor.skip_quote(name.end);
+    if cursor.byte(at) == Some(b'>') && name_quote.is_some() && is_of_setting(before) {
+        let value = value_element(cursor, at + 1).unwrap_or(at + 1);
+        return Some(Separator {
+            name: name.clone(),
+            tie: Tie::ElementPair,
+            value,
+            name_quote,
+            escaped_end: None,
+        });
+    }
     at += usize::from(cursor.byte(at) == Some(b','));
     let gap = &cursor.bytes[at..cursor.bytes.len().min(at + GAP)];
     let blank = gap.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -44,7 +58,56 @@ pub(crate) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separato
         tie: Tie::Entry,
         value: cursor.skip_blanks(at + 1),
         name_quote,
+        escaped_end: None,
     })
+}
+
+/// Returns true if the attribute at the end of a line is that of an element with a setting. Others have words to show, as in
+/// `<string name="password">Passwort</string>`.
+fn is_of_setting(line: &[u8]) -> bool {
+    const TAGS: [&[u8]; 7] =
+        [b"entry", b"property", b"param", b"parameter", b"setting", b"prop", b"attribute"];
+    let element = memchr::memrchr(b'<', line).map_or(line, |open| &line[open + 1..]);
+    let length = element.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    TAGS.iter().any(|tag| tag.eq_ignore_ascii_case(&element[..length]))
+}
+
+/// The separator of a name that is the text of an element, when an element with its value comes next.
+fn element_pair(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
+    const TAGS: [&[u8]; 3] = [b"key", b"name", b"string"];
+    let closing = &cursor.bytes[name.end..];
+    let closing = closing.strip_prefix(b"</").or_else(|| closing.strip_prefix(b"<\\/"))?;
+    let tag = TAGS
+        .into_iter()
+        .find(|tag| closing.get(..tag.len()).is_some_and(|found| found.eq_ignore_ascii_case(tag)))?;
+    let after = closing[tag.len()..].strip_prefix(b">")?;
+    let before = cursor.line_before(name.start, GAP);
+    // A key of a property list may have several words: `API Key`.
+    let words =
+        run_before(before, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-' | b'_' | b':'));
+    let opens = before[..before.len() - words].strip_suffix(b">")?;
+    ends_with_word(opens, &[tag]).then_some(())?;
+    let value = value_element(cursor, cursor.bytes.len() - after.len())?;
+    Some(Separator { name: name.clone(), tie: Tie::ElementPair, value, name_quote: None, escaped_end: None })
+}
+
+/// Position of the text of an element for values, behind blanks and a line end.
+fn value_element(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
+    const TAGS: [&[u8]; 3] = [b"<string>", b"<value>", b"<data>"];
+    let mut at = at;
+    for _ in 0..2 {
+        at = cursor.skip_blanks(at);
+        at += line_break(cursor.bytes, at);
+        if cursor.bytes[at..].starts_with(b"\\t") {
+            at += 2;
+        }
+    }
+    at = cursor.skip_blanks(at);
+    let rest = &cursor.bytes[at..];
+    let tag = TAGS
+        .into_iter()
+        .find(|tag| rest.get(..tag.len()).is_some_and(|found| found.eq_ignore_ascii_case(tag)))?;
+    Some(at + tag.len())
 }
 
 /// Position of the default in Terraform's `variable "X" { default = "y" }`.

@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use super::block::line_break;
+use super::escaped::escaped_value;
 use super::separator::{Separator, Tie};
-use crate::text::redact::cursor::{Cursor, Quote, run_before};
+use crate::text::redact::cursor::{Cursor, Quote, StringEnd, run_before};
 use crate::text::redact::tables::words::{ELSEWHERE_TAGS, WRAPPERS};
 use crate::text::redact::value::judgement::JUDGED;
-use crate::text::redact::value::looks::has_digit;
+use crate::text::redact::value::looks::{Look, has_digit, look};
 
 /// A value, without its quotes; its range may end early, after the part that is judged.
 pub(crate) struct Value {
@@ -14,12 +16,25 @@ pub(crate) struct Value {
     pub(crate) quote: Option<Quote>,
 }
 
-/// Finds the value that a separator leads to; `None` when there is none on this line.
+/// Finds the value that a separator leads to; `None` when there is none on this line or, where the name allows it, the
+/// next.
 pub(crate) fn value(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
-    if separator.tie == Tie::Element {
-        return element(cursor, separator);
+    if let Some(end) = separator.escaped_end {
+        let range = escaped_value(cursor, separator.value, end, JUDGED)?;
+        return Some(Value { range, quote: end.quote() });
+    }
+    match separator.tie {
+        Tie::Element | Tie::ElementPair => return element(cursor, separator),
+        Tie::Doubled => return doubled(cursor, separator),
+        _ => {}
     }
     let at = after_tag(cursor, separator);
+    if line_break(cursor.bytes, at) > 0 {
+        return next_line(cursor, separator, at);
+    }
+    if let Some(range) = braced(cursor, separator, at) {
+        return Some(Value { range, quote: Some(BRACES) });
+    }
     if let Some(start) = opening(cursor, separator, at) {
         return quoted(cursor, start).filter(|found| !is_command(cursor, separator, found));
     }
@@ -40,7 +55,7 @@ pub(crate) fn value(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value>
 }
 
 /// Position of the value behind a YAML tag, unless the tag says that the secret is elsewhere.
-fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
+pub(super) fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
     let at = separator.value;
     let window = &cursor.bytes[at..cursor.bytes.len().min(at + 32)];
     if separator.tie != Tie::Colon || window.first() != Some(&b'!') {
@@ -57,11 +72,14 @@ fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
 /// The range of a whole value, of which only the beginning was judged.
 pub(crate) fn whole(cursor: &Cursor<'_>, separator: &Separator, judged: &Value) -> Range<usize> {
     let Range { start, end } = judged.range;
-    if end - start < JUDGED / 2 || separator.tie == Tie::Element {
+    if end - start < JUDGED / 2 || matches!(separator.tie, Tie::Element | Tie::ElementPair) {
         return start..end;
     }
+    if let Some(ends) = separator.escaped_end {
+        return escaped_value(cursor, start, ends, usize::MAX).unwrap_or(start..end);
+    }
     match judged.quote {
-        Some(quote) => start..cursor.string_end(start, quote, usize::MAX).content,
+        Some(quote) => start..content_end(cursor, start, quote, usize::MAX).content,
         None => start..unquoted_end(cursor, separator, start, usize::MAX),
     }
 }
@@ -86,11 +104,38 @@ fn quoted(cursor: &Cursor<'_>, at: usize) -> Option<Value> {
     let quote = cursor.quote(at)?;
     let mut start = at + quote.len();
     let mark = [quote.mark; 2];
-    if quote.escapes == 0 && cursor.bytes[start..].starts_with(&mark) {
-        start += 2; // Three quotes, as in Python: the content ends at the next one all the same.
-    }
-    let end = cursor.string_end(start, quote, JUDGED * 2).content;
+    let is_triple = quote.escapes == 0 && cursor.bytes[start..].starts_with(&mark);
+    let end = if is_triple {
+        start += 2; // As in Python: the content ends at the next quote all the same.
+        cursor.string_end(start, quote, JUDGED * 2).content
+    } else {
+        content_end(cursor, start, quote, JUDGED * 2).content
+    };
     (end > start).then_some(Value { range: start..end, quote: Some(quote) })
+}
+
+/// End of a string in which a quote mark may be doubled, as in YAML and SQL (`'it''s'`), or stand between two parts, as in a
+/// shell (`'it'\''s'`).
+fn content_end(cursor: &Cursor<'_>, at: usize, quote: Quote, reach: usize) -> StringEnd {
+    let stop = at.saturating_add(reach);
+    let mut next = at;
+    loop {
+        let end = cursor.string_end(next, quote, stop.saturating_sub(next));
+        if !end.closed || quote.escapes > 0 || quote.mark == b'`' || end.content == at {
+            return end;
+        }
+        let rest = &cursor.bytes[end.content + 1..];
+        let slashes = rest.iter().take(4).take_while(|&&byte| byte == b'\\').count();
+        let mark = quote.mark;
+        next = end.content
+            + 1
+            + match rest {
+                [first, ..] if *first == mark => 1,
+                _ if mark == b'\'' && slashes > 0 && rest[slashes..].starts_with(b"''") => slashes + 2,
+                _ if mark == b'\'' && rest.starts_with(b"\"'\"'") => 4,
+                _ => return end,
+            };
+    }
 }
 
 /// Whether a shell runs the value: `` NAME=`pass show x` ``.
@@ -124,13 +169,156 @@ fn after_wrapper(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     (rest.get(wrapper.len()) == Some(&b'(') && cursor.quote(quote).is_some()).then_some(quote)
 }
 
+/// The text of an element, on the line of its name or the next.
 fn element(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
-    let at = separator.value;
+    const REACH: usize = JUDGED * 4;
+    const DATA: &[u8] = b"<![CDATA[";
+    let mut at = separator.value;
+    let newline = line_break(cursor.bytes, at);
+    if newline > 0 {
+        at = cursor.skip_blanks(at + newline);
+    }
+    let is_data = cursor.bytes[at..].starts_with(DATA);
+    if is_data {
+        at += DATA.len();
+    }
+    let window = &cursor.bytes[at..cursor.floor_char(cursor.bytes.len().min(at + REACH))];
+    let length = if is_data { memchr::memmem::find(window, b"]]>") } else { memchr::memchr(b'<', window) }?;
+    let tail = &cursor.bytes[at + length + if is_data { "]]>".len() } else { 0 }..];
+    let closing = tail.strip_prefix(b"</").or_else(|| tail.strip_prefix(b"<\\/"))?;
     let name = &cursor.bytes[separator.name.clone()];
-    let stop = cursor.line_end(at, JUDGED * 4);
-    let end = at + memchr::memchr(b'<', &cursor.bytes[at..stop])?;
-    let closing = cursor.bytes[end..].strip_prefix(b"</")?;
-    (closing.starts_with(name) && end > at).then_some(Value { range: at..end, quote: None })
+    let local = memchr::memchr(b':', &closing[..closing.len().min(32)])
+        .map_or(closing, |colon| &closing[colon + 1..]);
+    let closes = separator.tie == Tie::ElementPair || closing.starts_with(name) || local.starts_with(name);
+    let mut content = &window[..length];
+    // An escaped line end in front of the closing tag.
+    while newline > 0
+        && let Some(rest) = content.trim_ascii_end().strip_suffix(b"\\n")
+    {
+        content = rest;
+    }
+    let content = content.trim_ascii_end();
+    let is_line = newline == 0 || !content.contains(&b'\n');
+    let end = if newline > 0 { at + content.len() } else { at + length };
+    (closes && is_line && end > at && !window[..end - at].contains(&b'\n'))
+        .then_some(Value { range: at..end, quote: None })
+}
+
+/// A value on the line behind its name, which is all of that line.
+fn next_line(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Value> {
+    let start = line_behind(cursor, separator, at)?;
+    let is_indented = matches!(cursor.byte(start - 1), Some(b' ' | b'\t'));
+    let is_assigned = matches!(separator.tie, Tie::Tight | Tie::Equals);
+    if is_assigned && !is_indented {
+        return None;
+    }
+    if let Some(quote) = cursor.quote(start) {
+        let is_named =
+            is_assigned || separator.name_quote.is_some() || leads_line(cursor, separator.name.start);
+        let found = quoted(cursor, start).filter(|_| is_named && quote.escapes == 0)?;
+        let behind = found.range.end + 1;
+        let ends =
+            matches!(cursor.byte(behind), None | Some(b',' | b';' | b')' | b'}' | b' ' | b'\n' | b'\r'));
+        return ends.then_some(found);
+    }
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'\\');
+    let window = &cursor.bytes[start..cursor.floor_char(cursor.bytes.len().min(start + JUDGED))];
+    let end = start + window.iter().position(ends).unwrap_or(window.len());
+    let is_string_end = cursor.byte(at) == Some(b'\\') && cursor.byte(end) == Some(b'"');
+    let is_line =
+        end == cursor.bytes.len() || is_string_end || line_break(cursor.bytes, cursor.skip_blanks(end)) > 0;
+    let is_value = !matches!(cursor.byte(start), Some(b'-' | b'#' | b'<' | b'|'))
+        && !matches!(cursor.bytes[..end].last(), Some(b':' | b',' | b';' | b'{' | b'('));
+    (is_line && is_value && separator.tie != Tie::Tight && end > start)
+        .then_some(Value { range: start..end, quote: None })
+}
+
+/// Position of the first word of the line behind the line end at `at`. Behind a colon an empty line and the beginning of a
+/// code block may come first.
+fn line_behind(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<usize> {
+    /// A line end, an empty line, and that of a fence.
+    const LINES: usize = 3;
+    if !matches!(separator.tie, Tie::Tight | Tie::Equals | Tie::Colon) {
+        return None;
+    }
+    let mut at = at;
+    for line in 0..LINES {
+        at = cursor.skip_blanks(at + line_break(cursor.bytes, at));
+        let rest = &cursor.bytes[at..];
+        let is_fence = rest.starts_with(b"```") || rest.starts_with(b"~~~");
+        if is_fence {
+            at = cursor.line_end(at, 32);
+        }
+        if line_break(cursor.bytes, at) == 0 {
+            return (at < cursor.bytes.len() && !is_fence).then_some(at);
+        }
+        if separator.tie != Tie::Colon || line + 1 == LINES {
+            return None;
+        }
+    }
+    None
+}
+
+/// Returns true if a value stands on another line than its name: the line directly behind, or one that is further away.
+pub(crate) fn lines_between(cursor: &Cursor<'_>, separator: &Separator, value: usize) -> usize {
+    let mut at = separator.value;
+    let mut lines = 0;
+    while at < value {
+        let newline = line_break(cursor.bytes, at);
+        lines += usize::from(newline > 0);
+        at += newline.max(1);
+    }
+    lines
+}
+
+/// The braces around the password of a connection string: `PWD={a;b}`.
+const BRACES: Quote = Quote { escapes: 0, mark: b'}' };
+
+/// The content of such braces. A `}` within it is doubled.
+fn braced(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Range<usize>> {
+    /// No password is longer.
+    const LONGEST: usize = JUDGED / 2 - 1;
+    let is_part = matches!(cursor.before(separator.name.start), None | Some(b';' | b'"' | b'\'' | b'\n'));
+    if cursor.byte(at) != Some(b'{') || !is_part || !matches!(separator.tie, Tie::Tight | Tie::Parameter) {
+        return None;
+    }
+    let start = at + 1;
+    let stop = cursor.line_end(start, LONGEST);
+    let mut end = start;
+    while end < stop && (cursor.bytes[end] != b'}' || cursor.byte(end + 1) == Some(b'}')) {
+        end += 1 + usize::from(cursor.bytes[end] == b'}');
+    }
+    let end = end.min(stop);
+    let content = &cursor.text[start..end];
+    let is_arriving = end == cursor.bytes.len();
+    let is_closed = cursor.byte(end) == Some(b'}')
+        && matches!(cursor.byte(end + 1), None | Some(b';' | b'"' | b'\'' | b'\\' | b' ' | b'\n' | b'\r'));
+    // An expression in a template is no password.
+    let is_value = !content.contains(['{', '(', '[', '"', '\'', '`'])
+        && (content.contains(';') || !is_variable(content));
+    ((is_closed && is_value) || is_arriving).then_some(start..end).filter(|range| !range.is_empty())
+}
+
+/// Returns true if the content of braces may be a variable: `{db_pwd2}`.
+fn is_variable(content: &str) -> bool {
+    /// A name has fewer digits.
+    const DIGITS: usize = 3;
+    let is_name =
+        content.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':'));
+    let digits = content.bytes().filter(u8::is_ascii_digit).count();
+    !matches!(look(content), Look::Mixed | Look::Random) || digits == 0 || (is_name && digits < DIGITS)
+}
+
+/// The value behind `==`. A version behind it names a package.
+fn doubled(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
+    let at = separator.value;
+    let end = unquoted_end(cursor, separator, at, JUDGED);
+    let value = &cursor.bytes[at..end];
+    let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_version = digits > 0 && value.get(digits) == Some(&b'.');
+    let is_alone =
+        matches!(cursor.byte(end), None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'&' | b'\\'));
+    (is_alone && !is_version && end > at).then_some(Value { range: at..end, quote: None })
 }
 
 /// End of a value without quotes.

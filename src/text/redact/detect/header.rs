@@ -15,11 +15,12 @@ pub(crate) fn header(cursor: &Cursor<'_>, separator: &Separator, kind: HeaderKin
     if separator.tie == Tie::Spoken {
         return None;
     }
-    let is_line = separator.tie == Tie::Colon && separator.name_quote.is_none();
+    let is_escaped = separator.escaped_end.is_some();
+    let is_line = separator.tie == Tie::Colon && separator.name_quote.is_none() && !is_escaped;
     let found = value(cursor, separator);
     let quote = found.as_ref().and_then(|found| found.quote);
     let range = match found {
-        Some(found) if quote.is_some() => found.range,
+        Some(found) if quote.is_some() || is_escaped => found.range,
         // `"Authorization: "` as the start of a concatenation has no value here.
         _ if is_line => separator.value..line_value_end(cursor, &separator.name, separator.value, JUDGED),
         Some(found) => found.range,
@@ -40,6 +41,21 @@ pub(crate) fn header(cursor: &Cursor<'_>, separator: &Separator, kind: HeaderKin
         whole_value(cursor, separator, &Value { range: range.clone(), quote }).end
     };
     Some(Edit::new(range.start..end, REDACTED, rule))
+}
+
+/// Returns true if a header such as `x-api-key: Bearer x` has a scheme before its value.
+pub(crate) fn begins_with_scheme(cursor: &Cursor<'_>, separator: &Separator) -> bool {
+    let name = &cursor.bytes[separator.name.clone()];
+    if separator.tie != Tie::Colon || !name.contains(&b'-') {
+        return false;
+    }
+    let at = cursor.skip_quote(separator.value);
+    ["bearer ", "basic ", "token "].iter().any(|scheme| {
+        cursor
+            .bytes
+            .get(at..at + scheme.len())
+            .is_some_and(|found| found.eq_ignore_ascii_case(scheme.as_bytes()))
+    })
 }
 
 /// End of a header value without quotes of its own: the line end, an escaped line end, or the quote that closes the

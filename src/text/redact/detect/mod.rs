@@ -6,7 +6,9 @@
 //! |---|---|
 //! | `assignment` | `name=value` and its relatives: the largest; [`value`](super::value) says whether the value is a secret |
 //! | `separator`, `entry` | how a value is tied to its name, beside it or in a field of its own |
+//! | `escaped` | the same where the signs between them are escaped |
 //! | `extent` | where a value begins and ends |
+//! | `block` | values on the lines behind their name: block scalars of YAML, heredocs |
 //! | `header` | values of names such as `Authorization` |
 //! | `bearer` | `Bearer x` and `Basic x` anywhere; falls back on assignments |
 //! | `vendor` | tokens that are known by their shape |
@@ -14,13 +16,17 @@
 //! | `url` | credentials in URLs |
 //! | `command` | passwords behind flags such as `-p` of `mysql` |
 //! | `database` | passwords in SQL and `.pgpass` |
+//! | `encoded` | JSON in base64 that has a secret |
 //! | `home` | home directories |
 
 mod assignment;
 mod bearer;
+pub(crate) mod block;
 mod command;
 mod database;
+mod encoded;
 mod entry;
+mod escaped;
 mod extent;
 mod header;
 mod home;
@@ -36,6 +42,13 @@ use super::rule::Rule;
 
 /// Every rule. `homes` says which directories become `~`.
 pub(crate) fn rules(homes: &Homes) -> Vec<Box<dyn Rule>> {
+    let mut rules = plain_rules(homes);
+    rules.push(Box::new(encoded::EncodedJson));
+    rules
+}
+
+/// Every rule that reads a text as it stands.
+fn plain_rules(homes: &Homes) -> Vec<Box<dyn Rule>> {
     let mut rules: Vec<Box<dyn Rule>> = vec![
         Box::new(url::UserInfo),
         Box::new(url::CurlUser),

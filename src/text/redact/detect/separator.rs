@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::text::redact::cursor::{Cursor, Quote};
+use super::escaped::{EscapedEnd, escaped_separator, opening};
+use crate::text::redact::cursor::{Cursor, Quote, run_before};
 use crate::text::redact::value::looks::has_digit;
 use crate::text::redact::value::name::{NameKind, name_kind};
 
@@ -17,6 +18,8 @@ const SENTENCE: usize = 64;
 pub(crate) enum Tie {
     /// `name=value`, nothing around the sign.
     Tight,
+    /// `name==value`: most often a comparison, so only a random value counts.
+    Doubled,
     /// `name = value`, `name := value`, `name => value`.
     Equals,
     /// `name: value`.
@@ -33,6 +36,8 @@ pub(crate) enum Tie {
     Spoken,
     /// `<name>value</name>`.
     Element,
+    /// `<key>name</key><string>value</string>`.
+    ElementPair,
     /// `name: X` and `value: y`.
     Entry,
     /// `| name | value |`.
@@ -45,9 +50,23 @@ pub(crate) struct Separator {
     pub(crate) tie: Tie,
     pub(crate) value: usize,
     pub(crate) name_quote: Option<Quote>,
+    /// How the value ends, if an escaped sign ends it.
+    pub(crate) escaped_end: Option<EscapedEnd>,
 }
 
 pub(crate) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
+    if let Some(found) = escaped_separator(cursor, name) {
+        return Some(found);
+    }
+    let found = plain_separator(cursor, name)?;
+    // `password: &quot;x&quot;`.
+    match opening(cursor, found.value) {
+        Some((value, end)) => Some(Separator { value, escaped_end: Some(end), ..found }),
+        None => Some(found),
+    }
+}
+
+fn plain_separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
     let mut at = name.end;
     let name_quote =
         cursor.quote(at).filter(|quote| quote.mark != b'`' || cursor.quote_before(name.start).is_some());
@@ -58,27 +77,48 @@ pub(crate) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Sepa
         at += 1;
     }
     let is_quoted = name_quote.is_some();
+    let index = index(cursor, at);
+    at = index.as_ref().map_or(at, |index| index.end);
     if !is_quoted && matches!(cursor.byte(at), Some(b'?' | b'!')) {
         at += 1;
     }
     let next = cursor.skip_blanks(at);
     let rest = &cursor.bytes[next..];
     let is_flag = matches!(cursor.byte(name.start), Some(b'-'));
+    let is_assigned =
+        matches!(rest, [b'=', sign, ..] if *sign != b'>') || (next == at && rest.starts_with(b": "));
+    if index.is_some() && !is_assigned {
+        return None;
+    }
     if let Some(length) = compound(rest) {
         let value = cursor.skip_blanks(next + length);
-        return Some(Separator { name: name.clone(), tie: Tie::Equals, value, name_quote });
+        return Some(Separator {
+            name: name.clone(),
+            tie: Tie::Equals,
+            value,
+            name_quote,
+            escaped_end: None,
+        });
     }
     let (tie, after) = match rest {
+        [b'=', b'=', tail @ ..] if next == at && is_doubled(cursor, name, tail) => (Tie::Doubled, next + 2),
         [b'=', b'=' | b'~', ..] | [b':', b':', ..] | [b':', b'/', b'/', ..] => return None,
         [b'=', b'>', ..] | [b':', b'=', ..] => (Tie::Equals, next + 2),
         [b'=', ..] if is_parameter(cursor, name.start) => (Tie::Parameter, next + 1),
-        [b'=', tail @ ..] if next == at && !matches!(tail.first(), None | Some(b' ' | b'\t')) => {
+        [b'=', tail @ ..]
+            if next == at
+                && !matches!(tail.first(), None | Some(b' ' | b'\t'))
+                && index.is_none_or(|index| index.is_plain) =>
+        {
             (Tie::Tight, next + 1)
         }
         [b'=', ..] => (Tie::Equals, next + 1),
         [b':', ..] => (Tie::Colon, next + 1),
         [0xef, 0xbc, 0x9a, ..] => (Tie::Colon, next + '：'.len_utf8()),
-        [b'>', ..] if next == at && !is_quoted && is_element(cursor, name) => (Tie::Element, next + 1),
+        [b'>', ..] if next == at && !is_quoted && is_element(cursor, name.start) => (Tie::Element, next + 1),
+        [first, ..] if first.is_ascii_alphabetic() && next > at && is_element(cursor, name.start) => {
+            (Tie::Element, next + attributes(rest)?)
+        }
         [b',', ..] if is_quoted || is_symbol(cursor, name.start) => (Tie::Comma, next + 1),
         [b'(', b'"' | b'\'', ..] if next == at && is_setter(&cursor.text[name.clone()]) => {
             (Tie::Comma, next + 1)
@@ -89,10 +129,60 @@ pub(crate) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Sepa
         _ if is_flag => (Tie::Flag, next),
         _ => {
             let (tie, value) = blank_value(cursor, name, next)?;
-            return Some(Separator { name: name.clone(), tie, value, name_quote });
+            return Some(Separator { name: name.clone(), tie, value, name_quote, escaped_end: None });
         }
     };
-    Some(Separator { name: name.clone(), tie, value: cursor.skip_blanks(after), name_quote })
+    Some(Separator {
+        name: name.clone(),
+        tie,
+        value: cursor.skip_blanks(after),
+        name_quote,
+        escaped_end: None,
+    })
+}
+
+/// The index behind a name: `[0]`, `["x"]`, `[]`.
+struct Index {
+    end: usize,
+    /// A setting can have it. A variable within it is code.
+    is_plain: bool,
+}
+
+fn index(cursor: &Cursor<'_>, at: usize) -> Option<Index> {
+    /// A longer index is an expression.
+    const LONGEST: usize = 32;
+    let rest = cursor.bytes[at..].strip_prefix(b"[")?;
+    let window = &rest[..rest.len().min(LONGEST)];
+    let content = &window[..memchr::memchr(b']', window)?];
+    let is_quoted =
+        content.len() > 1 && matches!(content[0], b'"' | b'\'') && content.ends_with(&content[..1]);
+    let word = if is_quoted { &content[1..content.len() - 1] } else { content };
+    let is_word = word.iter().all(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    is_word.then(|| Index {
+        end: at + "[".len() + content.len() + "]".len(),
+        is_plain: is_quoted || word.iter().all(u8::is_ascii_digit),
+    })
+}
+
+/// Returns true if `name==x` is a setting with a sign too many: a comparison has blanks, quotes or a statement around it.
+fn is_doubled(cursor: &Cursor<'_>, name: &Range<usize>, value: &[u8]) -> bool {
+    let begins = match cursor.before(name.start) {
+        None | Some(b'\n' | b'?' | b'"' | b'\'') => true,
+        Some(b'&') => cursor.before(name.start - 1) != Some(b'&'),
+        _ => cursor.byte(name.start) == Some(b'-'),
+    };
+    let is_value = |first: &u8| first.is_ascii_alphanumeric() || b"+/@!$%^*_~".contains(first);
+    begins && value.first().is_some_and(is_value)
+}
+
+/// Length of the attributes of an element with the `>` behind them.
+fn attributes(rest: &[u8]) -> Option<usize> {
+    /// Longer attributes belong to code.
+    const LONGEST: usize = 256;
+    let window = &rest[..rest.len().min(LONGEST)];
+    let end = memchr::memchr3(b'>', b'<', b'\n', window)?;
+    (window[end] == b'>' && !window[..end].ends_with(b"/") && window[..end].contains(&b'='))
+        .then_some(end + 1)
 }
 
 /// Length of a sign that assigns and does something else beside: `?=` and `::=` of make, `.=` of PHP, `??=`, `||=`.
@@ -137,8 +227,17 @@ fn is_symbol(cursor: &Cursor<'_>, start: usize) -> bool {
             .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'"' | b'\''))
 }
 
-fn is_element(cursor: &Cursor<'_>, name: &Range<usize>) -> bool {
-    cursor.before(name.start) == Some(b'<')
+/// Returns true if a name is that of an element, perhaps in a name space: `<wsse:Password>`.
+fn is_element(cursor: &Cursor<'_>, start: usize) -> bool {
+    match cursor.before(start) {
+        Some(b'<') => true,
+        Some(b':') => {
+            let space = cursor.line_before(start - 1, 32);
+            let length = run_before(space, |byte| byte.is_ascii_alphanumeric());
+            length > 0 && space[..space.len() - length].ends_with(b"<")
+        }
+        _ => false,
+    }
 }
 
 /// Position of the value of a name with only blanks behind it: `#define NAME "x"`, `ENV NAME x`,
@@ -163,8 +262,12 @@ fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<
     if let Some(typed) = rest.strip_prefix(b"string = ").or_else(|| rest.strip_prefix(b"[]byte = ")) {
         return (typed.first() == Some(&b'"')).then(|| (Tie::Blank, cursor.bytes.len() - typed.len()));
     }
-    // A pass is as often a test or a traversal as a password.
-    let value = if text.ends_with("pass") { return None } else { spoken_value(cursor, text, rest, next) };
+    // A pass is as often a test or a traversal as a password, and an escape is a sign of code.
+    let value = if text.ends_with("pass") || rest.starts_with(b"\\") {
+        return None;
+    } else {
+        spoken_value(cursor, text, rest, next)
+    };
     let word = &cursor.bytes[value..cursor.bytes.len().min(value + LEAST_PLAIN)];
     let length = word.iter().position(u8::is_ascii_whitespace).unwrap_or(word.len());
     // Cheap, and nearly every sentence fails it.

@@ -1,0 +1,231 @@
+//! Values on the lines behind their name: block scalars of YAML (`|`, `>-`) and heredocs (`<<EOT`).
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr2, memmem, memrchr};
+
+use super::extent::after_tag;
+use super::separator::{Separator, Tie};
+use crate::text::redact::cursor::{Cursor, run_before};
+use crate::text::redact::value::judgement::JUDGED;
+
+/// How much of a block is read to judge it, with its indentation. More of it does not wait for its end.
+pub(crate) const BLOCK_REACH: usize = 1024;
+
+/// A heredoc without its last line is redacted up to this length.
+const MAX_HEREDOC: usize = 8 * 1024;
+
+/// The deepest indentation of a name that is counted.
+const MAX_INDENT: usize = 256;
+
+/// The longest word that ends a heredoc.
+const MAX_WORD: usize = 32;
+
+/// A value of one or more lines.
+pub(crate) struct Block<'a> {
+    /// The beginning of the content on one line: lines without blanks are parts of one word.
+    pub(crate) judged: String,
+    /// The text ends before the block does.
+    pub(crate) is_open: bool,
+    content: Range<usize>,
+    lines: Lines<'a>,
+}
+
+/// The lines of a block.
+#[derive(Clone)]
+struct Lines<'a> {
+    cursor: &'a Cursor<'a>,
+    /// Position of the next line.
+    at: usize,
+    /// The line ends are escaped: the block is part of a string.
+    is_escaped: bool,
+    end: End<'a>,
+    is_open: bool,
+}
+
+/// The first line that is no part of a block.
+#[derive(Clone, Copy)]
+enum End<'a> {
+    /// A line that is not indented by more than this.
+    Indent(usize),
+    /// The line with this word.
+    Word(&'a [u8]),
+}
+
+/// Finds the block that a separator leads to.
+pub(crate) fn block<'a>(cursor: &'a Cursor<'a>, separator: &Separator) -> Option<Block<'a>> {
+    // Cheap, and nearly every value fails it.
+    if !matches!(cursor.byte(separator.value), Some(b'|' | b'>' | b'<' | b'!')) {
+        return None;
+    }
+    let at = after_tag(cursor, separator);
+    let (end, header) = match separator.tie {
+        Tie::Colon => (End::Indent(column(cursor, separator)), scalar_header(&cursor.bytes[at..])?),
+        Tie::Equals | Tie::Tight => {
+            let (word, length) = heredoc_header(&cursor.bytes[at..])?;
+            (End::Word(word), length)
+        }
+        _ => return None,
+    };
+    let newline = line_break(cursor.bytes, at + header);
+    (newline > 0).then_some(())?;
+    let is_escaped = cursor.byte(at + header) == Some(b'\\');
+    let mut lines = Lines { cursor, at: at + header + newline, is_escaped, end, is_open: false };
+    let stop = lines.at + BLOCK_REACH;
+    let (mut judged, mut content, mut is_split, mut words) = (String::new(), None, false, 0);
+    while judged.len() < JUDGED
+        && lines.at < stop
+        && let Some(line) = lines.next()
+    {
+        let Some(line) = trimmed(cursor.text, line) else { continue };
+        content = Some(content.map_or(line.start, |content: Range<usize>| content.start)..line.end);
+        let text = &cursor.text[line];
+        is_split |= text.bytes().any(|byte| byte.is_ascii_whitespace());
+        words += 1;
+        judged.push(' ');
+        judged.push_str(&text[..crate::text::floor_char_boundary(text, JUDGED)]);
+    }
+    let judged = if is_split || words == 1 { judged } else { judged.replace(' ', "") };
+    let content = content.unwrap_or(lines.at..lines.at);
+    Some(Block { judged, is_open: lines.is_open, content, lines })
+}
+
+impl Block<'_> {
+    /// The range of the whole content, without the blanks around it.
+    pub(crate) fn content(self) -> Range<usize> {
+        let Self { mut lines, mut content, .. } = self;
+        let limit = if matches!(lines.end, End::Word(_)) { content.start + MAX_HEREDOC } else { usize::MAX };
+        while lines.at < limit
+            && let Some(line) = lines.next()
+        {
+            content.end = trimmed(lines.cursor.text, line).map_or(content.end, |line| line.end);
+        }
+        content
+    }
+}
+
+/// The range of a line without the blanks around it; `None` for a blank line.
+fn trimmed(text: &str, line: Range<usize>) -> Option<Range<usize>> {
+    let content = text[line.clone()].trim_ascii_start();
+    let start = line.end - content.len();
+    let length = content.trim_ascii_end().len();
+    (length > 0).then_some(start..start + length)
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let bytes = self.cursor.bytes;
+        if self.at >= bytes.len() {
+            self.is_open = true;
+            return None;
+        }
+        let (end, next) = self.line_end();
+        let line = &bytes[self.at..end];
+        let content = line.trim_ascii();
+        let is_last = match self.end {
+            End::Indent(indent) => {
+                !content.is_empty() && line.len() - line.trim_ascii_start().len() <= indent
+            }
+            End::Word(word) => content.strip_prefix(word).is_some_and(|rest| {
+                rest.first().is_none_or(|byte| matches!(byte, b';' | b',' | b')' | b'.'))
+            }),
+        };
+        if is_last {
+            return None;
+        }
+        let range = self.at..end;
+        self.at = next;
+        // A line that goes on may still end the block.
+        self.is_open = next == bytes.len() && (end == next);
+        Some(range)
+    }
+}
+
+impl Lines<'_> {
+    /// The end of the current line, and the beginning of the next one.
+    fn line_end(&self) -> (usize, usize) {
+        let bytes = self.cursor.bytes;
+        if !self.is_escaped {
+            let end = memchr(b'\n', &bytes[self.at..]).map(|length| self.at + length);
+            return end.map_or((bytes.len(), bytes.len()), |end| (end, end + 1));
+        }
+        let mut at = self.at;
+        while let Some(length) = memchr2(b'\\', b'"', &bytes[at..]) {
+            at += length;
+            let newline = line_break(bytes, at);
+            if newline > 0 {
+                return (at, at + newline);
+            }
+            if bytes[at] == b'"' || bytes.get(at + 1) == Some(&b'"') {
+                break;
+            }
+            at += 1 + usize::from(bytes.get(at + 1).is_some_and(u8::is_ascii));
+            at = at.min(bytes.len());
+        }
+        let end = if memchr2(b'\\', b'"', &bytes[at..]) == Some(0) { at } else { bytes.len() };
+        (end, end)
+    }
+}
+
+/// Length of the line end at `at`, which may be escaped; 0 if there is none.
+pub(crate) fn line_break(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(at..).unwrap_or_default() {
+        [b'\n', ..] => 1,
+        [b'\r', b'\n', ..] | [b'\\', b'n', ..] => 2,
+        [b'\\', b'\\', b'n', ..] => 3,
+        [b'\\', b'r', b'\\', b'n', ..] => 4,
+        _ => 0,
+    }
+}
+
+/// Where the line begins that may open the block in which `at` is: the nearest one above that is not indented, or that has
+/// the sign of a heredoc.
+pub(crate) fn opening_line(text: &str, at: usize) -> usize {
+    let bytes = text.as_bytes();
+    let from = crate::text::ceil_char_boundary(text, at.saturating_sub(BLOCK_REACH));
+    let line_start = |at: usize| memrchr(b'\n', &bytes[from..at]).map_or(from, |newline| from + newline + 1);
+    let heredoc = memmem::rfind(&bytes[from..at], b"<<").map_or(at, |found| line_start(from + found));
+    let indent = |line: usize| bytes[line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let is_blank = |line: usize| matches!(bytes.get(line + indent(line)), None | Some(b'\n' | b'\r'));
+    let mut line = line_start(at);
+    while line > from && (is_blank(line) || indent(line) > 0) {
+        line = line_start(line - 1);
+    }
+    line.min(heredoc)
+}
+
+/// The column of a name. The content of its block begins behind it.
+fn column(cursor: &Cursor<'_>, separator: &Separator) -> usize {
+    let start = separator.name.start - usize::from(separator.name_quote.is_some());
+    let before = &cursor.bytes[start.saturating_sub(MAX_INDENT)..start];
+    run_before(before, |byte| matches!(byte, b' ' | b'\t' | b'-'))
+}
+
+/// Length of `|`, `>-` or `|2+`, with a comment behind it.
+fn scalar_header(rest: &[u8]) -> Option<usize> {
+    /// A longer comment is no comment.
+    const LONGEST: usize = 128;
+    matches!(rest.first(), Some(b'|' | b'>')).then_some(())?;
+    let signs =
+        rest[1..].iter().take(2).take_while(|&&byte| byte == b'-' || byte == b'+' || byte.is_ascii_digit());
+    let length = 1 + signs.count();
+    let blank = rest[length..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    if blank > 0 && rest.get(length + blank) == Some(&b'#') {
+        let window = &rest[..rest.len().min(LONGEST)];
+        return memchr2(b'\n', b'\\', window);
+    }
+    Some(length + blank)
+}
+
+/// The word of `<<EOT`, `<<-'EOT'` or `<<~EOT`, and the length of all of it.
+fn heredoc_header(rest: &[u8]) -> Option<(&[u8], usize)> {
+    let tail = rest.strip_prefix(b"<<")?;
+    let tail = if let [b'-' | b'~' | b'<', tail @ ..] = tail { tail } else { tail };
+    let (tail, is_quoted) = if let [b'"' | b'\'', tail @ ..] = tail { (tail, true) } else { (tail, false) };
+    let length =
+        tail.iter().take(MAX_WORD).take_while(|&&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
+    let word = tail.get(..length).filter(|word| word.first().is_some_and(u8::is_ascii_alphabetic))?;
+    Some((word, rest.len() - tail.len() + length + usize::from(is_quoted)))
+}

@@ -1,0 +1,126 @@
+//! JSON in base64 that has a secret in it, as in the credentials of container registries.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::block::line_break;
+use super::{Homes, plain_rules};
+use crate::text::redact::cursor::{Cursor, run_before};
+use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
+use crate::text::redact::scan::Scanner;
+use crate::text::redact::triggers::Trigger;
+
+/// Shorter JSON has no secret.
+const SHORTEST: usize = 24;
+
+/// Longer JSON is a file, such as a source map.
+const LONGEST: usize = 64 * 1024;
+
+/// Base64 that is wrapped has lines of this length or more, but for the last.
+const LINE: usize = 32;
+
+/// `eyJ0b2tlbiI6…`, on one line or wrapped.
+pub(crate) struct EncodedJson;
+
+impl Rule for EncodedJson {
+    /// What `{"`, `{ "` and `{` before a line end become, and the same behind `[`.
+    fn triggers(&self) -> Vec<Trigger> {
+        ["eyJ", "eyAi", "ewog", "ewoJ", "ewoi", "ew0K", "W3si", "Wwog"].map(Trigger::exact).into()
+    }
+
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        let nothing = trigger.start + 1;
+        if !begins(cursor, trigger.start) {
+            return Err(nothing);
+        }
+        let (end, decoded) = decoded(cursor, trigger.start);
+        if end - trigger.start < SHORTEST || !has_secret(&decoded) {
+            return Err(nothing);
+        }
+        Ok(Edit::new(trigger.start..end, REDACTED, "base64_json"))
+    }
+}
+
+/// Returns true if base64 begins at `at`, and neither within a word nor on a line behind others.
+fn begins(cursor: &Cursor<'_>, at: usize) -> bool {
+    /// More blanks are not indentation.
+    const REACH: usize = 8 * LINE;
+    let window = &cursor.bytes[at.saturating_sub(REACH)..at];
+    // A source map is a data URL.
+    if !cursor.is_token_start(at)
+        || matches!(window.last(), Some(b'+' | b'/'))
+        || window.ends_with(b";base64,")
+    {
+        return false;
+    }
+    let line = window.trim_ascii_end();
+    let line_above = line.strip_suffix(b"\\n").unwrap_or(line);
+    let is_first = line_above.len() == line.len() && !window[line.len()..].contains(&b'\n');
+    is_first || run_before(line_above.trim_ascii_end(), is_base64) < LINE
+}
+
+/// The end of the base64 at `start`, and its content.
+fn decoded(cursor: &Cursor<'_>, start: usize) -> (usize, String) {
+    let bytes = cursor.bytes;
+    let stop = bytes.len().min(start + LONGEST);
+    let mut content = Vec::new();
+    let (mut bits, mut count) = (0_u32, 0_u32);
+    let mut at = start;
+    loop {
+        let line = at;
+        while at < stop
+            && let Some(value) = sextet(bytes[at])
+        {
+            bits = bits << 6 | value;
+            count += 6;
+            if count >= 8 {
+                count -= 8;
+                content.push((bits >> count).to_le_bytes()[0]);
+            }
+            at += 1;
+        }
+        let newline = line_break(bytes, at);
+        let next = cursor.skip_blanks(at + newline);
+        let goes_on = newline > 0 && at - line >= LINE && next < stop && sextet(bytes[next]).is_some();
+        if !goes_on {
+            break;
+        }
+        at = next;
+    }
+    let end = at + bytes[at..].iter().take(2).take_while(|&&byte| byte == b'=').count();
+    let text = match String::from_utf8(content) {
+        Ok(text) => text,
+        Err(error) => {
+            let valid = error.utf8_error().valid_up_to();
+            let mut content = error.into_bytes();
+            content.truncate(valid);
+            String::from_utf8(content).unwrap_or_default()
+        }
+    };
+    (end, text)
+}
+
+fn has_secret(text: &str) -> bool {
+    static SCANNER: LazyLock<Scanner> =
+        LazyLock::new(|| Scanner::with_rules(plain_rules(&Homes::default()), &[]));
+    let mut edits = Vec::new();
+    SCANNER.collect(text, std::slice::from_ref(&(0..text.len())), &mut edits);
+    !edits.is_empty()
+}
+
+fn is_base64(byte: u8) -> bool {
+    sextet(byte).is_some()
+}
+
+/// The value of a character of base64, in either alphabet.
+fn sextet(byte: u8) -> Option<u32> {
+    let value = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    };
+    Some(value.into())
+}

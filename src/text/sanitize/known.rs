@@ -1,0 +1,321 @@
+//! Values that this process knows, in the spellings in which a child prints them: as they stand, escaped, in base64 and hex,
+//! and wrapped at a width.
+
+use std::ops::Range;
+
+use memchr::memchr_iter;
+
+use crate::text::redact::{Literals, line_break};
+
+/// A spelling of this length or more is also found where line ends part it: one of its first two pieces is whole on lines of
+/// this width.
+const WRAPPED: usize = 2 * PIECE;
+
+/// The length of such a piece.
+const PIECE: usize = 8;
+
+/// The longest text between two lines of a value: indentation, quotes, the marks of comments and quotations.
+const GAP: usize = 64;
+
+/// Fewer bytes than this of a secret give nothing away, and many words end like them.
+const LEAST_BEGUN: usize = 4;
+
+/// The values to find, compiled.
+pub(super) struct KnownValues {
+    spellings: Vec<Spelling>,
+    literals: Literals,
+    /// For each literal the number of its spelling, and where it begins within it.
+    owners: Vec<(usize, usize)>,
+}
+
+/// One form of a value.
+#[derive(Debug, PartialEq, Eq)]
+struct Spelling {
+    text: String,
+    /// A part of the value is in the character of base64 before it, or behind it.
+    shares: [bool; 2],
+}
+
+impl KnownValues {
+    /// `None` when there is nothing to find.
+    pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let spellings: Vec<Spelling> = values.flat_map(spellings).collect();
+        let (mut literals, mut owners) = (Vec::new(), Vec::new());
+        for (number, Spelling { text, .. }) in spellings.iter().enumerate() {
+            let end = |at: usize| crate::text::floor_char_boundary(text, at);
+            let pieces = match text.len() {
+                0..WRAPPED => vec![0..text.len()],
+                _ => vec![0..end(PIECE), end(PIECE)..end(WRAPPED)],
+            };
+            for piece in pieces {
+                owners.push((number, piece.start));
+                literals.push(&text[piece]);
+            }
+        }
+        let literals = Literals::new(literals.into_iter())?;
+        Some(Self { spellings, literals, owners })
+    }
+
+    /// Every place where a value stands. They may overlap, and come several times.
+    pub(super) fn find_all(&self, text: &str) -> Vec<Range<usize>> {
+        let bytes = text.as_bytes();
+        let found = self.literals.find_all(text).into_iter();
+        found
+            .filter_map(|(literal, hit)| {
+                let (number, offset) = self.owners[literal];
+                let spelling = &self.spellings[number];
+                let range = match offset {
+                    _ if spelling.text.len() < WRAPPED => Some(hit),
+                    0 => spelling.whole(bytes, hit.start).map(|end| hit.start..end),
+                    _ => spelling.around(bytes, &hit, offset),
+                };
+                range.map(|range| spelling.widened(bytes, range))
+            })
+            .filter(|range| text.is_char_boundary(range.start) && text.is_char_boundary(range.end))
+            .collect()
+    }
+
+    /// Position of the earliest beginning of a value that a text ends with, if it ends with one.
+    pub(super) fn begun(&self, text: &str) -> Option<usize> {
+        let bytes = text.as_bytes();
+        let begun = |spelling: &Spelling| {
+            let length = spelling.text.len();
+            let from = bytes.len().saturating_sub(length + length / 4 + GAP);
+            let first = spelling.text.as_bytes()[0];
+            memchr_iter(first, &bytes[from..])
+                .map(|at| from + at)
+                .take_while(|at| at + LEAST_BEGUN <= bytes.len())
+                .find(|&at| {
+                    let (matched, end) = spelling.matched(bytes, at);
+                    end == bytes.len() && (LEAST_BEGUN..length).contains(&matched)
+                })
+        };
+        self.spellings.iter().filter_map(begun).min()
+    }
+}
+
+impl Spelling {
+    /// The end of a spelling that begins at `at`.
+    fn whole(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        let (matched, end) = self.matched(bytes, at);
+        (matched == self.text.len()).then_some(end)
+    }
+
+    /// The range of a spelling of which a piece is on a line of its own.
+    fn around(&self, bytes: &[u8], hit: &Range<usize>, offset: usize) -> Option<Range<usize>> {
+        // Otherwise the piece before has found it.
+        let is_parted = !bytes[..hit.start].ends_with(&self.text.as_bytes()[..offset]);
+        let from = hit.start.saturating_sub(offset + GAP);
+        let first = self.text.as_bytes()[0];
+        memchr_iter(first, &bytes[from..hit.start])
+            .filter(|_| is_parted)
+            .map(|at| from + at)
+            .find_map(|start| self.whole(bytes, start).filter(|end| *end >= hit.end).map(|end| start..end))
+    }
+
+    /// How many bytes of a spelling stand at `at`, over line ends, and where they end.
+    fn matched(&self, bytes: &[u8], at: usize) -> (usize, usize) {
+        let spelling = self.text.as_bytes();
+        let (mut matched, mut at) = (0, at);
+        while let Some(&next) = spelling.get(matched) {
+            match bytes.get(at) {
+                None => break,
+                Some(&byte) if byte == next => {
+                    matched += 1;
+                    at += 1;
+                }
+                Some(_) if matched > 0 && spelling.len() >= WRAPPED => {
+                    match gap(bytes, at, spelling[matched - 1], &spelling[matched..]) {
+                        Some(end) => at = end,
+                        None => break,
+                    }
+                }
+                Some(_) => break,
+            }
+        }
+        (matched, at)
+    }
+
+    /// The range with the characters of base64 that hold a part of the value.
+    fn widened(&self, bytes: &[u8], range: Range<usize>) -> Range<usize> {
+        let is_base64 = |at: usize| {
+            bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte))
+        };
+        let [before, behind] = self.shares;
+        let start = range.start - usize::from(before && range.start > 0 && is_base64(range.start - 1));
+        let end = range.end + usize::from(behind && is_base64(range.end));
+        let is_padded = before || behind || end > range.end;
+        let padding = bytes[end..].iter().take(2).take_while(|byte| is_padded && **byte == b'=').count();
+        start..end + padding
+    }
+}
+
+/// The end of the line end at `at` with what stands before and behind it, in front of the `rest` of a value, or at the end of
+/// the text. `last` is the byte of the value before the line end.
+fn gap(bytes: &[u8], at: usize, last: u8, rest: &[u8]) -> Option<usize> {
+    let stop = bytes.len().min(at + GAP);
+    let skip = |at: usize, is: &dyn Fn(u8) -> bool| {
+        at + bytes[at..stop.max(at)].iter().take_while(|byte| is(**byte)).count()
+    };
+    let is_blank = |byte: u8| matches!(byte, b' ' | b'\t');
+    let goes_on = |at: usize| {
+        /// Fewer bytes may be the mark of a quotation.
+        const TELLING: usize = 4;
+        let length = TELLING.min(rest.len()).min(bytes.len() - at);
+        bytes[at..at + length] == rest[..length]
+    };
+    // A value of several lines that is indented.
+    if last == b'\n' && is_blank(bytes[at]) {
+        return Some(skip(at, &is_blank)).filter(|end| goes_on(*end));
+    }
+    let line = skip(at, &|byte| b" \t\\=\"'+,.".contains(&byte));
+    // The backslash of an escaped line end is no mark.
+    let line = (at..=line).find(|line| line_break(bytes, *line) > 0).unwrap_or(line);
+    if line == bytes.len() {
+        return Some(line);
+    }
+    let newline = line_break(bytes, line);
+    (newline > 0).then_some(())?;
+    let begin = (line + newline).min(bytes.len());
+    // A soft line end may have a sign like the last one of the value before it.
+    let is_before = |at: usize| b"\"'>+-#*|. \t".contains(&bytes[at]) || (at == begin && bytes[at] == last);
+    let mut at = begin;
+    while !goes_on(at) {
+        (at < stop && is_before(at)).then_some(())?;
+        at += 1;
+    }
+    Some(at)
+}
+
+/// The spellings of a value. Each comes once.
+fn spellings(value: &str) -> Vec<Spelling> {
+    let value = value.trim();
+    let once = json(value);
+    let percent = percent_encoded(value, "-_.~");
+    let plain = [
+        value.to_owned(),
+        json(&once),
+        once.replace('/', "\\/"),
+        json_for_html(&once, &['<', '>', '&']),
+        json_for_html(&once, &['<', '>', '&', '=', '\'']),
+        json_in_ascii(&once),
+        percent_encoded(&percent, "-_.~"),
+        percent_encoded(value, "-_.~!'()*"),
+        percent.replace("%20", "+"),
+        lower_escapes(&percent),
+        html(value, "&#39;"),
+        html(value, "&#x27;"),
+        html(value, "&apos;").replace("&quot;", "&#34;"),
+        html(value, "'").replace("&quot;", "\""),
+        value.replace('\'', "'\\''"),
+        value.replace('\'', "''"),
+        value.bytes().map(|byte| format!("{byte:02x}")).collect(),
+        value.bytes().map(|byte| format!("{byte:02X}")).collect(),
+        percent,
+        once,
+    ];
+    let plain = plain.into_iter().map(|text| Spelling { text, shares: [false; 2] });
+    let base64 = (0..3).flat_map(|before| {
+        let standard = base64(value.as_bytes(), before);
+        let url = Spelling { text: standard.text.replace('+', "-").replace('/', "_"), ..standard };
+        [standard, url]
+    });
+    let mut all: Vec<Spelling> = Vec::new();
+    for spelling in plain.chain(base64) {
+        if !all.contains(&spelling) {
+            all.push(spelling);
+        }
+    }
+    all
+}
+
+fn json(value: &str) -> String {
+    let json = serde_json::Value::from(value).to_string();
+    json[1..json.len() - 1].to_owned()
+}
+
+/// JSON that may stand in HTML.
+fn json_for_html(json: &str, escaped: &[char]) -> String {
+    let escape = |sign: char| {
+        if escaped.contains(&sign) { format!("\\u{:04x}", u32::from(sign)) } else { sign.to_string() }
+    };
+    json.chars().map(escape).collect()
+}
+
+fn json_in_ascii(json: &str) -> String {
+    let mut units = [0; 2];
+    let mut escape = |sign: char| match sign {
+        _ if sign.is_ascii() => sign.to_string(),
+        _ => sign.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+    };
+    json.chars().map(&mut escape).collect()
+}
+
+fn percent_encoded(value: &str, kept: &str) -> String {
+    let encode = |byte: u8| {
+        let sign = char::from(byte);
+        if sign.is_ascii_alphanumeric() || (sign.is_ascii() && kept.contains(sign)) {
+            sign.to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    };
+    value.bytes().map(encode).collect()
+}
+
+/// Percent escapes with small letters.
+fn lower_escapes(percent: &str) -> String {
+    let mut parts = percent.split('%');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let (digits, rest) = part.split_at(2.min(part.len()));
+        text + "%" + &digits.to_ascii_lowercase() + rest
+    })
+}
+
+fn html(value: &str, apostrophe: &str) -> String {
+    value
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', apostrophe)
+}
+
+/// The characters of base64 that hold nothing but the value, where `before` bytes stand before it in its group of three.
+fn base64(value: &[u8], before: usize) -> Spelling {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bytes = [&[0; 2][..before], value, &[0; 2]].concat();
+    let (start, end) = (8 * before, 8 * (before + value.len()));
+    let sextet = |index: usize| {
+        let bit = 6 * index;
+        let pair = u16::from_be_bytes([bytes[bit / 8], bytes[bit / 8 + 1]]);
+        char::from(ALPHABET[usize::from(pair >> (10 - bit % 8)) & 63])
+    };
+    Spelling {
+        text: (start.div_ceil(6)..end / 6).map(sextet).collect(),
+        shares: [start % 6 > 0, end % 6 > 0],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{base64, spellings};
+
+    #[test]
+    fn a_spelling_in_base64_is_what_all_surroundings_share() {
+        // `ab`, `xab` and `xyab`, each with more behind: `YWI…`, `eGFi…`, `eHlhYg…`.
+        for (before, text, shares) in
+            [(0, "YW", [false, true]), (1, "Fi", [true, false]), (2, "hY", [true, true])]
+        {
+            let found = base64(b"ab", before);
+            assert_eq!((found.text.as_str(), found.shares), (text, shares), "{before}");
+        }
+    }
+
+    #[test]
+    fn a_plain_value_has_few_spellings() {
+        assert_eq!(spellings("k9x2m4p7q1Zz77Qw").len(), 1 + 2 + 3);
+        assert!(spellings("a\"b'c<d>&e=f/g\nh é+").len() <= 26);
+    }
+}
