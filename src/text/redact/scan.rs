@@ -6,7 +6,7 @@ use super::cursor::Cursor;
 use super::detect::block::opening_line;
 use super::detect::{Homes, pem, rules};
 use super::rule::{Edit, Rule};
-use super::triggers::Triggers;
+use super::triggers::{Trigger, Triggers};
 use super::{columns, manifests, repeated};
 
 /// How far before the end a rule can begin whose verdict is still open. A longer value is redacted as far as it goes.
@@ -26,32 +26,46 @@ const LONGEST_WORD: usize = 8 * 1024;
 pub(crate) struct Scanner {
     triggers: Triggers,
     rules: Vec<Box<dyn Rule>>,
-    /// For every trigger the index of its rule.
+    /// For every trigger of a rule the index of the rule. The triggers behind them are pieces of known values.
     owners: Vec<usize>,
+    has_known: bool,
     /// The names of rules whose findings stay.
     off: Vec<String>,
 }
 
 impl Scanner {
-    /// `homes` says which directories become `~`, `off` the names of rules whose findings stay.
-    pub(crate) fn new(homes: &Homes, off: &[String]) -> Self {
-        Self::with_rules(rules(homes), off)
+    /// `homes` says which directories become `~`, `off` the names of rules whose findings stay. The pieces of `known` values
+    /// are looked for by the same search.
+    pub(crate) fn new<'a>(homes: &Homes, off: &[String], known: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::with_rules(rules(homes), off, known)
     }
 
     /// A scanner with these rules.
-    pub(super) fn with_rules(rules: Vec<Box<dyn Rule>>, off: &[String]) -> Self {
+    pub(super) fn with_rules<'a>(
+        rules: Vec<Box<dyn Rule>>,
+        off: &[String],
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
         let mut words = Vec::new();
         let mut owners = Vec::new();
         for (index, rule) in rules.iter().enumerate() {
             words.extend(rule.triggers());
             owners.resize(words.len(), index);
         }
-        Self { triggers: Triggers::new(words), rules, owners, off: off.to_vec() }
+        words.extend(known.into_iter().map(|piece| Trigger::exact(piece.to_owned())));
+        let has_known = words.len() > owners.len();
+        Self { triggers: Triggers::new(words), rules, owners, has_known, off: off.to_vec() }
     }
 
     /// Adds an edit for everything that a rule redacts whose trigger stands in one of the `parts` of a text, which are in
-    /// order, and for each place where the same value stands again.
-    pub(crate) fn collect(&self, text: &str, parts: &[Range<usize>], edits: &mut Vec<Edit>) {
+    /// order, and for each place where the same value stands again. Returns the places of the pieces of known values, with
+    /// their numbers.
+    pub(crate) fn collect(
+        &self,
+        text: &str,
+        parts: &[Range<usize>],
+        edits: &mut Vec<Edit>,
+    ) -> Vec<(usize, Range<usize>)> {
         // Where each rule goes on behind a finding that stays. What it holds is for the other rules, and this one reads
         // nothing twice.
         let mut stays: Vec<usize> = if self.off.is_empty() { Vec::new() } else { vec![0; self.rules.len()] };
@@ -73,12 +87,14 @@ impl Scanner {
             Answer::Settle(cursor.floor)
         };
         let mut cursor = Cursor::new(text);
+        let mut known = Vec::new();
         for part in parts {
-            self.ask(&mut cursor, part.clone(), &mut judge);
+            self.ask(&mut cursor, part.clone(), &mut judge, &mut known);
         }
         columns::collect(text, edits);
         manifests::collect(text, edits);
         repeated::collect(text, edits);
+        known
     }
 
     /// For a text that goes on: where the part begins that waits, because what follows may show that it is a secret;
@@ -95,7 +111,7 @@ impl Scanner {
             at -= cursor.line_before(at.saturating_sub(1), REACH).len() + usize::from(at > 0);
         }
         at = cursor.floor_char(at.max(text.len().saturating_sub(REACH)).min(word));
-        self.ask(&mut cursor, at..text.len(), |cursor, index, trigger| {
+        let judge = |cursor: &mut Cursor<'_>, index: usize, trigger: Range<usize>| {
             if trigger.start >= word {
                 return Answer::Stop;
             }
@@ -103,7 +119,8 @@ impl Scanner {
             let Some(from) = self.rules[index].open_from(cursor, trigger) else { return Answer::Pass(next) };
             open = open.min(from);
             Answer::Stop
-        });
+        };
+        self.ask(&mut cursor, at..text.len(), judge, &mut Vec::new());
         open
     }
 
@@ -114,22 +131,33 @@ impl Scanner {
         cursor: &mut Cursor<'_>,
         part: Range<usize>,
         mut judge: impl FnMut(&mut Cursor<'_>, usize, Range<usize>) -> Answer,
+        known: &mut Vec<(usize, Range<usize>)>,
     ) {
-        let mut at = part.start;
+        let (mut at, mut rules_from) = (part.start, part.start);
         while let Some(place) = self.triggers.find(&cursor.bytes[..part.end], at) {
             // The first rule has read the most, so that the scan stays linear when it goes on where that one says.
             let mut resume = None;
+            let mut is_settled = place < rules_from;
             for (word, trigger) in self.triggers.words_at(cursor.bytes, place) {
-                match judge(cursor, self.owners[word], trigger) {
+                let Some(owner) = self.owners.get(word) else {
+                    known.push((word - self.owners.len(), trigger));
+                    continue;
+                };
+                if is_settled {
+                    continue;
+                }
+                match judge(cursor, *owner, trigger) {
                     Answer::Pass(next) => _ = resume.get_or_insert(next),
                     Answer::Settle(next) => {
                         resume = Some(next);
-                        break;
+                        is_settled = true;
                     }
                     Answer::Stop => return,
                 }
             }
-            at = resume.unwrap_or_default().max(place + 1);
+            rules_from = rules_from.max(resume.unwrap_or_default());
+            // A known value may begin within what the rules have read.
+            at = if self.has_known { place + 1 } else { rules_from.max(place + 1) };
         }
     }
 }

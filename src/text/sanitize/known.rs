@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use crate::text::redact::{Literals, line_break};
+use crate::text::redact::line_break;
 
 /// A spelling of this length or more is also found where line ends part it: one of its first two pieces is whole on lines of
 /// this width.
@@ -20,12 +20,12 @@ const GAP: usize = 64;
 /// Fewer bytes than this of a secret give nothing away, and many words end like them.
 const LEAST_BEGUN: usize = 4;
 
-/// The values to find, compiled.
+/// The values to find.
+#[derive(Default)]
 pub(super) struct KnownValues {
     spellings: Vec<Spelling>,
-    literals: Literals,
-    /// For each literal the number of its spelling, and where it begins within it.
-    owners: Vec<(usize, usize)>,
+    /// The pieces that are looked for: the number of the spelling, and its part.
+    pieces: Vec<(usize, Range<usize>)>,
 }
 
 /// One form of a value.
@@ -37,37 +37,37 @@ struct Spelling {
 }
 
 impl KnownValues {
-    /// `None` when there is nothing to find.
-    pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
+    pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Self {
         let spellings: Vec<Spelling> = values.flat_map(spellings).collect();
-        let (mut literals, mut owners) = (Vec::new(), Vec::new());
+        let mut pieces = Vec::new();
         for (number, Spelling { text, .. }) in spellings.iter().enumerate() {
             let end = |at: usize| crate::text::floor_char_boundary(text, at);
-            let pieces = match text.len() {
-                0..WRAPPED => vec![0..text.len()],
-                _ => vec![0..end(PIECE), end(PIECE)..end(WRAPPED)],
-            };
-            for piece in pieces {
-                owners.push((number, piece.start));
-                literals.push(&text[piece]);
+            if text.len() < WRAPPED {
+                pieces.push((number, 0..text.len()));
+            } else {
+                pieces.extend([(number, 0..end(PIECE)), (number, end(PIECE)..end(WRAPPED))]);
             }
         }
-        let literals = Literals::new(literals.into_iter())?;
-        Some(Self { spellings, literals, owners })
+        Self { spellings, pieces }
     }
 
-    /// Every place where a value stands. They may overlap, and come several times.
-    pub(super) fn find_all(&self, text: &str) -> Vec<Range<usize>> {
+    /// The pieces that are looked for.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().map(|(number, part)| &self.spellings[*number].text[part.clone()])
+    }
+
+    /// Every place where a value stands, from the places of the pieces. They may overlap, and come several times.
+    pub(super) fn find_all(&self, text: &str, found: Vec<(usize, Range<usize>)>) -> Vec<Range<usize>> {
         let bytes = text.as_bytes();
-        let found = self.literals.find_all(text).into_iter();
         found
-            .filter_map(|(literal, hit)| {
-                let (number, offset) = self.owners[literal];
-                let spelling = &self.spellings[number];
-                let range = match offset {
+            .into_iter()
+            .filter_map(|(piece, hit)| {
+                let (number, part) = &self.pieces[piece];
+                let spelling = &self.spellings[*number];
+                let range = match part.start {
                     _ if spelling.text.len() < WRAPPED => Some(hit),
                     0 => spelling.whole(bytes, hit.start).map(|end| hit.start..end),
-                    _ => spelling.around(bytes, &hit, offset),
+                    offset => spelling.around(bytes, &hit, offset),
                 };
                 range.map(|range| spelling.widened(bytes, range))
             })

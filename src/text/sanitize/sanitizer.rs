@@ -72,8 +72,7 @@ pub struct Sanitizer {
 /// The compiled rules.
 struct Rules {
     scanner: Scanner,
-    /// Exact values; absent when there are none.
-    known: Option<KnownValues>,
+    known: KnownValues,
     allowed: Allowed,
     places: AllowedPlaces,
 }
@@ -86,7 +85,8 @@ impl Sanitizer {
         let is_searched =
             |value: &&String| is_fit(value.trim()) && !allowed.has_rule(KNOWN) && !allowed.has_value(value);
         let known = KnownValues::new(secrets.iter().filter(is_searched).map(String::as_str));
-        let scanner = Scanner::new(&Homes { own: homes, paths: home_paths }, allowed.rules());
+        let homes = Homes { own: homes, paths: home_paths };
+        let scanner = Scanner::new(&homes, allowed.rules(), known.pieces());
         let places = AllowedPlaces::new(&allowed);
         Self { rules: Arc::new(Rules { scanner, known, allowed, places }), tally: None }
     }
@@ -143,7 +143,7 @@ impl Sanitizer {
     #[must_use]
     pub fn sanitize_growing(&self, text: &str) -> Sanitized {
         let text = strip(text).text;
-        let begun = self.rules.known.as_ref().and_then(|known| known.begun(&text));
+        let begun = self.rules.known.begun(&text);
         self.sanitize(&text[..begun.unwrap_or(text.len())])
     }
 
@@ -183,10 +183,9 @@ impl Sanitizer {
     fn edits(&self, text: &str, parts: &[Range<usize>]) -> Vec<Edit> {
         let mut edits = Vec::new();
         let rules = &*self.rules;
-        rules.scanner.collect(text, parts, &mut edits);
-        if let Some(known) = &rules.known {
-            edits.extend(known.find_all(text).into_iter().map(|hit| Edit::new(hit, REDACTED, KNOWN)));
-        }
+        let pieces = rules.scanner.collect(text, parts, &mut edits);
+        let known = rules.known.find_all(text, pieces);
+        edits.extend(known.into_iter().map(|hit| Edit::new(hit, REDACTED, KNOWN)));
         if !rules.allowed.has_rule(STACK_FRAMES) {
             frames::collect(text, &mut edits);
         }
@@ -206,7 +205,7 @@ impl Sanitizer {
 /// that may be those of a private key.
 #[must_use]
 pub fn settled_length(text: &str) -> usize {
-    static SCANNER: LazyLock<Scanner> = LazyLock::new(|| Scanner::new(&Homes::default(), &[]));
+    static SCANNER: LazyLock<Scanner> = LazyLock::new(|| Scanner::new(&Homes::default(), &[], []));
     let from = floor_char_boundary(text, text.len().saturating_sub(REACH));
     let stripped = strip(&text[from..]);
     let open = SCANNER.open_from(&stripped.text);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr2, memmem, memrchr};
+use memchr::{memchr, memchr2, memchr2_iter, memmem, memrchr};
 
 use super::extent::after_tag;
 use super::separator::{Separator, Tie};
@@ -85,7 +85,8 @@ pub(crate) fn block<'a>(cursor: &'a Cursor<'a>, separator: &Separator) -> Option
         judged.push(' ');
         judged.push_str(&text[..crate::text::floor_char_boundary(text, JUDGED)]);
     }
-    let judged = if is_split || words == 1 { judged } else { judged.replace(' ', "") };
+    let mut judged = if is_split || words == 1 { judged } else { judged.replace(' ', "") };
+    judged.truncate(crate::text::floor_char_boundary(&judged, JUDGED));
     let content = content.unwrap_or(lines.at..lines.at);
     Some(Block { judged, is_open: lines.is_open, content, lines })
 }
@@ -190,6 +191,13 @@ pub(crate) fn opening_line(text: &str, at: usize) -> usize {
     let indent = |line: usize| bytes[line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let is_blank = |line: usize| matches!(bytes.get(line + indent(line)), None | Some(b'\n' | b'\r'));
     let mut line = line_start(at);
+    // Cheap, and most text has no such sign.
+    let is_header = |at: usize| {
+        scalar_header(&bytes[from + at..]).is_some_and(|length| line_break(bytes, from + at + length) > 0)
+    };
+    if !memchr2_iter(b'|', b'>', &bytes[from..at]).any(is_header) {
+        return line.min(heredoc);
+    }
     while line > from && (is_blank(line) || indent(line) > 0) {
         line = line_start(line - 1);
     }

@@ -102,9 +102,9 @@ fn decoded(cursor: &Cursor<'_>, start: usize) -> (usize, String) {
 
 fn has_secret(text: &str) -> bool {
     static SCANNER: LazyLock<Scanner> =
-        LazyLock::new(|| Scanner::with_rules(plain_rules(&Homes::default()), &[]));
+        LazyLock::new(|| Scanner::with_rules(plain_rules(&Homes::default()), &[], []));
     let mut edits = Vec::new();
-    SCANNER.collect(text, std::slice::from_ref(&(0..text.len())), &mut edits);
+    let _ = SCANNER.collect(text, std::slice::from_ref(&(0..text.len())), &mut edits);
     !edits.is_empty()
 }
 
