@@ -32,7 +32,7 @@ mod transient;
 pub use proc_stat::{Stat, processes};
 pub use protocol::{
     Abilities, Ending, LimitKind, Limits, Mechanism, Options, Order, OverLimit, Report, Sandbox, Stage,
-    Tally, ToolShell,
+    Tally, ToolShell, sandbox_problem,
 };
 #[cfg(unix)]
 pub use remove::remove_tree;

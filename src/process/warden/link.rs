@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use pi_subagent_warden::{Ending, MAX_MESSAGE, Options, Order, Report, Stage};
+use pi_subagent_warden::{Ending, MAX_MESSAGE, Options, Order, Report, Stage, sandbox_problem};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
@@ -30,6 +30,7 @@ use super::super::program;
 use super::super::signaller::{Known, Left, Signaller};
 use super::super::streams::Pipes;
 use super::sweep::{TREE, sweep};
+use crate::text::quoted_path;
 
 /// How long a warden may take to start a child. It needs milliseconds; a stopped one would need for ever.
 const START_LIMIT: Duration = Duration::from_secs(10);
@@ -129,7 +130,11 @@ impl Link {
             Ok(Some(Report::Failed { stage, errno, path })) => {
                 let source = io::Error::from_raw_os_error(errno);
                 let source = match path {
-                    Some(path) => io::Error::new(source.kind(), format!("`{}`: {source}", path.display())),
+                    Some(path) => {
+                        let path = quoted_path(&path.to_string_lossy());
+                        let why = sandbox_problem(errno).map_or_else(|| source.to_string(), str::to_owned);
+                        io::Error::new(source.kind(), format!("{path}: {why}"))
+                    }
                     None => source,
                 };
                 match stage {

@@ -170,6 +170,18 @@ pub struct Tally {
     pub left: u64,
 }
 
+/// Returns the problem of a sandbox whose setup failed with this error number at some path, where the text of the system
+/// would mislead.
+#[must_use]
+pub fn sandbox_problem(errno: i32) -> Option<&'static str> {
+    /// `E2BIG` on Linux, the only system with a sandbox.
+    const TOO_FULL: i32 = 7;
+    (errno == TOO_FULL).then_some(
+        "it is too full to hide something in it, at most 20000 files and directories may lie there: move some of them to \
+         another place",
+    )
+}
+
 impl Order {
     /// Parses a message; `None` when this version does not know it.
     #[must_use]

@@ -6,6 +6,6 @@ mod options;
 mod tool_shell;
 
 pub use abilities::Abilities;
-pub use message::{Ending, LimitKind, Mechanism, Order, OverLimit, Report, Stage, Tally};
+pub use message::{Ending, LimitKind, Mechanism, Order, OverLimit, Report, Stage, Tally, sandbox_problem};
 pub use options::{Limits, Options, Sandbox};
 pub use tool_shell::ToolShell;

@@ -46,7 +46,7 @@ pub struct Sandbox {
     /// Files and directories that the program can neither read nor list, with a mount namespace or without one; missing
     /// ones are skipped. Of the directories above them it can list only the working directory.
     pub unreadable: Vec<PathBuf>,
-    /// Readable files and directories below an unreadable one; missing ones are skipped.
+    /// Readable files and directories below an unreadable one, by paths without links; others are skipped.
     pub readable: Vec<PathBuf>,
     /// The largest file that the child may write, in bytes. Writing beyond fails with `EFBIG`.
     pub file_bytes: Option<u64>,

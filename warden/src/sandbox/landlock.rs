@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Errno, PathBeneath, Ruleset, RulesetAttr,
@@ -71,8 +71,11 @@ pub(super) fn restrict(rules: &Rules<'_>) -> io::Result<()> {
         }
     }
     if rules.hides_names {
-        let here = openat(CWD, ".", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        allow(&mut ruleset, here, listing)?;
+        let here = Place::open(Path::new("."))?;
+        // A child may have put a link to a hidden directory in the place of the working directory.
+        if !here.is_in(rules.hidden.unwrap_or_default()) {
+            allow(&mut ruleset, here, listing)?;
+        }
     }
     for device in DEVICES.iter().filter_map(|path| device(path).transpose()) {
         allow(&mut ruleset, device?, of_a_file() | reading)?;

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use pi_subagent_warden::is_transient;
+use pi_subagent_warden::{is_transient, sandbox_problem};
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
@@ -56,20 +56,27 @@ impl Place {
         Ok((Self { fd, path, is_directory: kind == FileType::Directory }, kind))
     }
 
-    /// Opens every existing path that lies below one of `directories`. Follows links; `directories` have none.
+    /// Opens every existing path that lies below one of `directories`, which have no links. A path with a link in it is left
+    /// out: a child may have put the link there, and it may lead to any hidden directory.
     ///
     /// # Errors
     ///
-    /// As [`Self::open`].
+    /// For want of a resource.
     pub(super) fn below(directories: &[PathBuf], paths: &[PathBuf]) -> io::Result<Vec<Self>> {
         let mut places = Vec::new();
-        for path in paths {
-            let Some(path) = real(path)? else { continue };
-            if directories.iter().any(|directory| path.starts_with(directory)) {
-                places.extend(Self::if_there(&path)?);
+        for path in paths.iter().filter(|path| directories.iter().any(|place| path.starts_with(place))) {
+            match Self::open_any(path) {
+                Ok((place, _)) => places.extend((place.path == *path).then_some(place)),
+                Err(error) if is_transient(&error) => return Err(error),
+                Err(_) => {}
             }
         }
         Ok(places)
+    }
+
+    /// Whether it lies in one of `directories`.
+    pub(super) fn is_in(&self, directories: &[PathBuf]) -> bool {
+        directories.iter().any(|directory| self.path.starts_with(directory))
     }
 
     /// Whether both lie on the same file system.
@@ -133,7 +140,11 @@ impl AtPath {
 
 impl fmt::Display for AtPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {}", self.path.display(), self.source)
+        write!(f, "`{}`: ", self.path.display())?;
+        match self.source.raw_os_error().and_then(sandbox_problem) {
+            Some(problem) => f.write_str(problem),
+            None => write!(f, "{}", self.source),
+        }
     }
 }
 

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, OFlags, RawDir, openat};
 use rustix::io::Errno;
 
+use super::place::AtPath;
+
 /// Where the devices are. They show what a person types and sees, and as root the disks with all that is hidden.
 const DEVICES: &str = "/dev";
 /// What lies among the devices and is none: memory that programs share, and queues.
@@ -21,6 +23,10 @@ const AT_ONCE: usize = 2 * 1024;
 
 /// Calls `allow` for files and directories that together contain everything but the devices and `hidden`, which has paths
 /// without links. Each is opened only for the duration of the call.
+///
+/// # Errors
+///
+/// `E2BIG` at a directory with too many entries.
 ///
 /// This runs before each shell command, and home directories have many entries: nothing is allocated for those that
 /// are allowed.
@@ -68,10 +74,7 @@ impl Walk<'_> {
             }
             self.entries += 1;
             if self.entries > MAX_ENTRIES {
-                return Err(io::Error::other(format!(
-                    "{} is too full to hide something in it",
-                    path.display()
-                )));
+                return Err(AtPath::of(path)(Errno::TOOBIG.into()));
             }
             self.entry(path, directory, name, ways)?;
         }

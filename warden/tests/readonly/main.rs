@@ -237,7 +237,9 @@ fn an_unreadable_file_is_read_and_listed_by_no_name() {
                 writable: vec![scene.path("secrets/written")],
                 metadata,
                 unreadable: ["secrets", "work/hidden", "missing"].map(|name| scene.path(name)).to_vec(),
-                readable: ["secrets/shown", "secrets/missing"].map(|name| scene.path(name)).to_vec(),
+                readable: ["secrets/shown", "secrets/missing", "work/directory-link", "work/link"]
+                    .map(|name| scene.path(name))
+                    .to_vec(),
                 ..Sandbox::default()
             };
             for (command, may_succeed) in READS {
@@ -248,6 +250,29 @@ fn an_unreadable_file_is_read_and_listed_by_no_name() {
                 assert_eq!(ran.code == Some(0), may_succeed, "{label}");
                 assert!(may_succeed || !ran.text.contains("secret\n"), "{label}");
             }
+        }
+    }
+}
+
+/// A child may exchange the working directory with a link before the program is started in it.
+#[test]
+fn a_working_directory_that_is_hidden_is_neither_read_nor_listed() {
+    for user in User::all() {
+        let scene = Scene::new(user);
+        let fixture = "mkdir secrets && echo secret >secrets/key && ln -s secrets link";
+        let made = finish(scene.command("/bin/sh").args(["-c", fixture]).current_dir(scene.path("")));
+        assert_eq!(made.0, Some(0), "{}", made.1);
+        let link = scene.path("link");
+        let sandbox = Sandbox {
+            metadata: true,
+            unreadable: vec![scene.path("secrets")],
+            readable: vec![link.clone()],
+            ..Sandbox::default()
+        };
+        for command in ["ls", "cat key", "ls ../secrets", "cat ../link/key"] {
+            let ran = in_sandbox(&scene, &sandbox, &link, &["/bin/sh", "-c", command], &[]);
+            assert!(ran.mechanisms.contains(&Mechanism::Landlock), "{user:?} {command}: {}", ran.text);
+            assert_ne!(ran.code, Some(0), "{user:?} `{command}`: {}", ran.text);
         }
     }
 }
