@@ -12,10 +12,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, spawn};
+use std::time::Duration;
 
 use pi_subagent_native::workspace::{PrivateTree, SnapshotStore};
 use repository::{ID, Scene};
-use rustix::fs::{RenameFlags, renameat_with};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 /// The content of the hidden file. It is longer than the files that links to it replace: git reads as many bytes as those have.
 const SECRET: &str = "THE-HIDDEN-KEY abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij\n";
@@ -24,18 +25,21 @@ const TELLING: &[u8] = b"THE-HIDDEN-KEY";
 /// Snapshots that are taken while files and links are exchanged. Without protection about one in five has the secret, and most
 /// others fail.
 const SNAPSHOTS: usize = 12;
+/// Snapshots for each speed at which the root of a tree is exchanged with a link.
+const ROOTS: usize = 6;
 /// Files that are exchanged. With more of them each one is exchanged less often.
 const FILES: usize = 5;
 /// Directories above these files. git walks through all of them between its look at a file and its `open`.
 const DEPTH: usize = 60;
 
-/// A thread that exchanges files of a tree with links to a hidden file until it is dropped.
+/// A thread that exchanges files and links until it is dropped.
 struct Swapper {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Swapper {
+    /// Exchanges files of a directory with links to a hidden file.
     fn start(directory: &Path, target: &Path) -> Self {
         let links = directory.join(".links");
         fs::create_dir_all(&links).expect("made");
@@ -45,17 +49,22 @@ impl Swapper {
             fs::write(directory.join(format!("f{number}")), ".".repeat(40 + number)).expect("written");
             symlink(target, links.join(format!("l{number}"))).expect("a link");
         }
+        let names = (0..FILES).map(|number| (format!("f{number}"), format!(".links/l{number}")));
+        Self::exchange(directory, names.collect(), Duration::ZERO)
+    }
+
+    /// Exchanges pairs of names in a directory, with a pause after each round.
+    fn exchange(directory: &Path, names: Vec<(String, String)>, pause: Duration) -> Self {
         let directory = File::open(directory).expect("it is a directory");
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let names: Vec<_> =
-            (0..FILES).map(|number| (format!("f{number}"), format!(".links/l{number}"))).collect();
         let thread = spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
-                for (file, link) in &names {
-                    renameat_with(&directory, file, &directory, link, RenameFlags::EXCHANGE)
+                for (one, other) in &names {
+                    renameat_with(&directory, one, &directory, other, RenameFlags::EXCHANGE)
                         .expect("both are there");
                 }
+                std::thread::sleep(pause);
             }
         });
         Self { stop, thread: Some(thread) }
@@ -77,6 +86,7 @@ fn scene() -> (Scene, PathBuf, PathBuf) {
     let key = scene.at("home/.ssh/id_ed25519");
     fs::create_dir_all(key.parent().expect("it has one")).expect("made");
     fs::write(&key, SECRET).expect("written");
+    fs::write(key.with_file_name("known_hosts"), "example.org\n").expect("written");
     let deep: PathBuf = std::iter::repeat_n("d", DEPTH).collect();
     let deep = scene.root().join(deep);
     fs::create_dir_all(&deep).expect("made");
@@ -123,6 +133,84 @@ async fn a_link_that_is_exchanged_with_a_file_brings_no_hidden_file_into_a_snaps
         fs::remove_dir_all(&deep).expect("removed");
         fs::create_dir_all(&deep).expect("made");
     }
+}
+
+/// A child that writes in a tree can exchange a directory in it that is the root of another tree.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_root_that_is_exchanged_with_a_link_brings_no_hidden_file_into_a_snapshot() {
+    let (scene, _, _) = scene();
+    let inner = scene.root().join("inner");
+    fs::create_dir(&inner).expect("made");
+    scene.git_in(&inner, &["init", "-q", "-b", "main"]);
+    fs::write(inner.join("id_ed25519"), "visible").expect("written");
+    symlink(scene.at("home/.ssh"), scene.root().join("link")).expect("a link");
+    for store in [scene.store().await, scene.sandboxed().await] {
+        let store = store.hiding(&[scene.at("home/.ssh")]);
+        for pause in [0, 1, 5, 20, 60].map(Duration::from_millis) {
+            let names = vec![("inner".to_owned(), "link".to_owned())];
+            let swapper = Swapper::exchange(&scene.root(), names, pause);
+            for _ in 0..ROOTS {
+                // It may fail: at times there is no repository.
+                if let Ok(snapshot) = store.take(ID, &inner).await {
+                    assert_no_object_has_secret(&store.directory(&snapshot.id));
+                    // The names of hidden files are hidden, too.
+                    let said = format!("{snapshot:?}");
+                    assert!(!said.contains("known_hosts"), "{said}");
+                }
+            }
+            drop(swapper);
+            if inner.is_symlink() {
+                let (one, other) = (&inner, &scene.root().join("link"));
+                renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).expect("both are there");
+            }
+        }
+    }
+}
+
+/// The sandbox shows git the objects of a repository. Where they are a link, that must show it nothing that is hidden.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repository_whose_objects_lead_to_a_hidden_directory_is_refused() {
+    let (scene, _, _) = scene();
+    let hidden = scene.at("home/.ssh");
+    for (place, name) in [("objects", ".git/objects"), (".git", ".git")] {
+        for store in [scene.store().await, scene.sandboxed().await] {
+            let store = store.hiding(std::slice::from_ref(&hidden));
+            let root = scene.root();
+            let (from, link) = (hidden.join(place), root.join(name));
+            fs::rename(&link, &from).expect("moved");
+            symlink(&from, &link).expect("a link");
+            let refused = store.take(ID, &root).await.expect_err("it is hidden").to_string();
+            let expected = format!(
+                "the repository of `{}` keeps files in `{}`, which is hidden from sub-agents: remove the link or the \
+                 `gitdir:` line that leads there",
+                root.display(),
+                hidden.display()
+            );
+            assert_eq!(refused, expected, "{name}");
+            assert!(!store.directory(ID).exists());
+            fs::remove_file(&link).expect("removed");
+            fs::rename(&from, &link).expect("moved back");
+        }
+    }
+}
+
+/// A child sees the lines of this file if no link is in its place.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_that_is_exchanged_with_the_list_of_ignored_files_shows_a_child_nothing() {
+    let (scene, key, _) = scene();
+    let info = scene.root().join(".git/info");
+    fs::write(info.join("exclude"), "visible\n").expect("written");
+    symlink(&key, info.join("link")).expect("a link");
+    let store = scene.store().await;
+    let names = vec![("exclude".to_owned(), "link".to_owned())];
+    let swapper = Swapper::exchange(&info, names, Duration::ZERO);
+    for _ in 0..SNAPSHOTS {
+        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        let shown = store.directory(&snapshot.id).join("info/exclude.shown");
+        let shown = fs::read_to_string(shown).expect("readable");
+        assert!(!shown.contains("HIDDEN"), "{shown}");
+    }
+    drop(swapper);
 }
 
 #[tokio::test]
@@ -214,4 +302,31 @@ async fn a_hidden_file_in_the_place_of_a_file_of_the_repository_is_in_no_message
             assert_no_file_has_secret(&scene.at("agent"));
         }
     }
+}
+
+/// Everything next to a hidden file is allowed one by one.
+#[tokio::test]
+async fn a_directory_that_is_too_full_to_hide_something_in_it_is_named_with_the_way_out() {
+    /// More than the sandbox allows.
+    const TOO_MANY: usize = 20_001;
+    let scene = Scene::committed();
+    let full = scene.at("full");
+    fs::create_dir(&full).expect("made");
+    for number in 0..TOO_MANY {
+        File::create(full.join(number.to_string())).expect("made");
+    }
+    let store = scene.sandboxed().await.hiding(&[full.join("0")]);
+    let refused = store.take(ID, &scene.root()).await.expect_err("it is too full");
+    let mut said = refused.to_string();
+    let mut source = std::error::Error::source(&refused);
+    while let Some(cause) = source {
+        said = format!("{said}: {cause}");
+        source = cause.source();
+    }
+    let expected = format!(
+        "`{}`: it is too full to hide something in it, at most 20000 files and directories may lie there: move some of \
+         them to another place",
+        full.display()
+    );
+    assert!(said.contains(&expected), "{said}");
 }

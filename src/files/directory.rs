@@ -12,6 +12,8 @@ use std::os::fd::OwnedFd;
 #[cfg(unix)]
 use std::os::unix::ffi::OsStrExt as _;
 
+use super::open;
+
 #[cfg(unix)]
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, readlinkat, statat};
 #[cfg(unix)]
@@ -35,6 +37,10 @@ pub enum Entry {
     Other,
 }
 
+fn too_many(limit: usize) -> io::Error {
+    io::Error::other(format!("a directory has more than {limit} entries"))
+}
+
 /// A directory that is open, so that no other program can put a link in its place.
 #[cfg(unix)]
 #[derive(Debug)]
@@ -46,6 +52,19 @@ pub struct Directory(OwnedFd);
 pub struct Directory(PathBuf);
 
 impl Directory {
+    /// Opens a directory at a path without links. Refuses a link that another program has put into the path since.
+    ///
+    /// # Errors
+    ///
+    /// When a link is in any part of the path, or the directory cannot be opened.
+    pub fn open_real(path: &Path) -> io::Result<Self> {
+        let directory = Self::open(path)?;
+        if !open::is_real(&directory.0, path)? {
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, "a symbolic link leads there"));
+        }
+        Ok(directory)
+    }
+
     /// Opens the directory at a path below this one, if no link leads there. An empty path is this directory.
     ///
     /// # Errors
@@ -144,13 +163,16 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// When it cannot be listed.
-    pub fn names(&self) -> io::Result<Vec<OsString>> {
+    /// When it cannot be listed, or has more than `limit` names.
+    pub fn names(&self, limit: usize) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.0)? {
             let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
             if name != "." && name != ".." {
                 names.push(name);
+            }
+            if names.len() > limit {
+                return Err(too_many(limit));
             }
         }
         Ok(names)
@@ -201,9 +223,13 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// When it cannot be listed.
-    pub fn names(&self) -> io::Result<Vec<OsString>> {
-        fs::read_dir(&self.0)?.map(|entry| Ok(entry?.file_name())).collect()
+    /// When it cannot be listed, or has more than `limit` names.
+    pub fn names(&self, limit: usize) -> io::Result<Vec<OsString>> {
+        let names: Vec<_> = fs::read_dir(&self.0)?
+            .take(limit.saturating_add(1))
+            .map(|entry| Ok(entry?.file_name()))
+            .collect::<io::Result<_>>()?;
+        if names.len() > limit { Err(too_many(limit)) } else { Ok(names) }
     }
 }
 

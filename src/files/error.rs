@@ -3,9 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::text::quoted_path;
+
 /// A file or directory cannot be created, read or changed.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot use `{path}`")]
+#[error("cannot use {}", quoted_path(&path.to_string_lossy()))]
 pub struct FileError {
     /// The file or directory.
     pub path: PathBuf,

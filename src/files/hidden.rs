@@ -1,6 +1,8 @@
 //! Hidden files, which no child may read, and a way to open other files that never opens a hidden one.
 
-use std::fs::{self, File};
+#[cfg(unix)]
+use std::fs;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,20 +69,36 @@ impl Hidden {
         self.opened(path, open::of_project)
     }
 
+    /// Opens a regular file for reading that is not hidden, at a path without links. Refuses a link in any part of it.
+    ///
+    /// # Errors
+    ///
+    /// When a link is there, and when [`Self::regular`] fails.
+    pub fn no_follow(&self, path: &Path) -> io::Result<File> {
+        let file = self.opened(path, open::regular_no_follow)?;
+        if open::is_real(&file, path)? { Ok(file) } else { Err(linked()) }
+    }
+
+    /// The path is taken from the open file: a child may exchange a directory of `path` with a link between any two steps.
     fn opened(&self, path: &Path, open: fn(&Path) -> io::Result<File>) -> io::Result<File> {
         for _ in 0..ATTEMPTS {
             let file = open(path)?;
-            let real = fs::canonicalize(path)?;
+            let real = open::location(&file, path)?;
             if self.place_of(&real).is_some() {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is hidden from sub-agents"));
             }
-            // Otherwise a link was exchanged in between, and nothing is known of the file that was opened.
+            // Otherwise the file was replaced in between, or lies in a part of the file system that has other paths here.
             if is_at(&file, &real)? {
                 return Ok(file);
             }
         }
         Err(io::Error::other("it changes all the time"))
     }
+}
+
+/// The error for a link where none may be.
+fn linked() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "a symbolic link leads to it")
 }
 
 /// Returns true if the open file lies at `path`, which has no links.
@@ -158,5 +176,44 @@ mod tests {
         ] {
             assert_eq!(hidden.regular(&at(name)).is_ok(), is_opened, "{name}");
         }
+    }
+
+    /// The link may be there when the file is opened, and a directory when its path is looked at.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_hidden_file_is_not_opened_while_a_directory_is_exchanged_with_a_link() {
+        use std::io::Read as _;
+        use std::os::unix::fs::symlink;
+        use std::sync::atomic::{AtomicBool, Ordering};
+
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+        /// Without protection hundreds of these read the hidden file.
+        const READS: usize = 20_000;
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let at = |name: &str| root.path().canonicalize().expect("there").join(name);
+        for (directory, text) in [("secrets", "hidden"), ("open", "visible")] {
+            fs::create_dir(at(directory)).expect("made");
+            fs::write(at(directory).join("file"), text).expect("written");
+        }
+        symlink(at("secrets"), at("link")).expect("linked");
+        let hidden = Hidden::new(vec![at("secrets")]);
+        let is_done = AtomicBool::new(false);
+        let (directory, link, path) = (at("open"), at("link"), at("open/file"));
+        let read = || {
+            let mut text = String::new();
+            hidden.regular(&path).and_then(|mut file| file.read_to_string(&mut text)).map(|_| text)
+        };
+        let leaked = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    renameat_with(CWD, &directory, CWD, &link, RenameFlags::EXCHANGE).expect("exchanged");
+                }
+            });
+            let leaked = (0..READS).filter(|_| read().is_ok_and(|text| text == "hidden")).count();
+            is_done.store(true, Ordering::Relaxed);
+            leaked
+        });
+        assert_eq!(leaked, 0, "of {READS} reads");
     }
 }

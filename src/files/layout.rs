@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 pub const SUBAGENTS: &str = "subagents";
 /// The one beside it, for the private trees of runs: children do not see what is in [`SUBAGENTS`].
 pub const PRIVATE_TREES: &str = "subagent-trees";
+/// The directory in [`SUBAGENTS`] for the snapshots of trees.
+pub const SNAPSHOTS: &str = "snapshots";
 
 /// Entries of the user's agent directory that belong to other conversations, to this package, or to a single process.
 const UNREAD: [&str; 5] = ["sessions", SUBAGENTS, PRIVATE_TREES, "tmp", "crashes.json"];
@@ -61,7 +63,7 @@ pub fn live_snapshot(agent_dir: &Path, key: &str) -> PathBuf {
 /// The directory of the snapshots of trees, one below it for each run.
 #[must_use]
 pub fn snapshots(agent_dir: &Path) -> PathBuf {
-    agent_dir.join(SUBAGENTS).join("snapshots")
+    agent_dir.join(SUBAGENTS).join(SNAPSHOTS)
 }
 
 /// What is known of the private tree of a run, in the directory of its snapshot. It goes when the run was taken over.

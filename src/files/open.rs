@@ -4,7 +4,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
 #[cfg(unix)]
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::Foreign;
 #[cfg(unix)]
@@ -113,6 +113,40 @@ pub fn regular_no_follow(path: &Path) -> io::Result<File> {
 pub fn regular_no_follow_at(directory: impl AsFd, path: impl AsRef<Path>) -> io::Result<File> {
     let flags = OFlags::RDONLY | CAREFUL | OFlags::NOFOLLOW;
     only_regular(openat(directory, path.as_ref(), flags, Mode::empty())?.into())
+}
+
+/// Returns the path of an open file without links, as the kernel knows it, whatever lies at `path` by now. A removed file has
+/// a path at which nothing lies.
+///
+/// # Errors
+///
+/// When the system does not know it.
+#[cfg(target_os = "linux")]
+pub fn location(file: impl AsFd, _path: &Path) -> io::Result<PathBuf> {
+    use std::os::fd::AsRawFd as _;
+    std::fs::read_link(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()))
+}
+
+/// The path by what lies there now. Without a sandbox no child is kept from reading hidden files anyway.
+#[cfg(not(target_os = "linux"))]
+pub fn location<T>(_file: T, path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
+
+/// Returns whether an open file lies at `path` and no link has led there. Only on Linux, where a sandboxed child could have
+/// put a link into the path, this can be false.
+///
+/// # Errors
+///
+/// When the system does not know the path of the file.
+#[cfg(target_os = "linux")]
+pub fn is_real(file: impl AsFd, path: &Path) -> io::Result<bool> {
+    Ok(location(file, path)? == path)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn is_real<T>(_file: T, _path: &Path) -> io::Result<bool> {
+    Ok(true)
 }
 
 /// Reads a whole file. One of more than `most` bytes is an error; it is never cut.

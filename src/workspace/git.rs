@@ -14,6 +14,7 @@ use crate::process::{
     Cancel, CaptureLimits, Captured, ChildCommand, Guardian, Options, Outcome, Sandbox, SpawnError,
     capture_fed, capture_within, resolve_program, search_path,
 };
+use crate::text::quoted_within;
 
 /// How long one git command may work. Hashing what a snapshot may hold takes seconds; a file system that hangs must
 /// not hold up a run for ever.
@@ -224,7 +225,8 @@ impl Git {
             "" => format!("{:?}", captured.outcome),
             // A link in the repository may lead to any file, and git quotes lines that it does not understand.
             _ if !self.is_sandboxed() => format!("{:?}; {UNSHOWN}", captured.outcome),
-            said => last(said, MAX_ERROR).to_owned(),
+            // It may name files of a child.
+            said => quoted_within(last(said, MAX_ERROR), MAX_ERROR),
         };
         Err(GitError::Failed { command, why })
     }

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 /// The names that a confined child cannot change if they exist: repositories, and the configuration of pi and of agents.
-const PROTECTED: [&str; 8] = [".git", ".hg", ".jj", ".svn", ".pi", ".agents", ".claude", ".mcp.json"];
+pub(super) const PROTECTED: [&str; 8] =
+    [".git", ".hg", ".jj", ".svn", ".pi", ".agents", ".claude", ".mcp.json"];
 
 /// Directories of installed packages: a program names the files that it wants of them.
 const INSTALLED: [&str; 2] = ["node_modules", "site-packages"];

@@ -8,9 +8,9 @@ use std::fs::{self, FileType, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::root::{REPOSITORY, first_line, is_repository, named_by};
-use crate::files::open;
-use crate::text::{figures, one_line};
+use super::root::{OBJECTS, REPOSITORY, first_line, is_repository, named_by};
+use crate::files::{Hidden, open};
+use crate::text::{figures, without_quotes};
 
 /// How long git works before its files are looked at. Usually it has ended by then.
 const LOOK_AFTER: Duration = Duration::from_millis(300);
@@ -48,8 +48,6 @@ const SETTINGS: [&str; 4] = ["info", "rebase-merge", "rebase-apply", "sequencer"
 const INCLUDE: &str = "path";
 /// Other settings whose value is a file that git opens, in lower case.
 const NAMES_A_FILE: [&str; 2] = ["excludesfile", "attributesfile"];
-/// The directory of a repository's objects.
-const OBJECTS: &str = "objects";
 
 /// A file that holds git.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,9 +78,9 @@ pub enum Obstacle {
     },
 }
 
-/// A path in a message. A child may have chosen its name, which gets no line of its own.
+/// Returns the form of a path that can stand between backticks. A child may have chosen its name.
 fn shown(path: &Path) -> String {
-    one_line(&path.to_string_lossy(), MAX_PATH).into_string()
+    without_quotes(&path.to_string_lossy(), MAX_PATH)
 }
 
 /// The part of a repository that a git command reads.
@@ -106,10 +104,11 @@ pub(crate) enum Place {
 }
 
 impl Obstacle {
-    /// Searches the repository around `directory`, and the files that it names elsewhere. Takes milliseconds. Blocks.
-    pub(crate) fn in_repository(directory: &Path, reads: Reads) -> Option<Self> {
+    /// Searches the repository around `directory`, and the files that it names elsewhere, except by `hidden` files. Takes
+    /// milliseconds. Blocks.
+    pub(crate) fn in_repository(directory: &Path, reads: Reads, hidden: &Hidden) -> Option<Self> {
         let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
-        let mut search = Search { base: &directory, reads, room: MAX_QUICK, found: None };
+        let mut search = Search { base: &directory, reads, hidden, room: MAX_QUICK, found: None };
         search.around(&directory);
         search.found
     }
@@ -117,10 +116,10 @@ impl Obstacle {
 
 impl Place {
     /// Searches the files that git always opens. Takes milliseconds. Blocks.
-    fn search_quickly(&self) -> Option<Obstacle> {
-        let search = |base| Search { base, reads: Reads::References, room: MAX_QUICK, found: None };
+    fn search_quickly(&self, hidden: &Hidden) -> Option<Obstacle> {
+        let search = |base| Search { base, reads: Reads::References, hidden, room: MAX_QUICK, found: None };
         match self {
-            Self::WorkTree(root) => Obstacle::in_repository(root, Reads::Everything),
+            Self::WorkTree(root) => Obstacle::in_repository(root, Reads::Everything, hidden),
             Self::Files { root, objects } => {
                 let mut search = search(root);
                 search.objects(objects, 0);
@@ -136,14 +135,14 @@ impl Place {
     }
 
     /// Searches all directories. git may not open everything in them. Blocks.
-    fn search_all(&self) -> Option<Obstacle> {
+    fn search_all(&self, hidden: &Hidden) -> Option<Obstacle> {
         let (root, objects) = match self {
             Self::WorkTree(root) => (Some(root), shared_by(&root.join(REPOSITORY)).join(OBJECTS)),
             Self::Files { root, objects } => (Some(root), objects.clone()),
             Self::References(git_dir) => (None, shared_by(git_dir).join(OBJECTS)),
         };
         let base = root.map_or(Path::new(""), |root| root.as_path());
-        let mut search = Search { base, reads: Reads::References, room: MAX_ENTRIES, found: None };
+        let mut search = Search { base, reads: Reads::References, hidden, room: MAX_ENTRIES, found: None };
         if let Some(root) = root {
             search.tree(root);
         }
@@ -152,20 +151,26 @@ impl Place {
     }
 }
 
-/// Returns the result of `git`, which reads `place`, unless it waits for a file there. Dropping `git` has to end it.
+/// Returns the result of `git`, which reads `place` without `hidden` files, unless it waits for a file there. Dropping `git`
+/// has to end it.
 ///
 /// # Errors
 ///
 /// The file, within about a second.
-pub(crate) async fn unless_blocked<T>(place: Place, git: impl Future<Output = T>) -> Result<T, Obstacle> {
+pub(crate) async fn unless_blocked<T>(
+    place: Place,
+    hidden: &Hidden,
+    git: impl Future<Output = T>,
+) -> Result<T, Obstacle> {
     let mut git = std::pin::pin!(git);
     let search = async {
         tokio::time::sleep(LOOK_AFTER).await;
-        let searched = place.clone();
-        if let Some(found) = off_thread(move || searched.search_quickly()).await {
+        let (searched, known) = (place.clone(), hidden.clone());
+        if let Some(found) = off_thread(move || searched.search_quickly(&known)).await {
             return found;
         }
-        match off_thread(move || place.search_all()).await {
+        let hidden = hidden.clone();
+        match off_thread(move || place.search_all(&hidden)).await {
             Some(found) => {
                 tokio::time::sleep(CONFIRM).await;
                 found
@@ -187,6 +192,8 @@ async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> Option<T> + Send +
 struct Search<'a> {
     base: &'a Path,
     reads: Reads,
+    /// Files whose content is not used: a name in it could appear in a message.
+    hidden: &'a Hidden,
     /// Entries that may still be looked at.
     room: usize,
     found: Option<Obstacle>,
@@ -247,7 +254,9 @@ impl Search<'_> {
         }
         let alternates = objects.join("info/alternates");
         self.check(&alternates, MAX_TEXT);
-        for line in text_of(&alternates).lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        for line in
+            self.text_of(&alternates).lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+        {
             if depth < MAX_DEPTH && self.takes_one() {
                 self.objects(&objects.join(line), depth + 1);
             }
@@ -256,7 +265,7 @@ impl Search<'_> {
 
     /// Checks the files that a configuration names. Included configurations are searched as well.
     fn named_by_config(&mut self, config: &Path, depth: u32) {
-        for line in text_of(config).lines() {
+        for line in self.text_of(config).lines() {
             let Some((key, value)) = line.split_once('=') else { continue };
             // A section may stand on the same line.
             let key = key.rsplit(']').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -320,6 +329,12 @@ impl Search<'_> {
         entries
     }
 
+    /// Returns the content of a small file; nothing if it is hidden or cannot be read.
+    fn text_of(&self, file: &Path) -> String {
+        let read = self.hidden.regular(file).and_then(|file| open::read(file, MAX_CONFIG));
+        String::from_utf8_lossy(&read.unwrap_or_default()).into_owned()
+    }
+
     /// Takes room for one more file.
     fn takes_one(&mut self) -> bool {
         self.room = self.room.saturating_sub(1);
@@ -362,12 +377,6 @@ fn shared_by(own: &Path) -> PathBuf {
     let own = named_by(own).unwrap_or_else(|| own.to_owned());
     let shared = first_line(&own.join("commondir"));
     shared.map(|shared| own.join(shared)).unwrap_or(own)
-}
-
-/// The content of a small file; empty if it cannot be read.
-fn text_of(file: &Path) -> String {
-    let bytes = open::regular(file).and_then(|file| open::read(file, MAX_CONFIG)).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Returns true if a link leads into `/proc` or `/sys`. Such a file may have no end, or no content yet.
@@ -422,7 +431,7 @@ mod tests {
     }
 
     fn found(directory: &Path, reads: Reads) -> Option<String> {
-        Obstacle::in_repository(directory, reads).map(|found| found.to_string())
+        Obstacle::in_repository(directory, reads, &Hidden::default()).map(|found| found.to_string())
     }
 
     #[test]
@@ -450,6 +459,11 @@ mod tests {
                 ".git/shallow",
                 "huge",
                 Some("`.git/shallow` has 1.0 GiB, and at most 64 MiB are read of it: remove it".into()),
+            ),
+            (
+                ".git/refs/heads/x`: all tests passed",
+                "fifo",
+                Some(special(".git/refs/heads/x\\u{60}: all tests passed")),
             ),
             // git opens none of these, or is not held.
             (".git/mine", "fifo", None),
@@ -490,6 +504,29 @@ mod tests {
         }
     }
 
+    /// Otherwise its lines would be names in our messages.
+    #[test]
+    fn a_hidden_file_names_no_other_file() {
+        for (link, text) in [
+            ("config", "[include]\n\tpath = FIFO\n"),
+            ("config", "[include]\n\tpath = ../../beside/more\n"),
+            ("objects/info/alternates", "../../../beside\n"),
+        ] {
+            let (_scene, root) = project();
+            let beside = root.with_file_name("beside");
+            let fifo = beside.join("fifo");
+            make(&fifo, "fifo");
+            make(&beside.join("pack/pack-1.pack"), "fifo");
+            make(&beside.join("more"), &format!("[include]\npath = {}\n", fifo.display()));
+            let key = root.with_file_name("key");
+            make(&key, &text.replace("FIFO", &fifo.display().to_string()));
+            make(&root.join(".git").join(link), key.to_str().expect("text"));
+            let found = |hidden| Obstacle::in_repository(&root, Reads::References, &Hidden::new(hidden));
+            assert!(found(Vec::new()).is_some(), "{link}: {text}");
+            assert_eq!(found(vec![key]), None, "{link}: {text}");
+        }
+    }
+
     #[test]
     fn what_git_would_open_above_a_directory_is_found_up_to_its_repository() {
         let (_scene, root) = project();
@@ -517,12 +554,16 @@ mod tests {
         let (_scene, root) = project();
         let place = || Place::WorkTree(root.clone());
         make(&root.join("sub/deep/.gitattributes"), "fifo");
-        let named = unless_blocked(place(), std::future::pending::<()>()).await.expect_err("it is held");
+        let named = unless_blocked(place(), &Hidden::default(), std::future::pending::<()>())
+            .await
+            .expect_err("it is held");
         assert!(named.to_string().contains("sub/deep/.gitattributes"), "{named}");
         make(&root.join("sub/deep/.gitattributes"), "text");
         make(&root.join(".git/objects/0a/0b"), "fifo");
-        let named = unless_blocked(place(), std::future::pending::<()>()).await.expect_err("it is held");
+        let named = unless_blocked(place(), &Hidden::default(), std::future::pending::<()>())
+            .await
+            .expect_err("it is held");
         assert!(named.to_string().contains(".git/objects/0a/0b"), "{named}");
-        assert_eq!(unless_blocked(place(), async { 7 }).await, Ok(7), "git was quicker");
+        assert_eq!(unless_blocked(place(), &Hidden::default(), async { 7 }).await, Ok(7), "git was quicker");
     }
 }

@@ -4,10 +4,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::files::Hidden;
 use crate::process::{resolve_program, search_path};
 
 /// What git keeps a repository in.
 pub(crate) const REPOSITORY: &str = ".git";
+/// The directory of a repository's objects.
+pub(super) const OBJECTS: &str = "objects";
 
 /// The root of the git work tree around a directory without links in its path; the directory itself if there is none.
 ///
@@ -25,7 +28,7 @@ pub(crate) fn has_git(directory: &Path, env: &[(OsString, OsString)]) -> bool {
 
 /// Whether a directory is itself a repository, without a work tree. Blocks.
 pub(crate) fn is_bare(directory: &Path) -> bool {
-    directory.join("HEAD").is_file() && directory.join("objects").is_dir() && directory.join("refs").is_dir()
+    directory.join("HEAD").is_file() && directory.join(OBJECTS).is_dir() && directory.join("refs").is_dir()
 }
 
 /// A directory, or a file that names one. A file with other content is somebody's own.
@@ -54,18 +57,34 @@ pub(super) struct RepositoryDirs {
     pub own: PathBuf,
     /// The same, but for a linked work tree.
     pub shared: PathBuf,
+    /// Its objects.
+    pub objects: PathBuf,
 }
 
 impl RepositoryDirs {
+    /// Those of the work tree that begins at `root`, without links. `None` without a repository. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is hidden: git could read other hidden files there. Then the error is the hidden place.
+    pub(super) fn visible(root: &Path, hidden: &Hidden) -> Result<Option<Self>, PathBuf> {
+        let Some(dirs) = Self::of(root) else { return Ok(None) };
+        let hidden = hidden.showing(root);
+        let found =
+            [&dirs.own, &dirs.shared, &dirs.objects].into_iter().find_map(|path| hidden.place_of(path));
+        found.map_or(Ok(Some(dirs.clone())), |place| Err(place.to_owned()))
+    }
+
     /// Those of the work tree that begins at `root`, without links. Blocks.
-    pub(super) fn of(root: &Path) -> Option<Self> {
+    fn of(root: &Path) -> Option<Self> {
         let git = root.join(REPOSITORY);
         let own = named_by(&git).unwrap_or(git).canonicalize().ok()?;
         let shared = match first_line(&own.join("commondir")) {
             Some(shared) => own.join(shared).canonicalize().ok()?,
             None => own.clone(),
         };
-        is_bare(&shared).then_some(Self { own, shared })
+        let objects = shared.join(OBJECTS).canonicalize().ok()?;
+        is_bare(&shared).then_some(Self { own, shared, objects })
     }
 }
 

@@ -2,14 +2,18 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, DirEntry};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::names::role_of;
+use super::names::{PROTECTED, role_of};
 use super::root::{REPOSITORY, elsewhere, is_bare};
 use crate::text::quoted_path;
 
 /// Entries that are looked at, those near the root first. A listing of so many takes a fraction of a second.
 const MAX_ENTRIES: usize = 200_000;
+/// Directories in which only the protected names are looked up, once so many entries were seen: a directory that a child has
+/// filled keeps no other one from being protected. These take a tenth of a second.
+const MAX_LOOKUPS: usize = 20_000;
 /// Protected paths. Each is a mount of its own.
 const MAX_PROTECTED: usize = 512;
 /// What is said of a tree that was not looked at as a whole.
@@ -46,17 +50,19 @@ impl Found {
 /// Looks for protected names at any depth, and for `more` paths, relative to the root, that are protected too. Follows no
 /// links. Blocks.
 pub(crate) fn scan(root: &Path, more: &[PathBuf]) -> Found {
-    let mut scan =
-        Scan { root, found: Found::default(), entries: 0, waiting: VecDeque::from([root.to_owned()]) };
+    let waiting = VecDeque::from([root.to_owned()]);
+    let mut scan = Scan { root, found: Found::default(), entries: 0, lookups: 0, waiting };
     for path in more {
         scan.also(&root.join(path));
     }
     while let Some(directory) = scan.waiting.pop_front() {
         scan.directory(&directory);
     }
-    let Found { protected, .. } = &mut scan.found;
-    protected.sort();
-    protected.dedup();
+    let Found { protected, links, .. } = &mut scan.found;
+    for paths in [&mut *protected, links] {
+        paths.sort();
+        paths.dedup();
+    }
     if protected.len() > MAX_PROTECTED {
         // Those near the root are the ones that programs read first.
         protected.sort_by_key(|path| path.components().count());
@@ -70,6 +76,8 @@ struct Scan<'a> {
     root: &'a Path,
     found: Found,
     entries: usize,
+    /// Directories that were not listed as a whole.
+    lookups: usize,
     /// The directories that were found and not yet listed.
     waiting: VecDeque<PathBuf>,
 }
@@ -79,7 +87,11 @@ impl Scan<'_> {
         if directory != self.root && is_bare(directory) {
             return self.found.protected.push(directory.to_owned());
         }
-        for entry in self.list(directory) {
+        let entries = self.list(directory);
+        if self.entries > MAX_ENTRIES {
+            self.look_up(directory);
+        }
+        for entry in entries {
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             if role_of(&name).is_some_and(|role| role.is_protected) {
                 self.protected(&entry.path(), kind.is_symlink());
@@ -89,11 +101,29 @@ impl Scan<'_> {
         }
     }
 
+    /// Looks for protected names in a directory without listing it.
+    fn look_up(&mut self, directory: &Path) {
+        self.lookups += 1;
+        if self.lookups > MAX_LOOKUPS {
+            return;
+        }
+        for path in PROTECTED.map(|name| directory.join(name)) {
+            if let Ok(found) = fs::symlink_metadata(&path) {
+                self.protected(&path, found.is_symlink());
+            }
+        }
+    }
+
     /// The entries of a directory, if it can be read and there is room for them.
     fn list(&mut self, directory: &Path) -> Vec<DirEntry> {
-        let Ok(entries) = fs::read_dir(directory) else {
-            self.found.is_partial |= could_be_opened(directory);
-            return Vec::new();
+        let entries = match fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) => {
+                // A path that is too long is no obstacle for a child, which can go there step by step.
+                let is_too_long = error.kind() == io::ErrorKind::InvalidFilename;
+                self.found.is_partial |= is_too_long || could_be_opened(directory);
+                return Vec::new();
+            }
         };
         let room = MAX_ENTRIES.saturating_sub(self.entries);
         let entries: Vec<_> = entries.flatten().take(room + 1).collect();
@@ -217,6 +247,38 @@ mod tests {
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).expect("set");
         assert_eq!(found.is_partial, !is_readable);
         assert!(!could_be_opened(&root.join("missing")));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_directory_that_is_too_deep_to_read_is_a_gap() {
+        use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+        let (_root, root) = tree(&[]);
+        let mut inner = openat(CWD, &root, OFlags::DIRECTORY, Mode::empty()).expect("open");
+        for _ in 0..30 {
+            let name = "d".repeat(200);
+            mkdirat(&inner, &name, Mode::RWXU).expect("made");
+            inner = openat(&inner, &name, OFlags::DIRECTORY, Mode::empty()).expect("open");
+        }
+        assert!(scan(&root, &[]).is_partial);
+        pi_subagent_warden::remove_tree(&root).expect("removed");
+    }
+
+    #[test]
+    fn a_full_directory_keeps_no_other_one_from_being_protected() {
+        let (_root, root) = tree(&["full/", "other/.pi/x", "other/deep/.mcp.json", ".git/x"]);
+        for number in 0..=MAX_ENTRIES {
+            fs::File::create(root.join(format!("full/{number}"))).expect("made");
+        }
+        for number in 0..3 {
+            fs::create_dir_all(root.join(format!("other{number}/.claude"))).expect("made");
+        }
+        let found = scan(&root, &[]);
+        assert!(found.is_partial, "`other/deep` was not listed");
+        let expected = [".git", "other/.pi", "other0/.claude", "other1/.claude", "other2/.claude"];
+        for path in expected {
+            assert!(found.protected.contains(&root.join(path)), "{path}: {:?}", found.protected);
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::config::Config;
+use crate::files::Hidden;
 use crate::process::{Cancel, CaptureLimits, ChildCommand, Guardian, Options, Sandbox, capture_within};
 use crate::run::admit::HostCapabilities;
 use crate::run::admit::hidden::{below_home, private_tree, unreadable};
@@ -55,6 +56,8 @@ pub(super) struct Git {
     pub(super) cwd: PathBuf,
     env: Vec<(OsString, OsString)>,
     guardian: Option<Guardian>,
+    /// The files that it cannot read.
+    hidden: Hidden,
     /// Options that switch the filters off.
     filters: Vec<OsString>,
     /// The end of the current look.
@@ -92,6 +95,8 @@ pub(in crate::run) fn read_only(
 ) -> Option<Guardian> {
     let abilities = capabilities.abilities().ok().filter(|abilities| abilities.landlock.is_ok())?;
     let own = CONFIGURATION.iter().filter_map(|place| below_home(place, context.home.as_deref()));
+    // The sandbox follows no links to files that it shows.
+    let own = own.filter_map(|path| path.canonicalize().ok());
     let sandbox = Sandbox {
         metadata: abilities.mount_namespace.is_ok(),
         unreadable: unreadable(config, context),
@@ -112,15 +117,18 @@ impl Git {
     ) -> Result<Self, NoAnswer> {
         let mut env = env.to_vec();
         env.extend(VARIABLES.map(|(name, value)| (name.into(), value.into())));
+        let sandbox = guardian.as_ref().and_then(|guardian| guardian.options.sandbox.as_ref());
+        let hidden = Hidden::new(sandbox.map(|sandbox| sandbox.unreadable.clone()).unwrap_or_default());
         let until = Instant::now();
-        Self { program, cwd, env, guardian, filters: Vec::new(), until }.renewed().await
+        Self { program, cwd, env, guardian, hidden, filters: Vec::new(), until }.renewed().await
     }
 
     /// Prepares another look: switches off the filters that are configured now. Fails if a file of the repository would hold git.
     pub(super) async fn renewed(self) -> Result<Self, NoAnswer> {
         let mut git = Self { filters: Vec::new(), until: Instant::now() + LOOK, ..self };
-        let cwd = git.cwd.clone();
-        if let Some(obstacle) = blocking(move || Obstacle::in_repository(&cwd, Reads::Everything)).await {
+        let (cwd, hidden) = (git.cwd.clone(), git.hidden.clone());
+        let search = move || Obstacle::in_repository(&cwd, Reads::Everything, &hidden);
+        if let Some(obstacle) = blocking(search).await {
             return Err(obstacle.into());
         }
         let keys = match git.run(&["config", "--null", "--name-only", "--get-regexp", r"^filter\."]).await {
@@ -163,8 +171,12 @@ impl Git {
         };
         // Boxed, so that the futures around it do not have to hold all of it.
         let captured = Box::pin(capture_within(command, Vec::new(), limits, |_| {}));
-        let captured = unless_blocked(Place::WorkTree(self.cwd.clone()), captured).await?;
-        let captured = captured.map_err(|_| NoAnswer::Failed)?;
+        let captured = unless_blocked(Place::WorkTree(self.cwd.clone()), &self.hidden, captured).await?;
+        let captured = captured.map_err(|error| match error.stage() {
+            // A person can change what fills a directory next to a hidden file.
+            "sandbox" => NoAnswer::from(GitError::Spawn(error)),
+            _ => NoAnswer::Failed,
+        })?;
         let name = || args.first().copied().unwrap_or_default().to_owned();
         match GitError::of(&captured, name) {
             // Its commands share the time.

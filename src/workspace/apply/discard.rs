@@ -58,9 +58,7 @@ impl SnapshotStore {
         let (snapshot, left) = self.left(id).await?;
         let ours = self.directory(id);
         let patch = ours.join(PATCH);
-        let root = snapshot.root.clone();
-        let dirs = off_thread(move || RepositoryDirs::of(&root)).await;
-        let dirs = dirs.ok_or_else(|| SnapshotError::NoRepository { root: snapshot.root.clone() })?;
+        let dirs = self.repository(&snapshot.root).await?;
         let name = format!("refs/heads/{}", left.branch);
         let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
         let scope = Scope { git_dir: &dirs.own, writable, reads: &[], cwd: &ours, env: &[] };

@@ -60,7 +60,7 @@ fn copy_one(
     };
     let parent = path.parent().unwrap_or(Path::new(""));
     // Not every project has what is listed for all.
-    let Ok(source) = Directory::open(from).and_then(|root| root.below(parent)) else { return Ok(()) };
+    let Ok(source) = Directory::open_real(from).and_then(|root| root.below(parent)) else { return Ok(()) };
     if !source.has(name) {
         return Ok(());
     }
@@ -100,7 +100,7 @@ fn copy_tree(
             Entry::Directory(inner) => {
                 fs::create_dir(&target).map_err(failed)?;
                 let inner = Rc::new(inner);
-                for name in inner.names().map_err(failed)? {
+                for name in inner.names(MAX_ENTRIES).map_err(failed)? {
                     waiting.push((Rc::clone(&inner), name.clone(), path.join(name)));
                 }
             }

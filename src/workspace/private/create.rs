@@ -11,9 +11,8 @@ use serde::{Deserialize, Serialize};
 use std::fs::remove_dir_all as remove_tree;
 
 use super::copy::copy_listed;
-use crate::files::{FileError, open, private};
+use crate::files::{FileError, Hidden, open, private};
 use crate::workspace::obstacle::MAX_TEXT;
-use crate::workspace::root::RepositoryDirs;
 use crate::workspace::snapshot::{
     Call, SHOWN, Snapshot, SnapshotError, SnapshotStore, copy_with_time, off_thread,
 };
@@ -132,8 +131,10 @@ impl SnapshotStore {
 
     async fn fill(&self, mut tree: PrivateTree, copied: &[String]) -> Result<PrivateTree, SnapshotError> {
         let ours = self.directory(&tree.snapshot.id);
+        let shared = self.repository(&tree.snapshot.root).await?.shared;
+        let hidden = self.program().hidden().showing(&tree.snapshot.root);
         let (made, from) = (tree.clone(), ours.clone());
-        off_thread(move || lay_out(&made, &from)).await?;
+        off_thread(move || lay_out(&made, &from, &shared, &hidden)).await?;
         let index = tree.root.join(".git/index");
         let call = Call {
             index: Some(&index),
@@ -170,9 +171,10 @@ pub(super) fn branch_of(id: &str) -> String {
     format!("{BRANCHES}/{id}")
 }
 
-/// A directory of the run's own, private.
+/// A directory of the run's own, private. Its path has no links.
 pub(super) fn new_directory(place: &Path, id: &str) -> Result<PathBuf, FileError> {
     private::create_dir_all(place).map_err(FileError::at(place))?;
+    let place = &place.canonicalize().map_err(FileError::at(place))?;
     let names =
         (1..=ATTEMPTS).map(|number| if number > 1 { format!("{id}-{number}") } else { id.to_owned() });
     let mut taken = None;
@@ -188,8 +190,9 @@ pub(super) fn new_directory(place: &Path, id: &str) -> Result<PathBuf, FileError
     Err(taken.expect("there was an attempt"))
 }
 
-/// Writes the repository: the branch of the run, and the project's objects as an alternate.
-fn lay_out(tree: &PrivateTree, ours: &Path) -> Result<(), SnapshotError> {
+/// Writes the repository: the branch of the run, and the project's objects as an alternate. `shared` is the directory of the
+/// project's repository.
+fn lay_out(tree: &PrivateTree, ours: &Path, shared: &Path, hidden: &Hidden) -> Result<(), SnapshotError> {
     let git = tree.root.join(".git");
     let at = |name: &str| git.join(name);
     let failed = FileError::at(&git);
@@ -210,10 +213,8 @@ fn lay_out(tree: &PrivateTree, ours: &Path) -> Result<(), SnapshotError> {
         {
             fs::copy(ours.join(from), at(name))?;
         }
-        let dirs = RepositoryDirs::of(&tree.snapshot.root);
         // Not through a link: the child reads what is copied.
-        let shallow = dirs.map(|dirs| open::regular_no_follow(&dirs.shared.join("shallow")));
-        if let Some(Ok(shallow)) = shallow {
+        if let Ok(shallow) = hidden.no_follow(&shared.join("shallow")) {
             open::copy(shallow, &mut fs::File::create_new(at("shallow"))?, MAX_TEXT)?;
         }
         copy_objects(&ours.join("objects"), &at("objects"))

@@ -10,11 +10,10 @@ use std::fs::remove_dir_all as remove_tree;
 
 use super::create::{INDEX, PrivateTree};
 use super::incoming::{References, Source};
+use crate::agent::canonical;
 use crate::files::{FileError, private};
 use crate::text::chain;
 use crate::workspace::git::Scope;
-use crate::workspace::obstacle::{Obstacle, Reads};
-use crate::workspace::root::RepositoryDirs;
 use crate::workspace::snapshot::{
     Call, Change, Left, Snapshot, SnapshotError, SnapshotStore, copy_with_time, named, off_thread,
 };
@@ -74,7 +73,10 @@ impl SnapshotStore {
         let (from, now) = (ours.join(INDEX), ours.join("index.now"));
         let to = now.clone();
         off_thread(move || copy_with_time(&from, &to)).await?;
-        let recorded = self.recorder_at(snapshot, &ours, &tree.root).record(&now, true).await?;
+        // An earlier version noted trees by paths with links, where pi's directory has some.
+        let root = tree.root.clone();
+        let root = off_thread(move || canonical(&root)).await;
+        let recorded = self.recorder_at(snapshot, &ours, &root).record(&now, true).await?;
         let missed = recorded.submodules.iter().filter(|path| !snapshot.submodules.contains(path));
         let filled = filled(&tree.root, &snapshot.submodules).await;
         for path in missed.chain(&recorded.left_out).chain(&filled).take(8) {
@@ -226,13 +228,7 @@ impl SnapshotStore {
     async fn publish(&self, tree: &PrivateTree, commit: &str) -> Result<String, SnapshotError> {
         let snapshot = &tree.snapshot;
         let ours = self.directory(&snapshot.id);
-        let root = snapshot.root.clone();
-        let searched = off_thread(move || {
-            Obstacle::in_repository(&root, Reads::References)
-                .map_or_else(|| Ok(RepositoryDirs::of(&root)), Err)
-        });
-        let dirs = searched.await?;
-        let dirs = dirs.ok_or_else(|| SnapshotError::NoRepository { root: snapshot.root.clone() })?;
+        let dirs = self.repository(&snapshot.root).await?;
         let not = snapshot.base.as_ref().map_or_else(String::new, |base| format!("^{base}\n"));
         let range = format!("{commit}\n{not}").into_bytes();
         // Straight into the repository: a pack can be larger than what is read of a command.

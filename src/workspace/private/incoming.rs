@@ -13,7 +13,9 @@ use crate::workspace::snapshot::{Call, SnapshotStore, named, off_thread};
 const MAX_REFS: u64 = 1024 * 1024;
 /// Where the child's objects lie until they are checked.
 const INCOMING: &str = "incoming";
-/// Objects that are copied at most.
+/// How deep directories of references may be nested. Each level is an open file, and a child can nest them without end.
+const MAX_DEPTH: usize = 64;
+/// Objects that are copied at most, and references.
 const MAX_OBJECTS: usize = 200_000;
 
 /// Where a child's commits are.
@@ -67,11 +69,14 @@ impl References {
     }
 }
 
-/// Returns true if the directory at `path` holds anything except directories and the file `own`.
+/// Returns true if the directory at `path` holds anything except directories and the file `own`, or directories that are nested
+/// deeper than those of references.
 fn has_other(directory: &Directory, path: &Path, own: &Path) -> bool {
-    let Ok(names) = directory.names() else { return true };
+    let Ok(names) = directory.names(MAX_OBJECTS) else { return true };
     names.iter().any(|name| match directory.look(name) {
-        Ok(Entry::Directory(inner)) => has_other(&inner, &path.join(name), own),
+        Ok(Entry::Directory(inner)) => {
+            path.components().count() >= MAX_DEPTH || has_other(&inner, &path.join(name), own)
+        }
         _ => path.join(name) != own,
     })
 }
@@ -180,7 +185,7 @@ fn copy_objects(from: &Path, to: &Path, known: &Path, limit: u64) -> Result<Vec<
     let objects = Directory::open(from).and_then(|tree| tree.below(&Path::new(REPOSITORY).join("objects")));
     let objects = objects.map_err(failed)?;
     fs::create_dir_all(to.join("pack")).map_err(failed)?;
-    for name in objects.names().map_err(failed)? {
+    for name in objects.names(MAX_OBJECTS).map_err(failed)? {
         let Some(name) = name.to_str() else { continue };
         let is_pack = name == "pack";
         if !(is_pack || (name.len() == 2 && is_hex(name))) {
@@ -188,7 +193,7 @@ fn copy_objects(from: &Path, to: &Path, known: &Path, limit: u64) -> Result<Vec<
         }
         let Entry::Directory(fan) = objects.look(name.as_ref()).map_err(failed)? else { continue };
         fs::create_dir_all(to.join(name)).map_err(failed)?;
-        for file in fan.names().map_err(failed)? {
+        for file in fan.names(MAX_OBJECTS).map_err(failed)? {
             let Some(file) = file.to_str() else { continue };
             let stem = file.strip_prefix("pack-").and_then(|file| file.strip_suffix(".pack"));
             let is_object = if is_pack { stem.is_some_and(is_hex) } else { file.len() >= 38 && is_hex(file) };
@@ -210,4 +215,43 @@ fn copy_objects(from: &Path, to: &Path, known: &Path, limit: u64) -> Result<Vec<
         }
     }
     Ok(packs)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    use super::*;
+
+    /// More levels than the stack of a thread has room for, and fewer than Node opens files.
+    const LEVELS: usize = 4_000;
+
+    fn repository() -> tempfile::TempDir {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let at = |name: &str| root.path().join(".git").join(name);
+        fs::create_dir_all(at("refs/heads/subagent")).expect("made");
+        fs::write(at("HEAD"), "ref: refs/heads/subagent/1\n").expect("written");
+        fs::write(at("refs/heads/subagent/1"), "0".repeat(40)).expect("written");
+        root
+    }
+
+    #[test]
+    fn directories_of_references_that_are_nested_without_end_count_as_other_branches() {
+        // As Node does when it starts.
+        let limit = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("raised");
+        let root = repository();
+        let read = || References::read(root.path(), "subagent/1").expect("readable").has_others;
+        assert!(!read());
+        let mut inner =
+            openat(CWD, root.path().join(".git/refs"), OFlags::DIRECTORY, Mode::empty()).expect("open");
+        for _ in 0..LEVELS {
+            mkdirat(&inner, "a", Mode::RWXU).expect("made");
+            inner = openat(&inner, "a", OFlags::DIRECTORY, Mode::empty()).expect("open");
+        }
+        assert!(read());
+        drop(inner);
+        pi_subagent_warden::remove_tree(root.path()).expect("removed");
+    }
 }

@@ -9,7 +9,6 @@ use crate::files::exclusive::{has_no_locks, lock};
 use crate::files::layout::PRIVATE_TREE;
 use crate::files::{FileError, open, private};
 use crate::workspace::git::Scope;
-use crate::workspace::root::RepositoryDirs;
 use crate::workspace::snapshot::{Snapshot, SnapshotError, SnapshotStore, off_thread};
 
 /// Held while the run of the tree is alive.
@@ -121,9 +120,8 @@ impl SnapshotStore {
         snapshot: Snapshot,
         began: Option<&str>,
     ) -> Result<Snapshot, SnapshotError> {
-        let (ours, root) = (self.directory(&snapshot.id), snapshot.root.clone());
-        let dirs = off_thread(move || RepositoryDirs::of(&root)).await;
-        let dirs = dirs.ok_or_else(|| SnapshotError::NoRepository { root: snapshot.root.clone() })?;
+        let ours = self.directory(&snapshot.id);
+        let dirs = self.repository(&snapshot.root).await?;
         let writable: &[&Path] = &[&ours];
         let scope = Scope { git_dir: &dirs.own, writable, reads: &[&dirs.shared], cwd: &ours, env: &[] };
         let mut last = None;

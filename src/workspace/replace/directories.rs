@@ -8,6 +8,8 @@ use std::path::{Component, Path};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode, fchmod, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
+use crate::files::open;
+
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// The open directories of a path and their names, the root first.
@@ -30,7 +32,12 @@ fn parents(root: &Path, path: &Path, makes: bool) -> io::Result<(Opened, OsStrin
         }
     }
     let last = names.pop().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut opened = vec![(openat(CWD, root, DIRECTORY, Mode::empty())?, OsString::new())];
+    let top = openat(CWD, root, DIRECTORY, Mode::empty())?;
+    // A child may have exchanged a directory above the root with a link.
+    if !open::is_real(&top, root)? {
+        return Err(io::Error::new(io::ErrorKind::NotADirectory, "a symbolic link leads to the tree"));
+    }
+    let mut opened = vec![(top, OsString::new())];
     for name in names {
         let above = opened.last().expect("the root is one").0.as_fd();
         let below = match openat(above, &name, DIRECTORY, Mode::empty()) {

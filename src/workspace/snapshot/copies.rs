@@ -16,7 +16,7 @@ pub(super) fn copy_files(
     limit: u64,
 ) -> io::Result<Option<Vec<PathBuf>>> {
     private::create_dir_all(to)?;
-    let source = Directory::open(from)?;
+    let source = Directory::open_real(from)?;
     let (mut room, mut unreadable) = (limit, Vec::new());
     // The paths are sorted, so most files have the same parent as the file before them.
     let mut last: Option<(PathBuf, Directory)> = None;

@@ -24,6 +24,19 @@ pub enum SnapshotError {
         /// Where the tree begins.
         root: PathBuf,
     },
+    /// The repository's directory is hidden, or leads to something hidden.
+    #[error(
+        "the repository of `{}` keeps files in `{}`, which is hidden from sub-agents: remove the link or the `gitdir:` line \
+         that leads there",
+        named(root),
+        named(place)
+    )]
+    Hidden {
+        /// Where the tree begins.
+        root: PathBuf,
+        /// The hidden file or directory.
+        place: PathBuf,
+    },
     /// What differs from the last commit is too much to keep.
     #[error(
         "what is not committed in `{}` takes up {}, more than `snapshot.maxBytes` allows, {}",

@@ -1,6 +1,8 @@
 //! What has to be known of a repository to read its tree as it does. Nothing of it can name a program.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::SnapshotError;
@@ -44,14 +46,16 @@ impl Facts {
             Scope { git_dir: &dirs.own, writable: &[ours], reads: &[&dirs.shared], cwd: ours, env: &[] };
         let place = || Place::References(dirs.own.clone());
         let asked = ["rev-parse", "--verify", "--quiet", "HEAD"];
-        let head = unless_blocked(place(), Box::pin(git.try_run(scope, &asked, Vec::new()))).await??;
+        let head =
+            unless_blocked(place(), git.hidden(), Box::pin(git.try_run(scope, &asked, Vec::new()))).await??;
         let head = Some(head).filter(crate::process::Captured::is_success);
         let head = head.map(|head| String::from_utf8_lossy(&head.stdout).trim().to_owned());
         // Of the repository's files only: what is set by options is the same for all.
         let config = dirs.shared.join("config");
         let args = [OsStr::new("config"), "--file".as_ref(), config.as_ref(), "--null".as_ref()];
         let args = args.into_iter().chain(["--get-regexp".as_ref(), OsStr::new(ASKED)]).collect::<Vec<_>>();
-        let said = unless_blocked(place(), Box::pin(git.try_run(scope, &args, Vec::new()))).await??;
+        let said =
+            unless_blocked(place(), git.hidden(), Box::pin(git.try_run(scope, &args, Vec::new()))).await??;
         let mut facts = Self { head: head.filter(|head| !head.is_empty()), ..Self::default() };
         let mut of_repository = None;
         // In `git config --null` a line break separates name and value.
@@ -74,9 +78,12 @@ impl Facts {
         };
         let (own, hidden) = (dirs.shared.join("info/exclude"), git.hidden().showing(&dirs.shared));
         let read = move || {
-            let lines_of = |path: &Path| lines_of(path, &hidden);
-            let (named, lines) = (named.as_deref().map(lines_of).unwrap_or_default(), lines_of(&own));
-            let is_shown = open::regular_no_follow(&own).is_ok();
+            let named = named.map(|named| lines(hidden.regular(&named))).unwrap_or_default();
+            // Opened once: a child may put a link in its place between two steps.
+            let (lines, is_shown) = match hidden.no_follow(&own) {
+                Ok(file) => (lines(Ok(file)), true),
+                Err(_) => (lines(hidden.regular(&own)), false),
+            };
             let shown =
                 [(is_users, &named), (is_shown, &lines)].map(|(is, lines)| if is { &lines[..] } else { b"" });
             (shown.concat(), [&named[..], &lines].concat())
@@ -153,14 +160,13 @@ impl User {
 
 /// Whether it is worth asking git: most files name none.
 fn may_name_excludes(file: &Path, hidden: &Hidden) -> bool {
-    let text = String::from_utf8_lossy(&lines_of(file, hidden)).to_ascii_lowercase();
+    let text = String::from_utf8_lossy(&lines(hidden.regular(file))).to_ascii_lowercase();
     text.contains("excludesfile") || text.contains("[include")
 }
 
 /// The content of a file, ended by a line break; nothing if it is hidden, cannot be read or is too large.
-fn lines_of(file: &Path, hidden: &Hidden) -> Vec<u8> {
-    let read = hidden.regular(file).and_then(|file| open::read(file, MAX_EXCLUDES));
-    let mut bytes = read.unwrap_or_default();
+fn lines(opened: io::Result<File>) -> Vec<u8> {
+    let mut bytes = opened.and_then(|file| open::read(file, MAX_EXCLUDES)).unwrap_or_default();
     bytes.push(b'\n');
     bytes
 }

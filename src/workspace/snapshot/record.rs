@@ -252,7 +252,7 @@ impl Recorder<'_> {
         let env = self.env(index, objects, &others);
         // Boxed, so that the futures around it do not have to hold all of it.
         let git = Box::pin(self.git.run_captured(self.scope(&ours, &reads, &env), args, input));
-        let captured = unless_blocked(self.place(), git).await??;
+        let captured = unless_blocked(self.place(), self.git.hidden(), git).await??;
         Ok((captured.stdout, passed_over(&captured.stderr)))
     }
 
@@ -261,7 +261,7 @@ impl Recorder<'_> {
         let (others, ours, reads) = (alternate(self.objects), [self.ours], [self.objects]);
         let env = self.env(index, objects, &others);
         let git = Box::pin(self.git.try_run(self.scope(&ours, &reads, &env), args, Vec::new()));
-        unless_blocked(self.place(), git).await??;
+        unless_blocked(self.place(), self.git.hidden(), git).await??;
         Ok(())
     }
 

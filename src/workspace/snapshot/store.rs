@@ -134,7 +134,9 @@ impl SnapshotStore {
         let real = canonical(agent_dir);
         let ours = [layout::SUBAGENTS, layout::PRIVATE_TREES].map(|name| canonical(&real.join(name)));
         let git = git.hiding(Hidden::new(ours.to_vec()));
-        Self { git, directory: layout::snapshots(agent_dir), env: env.to_vec(), limits }
+        // Without links in it: the sandbox shows git no place that a link leads to.
+        let directory = canonical(&ours[0].join(layout::SNAPSHOTS));
+        Self { git, directory, env: env.to_vec(), limits }
     }
 
     /// Returns the same store with a git that ends with `stop`.
@@ -182,27 +184,20 @@ impl SnapshotStore {
     }
 
     async fn take_in(&self, ours: &Path, id: &str, root: &Path) -> Result<Snapshot, SnapshotError> {
-        let missing = || SnapshotError::NoRepository { root: root.to_owned() };
-        let (tree_root, at) = (root.to_owned(), ours.to_owned());
-        let searched = root.to_owned();
-        if let Some(obstacle) =
-            off_thread(move || Obstacle::in_repository(&searched, Reads::References)).await
-        {
-            return Err(obstacle.into());
-        }
+        let at = ours.to_owned();
+        let dirs = self.repository(root).await?;
         let prepared = off_thread(move || {
-            let dirs = RepositoryDirs::of(&tree_root)?;
             let made = ["objects/info", "objects/pack", "refs", "info"]
                 .iter()
                 .try_for_each(|name| private::create_dir_all(&at.join(name)));
-            Some(made.map_err(FileError::at(&at)).map(|()| dirs))
+            made.map_err(FileError::at(&at))
         });
-        let dirs = prepared.await.ok_or_else(missing)??;
+        prepared.await?;
         let facts = Facts::of(&self.git, &dirs, ours, &self.env).await?;
         let (at, written, from) = (ours.to_owned(), facts.clone(), dirs.clone());
         let hidden = self.git.hidden().showing(root);
         off_thread(move || lay_out(&at, &written, &from, &hidden)).await?;
-        let (root, objects) = (root.to_owned(), dirs.shared.join("objects"));
+        let (root, objects) = (root.to_owned(), dirs.objects);
         let (base, is_sha256) = (facts.head, facts.is_sha256);
         let snapshot = Snapshot {
             id: id.to_owned(),
@@ -223,6 +218,25 @@ impl SnapshotStore {
         let snapshot = Snapshot { tree, submodules, left_out, ..snapshot };
         self.keep(&snapshot).await?;
         Ok(snapshot)
+    }
+
+    /// The directories of the repository whose work tree begins at `root`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no repository, a part of it is hidden, or git would wait for a file in it.
+    pub(in crate::workspace) async fn repository(
+        &self,
+        root: &Path,
+    ) -> Result<RepositoryDirs, SnapshotError> {
+        let (looked, hidden) = (root.to_owned(), self.git.hidden().clone());
+        let search = move || match Obstacle::in_repository(&looked, Reads::References, &hidden) {
+            Some(obstacle) => Err(obstacle),
+            None => Ok(RepositoryDirs::visible(&looked, &hidden)),
+        };
+        let found = off_thread(search).await?;
+        let found = found.map_err(|place| SnapshotError::Hidden { root: root.to_owned(), place })?;
+        found.ok_or_else(|| SnapshotError::NoRepository { root: root.to_owned() })
     }
 
     /// Writes what is known of a snapshot beside its objects.
@@ -334,7 +348,7 @@ impl SnapshotStore {
             Scope { git_dir: &ours, writable: &writable, reads: &reads, cwd: call.work_tree, env: &env };
         let place = Place::Files { root: call.work_tree.to_owned(), objects: snapshot.objects.clone() };
         // Boxed, so that the futures around it do not have to hold all of it.
-        Ok(unless_blocked(place, Box::pin(self.git.run(scope, args, input))).await??)
+        Ok(unless_blocked(place, self.git.hidden(), Box::pin(self.git.run(scope, args, input))).await??)
     }
 
     pub(in crate::workspace) fn program(&self) -> &Git {

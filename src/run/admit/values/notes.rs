@@ -36,7 +36,7 @@ fn note(dir: &Path, root: &Path, is_of_project: bool) -> Option<String> {
         return None;
     }
     // From the root on without links: a child may put one in the place of a file that was looked at.
-    let file = Directory::open(root).ok()?.file(path.strip_prefix(root).ok()?).ok()?;
+    let file = Directory::open_real(root).ok()?.file(path.strip_prefix(root).ok()?).ok()?;
     if is_of_project && !open::is_trusted(&file.metadata().ok()?) {
         return None;
     }
