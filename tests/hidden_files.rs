@@ -194,6 +194,21 @@ async fn a_repository_whose_objects_lead_to_a_hidden_directory_is_refused() {
     }
 }
 
+/// A run whose directory is exchanged with a link after its admission begins in another place.
+#[tokio::test]
+async fn a_tree_in_a_hidden_directory_is_refused_unless_it_is_a_private_tree() {
+    let scene = Scene::committed();
+    let (hidden, tree) = (scene.at("home/.ssh"), scene.at("agent/subagent-trees/1/project"));
+    for place in [&hidden, &tree] {
+        fs::create_dir_all(place).expect("made");
+        scene.git_in(place, &["clone", "-q", scene.root().to_str().expect("text"), "."]);
+    }
+    let store = scene.sandboxed().await.hiding(std::slice::from_ref(&hidden));
+    let refused = store.take(ID, &hidden).await.expect_err("it is hidden").to_string();
+    assert!(refused.contains("which is hidden from sub-agents"), "{refused}");
+    assert!(store.take(ID, &tree).await.is_ok());
+}
+
 /// A child sees the lines of this file if no link is in its place.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_that_is_exchanged_with_the_list_of_ignored_files_shows_a_child_nothing() {

@@ -65,7 +65,11 @@ pub(in crate::run) fn configured(config: &Config, context: &HostContext) -> Vec<
 
 /// The hidden place that a directory lies in, if it lies in one. A private tree that was kept may be worked in. Blocks.
 pub(super) fn hides(config: &Config, context: &HostContext, directory: &Path) -> Option<PathBuf> {
-    let directory = directory.canonicalize().ok()?;
+    place_of(config, context, &directory.canonicalize().ok()?)
+}
+
+/// The same for a directory by a path without links. A child may exchange what lies at another path at any time. Blocks.
+pub(super) fn place_of(config: &Config, context: &HostContext, directory: &Path) -> Option<PathBuf> {
     without_trees(config, context).into_iter().find(|place| directory.starts_with(place))
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::hidden::below_home;
+use super::hidden::{below_home, place_of};
 use super::refusal::Refusal;
 use crate::agent::canonical;
 use crate::config::Config;
@@ -53,6 +53,10 @@ impl WriteScope {
         }
         if let Some(place) = contained(&root) {
             return Err(Refusal::TreeTooWide { tree: root, place });
+        }
+        // Admission has looked at another path, which may have led to another place.
+        if let Some(place) = place_of(config, context, &root) {
+            return Err(Refusal::Hidden { cwd, place });
         }
         if is_bare(&root) {
             return Err(Refusal::TreeIsRepository { tree: root });
@@ -156,6 +160,8 @@ mod tests {
             assert!(matches!(root(cwd), Err(Refusal::TreeTooWide { .. })), "{cwd}");
         }
         assert!(matches!(root("bare"), Err(Refusal::TreeIsRepository { .. })));
+        fs::create_dir_all(at.join("home/.ssh/keys")).expect("made");
+        assert!(matches!(root("home/.ssh/keys"), Err(Refusal::Hidden { .. })));
     }
 
     #[test]

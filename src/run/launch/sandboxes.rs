@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::files::RunFiles;
-use crate::agent::Network;
+use crate::agent::{Network, canonical};
 use crate::files::{layout, private};
 use crate::process::{Sandbox, ToolShell, resolve_program, search_path};
 use crate::run::admit::hidden::{
@@ -35,9 +35,11 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
     let scope = resolved.scope.as_ref();
     let protected = scope.filter(|_| held.metadata).map(|scope| scope.look().protected);
     Some(Sandbox {
+        // A path without links, because the warden follows none.
         writable: files
             .writable()
-            .into_iter()
+            .iter()
+            .map(|path| canonical(path))
             .chain(scope.into_iter().flat_map(WriteScope::writable))
             .collect(),
         protected: protected.unwrap_or_default(),
@@ -83,7 +85,7 @@ pub(super) fn tool_shell(
     let scope = resolved.scope.iter().flat_map(WriteScope::writable);
     Some(ToolShell {
         shell: shell(own.shell(), spec, env),
-        writable: own.temporary().into_iter().map(Path::to_path_buf).chain(scope).collect(),
+        writable: own.temporary().into_iter().map(canonical).chain(scope).collect(),
         hidden,
         shown: private_tree(&spec.context, &spec.cwd).into_iter().collect(),
         masked,

@@ -122,6 +122,8 @@ impl<'a> Call<'a> {
 pub struct SnapshotStore {
     git: Git,
     directory: PathBuf,
+    /// The directory of all private trees. It is hidden, and a run may work in a tree in it.
+    trees: PathBuf,
     env: Vec<(OsString, OsString)>,
     limits: SnapshotLimits,
 }
@@ -136,7 +138,8 @@ impl SnapshotStore {
         let git = git.hiding(Hidden::new(ours.to_vec()));
         // Without links in it: the sandbox shows git no place that a link leads to.
         let directory = canonical(&ours[0].join(layout::SNAPSHOTS));
-        Self { git, directory, env: env.to_vec(), limits }
+        let [_, trees] = ours;
+        Self { git, directory, trees, env: env.to_vec(), limits }
     }
 
     /// Returns the same store with a git that ends with `stop`.
@@ -229,6 +232,10 @@ impl SnapshotStore {
         &self,
         root: &Path,
     ) -> Result<RepositoryDirs, SnapshotError> {
+        let hidden_place = self.git.hidden().place_of(root).filter(|place| *place != self.trees);
+        if let Some(place) = hidden_place {
+            return Err(SnapshotError::Hidden { root: root.to_owned(), place: place.to_owned() });
+        }
         let (looked, hidden) = (root.to_owned(), self.git.hidden().clone());
         let search = move || match Obstacle::in_repository(&looked, Reads::References, &hidden) {
             Some(obstacle) => Err(obstacle),

@@ -31,7 +31,7 @@ pub struct Options {
 /// What a sandboxed child may write, and what of its user's files it cannot see.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sandbox {
-    /// Writable files and directories; a directory includes everything below it. They must exist.
+    /// Writable files and directories, by paths without links; a directory includes everything below it. They must exist.
     pub writable: Vec<PathBuf>,
     /// Files and directories below a writable one that stay read-only, where the child gets a mount namespace; missing
     /// ones are skipped. What is writable below one of them stays writable.

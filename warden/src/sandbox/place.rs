@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use pi_subagent_warden::{is_transient, sandbox_problem};
-use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
 use rustix::io::Errno;
 
 /// A file or directory that may be written, or is protected inside one. It is held open, so that the path cannot be made to mean something else
@@ -23,8 +23,8 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// `ELOOP` for a symbolic link: the host creates these paths, so somebody else put the link there. `EINVAL` for
-    /// anything that is neither a file nor a directory.
+    /// `ELOOP` for a symbolic link in any part of the path: the host gives paths without links, so somebody else put the link
+    /// there. `EINVAL` for anything that is neither a file nor a directory.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let (place, kind) = Self::open_any(path)?;
         match kind {
@@ -66,7 +66,7 @@ impl Place {
         let mut places = Vec::new();
         for path in paths.iter().filter(|path| directories.iter().any(|place| path.starts_with(place))) {
             match Self::open_any(path) {
-                Ok((place, _)) => places.extend((place.path == *path).then_some(place)),
+                Ok((place, _)) => places.push(place),
                 Err(error) if is_transient(&error) => return Err(error),
                 Err(_) => {}
             }
@@ -162,8 +162,11 @@ pub(super) fn real(path: &Path) -> io::Result<Option<PathBuf>> {
     }
 }
 
+/// Opens a path if no link is in any part of it. Between the check of a path by the host and this call, a child that writes in a
+/// directory above can exchange a part of it with a link to any other place. Every kernel with Landlock has this call.
 fn reach(path: &Path) -> io::Result<OwnedFd> {
-    Ok(openat(CWD, path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
 }
 
 #[cfg(test)]
@@ -176,6 +179,8 @@ mod tests {
         let (file, link) = (scene.path().join("file"), scene.path().join("link"));
         std::fs::write(&file, "").expect("a file");
         std::os::unix::fs::symlink(&file, &link).expect("a link");
+        let above = scene.path().join("above");
+        std::os::unix::fs::symlink(scene.path(), &above).expect("a link");
         let open = |path: &Path| {
             Place::open(path).map(|place| place.is_directory()).map_err(|error| error.raw_os_error())
         };
@@ -183,6 +188,7 @@ mod tests {
             ("file", file.as_path(), Ok(false)),
             ("directory", scene.path(), Ok(true)),
             ("link", link.as_path(), Err(Some(libc::ELOOP))),
+            ("below a link", above.join("file").as_path(), Err(Some(libc::ELOOP))),
             ("device", Path::new("/dev/null"), Err(Some(libc::EINVAL))),
             ("missing", Path::new("/nowhere/at/all"), Err(Some(libc::ENOENT))),
         ] {
