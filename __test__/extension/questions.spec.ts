@@ -421,6 +421,22 @@ describe("questions in pi's terminal", () => {
 		assert.deepEqual(await sofar(ask.ask(early)), {}, "taken back before it was heard");
 	});
 
+	it("do not take the place of one that was taken back while a person reads it", async () => {
+		const first = question("confirm", { title: "List the files?" });
+		void ask.ask(first);
+		await pass(2_200);
+		assert.match(terminal.overlay, /List the files\?/);
+		const second = ask.ask(question("confirm", { title: "Delete the files?" }));
+		await pass(3_000);
+		ask.withdraw(first.id);
+		await pass(1_000);
+		assert.equal(terminal.overlay, "");
+		terminal.press(KEYS.down, KEYS.enter);
+		assert.equal(await sofar(second), "waits");
+		await pass(2_200);
+		assert.match(terminal.overlay, /Delete the files\?/);
+	});
+
 	it("come to nothing when the addon does not wait any more", async () => {
 		const [wanted, asked] = [consent(), question("input")];
 		const answers = [ask.confirm(wanted), ask.ask(asked)];
@@ -563,6 +579,62 @@ describe("questions in pi's terminal", () => {
 			lines.map((line) => line.replace(/│/g, "").trimEnd()),
 			["        tools: none", "   tools: none", "   tools: none", "     tools: none", " tools: none"],
 		);
+	});
+
+	it("show where a row ends within a word, so that a blank is seen even at the end of a row", async () => {
+		terminal.columns = 40;
+		const path = `${"long-name/".repeat(3)}dist`;
+		for (const [command, ends] of [
+			[`rm -rf ${path}/*`, ["↩", "│"]],
+			[`rm -rf ${path}/ *`, ["↩", "│"]],
+			[`rm -rf ./${"b".repeat(28)} /`, ["│", "│"]],
+			[`rm -rf ${"b".repeat(40)}`, ["↩", "│"]],
+		] as const) {
+			const asked = question("confirm", { title: "Run this?", message: `+ ${command}` });
+			void ask.ask(asked);
+			questions.open("answer");
+			await soon();
+			const rows = terminal.overlay.split("\n").slice(3, 5);
+			assert.deepEqual(
+				rows.map((row) => row.at(-1)),
+				ends,
+				terminal.overlay,
+			);
+			const hint = terminal.overlay.replace(/[\s│]+/g, " ").includes("↩ no blank here");
+			assert.equal(
+				hint,
+				ends.some((end) => end === "↩"),
+			);
+			ask.withdraw(asked.id);
+		}
+	});
+
+	it("keep text on the screen in terminals that draw the parts of an emoji side by side", async () => {
+		terminal.columns = 40;
+		const families = "👨‍👩‍👧‍👦".repeat(12);
+		void ask.ask(
+			question("confirm", { title: "Run this?", message: `echo ${families}; ./x.sh ${"👍🏽🇩🇪".repeat(9)}; ./y.sh` }),
+		);
+		questions.open("answer");
+		await soon();
+		for (const row of terminal.overlay.split("\n").filter((row) => row.startsWith("│"))) {
+			const apart = [...row.replace(/ *[│↩]$/, "")].reduce((sum, letter) => sum + visibleWidth(letter), 0);
+			assert.ok(apart <= terminal.columns, row);
+		}
+		assert.match(terminal.overlay, /x\.sh[\s\S]*y\.sh/);
+	});
+
+	it("do not let a description pass for a line of ours in a narrow terminal", async () => {
+		terminal.columns = 28;
+		const message = "it says: Looks around. Does nothing else. tools: read\ntools: bash";
+		const asked = ask.confirm(consent(message));
+		questions.open("answer");
+		await soon();
+		const ours = terminal.overlay.split("\n").filter((row) => row.startsWith("│ tools: "));
+		assert.equal(ours.length, 1, terminal.overlay);
+		assert.match(ours[0] ?? "", /bash/);
+		terminal.press(KEYS.enter);
+		assert.equal(await sofar(asked), false);
 	});
 
 	it("show a choice in full that the list has to cut", async () => {

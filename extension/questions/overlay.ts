@@ -22,6 +22,7 @@ import { keyName, keyText } from "../ui/key-text.ts";
 import { Style } from "../ui/pen.ts";
 import { cell, clip, oneLine, plainText, widthOf, wrap } from "../ui/text.ts";
 import type { Asked } from "./asked.ts";
+import { type QuestionRow, questionRows } from "./rows.ts";
 
 /** How long keys that were on their way when it opened by itself are not taken for an answer. */
 const GUARD_MS = 500;
@@ -36,8 +37,8 @@ const FRAME_COLUMNS = 4;
 /** Columns of the list of choices that no choice gets. */
 const CHOICE_COLUMNS = 4;
 
-/** The start of a line. A wrapped line continues below its end, so that it cannot pass for a line of its own. */
-const LEAD = /^(?:[a-z][a-z ]{0,15}: |[-+|] | +)/;
+/** The right edge of a row that ends within a word. No text of a question reaches it. */
+const BROKEN = "↩";
 
 const KEYS = [
 	"tui.select.up",
@@ -85,7 +86,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 	/** The field for an answer of one line, once it is being written. */
 	let input: Input | undefined;
 	/** The question's lines for a width, the first one on the screen, and the number of lines there. */
-	let laidOut: { width: number; lines: readonly string[] } | undefined;
+	let laidOut: { width: number; rows: readonly QuestionRow[] } | undefined;
 	let [from, page] = [0, LEAST_ROWS];
 	/** The last line was on the screen. */
 	let isRead = false;
@@ -147,24 +148,25 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 	}
 
 	/** Title, message, and in full the choices that the list has to cut. */
-	function lines(width: number): readonly string[] {
-		if (laidOut?.width === width) return laidOut.lines;
+	function allRows(width: number): readonly QuestionRow[] {
+		if (laidOut?.width === width) return laidOut.rows;
 		const text = plainText(asked.message ?? "").trimEnd();
-		const head = wrapped(plainText(asked.title).trim(), width).map((line) => style.bold(line));
+		const whole = (text: string) => ({ text, isBroken: false });
+		const head = questionRows(plainText(asked.title).trim(), width);
 		const cut = choices.filter(({ label }) => widthOf(plainText(label)) > width - CHOICE_COLUMNS);
-		const lines = [
-			...head,
-			...(text === "" ? [] : ["", ...wrapped(text, width)]),
-			...(cut.length === 0 ? [] : ["", dim("Choices in full:")]),
-			...cut.flatMap(({ label }) => wrap(plainText(label), width, "· ")),
+		const rows = [
+			...head.map((row) => ({ ...row, text: style.bold(row.text) })),
+			...(text === "" ? [] : [whole(""), ...questionRows(text, width)]),
+			...(cut.length === 0 ? [] : [whole(""), whole(dim("Choices in full:"))]),
+			...cut.flatMap(({ label }) => questionRows(`· ${plainText(label)}`, width)),
 		];
-		laidOut = { width, lines };
-		return lines;
+		laidOut = { width, rows };
+		return rows;
 	}
 
-	/** The lines on the screen. */
-	function question(width: number, rows: number): readonly string[] {
-		const all = lines(width);
+	/** The rows on the screen. */
+	function question(width: number, rows: number): readonly QuestionRow[] {
+		const all = allRows(width);
 		const isLong = all.length > rows;
 		page = isLong ? rows - 1 : rows;
 		from = Math.max(0, Math.min(from, all.length - page));
@@ -172,7 +174,8 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 		isRead ||= from + seen.length >= all.length;
 		if (!isLong) return seen;
 		const keys = `${name("tui.select.pageUp")}/${name("tui.select.pageDown")}/${keyName("end")}`;
-		return [...seen, warning(`lines ${from + 1} to ${from + seen.length} of ${all.length} · ${keys}`)];
+		const text = warning(`lines ${from + 1} to ${from + seen.length} of ${all.length} · ${keys}`);
+		return [...seen, { text, isBroken: false }];
 	}
 
 	function hints(): string {
@@ -181,8 +184,9 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 			return warning(`Read it to its end first: ${name("tui.select.pageDown")} or ${keyName("end")} · ${no} declines`);
 		}
 		if (input) return dim(`${take} sends it · ${no} gives no answer`);
+		const broken = laidOut?.rows.some(({ isBroken }) => isBroken) ? ` · ${BROKEN} no blank here` : "";
 		const move = `${name("tui.select.up")}/${name("tui.select.down")}`;
-		return dim(`${move} chooses · ${take} takes it · ${no} declines · what you type goes to the editor`);
+		return dim(`${move} chooses · ${take} takes it · ${no} declines · what you type goes to the editor${broken}`);
 	}
 
 	const isNew = () => !byHand && (shownAt === undefined || performance.now() - shownAt < GUARD_MS);
@@ -212,24 +216,19 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 			if (!isFocused) return [];
 			shownAt ??= performance.now();
 			const inner = Math.max(1, width - FRAME_COLUMNS);
+			allRows(inner);
 			const below = ["", ...(input ?? list).render(inner), "", ...wrap(hints(), inner)];
 			const rows = Math.max(LEAST_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
 			const edge = (left: string, text: string, right: string) =>
 				warning(left + truncateToWidth(`─${text}${"─".repeat(width)}`, inner + 2, "") + right);
 			const side = warning("│");
-			const lines = [...question(inner, rows), ...below].map((line) => `${side} ${cell(line, inner)} ${side}`);
+			const row = (line: string, edge = side) => `${side} ${cell(line, inner)} ${edge}`;
+			const asking = question(inner, rows).map(({ text, isBroken }) => row(text, isBroken ? warning(BROKEN) : side));
+			const lines = [...asking, ...below.map((line) => row(line))];
 			const framed = [edge("╭", ` ? ${oneLine(asked.heading)} `, "╮"), ...lines, edge("╰", "", "╯")];
 			return framed.map((line) => clip(line, width));
 		},
 	};
-}
-
-/** The lines of a text, each within the columns. */
-function wrapped(text: string, width: number): string[] {
-	return text.split("\n").flatMap((line) => {
-		const [lead = ""] = LEAD.exec(line) ?? [];
-		return widthOf(lead) * 3 > width ? wrap(line, width) : wrap(line.slice(lead.length), width, lead);
-	});
 }
 
 function isText(data: string): boolean {

@@ -129,7 +129,11 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 	return {
 		update(now) {
 			waiting = now;
-			if (shown && !now.includes(shown.asked)) hide();
+			if (shown && !now.includes(shown.asked)) {
+				hide();
+				// The next one must not take its place under keys that were meant for this one.
+				lastKey = performance.now();
+			}
 			drawLines();
 		},
 		open(id) {
