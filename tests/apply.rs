@@ -312,7 +312,7 @@ async fn files_that_run_code_later_or_lead_out_need_a_yes() {
     run.end().await;
     let before = everything(&run.scene.root());
     let Err(ApplyError::Flagged { paths: named, .. }) = run.apply().await else { panic!("it is refused") };
-    let expected = [".husky/pre-commit", ".pi/extensions/x.ts", ".vscode/tasks.json", "out", "sub/.mcp.json"];
+    let expected = ["out", "sub/.mcp.json", ".pi/extensions/x.ts", ".husky/pre-commit", ".vscode/tasks.json"];
     assert_eq!(named, paths(&expected));
     assert_eq!(everything(&run.scene.root()), before, "nothing was written");
     run.store.apply(ID, true).await.expect("applied");
@@ -689,4 +689,36 @@ TMPDIR="$STAGE" exec "$0" --exact apply_on_a_full_disk --ignored"#;
     }
     let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success() && said.contains("1 passed"), "{said}");
+}
+
+/// The names say nothing: the tree makes these files run code.
+#[tokio::test]
+async fn a_file_that_the_tree_makes_run_code_needs_a_yes_of_its_own() {
+    let scene = Scene::committed();
+    for (name, text) in [("tools/hooks/check", "echo"), ("scripts/build.sh", "echo"), ("husky/x", "echo")] {
+        scene.write(name, text);
+    }
+    symlink("husky", scene.root().join(".husky")).expect("linked");
+    scene.commit();
+    scene.git(&["config", "core.hooksPath", "tools/hooks"]);
+    symlink("../../scripts/build.sh", scene.root().join(".git/hooks/pre-push")).expect("linked");
+    let run = Run::of(scene).await;
+    for name in
+        ["tools/hooks/pre-commit", "scripts/build.sh", "husky/pre-commit", "src/lib.rs", "agents/a.md"]
+    {
+        run.write(name, "of the run");
+    }
+    run.end().await;
+    let store = run.store.clone().with_agent_dirs(vec!["agents".into()]);
+    let refused = store.apply(ID, false).await.expect_err("it is refused");
+    let ApplyError::Flagged { paths, .. } = &refused else { panic!("{refused}") };
+    let names: Vec<_> = paths.iter().map(|path| path.to_str().expect("text")).collect();
+    assert_eq!(
+        names,
+        ["agents/a.md", "husky/pre-commit", "scripts/build.sh", "tools/hooks/pre-commit"],
+        "{refused}"
+    );
+    assert!(!run.scene.root().join("tools/hooks/pre-commit").exists());
+    let applied = store.apply(ID, true).await.expect("applied");
+    assert_eq!(applied.written.len(), 5);
 }

@@ -145,9 +145,9 @@ settled`;
 		const scene = sceneOf(t, `${make}; begin; said Done.; settled`);
 		scene.write("project/.gitignore", "ignored\n.envrc\n");
 		const result = await scene.run({ config: { sandbox: "auto", allowWrite: true } });
-		const expected = [".envrc", ".vscode/tasks.json", "ignored/.husky/pre-push", "sub/.pi", "sub/.pi/settings.json"];
+		const expected = ["sub/.pi", ".envrc", "ignored/.husky/pre-push", ".vscode/tasks.json", "sub/.pi/settings.json"];
 		assert.deepEqual(single(result).flagged, expected);
-		assert.match(textOf(result), /Look at these first, .*: `\.envrc`, `\.vscode\/tasks\.json`, /);
+		assert.match(textOf(result), /Look at these first, .*: `sub\/\.pi`, `\.envrc`, /);
 		const again = await scene.run({
 			config: { sandbox: "auto", allowWrite: true },
 			piCommand: scene.pi("no.sh", "begin; said Done.; settled"),
@@ -170,7 +170,16 @@ settled`;
 		}
 		const result = await scene.run({ config: { sandbox: "auto", allowWrite: true } });
 		const expected = ["new/.git", "new/.git/hooks/pre-push", ...files, "zzz/.pi"].toSorted();
-		assert.deepEqual(single(result).flagged, expected);
+		assert.deepEqual(single(result).flagged?.toSorted(), expected);
+	});
+
+	it("is flagged before any number of harmless files", async (t) => {
+		const make = 'i=0; while [ $i -lt 60 ]; do mkdir -p a$i; echo x > a$i/AGENTS.md; i=$((i + 1)); done; mkdir z; echo x > z/.envrc';
+		const scene = sceneOf(t, `${make}; begin; said Done.; settled`);
+		const result = await scene.run({ config: { sandbox: "auto", allowWrite: true } });
+		const { flagged = [] } = single(result);
+		assert.deepEqual([flagged[0], flagged.length, flagged.at(-1)], ["z/.envrc", 51, "and 11 more"]);
+		assert.match(textOf(result), /Look at these first, .*: `z\/\.envrc`, .*, and 11 more/);
 	});
 
 	it("has a result that says so if a directory cannot be searched", async (t) => {

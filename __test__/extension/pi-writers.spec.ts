@@ -156,8 +156,8 @@ for (const version of piVersions) {
 			assert.deepEqual([run.check?.passed, run.check?.runs, run.check?.output], [true, 2, ""]);
 			assert.equal(readFileSync(join(stage.world.cwd, "out/checks"), "utf8"), "built\nbuilt\n");
 			assert.equal(run.sandbox?.enforced, true);
-			assert.deepEqual(run.flagged, [".envrc", ".pi", ".pi/extensions/later.ts"]);
-			assert.match(textOf(lastEnd(log)), /Look at these first, .*: `\.envrc`, `\.pi`, /);
+			assert.deepEqual(run.flagged, [".pi", ".envrc", ".pi/extensions/later.ts"]);
+			assert.match(textOf(lastEnd(log)), /Look at these first, .*: `\.pi`, `\.envrc`, /);
 			const { stdout } = await runPrint(stage.world, `/subagents undo ${run.runId}`);
 			assert.match(
 				stdout,

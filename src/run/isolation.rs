@@ -20,7 +20,8 @@ use crate::run::snapshots::snapshot_store;
 use crate::text::figures::counted;
 use crate::text::{chain, quoted, quoted_path};
 use crate::workspace::{
-    Change, Imported, PrivateTree, SnapshotError, SnapshotStore, TreeLock, noted_trees, root_of,
+    Change, FlaggedChanges, Imported, PrivateTree, SnapshotError, SnapshotStore, TreeLock, noted_trees,
+    root_of,
 };
 
 /// How long a warden may take from the kill of its tree to its own end; it gives up after less.
@@ -33,6 +34,8 @@ pub(in crate::run) struct TakenOver {
     pub report: IsolationReport,
     /// `None` if they are not known yet.
     pub changes: Option<Vec<Change>>,
+    /// Those that run code later, or tell agents what to do.
+    pub flagged: FlaggedChanges,
     /// What was not, and why.
     pub notices: Vec<String>,
 }
@@ -239,8 +242,8 @@ impl Isolated {
 
     /// Takes over what was done in it, of which `heard` has come from elsewhere.
     pub(in crate::run) async fn import(self, heard: Option<Box<Heard>>) -> TakenOver {
-        let (imported, id) = match &self.tree {
-            Tree::Here(tree) => (self.store.import(tree).await, &tree.snapshot.id),
+        let (imported, snapshot) = match &self.tree {
+            Tree::Here(tree) => (self.store.import(tree).await, &tree.snapshot),
             Tree::There { work, launcher, .. } => {
                 // Without a child nothing was changed.
                 let (brought, left) = heard.map_or((Ok(None), None), |heard| heard.into_brought());
@@ -249,13 +252,15 @@ impl Isolated {
                     let left = quoted_path(&left);
                     format!("whether {left} was removed where `{launcher}` starts children is not known")
                 }));
-                (imported, &work.tree.snapshot.id)
+                (imported, &work.tree.snapshot)
             }
         };
         let Imported { branch, commits, patch, changes, insertions, deletions, kept, notices, .. } = imported;
         if branch.is_none() && kept.is_none() {
-            let _ = self.store.release(id).await;
+            let _ = self.store.release(&snapshot.id).await;
         }
+        let paths = changes.iter().map(|change| change.path.clone()).collect();
+        let flagged = self.store.flagged(&snapshot.root, paths).await;
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let report = IsolationReport {
             branch,
@@ -266,7 +271,7 @@ impl Isolated {
             deletions,
             kept: kept.map(text),
         };
-        TakenOver { report, changes: Some(changes), notices }
+        TakenOver { report, changes: Some(changes), flagged, notices }
     }
 
     /// The report on the work while [`Self::import`] still runs.
@@ -277,7 +282,7 @@ impl Isolated {
             "its work is still being imported: `/subagents diff {id}` shows it once its branch `subagent/{id}` is there"
         );
         let report = IsolationReport { kept, ..IsolationReport::default() };
-        TakenOver { report, changes: None, notices: vec![notice] }
+        TakenOver { report, changes: None, flagged: FlaggedChanges::default(), notices: vec![notice] }
     }
 }
 

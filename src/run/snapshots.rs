@@ -1,5 +1,7 @@
 //! What was in the tree of a run before it.
 
+use std::path::PathBuf;
+
 use crate::config::Config;
 use crate::run::admit::HostCapabilities;
 use crate::run::admit::hidden::unreadable;
@@ -28,7 +30,8 @@ pub(crate) async fn snapshot_store(
     let (config, context) = (config.clone(), context.clone());
     let made = blocking(move || {
         let store = SnapshotStore::new(git, &context.agent_dir, &context.env, limits);
-        store.hiding(&unreadable(&config, &context))
+        let agent_dirs = config.project_agent_dirs.iter().map(PathBuf::from).collect();
+        store.hiding(&unreadable(&config, &context)).with_agent_dirs(agent_dirs)
     });
     Ok(made.await)
 }

@@ -27,10 +27,11 @@ mod snapshot;
 mod watch;
 mod writing;
 
+pub(crate) use apply::FlaggedChanges;
 pub use apply::{Applied, ApplyError, Difference, Discarded};
 pub(crate) use git::STALL;
 pub use git::{Git, GitError};
-pub(crate) use names::is_flagged;
+pub(crate) use names::{by_danger, is_flagged};
 pub use obstacle::Obstacle;
 pub(crate) use obstacle::{Place, Reads, unless_blocked};
 pub(crate) use private::noted_trees;

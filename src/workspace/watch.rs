@@ -11,7 +11,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::names::{HEAD, IN_REPOSITORY, folded, is_installed, role_of};
+use super::names::{HEAD, IN_REPOSITORY, folded, is_flagged, is_installed, role_of};
 use super::root::{REPOSITORY, elsewhere};
 use super::scan::could_be_opened;
 use crate::text::figures::{bytes, counted, duration};
@@ -27,10 +27,17 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 const PATH_COST: u64 = 128;
 /// Bytes of a repository's configuration that are read.
 const MAX_CONFIG: u64 = 256 * 1024;
+/// Words of a setting that are looked up.
+const MAX_WORDS: usize = 32;
+/// Files that may include one another.
+const MAX_INCLUDES: usize = 4;
 /// Entries between two looks at the clock.
 const CLOCK: usize = 512;
 /// The most unreadable directories that are named.
 const MAX_NAMED: usize = 3;
+
+/// The entries that a search may see. The time ends most searches first.
+const MAX_ENTRIES: usize = 20_000_000;
 
 /// When a search ends at the latest.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +46,13 @@ pub(crate) struct SearchLimits {
     pub time: Duration,
     /// The entries that it may see.
     pub entries: usize,
+}
+
+impl SearchLimits {
+    /// Limits the time of a search.
+    pub(crate) const fn within(time: Duration) -> Self {
+        Self { time, entries: MAX_ENTRIES }
+    }
 }
 
 /// Differs after every change of a file, and when another file takes its place. No program can set it back.
@@ -54,6 +68,9 @@ pub(crate) struct WatchedFiles {
     end: Option<End>,
     /// The directories that could not be read, and whether a child could have entered them.
     unreadable: BTreeMap<PathBuf, (Option<Mark>, bool)>,
+    /// Files and directories in the tree that a link with one of the names leads to, or that a repository's configuration names.
+    /// Relative to the root.
+    targets: BTreeSet<PathBuf>,
 }
 
 /// The limit that ended a search.
@@ -97,13 +114,23 @@ impl WatchedFiles {
         later.files.iter().filter(is_new).map(|(path, _)| path.clone()).collect()
     }
 
-    /// Returns why the search may have missed files that have changed since the search `before`.
-    pub(crate) fn gap(&self, before: Option<&Self>) -> Option<Gap> {
-        let limit = self.end.map(|end| match end {
+    /// Returns true if a change of a path would be flagged, even of a path that does not exist in the tree.
+    pub(crate) fn flags(&self, path: &Path) -> bool {
+        is_flagged(path) || path.ancestors().any(|above| self.targets.contains(above))
+    }
+
+    /// Returns the limit that ended the search, in words.
+    pub(crate) fn limit(&self) -> Option<String> {
+        self.end.map(|end| match end {
             End::Time(time) => format!("the search stopped after {}", duration(time)),
             End::Entries(entries) => format!("the search stopped after {}", counted(entries, "entry")),
             End::Memory => format!("the search stopped at {} of paths", bytes(MAX_BYTES)),
-        });
+        })
+    }
+
+    /// Returns why the search may have missed files that have changed since the search `before`.
+    pub(crate) fn gap(&self, before: Option<&Self>) -> Option<Gap> {
+        let limit = self.limit();
         let is_news = |(path, now): &(&PathBuf, &(Option<Mark>, bool))| {
             let (mark, could_enter) = now;
             let known = before.and_then(|before| before.unreadable.get(*path));
@@ -187,6 +214,7 @@ impl<'a> Search<'a> {
             let path = self.root.join(path);
             let is_inside = |real: PathBuf| real.starts_with(self.root) && real != *self.root;
             if path.canonicalize().is_ok_and(is_inside) {
+                self.found.targets.insert(self.inner(&path));
                 self.watch_all(&path);
             }
         }
@@ -267,7 +295,7 @@ impl<'a> Search<'a> {
             if kind.is_symlink() && !role.contents.is_empty() {
                 let path = entry.path();
                 self.watch(&path);
-                return role.contents.iter().for_each(|name| self.watch_all(&path.join(name)));
+                return role.contents.iter().for_each(|(name, _)| self.watch_all(&path.join(name)));
             }
         }
         if kind.is_dir() {
@@ -284,8 +312,30 @@ impl<'a> Search<'a> {
         self.repository(path);
         let Some(work_tree) = path.parent() else { return };
         for repository in std::iter::once(path.to_owned()).chain(elsewhere(path)) {
-            let Some(hooks) = hooks_path(&repository.join("config")) else { continue };
-            self.follow(&work_tree.join(hooks), path);
+            for config in ["config", "config.worktree"] {
+                self.configuration(&repository.join(config), work_tree, path, MAX_INCLUDES);
+            }
+        }
+    }
+
+    /// Watches the directory of hooks and the files of the tree that a repository's configuration names: git runs or reads them.
+    fn configuration(&mut self, config: &Path, work_tree: &Path, repository: &Path, includes: usize) {
+        let Some(text) = configuration_text(config) else { return };
+        let beside = config.parent().unwrap_or(work_tree);
+        for (key, value) in settings(&text) {
+            if self.has_ended() {
+                return;
+            }
+            if key == "core.hookspath" {
+                self.follow(&work_tree.join(unquoted(&value)), repository);
+            }
+            for named in words(&value).flat_map(|word| [work_tree.join(word), beside.join(word)]) {
+                let is_file = fs::metadata(&named).is_ok_and(|found| found.is_file());
+                let is_new = is_file && self.follow(&named, repository);
+                if is_new && includes > 0 && key.starts_with("include") && key.ends_with(".path") {
+                    self.configuration(&named, work_tree, repository, includes - 1);
+                }
+            }
         }
     }
 
@@ -324,13 +374,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Watches the target of a path that `source` names, if it is in the tree and does not contain the source.
-    fn follow(&mut self, path: &Path, source: &Path) {
-        let Ok(real) = path.canonicalize() else { return };
+    /// Watches the target of a path that `source` names, if it is in the tree and does not contain the source. Returns true if
+    /// the target was not watched before.
+    fn follow(&mut self, path: &Path, source: &Path) -> bool {
+        let Ok(real) = path.canonicalize() else { return false };
         let is_inside = real.starts_with(self.root) && !source.starts_with(&real);
-        if is_inside && self.spend(&real) && self.entered.insert(real.clone()) {
+        let is_new = is_inside && self.spend(&real) && self.entered.insert(real.clone());
+        if is_new {
+            self.found.targets.insert(self.inner(&real));
             self.watch_all(&real);
         }
+        is_new
     }
 
     /// Watches one file, or that a directory stays the same one.
@@ -402,23 +456,56 @@ fn cost(path: &Path) -> u64 {
     path.as_os_str().len() as u64 + PATH_COST
 }
 
-/// Returns the value of `core.hooksPath` in a repository's configuration, without asking git.
-fn hooks_path(config: &Path) -> Option<PathBuf> {
+/// Returns the text of a configuration of git, without asking git.
+fn configuration_text(config: &Path) -> Option<String> {
     let file = crate::files::open::regular(config).ok()?;
     let text = crate::files::open::read(file, MAX_CONFIG).ok()?;
-    let (mut in_core, mut path) = (false, None);
-    for line in String::from_utf8_lossy(&text).lines().map(str::trim) {
-        if let Some(section) = line.strip_prefix('[') {
-            in_core = section.trim_start().get(..4).is_some_and(|name| name.eq_ignore_ascii_case("core"));
+    Some(String::from_utf8_lossy(&text).replace("\\\r\n", "").replace("\\\n", ""))
+}
+
+/// Returns the settings of a configuration: `section.key` or `section.subsection.key` in small letters, and the value.
+fn settings(text: &str) -> Vec<(String, String)> {
+    let (mut section, mut settings) = (String::new(), Vec::new());
+    for line in text.lines().map(str::trim) {
+        let mut setting = line;
+        if let Some(line) = line.strip_prefix('[') {
+            let mut in_quotes = false;
+            let is_end = |letter: char| {
+                in_quotes ^= letter == '"';
+                letter == ']' && !in_quotes
+            };
+            let (name, rest) = line.split_at(line.find(is_end).unwrap_or(line.len()));
+            section = name.split_whitespace().collect::<Vec<_>>().join(".").to_lowercase();
+            // A key may follow its section on the same line.
+            setting = rest.trim_start_matches(']');
         }
-        // A key may follow its section on the same line.
-        let setting = line.rsplit_once(']').map_or(line, |(_, setting)| setting);
-        let Some((key, value)) = setting.split_once('=').filter(|_| in_core) else { continue };
-        if key.trim().eq_ignore_ascii_case("hooksPath") {
-            path = Some(PathBuf::from(value.trim().trim_matches('"')));
-        }
+        let Some((key, value)) = setting.split_once('=') else { continue };
+        settings.push((format!("{section}.{}", key.trim().to_lowercase()), value.trim().to_owned()));
     }
-    path
+    settings
+}
+
+/// Returns a value without its quotes and without a comment behind it.
+fn unquoted(value: &str) -> String {
+    let (mut in_quotes, mut is_escaped, mut plain) = (false, false, String::new());
+    for letter in value.chars() {
+        match letter {
+            _ if is_escaped => plain.push(letter),
+            '"' => in_quotes = !in_quotes,
+            '#' | ';' if !in_quotes => break,
+            '\\' => {}
+            _ => plain.push(letter),
+        }
+        is_escaped = letter == '\\' && !is_escaped;
+    }
+    plain.trim_end().to_owned()
+}
+
+/// Returns the words of a value that can be paths of a tree: the value may be a command.
+fn words(value: &str) -> impl Iterator<Item = &str> {
+    let is_between = |letter: char| letter.is_whitespace() || "\"'`;|&(){}<>=$!,".contains(letter);
+    // Most other words are names of branches or remotes.
+    value.split(is_between).filter(|word| word.contains(['/', '.'])).take(MAX_WORDS)
 }
 
 /// Returns true if something of this name exists, even a link that leads nowhere.

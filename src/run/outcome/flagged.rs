@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::changes::{listed, paths_of};
+use super::changes::listed;
 use crate::run::admit::scope::WriteScope;
 use crate::run::blocking::blocking;
 use crate::run::isolation::TakenOver;
-use crate::workspace::{Change, Gap, SearchLimits, WatchedFiles, is_flagged};
+use crate::workspace::{Gap, SearchLimits, WatchedFiles, by_danger, is_flagged};
 
 /// The most that a result lists.
 pub(crate) const MAX_FLAGGED: usize = 50;
@@ -20,15 +20,13 @@ pub(crate) const MAX_FLAGGED: usize = 50;
 const TIME_BEFORE: Duration = Duration::from_secs(5);
 /// The time for the search after a run. Millions of files take seconds.
 pub(in crate::run) const TIME_AFTER: Duration = Duration::from_secs(10);
-/// The entries that a search may see. The time ends most searches first.
-const MAX_ENTRIES: usize = 20_000_000;
 /// How much longer a search may take whose file system does not answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The changed files that a person should look at first.
 #[derive(Debug, Default)]
 pub(in crate::run) struct Flagged {
-    /// Relative to the tree's root, with their number where that is more than a result lists.
+    /// Relative to the tree's root, the worst first, with the number of others where they are more than a result lists.
     pub paths: Vec<String>,
     /// Why there may be more of them.
     pub gap: Option<Gap>,
@@ -80,30 +78,33 @@ impl Watched {
         let find = move || {
             let mut paths = before.changes(&later);
             paths.extend(known);
-            let shown = listed(paths.iter().map(|path| path.to_string_lossy().into_owned()), MAX_FLAGGED);
-            Flagged { paths: shown, gap: later.gap(Some(&before)) }
+            Flagged { paths: shown(by_danger(paths)), gap: later.gap(Some(&before)) }
         };
         blocking(find).await
     }
 }
 
 async fn search(scope: WriteScope, time: Duration) -> WatchedFiles {
-    let limits = SearchLimits { time, entries: MAX_ENTRIES };
+    let limits = SearchLimits::within(time);
     let found = timeout(time + PATIENCE, blocking(move || scope.watched_files(limits))).await;
     found.unwrap_or_else(|_| WatchedFiles::unknown(time))
 }
 
 /// Returns the same for a run in a private tree. Only its changes leave that tree, and ignored files are not among them.
 pub(in crate::run) fn of_branch(taken: &TakenOver) -> Flagged {
-    let TakenOver { report, changes, notices } = taken;
+    let TakenOver { report, changes, flagged, notices } = taken;
     let known = changes.as_deref().unwrap_or_default();
-    let flagged: Vec<Change> = known.iter().filter(|change| is_flagged(&change.path)).cloned().collect();
     // Without notices it has commits, and no changed files.
     let is_unlisted = report.branch.is_some() && known.is_empty() && !notices.is_empty();
     let gap = if changes.is_none() {
         Some(Gap::because("its changes are still being imported"))
     } else {
-        is_unlisted.then(|| Gap::because("the files of its branch could not be listed"))
+        let unlisted = is_unlisted.then_some("the files of its branch could not be listed");
+        unlisted.or(flagged.limit.as_deref()).map(Gap::because)
     };
-    Flagged { paths: listed(paths_of(&flagged), MAX_FLAGGED), gap }
+    Flagged { paths: shown(flagged.paths.clone()), gap }
+}
+
+fn shown(paths: Vec<PathBuf>) -> Vec<String> {
+    listed(paths.into_iter().map(|path| path.to_string_lossy().into_owned()), MAX_FLAGGED)
 }

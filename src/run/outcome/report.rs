@@ -203,7 +203,7 @@ impl ResultBuilder {
     /// Adds to the result of a run without a child what is left of its private tree, unless that was not touched.
     pub(in crate::run) fn add_left(&self, result: &mut ToolResult, taken: TakenOver) {
         let flagged = of_branch(&taken);
-        let TakenOver { report, changes, notices } = taken;
+        let TakenOver { report, changes, notices, .. } = taken;
         let Some(single) = result.details.results.first_mut() else { return };
         single.diagnostics.extend(notices.iter().map(|notice| self.field(notice)));
         if report.branch.is_none() && report.kept.is_none() {

@@ -63,6 +63,16 @@ pub enum ApplyError {
         /// The files.
         paths: Vec<PathBuf>,
     },
+    /// It is not known which files need a yes of their own.
+    #[error(
+        "not all of your tree was checked for links and repositories that make a file run code ({why}); look at the changes with `/subagents diff {id}`, then `/subagents apply {id} --with-flagged` takes all of them"
+    )]
+    Unsearched {
+        /// The run.
+        id: String,
+        /// The limit.
+        why: String,
+    },
     /// A name that no file may have.
     #[error(
         "{} is no name for a file in a work tree: take over single files from its branch with git",

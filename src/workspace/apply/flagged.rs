@@ -1,12 +1,47 @@
 //! Recognizes changes that are refused, or need a yes of their own because of where they lead.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
-use crate::workspace::names::folded;
+use crate::workspace::names::{by_danger, folded};
 use crate::workspace::root::REPOSITORY;
+use crate::workspace::snapshot::{SnapshotStore, off_thread};
+use crate::workspace::watch::{SearchLimits, WatchedFiles};
 
 /// The short name by which Windows finds a repository, too.
 const SHORT_REPOSITORY: &str = "git~1";
+
+/// The time for the search for links and configurations that make a path run code.
+const TIME: Duration = Duration::from_secs(10);
+
+/// The changes of a branch that a person should look at first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FlaggedChanges {
+    /// The worst first.
+    pub paths: Vec<PathBuf>,
+    /// The limit that ended the search for more of them.
+    pub limit: Option<String>,
+}
+
+impl SnapshotStore {
+    /// Finds which of these paths run code later, or tell agents what to do, in the tree at `root`: because of their names,
+    /// because a link such as `.husky` leads to them, or because the configuration of a repository names them.
+    pub(crate) async fn flagged(&self, root: &Path, paths: Vec<PathBuf>) -> FlaggedChanges {
+        if paths.is_empty() {
+            return FlaggedChanges::default();
+        }
+        let (store, root) = (self.clone(), root.to_owned());
+        off_thread(move || {
+            // The names of a search have no links.
+            let root = root.canonicalize().unwrap_or(root);
+            let found = WatchedFiles::find(&root, &[], SearchLimits::within(TIME));
+            let flags = |path: &PathBuf| found.flags(path) || store.is_of_agents(path);
+            let paths = by_danger(paths.into_iter().filter(flags));
+            FlaggedChanges { paths, limit: found.limit() }
+        })
+        .await
+    }
+}
 
 /// Whether no file of a work tree may have this name: it leads out of it, or into a repository.
 pub(super) fn is_unsafe(path: &Path) -> bool {

@@ -25,4 +25,5 @@ mod take;
 
 pub use discard::{Difference, Discarded};
 pub use error::ApplyError;
+pub(crate) use flagged::FlaggedChanges;
 pub use record::Applied;

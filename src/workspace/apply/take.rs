@@ -12,7 +12,7 @@ use super::merge::{Choice, Merged, choice};
 use super::record::Applied;
 use crate::files::{FileError, private};
 use crate::text::figures::epoch_ms;
-use crate::workspace::names::is_flagged;
+use crate::workspace::names::by_danger;
 use crate::workspace::replace::{Failure, LINK, OnFailure, Step, WriteError, permissions, write_all};
 use crate::workspace::root::REPOSITORY;
 use crate::workspace::snapshot::{
@@ -73,11 +73,15 @@ impl SnapshotStore {
         }
         let contents = self.contents(&snapshot, &changes).await?;
         if !with_flagged {
-            let leaves = |change: &&Change| is_flagged(&change.path) || is_link_out(change, &contents);
-            let paths: Vec<PathBuf> =
-                changes.iter().filter(leaves).map(|change| change.path.clone()).collect();
+            let path = |change: &Change| change.path.clone();
+            let flagged = self.flagged(&snapshot.root, changes.iter().map(path).collect()).await;
+            let out = changes.iter().filter(|change| is_link_out(change, &contents)).map(path);
+            let paths = by_danger(flagged.paths.into_iter().chain(out));
             if !paths.is_empty() {
                 return Err(ApplyError::Flagged { id: id.to_owned(), paths });
+            }
+            if let Some(why) = flagged.limit {
+                return Err(ApplyError::Unsearched { id: id.to_owned(), why });
             }
         }
         let (root, looked) = (snapshot.root.clone(), changes.clone());

@@ -126,6 +126,7 @@ pub struct SnapshotStore {
     trees: PathBuf,
     env: Vec<(OsString, OsString)>,
     limits: SnapshotLimits,
+    agent_dirs: Vec<PathBuf>,
 }
 
 impl SnapshotStore {
@@ -139,7 +140,20 @@ impl SnapshotStore {
         // Without links in it: the sandbox shows git no place that a link leads to.
         let directory = canonical(&ours[0].join(layout::SNAPSHOTS));
         let [_, trees] = ours;
-        Self { git, directory, trees, env: env.to_vec(), limits }
+        Self { git, directory, trees, env: env.to_vec(), limits, agent_dirs: Vec::new() }
+    }
+
+    /// Adds the directories of a project that may hold agents, relative to any directory of it.
+    #[must_use]
+    pub fn with_agent_dirs(self, agent_dirs: Vec<PathBuf>) -> Self {
+        Self { agent_dirs, ..self }
+    }
+
+    /// Returns true if a path is in a directory that may hold agents.
+    pub(in crate::workspace) fn is_of_agents(&self, path: &Path) -> bool {
+        self.agent_dirs.iter().any(|agents| {
+            path.ancestors().any(|above| !agents.as_os_str().is_empty() && above.ends_with(agents))
+        })
     }
 
     /// Returns the same store with a git that ends with `stop`.

@@ -156,13 +156,52 @@ fn hooks_are_flagged_in_the_directory_that_the_configuration_names() {
         ("[other]\nhooksPath = tools", "tools/x", &[]),
         ("[core]\nhooksPath = .", "tools/x", &[]),
         ("[core]\nhooksPath = /etc", "tools/x", &[]),
+        ("[core]\nhooksPath = \"tools/a]b\" ; ours", "tools/a]b/x", &["tools/a]b/x"]),
+        ("[core]\nhooksPath = tools/\\\nhooks # ours", "tools/hooks/x", &["tools/hooks/x"]),
     ] {
-        let (_root, root) = tree(&[".git/hooks/", "tools/hooks/"]);
+        let (_root, root) = tree(&[".git/hooks/", "tools/hooks/", "tools/a]b/"]);
         fs::write(root.join(".git/config"), config).expect("written");
         let before = find(&root);
         make(&root, file);
         assert_eq!(changed(&before, &root), expected, "{config}");
+        let flagged = before.flags(Path::new(file));
+        assert_eq!(flagged, !expected.is_empty(), "{config}");
     }
+}
+
+/// Each row: a configuration, and a file that git reads or runs because of it.
+#[test]
+fn a_file_that_the_configuration_of_a_repository_names_is_flagged() {
+    for (config, file) in [
+        ("[include]\n\tpath = ../.gitconfig", ".gitconfig"),
+        ("[includeIf \"gitdir:~/a]b/\"] path = ../team.inc", "team.inc"),
+        ("[include]\npath = ../nested.inc", "tools/hooks/pre-commit"),
+        ("[core]\nfsmonitor = ./tools/monitor", "tools/monitor"),
+        ("[filter \"x\"]\n\tclean = \"sh tools/clean.sh %f\"", "tools/clean.sh"),
+        ("[alias]\n\tst = \"!f() { ./tools/clean.sh; }; f\"", "tools/clean.sh"),
+    ] {
+        let files =
+            [".git/hooks/", "team.inc", ".gitconfig", "tools/monitor", "tools/clean.sh", "tools/hooks/"];
+        let (_root, root) = tree(&files);
+        fs::write(root.join(".git/config"), config).expect("written");
+        fs::write(root.join("nested.inc"), "[core]\nhooksPath = tools/hooks").expect("written");
+        let before = find(&root);
+        make(&root, file);
+        make(&root, "tools/other");
+        assert_eq!(changed(&before, &root), [file], "{config}");
+        assert!(before.flags(Path::new(file)) && !before.flags(Path::new("tools/other")), "{config}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hook_that_is_a_link_into_the_tree_flags_its_target() {
+    let (_root, root) = tree(&[".git/hooks/", "scripts/check.sh"]);
+    link("../../scripts/check.sh", &root.join(".git/hooks/pre-commit"));
+    let before = find(&root);
+    make(&root, "scripts/check.sh");
+    assert_eq!(changed(&before, &root), ["scripts/check.sh"]);
+    assert!(before.flags(Path::new("scripts/check.sh")));
 }
 
 #[cfg(unix)]
