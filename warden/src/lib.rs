@@ -35,7 +35,7 @@ pub use protocol::{
     Tally, ToolShell, sandbox_problem,
 };
 #[cfg(unix)]
-pub use remove::remove_tree;
+pub use remove::{FileTime, remove_tree, remove_unless_changed};
 #[cfg(target_os = "linux")]
 pub use remove_group::remove_group;
 pub use transient::{SHORT_OF_RESOURCES, is_transient, shown};

@@ -1,15 +1,18 @@
 //! Removes a directory whose content a child has made.
 
+use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 use std::fs;
 use std::io;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd as _;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, fchmod, fstat, mkdirat, openat, renameat, statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fchmod, fstat, mkdirat, openat, renameat, statat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
@@ -31,8 +34,69 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
         Ok(found) if !found.is_dir() => return fs::remove_file(path),
         Ok(_) => (),
     }
+    remove_directory(path, None)
+}
+
+/// A moment by the clock of a file system, in seconds and nanoseconds: a file that changes later has a later time of its last
+/// change, which no program can set back.
+pub type FileTime = (i64, i64);
+
+/// Removes a directory as [`remove_tree`] does, unless one of its files has changed after `moment`. Such a file and the remaining
+/// ones stay. Returns its path, or none if everything was removed.
+///
+/// # Errors
+///
+/// When something cannot be removed.
+pub fn remove_unless_changed(path: &Path, moment: FileTime) -> io::Result<Option<PathBuf>> {
+    // Before anything is removed: a person who has saved a file needs the others next to it.
+    if let Some(changed) = first_changed(path, moment) {
+        return Ok(Some(changed));
+    }
+    let mut linked = BTreeSet::new();
+    let mut has_changed = false;
+    let mut stays = |file: &Stat| {
+        // The removal of another name of the file was a change, too.
+        let has_other = linked.contains(&(file.st_dev, file.st_ino));
+        if file.st_nlink > 1 {
+            linked.insert((file.st_dev, file.st_ino));
+        }
+        let changed = (wide(file.st_ctime), wide(file.st_ctime_nsec));
+        let modified = (wide(file.st_mtime), wide(file.st_mtime_nsec));
+        has_changed |= if has_other { modified } else { changed } > moment;
+        has_changed
+    };
+    let removed = remove_directory(path, Some(&mut stays));
+    if has_changed { Ok(Some(path.to_owned())) } else { removed.map(|()| None) }
+}
+
+/// Converts a part of a time, which has another type on each system.
+fn wide(part: impl TryInto<i64>) -> i64 {
+    part.try_into().unwrap_or(i64::MAX)
+}
+
+/// Returns the first file below a directory that has changed after a moment. Directories that cannot be read are left out.
+fn first_changed(path: &Path, moment: FileTime) -> Option<PathBuf> {
+    let mut waiting = vec![path.to_owned()];
+    while let Some(directory) = waiting.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata() else { continue };
+            if found.is_dir() {
+                waiting.push(entry.path());
+            } else if (found.ctime(), found.ctime_nsec()) > moment {
+                return Some(entry.path());
+            }
+        }
+    }
+    None
+}
+
+/// Returns true for a file that stays.
+type Guard<'a> = Option<&'a mut dyn FnMut(&Stat) -> bool>;
+
+/// Removes a directory. Stops before a file that `stays`.
+fn remove_directory(path: &Path, stays: Guard<'_>) -> io::Result<()> {
     let name = CString::new(path.as_os_str().as_encoded_bytes())?;
-    empty(&enter(CWD, &name)?)?;
+    empty(&enter(CWD, &name)?, stays)?;
     fs::remove_dir(path)
 }
 
@@ -43,12 +107,12 @@ struct Level {
 }
 
 /// Empties a directory, the innermost directories first.
-fn empty(top: &OwnedFd) -> io::Result<()> {
+fn empty(top: &OwnedFd, mut stays: Guard<'_>) -> io::Result<()> {
     let mut inner: Vec<Level> = Vec::new();
     let mut moved = 0_u64;
     loop {
         let directory = inner.last().map_or(top, |level| &level.directory);
-        match first_nested(directory)? {
+        match first_nested(directory, &mut stays)? {
             Some(name) if inner.len() < MAX_OPEN => {
                 let directory = enter(directory, &name)?;
                 inner.push(Level { directory, name });
@@ -68,19 +132,23 @@ fn empty(top: &OwnedFd) -> io::Result<()> {
 }
 
 /// Removes files and empty directories. Stops at the first directory that is not empty, and returns its name.
-fn first_nested(directory: &OwnedFd) -> io::Result<Option<CString>> {
+fn first_nested(directory: &OwnedFd, stays: &mut Guard<'_>) -> io::Result<Option<CString>> {
     for entry in Dir::read_from(directory)? {
         let entry = entry?;
         let name = entry.file_name();
         if [c".", c".."].contains(&name) {
             continue;
         }
+        let look = || statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
         let kind = match entry.file_type() {
-            FileType::Unknown => {
-                FileType::from_raw_mode(statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode)
-            }
+            FileType::Unknown => FileType::from_raw_mode(look()?.st_mode),
             known => known,
         };
+        if let Some(stays) = stays.as_mut().filter(|_| kind != FileType::Directory)
+            && stays(&look()?)
+        {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
         let flags = if kind == FileType::Directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         match unlinkat(directory, name, flags) {
             Err(Errno::NOTEMPTY | Errno::EXIST) if kind == FileType::Directory => {

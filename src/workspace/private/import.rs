@@ -1,22 +1,32 @@
 //! Makes a branch of the project of what a child did in its private tree.
 
 use std::fs;
+use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[cfg(unix)]
-use pi_subagent_warden::remove_tree;
-#[cfg(not(unix))]
-use std::fs::remove_dir_all as remove_tree;
+use pi_subagent_warden::{FileTime, remove_unless_changed};
+use tokio::time::sleep;
 
 use super::create::{INDEX, PrivateTree};
 use super::incoming::{References, Source};
 use crate::agent::canonical;
 use crate::files::{FileError, private};
-use crate::text::chain;
+use crate::text::{chain, quoted_path};
 use crate::workspace::git::Scope;
 use crate::workspace::snapshot::{
     Call, Change, Left, Snapshot, SnapshotError, SnapshotStore, copy_with_time, named, off_thread,
 };
+
+/// Many file systems have no finer clock. What was saved within one tick of its beginning is imported.
+const TICK: Duration = Duration::from_millis(10);
+
+/// The time of a file.
+#[cfg(not(unix))]
+type FileTime = (i64, i64);
 
 /// The patch, in the directory of the snapshot.
 pub(in crate::workspace) const PATCH: &str = "changes.patch";
@@ -50,20 +60,37 @@ pub struct Imported {
 impl SnapshotStore {
     /// Takes over what was done in a private tree whose child has ended, and removes the tree unless something would be
     /// lost with it.
+    ///
+    /// A person may save a file in the tree at any moment. A file that changes after the import has begun stays, and so does
+    /// the tree.
     pub async fn import(&self, tree: &PrivateTree) -> Imported {
         let mut imported = Imported::default();
+        let directory = tree.directory.clone();
+        let began = off_thread(move || time_in(&directory)).await;
+        sleep(TICK).await;
         if let Err(error) = self.import_into(tree, &mut imported).await {
             imported.notices.push(format!("what the child did could not be taken over: {}", chain(&error)));
         }
         // Before any file of it goes: what is missing would pass for removed by the child.
         self.forget_tree(&tree.snapshot.id).await;
         let is_whole = imported.notices.is_empty();
-        let directory = tree.directory.clone();
-        let is_removed = is_whole && off_thread(move || remove_tree(&directory)).await.is_ok();
-        if !is_removed {
-            let tree = tree.clone();
-            imported.kept = Some(off_thread(move || set_aside(&tree)).await);
-        }
+        let tree = tree.clone();
+        let (kept, notice) = off_thread(move || {
+            // A save by path fails from now on.
+            let root = set_aside(&tree);
+            match began.filter(|_| is_whole).map(|began| remove_aside(&root, began)) {
+                Some(Ok(None)) => (None, None),
+                Some(Ok(Some(file))) => {
+                    let file = quoted_path(&file.to_string_lossy());
+                    let notice = format!("{file} was saved in the private tree while it was imported");
+                    (Some(root), Some(notice))
+                }
+                Some(Err(_)) | None => (Some(root), None),
+            }
+        })
+        .await;
+        imported.kept = kept;
+        imported.notices.extend(notice);
         imported
     }
 
@@ -276,6 +303,28 @@ impl SnapshotStore {
         }
         Err(SnapshotError::Unreadable { command: "update-ref" })
     }
+}
+
+/// Removes a tree that was set aside, unless a file in it has changed since. Returns that file. Blocks.
+#[cfg(unix)]
+fn remove_aside(root: &Path, since: FileTime) -> io::Result<Option<PathBuf>> {
+    remove_unless_changed(root.parent().unwrap_or(root), since)
+}
+
+#[cfg(not(unix))]
+fn remove_aside(root: &Path, _: FileTime) -> io::Result<Option<PathBuf>> {
+    fs::remove_dir_all(root.parent().unwrap_or(root)).map(|()| None)
+}
+
+/// Returns the time by the clock of the file system of a directory. `None` if the directory is not ours. Blocks.
+fn time_in(directory: &Path) -> Option<FileTime> {
+    let found = fs::symlink_metadata(directory).ok()?;
+    // Counts as a change, even on a full disk.
+    fs::set_permissions(directory, found.permissions()).ok()?;
+    #[cfg(unix)]
+    return fs::symlink_metadata(directory).ok().map(|found| (found.ctime(), found.ctime_nsec()));
+    #[cfg(not(unix))]
+    return Some((0, 0));
 }
 
 /// Gives a tree that is kept a name that no run needs: a session goes on only in the directory where it began. Returns

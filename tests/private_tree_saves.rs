@@ -1,0 +1,101 @@
+//! A person saves files in the private tree of a run while it is imported: no save is lost.
+#![cfg(target_os = "linux")]
+
+#[path = "support/repository.rs"]
+#[expect(dead_code, reason = "only some of it is used here")]
+mod repository;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pi_subagent_native::workspace::{Git, Imported, SnapshotLimits, SnapshotStore};
+use repository::{ID, Scene};
+
+/// Room for all that is saved in a few seconds.
+const ROOMY: SnapshotLimits = SnapshotLimits { bytes: 64 << 20, files: 200_000 };
+
+/// Saves files with names of their own until a save fails. Returns the names of those that were saved.
+fn save_all_the_time(root: &Path, is_over: &AtomicBool) -> Vec<String> {
+    let mut saved = Vec::new();
+    while !is_over.load(Ordering::Acquire) {
+        let name = format!("saved-{:06}", saved.len());
+        let (new, path) = (root.join("new.tmp"), root.join(&name));
+        let is_saved = if saved.len() % 2 == 0 {
+            fs::write(&path, &name).is_ok()
+        } else {
+            fs::write(&new, &name).is_ok() && fs::rename(&new, &path).is_ok()
+        };
+        if !is_saved {
+            break;
+        }
+        saved.push(name);
+    }
+    saved
+}
+
+/// Returns the names on a branch.
+fn on_branch(scene: &Scene, branch: &str) -> Vec<String> {
+    let listed = Command::new("git")
+        .args(["ls-tree", "--name-only", branch])
+        .env_clear()
+        .envs(scene.env())
+        .current_dir(scene.root())
+        .output()
+        .expect("git runs");
+    String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect()
+}
+
+fn is_kept(kept: Option<&PathBuf>, name: &str) -> bool {
+    kept.is_some_and(|root| fs::read_to_string(root.join(name)).is_ok_and(|text| text == name))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_saved_during_the_import_is_on_the_branch_or_in_the_tree_that_is_kept() {
+    for round in 0..4 {
+        let scene = Scene::committed();
+        let git = Git::find(&scene.env(), None).await.expect("a git");
+        let store = SnapshotStore::new(git, &scene.at("agent"), &scene.env(), ROOMY);
+        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        store.note_elsewhere(&snapshot).await.expect("written");
+        let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
+        fs::write(tree.root.join("kept.txt"), "the run's").expect("written");
+        let is_over = AtomicBool::new(false);
+        let (saved, Imported { branch, kept, notices, .. }) = std::thread::scope(|scope| {
+            let saving = scope.spawn(|| save_all_the_time(&tree.root, &is_over));
+            let imported = tokio::task::block_in_place(|| {
+                tokio::runtime::Handle::current().block_on(store.import(&tree))
+            });
+            is_over.store(true, Ordering::Release);
+            (saving.join().expect("it ends"), imported)
+        });
+        let branch = branch.unwrap_or_else(|| panic!("{notices:?}"));
+        let branch = on_branch(&scene, &branch);
+        let lost: Vec<_> =
+            saved.iter().filter(|name| !branch.contains(name) && !is_kept(kept.as_ref(), name)).collect();
+        assert!(!saved.is_empty());
+        assert_eq!(lost, Vec::<&String>::new(), "round {round}: {notices:?}");
+        let said = notices.iter().any(|notice| notice.contains("was saved in the private tree"));
+        assert_eq!(kept.is_some(), said, "{notices:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_tree_in_which_nothing_was_saved_is_removed_with_its_links_and_closed_directories() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scene = Scene::committed();
+    let store = scene.store().await;
+    let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+    store.note_elsewhere(&snapshot).await.expect("written");
+    let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
+    fs::write(tree.root.join(".gitignore"), "built\n").expect("written");
+    fs::create_dir_all(tree.root.join("built/deep")).expect("made");
+    fs::write(tree.root.join("built/one"), "one").expect("written");
+    fs::hard_link(tree.root.join("built/one"), tree.root.join("built/deep/two")).expect("linked");
+    fs::hard_link(tree.root.join("built/one"), tree.root.join("three")).expect("linked");
+    fs::set_permissions(tree.root.join("built/deep"), fs::Permissions::from_mode(0o500)).expect("set");
+    let imported = store.import(&tree).await;
+    assert_eq!((imported.notices, imported.kept), (Vec::<String>::new(), None));
+    assert_eq!(fs::read_dir(scene.at("agent/trees")).expect("readable").count(), 0);
+}
