@@ -48,10 +48,27 @@ pub(super) fn place(directory: impl AsFd, aside: &OsStr, name: &OsStr) -> Result
                 // A rename of a directory replaces only an empty directory.
                 return renameat(&directory, aside, &directory, name);
             }
-            linkat(&directory, aside, &directory, name, AtFlags::empty())?;
-            unlinkat(&directory, aside, AtFlags::empty())
+            match linkat(&directory, aside, &directory, name, AtFlags::empty()) {
+                Err(error) if has_no_links(error) => place_unlinked(&directory, aside, name),
+                linked => linked.and_then(|()| unlinkat(&directory, aside, AtFlags::empty())),
+            }
         }
         placed => placed,
+    }
+}
+
+/// Returns true if a second name cannot be given to a file: the file system has no hard links, or the file is not ours.
+fn has_no_links(error: Errno) -> bool {
+    is_unsupported(error) || [Errno::PERM, Errno::MLINK].contains(&error)
+}
+
+/// Moves a temporary file to a free `name` on a file system that can do nothing better: a file that another program puts there
+/// between the two calls is replaced.
+fn place_unlinked(directory: impl AsFd, aside: &OsStr, name: &OsStr) -> Result<(), Errno> {
+    match statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => renameat(&directory, aside, &directory, name),
+        Err(error) => Err(error),
+        Ok(_) => Err(Errno::EXIST),
     }
 }
 
@@ -139,4 +156,48 @@ fn is_known(directory: impl AsFd, name: &OsStr, states: &[State<'_>]) -> io::Res
         _ => return Ok(false),
     };
     Ok(states.iter().any(|state| state.content.starts_with(&content)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The way without hard links and without special renames. Each row: whether something has the name, and whether it is a
+    /// directory.
+    #[test]
+    fn a_file_gets_a_free_name_without_links_and_never_a_taken_one() {
+        for (is_taken, is_directory) in [(false, false), (true, false), (true, true)] {
+            let root = tempfile::tempdir().expect("a directory");
+            let at = |name: &str| root.path().join(name);
+            std::fs::write(at(".aside"), "new").expect("written");
+            if is_directory {
+                std::fs::create_dir(at("file")).expect("made");
+            } else if is_taken {
+                std::fs::write(at("file"), "saved").expect("written");
+            }
+            let (directory, _) = parent(root.path(), Path::new("file"), false).expect("opened");
+            let placed = place_unlinked(&directory, OsStr::new(".aside"), OsStr::new("file"));
+            assert_eq!(placed, if is_taken { Err(Errno::EXIST) } else { Ok(()) });
+            assert_eq!(at(".aside").exists(), is_taken);
+            if !is_directory {
+                let text = std::fs::read_to_string(at("file")).expect("there");
+                assert_eq!(text, if is_taken { "saved" } else { "new" });
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_link_is_told_from_a_taken_name() {
+        for (error, expected) in [
+            (Errno::PERM, true),
+            (Errno::NOTSUP, true),
+            (Errno::NOSYS, true),
+            (Errno::MLINK, true),
+            (Errno::EXIST, false),
+            (Errno::NOENT, false),
+            (Errno::NOSPC, false),
+        ] {
+            assert_eq!(has_no_links(error), expected, "{error}");
+        }
+    }
 }
