@@ -71,6 +71,7 @@ async fn a_command_is_shown_exactly_whatever_it_looks_like() {
         ("npm test\u{2800}\u{2800}\u{2800}; ./x.sh", Some("npm test<U+2800 x3>; ./x.sh")),
         ("npm\u{a0}test;\u{3000}./x.sh", Some("npm<U+00A0>test;<U+3000>./x.sh")),
         (&padded, Some("npm test<U+0020 x600>; ./x.sh")),
+        ("cp \u{5d0} > \u{5d1}; ./x.sh", Some("cp <U+05D0> > <U+05D1>; ./x.sh")),
         ("echo '<U+2800>'", Some("echo '<U+003C>U+2800>'")),
         ("n\u{440}m test", Some("n\u{440}m test\n  it has letters outside ASCII: \u{440} U+0440")),
     ] {
@@ -164,4 +165,40 @@ async fn no_changed_line_is_left_out() {
     let question = project.ask(false).await.expect("the user is asked again");
     let shown = part(&question, "The file has changed since you allowed it");
     assert_eq!(shown, "The file has changed since you allowed it:\n- Look at it.\n+ Look at me.");
+}
+
+/// Another process replaces the file all the time: a question without the file's text would hide what it allows.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_replaced_while_the_question_is_made_is_never_asked_about_without_its_text() {
+    const ATTEMPTS: usize = 100;
+    let project = Project::new();
+    let texts = [agent("", "Look."), agent("inheritExtensions: all\n", "Look.")];
+    let (path, new) =
+        (project.0.path("project/.pi/agents/local.md"), project.0.path("project/.pi/agents/local.new"));
+    project.write(&texts[0]);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let questions = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for text in texts.iter().cycle() {
+                if is_over.load(std::sync::atomic::Ordering::Acquire) {
+                    return;
+                }
+                fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).expect("replaced");
+            }
+        });
+        let questions = tokio::task::block_in_place(|| {
+            tokio::runtime::Handle::current().block_on(async {
+                let mut questions = Vec::new();
+                while questions.len() < ATTEMPTS {
+                    questions.push(project.ask(false).await);
+                }
+                questions
+            })
+        });
+        is_over.store(true, std::sync::atomic::Ordering::Release);
+        questions
+    });
+    for question in questions.iter().flatten() {
+        assert!(question.contains("\n\nAll of the file: "), "{question}");
+    }
 }

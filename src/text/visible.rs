@@ -30,7 +30,9 @@ pub struct Visible(String);
 /// The characters that a text keeps besides the visible ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// None: a name or a command.
+    /// None, and no letters that are written from right to left: a command.
+    Command,
+    /// None: a name.
     Line,
     /// Line ends.
     Lines,
@@ -44,16 +46,23 @@ enum Layout {
 
 impl Layout {
     fn has_lines(self) -> bool {
-        !matches!(self, Self::Line | Self::Words)
+        !matches!(self, Self::Command | Self::Line | Self::Words)
     }
 
     fn is_strict(self) -> bool {
-        matches!(self, Self::Line | Self::Lines)
+        matches!(self, Self::Command | Self::Line | Self::Lines)
     }
 }
 
 impl Visible {
-    /// Shows a name, a command or one line of a file. A line end is visible, too.
+    /// Shows a command. A terminal may show letters that are written from right to left, and the signs between them, in
+    /// another order. So these letters become marks.
+    #[must_use]
+    pub fn command(text: &str) -> Self {
+        Self::of(text.as_bytes(), Layout::Command)
+    }
+
+    /// Shows a name or one line of a file. A line end is visible, too.
     #[must_use]
     pub fn line(text: &str) -> Self {
         Self::of(text.as_bytes(), Layout::Line)
@@ -89,11 +98,11 @@ impl Visible {
         Self::of(path.as_os_str().as_encoded_bytes(), Layout::Line)
     }
 
-    /// Lists the visible characters of a command that are not ASCII, such as a Cyrillic `р` that looks like a `p`.
+    /// Lists the characters of a command that are neither ASCII nor marks, such as a Cyrillic `р` that looks like a `p`.
     #[must_use]
     pub fn outside_ascii(text: &str) -> Option<Self> {
         let mut found: Vec<char> = Vec::new();
-        for c in text.chars().filter(|c| !c.is_ascii() && is_seen(*c)) {
+        for c in text.chars().filter(|c| !c.is_ascii() && is_seen(*c) && !is_from_right(*c)) {
             if !found.contains(&c) {
                 found.push(c);
             }
@@ -190,6 +199,7 @@ fn push(shown: &mut String, text: &str, layout: Layout) {
             ' ' => !layout.is_strict() || !is_line_end(&rest[run..]),
             '<' => !["U+", "0x"].iter().any(|mark| rest[length..].starts_with(mark)),
             _ if c.is_ascii() => !c.is_ascii_control(),
+            _ if layout == Layout::Command && is_from_right(c) => false,
             _ if is_invisible(c) => !layout.is_strict() && invisible_at(shown, rest).is_none(),
             _ if is_mark(c) => marks.is_some_and(|marks| marks < MAX_MARKS),
             _ => is_seen(c),
@@ -239,6 +249,13 @@ fn is_seen(c: char) -> bool {
     let is_blank = c.is_whitespace() || matches!(c, '\u{2800}' | '\u{13441}' | '\u{13442}');
     let has_glyph = || ['a', c].iter().collect::<String>().escape_debug().count() == 2;
     !is_blank && !is_invisible(c) && has_glyph()
+}
+
+/// Returns true for the letters and digits of scripts that are written from right to left.
+fn is_from_right(c: char) -> bool {
+    matches!(c,
+        '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}' | '\u{10800}'..='\u{10fff}'
+        | '\u{1e800}'..='\u{1efff}')
 }
 
 /// Returns true if the character is drawn over the one before it.
@@ -304,6 +321,15 @@ mod tests {
         ] {
             assert_eq!(&*Visible::line(text), expected, "{label}");
         }
+    }
+
+    /// A terminal shows `cp א > ב` as `cp ב < א`.
+    #[test]
+    fn the_letters_of_a_command_stay_in_their_order() {
+        let command = "cp \u{5d0} > \u{5d1}\u{5d1}; echo é \u{661}";
+        assert_eq!(&*Visible::command(command), "cp <U+05D0> > <U+05D1 x2>; echo é <U+0661>");
+        assert_eq!(&*Visible::line(command), command);
+        assert_eq!(Visible::outside_ascii(command).expect("one is there").into_string(), "é U+00E9");
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl ResolvedRun {
             ProjectAgentPolicy::Allow => Ok(None),
             ProjectAgentPolicy::Deny => denied("projectAgentPolicy"),
             ProjectAgentPolicy::Confirm if self.is_confirmed(context) => Ok(None),
-            ProjectAgentPolicy::Confirm if interactive => Ok(Some(self.request(run_id, plan, context))),
+            ProjectAgentPolicy::Confirm if interactive => self.request(run_id, plan, context).map(Some),
             ProjectAgentPolicy::Confirm
                 if self.config.non_interactive_policy == NonInteractivePolicy::Allow =>
             {
@@ -57,8 +57,21 @@ impl ResolvedRun {
 
     /// Builds the question. It shows all that the answer covers, exactly: a yes counts for the whole file, and nothing in
     /// it is redacted or cut. Everything that the project wrote is on lines of its own, so that it cannot pass for our words.
-    fn request(&self, run_id: String, plan: &ToolPlan, context: &HostContext) -> ConfirmRequest {
+    ///
+    /// # Errors
+    ///
+    /// When the file is not the one that was read. A person could not see what would run.
+    fn request(
+        &self,
+        run_id: String,
+        plan: &ToolPlan,
+        context: &HostContext,
+    ) -> Result<ConfirmRequest, Refusal> {
         let AgentDefinition { name, description, readonly, .. } = &*self.agent;
+        let text = self.agent.path.as_ref().and_then(|path| definition_text(path, &self.agent.content_hash));
+        let Some(text) = text else {
+            return Err(Refusal::ProjectChanged { agent: name.clone(), path: self.path() });
+        };
         let path = self.agent.path.as_deref().map(Visible::path).unwrap_or_default();
         let mut facts = Visible::default();
         facts.add("file: ", &path);
@@ -67,23 +80,18 @@ impl ResolvedRun {
         // Of the file, also where the settings have nothing run of it now: the answer counts for later runs, too.
         for (label, command) in [("\ncheck: ", &self.agent.check), ("\nsetup: ", &self.agent.setup)] {
             let Some(command) = command.as_deref().filter(|_| !readonly) else { continue };
-            facts.add(label, &Visible::line(command));
+            facts.add(label, &Visible::command(command));
             if let Some(letters) = Visible::outside_ascii(command) {
                 facts.add("\n  it has letters outside ASCII: ", &letters);
             }
         }
-        let text = self.agent.path.as_ref().and_then(|path| definition_text(path, &self.agent.content_hash));
-        let mut below = self.change(context, text.as_deref());
-        let (heading, text) = match &text {
-            Some(text) => ("\n\nAll of the file: ", text),
-            None => ("\n\nIts instructions: ", &self.agent.prompt),
-        };
+        let mut below = self.change(context, &text);
         let size = format!(
             "{}, {}",
             figures::counted(text.lines().count(), "line"),
             figures::bytes(text.len() as u64)
         );
-        below.add(heading, &Visible::line(&size));
+        below.add("\n\nAll of the file: ", &Visible::line(&size));
         below.add("\n", &Visible::lines(text.trim_end_matches(['\r', '\n'])).behind(BAR));
 
         let mut title = Visible::default();
@@ -98,7 +106,7 @@ impl ResolvedRun {
         message.add("\n\nThe project, not you, wrote its instructions. ", &self.rights(plan));
         message.say(" You will be asked again when the file changes.");
         message.add(marks, &below);
-        ConfirmRequest { run_id, agent: name.clone(), title, message, path }
+        Ok(ConfirmRequest { run_id, agent: name.clone(), title, message, path })
     }
 
     /// Says what the agent can change.
@@ -132,22 +140,16 @@ impl ResolvedRun {
     }
 
     /// Lists how the file differs from the text that the user allowed before. Empty if the user never allowed it.
-    fn change(&self, context: &HostContext, text: Option<&str>) -> Visible {
+    fn change(&self, context: &HostContext, text: &str) -> Visible {
         let mut words = Visible::default();
         let path = self.agent.path.as_ref();
         let Some(before) = path.and_then(|path| allowed_text(&context.agent_dir, path)) else { return words };
         words.say("\n\nThe file has changed since you allowed it");
-        let changed = match (&before, text) {
-            (Some(before), Some(after)) => changed_lines(before, after),
-            (None, Some(_)) => {
-                words.say(". The text that you allowed was not kept.");
-                return words;
-            }
-            (_, None) => {
-                words.say(", and again while this question was prepared.");
-                return words;
-            }
+        let Some(before) = before else {
+            words.say(". The text that you allowed was not kept.");
+            return words;
         };
+        let changed = changed_lines(&before, text);
         words.say(if changed.is_empty() { ", only in how its lines end." } else { ":" });
         for line in changed {
             match line {

@@ -145,6 +145,16 @@ pub enum Refusal {
         /// The setting with the policy.
         setting: &'static str,
     },
+    /// The file was replaced before the user could see it.
+    #[error(
+        "agent `{agent}` is defined by the project (`{path}`), and that file changed before the user could be asked; look at it, then start the run again"
+    )]
+    ProjectChanged {
+        /// The agent's name.
+        agent: String,
+        /// The path of its definition.
+        path: String,
+    },
     /// The user did not allow the agent, or has not answered.
     #[error("agent `{agent}` is defined by the project (`{path}`) and {}", unanswered_or_no(*.has_answered))]
     ProjectRefused {
@@ -185,9 +195,10 @@ impl Refusal {
             Self::Disabled | Self::BrokenConfig(_) => ErrorCode::SubagentsDisabled,
             Self::Depth(_) => ErrorCode::SubagentDepthExceeded,
             Self::Unknown(_) => ErrorCode::UnknownAgent,
-            Self::AgentDisabled { .. } | Self::ProjectPolicy { .. } | Self::ProjectRefused { .. } => {
-                ErrorCode::SubagentDisabled
-            }
+            Self::AgentDisabled { .. }
+            | Self::ProjectPolicy { .. }
+            | Self::ProjectChanged { .. }
+            | Self::ProjectRefused { .. } => ErrorCode::SubagentDisabled,
         }
     }
 
