@@ -3,6 +3,7 @@
 use super::collected::{Collected, Counts};
 use super::fold::State;
 use super::live::Live;
+use super::messages::SentMessages;
 use super::noise::Noise;
 use super::question::{Question, Response};
 use super::rate_limit::RateLimit;
@@ -72,6 +73,13 @@ impl Collector {
     #[must_use]
     pub fn awaiting(mut self, tool: &'static str) -> Self {
         self.reader.record.submits = Some(tool);
+        self
+    }
+
+    /// Knows which messages are sent to the child, so that a late one does not replace its answer.
+    #[must_use]
+    pub fn answering(mut self, sent: SentMessages) -> Self {
+        self.state.sent = sent;
         self
     }
 

@@ -8,6 +8,7 @@ use super::collected::{Collected, Counts, RefusedResults, Retry};
 use super::display::DisplayItems;
 use super::live::{Live, LiveText, PendingRetry};
 use super::loops::Loops;
+use super::messages::SentMessages;
 use super::newest::Newest;
 use super::question::{Question, Response};
 use super::rate_limit::RateLimit;
@@ -58,6 +59,13 @@ pub(super) struct State {
     is_compacting: bool,
     /// An assistant message has begun and not ended.
     is_streaming: bool,
+    turns_begun: u64,
+    awaits_turn: bool,
+    /// Prompts, and messages sent into the work, that the child has read.
+    messages_read: u64,
+    /// Those that were sent.
+    pub(super) sent: SentMessages,
+    is_concluded: bool,
     pub(super) responses: Newest<Response, MAX_RESPONSES, MAX_RESPONSE_BYTES>,
     pub(super) questions: Newest<Question, MAX_QUESTIONS, MAX_QUESTION_BYTES>,
     pub(super) dropped_questions: Newest<String, MAX_DROPPED, MAX_DROPPED_BYTES>,
@@ -76,13 +84,16 @@ impl State {
             questions: take(&mut self.questions),
             dropped_questions: take(&mut self.dropped_questions),
             rate_limit: self.rate_limit.take(),
+            turns_begun: self.turns_begun,
+            messages_read: self.messages_read,
+            sent: self.sent.clone(),
             ..Self::default()
         }
     }
 
     /// The work goes on: nothing has settled.
     pub(super) fn reopen(&mut self) {
-        (self.is_settled, self.has_said_so) = (false, false);
+        (self.is_settled, self.has_said_so, self.is_concluded) = (false, false, false);
     }
 
     /// A view of the run, with the texts of `shown`.
@@ -99,6 +110,9 @@ impl State {
             model: self.collected.model.as_deref(),
             stop_reason: self.collected.stop_reason.as_ref(),
             streaming: self.is_streaming,
+            turns_begun: self.turns_begun,
+            awaits_turn: self.awaits_turn,
+            is_concluded: self.is_concluded,
             has_answer: self.answer.is_some() || self.collected.submitted.is_some(),
             refused_results: &self.collected.refused_results,
             retry: self.retry.as_ref(),
@@ -138,6 +152,11 @@ impl State {
                 }
                 true
             }
+            EventKind::TurnStart => {
+                self.turns_begun += 1;
+                self.awaits_turn = true;
+                false
+            }
             // Every tool of a turn has ended by then, even one whose own end was lost.
             EventKind::TurnEnd => {
                 self.loops.turn_ended();
@@ -151,6 +170,7 @@ impl State {
             }
             EventKind::AgentEnd => {
                 self.running.clear();
+                self.awaits_turn = false;
                 let was_streaming = take(&mut self.is_streaming);
                 // Since 0.84 it says whether a retry follows, and `agent_settled` ends the work. Before, it does not,
                 // and a retry is announced right after it.
@@ -192,11 +212,13 @@ impl State {
 
     /// Notes that a message is under way; returns whether none was.
     fn stream_began(&mut self) -> bool {
+        self.awaits_turn = false;
         !replace(&mut self.is_streaming, true)
     }
 
     fn message_started(&mut self, record: &mut Record) -> bool {
         if !record.is_from_assistant() {
+            self.messages_read += u64::from(record.is_from_user());
             return false;
         }
         self.live.end();
@@ -207,6 +229,7 @@ impl State {
     fn message_updated(&mut self, record: &mut Record) -> bool {
         let began = self.stream_began();
         match record.update {
+            _ if self.is_concluded => began,
             Some(UpdateKind::TextDelta) => self.live.delta(&record.delta) || began,
             Some(UpdateKind::TextStart) => {
                 self.live.begin_block();
@@ -235,7 +258,7 @@ impl State {
             return false;
         }
         self.learn_model(record);
-        self.is_streaming = false;
+        (self.is_streaming, self.awaits_turn) = (false, false);
         // Where nothing said so, the turn before has ended by now.
         self.loops.turn_ended();
         let (collected, message) = (&mut self.collected, record.message());
@@ -243,6 +266,9 @@ impl State {
         collected.retry.take_if(|retry| retry.exhausted);
         collected.usage.add(&message.usage);
         collected.usage.turns += 1;
+        if self.is_concluded {
+            return true;
+        }
         collected.stop_reason = message.stop_reason.take().as_deref().map(StopReason::from);
         collected.error_message = message.error.take();
         let is_complete = !collected.stop_reason.as_ref().is_some_and(StopReason::is_failure);
@@ -266,6 +292,7 @@ impl State {
             // Frees the old answer first, so that the two are never held together.
             self.answer = None;
             self.answer = has_text.then(|| take(content).text);
+            self.is_concluded = has_text && self.sent.are_needless(self.messages_read);
         }
         self.live.end();
         true

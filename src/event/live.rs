@@ -37,6 +37,12 @@ pub struct Live<'a> {
     pub stop_reason: Option<&'a StopReason>,
     /// An assistant message is under way.
     pub streaming: bool,
+    /// The turns that have begun, of all prompts.
+    pub turns_begun: u64,
+    /// A turn has begun, and its assistant message has not.
+    pub awaits_turn: bool,
+    /// The answer is the result: what follows replies to a message that the run did not need.
+    pub is_concluded: bool,
     /// There is an answer, or a submitted result.
     pub has_answer: bool,
     /// The submitted results that pi refused.

@@ -12,6 +12,7 @@
 //! | How do bytes get to the state? | `collector` |
 //! | What does an event change? | `fold` |
 //! | Which tool calls repeat? | `loops` |
+//! | Which messages does the run need an answer to? | `messages` |
 //! | What is left at the end of the stream? | `collected` |
 //! | Which fields of a record are wanted? | `wire/` |
 //! | What can be seen while a run is under way? | `live` |
@@ -27,6 +28,7 @@ mod display;
 mod fold;
 mod live;
 mod loops;
+mod messages;
 mod newest;
 mod noise;
 mod provider_error;
@@ -42,6 +44,7 @@ pub use collector::{Collector, Progress};
 pub use display::DisplayItem;
 pub use live::{Live, PendingRetry};
 pub use loops::Repeats;
+pub use messages::SentMessages;
 pub use provider_error::provider_message;
 pub use question::{Question, QuestionMethod, Response};
 pub use rate_limit::RateLimit;

@@ -11,6 +11,7 @@ text_enum! {
         AgentStart = "agent_start",
         AgentEnd = "agent_end",
         AgentSettled = "agent_settled",
+        TurnStart = "turn_start",
         TurnEnd = "turn_end",
         ToolStart = "tool_execution_start",
         ToolEnd = "tool_execution_end",
@@ -26,10 +27,9 @@ text_enum! {
 }
 
 /// Event types that are known, and of which nothing is used.
-const UNUSED: [&str; 10] = [
+const UNUSED: [&str; 9] = [
     "tool_execution_update",
     "session",
-    "turn_start",
     "entry_appended",
     "queue_update",
     "session_info_changed",

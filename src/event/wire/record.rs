@@ -112,6 +112,11 @@ impl Record {
         self.role() == Some("assistant")
     }
 
+    /// Whether the message is a prompt, or one that was sent into the work.
+    pub(in crate::event) fn is_from_user(&self) -> bool {
+        self.role() == Some("user")
+    }
+
     fn role(&self) -> Option<&str> {
         self.message.as_ref()?.role.as_deref()
     }

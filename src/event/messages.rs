@@ -1,0 +1,54 @@
+//! Which of the messages to a child its run needs an answer to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts the prompts of a child, and the messages sent into its work. A child reads them in their order. Clones share one
+/// count.
+#[derive(Debug, Clone, Default)]
+pub struct SentMessages(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    sent: AtomicU64,
+    /// The number of the newest message that the run needs an answer to.
+    needed: AtomicU64,
+}
+
+impl SentMessages {
+    /// Counts a message that the run needs an answer to: a prompt, or one of the caller's.
+    pub fn needed(&self) {
+        let number = self.0.sent.fetch_add(1, Ordering::Relaxed) + 1;
+        self.0.needed.fetch_max(number, Ordering::Relaxed);
+    }
+
+    /// Counts a message that the host sends by itself. If it arrives too late for the answer, the answer is the result.
+    pub fn advisory(&self) {
+        self.0.sent.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether a child that has read this many has messages before it, none of which needs an answer.
+    pub(super) fn are_needless(&self, read: u64) -> bool {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        load(&self.0.needed) <= read && read < load(&self.0.sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_advice_that_arrives_behind_the_answer_is_needless() {
+        let sent = SentMessages::default();
+        sent.needed();
+        assert!(!sent.are_needless(0), "the prompt was not read");
+        assert!(!sent.are_needless(1), "nothing follows");
+        sent.advisory();
+        assert!(sent.are_needless(1));
+        assert!(!sent.are_needless(2), "the answer follows the advice");
+        sent.needed();
+        assert!(!sent.are_needless(1), "the caller waits for an answer");
+        assert!(!sent.are_needless(3));
+    }
+}
