@@ -33,6 +33,7 @@ const ANNOUNCING = "Your work on the task is done, and its result is kept.";
  * @property {ReadonlySet<string>} lspActions
  * @property {string | undefined} asks The tool `ask` as JSON, if the agent may ask.
  * @property {string | undefined} submits The tool that submits the result, if the agent has to.
+ * @property {boolean} holdsTurns The parent grants each turn, because a budget bounds them.
  * @property {boolean} ownShell Only pi's own `bash` may run: nothing else starts its commands in a sandbox.
  */
 
@@ -47,6 +48,7 @@ function readPolicy(environment) {
 		lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
 		asks: environment.PI_SUBAGENT_ASK,
 		submits: environment.PI_SUBAGENT_SUBMIT,
+		holdsTurns: environment.PI_SUBAGENT_HOLDS_TURNS === "1",
 		ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1",
 	};
 }
@@ -214,6 +216,31 @@ function watchFiles(pi) {
 	};
 }
 
+/** How often the guard checks whether a turn has been granted. A shorter wait is lost in the time of a request. */
+const GRANT_CHECK_MS = 5;
+
+/**
+ * Holds each request to the model until the parent has granted its turn: this file grows by one byte for each turn.
+ *
+ * pi waits for `context` before it sends the request, also when it repeats one that failed.
+ *
+ * @param {Pick<ExtensionAPI, "on">} pi
+ */
+function holdTurns(pi) {
+	const length = () => fs?.statSync(__filename, { throwIfNoEntry: false })?.size ?? 0;
+	const before = length();
+	let turns = 0;
+	pi.on("turn_start", () => {
+		turns += 1;
+	});
+	pi.on("context", async (_event, { signal }) => {
+		while (length() < before + turns && !signal?.aborted) {
+			await new Promise((resolve) => setTimeout(resolve, GRANT_CHECK_MS));
+		}
+		return undefined;
+	});
+}
+
 /**
  * Registers the guard. The policy is read once, so that nothing in the child can loosen it later.
  *
@@ -225,6 +252,7 @@ function childGuard(pi, { isSecond = false } = {}) {
 	const policy = readPolicy(process.env);
 	if (policy.asks && !isSecond) registerAsk(pi, JSON.parse(policy.asks));
 	if (policy.submits && !isSecond) registerSubmit(pi, JSON.parse(policy.submits));
+	if (policy.holdsTurns) holdTurns(pi);
 	const staleReason = watchFiles(pi);
 	let isAnnouncing = false;
 	pi.on("before_agent_start", (/** @type {{ prompt?: string }} */ { prompt }) => {

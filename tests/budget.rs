@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pi_subagent_native::config::Budget;
 use pi_subagent_native::event::{Cost, Usage};
-use pi_subagent_native::run::{Meter, SessionAccount, Spending, Stage, account_of};
+use pi_subagent_native::run::{Meter, NextTurn, SessionAccount, Spending, Stage, account_of};
 
 fn cost(total: f64) -> Usage {
     Usage { cost: Cost { total, ..Cost::default() }, ..Usage::default() }
@@ -18,7 +18,7 @@ fn own(max_cost: f64) -> Budget {
 }
 
 fn shared(account: &SessionAccount, max: f64) -> Meter {
-    Meter::new(Budget::default(), Some((account.clone(), max)))
+    Meter::new(Budget::default(), Some((account.clone(), max)), "scout")
 }
 
 /// What a stage is, in one word, with its numbers.
@@ -55,7 +55,7 @@ const ALL: Budget = Budget { max_cost: Some(1.0), max_tokens: Some(100), max_tur
 /// Each row: what may be used, what was used, and what is told then.
 fn check(cases: &[(&str, Budget, Usage, &str)]) {
     for (label, budget, usage, expected) in cases {
-        let mut meter = Meter::new(*budget, None);
+        let mut meter = Meter::new(*budget, None, "scout");
         meter.record(usage);
         assert_eq!(told(&meter), *expected, "{label}");
         assert_eq!(meter.refusal(), None, "{label}");
@@ -213,7 +213,7 @@ fn an_amount_above_zero_is_never_shown_as_zero() {
         (12.345_67, "$12.3457"),
     ] {
         let account = SessionAccount::new(spent);
-        let mut meter = Meter::new(Budget::default(), Some((account, 1e-12)));
+        let mut meter = Meter::new(Budget::default(), Some((account, 1e-12)), "scout");
         meter.record(&Usage::default());
         let expected = if shown == "$0.0000" {
             "fine".to_owned()
@@ -230,7 +230,7 @@ fn the_child_reads_a_bound_in_words_and_the_caller_its_setting() {
     let only = |change: fn(&mut Budget)| {
         let mut budget = Budget::default();
         change(&mut budget);
-        Meter::new(budget, None)
+        Meter::new(budget, None, "scout")
     };
     let account = SessionAccount::new(0.0);
     let meters = [
@@ -261,7 +261,7 @@ fn the_child_reads_a_bound_in_words_and_the_caller_its_setting() {
 
 #[test]
 fn the_warning_names_the_numbers_and_what_to_do() {
-    let mut meter = Meter::new(own(0.01), None);
+    let mut meter = Meter::new(own(0.01), None, "scout");
     meter.record(&cost(0.009));
     let Stage::WrapUp(text) = meter.stage() else { panic!("near its bound") };
     assert_eq!(
@@ -274,8 +274,8 @@ fn the_warning_names_the_numbers_and_what_to_do() {
 #[test]
 fn ten_times_ten_cents_are_a_dollar() {
     let mut drifted = 0.0;
-    let mut cumulative = Meter::new(own(1.0), None);
-    let mut attempts = Meter::new(own(1.0), None);
+    let mut cumulative = Meter::new(own(1.0), None, "scout");
+    let mut attempts = Meter::new(own(1.0), None, "scout");
     let account = SessionAccount::new(0.0);
     for turn in 1..=10 {
         drifted += 0.1;
@@ -296,7 +296,7 @@ fn ten_times_ten_cents_are_a_dollar() {
 #[test]
 fn a_lower_report_of_usage_gives_no_money_back() {
     let account = SessionAccount::new(0.5);
-    let mut meter = Meter::new(own(1.0), Some((account.clone(), 10.0)));
+    let mut meter = Meter::new(own(1.0), Some((account.clone(), 10.0)), "scout");
     for (reported, spent) in [
         (0.25, 0.25),
         (0.125, 0.25),
@@ -309,7 +309,7 @@ fn a_lower_report_of_usage_gives_no_money_back() {
         meter.record(&cost(reported));
         assert_eq!((meter.spent(), account.spent()), (spent, 0.5 + spent), "after {reported}");
     }
-    let mut turns = Meter::new(Budget { max_turns: Some(2), ..Budget::default() }, None);
+    let mut turns = Meter::new(max_turns(2), None, "scout");
     turns.record(&Usage { turns: 2, ..Usage::default() });
     turns.record(&Usage::default());
     assert_eq!(told(&turns), "`budget.maxTurns` reached: 2 of 2");
@@ -322,7 +322,7 @@ fn a_lower_report_of_usage_gives_no_money_back() {
 fn the_usage_of_all_attempts_is_summed() {
     let account = SessionAccount::new(0.0);
     let budget = Budget { max_turns: Some(5), max_tokens: Some(1000), ..own(1.0) };
-    let mut meter = Meter::new(budget, Some((account.clone(), 10.0)));
+    let mut meter = Meter::new(budget, Some((account.clone(), 10.0)), "scout");
     let usage = |turns, input, total| Usage { turns, input, ..cost(total) };
     meter.record(&usage(1, 100, 0.1));
     meter.record(&usage(2, 200, 0.2));
@@ -423,7 +423,7 @@ async fn a_run_is_notified_when_its_siblings_spend() {
 async fn without_a_session_budget_no_notice_is_sent() {
     let account = SessionAccount::new(0.0);
     for session in [None, Some((account.clone(), 0.0))] {
-        let mut spending = Meter::new(Budget::default(), session).watch();
+        let mut spending = Meter::new(Budget::default(), session, "scout").watch();
         shared(&account, 1.0).record(&cost(0.5));
         assert!(!is_told(&mut spending).await);
     }
@@ -472,4 +472,97 @@ fn accounts_of_unused_sessions_are_dropped_and_those_in_use_are_kept() {
     assert_eq!(again("in use").spent(), 1.5);
     assert_eq!(asked.load(Ordering::Relaxed), 0);
     assert_eq!(again("idle").spent(), 7.0, "whoever keeps the books is asked again");
+}
+
+/// What follows when a run wants a turn, in one word, with the figures of the bound that ends it.
+fn next_turn(meter: &mut Meter) -> String {
+    match meter.begin_turn() {
+        NextTurn::Covered => "covered".to_owned(),
+        NextTurn::Waits => "waits".to_owned(),
+        NextTurn::Over(over) => over.to_string(),
+    }
+}
+
+/// Counts a turn of this cost as the `number`th of its run.
+fn end_turn(meter: &mut Meter, number: u64, total: f64) {
+    meter.record(&Usage { turns: number, ..cost(total) });
+    meter.end_turn();
+}
+
+#[test]
+fn the_first_turn_of_a_session_goes_alone_and_the_next_ones_share_the_rest() {
+    let account = SessionAccount::new(0.0);
+    let mut runs: Vec<Meter> = (0..4).map(|_| shared(&account, 1.0)).collect();
+    assert_eq!(next_turn(&mut runs[0]), "covered");
+    assert_eq!(next_turn(&mut runs[0]), "covered", "it has its turn");
+    assert_eq!(next_turn(&mut runs[1]), "waits");
+    end_turn(&mut runs[0], 1, 0.3);
+    // 0.7 dollars are left for turns that take 0.3.
+    assert_eq!(next_turn(&mut runs[1]), "covered");
+    assert_eq!(next_turn(&mut runs[2]), "covered");
+    assert_eq!(next_turn(&mut runs[3]), "waits");
+    end_turn(&mut runs[1], 1, 0.1);
+    assert_eq!(next_turn(&mut runs[3]), "covered", "a cheap turn leaves room");
+    drop(runs.remove(2));
+    end_turn(&mut runs[2], 1, 0.5);
+    assert_eq!(
+        next_turn(&mut runs[0]),
+        "`sessionBudget.maxCost` reached: $0.9000 of $1.0000, and the next turn takes about $0.3000"
+    );
+    assert_eq!(next_turn(&mut runs[1]), "covered", "its own turns are cheap");
+}
+
+#[test]
+fn a_turn_is_expected_to_be_as_large_as_the_newest_or_the_mean() {
+    let rest = |turns: &[f64]| {
+        let mut meter = Meter::new(own(1.0), None, "scout");
+        let mut total = 0.0;
+        for (number, turn) in (1..).zip(turns) {
+            total += turn;
+            end_turn(&mut meter, number, total);
+        }
+        next_turn(&mut meter)
+    };
+    let over = |expected| {
+        format!("`budget.maxCost` reached: $0.6000 of $1.0000, and the next turn takes about {expected}")
+    };
+    assert_eq!(rest(&[]), "covered", "nothing is known of it");
+    assert_eq!(rest(&[0.1, 0.5]), over("$0.5000"), "it grows");
+    assert_eq!(rest(&[0.3, 0.3]), "covered");
+    assert_eq!(rest(&[0.6]), over("$0.6000"));
+    assert_eq!(rest(&[0.5, 0.1]), "covered", "it shrinks");
+    let mut failed = Meter::new(own(1.0), None, "scout");
+    failed.record_failed(&Usage { turns: 1, ..cost(0.6) });
+    assert_eq!(next_turn(&mut failed), "covered", "a failed turn says nothing of the next");
+}
+
+#[test]
+fn a_free_model_never_waits() {
+    let account = SessionAccount::new(0.5);
+    let (mut first, mut second) = (shared(&account, 1.0), shared(&account, 1.0));
+    assert_eq!(next_turn(&mut first), "covered");
+    end_turn(&mut first, 1, 0.0);
+    assert_eq!(next_turn(&mut first), "covered");
+    assert_eq!(next_turn(&mut second), "covered");
+}
+
+#[test]
+fn a_new_agent_is_expected_to_be_as_dear_as_the_dearest_turn() {
+    let account = SessionAccount::new(0.0);
+    let meter = |agent| Meter::new(Budget::default(), Some((account.clone(), 1.0)), agent);
+    end_turn(&mut meter("worker"), 1, 0.4);
+    end_turn(&mut meter("scout"), 1, 0.1);
+    assert_eq!(next_turn(&mut meter("reviewer")), "covered");
+    assert_eq!(meter("scout").refusal(), None);
+    account_is_spent(&account, 0.2);
+    let refusal = |agent| meter(agent).refusal().map(|over| over.to_string());
+    assert_eq!(refusal("scout"), None, "its own turns are cheap");
+    assert_eq!(
+        refusal("reviewer").as_deref(),
+        Some("`sessionBudget.maxCost` reached: $0.7000 of $1.0000, and the next turn takes about $0.4000")
+    );
+}
+
+fn account_is_spent(account: &SessionAccount, total: f64) {
+    shared(account, 0.0).record(&cost(total));
 }

@@ -48,7 +48,7 @@ pub use admit::{
 pub(crate) use admit::{default_agent, is_allowed, starts_another_pi};
 pub use background::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
-pub use budget::{Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
+pub use budget::{Meter, NextTurn, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
 pub use callbacks::{
     Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, ShownQuestion,
 };

@@ -221,6 +221,12 @@ impl ResolvedRun {
         self.may_write() && self.launcher.elsewhere().is_none()
     }
 
+    /// Whether the child begins each turn only when its budget covers it. A child elsewhere cannot be held.
+    pub(in crate::run) fn holds_turns(&self) -> bool {
+        let is_bounded = self.budget != Budget::default() || self.config.session_budget.max_cost.is_some();
+        is_bounded && self.launcher.elsewhere().is_none()
+    }
+
     /// The command that checks the child's work. What cannot write has nothing to be checked.
     pub(in crate::run) fn check(&self) -> Option<&str> {
         self.values.check.value.as_deref().filter(|_| self.may_write())

@@ -2,7 +2,7 @@
 //!
 //! Money is counted in whole billionths of a dollar, because sums of floats drift: ten times 0.1 is 1.0 here.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,17 +18,61 @@ const NANOS: u64 = 1_000_000_000;
 /// again what it has spent.
 const MAX_IDLE_SESSIONS: usize = 64;
 
-/// What one session has spent on runs. Clones share one account.
+/// Agents of a session whose turns are counted. Further agents are treated like one that has not run.
+const MAX_AGENTS: usize = 256;
+
+/// What one session has spent on runs, and the turns under way. Clones share one account.
 #[derive(Debug, Clone)]
 pub struct SessionAccount {
-    pub(super) spent: Arc<watch::Sender<u64>>,
+    ledger: Arc<watch::Sender<Ledger>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    spent: u64,
+    /// What the turns under way are expected to cost, and at most, as far as that is known.
+    reserved: TurnSize,
+    /// Turns under way.
+    under_way: u32,
+    /// Turns under way of an unknown size, which reserve all the rest.
+    unsized_turns: u32,
+    /// The turns of each agent.
+    agents: HashMap<String, TurnSizes>,
+    /// The dearest turn of any agent.
+    dearest: Option<u64>,
+}
+
+/// What a turn may use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct TurnSize {
+    /// The mean of the turns before, or the newest turn if that was larger, because a context grows.
+    pub expected: u64,
+    /// The largest turn before.
+    pub largest: u64,
+}
+
+/// The sizes of turns. One that failed says nothing about the next.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TurnSizes {
+    sum: u64,
+    count: u64,
+    newest: u64,
+    largest: u64,
+}
+
+/// The part of a session's budget that a turn under way needs. Dropping it gives the part back.
+#[derive(Debug)]
+pub(super) struct Reservation {
+    account: SessionAccount,
+    size: Option<TurnSize>,
 }
 
 impl SessionAccount {
     /// Opens an account with what the session has spent, in USD.
     #[must_use]
     pub fn new(spent: f64) -> Self {
-        Self { spent: Arc::new(watch::Sender::new(nanos(spent))) }
+        let ledger = Ledger { spent: nanos(spent), ..Ledger::default() };
+        Self { ledger: Arc::new(watch::Sender::new(ledger)) }
     }
 
     /// What the session has spent so far, in USD.
@@ -38,19 +82,121 @@ impl SessionAccount {
     }
 
     pub(super) fn nanos(&self) -> u64 {
-        *self.spent.borrow()
+        self.ledger.borrow().spent
     }
 
-    pub(super) fn charge(&self, amount: u64) {
-        self.spent.send_if_modified(|spent| {
-            *spent = spent.saturating_add(amount);
+    /// What is spent, and what the turns under way are expected to cost.
+    pub(super) fn committed(&self) -> u64 {
+        let ledger = self.ledger.borrow();
+        ledger.spent.saturating_add(ledger.reserved.expected)
+    }
+
+    pub(super) fn has_turns_under_way(&self) -> bool {
+        self.ledger.borrow().under_way > 0
+    }
+
+    /// Charges what an agent has spent, in turns of which the size counts.
+    pub(super) fn charge(&self, agent: &str, amount: u64, turns: u64) {
+        self.ledger.send_if_modified(|ledger| {
+            ledger.spent = ledger.spent.saturating_add(amount);
+            if ledger.agents.len() < MAX_AGENTS || ledger.agents.contains_key(agent) {
+                let sizes = ledger.agents.entry(agent.to_owned()).or_default();
+                sizes.add(amount, turns);
+                ledger.dearest = ledger.dearest.max((sizes.count > 0).then_some(sizes.largest));
+            }
             amount > 0
         });
     }
 
+    /// The cost of the first turn of a run, by its agent's turns, else by the dearest turn of any agent.
+    pub(super) fn first_turn(&self, agent: &str) -> Option<TurnSize> {
+        let ledger = self.ledger.borrow();
+        let own = ledger
+            .agents
+            .get(agent)
+            .and_then(|sizes| sizes.mean().map(|expected| TurnSize { expected, largest: sizes.largest }));
+        own.or_else(|| ledger.dearest.map(|largest| TurnSize { expected: largest, largest }))
+    }
+
+    /// Reserves what a turn costs, or all the rest if that is not known. `None` if the rest of `max` does not cover it: next to
+    /// other turns, the largest turn has to fit, and a turn that goes alone has to fit as expected.
+    pub(super) fn reserve(&self, size: Option<TurnSize>, max: Option<u64>) -> Option<Reservation> {
+        let mut is_covered = true;
+        self.ledger.send_if_modified(|ledger| {
+            is_covered = max.is_none_or(|max| ledger.covers(size, max));
+            if is_covered {
+                ledger.begin(size);
+            }
+            false
+        });
+        is_covered.then(|| Reservation { account: self.clone(), size })
+    }
+
+    pub(super) fn subscribe(&self) -> watch::Receiver<Ledger> {
+        self.ledger.subscribe()
+    }
+
     /// Whether there is another clone.
     fn is_in_use(&self) -> bool {
-        Arc::strong_count(&self.spent) > 1
+        Arc::strong_count(&self.ledger) > 1
+    }
+}
+
+impl Ledger {
+    fn covers(&self, size: Option<TurnSize>, max: u64) -> bool {
+        let committed = self.spent.saturating_add(self.reserved.largest);
+        let is_alone = self.under_way == 0;
+        let needed = size.map_or(0, |size| if is_alone { size.expected } else { size.largest });
+        self.unsized_turns == 0 && committed < max && needed <= max - committed
+    }
+
+    fn begin(&mut self, size: Option<TurnSize>) {
+        self.under_way += 1;
+        match size {
+            Some(size) => self.reserved = self.reserved.zip(size, u64::saturating_add),
+            None => self.unsized_turns += 1,
+        }
+    }
+
+    fn end(&mut self, size: Option<TurnSize>) {
+        self.under_way -= 1;
+        match size {
+            Some(size) => self.reserved = self.reserved.zip(size, u64::saturating_sub),
+            None => self.unsized_turns -= 1,
+        }
+    }
+}
+
+impl TurnSize {
+    fn zip(self, other: Self, with: fn(u64, u64) -> u64) -> Self {
+        Self { expected: with(self.expected, other.expected), largest: with(self.largest, other.largest) }
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.account.ledger.send_modify(|ledger| ledger.end(self.size));
+    }
+}
+
+impl TurnSizes {
+    /// Adds turns that used `amount` together.
+    pub(super) fn add(&mut self, amount: u64, turns: u64) {
+        if turns > 0 {
+            self.sum = self.sum.saturating_add(amount);
+            self.count = self.count.saturating_add(turns);
+            self.newest = amount.div_ceil(turns);
+            self.largest = self.largest.max(self.newest);
+        }
+    }
+
+    fn mean(&self) -> Option<u64> {
+        (self.count > 0).then(|| self.sum / self.count)
+    }
+
+    /// The size of the next turn.
+    pub(super) fn next(&self) -> Option<TurnSize> {
+        self.mean().map(|mean| TurnSize { expected: mean.max(self.newest), largest: self.largest })
     }
 }
 

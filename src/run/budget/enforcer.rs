@@ -1,8 +1,8 @@
-//! Enforces the budget of a run: counts what its child spends, tells it to wrap up, and ends it.
+//! Enforces the budget of a run: grants its child each turn, tells it to wrap up, and ends it.
 
 use parking_lot::Mutex;
 
-use super::meter::{Meter, OverBudget, Spending, Stage};
+use super::meter::{Meter, NextTurn, OverBudget, Spending, Stage};
 use crate::event::{Live, StopReason, Usage};
 use crate::process::{Cancel, CancelReason};
 
@@ -17,13 +17,29 @@ struct State {
     meter: Meter,
     /// The assistant messages of the current attempt that were counted.
     turns: u64,
+    /// The turns of the current attempt that the child may begin.
+    granted: u64,
     is_wrapping_up: bool,
+    is_waiting: bool,
+    /// The bound that ended the run.
+    over: Option<OverBudget>,
+}
+
+/// A message of the enforcer to a child.
+#[derive(Debug)]
+pub(in crate::run) enum BudgetNotice<'a> {
+    /// Come to an end, in these words.
+    WrapUp(&'a str),
+    /// It may begin its turns up to this one, counted from 1 in each attempt.
+    Granted(u64),
 }
 
 impl BudgetEnforcer {
     /// Creates an enforcer that ends its run through `cancel`.
     pub(in crate::run) fn new(meter: Meter, cancel: Cancel) -> Self {
-        Self { state: Mutex::new(State { meter, turns: 0, is_wrapping_up: false }), cancel }
+        let state =
+            State { meter, turns: 0, granted: 0, is_wrapping_up: false, is_waiting: false, over: None };
+        Self { state: Mutex::new(state), cancel }
     }
 
     /// Why nothing more may be started, if the budget is exhausted.
@@ -35,29 +51,80 @@ impl BudgetEnforcer {
     pub(in crate::run) fn next_attempt(&self) {
         let mut state = self.state.lock();
         state.meter.next_attempt();
-        (state.turns, state.is_wrapping_up) = (0, false);
+        (state.turns, state.granted, state.is_wrapping_up) = (0, 0, false);
     }
 
-    /// Counts what the child has spent. Near a bound, tells it to wrap up through `steer`; at the bound, ends the run.
+    /// Counts what the child has spent, and decides about its next turn. Near a bound, tells it to wrap up; if the rest of a
+    /// bound does not cover the turn, ends the run.
     ///
-    /// Leaves a child alone that has given its answer, since it spends nothing more. Tells it to wrap up only between
-    /// two turns, where the message costs no extra turn.
-    pub(in crate::run) fn check(&self, live: &Live<'_>, steer: impl FnOnce(&str)) {
+    /// A turn under way is allowed to end, because it was covered when it began. Neither a child that has given its answer
+    /// is ended, since it spends nothing more.
+    pub(in crate::run) fn check(&self, live: &Live<'_>, mut notify: impl FnMut(BudgetNotice<'_>)) {
         let mut state = self.state.lock();
+        let state = &mut *state;
         if state.turns != live.usage.turns {
             state.turns = live.usage.turns;
-            state.meter.record(live.usage);
-        }
-        let is_answered = !live.streaming && live.stop_reason.is_some_and(StopReason::ends_turn);
-        let is_between_turns = !live.streaming && live.stop_reason == Some(&StopReason::ToolUse);
-        match state.meter.stage() {
-            Stage::Over(over) if !is_answered => self.cancel.cancel(CancelReason::Bound(over.to_string())),
-            Stage::WrapUp(words) if is_between_turns && !state.is_wrapping_up => {
-                state.is_wrapping_up = true;
-                steer(&words);
+            if live.stop_reason.is_some_and(StopReason::is_failure) {
+                state.meter.record_failed(live.usage);
+            } else {
+                state.meter.record(live.usage);
             }
-            Stage::Fine | Stage::WrapUp(_) | Stage::Over(_) => {}
+            state.meter.end_turn();
         }
+        state.is_waiting = false;
+        if live.is_concluded {
+            return;
+        }
+        let has_begun = live.turns_begun > state.granted;
+        let asks_for_turn = has_begun && (live.awaits_turn || live.streaming);
+        let is_answered = live.stop_reason.is_some_and(StopReason::ends_turn) && !live.streaming;
+        if !asks_for_turn && (live.streaming || is_answered || state.meter.has_turn()) {
+            return;
+        }
+        let stage = state.meter.stage();
+        if live.stop_reason == Some(&StopReason::ToolUse)
+            && !live.streaming
+            && !state.is_wrapping_up
+            && let Stage::WrapUp(words) = &stage
+        {
+            state.is_wrapping_up = true;
+            notify(BudgetNotice::WrapUp(words));
+        }
+        if !asks_for_turn && !matches!(stage, Stage::Over(_)) {
+            return;
+        }
+        match state.meter.begin_turn() {
+            NextTurn::Over(over) => {
+                self.cancel.cancel(CancelReason::Bound(over.to_string()));
+                state.over.get_or_insert(over);
+            }
+            NextTurn::Waits if !live.streaming => state.is_waiting = asks_for_turn,
+            NextTurn::Waits | NextTurn::Covered => {
+                // One that cannot be held has begun the turn already.
+                state.meter.note_turn();
+                state.granted = live.turns_begun;
+                notify(BudgetNotice::Granted(live.turns_begun));
+            }
+        }
+    }
+
+    /// Whether the child waits for a turn, which is no silence of its own.
+    pub(in crate::run) fn is_waiting(&self) -> bool {
+        self.state.lock().is_waiting
+    }
+
+    /// Whether optional work still fits the budget. Reserves its turn.
+    pub(in crate::run) fn has_room(&self) -> bool {
+        let meter = &mut self.state.lock().meter;
+        self.cancel.reason().is_none()
+            && matches!(meter.stage(), Stage::Fine)
+            && meter.begin_turn() == NextTurn::Covered
+    }
+
+    /// Whether work may follow that the task needs: the budget covers another turn, however near a bound is. Reserves it.
+    pub(in crate::run) fn may_continue(&self) -> bool {
+        let meter = &mut self.state.lock().meter;
+        self.cancel.reason().is_none() && !matches!(meter.begin_turn(), NextTurn::Over(_))
     }
 
     /// What all attempts of the run have spent, in USD.
@@ -65,19 +132,20 @@ impl BudgetEnforcer {
         self.state.lock().meter.spent()
     }
 
-    /// Whether optional work still fits the budget.
-    pub(in crate::run) fn has_room(&self) -> bool {
-        self.cancel.reason().is_none() && matches!(self.state.lock().meter.stage(), Stage::Fine)
-    }
-
-    /// Whether work may follow that the task needs: nothing is used up yet, however near a bound is.
-    pub(in crate::run) fn may_go_on(&self) -> bool {
-        self.cancel.reason().is_none() && !matches!(self.state.lock().meter.stage(), Stage::Over(_))
-    }
-
     /// Counts the final usage of an attempt that has ended.
     pub(in crate::run) fn record(&self, usage: &Usage) {
-        self.state.lock().meter.record(usage);
+        let mut state = self.state.lock();
+        state.meter.record_failed(usage);
+        state.meter.end_turn();
+        state.is_waiting = false;
+    }
+
+    /// The same reason with all that has been spent until now, if it is the one for which the budget ended the run.
+    pub(in crate::run) fn refreshed(&self, reason: &CancelReason) -> Option<CancelReason> {
+        let state = self.state.lock();
+        let over = state.over.clone()?;
+        let is_same = *reason == CancelReason::Bound(over.to_string());
+        is_same.then(|| CancelReason::Bound(state.meter.refreshed(over).to_string()))
     }
 
     /// Watches for other runs that spend from the shared account of the session.

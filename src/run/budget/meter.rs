@@ -6,7 +6,7 @@ use std::fmt;
 
 use tokio::sync::watch;
 
-use super::account::{SessionAccount, dollars, nanos};
+use super::account::{Ledger, Reservation, SessionAccount, TurnSize, TurnSizes, dollars, nanos};
 use crate::config::Budget;
 use crate::event::Usage;
 
@@ -20,6 +20,14 @@ pub struct Meter {
     budget: Budget,
     /// The account of the session and its bound in USD. Without a bound the account is only charged.
     session: Option<(SessionAccount, Option<u64>)>,
+    /// The agent, whose turns give the expected cost of a first turn.
+    agent: String,
+    /// The costs of the turns of all attempts.
+    costs: TurnSizes,
+    /// The tokens of the turns of all attempts.
+    tokens: TurnSizes,
+    /// The part of the session's budget that the turn under way needs.
+    reservation: Option<Reservation>,
     /// Usage of the attempts that have ended.
     before: Used,
     /// Usage of the current attempt: the maximum reported so far, for each unit.
@@ -28,10 +36,11 @@ pub struct Meter {
 
 /// Watches the account of a session for charges.
 #[derive(Debug)]
-pub struct Spending(Option<watch::Receiver<u64>>);
+pub struct Spending(Option<watch::Receiver<Ledger>>);
 
 impl Spending {
-    /// Waits until the account was charged since the last call. Cancel safe. Never returns if the session has no bound.
+    /// Waits until the account was charged, or a turn has ended, since the last call. Cancel safe. Never returns if the
+    /// session has no bound.
     pub async fn changed(&mut self) {
         if let Some(spent) = &mut self.0
             && spent.changed().await.is_ok()
@@ -50,12 +59,23 @@ struct Used {
     turns: u64,
 }
 
+/// Whether a turn may begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NextTurn {
+    /// Its expected size is reserved.
+    Covered,
+    /// The turns under way of other runs reserve too much. Some of it may remain when they have ended.
+    Waits,
+    /// The rest of this bound does not cover the turn.
+    Over(OverBudget),
+}
+
 /// How close a run is to its bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
     /// Below 80 % of every bound.
     Fine,
-    /// At 80 % of a bound or before the last turn: the message for the child, with the numbers.
+    /// At 80 % of a bound or before the last turn that it covers: the message for the child, with the numbers.
     WrapUp(String),
     /// A bound is reached.
     Over(OverBudget),
@@ -65,25 +85,96 @@ impl Meter {
     /// Creates the meter of a run that has used nothing yet. `session` is the account of its session and its bound in
     /// USD. A bound that is not above zero does not count.
     #[must_use]
-    pub fn new(budget: Budget, session: Option<(SessionAccount, f64)>) -> Self {
-        let session = session.map(|(account, max)| (account, amount_bound(max)));
-        Self { budget, session, before: Used::default(), now: Used::default() }
+    pub fn new(budget: Budget, session: Option<(SessionAccount, f64)>, agent: &str) -> Self {
+        Self {
+            budget,
+            session: session.map(|(account, max)| (account, amount_bound(max))),
+            agent: agent.to_owned(),
+            costs: TurnSizes::default(),
+            tokens: TurnSizes::default(),
+            reservation: None,
+            before: Used::default(),
+            now: Used::default(),
+        }
     }
 
-    /// Why the run cannot start, if the session has spent its budget.
+    /// Why the run cannot start, if its session's budget does not cover a first turn and no turn is under way.
     #[must_use]
     pub fn refusal(&self) -> Option<OverBudget> {
-        self.session_reading().filter(OverBudget::is_over)
+        let reading = self.session_reading()?;
+        (reading.is_over() || (!reading.covers_next() && !self.others_work())).then_some(reading)
+    }
+
+    /// Begins a turn if every bound covers its expected size, which is reserved until the turn has been recorded.
+    ///
+    /// The first turn of an agent without a known cost reserves all the rest.
+    pub fn begin_turn(&mut self) -> NextTurn {
+        if self.reservation.is_some() {
+            return NextTurn::Covered;
+        }
+        let own = self.readings().into_iter().flatten().find(|reading| {
+            reading.is_over() || (reading.bound != Bound::SessionCost && !reading.covers_next())
+        });
+        if let Some(over) = own.filter(|over| over.bound != Bound::SessionCost || !self.others_work()) {
+            return NextTurn::Over(over);
+        }
+        let Some((account, max)) = &self.session else { return NextTurn::Covered };
+        match (account.reserve(self.next_cost(), *max), self.session_reading()) {
+            (Some(reservation), _) => {
+                self.reservation = Some(reservation);
+                NextTurn::Covered
+            }
+            (None, Some(over)) if !self.others_work() => NextTurn::Over(over),
+            (None, _) => NextTurn::Waits,
+        }
+    }
+
+    /// Notes a turn that a child has begun without being asked, as one that cannot be held does.
+    pub fn note_turn(&mut self) {
+        if self.reservation.is_none()
+            && let Some((account, _)) = &self.session
+        {
+            self.reservation = account.reserve(Some(self.next_cost().unwrap_or_default()), None);
+        }
+    }
+
+    /// Gives back what is reserved for the turn under way.
+    pub fn end_turn(&mut self) {
+        self.reservation = None;
+    }
+
+    /// Whether a turn of this run is under way.
+    #[must_use]
+    pub fn has_turn(&self) -> bool {
+        self.reservation.is_some()
+    }
+
+    /// Whether turns of other runs are under way, so that what they cost is not known yet.
+    fn others_work(&self) -> bool {
+        self.reservation.is_none()
+            && self.session.as_ref().is_some_and(|(account, _)| account.has_turns_under_way())
     }
 
     /// Records the usage of the current attempt, summed from its beginning, and charges the session with the
     /// difference. Usage never shrinks: a smaller value changes nothing.
     pub fn record(&mut self, usage: &Usage) {
+        self.count(usage, true);
+    }
+
+    /// Records usage like [`record`](Self::record), but turns that failed: their sizes say nothing about the next one.
+    pub fn record_failed(&mut self, usage: &Usage) {
+        self.count(usage, false);
+    }
+
+    fn count(&mut self, usage: &Usage, is_typical: bool) {
         let reported = Used { nanos: nanos(usage.cost.total), tokens: usage.tokens(), turns: usage.turns };
-        let charge = reported.nanos.saturating_sub(self.now.nanos);
+        let new = reported.zip(self.now, u64::saturating_sub);
         self.now = self.now.zip(reported, u64::max);
+        let turns = if is_typical { new.turns } else { 0 };
+        self.costs.add(new.nanos, turns);
+        self.tokens.add(new.tokens, turns);
         if let Some((account, _)) = &self.session {
-            account.charge(charge);
+            account.charge(&self.agent, new.nanos, turns);
         }
     }
 
@@ -112,11 +203,24 @@ impl Meter {
         }
     }
 
+    /// The reading that ended the run, with what has been spent since. A turn that was cut short is no further turn.
+    #[must_use]
+    pub fn refreshed(&self, over: OverBudget) -> OverBudget {
+        let is_same = |reading: &OverBudget| reading.bound == over.bound && over.bound != Bound::Turns;
+        let used = self.readings().into_iter().flatten().find(is_same).map_or(over.used, |now| now.used);
+        OverBudget { used: used.max(over.used), ..over }
+    }
+
     /// Watches the session's account for charges by any run. Check the [`stage`](Self::stage) after each.
     #[must_use]
     pub fn watch(&self) -> Spending {
         let bound = self.session.as_ref().filter(|(_, max)| max.is_some());
-        Spending(bound.map(|(account, _)| account.spent.subscribe()))
+        Spending(bound.map(|(account, _)| account.subscribe()))
+    }
+
+    /// The cost of the next turn: by this run's turns, else by its agent's.
+    fn next_cost(&self) -> Option<TurnSize> {
+        self.costs.next().or_else(|| self.session.as_ref()?.0.first_turn(&self.agent))
     }
 
     fn used(&self) -> Used {
@@ -125,21 +229,30 @@ impl Meter {
 
     fn readings(&self) -> [Option<OverBudget>; 4] {
         let Budget { max_cost, max_tokens, max_turns } = self.budget;
-        let reading = |bound, used, allowed: Option<u64>| {
-            Some(OverBudget { bound, used, allowed: allowed.filter(|&allowed| allowed > 0)? })
+        let reading = |bound, used, allowed: Option<u64>, next| {
+            let allowed = allowed.filter(|&allowed| allowed > 0)?;
+            Some(OverBudget { bound, used, committed: used, allowed, next })
         };
+        let expected = |size: TurnSize| size.expected;
         let used = self.used();
+        let cost = max_cost.and_then(amount_bound);
         [
-            reading(Bound::Turns, used.turns, max_turns),
-            reading(Bound::Tokens, used.tokens, max_tokens),
-            reading(Bound::Cost, used.nanos, max_cost.and_then(amount_bound)),
+            reading(Bound::Turns, used.turns, max_turns, Some(1)),
+            reading(Bound::Tokens, used.tokens, max_tokens, self.tokens.next().map(expected)),
+            reading(Bound::Cost, used.nanos, cost, self.costs.next().map(expected)),
             self.session_reading(),
         ]
     }
 
     fn session_reading(&self) -> Option<OverBudget> {
         let (account, max) = self.session.as_ref()?;
-        Some(OverBudget { bound: Bound::SessionCost, used: account.nanos(), allowed: (*max)? })
+        Some(OverBudget {
+            bound: Bound::SessionCost,
+            used: account.nanos(),
+            committed: account.committed(),
+            allowed: (*max)?,
+            next: self.next_cost().map(|size| size.expected),
+        })
     }
 }
 
@@ -173,12 +286,17 @@ impl Bound {
     }
 }
 
-/// A bound and its usage, displayed as "`budget.maxTurns` reached: 12 of 12".
+/// A bound and its usage, displayed as "`budget.maxTurns` reached: 12 of 12", with the size of the next turn if the rest
+/// does not cover it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverBudget {
     bound: Bound,
     used: u64,
+    /// What is used, and what the turns under way are expected to use.
+    committed: u64,
     allowed: u64,
+    /// What the next turn is expected to use.
+    next: Option<u64>,
 }
 
 impl OverBudget {
@@ -192,9 +310,14 @@ impl OverBudget {
         self.used >= self.allowed
     }
 
+    fn covers_next(&self) -> bool {
+        self.committed.saturating_add(self.next.unwrap_or_default()) <= self.allowed
+    }
+
     fn is_near(&self) -> bool {
-        // With a bound of a few turns, 80 % may be reached only when no turn is left.
-        let is_last_turn = self.bound == Bound::Turns && self.used > 0 && self.used + 1 >= self.allowed;
+        // With a bound of a few turns, 80 % may be reached only when no turn remains.
+        let two = self.next.unwrap_or_default().saturating_mul(2);
+        let is_last_turn = self.used > 0 && self.committed.saturating_add(two) > self.allowed;
         is_last_turn || u128::from(self.used) * WRAP_UP.1 >= u128::from(self.allowed) * WRAP_UP.0
     }
 
@@ -204,12 +327,15 @@ impl OverBudget {
         cross(self, other).cmp(&cross(other, self))
     }
 
+    fn shown(&self, amount: u64) -> String {
+        match self.bound {
+            Bound::Turns | Bound::Tokens => amount.to_string(),
+            Bound::Cost | Bound::SessionCost => money(amount),
+        }
+    }
+
     fn numbers(&self) -> String {
-        let shown = match self.bound {
-            Bound::Turns | Bound::Tokens => |count: u64| count.to_string(),
-            Bound::Cost | Bound::SessionCost => money,
-        };
-        format!("{} of {}", shown(self.used), shown(self.allowed))
+        format!("{} of {}", self.shown(self.used), self.shown(self.allowed))
     }
 
     fn wrap_up(&self) -> String {
@@ -224,7 +350,11 @@ impl OverBudget {
 
 impl fmt::Display for OverBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` reached: {}", self.setting(), self.numbers())
+        write!(f, "`{}` reached: {}", self.setting(), self.numbers())?;
+        match self.next.filter(|_| !self.is_over()) {
+            Some(next) => write!(f, ", and the next turn takes about {}", self.shown(next)),
+            None => Ok(()),
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use super::commands::check::{CheckState, Checks};
 use super::loop_guard::LoopGuard;
 use super::protocol::{Command, protocol_of};
 use super::shared_collector::SharedCollector;
+use super::turn_grants::TurnGrants;
 use super::updates::Updates;
 use crate::agent::{Asks, SUBMIT};
 use crate::config::AnnounceMode;
@@ -54,7 +55,9 @@ impl ActiveRun<'_> {
             recorder.begin(attempt);
             recorder.sends(Command::Prompt(&self.admitted.spec.task));
         }
-        let child_control = ChildControl::new(protocol, input, self.recorder.clone());
+        let turns = self.admitted.resolved.holds_turns();
+        let turns = turns.then(|| TurnGrants::new(made.files.guard.clone(), self.cancel.clone()));
+        let child_control = ChildControl::new(protocol, input, turns, self.recorder.clone());
         let Made { mut files, command, heard, .. } = made;
         files.keep_session();
         child.tree.keep();
@@ -85,7 +88,8 @@ impl ActiveRun<'_> {
         let limits = self.limits(script.is_some());
         self.steering.register(&child_control);
         let submits = resolved.agent.output_schema.is_some();
-        let collector = Collector::new().behind(resolved.launcher.first_line());
+        let collector =
+            Collector::new().behind(resolved.launcher.first_line()).answering(child_control.sent.clone());
         let collector = SharedCollector::new(if submits { collector.awaiting(SUBMIT) } else { collector });
         let rate_limited = |delay| {
             self.limited.note(delay);
@@ -110,6 +114,7 @@ impl ActiveRun<'_> {
             report: ProtocolReport::default(),
             recorder: self.recorder.as_deref(),
             heard: script,
+            is_concluded: false,
         };
         let checks = Checks { state: &check, tree: &tree };
         let updates = Updates { run: self, attempt, vitals: child.tree.vitals() };
@@ -213,7 +218,7 @@ impl ActiveRun<'_> {
         loop {
             spending.changed().await;
             collector.view(|collector, _| {
-                self.enforcer.check(&collector.live(), |words| child_control.wrap_up(words));
+                self.enforcer.check(&collector.live(), |notice| child_control.handle_budget(notice));
             });
         }
     }

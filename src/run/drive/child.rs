@@ -88,6 +88,8 @@ pub(super) struct DrivenChild<'a> {
     pub recorder: Option<&'a Recorder>,
     /// Takes what is not its own out of its output.
     pub heard: Option<Box<Heard>>,
+    /// Whether its answer is the result, and it was told to stop.
+    pub is_concluded: bool,
 }
 
 impl DrivenChild<'_> {
@@ -120,8 +122,8 @@ impl DrivenChild<'_> {
             (self.rate_limited)(limit.delay);
         }
         let live = collector.live();
-        self.enforcer.check(&live, |words| self.child_control.wrap_up(words));
-        let told = self.loop_guard.check(&live, |words| self.child_control.send(Command::Steer(words)));
+        self.enforcer.check(&live, |notice| self.child_control.handle_budget(notice));
+        let told = self.loop_guard.check(&live, |words| self.child_control.advise(words));
         self.report.told_of_loop = told.or_else(|| self.report.told_of_loop.take());
     }
 
@@ -130,6 +132,12 @@ impl DrivenChild<'_> {
     fn advance(&mut self, collector: &mut Collector) -> (Option<Busy>, bool) {
         let live = collector.live();
         let busy = self.busy(&live);
+        if live.is_concluded && !self.is_concluded {
+            // It may have begun another turn, whose answer no one needs.
+            self.child_control.hold(true);
+            self.child_control.send(Command::Abort);
+        }
+        self.is_concluded = live.is_concluded;
         match self.announcing {
             Announcing::Requested => {
                 let calls_tool = live.running_tools > 0 || live.stop_reason == Some(&StopReason::ToolUse);
@@ -143,21 +151,23 @@ impl DrivenChild<'_> {
                 return (None, true);
             }
             _ if self.report.check_rejected.is_some() => self.check.give_up(),
-            _ if live.finished && self.may_check(&live) => match self.check.next(self.enforcer.may_go_on()) {
-                Next::Wait => {
-                    self.child_control.hold(true);
-                    return (busy, false);
-                }
-                Next::Tell(words) => {
-                    self.child_control.hold(false);
-                    if self.child_control.send(Command::Check(&words)) {
-                        collector.reopen();
-                        return (None, false);
+            _ if live.finished && self.may_check(&live) => {
+                match self.check.next(|| self.enforcer.may_continue()) {
+                    Next::Wait => {
+                        self.child_control.hold(true);
+                        return (busy, false);
                     }
-                    self.check.give_up();
+                    Next::Tell(words) => {
+                        self.child_control.hold(false);
+                        if self.child_control.send(Command::Check(&words)) {
+                            collector.reopen();
+                            return (None, false);
+                        }
+                        self.check.give_up();
+                    }
+                    Next::End => {}
                 }
-                Next::End => {}
-            },
+            }
             _ => {}
         }
         if self.check.has_failed() {
@@ -176,7 +186,7 @@ impl DrivenChild<'_> {
             _ => {}
         }
         let is_rejected = self.report.prompt_rejected.is_some() || self.report.check_rejected.is_some();
-        let settled = live.settled || is_rejected;
+        let settled = live.settled || is_rejected || live.is_concluded;
         if live.finished || is_rejected {
             self.end_input();
         }
@@ -303,7 +313,9 @@ impl DrivenChild<'_> {
         // A child that just got an answer needs time to act on it.
         let alive = has_event || self.child_control.take_answered();
         let stay = (self.announcing == Announcing::Requested).then_some(ANNOUNCE_TIMEOUT);
-        let rests = self.check.is_running() || (self.rests_while_asking && self.child_control.is_asking());
+        let rests = self.check.is_running()
+            || self.enforcer.is_waiting()
+            || (self.rests_while_asking && self.child_control.is_asking());
         let silence = if rests { None } else { self.silence.in_force(busy) };
         Activity { alive, silence, settled, stay, hands_over: false }
     }
@@ -326,7 +338,7 @@ mod tests {
 
     #[test]
     fn sixteen_questions_wait_and_one_more_is_cancelled() {
-        let enforcer = BudgetEnforcer::new(Meter::new(Budget::default(), None), Cancel::new());
+        let enforcer = BudgetEnforcer::new(Meter::new(Budget::default(), None, "x"), Cancel::new());
         let (sanitizer, cancel) = (Sanitizer::new(SanitizerOptions::default()), Cancel::new());
         let silence = SilenceLimits { idle: None, tool: None };
         let rpc = protocol_of(Protocol::Rpc);
@@ -336,7 +348,7 @@ mod tests {
             rpc.encode(Command::Answer("q26", &Answer::Cancelled)).expect("it has commands").len();
         // Of those that come together the newest are asked.
         for (chunks, waiting) in [(chunks.clone(), 10..26), (vec![chunks.concat()], 11..27)] {
-            let child_control = ChildControl::new(rpc, rpc.first_input("look around"), None);
+            let child_control = ChildControl::new(rpc, rpc.first_input("look around"), None, None);
             let task = child_control.input.unwritten();
             let (questions, mut asked) = mpsc::unbounded_channel();
             let mut child = DrivenChild {
@@ -355,6 +367,7 @@ mod tests {
                 report: ProtocolReport::default(),
                 recorder: None,
                 heard: None,
+                is_concluded: false,
             };
             let mut passed_on = || {
                 let ids = std::iter::from_fn(|| asked.try_recv().ok()).map(|asked| asked.question.id);

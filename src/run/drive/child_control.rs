@@ -7,7 +7,10 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::protocol::{ChildProtocol, Command};
+use super::turn_grants::TurnGrants;
+use crate::event::SentMessages;
 use crate::process::Input;
+use crate::run::budget::enforcer::BudgetNotice;
 use crate::run::record::Recorder;
 
 /// Questions that may wait for their answers. Further ones are cancelled.
@@ -38,6 +41,10 @@ pub(super) struct ChildControl {
     /// The work is done: a message would disturb the announcement.
     is_done: AtomicBool,
     news: Arc<Notify>,
+    /// The messages that were sent.
+    pub sent: SentMessages,
+    /// Grants the child its turns, if something holds them.
+    turns: Option<TurnGrants>,
     recorder: Option<Arc<Recorder>>,
 }
 
@@ -46,8 +53,11 @@ impl ChildControl {
     pub(super) fn new(
         protocol: &'static dyn ChildProtocol,
         input: Input,
+        turns: Option<TurnGrants>,
         recorder: Option<Arc<Recorder>>,
     ) -> Arc<Self> {
+        let sent = SentMessages::default();
+        sent.needed();
         Arc::new(Self {
             protocol,
             input,
@@ -55,12 +65,21 @@ impl ChildControl {
             was_answered: AtomicBool::new(false),
             is_done: AtomicBool::new(false),
             news: Arc::default(),
+            sent,
+            turns,
             recorder,
         })
     }
 
     /// Queues a command. `false`: the protocol has none, or the input has ended.
     pub(super) fn send(&self, command: Command<'_>) -> bool {
+        if self.takes_commands() && command.is_message() {
+            self.sent.needed();
+        }
+        self.queue(command)
+    }
+
+    fn queue(&self, command: Command<'_>) -> bool {
         if matches!(command, Command::Answer(..)) && self.input.unwritten() > MAX_UNREAD_ANSWERS {
             return false;
         }
@@ -84,10 +103,28 @@ impl ChildControl {
         !self.is_done.load(Ordering::Relaxed) && self.send(Command::Steer(message))
     }
 
-    /// Asks the child to finish before its budget is spent. A child that takes no messages is ended once the budget is
-    /// spent.
-    pub(super) fn wrap_up(&self, words: &str) {
-        self.send(Command::Steer(words));
+    /// Sends a message of the host into the work, which needs no answer: if it comes too late, the answer is the result.
+    /// `false`: the child takes none.
+    pub(super) fn advise(&self, words: &str) -> bool {
+        if self.takes_commands() {
+            self.sent.advisory();
+        }
+        self.queue(Command::Steer(words))
+    }
+
+    /// Delivers what the budget says. A child that takes no messages is ended once the budget is spent.
+    pub(super) fn handle_budget(&self, notice: BudgetNotice<'_>) {
+        match notice {
+            BudgetNotice::WrapUp(words) => drop(self.advise(words)),
+            BudgetNotice::Granted(turns) => {
+                if let Some(grants) = &self.turns {
+                    grants.grant(turns);
+                    // Its silence counts from now on.
+                    self.was_answered.store(true, Ordering::Relaxed);
+                    self.news.notify_one();
+                }
+            }
+        }
     }
 
     /// Holds messages back while the work is checked: one in between would change what is checked.

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::active_run::ActiveRun;
 use super::control::{Control, Watchers};
 use crate::agent::{canonical, is_free_of_side_effects};
-use crate::process::CancelReason;
+use crate::process::{CancelReason, Outcome};
 use crate::run::admit::HostCapabilities;
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::scope::WriteScope;
@@ -105,7 +105,7 @@ impl AdmittedRun {
         let limit = self.config().session_budget.max_cost.unwrap_or_default();
         let context = Arc::clone(&self.spec.context);
         let account = move || account_of(context.session().unwrap_or(NO_SESSION), || spent_before(&context));
-        Meter::new(self.resolved.budget, Some((blocking(account).await, limit)))
+        Meter::new(self.resolved.budget, Some((blocking(account).await, limit)), &self.resolved.agent.name)
     }
 }
 
@@ -128,7 +128,7 @@ impl ActiveRun<'_> {
                 }
             };
             self.admitted.builder.run_id.set(child.run_id());
-            let (mut files, last) = match Box::pin(self.attempt(attempt, child)).await {
+            let (mut files, mut last) = match Box::pin(self.attempt(attempt, child)).await {
                 (files, Ok(last)) => (files, last),
                 (files, Err(verdict)) => {
                     let result = self.without_child(&verdict, files.session());
@@ -141,6 +141,11 @@ impl ActiveRun<'_> {
             self.admitted.builder.diagnostics.extend(notices);
             let usage = last.collected.usage.clone();
             self.enforcer.record(&usage);
+            if let Outcome::Cancelled(reason) = &mut last.supervised.outcome
+                && let Some(refreshed) = self.enforcer.refreshed(reason)
+            {
+                *reason = refreshed;
+            }
             let mut report = RunReport::new(last, self.started.elapsed(), self.sanitizer());
             if let Some(pause) = self.pause_after(attempt, &report) {
                 let builder = self.admitted.builder.clone();

@@ -16,6 +16,7 @@
 //! | `conclude` | what follows the end of a child elsewhere |
 //! | `after_end` | which changes the run has left in its tree, and how long its caller waits for them |
 //! | `child_control` | what may be written to a child now, and what it is asked at its end |
+//! | `turn_grants` | how a child is told that its budget covers its next turn |
 //! | `protocol/` | how it is encoded, by the setting `protocol` |
 //! | `loop_guard` | what becomes of a child that repeats itself |
 //! | `shared_collector`, `updates` | what watchers see of a child while it works |
@@ -36,6 +37,7 @@ mod loop_guard;
 pub(crate) mod protocol;
 mod questions;
 mod shared_collector;
+mod turn_grants;
 mod updates;
 
 pub(in crate::run) use ask_key::PREFIX as ASK_KEY_PREFIX;

@@ -29,6 +29,8 @@ const OWN_SHELL: &str = "PI_SUBAGENT_OWN_SHELL";
 const ASKS: &str = "PI_SUBAGENT_ASK";
 /// The tool with which the child submits its result, as JSON; registers it.
 const SUBMITS: &str = "PI_SUBAGENT_SUBMIT";
+/// `1` holds each turn until the host has granted it.
+const HOLDS_TURNS: &str = "PI_SUBAGENT_HOLDS_TURNS";
 const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 const TEMPORARY: &str = "TMPDIR";
@@ -187,6 +189,7 @@ impl Invocation<'_> {
             (OWN_SHELL, if sandbox.is_held() { "1" } else { "0" }.to_owned()),
             (ASKS, json_of(ask_tool(self.run.asks(), ASK_KEY_PREFIX).as_ref())),
             (SUBMITS, json_of(agent.output_schema.as_ref().map(submit_tool).as_ref())),
+            (HOLDS_TURNS, if self.run.resolved.holds_turns() { "1" } else { "0" }.to_owned()),
             (RUN_ID, self.files.run_id.clone()),
         ];
         let writes = self.run.resolved.tree.as_ref().map(|tree| {

@@ -27,6 +27,9 @@ fn live<'a>(usage: &'a Usage, streaming: bool, stop_reason: Option<&'a StopReaso
         model: None,
         stop_reason,
         streaming,
+        turns_begun: 0,
+        awaits_turn: false,
+        is_concluded: false,
         has_answer: false,
         refused_results: const { &RefusedResults { count: 0, reason: String::new() } },
         retry: None,
@@ -36,14 +39,15 @@ fn live<'a>(usage: &'a Usage, streaming: bool, stop_reason: Option<&'a StopReaso
 /// The enforcer of a run that may spend ten dollars.
 fn enforcer() -> BudgetEnforcer {
     let own = Budget { max_cost: Some(10.0), ..Budget::default() };
-    BudgetEnforcer::new(Meter::new(own, None), Cancel::new())
+    BudgetEnforcer::new(Meter::new(own, None, "scout"), Cancel::new())
 }
 
 /// Whether this message has the child told to wrap up.
 fn is_told(enforcer: &BudgetEnforcer, live: &Live<'_>) -> bool {
     let mut told = false;
-    enforcer.check(live, |words| {
-        assert!(words.contains("USD") || words.contains('$'), "{words}");
+    enforcer.check(live, |notice| {
+        let BudgetNotice::WrapUp(words) = notice else { return };
+        assert!(words.contains('$'), "{words}");
         told = true;
     });
     told
@@ -73,7 +77,7 @@ fn a_child_is_told_once_per_attempt_and_only_between_two_turns() {
 fn a_run_ends_at_its_bound_unless_its_child_has_answered() {
     for (label, streaming, stop, ends) in [
         ("going on", false, CALLS_A_TOOL, true),
-        ("speaking", true, Some(&StopReason::Stop), true),
+        ("in the middle of a turn that was covered", true, CALLS_A_TOOL, false),
         ("failed", false, Some(&StopReason::Error), true),
         ("answered", false, Some(&StopReason::Stop), false),
         ("answered up to its limit", false, Some(&StopReason::Length), false),
@@ -122,7 +126,7 @@ fn optional_work_has_room_below_the_warning_and_while_the_run_goes_on() {
 async fn the_budget_of_the_session_refuses_runs_and_wakes_those_under_way() {
     let account = SessionAccount::new(0.0);
     let run = || {
-        let meter = Meter::new(Budget::default(), Some((account.clone(), 5.0)));
+        let meter = Meter::new(Budget::default(), Some((account.clone(), 5.0)), "scout");
         BudgetEnforcer::new(meter, Cancel::new())
     };
     let (first, second) = (run(), run());
@@ -134,4 +138,59 @@ async fn the_budget_of_the_session_refuses_runs_and_wakes_those_under_way() {
     assert_eq!(refusal.setting(), "sessionBudget.maxCost");
     second.check(&live(&used(0), false, CALLS_A_TOOL), |_| {});
     assert!(is_cancelled(&second));
+}
+
+/// A child that asks for a turn after so many messages.
+fn asking<'a>(usage: &'a Usage, turns_begun: u64, streaming: bool) -> Live<'a> {
+    Live { turns_begun, awaits_turn: !streaming, ..live(usage, streaming, CALLS_A_TOOL) }
+}
+
+/// The turns that a check grants, if it grants any.
+fn granted(enforcer: &BudgetEnforcer, live: &Live<'_>) -> Option<u64> {
+    let mut granted = None;
+    enforcer.check(live, |notice| {
+        if let BudgetNotice::Granted(turns) = notice {
+            granted = Some(turns);
+        }
+    });
+    granted
+}
+
+#[test]
+fn each_turn_is_granted_once_while_the_budget_covers_it() {
+    let enforcer = enforcer();
+    assert_eq!(granted(&enforcer, &live(&used(0), false, None)), None, "it has not begun");
+    assert_eq!(granted(&enforcer, &asking(&used(0), 1, false)), Some(1));
+    assert_eq!(granted(&enforcer, &asking(&used(0), 1, false)), None, "it has the turn");
+    assert_eq!(granted(&enforcer, &asking(&used(9), 2, false)), Some(2));
+    assert!(!is_cancelled(&enforcer));
+    assert_eq!(granted(&enforcer, &asking(&used(10), 3, false)), None);
+    assert!(is_cancelled(&enforcer));
+}
+
+#[test]
+fn a_child_waits_while_others_have_reserved_the_rest() {
+    let account = SessionAccount::new(0.0);
+    let run = || {
+        let meter = Meter::new(Budget::default(), Some((account.clone(), 5.0)), "scout");
+        BudgetEnforcer::new(meter, Cancel::new())
+    };
+    let (first, second, unheld) = (run(), run(), run());
+    let none = used(0);
+    assert_eq!(granted(&first, &asking(&none, 1, false)), Some(1));
+    assert_eq!(granted(&second, &asking(&none, 1, false)), None);
+    assert!(second.is_waiting());
+    assert_eq!(granted(&unheld, &asking(&none, 1, true)), Some(1), "it has begun by itself");
+    assert!(!unheld.is_waiting());
+    first.record(&used(1));
+    unheld.record(&used(4));
+    assert_eq!(granted(&second, &asking(&none, 1, false)), None);
+    assert!(is_cancelled(&second), "nothing remains");
+    let reason = second.cancel.reason().expect("it was cancelled");
+    assert_eq!(reason.to_string(), "`sessionBudget.maxCost` reached: $5.0000 of $5.0000");
+    // A turn that no one could hold ends later.
+    run().record(&used(2));
+    let refreshed = second.refreshed(&reason).expect("the budget ended it");
+    assert_eq!(refreshed.to_string(), "`sessionBudget.maxCost` reached: $7.0000 of $5.0000");
+    assert_eq!(second.refreshed(&CancelReason::Dropped), None);
 }

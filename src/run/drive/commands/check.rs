@@ -56,8 +56,8 @@ impl CheckState {
     }
 
     /// Decides what follows once the child has finished with something to check. Starts the check if it is due.
-    /// `may_go_on`: the budget allows another turn.
-    pub(in crate::run::drive) fn next(&self, may_go_on: bool) -> Next {
+    /// `may_continue` is called if the child could mend something: the budget allows another turn.
+    pub(in crate::run::drive) fn next(&self, may_continue: impl FnOnce() -> bool) -> Next {
         let mut state = self.state.lock();
         match &mut state.stage {
             Stage::Never => Next::End,
@@ -68,7 +68,7 @@ impl CheckState {
                 Next::Wait
             }
             Stage::Ended(words) => {
-                let words = words.take().filter(|_| state.left > 0 && may_go_on);
+                let words = words.take().filter(|_| state.left > 0 && may_continue());
                 let Some(words) = words else {
                     state.stage = Stage::Never;
                     return Next::End;

@@ -32,6 +32,11 @@ pub(in crate::run) enum Command<'a> {
 }
 
 impl Command<'_> {
+    /// Whether the child reads it as a message of its user.
+    pub(in crate::run) fn is_message(self) -> bool {
+        matches!(self, Self::Prompt(_) | Self::Announce(_) | Self::Check(_) | Self::Steer(_))
+    }
+
     /// What it is, in a word.
     pub(in crate::run) fn name(self) -> &'static str {
         match self {
