@@ -220,7 +220,7 @@ function watchFiles(pi) {
 const GRANT_CHECK_MS = 5;
 
 /**
- * Holds each request to the model until the parent has granted its turn: this file grows by one byte for each turn.
+ * Holds each request to the model until the parent has granted its turn: the parent adds a line break to this file for each turn.
  *
  * pi waits for `context` before it sends the request, also when it repeats one that failed.
  *

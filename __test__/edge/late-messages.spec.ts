@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
+import type { ToolResult } from "../../index.js";
 import { inTime, shape, single, textOf } from "./scene.ts";
 import { gate, playing, toldOf, untilTold, updateWith } from "./stand-in.ts";
 
@@ -31,6 +32,34 @@ describe("a message of the host behind the answer", () => {
 		const result = await running;
 		assert.deepEqual([shape(result), single(result).output], [completed, "The finding is complete."]);
 		assert.equal(toldOf(scene, "steering").length, 1);
+	});
+
+	it("leaves the answer as it is that begins while another run reaches 80 % of the session's budget", async (t) => {
+		const crosses = [gate("working"), { say: "Crossed.", usage: { cost: 0.75 } }];
+		const answers = [
+			{ steered: [{ say: "Hello." }] },
+			{ call: "read", args: { path: "x" }, usage: { cost: 0.1 } },
+			gate("sent"),
+			{ say: "The finding is complete." },
+		];
+		const scene = playing(t, [{ when: "cross", do: crosses, else: answers }], {
+			sessionId: "late",
+			config: { sessionBudget: { maxCost: 1 } },
+		});
+		const onUpdate = ({ details }: ToolResult) => {
+			if (details.streaming?.turnCount === 1) scene.open("working");
+		};
+		const runs = [scene.run({ task: "cross it" }), scene.run({}, onUpdate)];
+		assert.match(String(await untilTold(scene, "steering")), /all runs of this session \(\$0\.8500 of \$1\.0000\)/);
+		scene.open("sent");
+		const results = await Promise.all(runs);
+		assert.deepEqual(
+			results.map((result) => [shape(result), single(result).output]),
+			[
+				[completed, "Crossed."],
+				[completed, "The finding is complete."],
+			],
+		);
 	});
 
 	it("does not make the run fail that reaches its budget with the answer", async (t) => {

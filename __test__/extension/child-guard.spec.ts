@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { setImmediate as nextRound } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import childGuard from "../../extension/child-guard.cjs";
 
 const { blockReason, readPolicy } = childGuard;
@@ -150,5 +153,43 @@ describe("the guard in a child", () => {
 		assert.deepEqual(calls(), { block: true, reason: "The work is done; no tool runs any more." });
 		prompt("Go on.");
 		assert.equal(calls(), undefined);
+	});
+
+	it("holds each request until its turn has been granted, or the work is aborted", async (t) => {
+		const directory = mkdtempSync(join(tmpdir(), "psn-"));
+		t.after(() => rmSync(directory, { recursive: true }));
+		const file = join(directory, "guard.cjs");
+		copyFileSync(fileURLToPath(new URL("../../extension/child-guard.cjs", import.meta.url)), file);
+		const handlers = new Map<string, (event: object, context?: object) => Promise<undefined>>();
+		process.env.PI_SUBAGENT_HOLDS_TURNS = "1";
+		t.after(() => delete process.env.PI_SUBAGENT_HOLDS_TURNS);
+		createRequire(import.meta.url)(file)({ on: handlers.set.bind(handlers) });
+		t.mock.timers.enable({ apis: ["setTimeout"] });
+		/** Whether a request of this turn is held still, a second later. */
+		const isHeld = async (request: Promise<undefined> | undefined) => {
+			let isSent = false;
+			request?.then(() => {
+				isSent = true;
+			});
+			for (let round = 0; round < 10; round++) {
+				t.mock.timers.tick(100);
+				await nextRound();
+			}
+			return !isSent;
+		};
+		const request = (signal?: AbortSignal) => handlers.get("context")?.({}, { signal });
+
+		handlers.get("turn_start")?.({});
+		const first = request();
+		assert.equal(await isHeld(first), true);
+		appendFileSync(file, "\n");
+		assert.equal(await isHeld(first), false);
+		assert.equal(await isHeld(request()), false, "another request of the same turn");
+		handlers.get("turn_start")?.({});
+		const abort = new AbortController();
+		const second = request(abort.signal);
+		assert.equal(await isHeld(second), true);
+		abort.abort();
+		assert.equal(await isHeld(second), false);
 	});
 });

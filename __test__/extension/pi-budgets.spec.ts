@@ -104,10 +104,11 @@ for (const version of piVersions) {
 		const costs = (dollars: number) => usage({ input: tokensFor(dollars), output: 0 });
 		const looks = [costs(0.01), say("I look."), call("read", { path: "README.md" })];
 		const children = {
-			report(request: ModelRequest): Step[] {
+			async report(request: ModelRequest): Promise<Step[]> {
 				if (turnOf(request) === 0) return looks;
 				writing.open();
-				return [costs(0.01), say("The report"), until(crossed.opened), say(" is complete.")];
+				await crossed.opened;
+				return [costs(0.01), say("The report is complete.")];
 			},
 			cross: (request: ModelRequest): Step[] =>
 				turnOf(request) === 0 ? looks : [until(writing.opened), costs(0.85), say("Crossed.")],

@@ -218,9 +218,12 @@ impl Meter {
         Spending(bound.map(|(account, _)| account.subscribe()))
     }
 
-    /// The cost of the next turn: by this run's turns, else by its agent's.
+    /// The cost of the next turn: as expected by this run's turns, else by its agent's, and at most the dearest of both.
     fn next_cost(&self) -> Option<TurnSize> {
-        self.costs.next().or_else(|| self.session.as_ref()?.0.first_turn(&self.agent))
+        let agents = self.session.as_ref().and_then(|(account, _)| account.first_turn(&self.agent));
+        let Some(own) = self.costs.next() else { return agents };
+        let largest = agents.map_or(own.largest, |agents| agents.largest.max(own.largest));
+        Some(TurnSize { largest, ..own })
     }
 
     fn used(&self) -> Used {

@@ -1,10 +1,11 @@
 //! Grants a child its turns: the guard in the child holds each request to the model until the host has granted its turn.
 //!
-//! The guard's own file carries the number of granted turns: the host lengthens it by one byte for each. Every child on this
+//! The guard's own file carries the number of granted turns: the host adds a line break for each. Every child on this
 //! machine can read that file, whatever its protocol, and no sandboxed child can write to it.
 
 use std::fs::OpenOptions;
-use std::path::PathBuf;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use crate::process::{Cancel, CancelReason};
 use crate::run::blocking::{off_thread, spawn_task};
@@ -27,15 +28,38 @@ impl TurnGrants {
     pub(super) fn grant(&self, turns: u64) {
         let (guard, cancel) = (self.guard.clone(), self.cancel.clone());
         spawn_task(async move {
-            let length = GUARD.len() as u64 + turns;
             let path = guard.clone();
-            let granted =
-                off_thread(move || OpenOptions::new().write(true).open(path)?.set_len(length)).await;
+            let granted = off_thread(move || write_turns(&path, turns)).await;
             if let Ok(Err(error)) = granted {
                 let why =
                     format!("the child's next turn could not be granted: `{}`: {error}", guard.display());
                 cancel.cancel(CancelReason::Stuck(why));
             }
         });
+    }
+}
+
+/// Writes the line breaks of all granted turns. The order of two calls does not matter.
+fn write_turns(guard: &Path, turns: u64) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(guard)?;
+    file.seek(SeekFrom::Start(GUARD.len() as u64))?;
+    file.write_all(&b"\n".repeat(usize::try_from(turns).unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guard_grows_by_a_line_break_for_each_turn() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let guard = directory.path().join("guard.cjs");
+        std::fs::write(&guard, GUARD).expect("the guard");
+        for turns in [1, 3, 2] {
+            write_turns(&guard, turns).expect("it can be written");
+        }
+        let text = std::fs::read_to_string(&guard).expect("the guard");
+        assert_eq!(text, format!("{GUARD}\n\n\n"));
+        assert!(write_turns(&directory.path().join("gone"), 1).is_err());
     }
 }
