@@ -1,37 +1,112 @@
-//! Long stack traces: five frames stay, one line says how many are gone. Only traces: lists of places (`at home (today)`) and
-//! of paths (`1: std::io`) look like them.
+//! Long stack traces: the innermost frames and those of the project stay, and a line says how many of the others are gone. Only
+//! what is a trace beyond doubt is shortened: an error stands before it, and all its frames have the form of one runtime. Lists
+//! of places and of callers look like traces, and an answer is often such a list.
 
-use memchr::memchr;
+use std::collections::HashSet;
+
+use memchr::{memchr, memmem, memrchr};
 
 use crate::text::figures::counted;
 use crate::text::redact::{Edit, STACK_FRAMES};
 
-/// Frames that stay of every contiguous run.
+/// Innermost frames that stay in every trace.
 const KEPT: usize = 5;
+/// Fewest frames next to each other that a line about them may replace.
+const MIN_GONE: usize = 2;
+/// How many lines a message has at most, from the name of the error to the first frame.
+const MAX_MESSAGE_LINES: usize = 12;
+/// How much of a line is examined; a longer one is no frame that anybody wants to count.
+const MAX_LINE: usize = 512;
+/// Parts of paths with code of others: packages, and the runtimes' own.
+const FOREIGN_PATHS: [&[u8]; 10] = [
+    b"node_modules/",
+    b"node_modules\\",
+    b"/rustc/",
+    b"/.cargo/registry/",
+    b"/.cargo/git/",
+    b"site-packages/",
+    b"dist-packages/",
+    b"/lib/python",
+    b"\\Lib\\",
+    b"/_/src/",
+];
+/// Beginnings of places in a JavaScript runtime itself.
+const FOREIGN_PLACES: [&[u8]; 7] =
+    [b"node:", b"internal/", b"<anonymous>", b"native", b"index ", b"ext:", b"bun:"];
+/// Beginnings of names in the libraries of Java, C# and Rust.
+const FOREIGN_NAMES: [&[u8]; 36] = [
+    b"java.",
+    b"javax.",
+    b"jdk.",
+    b"sun.",
+    b"com.sun.",
+    b"jakarta.",
+    b"kotlin.",
+    b"kotlinx.",
+    b"scala.",
+    b"groovy.",
+    b"org.codehaus.groovy.",
+    b"org.junit.",
+    b"junit.",
+    b"org.gradle.",
+    b"org.apache.",
+    b"org.springframework.",
+    b"org.hibernate.",
+    b"org.eclipse.jetty.",
+    b"io.netty.",
+    b"reactor.",
+    b"System.",
+    b"Microsoft.",
+    b"Xunit.",
+    b"NUnit.",
+    b"std::",
+    b"core::",
+    b"alloc::",
+    b"test::",
+    b"tokio::",
+    b"futures_util::",
+    b"rayon_core::",
+    b"backtrace::",
+    b"anyhow::",
+    b"rust_",
+    b"__",
+    b"_start",
+];
 
+/// Words before the name of an error that has no message.
+const BEFORE_ERRORS: [&[u8]; 5] = [b"Caused by: ", b"Suppressed: ", b"[cause]: ", b"Uncaught ", b"\" "];
+
+/// The form of a runtime's frames.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
-    /// `at f (file:1:2)`: JavaScript, Java, C#. The innermost frame comes first, so the first ones stay.
-    At,
-    /// `3: path::to::f`, with or without an `at file` line below: Rust. The first ones stay.
-    Numbered,
-    /// `File "x", line 1, in f` and its source lines: Python. The innermost frame comes last, so the last ones stay.
+    /// `at f (file:1:2)`. The innermost frame comes first, as in all styles except Python's.
+    JavaScript,
+    /// `at a.b.C.f(C.java:1)`.
+    Java,
+    /// `at A.B.F(String s) in file:line 1`.
+    CSharp,
+    /// `3: path::to::f`, with or without an `at file:1:2` line below.
+    Rust,
+    /// `File "x", line 1, in f` and its source lines.
     Python,
 }
 
+struct Frame {
+    start: usize,
+    /// The end of its last line, line end not included.
+    end: usize,
+}
+
+/// Frames of one style, one after the other.
 struct Block {
     style: Style,
     indent: usize,
-    /// Where its frames begin.
-    starts: Vec<usize>,
-    /// End of the last frame, line end not included.
-    end: usize,
-    /// The number of the last frame, where frames have numbers, and whether a place below one shows that they are frames.
+    frames: Vec<Frame>,
+    /// The number of the last frame, where frames have numbers.
     number: usize,
-    has_places: bool,
 }
 
-/// Collects one edit for every run of more than five frames.
+/// Collects the edits for every long trace.
 pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
     let bytes = text.as_bytes();
     let mut block: Option<Block> = None;
@@ -46,24 +121,19 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
         let line_end = start + line.len();
         let indent = line.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(line.len());
         let style = frame_style(&line[indent..]);
+        let frame = Frame { start, end: line_end };
         match &mut block {
-            Some(open) if open.continues_with(line, indent, style) => {
-                open.end = line_end;
-                open.has_places |= open.style == Style::Numbered;
-            }
+            Some(open) if open.continues_with(line, indent, style) => open.extend(line_end),
             Some(open) if style == Some(open.style) && open.counts(&line[indent..]) => {
                 open.number = number_of(&line[indent..]);
-                open.starts.push(start);
-                open.end = line_end;
+                open.frames.push(frame);
             }
             _ => {
                 close(bytes, block.take(), edits);
-                block = style.map(|style| {
-                    let number = number_of(&line[indent..]);
-                    // Backtraces count from 0, lists of other things from 1.
-                    let has_places = style != Style::Numbered || number == 0;
-                    Block { style, indent, starts: vec![start], end: line_end, number, has_places }
-                });
+                let number = number_of(&line[indent..]);
+                // Backtraces count from 0.
+                let opens = |style: &Style| *style != Style::Rust || number == 0;
+                block = style.filter(opens).map(|style| Block { style, indent, frames: vec![frame], number });
             }
         }
         start = end + 1;
@@ -74,14 +144,14 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
 impl Block {
     /// Whether a frame follows on the last one.
     fn counts(&self, frame: &[u8]) -> bool {
-        self.style != Style::Numbered || number_of(frame) == self.number + 1
+        self.style != Style::Rust || number_of(frame) == self.number + 1
     }
 
     /// Whether a line belongs to the last frame without being a frame itself.
     fn continues_with(&self, line: &[u8], indent: usize, style: Option<Style>) -> bool {
         match self.style {
-            Style::At => false,
-            Style::Numbered => style == Some(Style::At) && indent > self.indent,
+            Style::JavaScript | Style::Java | Style::CSharp => false,
+            Style::Rust => style == Some(Style::JavaScript) && indent > self.indent,
             Style::Python => {
                 style.is_none()
                     && indent < line.len()
@@ -89,22 +159,137 @@ impl Block {
             }
         }
     }
+
+    fn extend(&mut self, end: usize) {
+        if let Some(last) = self.frames.last_mut() {
+            last.end = end;
+        }
+    }
+
+    /// Returns true for each frame that stays.
+    fn kept(&self, bytes: &[u8]) -> Vec<bool> {
+        let count = self.frames.len();
+        let innermost = if self.style == Style::Python { count - KEPT..count } else { 0..KEPT };
+        let mut seen = HashSet::new();
+        let keeps = |(at, frame): (usize, &Frame)| {
+            let text = bytes[frame.start..frame.end].trim_ascii();
+            // A number does not tell a frame of a recursion from the one before.
+            let text = if self.style == Style::Rust { without_number(text) } else { text };
+            let is_new = seen.insert(text);
+            innermost.contains(&at) || (is_new && self.style.is_own(text))
+        };
+        self.frames.iter().enumerate().map(keeps).collect()
+    }
 }
 
 fn close(bytes: &[u8], block: Option<Block>, edits: &mut Vec<Edit>) {
-    let Some(Block { style, indent, starts, end, .. }) =
-        block.filter(|block| block.has_places && block.starts.len() > KEPT)
-    else {
+    let Some(block) = block.filter(|block| block.frames.len() > KEPT) else { return };
+    let first = block.frames[0].start;
+    if !follows_an_error(bytes, first, block.style) {
         return;
-    };
-    let gone = starts.len() - KEPT;
-    let (range, line_end) = match style {
-        Style::At | Style::Numbered => (starts[KEPT]..end, ""),
-        Style::Python => (starts[0]..starts[gone], "\n"),
-    };
-    let indent = String::from_utf8_lossy(&bytes[starts[0]..starts[0] + indent]);
-    let note = format!("{indent}... {} left out{line_end}", counted(gone, "more stack frame"));
-    edits.push(Edit::new(range, note, STACK_FRAMES));
+    }
+    let indent = String::from_utf8_lossy(&bytes[first..first + block.indent]);
+    let kept = block.kept(bytes);
+    let mut at = 0;
+    while at < kept.len() {
+        let gone = kept[at..].iter().take_while(|is_kept| !**is_kept).count();
+        if gone >= MIN_GONE {
+            let range = block.frames[at].start..block.frames[at + gone - 1].end;
+            let note = format!("{indent}... {} left out", counted(gone, "more stack frame"));
+            edits.push(Edit::new(range, note, STACK_FRAMES));
+        }
+        at += gone.max(1);
+    }
+}
+
+/// Whether what comes before the first frame says that a trace follows.
+fn follows_an_error(bytes: &[u8], first: usize, style: Style) -> bool {
+    let mut before = lines_before(bytes, first);
+    match style {
+        Style::Python => {
+            before.next().is_some_and(|line| line.ends_with(b"Traceback (most recent call last):"))
+        }
+        Style::Rust => before.next().is_some_and(|line| {
+            let word = b"stack backtrace:";
+            line.len() >= word.len() && line[line.len() - word.len()..].eq_ignore_ascii_case(word)
+        }),
+        Style::JavaScript | Style::Java | Style::CSharp => {
+            before.take(MAX_MESSAGE_LINES).take_while(|line| !is_of_list(line)).any(names_an_error)
+        }
+    }
+}
+
+/// The lines above a place, the nearest first, without the blanks around them.
+fn lines_before(bytes: &[u8], at: usize) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes[..at].strip_suffix(b"\n");
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let start = memrchr(b'\n', text).map_or(0, |end| end + 1);
+        rest = start.checked_sub(1).map(|end| &text[..end]);
+        Some(text[start..].trim_ascii())
+    })
+}
+
+/// Whether a line is an item of a list, or a heading.
+fn is_of_list(line: &[u8]) -> bool {
+    let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    [&b"- "[..], b"* ", b"+ ", b"#", b"|"].iter().any(|mark| line.starts_with(mark))
+        || (digits > 0 && [&b". "[..], b") "].iter().any(|mark| line[digits..].starts_with(mark)))
+}
+
+/// Whether a line is the head of a trace: the name of an error, alone or with a message.
+fn names_an_error(line: &[u8]) -> bool {
+    let line = &line[..line.len().min(MAX_LINE)];
+    [&b"Error"[..], b"Exception", b"Throwable"].iter().any(|kind| {
+        memmem::find_iter(line, kind).any(|at| {
+            let mut rest = &line[at + kind.len()..];
+            if let Some(code) = rest.strip_prefix(b" [") {
+                rest = memchr(b']', code).map_or(rest, |end| &code[end + 1..]);
+            }
+            let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'$');
+            let name = line[..at].iter().rev().take_while(|byte| is_part(byte)).count();
+            let before = &line[..at - name];
+            let is_alone = rest.is_empty()
+                && (before.is_empty() || BEFORE_ERRORS.iter().any(|word| before.ends_with(word)));
+            let has_message =
+                rest.strip_prefix(b": ").is_some_and(|message| !message.trim_ascii().is_empty());
+            is_alone || has_message
+        })
+    })
+}
+
+impl Style {
+    /// Whether a frame is in code of the project, as far as its text shows.
+    fn is_own(self, frame: &[u8]) -> bool {
+        let frame = &frame[..frame.len().min(MAX_LINE)];
+        if FOREIGN_PATHS.iter().any(|part| memmem::find(frame, part).is_some()) {
+            return false;
+        }
+        let name = frame.strip_prefix(b"at ").unwrap_or(frame);
+        let is_of = |name: &[u8], known: &[&[u8]]| known.iter().any(|start| name.starts_with(start));
+        match self {
+            Self::JavaScript => {
+                let place = memrchr(b'(', name).map_or(name, |open| &name[open + 1..]);
+                !is_of(place, &FOREIGN_PLACES)
+            }
+            Self::Java => {
+                // `java.base/java.util.List.of(List.java:1)`
+                let end = memchr(b'(', name).unwrap_or(name.len());
+                let start = memrchr(b'/', &name[..end]).map_or(0, |slash| slash + 1);
+                !is_of(&name[start..], &FOREIGN_NAMES)
+            }
+            Self::CSharp => !is_of(name, &FOREIGN_NAMES),
+            Self::Rust => {
+                let name = name
+                    .strip_prefix(b"0x")
+                    .map_or(name, |code| memmem::find(code, b" - ").map_or(code, |end| &code[end + 3..]));
+                let name = name.trim_ascii_start();
+                let name = name.strip_prefix(b"<").unwrap_or(name);
+                memmem::find(name, b"::").is_some() && !is_of(name, &FOREIGN_NAMES)
+            }
+            Self::Python => memmem::find(frame, b"File \"<").is_none(),
+        }
+    }
 }
 
 fn number_of(frame: &[u8]) -> usize {
@@ -117,47 +302,79 @@ fn number_of(frame: &[u8]) -> usize {
 
 fn frame_style(line: &[u8]) -> Option<Style> {
     match line.first()? {
-        b'a' if line.starts_with(b"at ") => is_at_frame(&line[3..]).then_some(Style::At),
+        b'a' if line.starts_with(b"at ") && line.len() <= MAX_LINE => at_style(&line[3..]),
         b'F' if line.starts_with(b"File \"") => {
-            let tail = &line[line.len().saturating_sub(TAIL)..];
-            memchr::memmem::find(tail, b"\", line ").map(|_| Style::Python)
+            memmem::find(&line[..line.len().min(MAX_LINE)], b"\", line ").map(|_| Style::Python)
         }
         b'0'..=b'9' => {
-            let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let name = line[digits..].strip_prefix(b": ")?;
-            let is_path = memchr::memmem::find(&name[..name.len().min(TAIL)], b"::").is_some();
-            (digits <= 4 && is_path && !name.contains(&b' ')).then_some(Style::Numbered)
+            let name = without_number(line);
+            (name.len() < line.len() && !name.is_empty()).then_some(Style::Rust)
         }
         _ => None,
     }
 }
 
-/// How much of a line is looked at; a longer one is no frame that anybody wants to count.
-const TAIL: usize = 512;
-
-fn is_at_frame(rest: &[u8]) -> bool {
-    let rest = rest.trim_ascii_end();
-    let tail = &rest[rest.len().saturating_sub(TAIL)..];
-    match rest.last() {
-        Some(b')') => {
-            let Some(open) = tail.iter().rposition(|&byte| byte == b'(') else { return false };
-            let (name, place) = (&tail[..open], &tail[open + 1..]);
-            // `f (a.js:1:2)`, `C.f(C.java:1)`, `C.f(Native Method)`; C# has the types of the parameters there.
-            let is_place = place
-                .split(|&byte| byte == b':')
-                .skip(1)
-                .any(|part| part.first().is_some_and(u8::is_ascii_digit))
-                || [&b"Native Method)"[..], b"Unknown Source)", b"<anonymous>)", b"native)", b"native code)"]
-                    .contains(&place);
-            is_place || (name.contains(&b'.') && !name.contains(&b' '))
-        }
-        Some(b'0'..=b'9') => {
-            let digits = tail.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-            let before = &tail[..tail.len() - digits];
-            before.ends_with(b":") || before.ends_with(b":line ")
-        }
-        _ => false,
+/// A numbered frame without its number; the whole line if it has none.
+fn without_number(line: &[u8]) -> &[u8] {
+    let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match line[digits..].strip_prefix(b": ") {
+        Some(name) if (1..=4).contains(&digits) => name.trim_ascii_start(),
+        _ => line,
     }
+}
+
+/// The runtime whose frame comes after `at `.
+fn at_style(rest: &[u8]) -> Option<Style> {
+    let rest = rest.trim_ascii_end();
+    if rest.ends_with(b")") {
+        let open = memrchr(b'(', rest)?;
+        let (name, place) = (&rest[..open], &rest[open + 1..rest.len() - 1]);
+        let is_name = name.contains(&b'.') && !name.contains(&b' ');
+        if is_name && is_java_place(place) {
+            return Some(Style::Java);
+        }
+        let is_unplaced =
+            [&b"<anonymous>"[..], b"native", b"native code"].contains(&place) || place.starts_with(b"index ");
+        if name.ends_with(b" ") && (has_line_and_column(place) || is_unplaced) {
+            return Some(Style::JavaScript);
+        }
+        // Types of parameters.
+        return is_name.then_some(Style::CSharp);
+    }
+    if has_line_and_column(rest) && !rest.contains(&b' ') {
+        return Some(Style::JavaScript);
+    }
+    if rest.ends_with(b"]") {
+        // `at a.C.f(C.java:1) ~[a.jar:1.0]`
+        let end = memmem::rfind(rest, b") ")?;
+        return at_style(&rest[..=end]).filter(|style| *style == Style::Java);
+    }
+    let line = memmem::rfind(rest, b":line ")?;
+    let is_place = memmem::find(&rest[..line], b") in ").is_some() && is_number(&rest[line + 6..]);
+    is_place.then_some(Style::CSharp)
+}
+
+/// `C.java:1`, `Native Method`, `Unknown Source`
+fn is_java_place(place: &[u8]) -> bool {
+    let of_file = || {
+        let (name, line) = place.split_at(memrchr(b':', place).unwrap_or(place.len()));
+        let is_line = line.is_empty() || is_number(&line[1..]);
+        is_line
+            && [&b".java"[..], b".kt", b".scala", b".groovy", b".clj"].iter().any(|end| name.ends_with(end))
+    };
+    [&b"Native Method"[..], b"Unknown Source"].contains(&place) || of_file()
+}
+
+fn is_number(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+}
+
+/// `a.js:1:2`
+fn has_line_and_column(place: &[u8]) -> bool {
+    let mut parts = place.rsplitn(3, |byte| *byte == b':');
+    parts.next().is_some_and(is_number)
+        && parts.next().is_some_and(is_number)
+        && parts.next().is_some_and(|file| !file.is_empty())
 }
 
 #[cfg(test)]
@@ -172,33 +389,117 @@ mod tests {
         (0..count).map(line).collect()
     }
 
+    /// A head, frames in code of others, and whether the innermost come first.
+    const TRACES: [(&str, &str, &str, bool); 9] = [
+        ("js", "TypeError: x is not a function", "    at f# (node:internal/a:#:1)\n", true),
+        (
+            "js packages",
+            "AssertionError [ERR_ASSERTION]: 1 == 2\n\n1 !== 2\n",
+            "    at async f# (/a/node_modules/b/c.js:#:1)\n",
+            true,
+        ),
+        ("js anonymous", "Uncaught Error: x", "    at file:///a/node_modules/b.js:#:1\n", true),
+        (
+            "java",
+            "Exception in thread \"main\" java.lang.IllegalStateException: x",
+            "\tat java.base/java.util.F.f#(F.java:#)\n",
+            true,
+        ),
+        (
+            "spring",
+            "Caused by: a.b.OwnException",
+            "\tat org.springframework.F.f#(F.java:#) ~[spring.jar:5.3]\n",
+            true,
+        ),
+        (
+            "c#",
+            "Unhandled exception. System.InvalidOperationException: x",
+            "   at System.C.F#(String s) in /_/src/a.cs:line #\n",
+            true,
+        ),
+        (
+            "rust",
+            "stack backtrace:",
+            "   #: <T as core::f#>::call\n             at /rustc/1/a.rs:#:1\n",
+            true,
+        ),
+        ("rust short", "Stack backtrace:", "   #: std::f#\n", true),
+        (
+            "python",
+            "Traceback (most recent call last):",
+            "  File \"/usr/lib/python3.12/a.py\", line #, in f#\n    call(#)\n",
+            false,
+        ),
+    ];
+
     #[test]
     fn five_frames_stay_as_they_are() {
-        let text = format!("Error: x\n{}done\n", lines(5, |n| format!("    at f{n} (a.js:{n}:1)\n")));
+        let text = format!("Error: x\n{}done\n", lines(5, |n| format!("    at f{n} (node:a:{n}:1)\n")));
         assert_eq!(folded(&text), text);
     }
 
     #[test]
     fn the_innermost_frames_stay_in_every_style() {
-        for (label, frame, first) in [
-            ("js", "    at f# (a.js:#:1)\n", true),
-            ("js anonymous", "    at file:///a.js:#:1\n", true),
-            ("java", "\tat com.x.Y.f#(Y.java:#)\n", true),
-            ("c#", "   at N.C.F#() in /a.cs:line #\n", true),
-            ("rust", "   #: a::f#\n             at ./a.rs:#:1\n", true),
-            ("rust short", "   #: a::f#\n", true),
-            ("python", "  File \"a.py\", line #, in f#\n    call(#)\n", false),
-        ] {
+        for (label, head, frame, first) in TRACES {
             let frames = |range: std::ops::Range<usize>| -> String {
                 range.map(|n| frame.replace('#', &n.to_string())).collect()
             };
             let indent: String = frame.chars().take_while(|c| c.is_whitespace()).collect();
             let note = format!("{indent}... 3 more stack frames left out\n");
-            let text = format!("head\n{}tail\n", frames(0..8));
+            let text = format!("{head}\n{}tail\n", frames(0..8));
             let expected =
                 if first { format!("{}{note}", frames(0..5)) } else { format!("{note}{}", frames(3..8)) };
-            assert_eq!(folded(&text), format!("head\n{expected}tail\n"), "{label}");
+            let shortened = folded(&text);
+            assert_eq!(shortened, format!("{head}\n{expected}tail\n"), "{label}");
+            assert_eq!(folded(&shortened), shortened, "{label}");
+            // Without an error before them they may be any list.
+            let list = format!("These are the callers:\n\n{}", frames(0..8));
+            assert_eq!(folded(&list), list, "{label}");
         }
+    }
+
+    #[test]
+    fn frames_of_the_project_stay_wherever_they_are() {
+        for ((label, head, frame, _), own) in TRACES.into_iter().zip([
+            "    at load (/home/me/app/src/config.ts:12:7)\n",
+            "    at async load (src/config.ts:12:7)\n",
+            "    at file:///home/me/app/src/config.ts:12:7\n",
+            "\tat com.acme.Shop.load(Shop.java:12)\n",
+            "\tat com.acme.Shop.load(Shop.kt:12) ~[classes/:na]\n",
+            "   at Acme.Shop.Load(String path) in /home/me/app/Shop.cs:line 12\n",
+            "   8: app::config::load\n             at ./src/config.rs:12:7\n",
+            "   8: app::config::load\n",
+            "  File \"/home/me/app/config.py\", line 12, in load\n    parse(text)\n",
+        ]) {
+            let frames = |range: std::ops::Range<usize>| -> String {
+                range.map(|n| frame.replace('#', &n.to_string())).collect()
+            };
+            let text = format!("{head}\n{}{own}{}tail\n", frames(0..8), frames(9..20));
+            let shortened = folded(&text);
+            assert!(shortened.contains(own), "{label}: {shortened}");
+            assert_eq!(shortened.matches("more stack frames left out").count(), 2, "{label}: {shortened}");
+            let deep = format!(
+                "{head}\n{}tail\n",
+                lines(9, |n| own
+                    .replace("oad", &format!("oad{n}"))
+                    .replace("config.", &format!("config{n}."))
+                    .replace("  8:", &format!("  {n}:")))
+            );
+            assert_eq!(folded(&deep), deep, "{label}: all of them are the project's");
+        }
+    }
+
+    #[test]
+    fn a_recursion_is_shown_once() {
+        let text = format!(
+            "RangeError: too deep\n{}",
+            "    at f (src/a.js:1:1)\n    at g (src/a.js:2:1)\n".repeat(50)
+        );
+        let expected = format!(
+            "RangeError: too deep\n{}    at f (src/a.js:1:1)\n    ... 95 more stack frames left out\n",
+            "    at f (src/a.js:1:1)\n    at g (src/a.js:2:1)\n".repeat(2)
+        );
+        assert_eq!(folded(&text), expected);
     }
 
     #[test]
@@ -209,15 +510,69 @@ mod tests {
         }
         let jumps: String = [0, 3, 9, 27, 81, 243, 700].map(|n| format!("  {n}: a::f\n")).concat();
         assert_eq!(folded(&jumps), jumps);
+        let numbered = format!("steps:\n{}", lines(9, |n| format!("   {n}: std::step\n")));
+        assert_eq!(folded(&numbered), numbered);
+        let list =
+            format!("1. TypeError: x is thrown\n{}", lines(9, |n| format!("    at f (node:a:{n}:1)\n")));
+        assert_eq!(folded(&list), list, "an item of a list is no error");
+    }
+
+    /// Explorers and reviewers answer with such lists.
+    #[test]
+    fn none_of_two_hundred_reports_with_lists_is_changed() {
+        let intros = [
+            "I found these places:\n\n",
+            "## Callers of `parseError`\n",
+            "TypeError: these places throw it:\n",
+            "Error: the config is read in many places, all of them below\n",
+            "It fails with `Error: ENOENT: no such file`, which is thrown\n",
+            "The exception java.lang.IllegalStateException: closed comes from one of\n\n",
+            "Traceback of the value through the code:\n",
+            "stack backtrace, by hand:\n",
+            "Places that catch ValidationError: none of them logs it\n",
+            "",
+        ];
+        let items = [
+            "at src/a#.ts:# uses the old name\n",
+            "    at src/a#.ts:#\n",
+            "at src/a#.ts:#:7\n",
+            "    at load# (src/a.ts:#:3)\n",
+            "  at com.acme.Shop.load#(Shop.java:#)\n",
+            "   at Acme.Shop.Load#() in src/Shop.cs:line #\n",
+            "- src/a#.ts:#\n",
+            "#. `load` at src/a.ts:#\n",
+            "src/a.ts:#: const config = load(#)\n",
+            "  #: app::config::load\n             at ./src/config.rs:#:1\n",
+            "  File \"src/a#.py\", line #, in load\n    load()\n",
+            "| load# | src/a.ts:# |\n",
+            "    at load# (node_modules/acme/src/a.ts:#)\n",
+            "  called by load# (src/a.ts:#:1)\n",
+            "at line # of src/a.ts (twice)\n",
+            "at home/user#/src/b.rs:# (see `load`)\n",
+            "  at Module._load# (lib/loader.js:#)\n",
+            "File \"src/a#.py\", line #\n",
+            "#: src/a.ts:#\n",
+            "\tat src/deep/nested/path/file#.go:# +0x1d\n",
+        ];
+        let mut checked = 0;
+        for intro in intros {
+            for item in items {
+                let list: String = (1..22).map(|n| item.replace('#', &n.to_string())).collect();
+                let text = format!("{intro}{list}\nThat is all.\n");
+                assert_eq!(folded(&text), text);
+                checked += 1;
+            }
+        }
+        assert_eq!(checked, 200);
     }
 
     #[test]
     fn what_follows_the_last_frame_stays_unless_it_says_where_the_frame_is() {
-        let frames = |count: usize| lines(count, |n| format!("   {n}: a::f{n}\n"));
+        let frames = |count: usize| lines(count, |n| format!("   {n}: std::f{n}\n"));
         let note = "   ... 3 more stack frames left out\n";
         for after in ["        not a frame, but deeper\n", "at b (b.js:1:1)\n"] {
-            let folded = folded(&format!("{}{after}", frames(8)));
-            assert_eq!(folded, format!("{}{note}{after}", frames(5)));
+            let folded = folded(&format!("stack backtrace:\n{}{after}", frames(8)));
+            assert_eq!(folded, format!("stack backtrace:\n{}{note}{after}", frames(5)));
         }
     }
 }
