@@ -187,6 +187,14 @@ async fn what_is_no_schema_is_refused_before_anything_starts() {
     for (schema, why) in [
         (json!([]), "expected a JSON Schema"),
         (json!({}), "it is empty"),
+        (
+            json!({ "type": "array", "items": { "$ref": "#/$defs/gone" } }),
+            "`$ref` at `#/items` is `#/$defs/gone`, and the schema has nothing there",
+        ),
+        (
+            json!({ "$ref": "https://example.com/report.json" }),
+            "`$ref` at `#` is `https://example.com/report.json`, which is not in the schema",
+        ),
         (json!({ "type": "object", "description": "x".repeat(20_000) }), "at most 16384"),
     ] {
         let result = run(&scene("touch \"$home/started\"", &schema)).await;

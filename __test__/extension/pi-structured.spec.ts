@@ -45,12 +45,51 @@ const submits =
 		call("submit_result", (values[toolAnswers.length] ?? values.at(-1)) as Record<string, unknown>),
 	];
 
+const node = {
+	type: "object",
+	properties: { name: { type: "string" }, nodes: { type: "array", items: { $ref: "#/$defs/node" } } },
+	required: ["name"],
+	additionalProperties: false,
+};
+const one = {
+	type: "object",
+	properties: { kind: { const: "one" }, at: { type: "integer" } },
+	required: ["kind", "at"],
+	additionalProperties: false,
+};
+const none = { type: "object", properties: { kind: { const: "none" } }, required: ["kind"] };
+
+/** Schemas as generators write them; what a model submits first, which is wrong, and then. */
+const generated = {
+	definitions: {
+		outputSchema: {
+			$ref: "#/definitions/node",
+			definitions: { node: { ...node, properties: { name: { $ref: "#/definitions/name" } } }, name: { type: "string" } },
+			$schema: "http://json-schema.org/draft-07/schema#",
+		},
+		submitted: [{}, { name: "root" }],
+	},
+	recursion: {
+		outputSchema: { type: "array", items: { $ref: "#/$defs/node" }, $defs: { node } },
+		submitted: [{ value: [{ name: "root", nodes: [{ title: "leaf" }] }] }, { value: [{ name: "root", nodes: [] }] }],
+	},
+	root: {
+		outputSchema: { $ref: "#/$defs/node", $defs: { node } },
+		submitted: [{ name: "root", nodes: [{}] }, { name: "root", nodes: [{ name: "leaf" }] }],
+	},
+	alternatives: {
+		outputSchema: { anyOf: [{ $ref: "#/$defs/one" }, { $ref: "#/$defs/none" }], $defs: { one, none } },
+		submitted: [{ kind: "one" }, { kind: "one", at: 7 }],
+	},
+};
+
 const children = {
 	right: submits(whole),
 	corrected: submits({ files: "a.ts" }, { files: [], count: -1, more: true }, whole),
 	talks: () => [say("There are two.")],
 	many: submits({ files: Array.from({ length: 20_000 }, (_, at) => `src/some/where/file-${at}.ts`), count: 20_000 }),
 	list: submits({ value: ["a", "b"] }),
+	...Object.fromEntries(Object.entries(generated).map(([task, { submitted }]) => [task, submits(...submitted)])),
 };
 
 for (const version of piVersions) {
@@ -111,5 +150,17 @@ for (const version of piVersions) {
 			assert.match(told ?? log.answer, /\[\\+n {2}\\+"a\\+",\\+n {2}\\+"b\\+"\\+n\]/);
 			stage.configure({});
 		});
+
+		for (const [task, { outputSchema, submitted }] of Object.entries(generated)) {
+			test(`a schema of a generator is checked and its result delivered: ${task}`, async () => {
+				const from = stage.server.requests.length;
+				const { log } = await runJson(stage.world, spawn({ agentId: "explorer", task, outputSchema }));
+				const told = log.events.map((event) => JSON.stringify(event)).find((event) => event.includes("Status: success"));
+				assert.match(told ?? log.answer, /root|\\+"at\\+": 7/);
+				const requests = stage.childRequests(from);
+				assert.equal(requests.length, submitted.length, "the wrong one went back to the model");
+				assert.match(JSON.stringify(requests[1]?.toolAnswers), /Validation failed/);
+			});
+		}
 	});
 }

@@ -1,70 +1,257 @@
 //! The shape of the result that a run has to submit.
 
+mod references;
+
 use serde_json::{Map, Value, json};
+
+use self::references::{CONTAINERS, REFERENCES, beside, inlined, referred, with_pointers};
 
 /// The tool with which a child submits its result. Our guard in the child provides it.
 pub const SUBMIT: &str = "submit_result";
 /// Most bytes of a schema as JSON. It travels in the child's environment and stands in each request to its model.
 const MAX_BYTES: usize = 16 * 1024;
+/// Most levels of a schema. Nobody fills in a deeper result.
+const MAX_LEVELS: usize = 64;
+/// Most bytes of the parameters. References that are replaced by what they refer to may make them longer than the schema.
+const MAX_INLINED_BYTES: usize = 2 * MAX_BYTES;
 /// The field of a result that is no object by itself: arguments of a tool are one.
 const VALUE: &str = "value";
+/// Keywords that combine schemas. Providers refuse them at the top level of a tool's parameters.
+const COMBINING: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+/// Keywords of objects.
+const OF_OBJECTS: [&str; 4] = ["properties", "required", "additionalProperties", "patternProperties"];
 
 /// A JSON Schema that the result of a run has to fit. pi in the child checks it, and what is wrong goes back to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutputSchema(Map<String, Value>);
+pub struct OutputSchema {
+    own: Map<String, Value>,
+    parameters: Value,
+    is_wrapped: bool,
+}
 
 impl OutputSchema {
     /// Takes a schema.
     ///
     /// # Errors
     ///
-    /// What a schema has to be, if this is none.
+    /// What a schema has to be, if this is none; the pointer of a reference that leads nowhere.
     pub fn new(schema: Value) -> Result<Self, String> {
         let expected = "a JSON Schema such as `{ \"type\": \"object\", \"properties\": { … } }`";
-        let Value::Object(schema) = schema else { return Err(format!("expected {expected}")) };
-        if schema.is_empty() {
+        let Value::Object(own) = &schema else { return Err(format!("expected {expected}")) };
+        if own.is_empty() {
             return Err(format!("it is empty; expected {expected}"));
         }
-        let bytes = serde_json::to_vec(&schema).map_or(0, |text| text.len());
+        let bytes = serde_json::to_vec(own).map_or(0, |text| text.len());
         if bytes > MAX_BYTES {
             return Err(format!("it has {bytes} bytes as JSON; expected at most {MAX_BYTES}"));
         }
-        Ok(Self(schema))
+        if !fits(&schema, MAX_LEVELS) {
+            return Err(format!("it is nested more than {MAX_LEVELS} levels deep; expected fewer"));
+        }
+        let own = own.clone();
+        let schema = with_pointers(&schema)?;
+        if (0..=MAX_LEVELS).try_fold(&schema, |part, _| referred(part, &schema)).is_some() {
+            return Err("`$ref` at `#` leads to itself".to_owned());
+        }
+        let is_short = |whole: &Value| whole.to_string().len() <= MAX_INLINED_BYTES;
+        let schema = inlined(&schema).filter(is_short).unwrap_or(schema);
+        let is_wrapped = !is_object(&schema, &schema, MAX_LEVELS);
+        let parameters = if is_wrapped { wrapped(&schema) } else { object(&schema) };
+        Ok(Self { own, parameters, is_wrapped })
     }
 
     /// The schema, as it was given.
     #[must_use]
     pub fn own(&self) -> &Map<String, Value> {
-        &self.0
+        &self.own
     }
 
     /// The parameters of the tool: the schema itself, or an object with one field of that shape.
     #[must_use]
     pub fn parameters(&self) -> Value {
-        let own = Value::Object(self.0.clone());
-        if self.is_object() {
-            return own;
-        }
-        json!({ "type": "object", "properties": { VALUE: own }, "required": [VALUE], "additionalProperties": false })
+        self.parameters.clone()
     }
 
     /// The result in what the tool was called with.
     #[must_use]
     pub fn result(&self, submitted: Value) -> Value {
         match submitted {
-            Value::Object(mut fields) if !self.is_object() => fields.remove(VALUE).unwrap_or_default(),
+            Value::Object(mut fields) if self.is_wrapped => fields.remove(VALUE).unwrap_or_default(),
             whole => whole,
         }
     }
+}
 
-    fn is_object(&self) -> bool {
-        self.0.get("type").is_some_and(|kind| kind == "object")
+/// Returns true if a value has at most so many levels.
+fn fits(value: &Value, levels: usize) -> bool {
+    let Some(inner) = levels.checked_sub(1) else { return false };
+    match value {
+        Value::Array(items) => items.iter().all(|item| fits(item, inner)),
+        Value::Object(members) => members.values().all(|value| fits(value, inner)),
+        _ => true,
+    }
+}
+
+/// The schemas that a keyword combines.
+fn combined<'a>(schema: &'a Value, keyword: &str) -> &'a [Value] {
+    schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Returns true if only objects fit a schema. `left`: how many more schemas may lead to the answer.
+fn is_object(schema: &Value, root: &Value, left: usize) -> bool {
+    let Some(left) = left.checked_sub(1) else { return false };
+    let is_object = |part: &Value| is_object(part, root, left);
+    match schema.get("type") {
+        Some(kind) => kind == "object" || *kind == json!(["object"]),
+        None => {
+            referred(schema, root).is_some_and(is_object)
+                || ["anyOf", "oneOf"].iter().any(|keyword| {
+                    let parts = combined(schema, keyword);
+                    !parts.is_empty() && parts.iter().all(is_object)
+                })
+                || combined(schema, "allOf").iter().any(is_object)
+                || OF_OBJECTS.iter().any(|keyword| schema.get(keyword).is_some())
+        }
+    }
+}
+
+/// The parameters for a result that is an object. A provider shows its model only the properties of the top level.
+fn object(schema: &Value) -> Value {
+    let mut whole = without_reference(schema, schema);
+    let shown = shown(&whole, schema, MAX_LEVELS);
+    let Some(members) = whole.as_object_mut() else { return whole };
+    members.insert("type".to_owned(), "object".into());
+    let is_combined = COMBINING.iter().any(|keyword| members.contains_key(*keyword));
+    if is_combined && !["if", "then", "else"].iter().any(|keyword| members.contains_key(*keyword)) {
+        let then: Map<String, Value> =
+            COMBINING.iter().filter_map(|keyword| members.remove_entry(*keyword)).collect();
+        members.insert("if".to_owned(), json!({}));
+        members.insert("then".to_owned(), then.into());
+        members.extend(shown.into_members());
+    }
+    whole
+}
+
+/// A schema with the parts that its top level refers to in place of the references.
+fn without_reference(schema: &Value, root: &Value) -> Value {
+    let mut whole = schema.clone();
+    for _ in 0..MAX_LEVELS {
+        let Some(target) = referred(&whole, root).cloned() else { break };
+        let mut own = whole;
+        let containers: Vec<(String, Value)> = own.as_object_mut().map_or_else(Vec::new, |members| {
+            REFERENCES.iter().for_each(|keyword| drop(members.remove(*keyword)));
+            CONTAINERS.iter().filter_map(|name| members.remove_entry(*name)).collect()
+        });
+        whole = beside(target, own);
+        if let Some(members) = whole.as_object_mut() {
+            members.extend(containers);
+        }
+    }
+    whole
+}
+
+/// The properties of an object that has to fit combined schemas.
+#[derive(Default)]
+struct Shown {
+    properties: Map<String, Value>,
+    required: Vec<String>,
+}
+
+impl Shown {
+    fn into_members(self) -> Map<String, Value> {
+        let mut members = Map::new();
+        members.insert("properties".to_owned(), self.properties.into());
+        if !self.required.is_empty() {
+            members.insert("required".to_owned(), self.required.into());
+        }
+        members
+    }
+
+    fn add(&mut self, name: &str, schema: &Value) {
+        let known = self.properties.entry(name).or_insert_with(|| schema.clone());
+        if known == schema {
+            return;
+        }
+        match known.get_mut("anyOf").and_then(Value::as_array_mut) {
+            Some(variants) if variants.contains(schema) => {}
+            Some(variants) => variants.push(schema.clone()),
+            None => *known = json!({ "anyOf": [known.take(), schema] }),
+        }
+    }
+}
+
+/// What the properties of an object can be, whichever of the combined schemas it fits.
+fn shown(schema: &Value, root: &Value, left: usize) -> Shown {
+    let mut found = Shown::default();
+    let Some(left) = left.checked_sub(1) else { return found };
+    if let Some(target) = referred(schema, root) {
+        found = shown(target, root, left);
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().for_each(|(name, schema)| found.add(name, schema));
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    found.required.extend(required.filter_map(Value::as_str).map(str::to_owned));
+    for keyword in COMBINING {
+        let parts: Vec<Shown> =
+            combined(schema, keyword).iter().map(|part| shown(part, root, left)).collect();
+        for (name, schema) in parts.iter().flat_map(|part| &part.properties) {
+            found.add(name, schema);
+        }
+        let names = parts.iter().flat_map(|part| part.required.iter().cloned());
+        let is_in_all =
+            |name: &String| keyword == "allOf" || parts.iter().all(|part| part.required.contains(name));
+        found.required.extend(names.filter(is_in_all));
+    }
+    found.required.sort_unstable();
+    found.required.dedup();
+    found
+}
+
+/// The parameters for a result that is no object by itself.
+fn wrapped(schema: &Value) -> Value {
+    let mut own = schema.clone();
+    moved(&mut own);
+    let containers: Vec<(String, Value)> = own.as_object_mut().map_or_else(Vec::new, |members| {
+        CONTAINERS.iter().filter_map(|name| members.remove_entry(*name)).collect()
+    });
+    let mut whole = json!({ "type": "object", "properties": { VALUE: own }, "required": [VALUE], "additionalProperties": false });
+    if let Some(members) = whole.as_object_mut() {
+        members.extend(containers);
+    }
+    whole
+}
+
+/// Makes the references of a schema lead to the same parts after they have moved: the containers to the root, and all others to
+/// below the one property.
+fn moved(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(moved),
+        Value::Object(members) => {
+            for (name, value) in members {
+                match value {
+                    Value::String(reference) if REFERENCES.contains(&&**name) => {
+                        let pointer = reference.trim_start_matches('#');
+                        let is_contained =
+                            CONTAINERS.iter().any(|name| pointer.starts_with(&format!("/{name}/")));
+                        if !is_contained {
+                            *reference = format!("#/properties/{VALUE}{pointer}");
+                        }
+                    }
+                    value => moved(value),
+                }
+            }
+        }
+        _ => {}
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parameters(schema: Value) -> Value {
+        OutputSchema::new(schema).expect("a schema").parameters()
+    }
 
     #[test]
     fn what_is_no_object_is_wrapped_and_comes_back_as_it_is() {
@@ -77,9 +264,176 @@ mod tests {
     }
 
     #[test]
+    fn references_are_replaced_by_what_they_refer_to() {
+        let item =
+            json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
+        let list = json!({ "type": "array", "items": item });
+        for (label, schema) in [
+            (
+                "the default of zod-to-json-schema",
+                json!({
+                    "$ref": "#/definitions/report", "definitions": { "report": item },
+                    "$schema": "http://json-schema.org/draft-07/schema#"
+                }),
+            ),
+            (
+                "an id of TypeBox",
+                json!({ "$id": "T", "$ref": "T2", "$defs": { "x": { "$id": "T2", "type": "object",
+                "properties": item["properties"], "required": ["path"] } } }),
+            ),
+            (
+                "an anchor",
+                json!({ "$ref": "#it", "$defs": { "x": { "$anchor": "it", "type": "object",
+                "properties": item["properties"], "required": ["path"] } } }),
+            ),
+            (
+                "through another one, with escapes",
+                json!({ "$ref": "#/$defs/a%20b", "$defs": { "a b": { "$ref": "#/$defs/c~1d" },
+                "c/d": item } }),
+            ),
+            (
+                "deeper in the schema",
+                json!({ "type": "object", "properties": { "path": { "$ref": "#/$defs/s" } },
+                "required": ["path"], "$defs": { "s": { "type": "string" } } }),
+            ),
+            (
+                "the whole address of the schema",
+                json!({ "$id": "https://example.com/it", "type": "object",
+                "properties": { "path": { "$ref": "https://example.com/it#/$defs/s" } }, "required": ["path"],
+                "$defs": { "s": { "type": "string" } } }),
+            ),
+        ] {
+            assert_eq!(parameters(schema), item, "{label}");
+        }
+        for (label, schema) in [
+            (
+                "in a list",
+                json!({ "type": "array", "items": { "$ref": "#/$defs/item" }, "$defs": { "item": item } }),
+            ),
+            (
+                "a reference to a list",
+                json!({ "$ref": "#/definitions/all", "definitions": { "item": item,
+                "all": { "type": "array", "items": { "$ref": "#/definitions/item" } } } }),
+            ),
+            (
+                "a pointer to any part",
+                json!({ "type": "array", "prefixItems": [], "items": { "$ref": "#/x-parts/item" },
+                "x-parts": { "item": item } }),
+            ),
+        ] {
+            let value = &parameters(schema)["properties"][VALUE];
+            assert_eq!((&value["type"], &value["items"]), (&list["type"], &list["items"]), "{label}");
+        }
+        let noted = parameters(
+            json!({ "type": "object", "$defs": { "s": { "type": "string", "description": "d" } },
+            "properties": { "a": { "$ref": "#/$defs/s", "description": "e" }, "b": { "$ref": "#/$defs/s", "minLength": 1 } } }),
+        );
+        assert_eq!(
+            noted["properties"],
+            json!({ "a": { "type": "string", "description": "e" },
+                "b": { "minLength": 1, "allOf": [{ "type": "string", "description": "d" }] } })
+        );
+    }
+
+    #[test]
+    fn a_schema_that_contains_itself_keeps_references_that_lead_to_the_same_parts() {
+        let node = |reference: &str| json!({ "type": "object", "properties": { "all": { "type": "array", "items": { "$ref": reference } } } });
+        for (schema, expected) in [
+            (node("#"), node("#")),
+            (
+                json!({ "$ref": "#/definitions/Node", "definitions": { "Node": node("#/definitions/Node") } }),
+                json!({ "type": "object", "properties": node("#/definitions/Node")["properties"],
+                    "definitions": { "Node": node("#/definitions/Node") } }),
+            ),
+            (
+                json!({ "type": "array", "items": { "$ref": "#/$defs/Node" }, "$defs": { "Node": node("#/$defs/Node") } }),
+                json!({ "type": "object", "required": ["value"], "additionalProperties": false,
+                    "properties": { "value": { "type": "array", "items": { "$ref": "#/$defs/Node" } } },
+                    "$defs": { "Node": node("#/$defs/Node") } }),
+            ),
+            (
+                json!({ "type": "array", "items": { "$ref": "#" } }),
+                json!({ "type": "object", "required": ["value"], "additionalProperties": false,
+                    "properties": { "value": { "type": "array", "items": { "$ref": "#/properties/value" } } } }),
+            ),
+            (
+                json!({ "$id": "T0", "type": "array", "items": { "$ref": "T0" } }),
+                json!({ "type": "object", "required": ["value"], "additionalProperties": false,
+                    "properties": { "value": { "type": "array", "items": { "$ref": "#/properties/value" } } } }),
+            ),
+        ] {
+            assert_eq!(parameters(schema), expected);
+        }
+    }
+
+    #[test]
+    fn alternatives_of_objects_are_submitted_as_they_are() {
+        let one = json!({ "type": "object", "properties": { "kind": { "const": "one" }, "at": { "type": "integer" } },
+            "required": ["kind", "at"] });
+        let none =
+            json!({ "type": "object", "properties": { "kind": { "const": "none" } }, "required": ["kind"] });
+        for (keyword, schema) in [
+            ("anyOf", json!({ "anyOf": [one, none] })),
+            (
+                "oneOf",
+                json!({ "oneOf": [{ "$ref": "#/$defs/one" }, { "$ref": "#/$defs/none" }], "$defs": { "one": one, "none": none } }),
+            ),
+        ] {
+            let schema = OutputSchema::new(schema).expect("a schema");
+            assert_eq!(
+                schema.parameters(),
+                json!({
+                    "type": "object", "required": ["kind"],
+                    "properties": { "kind": { "anyOf": [{ "const": "one" }, { "const": "none" }] }, "at": { "type": "integer" } },
+                    "if": {}, "then": { keyword: [one, none] },
+                })
+            );
+            assert_eq!(schema.result(json!({ "kind": "none" })), json!({ "kind": "none" }));
+        }
+        let both =
+            parameters(json!({ "allOf": [one, { "properties": { "more": {} }, "required": ["more"] }] }));
+        assert_eq!(both["required"], json!(["at", "kind", "more"]));
+        let mixed = parameters(json!({ "anyOf": [one, { "type": "null" }] }));
+        assert_eq!(mixed["required"], json!([VALUE]), "null is no object");
+    }
+
+    #[test]
+    fn names_and_data_are_no_references() {
+        let schema = json!({ "type": "object", "properties": {
+            "$ref": { "type": "string" }, "x": { "const": { "$ref": "#/nowhere" } }, "y": { "enum": [{ "$ref": "https://x" }] },
+            "$id": { "type": "string", "default": { "$id": "z" } },
+        } });
+        assert_eq!(parameters(schema.clone()), schema);
+    }
+
+    #[test]
+    fn a_reference_that_leads_nowhere_is_refused_with_its_pointer() {
+        for (schema, pointer, reference) in [
+            (json!({ "$ref": "#/definitions/gone" }), "`#`", "`#/definitions/gone`"),
+            (json!({ "type": "array", "items": { "$ref": "#/$defs/a/b" } }), "`#/items`", "`#/$defs/a/b`"),
+            (json!({ "properties": { "a/b": { "$ref": "#nowhere" } } }), "`#/properties/a~1b`", "`#nowhere`"),
+            (
+                json!({ "properties": { "a": { "$ref": "https://example.com/a.json#/x" } } }),
+                "`#/properties/a`",
+                "`https://example.com/a.json#/x`",
+            ),
+            (json!({ "allOf": [{ "$ref": "other.json" }] }), "`#/allOf/0`", "`other.json`"),
+            (json!({ "$ref": "file:///etc/passwd" }), "`#`", "`file:///etc/passwd`"),
+        ] {
+            let refused = OutputSchema::new(schema).expect_err("it leads nowhere");
+            assert!(refused.contains(&format!("`$ref` at {pointer} is {reference}")), "{refused}");
+        }
+        let itself = OutputSchema::new(json!({ "$ref": "#" })).map(|schema| schema.parameters());
+        assert!(itself.as_ref().is_err_and(|why| why.contains("itself")), "{itself:?}");
+    }
+
+    #[test]
     fn what_is_no_schema_is_refused() {
         let long = json!({ "type": "object", "description": "x".repeat(MAX_BYTES) });
-        for (schema, why) in [(json!([]), "JSON Schema"), (json!({}), "empty"), (long, "at most 16384")] {
+        let deep = (0..MAX_LEVELS).fold(json!({}), |inner, _| json!({ "not": inner }));
+        for (schema, why) in
+            [(json!([]), "JSON Schema"), (json!({}), "empty"), (long, "at most 16384"), (deep, "64 levels")]
+        {
             let refused = OutputSchema::new(schema).expect_err("no schema");
             assert!(refused.contains(why), "{refused}");
         }
