@@ -26,7 +26,14 @@ pub fn question_to_answer(line: &str, waiting: &[AskingRun]) -> Option<Result<us
     if words.next()? != "answer" {
         return None;
     }
-    let which = words.rest().unwrap_or_default().trim_matches('"').to_owned();
+    let rest = words.rest();
+    let which = rest.as_deref().unwrap_or_default().trim_matches('"').trim().to_owned();
+    if rest.is_some() && which.is_empty() {
+        // Every id begins with an empty text.
+        return Some(Err(
+            "the name of the question is empty: give its number, or the run's label or ID".to_owned()
+        ));
+    }
     let numbered = || which.parse::<usize>().ok()?.checked_sub(1).filter(|place| *place < waiting.len());
     let is_of = |run: &AskingRun| {
         run.run_id.starts_with(&which) || run.label.as_ref() == Some(&which) || run.agent == which
@@ -69,6 +76,15 @@ mod tests {
             ("answer \"reviewer", 1),
         ] {
             assert_eq!(question_to_answer(line, &waiting), Some(Ok(expected)), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_empty_name_is_no_question() {
+        let waiting = [asking("1a2b3c4d", "explorer", Some(""))];
+        for line in ["answer \"\"", "answer \" \"", "answer \""] {
+            let problem = question_to_answer(line, &waiting).and_then(Result::err).unwrap_or_default();
+            assert!(problem.contains("is empty"), "{line:?}: {problem}");
         }
     }
 
