@@ -520,7 +520,7 @@ fn the_settings_of_agents_are_read_one_by_one_and_each_mistake_has_its_place() {
     Error CONFIG_KEY_UNKNOWN /agent/subagents.json:2:35: `agents.explorer.timeout` is not a setting of an agent; did you mean `timeoutMs`? Nothing is delegated until this is corrected
     Error CONFIG_VALUE_INVALID /agent/subagents.json:3:23: `agents.explorer.tools` holds `"ba*"`; expected a list of plain tool names, such as ["read", "grep"], or `mcp__server__*`. Nothing is delegated until this is corrected
     Error CONFIG_VALUE_INVALID /agent/subagents.json:5:21: `agents.*.maxCost` is `"1"`; expected an amount in USD such as 0.5, 0 for no limit. Nothing is delegated until this is corrected
-    Error CONFIG_VALUE_INVALID /agent/subagents.json:6:3: `agents.a b` names no agent; expected `*` or the name of one
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:6:3: `agents.a b` names no agent; expected `*` or the name of one. Nothing is delegated until this is corrected
     Error CONFIG_VALUE_INVALID /agent/subagents.json:7:13: `agents.tester` is `5`; expected an object of settings. Nothing is delegated until this is corrected
     Error CONFIG_KEY_DUPLICATE /agent/subagents.json:8:3: `agents.explorer` is given twice; the first one counts. Nothing is delegated until this is corrected
     broken
@@ -605,6 +605,15 @@ fn lists_of_tools_take_the_names_of_other_harnesses() {
     let of_agent = tools(r#""agents": { "a": { "tools": ["Read", "Bash(git:*)", "Glob"] } }"#);
     assert_eq!(of_agent.agents["a"].bounds.tools.as_deref().expect("a list"), ["read", "find"]);
     assert_eq!(tools(r#""tools": { "deny": ["*"] }"#).tools.deny, ["*"]);
+    assert_eq!(tools(r#""tools": { "deny": ["All"], "allow": ["all"] }"#).tools.deny, ["*"]);
+    assert_eq!(
+        tools(
+            r#""tools": { "deny": ["replace_in_file", "str_replace_editor", "execute_bash", "fs_write"] }"#
+        )
+        .tools
+        .deny,
+        ["edit", "replace_in_file", "str_replace_editor", "write", "bash", "execute_bash", "fs_write"]
+    );
 }
 
 #[test]

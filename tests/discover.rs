@@ -179,6 +179,27 @@ fn a_broken_definition_hides_nothing() {
 }
 
 #[test]
+fn no_builtin_takes_the_place_of_an_agent_of_the_user_that_does_not_load() {
+    let scene = Scene::new();
+    scene.file("agent/agents/w.md", "---\nname: worker\nreadonly: perhaps\n---\n");
+    scene.file("agent/agents/tester.md", "---\ndisable: true\n---\n");
+    scene.file("agent/agents/reviewer.md", "---\ntitle: How to review\n---\n");
+    scene.file("agent/agents/explorer.md", "# Notes\n");
+    let catalog = scene.discover();
+    let names: Vec<_> = catalog.agents.iter().map(|agent| agent.name.as_str()).collect();
+    assert_eq!(names, ["explorer", "researcher", "reviewer", "implementer"]);
+    let told = |name: &str| catalog.find(name).expect_err("it does not load").to_string();
+    assert!(
+        told("worker").contains("w.md but does not load: line 3: `readonly` is `perhaps`"),
+        "{}",
+        told("worker")
+    );
+    assert!(told("tester").contains("tester.md but does not load: line 2: `disable` switches the agent off"));
+    scene.agent("agent/agents/x.md", "worker");
+    assert_eq!(scene.discover().find("worker").expect("another one of the user's").source, Source::User);
+}
+
+#[test]
 fn other_files_hidden_folders_and_packages_are_passed_over() {
     let scene = Scene::new();
     scene.file("agent/agents/README.md", "# How to write agents\n");

@@ -265,6 +265,7 @@ fn outcome(file: &str, content: &str) -> String {
 
 const FREE: &str = "read bash edit write";
 const READS: &str = "read grep find ls web_search fetch_content get_search_content lsp bash";
+const OFFLINE: &str = "read grep find ls lsp bash";
 
 #[test]
 fn files_that_were_written_for_other_harnesses_load() {
@@ -315,12 +316,103 @@ fn files_that_were_written_for_other_harnesses_load() {
 }
 
 /// What people write when an agent must not do something.
-const FORBIDDING: [(&str, &str); 71] = [
+const FORBIDDING: [(&str, &str); 159] = [
+    ("can't_write: true", READS),
+    ("don't_edit: true", READS),
+    ("editing: false", READS),
+    ("writes: never", READS),
+    ("modify: false", READS),
+    ("modifications: none", READS),
+    ("mutable: false", READS),
+    ("rw: false", READS),
+    ("readWrite: no", READS),
+    ("destructive: false", READS),
+    ("side_effects: none", READS),
+    ("dry_run: true", READS),
+    ("dryRun: true", READS),
+    ("non_destructive: true", READS),
+    ("passive: true", READS),
+    ("frozen: true", READS),
+    ("locked: yes", READS),
+    ("ro: true", READS),
+    ("workspace: ro", READS),
+    ("scope: read-only", READS),
+    ("capabilities: [read-only]", READS),
+    ("rules: [no writes]", READS),
+    ("rules: never edit files", READS),
+    ("restrictions: [no-write]", READS),
+    ("restrictions: no file edits", READS),
+    ("policy: deny", READS),
+    ("policies: { write: deny }", READS),
+    ("limits: [{ edit: false }]", READS),
+    ("rules: [{ deny: Bash }]", READS),
+    ("config: { permissions: { deny: [Edit] } }", READS),
+    ("claude: { tools: Read }", READS),
+    ("requires_permission: true", READS),
+    ("needs_review_before_edit: true", READS),
+    ("ask_before_edit: true", READS),
+    ("human_in_the_loop: true", READS),
+    ("supervised: true", READS),
+    ("autonomous: false", READS),
+    ("trusted: no", READS),
+    ("untrusted: true", READS),
+    ("max_edits: 0", READS),
+    ("max_files_changed: 0", READS),
+    ("max_tool_calls: 5", READS),
+    ("git: deny", READS),
+    ("write: [docs/]", READS),
+    ("write: src/**", READS),
+    ("edit: docs only", READS),
+    ("tool_choice: none", READS),
+    ("has_tools: no", READS),
+    ("mode: no-write", READS),
+    ("mode: architect", READS),
+    ("mode: restricted", READS),
+    ("approval: on-request", READS),
+    ("permissions: deny", READS),
+    ("permissions: { defaultMode: strict }", READS),
+    ("permissions: { mode: strict, deny: [Bash, Write] }", READS),
+    ("no_network: true", OFFLINE),
+    ("network_disabled: yes", OFFLINE),
+    ("allow_internet: false", OFFLINE),
+    ("online: false", OFFLINE),
+    ("network_policy: none", OFFLINE),
+    ("can_access_network: false", OFFLINE),
+    ("not_allowed_tools: [Bash]", "read edit write"),
+    ("no_tools: true", ""),
+    ("no_tools: [bash]", "read edit write"),
+    ("enable_tools: false", ""),
+    ("tool_access: [Read, Grep]", "read grep"),
+    ("tool_access: none", ""),
+    ("authorized_tools: [Read]", "read"),
+    ("toolbox: [Read, Grep]", "read grep"),
+    ("capabilities: [read, grep]", "read grep"),
+    ("capabilities: Read, Grep", "read grep"),
+    ("tools: { deny: [Bash] }", "read edit write"),
+    ("tools: { allowed: [Read, Grep], denied: [Grep] }", "read"),
+    ("tools: { disabled: bash }", "read edit write"),
+    ("tools: [{ tool: bash, allow: false }]", READS),
+    (
+        "permissions: { defaultMode: plan, deny: [Bash] }",
+        "read grep find ls web_search fetch_content get_search_content lsp",
+    ),
+    ("permissions: { defaultMode: acceptEdits, deny: [Write] }", "read bash edit"),
+    ("permission: { write: deny, bash: allow }", "read bash"),
+    ("permissions: [Read, Grep]", "read grep"),
+    ("bash: git log", "read edit write"),
+    ("bash: [git]", "read edit write"),
+    ("bash: ask", "read edit write"),
+    ("execution: false", "read edit write"),
+    ("allow_code_execution: false", "read edit write"),
+    ("disallowedTools: [replace_in_file, str_replace_editor, execute_bash]", "read"),
+    ("disallowedTools: [All]", ""),
+    ("status: disabled", ""),
+    ("PreToolUse: [x]", "read grep find ls web_search fetch_content get_search_content lsp"),
     ("viewOnly: true", READS),
     ("only_read: yes", READS),
     ("do_not_edit: true", READS),
     ("mustNotWrite: 1", READS),
-    ("offline: true", READS),
+    ("offline: true", OFFLINE),
     ("can_edit_files: false", READS),
     ("filesystem: read", READS),
     ("capabilities: { write: false }", READS),
@@ -406,6 +498,52 @@ fn what_a_file_forbids_stays_forbidden_in_every_spelling() {
 }
 
 #[test]
+fn fields_that_forbid_nothing_leave_an_agent_as_it_is() {
+    for field in [
+        "tool_choice: auto",
+        "permissions: { defaultMode: acceptEdits }",
+        "permission-mode: default",
+        "mode: subagent",
+        "allow_delegation: false",
+        "capabilities: [code-review, security]",
+        "restrictions: none",
+        "autonomy: full",
+        "requires: [node, git]",
+        "required_skills: [x]",
+        "internet: yes",
+        "status: active",
+        "hooks: { PostToolUse: [x] }",
+        "title: The only tool you need",
+        "summary: Never write bad code",
+        "topics: [no-code]",
+        "usage: Use when not editing",
+        "license: MIT",
+        "compatibility: Requires a server",
+        "metadata: { author: x, tags: [y] }",
+        "trigger: always",
+        "run: npm test",
+        "search: docs",
+        "command: /review",
+        "commands: [review, test]",
+        "read: docs/guide.md",
+        "streaming: false",
+        "role: code reviewer",
+        "domain: [backend, api]",
+        "mcp-servers: { x: { type: local, command: x, tools: [\"*\"] } }",
+    ] {
+        assert_eq!(tools_of(&agent_of(&format!("---\nname: a\n{field}\n---\nx"))).join(" "), FREE, "{field}");
+    }
+}
+
+#[test]
+fn an_agent_that_must_stay_offline_has_no_network_whatever_else_its_file_says() {
+    for fields in ["offline: true\nnetwork: on", "network: on\nno_internet: yes"] {
+        let agent = agent_of(&format!("---\nname: a\n{fields}\n---\nx"));
+        assert_eq!((agent.network, agent.readonly), (Some(Network::Off), true), "{fields}");
+    }
+}
+
+#[test]
 fn a_restriction_that_is_not_understood_is_a_warning_with_its_place() {
     let (_world, catalog) = catalog_of("---\nname: a\nallowed_paths: [docs]\n---\nBody");
     let found = &catalog.diagnostics[0];
@@ -448,6 +586,18 @@ fn a_text_that_is_no_yaml_hides_no_restriction() {
         ("a list that is not closed", "tools: [Read, \"Bash(git:*)\"\n", "a: "),
         ("a broken mapping", "description: Use: x\npermission:\n  edit: deny\n bash: ask: no\n", "no agent"),
         ("another one", "tools:\n  - Read\n - Grep: : x\n", "no agent"),
+        ("a single word with a value that forbids", "description: Use: x\nediting: false\n", "a readonly: "),
+        (
+            "a list behind a description",
+            "description: Use: x\ncapabilities: [read, grep]\n",
+            "a: read grep [",
+        ),
+        (
+            "a mapping behind a description",
+            "description: Use: x\ncapabilities:\n  write: false\n",
+            "a readonly: ",
+        ),
+        ("a mapping in braces", "description: Use: x\ncapabilities: { write: false }\n", "a readonly: "),
         ("twice", "description: Use: x\nreadonly: true\nuser: y\nreadonly: false\n", "no agent"),
     ] {
         let found = outcome("a.md", &format!("---\nname: a\n{fields}---\nBody"));

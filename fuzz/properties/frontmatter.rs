@@ -7,7 +7,7 @@ use pi_subagent_native::text::Severity;
 
 /// An agent comes without errors and within its bounds; the ways of Windows to write a file change nothing.
 pub(crate) fn frontmatter(content: &[u8]) {
-    let Parsed { agent, diagnostics, stated_name: _ } = read(content);
+    let Parsed { agent, diagnostics, .. } = read(content);
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     assert!(agent.is_none() || errors == 0, "an agent with errors: {diagnostics:?}");
     assert!(diagnostics.iter().all(|found| !found.to_string().contains('\n')), "{diagnostics:?}");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::definition::{AgentDefinition, Source};
 use super::name::valid_name;
-use super::parse::Parsed;
+use super::parse::{Parsed, SWITCHED_OFF};
 use crate::text::{Code, Diagnostic, Position, Severity, nearest, one_line};
 
 const NAME_DUPLICATE: Code = (Severity::Warning, "AGENT_NAME_DUPLICATE");
@@ -38,6 +38,8 @@ struct Broken {
     /// The name that the file states, and the one that its own name stands for.
     names: Vec<String>,
     why: Diagnostic,
+    /// True if the file is the user's and was meant as an agent, so that no builtin may take its place.
+    is_meant: bool,
 }
 
 impl Broken {
@@ -46,7 +48,9 @@ impl Broken {
         let first = file.diagnostics.iter().filter(is_why).min_by_key(|found| found.severity)?;
         let of_file = first.path.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy());
         let names = file.stated_name.iter().cloned().chain(of_file.and_then(|stem| valid_name(&stem)));
-        Some(Self { names: names.collect(), why: first.clone() })
+        let is_meant = file.source == Source::User
+            && (first.severity == Severity::Error || first.code == SWITCHED_OFF.1);
+        Some(Self { names: names.collect(), why: first.clone(), is_meant })
     }
 }
 
@@ -110,8 +114,18 @@ impl Catalog {
         let mut agents: Vec<Arc<AgentDefinition>> = Vec::new();
         let (mut shadowed, mut broken) = (Vec::new(), Vec::new());
         for file in files {
-            if file.agent.is_none() {
-                broken.extend(Broken::of(&file));
+            if let Some(found) = Broken::of(&file).filter(|_| file.agent.is_none()) {
+                // A builtin that may do more would run instead of the user's agent.
+                let is_same = |agent: &Arc<AgentDefinition>| {
+                    found.is_meant && agent.source < file.source && found.names.first() == Some(&agent.name)
+                };
+                shadowed.extend(agents.extract_if(.., |agent| is_same(agent)).map(|agent| Shadowed {
+                    name: agent.name.clone(),
+                    source: agent.source,
+                    path: agent.path.clone(),
+                    by: file.source,
+                }));
+                broken.push(found);
             }
             diagnostics.extend(file.diagnostics);
             let Some(agent) = file.agent else { continue };

@@ -283,13 +283,13 @@ fn file(path: &Path, source: Source, hidden: &Hidden) -> Option<Parsed> {
     let found = match fs::metadata(path) {
         Ok(found) if found.is_dir() => return None,
         // Opening anything else, a named pipe for instance, could block for ever.
-        Ok(found) if !found.is_file() => return Some(broken(path, "it is not a regular file")),
+        Ok(found) if !found.is_file() => return Some(broken(path, source, "it is not a regular file")),
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
-            return Some(broken(path, "the symbolic link points to nothing"));
+            return Some(broken(path, source, "the symbolic link points to nothing"));
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-        Err(error) => return Some(broken(path, &reason(&error))),
+        Err(error) => return Some(broken(path, source, &reason(&error))),
     };
     let stamp = Stamp::of(&found);
     if let Some(parsed) = cached(path, source, stamp.as_ref()) {
@@ -301,9 +301,9 @@ fn file(path: &Path, source: Source, hidden: &Hidden) -> Option<Parsed> {
     match opened.and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
         Ok(_) => {}
         Err(error) if open::is_foreign(&error) => {
-            return Some(Parsed { diagnostics: vec![foreign(path, &error)], ..Parsed::default() });
+            return Some(Parsed { diagnostics: vec![foreign(path, &error)], source, ..Parsed::default() });
         }
-        Err(error) => return Some(broken(path, &reason(&error))),
+        Err(error) => return Some(broken(path, source, &reason(&error))),
     }
     let parsed = parse(&bytes, source, Some(path));
     remember(path, source, stamp, &parsed);
@@ -341,8 +341,8 @@ fn foreign(path: &Path, why: &dyn std::error::Error) -> Diagnostic {
     Diagnostic::new(FOREIGN, format!("is ignored: {why}"), Some(path), Some(Position::START))
 }
 
-fn broken(path: &Path, reason: &str) -> Parsed {
-    Parsed { diagnostics: vec![unreadable(path, reason)], ..Parsed::default() }
+fn broken(path: &Path, source: Source, reason: &str) -> Parsed {
+    Parsed { diagnostics: vec![unreadable(path, reason)], source, ..Parsed::default() }
 }
 
 fn too_large(dir: &Path, message: String) -> Diagnostic {

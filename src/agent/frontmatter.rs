@@ -103,8 +103,8 @@ pub(super) struct Document {
     pub(super) doubtful: Vec<(String, Position)>,
 }
 
-/// Parses a file. `None`: it has no frontmatter. `role` tells what a field of a name holds.
-pub(super) fn read(text: &str, role: impl Fn(&str) -> Role) -> Result<Option<Document>, SyntaxError> {
+/// Parses a file. `None`: it has no frontmatter. `role` tells what a field of a name, with a value of one line, holds.
+pub(super) fn read(text: &str, role: impl Fn(&str, &Yaml) -> Role) -> Result<Option<Document>, SyntaxError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
     let mut line = 1;
@@ -154,11 +154,7 @@ fn yaml_fields(yaml: &str, start: Position) -> Result<Result<Vec<Field>, SyntaxE
     if yaml.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count() > MAX_FLOW_OPENERS {
         return fail(format!("the frontmatter has more than {MAX_FLOW_OPENERS} brackets"));
     }
-    let budget = Budget {
-        values: Cell::new(MAX_VALUES),
-        bytes: Cell::new(MAX_TEXT_BYTES),
-        is_spent: Cell::new(false),
-    };
+    let budget = Budget::new();
     let value = match Expand(&budget).deserialize(serde_yaml::Deserializer::from_str(yaml)) {
         Ok(value) => value,
         Err(error) => {
@@ -197,16 +193,17 @@ fn yaml_fields(yaml: &str, start: Position) -> Result<Result<Vec<Field>, SyntaxE
 fn literal_fields(
     yaml: &str,
     document: &mut Document,
-    role: impl Fn(&str) -> Role,
+    role: impl Fn(&str, &Yaml) -> Role,
 ) -> Result<(), SyntaxError> {
     let start = document.start;
+    let role_of_line = |name: &str, value: &str| role(name, &value_of_line(value));
     let line_at = |line: usize| in_file(start, Position::new(line + 1, 1));
     let no_field = |line: usize| {
         let shown = quoted(yaml.split('\n').nth(line).unwrap_or_default());
         let message = format!("{shown} is no field; expected `name: value` at the start of the line");
         SyntaxError { at: line_at(line), message }
     };
-    let parts = parts(yaml, &role).map_err(|stray| no_field(stray.line))?;
+    let parts = parts(yaml, role_of_line).map_err(|stray| no_field(stray.line))?;
     if parts.len() > MAX_FIELDS {
         let message = format!("the frontmatter has {} fields; at most {MAX_FIELDS} are read", parts.len());
         return Err(SyntaxError { at: start, message });
@@ -216,14 +213,15 @@ fn literal_fields(
         let found = if let Ok(fields) = yaml_fields(part.text, place)? {
             fields
         } else {
-            let restricts = |name: &str| role(name) == Role::Value { restricts: true };
-            let inside = part.inner().filter(|(_, name)| restricts(name));
-            document.doubtful.extend(inside.map(|(line, name)| (name.to_owned(), line_at(line))));
-            vec![literal_field(part, &role, no_field, line_at(part.line))?]
+            let restricts =
+                |name: &str, value: &str| role_of_line(name, value) == Role::Value { restricts: true };
+            let inside = part.inner().filter(|(_, name, value)| restricts(name, value));
+            document.doubtful.extend(inside.map(|(line, name, _)| (name.to_owned(), line_at(line))));
+            vec![literal_field(part, role_of_line, no_field, line_at(part.line))?]
         };
         for field in found {
             let is_known = document.fields.iter().any(|known| known.name == field.name);
-            match role(&field.name) {
+            match role(&field.name, &field.value) {
                 // The lines of an example.
                 Role::Unknown if is_known => {}
                 _ if is_known => return Err(given_twice(&field.name, field.key_at)),
@@ -238,11 +236,11 @@ fn literal_fields(
 /// list or a mapping that was spelled wrong.
 fn literal_field(
     part: &Part<'_>,
-    role: impl Fn(&str) -> Role,
+    role: impl Fn(&str, &str) -> Role,
     no_field: impl Fn(usize) -> SyntaxError,
     at: Position,
 ) -> Result<Field, SyntaxError> {
-    let value = match (role(part.name), part.second_line()) {
+    let value = match (role(part.name, part.first_line()), part.second_line()) {
         (Role::Value { .. }, Some(line)) => return Err(no_field(line)),
         (Role::Value { .. }, None) => Part { value: part.first_line(), ..*part }.literal(),
         (Role::Prose | Role::Unknown, _) => part.literal(),
@@ -256,6 +254,16 @@ fn literal_field(
         key_at: at,
         value_at: Position::new(at.line as usize, column),
     })
+}
+
+/// The value in the rest of a line: plain text if it is no YAML.
+fn value_of_line(text: &str) -> Yaml {
+    let plain = || Yaml::Text(text.trim().to_owned());
+    if text.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count() > MAX_FLOW_OPENERS {
+        return plain();
+    }
+    let value = Expand(&Budget::new()).deserialize(serde_yaml::Deserializer::from_str(text));
+    value.unwrap_or_else(|_| plain())
 }
 
 fn given_twice(name: &str, at: Position) -> SyntaxError {
@@ -320,6 +328,10 @@ struct Budget {
 }
 
 impl Budget {
+    fn new() -> Self {
+        Self { values: Cell::new(MAX_VALUES), bytes: Cell::new(MAX_TEXT_BYTES), is_spent: Cell::new(false) }
+    }
+
     fn spend<E: serde::de::Error>(&self, text_bytes: usize) -> Result<(), E> {
         let values = self.values.get().checked_sub(1);
         let bytes = self.bytes.get().checked_sub(text_bytes);
@@ -414,7 +426,7 @@ mod tests {
 
     use super::*;
 
-    fn role(name: &str) -> Role {
+    fn role(name: &str, _: &Yaml) -> Role {
         match name {
             "description" => Role::Prose,
             "name" | "tools" => Role::Value { restricts: name == "tools" },

@@ -36,14 +36,14 @@ pub(super) struct Stray {
 }
 
 /// Divides the text. A field begins with `name:` in the first column. In prose only a name with a known role begins one, and
-/// none with a capital letter, as `Context:` in an example.
-pub(super) fn parts<'a>(text: &'a str, role: impl Fn(&str) -> Role) -> Result<Vec<Part<'a>>, Stray> {
+/// none with a capital letter, as `Context:` in an example. `role` gets the name and the rest of the line.
+pub(super) fn parts<'a>(text: &'a str, role: impl Fn(&str, &str) -> Role) -> Result<Vec<Part<'a>>, Stray> {
     let mut parts: Vec<Part<'a>> = Vec::new();
     let (mut start, mut offset) = (0, 0);
     for (line, content) in text.split_inclusive('\n').enumerate() {
-        let begins = field_of(content).filter(|(name, _)| {
-            let is_in_prose = parts.last().is_some_and(|last| role(last.name) == Role::Prose);
-            !is_in_prose || (role(name) != Role::Unknown && !name.starts_with(char::is_uppercase))
+        let begins = field_of(content).filter(|(name, value)| {
+            let is_in_prose = parts.last().is_some_and(|last| role(last.name, "") == Role::Prose);
+            !is_in_prose || (role(name, value) != Role::Unknown && !name.starts_with(char::is_uppercase))
         });
         if let Some((name, value)) = begins {
             if let Some(last) = parts.last_mut() {
@@ -103,11 +103,11 @@ impl<'a> Part<'a> {
     }
 
     /// Finds what looks like fields in the later lines, which count as a part of this one. Lines are counted from 0.
-    pub(super) fn inner(&self) -> impl Iterator<Item = (usize, &'a str)> {
+    pub(super) fn inner(&self) -> impl Iterator<Item = (usize, &'a str, &'a str)> {
         let lines = self.text.split('\n').enumerate().skip(1);
         lines.filter_map(|(index, line)| {
-            let (name, _) = field_of(line.trim_start().trim_start_matches("- "))?;
-            Some((self.line + index, name))
+            let (name, value) = field_of(line.trim_start().trim_start_matches("- "))?;
+            Some((self.line + index, name, value))
         })
     }
 }
@@ -116,8 +116,9 @@ impl<'a> Part<'a> {
 mod tests {
     use super::*;
 
-    fn role(name: &str) -> Role {
+    fn role(name: &str, value: &str) -> Role {
         match name {
+            "editing" if value.trim() == "false" => Role::Value { restricts: true },
             "description" => Role::Prose,
             "tools" | "readonly" => Role::Value { restricts: true },
             "model" => Role::Value { restricts: false },
@@ -140,8 +141,16 @@ mod tests {
                 ("tools", "Read", 7)
             ]
         );
-        assert_eq!(parts[1].inner().collect::<Vec<_>>(), [(3, "user"), (4, "tools")]);
+        assert_eq!(parts[1].inner().collect::<Vec<_>>(), [(3, "user", " hello"), (4, "tools", " read")]);
         assert_eq!(parts[1].second_line(), Some(3));
+    }
+
+    #[test]
+    fn a_value_may_make_a_field_of_a_line_in_prose() {
+        let parts =
+            parts("description: Use: a\nediting: true\nediting: false\n", role).expect("it has fields");
+        let found: Vec<_> = parts.iter().map(|part| (part.name, part.literal())).collect();
+        assert_eq!(found, [("description", "Use: a\nediting: true"), ("editing", "false")]);
     }
 
     #[test]

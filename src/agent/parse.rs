@@ -15,7 +15,7 @@ use super::name::{NAME_RULE, valid_name};
 use super::restriction::{
     Doubt, Restriction, ToolRules, folded, is_known, is_restricting, restriction_of, rules_of, switch,
 };
-use super::tools::SHELL;
+use super::tools::{SHELL, WEB};
 use crate::text::{
     Code, Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted, suggestion, without_controls,
 };
@@ -109,11 +109,13 @@ fn own_field(name: &str) -> Option<(&'static str, Read)> {
 }
 
 /// What a field of a name holds, for frontmatter that is not YAML.
-fn role_of(name: &str) -> Role {
+fn role_of(name: &str, value: &Yaml) -> Role {
     match own_field(name) {
         Some(("description", _)) => Role::Prose,
         Some((ours, _)) => Role::Value { restricts: RESTRICTING.contains(&ours) },
-        None if is_restricting(name) => Role::Value { restricts: true },
+        None if is_restricting(name) || restriction_of(name, value).is_some() => {
+            Role::Value { restricts: true }
+        }
         None if is_known(name) => Role::Value { restricts: false },
         None => Role::Unknown,
     }
@@ -133,7 +135,7 @@ pub(crate) const RESTRICTION_UNCLEAR: Code = (Severity::Warning, "FRONTMATTER_RE
 /// The agent may do less than the file says, because it cannot be as precise here.
 const STRICTER: Code = (Severity::Warning, "FRONTMATTER_TOOL_STRICTER");
 /// The file switches its agent off.
-const SWITCHED_OFF: Code = (Severity::Info, "AGENT_SWITCHED_OFF");
+pub(super) const SWITCHED_OFF: Code = (Severity::Info, "AGENT_SWITCHED_OFF");
 /// The file has frontmatter, and no field of an agent.
 const NO_AGENT: Code = (Severity::Info, "AGENT_FILE_NO_AGENT");
 /// The file, or the directory that should hold it, cannot be read.
@@ -148,13 +150,21 @@ pub struct Parsed {
     pub stated_name: Option<String>,
     /// Problems for the author to fix, in the order of the fields.
     pub diagnostics: Vec<Diagnostic>,
+    /// Where the file lies.
+    pub source: Source,
 }
 
 /// Parses the content of an agent file. `path` appears in diagnostics and is never opened. A file without a `name` gets its
 /// stem.
 #[must_use]
 pub fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
-    let mut reader = Reader { path, diagnostics: Vec::new(), rules: ToolRules::default(), is_off: false };
+    let mut reader = Reader {
+        path,
+        diagnostics: Vec::new(),
+        rules: ToolRules::default(),
+        is_off: false,
+        is_offline: false,
+    };
     let agent = match document(bytes) {
         Ok(document) => document.and_then(|document| reader.definition(&document, bytes, source)),
         Err((code, error)) => {
@@ -168,7 +178,7 @@ pub fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
         Some(_) => None,
         None => stated_name(&String::from_utf8_lossy(bytes)),
     };
-    Parsed { agent: agent.filter(|_| is_right), stated_name, diagnostics: reader.diagnostics }
+    Parsed { agent: agent.filter(|_| is_right), stated_name, diagnostics: reader.diagnostics, source }
 }
 
 /// The name in a text that cannot be read, if a line states one.
@@ -209,6 +219,7 @@ pub(super) struct Reader<'a> {
     /// What all fields together say about tools.
     rules: ToolRules,
     is_off: bool,
+    is_offline: bool,
 }
 
 impl Reader<'_> {
@@ -266,6 +277,9 @@ impl Reader<'_> {
         let rules = std::mem::take(&mut self.rules);
         agent.tools = rules.allowed;
         agent.denied_tools = rules.denied;
+        if self.is_offline {
+            agent.network = Some(Network::Off);
+        }
     }
 
     /// A field that is not ours: a restriction of another harness, or nothing.
@@ -277,15 +291,18 @@ impl Reader<'_> {
                     format!("{} is not a field of an agent and is ignored{hint}", quoted(&field.name));
                 self.report(FIELD_IGNORED, field.key_at, message);
             }
-            Some(Restriction::Readonly) => {
-                agent.readonly = true;
-                let message = format!("{} makes the agent read-only", quoted(&field.name));
-                self.report(FIELD_READ_AS, field.key_at, message);
-            }
+            Some(Restriction::Readonly) => self.make_readonly(field, agent),
             Some(Restriction::Off) => {
                 self.is_off = true;
                 let message = format!("{} switches the agent off", quoted(&field.name));
                 self.report(SWITCHED_OFF, field.key_at, message);
+            }
+            Some(Restriction::Offline) => {
+                self.is_offline = true;
+                let denied = WEB.map(str::to_owned).into();
+                self.rules.restrict(ToolRules { denied, ..ToolRules::default() });
+                let why = "forbids the network, which only the sandbox of an agent that reads keeps it from";
+                self.unclear(agent, &field.name, field.key_at, why);
             }
             Some(Restriction::Tools(rules)) => self.rules(field, rules, agent),
             Some(Restriction::Unclear { why }) => self.unclear(agent, &field.name, field.key_at, &why),
@@ -316,7 +333,16 @@ impl Reader<'_> {
                 Doubt::Unclear(why) => self.unclear(agent, &field.name, field.value_at, &why),
             }
         }
+        if rules.is_readonly {
+            self.make_readonly(field, agent);
+        }
         self.rules.restrict(rules);
+    }
+
+    fn make_readonly(&mut self, field: &Field, agent: &mut AgentDefinition) {
+        agent.readonly = true;
+        let message = format!("{} makes the agent read-only", quoted(&field.name));
+        self.report(FIELD_READ_AS, field.key_at, message);
     }
 
     fn name(&mut self, field: &Field) -> Option<String> {

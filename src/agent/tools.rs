@@ -10,6 +10,8 @@ use crate::text::{covers, nearest, quoted, suggestion};
 /// Tools that change nothing, in the order in which a child gets them.
 pub(super) const READING: [&str; 7] =
     ["read", "grep", "find", "ls", "web_search", "fetch_content", "get_search_content"];
+/// Those of them that need the network.
+pub(super) const WEB: [&str; 3] = ["web_search", "fetch_content", "get_search_content"];
 /// pi's tools that do nothing but write.
 pub(crate) const WRITING: [&str; 2] = ["edit", "write"];
 pub(super) const LSP: &str = "lsp";
@@ -21,12 +23,12 @@ pub(super) const MCP: &str = "mcp__";
 
 /// pi's tools with their names in other harnesses, in lower case and without `_` and `-`.
 const NAMES: [(&str, &[&str]); 8] = [
-    ("read", &["read", "readfile", "readfiles", "readmanyfiles", "viewfile", "fileread"]),
+    ("read", &["read", "readfile", "readfiles", "readmanyfiles", "viewfile", "fileread", "fsread"]),
     (
         "grep",
         &["grep", "greptool", "grepsearch", "ripgrep", "searchfilecontent", "textsearch", "searchfiles"],
     ),
-    ("find", &["find", "glob", "globtool", "findfiles", "filesearch"]),
+    ("find", &["find", "glob", "globtool", "findfiles", "filesearch", "findbyname", "findpath"]),
     ("ls", &["ls", "listfiles", "listdirectory", "listdir"]),
     (
         SHELL,
@@ -43,6 +45,12 @@ const NAMES: [(&str, &[&str]); 8] = [
             "runterminalcommand",
             "runterminalcmd",
             "localshell",
+            "executebash",
+            "runbash",
+            "runshell",
+            "executeshellcommand",
+            "executeterminalcommand",
+            "terminalcommand",
         ],
     ),
     (
@@ -60,9 +68,15 @@ const NAMES: [(&str, &[&str]); 8] = [
             "searchandreplace",
             "applydiff",
             "applypatch",
+            "replaceinfile",
+            "replacefilecontent",
+            "replacestringinfile",
+            "multireplacestringinfile",
+            "inserteditintofile",
+            "texteditor",
         ],
     ),
-    ("write", &["write", "writefile", "writetofile", "filewrite", "createfile", "createnewfile"]),
+    ("write", &["write", "writefile", "writetofile", "filewrite", "createfile", "createnewfile", "fswrite"]),
     ("web_search", &["websearch", "googlewebsearch", "searchweb"]),
 ];
 /// The same for a tool that reads pages.
@@ -83,7 +97,7 @@ const CLAUDE: [(&str, &str); 10] = [
 ];
 /// General words and the tools that they forbid. They never grant a tool, because an extension may use the same
 /// word for another one.
-const BROAD: [(&str, &[&str]); 30] = [
+const BROAD: [(&str, &[&str]); 34] = [
     ("exec", &[SHELL]),
     ("execute", &[SHELL]),
     ("execution", &[SHELL]),
@@ -109,6 +123,11 @@ const BROAD: [(&str, &[&str]); 30] = [
     ("delete", &WRITING),
     ("edits", &WRITING),
     ("writes", &WRITING),
+    // They create files, too.
+    ("applypatch", &WRITING),
+    ("strreplaceeditor", &WRITING),
+    ("strreplacebasededittool", &WRITING),
+    ("texteditor", &WRITING),
     ("view", &["read"]),
     ("list", &["ls"]),
     ("search", &["grep", "find", "web_search"]),
@@ -178,7 +197,7 @@ impl<'a> Entry<'a> {
     /// Reads one entry.
     pub(super) fn of(written: &'a str) -> Self {
         let written = written.trim().trim_matches(|c| matches!(c, '"' | '\'' | '`')).trim();
-        if written == "*" {
+        if matches!(&*folded(written), "*" | "all" | "all tools") {
             return Self::All;
         }
         if let Some(refused) = written.strip_prefix(['!', '-', '~']) {
@@ -201,7 +220,7 @@ impl<'a> Entry<'a> {
 
 /// pi's name for a declared tool, if it is a single literal name.
 pub(crate) fn tool_name(declared: &str) -> Option<&str> {
-    Some(pi_tool_name(declared)).filter(|tool| is_tool_name(tool))
+    Some(pi_tool_name(declared)).filter(|tool| is_tool_name(tool) && Entry::of(declared) != Entry::All)
 }
 
 /// pi's name for a declared tool; the declared one if pi has none.

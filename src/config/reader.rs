@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
             if name != ALL && !is_agent_name(name) {
                 let message =
                     format!("{} names no agent; expected `{ALL}` or the name of one", quoted(&path));
-                self.report(VALUE_INVALID, *name_at, message);
+                self.mistake(true, VALUE_INVALID, *name_at, message);
             } else if !seen.insert(name.as_str()) {
                 self.duplicate(&path, true, *name_at);
             } else if let Some(members) = self.members(&path, value, "an object of settings") {

@@ -1,152 +1,20 @@
 //! Decides about the restrictions in fields of other harnesses.
 
-use super::rules::{ToolRules, permission_rules, rules_of};
-use super::words::{Polarity, folded, polarity, right, says_readonly, switch, tools_of, words, write};
+use super::names::{
+    ALLOWS, AROUND_NETWORK, DENIES, FREE_MODES, HARMLESS, HELPERS, MODES, NEARLY, NETWORK, OFF, ON,
+    OUT_OF_USE, REFUSING_HOOKS, STATES,
+};
+use super::rules::{Doubt, ToolRules, names_tools, permission_rules, rules_of};
+use super::words::{
+    Polarity, Right, folded, forbids, is_activity, is_readonly_word, polarity, right, says_readonly, switch,
+    tools_of, words, write,
+};
 use crate::agent::frontmatter::Yaml;
-use crate::agent::tools::SHELL;
-use crate::text::nearest;
+use crate::agent::tools::{SHELL, pi_tool_name};
+use crate::text::{nearest, quoted};
 
-/// Fields without restrictions, although their names or contents may look like some.
-const HARMLESS: [&str; 37] = [
-    "agents",
-    "allowedagents",
-    "allowedsubagents",
-    "disallowedagents",
-    "allowedmodels",
-    "aliases",
-    "argumenthint",
-    "author",
-    "background",
-    "category",
-    "color",
-    "dependencies",
-    "effort",
-    "emoji",
-    "examples",
-    "handoffs",
-    "hidden",
-    "icon",
-    "id",
-    "inputs",
-    "mcp",
-    "mcpservers",
-    "maxtokens",
-    "maxoutputtokens",
-    "memory",
-    "outputs",
-    "prompt",
-    "services",
-    "tags",
-    "target",
-    "temperature",
-    "tokenlimit",
-    "type",
-    "userinvocable",
-    "variant",
-    "version",
-    "vibe",
-];
-/// The fields whose values name a mode, in which an agent may only read.
-const MODES: [&str; 10] = [
-    "filesystem",
-    "fs",
-    "permissionmode",
-    "defaultmode",
-    "mode",
-    "agentmode",
-    "accessmode",
-    "access",
-    "accesslevel",
-    "approvalmode",
-];
-/// Modes that forbid nothing.
-const FREE_MODES: [&str; 21] = [
-    "acceptedits",
-    "agent",
-    "all",
-    "auto",
-    "autoedit",
-    "build",
-    "bypasspermissions",
-    "code",
-    "default",
-    "delegate",
-    "edit",
-    "full",
-    "manual",
-    "normal",
-    "primary",
-    "readwrite",
-    "rw",
-    "subagent",
-    "write",
-    "yolo",
-    "fullaccess",
-];
-/// Fields that switch an agent on, and fields that switch it off.
-const ON: [&str; 3] = ["enabled", "enable", "active"];
-const OFF: [&str; 4] = ["disabled", "disable", "inactive", "disablemodelinvocation"];
-/// Words for a list of forbidden tools, and for a list of the only allowed ones. Each also with `tool` or `tools` before or behind it.
-const DENIES: [&str; 19] = [
-    "deny",
-    "denied",
-    "disallow",
-    "disallowed",
-    "forbid",
-    "forbidden",
-    "block",
-    "blocked",
-    "blocklist",
-    "exclude",
-    "excluded",
-    "disable",
-    "disabled",
-    "denylist",
-    "blacklist",
-    "prohibited",
-    "banned",
-    "restricted",
-    "without",
-];
-const ALLOWS: [&str; 11] = [
-    "allow",
-    "allowed",
-    "allowlist",
-    "whitelist",
-    "permitted",
-    "enabled",
-    "available",
-    "only",
-    "use",
-    "included",
-    "include",
-];
-/// Words around the name of a tool in a field that allows it, such as `allowBash` or `bash_enabled`.
-const HELPERS: [&str; 19] = [
-    "can",
-    "may",
-    "allow",
-    "allows",
-    "allowed",
-    "enable",
-    "enables",
-    "enabled",
-    "permit",
-    "permits",
-    "has",
-    "with",
-    "access",
-    "permission",
-    "permissions",
-    "tool",
-    "tools",
-    "is",
-    "file",
-];
-/// The fields of ours that restrict. A name that is nearly one of them is taken for it.
-const NEARLY: [&str; 6] = ["readonly", "tools", "disallowedtools", "allowedtools", "sandbox", "isolation"];
-/// Events of hooks that can refuse a tool call.
-const REFUSING_HOOKS: [&str; 3] = ["pretooluse", "permissionrequest", "beforetool"];
+/// Longest value, in words, that is taken for a prohibition such as `no file edits`. A longer one is prose.
+const MAX_WORDS: usize = 5;
 
 /// The restriction in a field.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,6 +25,8 @@ pub(in crate::agent) enum Restriction {
     Tools(ToolRules),
     /// The agent is switched off.
     Off,
+    /// The agent may not reach the network.
+    Offline,
     /// Something that is not understood.
     Unclear {
         /// The reason, as the end of a sentence with the field as its subject.
@@ -180,8 +50,13 @@ pub(in crate::agent) fn is_restricting(name: &str) -> bool {
         || ON.contains(&&*key)
         || OFF.contains(&&*key)
         || key == "hooks"
+        || is_refusing_hook(&key)
         || tool_list(&key).is_some()
+        || forbids(&words)
         || words.iter().any(|word| polarity(word).is_some())
+        || is_about_network(&words)
+        // A single one, such as `command`, may be a word of an example.
+        || (words.len() > 1 && words.iter().any(|word| is_activity(word)))
         || flag_of(&words).is_some_and(|flag| flag.has_helper || flag.is_negative)
         || is_nearly(&key).is_some()
 }
@@ -192,7 +67,7 @@ pub(in crate::agent) fn restriction_of(name: &str, value: &Yaml) -> Option<Restr
     if is_blank(value) {
         return None;
     }
-    if matches!(value, Yaml::Text(text) if folded(text) == "readonly") {
+    if matches!(value, Yaml::Text(text) if is_readonly_word(text)) {
         return Some(Restriction::Readonly);
     }
     if HARMLESS.contains(&&*key) {
@@ -204,17 +79,26 @@ pub(in crate::agent) fn restriction_of(name: &str, value: &Yaml) -> Option<Restr
     if key == "hooks" {
         return hooks(value);
     }
+    if is_refusing_hook(&key) {
+        return Some(hooks_refuse());
+    }
     if ON.contains(&&*key) || OFF.contains(&&*key) {
         return match switch(value) {
             Some(is_on) => (is_on == OFF.contains(&&*key)).then_some(Restriction::Off),
             None => tool_list(&key).map_or_else(|| Some(not_understood()), |denies| list(value, denies)),
         };
     }
+    if STATES.contains(&&*key) && matches!(value, Yaml::Text(text) if OUT_OF_USE.contains(&&*folded(text))) {
+        return Some(Restriction::Off);
+    }
     if key.contains("readonly") {
         return match switch(value) {
             Some(is_on) => is_on.then_some(Restriction::Readonly),
             None => Some(not_understood()),
         };
+    }
+    if is_about_network(&words) {
+        return network(&words, value);
     }
     if matches!(&*key, "permission" | "permissions" | "toolpermissions" | "toolpermission") {
         return permissions(value);
@@ -233,7 +117,11 @@ pub(in crate::agent) fn restriction_of(name: &str, value: &Yaml) -> Option<Restr
             Verdict::NotAFlag => {}
         }
     }
-    by_words(&words, value).or_else(|| nearly(&key)).or_else(|| inner(value))
+    by_words(&words, value)
+        .or_else(|| nearly(&key))
+        .or_else(|| only_tools(&words, value))
+        .or_else(|| by_value(&words, value))
+        .or_else(|| inner(value))
 }
 
 /// Returns true if other harnesses have a field of this name.
@@ -256,23 +144,30 @@ fn is_blank(value: &Yaml) -> bool {
 
 fn mode(key: &str, value: &Yaml) -> Option<Restriction> {
     let Yaml::Text(text) = value else { return Some(not_understood()) };
-    let mode = folded(text);
-    if says_readonly(text) || matches!(&*mode, "read" | "ask" | "review" | "safe" | "none" | "view") {
+    if says_readonly(text) {
         return Some(Restriction::Readonly);
     }
-    if FREE_MODES.contains(&&*mode) {
+    if FREE_MODES.contains(&&*folded(text)) {
         return None;
     }
     // `mode` may be about anything.
-    let is_about_rights = key != "mode" || words(text).iter().any(|word| polarity(word).is_some());
+    let is_about_rights = key != "mode" || forbids(&words(text)) || has_polarity(&words(text));
     is_about_rights.then(not_understood)
+}
+
+fn has_polarity(words: &[String]) -> bool {
+    words.iter().any(|word| polarity(word).is_some())
+}
+
+fn is_refusing_hook(key: &str) -> bool {
+    REFUSING_HOOKS.iter().any(|known| key.starts_with(known))
 }
 
 /// Returns the restriction for hooks. They do not run here, so they refuse no tool call.
 fn hooks(value: &Yaml) -> Option<Restriction> {
     let Yaml::Map(events) = value else { return Some(hooks_refuse()) };
     let refuses = |(event, _): &(Yaml, Yaml)| match event {
-        Yaml::Text(event) => REFUSING_HOOKS.iter().any(|known| folded(event).starts_with(known)),
+        Yaml::Text(event) => is_refusing_hook(&folded(event)),
         _ => true,
     };
     events.iter().any(refuses).then(hooks_refuse)
@@ -284,28 +179,55 @@ fn hooks_refuse() -> Restriction {
 
 fn permissions(value: &Yaml) -> Option<Restriction> {
     match value {
-        Yaml::Text(text) if says_readonly(text) || folded(text) == "read" => Some(Restriction::Readonly),
-        Yaml::Map(_) => {
-            let mode = inner_mode(value);
-            let rules = permission_rules(value).map_or_else(not_understood, Restriction::Tools);
-            if mode.is_some() { mode } else { Some(rules) }
+        Yaml::Text(text) if says_readonly(text) => Some(Restriction::Readonly),
+        Yaml::Map(entries) => {
+            let is_mode = |(name, _): &(Yaml, Yaml)| matches!(name, Yaml::Text(name) if MODES.contains(&&*folded(name)));
+            let (modes, rights): (Vec<_>, Vec<_>) = entries.iter().cloned().partition(is_mode);
+            let Some(mut rules) = permission_rules(&rights) else { return Some(not_understood()) };
+            for (name, value) in &modes {
+                match name {
+                    // Here `mode` is about rights, too.
+                    Yaml::Text(_) => match mode("permissionmode", value) {
+                        None => {}
+                        Some(Restriction::Readonly) => rules.is_readonly = true,
+                        Some(other) => return Some(other),
+                    },
+                    _ => return Some(not_understood()),
+                }
+            }
+            (rules != ToolRules::default()).then_some(Restriction::Tools(rules))
         }
-        _ if right(value) == Some(super::words::Right::Allow) => None,
+        Yaml::List(_) => only_tools(&["tools".to_owned()], value).or_else(|| Some(not_understood())),
+        _ if right(value) == Some(Right::Allow) => None,
         _ => Some(not_understood()),
     }
 }
 
-/// The mode that a mapping of permissions names.
-fn inner_mode(value: &Yaml) -> Option<Restriction> {
-    let Yaml::Map(entries) = value else { return None };
-    entries.iter().find_map(|(name, value)| match name {
-        Yaml::Text(name) if MODES.contains(&&*folded(name)) => mode(&folded(name), value),
-        _ => None,
-    })
+fn is_about_network(words: &[String]) -> bool {
+    let is_network = |word: &String| NETWORK.contains(&&**word);
+    let is_around = |word: &String| {
+        AROUND_NETWORK.contains(&&**word) || HELPERS.contains(&&**word) || polarity(word).is_some()
+    };
+    let is_offline = words.iter().any(|word| word == "offline");
+    (is_offline || words.iter().any(is_network))
+        && words.iter().all(|word| is_network(word) || is_around(word))
+}
+
+/// Returns the restriction in a field about the network: `offline: true`, `no_network: true`, `allowInternet: false`.
+fn network(words: &[String], value: &Yaml) -> Option<Restriction> {
+    let is_on = switch(value).or_else(|| match right(value)? {
+        Right::Allow => Some(true),
+        Right::Deny => Some(false),
+        Right::Ask | Right::Part => None,
+    });
+    match is_on {
+        Some(is_on) => (is_on == forbids(words)).then_some(Restriction::Offline),
+        None => Some(Restriction::Offline),
+    }
 }
 
 /// Returns whether the tools of a list are forbidden; `None` if the name is not that of a list of tools.
-fn tool_list(key: &str) -> Option<bool> {
+pub(super) fn tool_list(key: &str) -> Option<bool> {
     let without_tool = ["tools", "tool", "toolnames"].iter().find_map(|word| {
         let rest = key.strip_suffix(word).or_else(|| key.strip_prefix(word))?;
         Some(rest.trim_end_matches("list")).filter(|rest| !rest.is_empty())
@@ -334,6 +256,8 @@ struct Flag {
     tools: Vec<&'static str>,
     is_negative: bool,
     has_helper: bool,
+    /// True if the name is exactly that of a tool.
+    is_name: bool,
 }
 
 enum Verdict {
@@ -358,13 +282,14 @@ fn flag_of(words: &[String]) -> Option<Flag> {
             return None;
         } else if polarity(word) == Some(Polarity::Negative) {
             is_negative = true;
-        } else if !matches!(&**word, "writable" | "editable") {
+        } else if !matches!(&**word, "writable" | "editable" | "mutable" | "rw") {
             return None;
         } else {
             (has_helper, tools) = (true, vec!["write"]);
         }
     }
-    (!tools.is_empty()).then_some(Flag { tools, is_negative, has_helper })
+    let is_name = matches!(words, [word] if tools.contains(&pi_tool_name(word)));
+    (!tools.is_empty()).then_some(Flag { tools, is_negative, has_helper, is_name })
 }
 
 /// pi's tools that a word names.
@@ -377,7 +302,6 @@ fn known_tools(word: &str) -> Vec<&'static str> {
 
 impl Flag {
     fn restriction(&self, value: &Yaml) -> Verdict {
-        use super::words::Right;
         let forbids = match (self.is_negative, right(value)) {
             (true, _) => match switch(value) {
                 Some(is_on) => is_on,
@@ -386,6 +310,8 @@ impl Flag {
             (false, Some(Right::Allow)) => false,
             (false, Some(Right::Deny | Right::Ask | Right::Part)) => true,
             (false, None) if self.has_helper => return Verdict::Restricts(not_understood()),
+            // `write: docs/`, `bash: "git *"`
+            (false, None) if self.is_exact() => return Verdict::Restricts(self.in_part()),
             // `run: npm test`, `search: …`
             (false, None) => return Verdict::NotAFlag,
         };
@@ -396,23 +322,97 @@ impl Flag {
             // A shell writes, too.
             Restriction::Readonly
         } else {
-            let denied = self.tools.iter().map(|tool| (*tool).to_owned()).collect();
-            Restriction::Tools(ToolRules { denied, ..ToolRules::default() })
+            Restriction::Tools(self.denied())
         })
+    }
+
+    fn denied(&self) -> ToolRules {
+        let denied = self.tools.iter().map(|tool| (*tool).to_owned()).collect();
+        ToolRules { denied, ..ToolRules::default() }
+    }
+
+    /// Returns true if the name is that of a tool with side effects, and no other word.
+    fn is_exact(&self) -> bool {
+        matches!(self.tools[..], [SHELL | "edit" | "write"]) && self.is_name
+    }
+
+    /// Returns the restriction for a tool of which a part is allowed.
+    fn in_part(&self) -> Restriction {
+        let why = "allows a part of a tool, which cannot be told from the rest here";
+        if write(&self.tools) {
+            return Restriction::Unclear { why: why.to_owned() };
+        }
+        let doubt = format!("{why}, so the agent gets no `{SHELL}`");
+        Restriction::Tools(ToolRules { doubts: vec![Doubt::Stricter(doubt)], ..self.denied() })
     }
 }
 
 /// The rule for all other names: one with a word that forbids, or that permits, restricts.
 fn by_words(words: &[String], value: &Yaml) -> Option<Restriction> {
-    let found: Vec<Polarity> = words.iter().filter_map(|word| polarity(word)).collect();
     let is_empty = matches!(value, Yaml::List(items) if items.is_empty())
         || matches!(value, Yaml::Map(entries) if entries.is_empty());
-    let restricts = if found.contains(&Polarity::Negative) {
-        switch(value) != Some(false) && !is_empty
+    let allows =
+        switch(value) == Some(true) || matches!(value, Yaml::Text(_) if right(value) == Some(Right::Allow));
+    let says_no = matches!(right(value), Some(Right::Deny | Right::Ask | Right::Part));
+    let is_no_restriction = matches!(value, Yaml::Text(text) if matches!(&*folded(text), "none" | "nothing"));
+    let is_activity = words.iter().any(|word| is_activity(word));
+    let restricts = if forbids(words) {
+        switch(value) != Some(false) && !is_empty && !is_no_restriction
+    } else if has_polarity(words) {
+        !allows
+    } else if is_activity && words.iter().any(|word| word == "max") {
+        true
     } else {
-        found.contains(&Polarity::Positive) && switch(value) != Some(true)
+        is_activity && says_no
     };
     restricts.then(not_understood)
+}
+
+/// A list of nothing but tools is taken for all that the agent may have, whatever its name.
+fn only_tools(words: &[String], value: &Yaml) -> Option<Restriction> {
+    let is_named = words.iter().any(|word| word.starts_with("tool"));
+    let is_list = match value {
+        Yaml::List(items) => !items.is_empty(),
+        Yaml::Text(text) => is_named || text.contains(','),
+        _ => false,
+    };
+    if is_list && names_tools(value) {
+        return list(value, false);
+    }
+    let is_open =
+        matches!(value, Yaml::Map(_) | Yaml::List(_) | Yaml::Text(_)) && right(value) != Some(Right::Allow);
+    (is_named && is_open).then(not_understood)
+}
+
+/// Words that say that something must not be done, in the value of any field.
+fn by_value(words_of_name: &[String], value: &Yaml) -> Option<Restriction> {
+    match value {
+        Yaml::Text(text) => {
+            let words = words(text);
+            let is_about_tools = || {
+                words_of_name.iter().chain(&words).any(|word| is_activity(word) || !tools_of(word).is_empty())
+            };
+            let is_prohibition = words.len() <= MAX_WORDS
+                && words.iter().any(|word| polarity(word) == Some(Polarity::Negative))
+                && is_about_tools();
+            let denies = matches!(
+                &*folded(text),
+                "deny"
+                    | "denied"
+                    | "never"
+                    | "forbid"
+                    | "forbidden"
+                    | "block"
+                    | "blocked"
+                    | "disallow"
+                    | "disallowed"
+                    | "prohibited"
+            );
+            (is_prohibition || denies || is_readonly_word(text)).then(not_understood)
+        }
+        Yaml::List(items) => items.iter().find_map(|item| by_value(words_of_name, item)),
+        _ => None,
+    }
 }
 
 /// The name of ours that a name is nearly.
@@ -426,15 +426,19 @@ fn nearly(key: &str) -> Option<Restriction> {
     Some(Restriction::Unclear { why: format!("is not a field of an agent; did you mean `{meant}`?") })
 }
 
-/// A mapping in which a field restricts.
+/// A mapping in which a field restricts, or a list of such.
 fn inner(value: &Yaml) -> Option<Restriction> {
-    let Yaml::Map(entries) = value else { return None };
+    let entries = match value {
+        Yaml::Map(entries) => entries,
+        Yaml::List(items) => return items.iter().find_map(inner),
+        _ => return None,
+    };
     entries.iter().find_map(|(name, value)| {
         let Yaml::Text(name) = name else { return None };
-        let is_ours = matches!(&*folded(name), "tools" | "sandbox" | "isolation" | "network");
+        let is_ours = matches!(&*folded(name), "tool" | "tools" | "sandbox" | "isolation" | "network");
         if !is_ours && restriction_of(name, value).is_none() {
             return None;
         }
-        Some(Restriction::Unclear { why: format!("holds `{name}`, which is not read there") })
+        Some(Restriction::Unclear { why: format!("holds {}, which is not read there", quoted(name)) })
     })
 }

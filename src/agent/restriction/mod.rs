@@ -3,6 +3,7 @@
 //! A field that restricts is never ignored: what cannot be expressed here makes the agent read-only.
 
 mod field;
+mod names;
 mod rules;
 mod words;
 

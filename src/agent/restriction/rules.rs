@@ -1,6 +1,7 @@
 //! Reads lists and mappings of tools: which are allowed, and which are forbidden.
 
-use super::words::{Right, folded, right, switch, tools_of};
+use super::field::tool_list;
+use super::words::{Right, folded, right, switch, tools_of, write};
 use crate::agent::frontmatter::Yaml;
 use crate::agent::tools::{
     Entry, OTHERS_ONLY, broad, denied_names, is_known_tool, is_never_in_child, nearest_tool,
@@ -26,6 +27,8 @@ pub(in crate::agent) struct ToolRules {
     pub(in crate::agent) denied: Vec<String>,
     /// Entries with another effect than their author meant.
     pub(in crate::agent) doubts: Vec<Doubt>,
+    /// True if the part says, besides, that the agent may only read.
+    pub(in crate::agent) is_readonly: bool,
 }
 
 /// An entry that has another effect than it says.
@@ -50,6 +53,7 @@ impl ToolRules {
             }
         }
         self.doubts.extend(other.doubts);
+        self.is_readonly |= other.is_readonly;
     }
 
     fn allow(&mut self, tool: &str) {
@@ -129,7 +133,10 @@ pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules
         Yaml::Bool(true) if denies => rules.deny("*"),
         Yaml::Bool(false) if !denies => rules.allowed = Some(Vec::new()),
         Yaml::Null | Yaml::Bool(_) => {}
-        Yaml::Map(entries) if !denies => return Ok(rights_of(entries.iter(), Style::Tools)),
+        Yaml::Map(entries) if !denies => {
+            return rules_of_map(entries, Style::Tools)
+                .ok_or_else(|| format!("is {value}; expected {expected}"));
+        }
         Yaml::Map(entries) => {
             // `disallowedTools: { bash: true }`
             for (name, value) in entries {
@@ -172,19 +179,39 @@ pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules
 
 /// Reads a mapping of permissions, `{ edit: deny, bash: { "git *": allow } }`, or a mapping of lists, `{ deny: [Bash] }`.
 /// `None`: it is not understood.
-pub(in crate::agent) fn permission_rules(value: &Yaml) -> Option<ToolRules> {
-    let Yaml::Map(entries) = value else { return None };
+pub(in crate::agent) fn permission_rules(entries: &[(Yaml, Yaml)]) -> Option<ToolRules> {
+    rules_of_map(entries, Style::Permission)
+}
+
+fn rules_of_map(entries: &[(Yaml, Yaml)], style: Style) -> Option<ToolRules> {
+    let denies = |name: &Yaml| match &*folded(&text_of(name)) {
+        "ask" => Some(true),
+        name => tool_list(name),
+    };
     let is_list = |(name, value): &&(Yaml, Yaml)| {
-        matches!(&*folded(&text_of(name)), "allow" | "deny" | "ask")
-            && matches!(value, Yaml::List(_) | Yaml::Text(_))
+        denies(name).is_some()
+            && (matches!(value, Yaml::List(_)) || (matches!(value, Yaml::Text(_)) && right(value).is_none()))
     };
     let (lists, rights): (Vec<_>, Vec<_>) = entries.iter().partition(is_list);
-    let mut rules = rights_of(rights.into_iter(), Style::Permission);
+    let mut rules = rights_of(rights.into_iter(), style);
     for (name, value) in lists {
-        let denies = folded(&text_of(name)) != "allow";
-        rules.restrict(rules_of(value, denies).ok()?);
+        rules.restrict(rules_of(value, denies(name)?).ok()?);
     }
     Some(rules)
+}
+
+/// Returns true if a value is a list of names of tools and nothing else.
+pub(in crate::agent) fn names_tools(value: &Yaml) -> bool {
+    let is_tool = |entry: &str| match Entry::of(entry) {
+        Entry::Tool(tool) | Entry::Part(tool) => is_known_tool(tool) || !broad(tool).is_empty(),
+        Entry::All => true,
+        Entry::Not(_) | Entry::Other(_) => false,
+    };
+    match value {
+        Yaml::Text(text) => split(text).iter().all(|entry| is_tool(entry)),
+        Yaml::List(items) => items.iter().all(|item| matches!(item, Yaml::Text(text) if is_tool(text))),
+        _ => false,
+    }
 }
 
 /// The meaning of the names of a mapping.
@@ -223,7 +250,7 @@ fn rights_of<'a>(entries: impl Iterator<Item = &'a (Yaml, Yaml)>, style: Style) 
         let word = folded(&name);
         let tools = tools_of(&name);
         // One permission covers everything that changes files.
-        if style == Style::Permission && tools.contains(&"edit") {
+        if style == Style::Permission && write(&tools) {
             rules.deny("edit");
             rules.deny("write");
         }

@@ -4,7 +4,7 @@ use crate::agent::frontmatter::Yaml;
 use crate::agent::tools::{WRITING, broad, pi_tool_name};
 
 /// Beginnings of words that forbid.
-const NEGATIVE: [&str; 24] = [
+const NEGATIVE: [&str; 28] = [
     "deny",
     "denie",
     "disallow",
@@ -29,12 +29,54 @@ const NEGATIVE: [&str; 24] = [
     "sandbox",
     "approv",
     "confirm",
+    "consent",
+    "supervis",
+    "nondestruct",
+    "untrust",
 ];
 /// Words that forbid, as a whole.
-const NEGATIVE_WORDS: [&str; 11] =
-    ["no", "not", "never", "cannot", "cant", "mustnot", "dont", "ban", "nowrite", "noedit", "offline"];
+const NEGATIVE_WORDS: [&str; 26] = [
+    "no", "not", "never", "cannot", "cant", "mustnot", "mustnt", "shouldnt", "dont", "doesnt", "wont",
+    "isnt", "ban", "nowrite", "nowrites", "noedit", "noedits", "noexec", "nobash", "noshell", "offline",
+    "frozen", "locked", "passive", "hitl", "ro",
+];
+/// Words with others between them that forbid together, without what separates them.
+const NEGATIVE_NAMES: [&str; 3] = ["dryrun", "nondestruct", "humanintheloop"];
 /// Beginnings of words that permit, and so forbid everything else, or everything if the value is `false`.
-const POSITIVE: [&str; 5] = ["allow", "permi", "whitelist", "limit", "privileg"];
+const POSITIVE: [&str; 10] =
+    ["allow", "permi", "whitelist", "limit", "privileg", "authori", "grant", "trust", "autonom", "entitle"];
+/// Beginnings of words for asking somebody first.
+const ASKING: [&str; 5] = ["ask", "require", "need", "request", "prompt"];
+/// What is asked for, besides a permission and something to do.
+const ASKED: [&str; 4] = ["review", "human", "user", "before"];
+/// Beginnings of words for something that an agent does.
+const ACTIVITY: [&str; 23] = [
+    "writ",
+    "overwrit",
+    "edit",
+    "modif",
+    "mutat",
+    "execut",
+    "creat",
+    "delet",
+    "remov",
+    "destruct",
+    "patch",
+    "install",
+    "commit",
+    "push",
+    "deploy",
+    "publish",
+    "command",
+    "shell",
+    "terminal",
+    "bash",
+    "tool",
+    "effect",
+    "subprocess",
+];
+/// The same as whole words.
+const ACTIVITY_WORDS: [&str; 8] = ["run", "runs", "exec", "change", "changes", "changed", "git", "update"];
 /// Words that permit, as a whole.
 const POSITIVE_WORDS: [&str; 4] = ["can", "may", "access", "rights"];
 /// Words that begin like others and say nothing about rights.
@@ -49,6 +91,21 @@ pub(super) enum Polarity {
     Positive,
 }
 
+/// Returns true if a word is about something that an agent does.
+pub(super) fn is_activity(word: &str) -> bool {
+    ACTIVITY_WORDS.contains(&word) || ACTIVITY.iter().any(|stem| word.starts_with(stem))
+}
+
+/// Returns true if the words of a name forbid: with one that does, or because somebody has to be asked first.
+pub(super) fn forbids(words: &[String]) -> bool {
+    let whole = words.concat();
+    let begins = |word: &String, stems: &[&str]| stems.iter().any(|stem| word.starts_with(stem));
+    let is_asked = |word: &String| polarity(word).is_some() || is_activity(word) || ASKED.contains(&&**word);
+    words.iter().any(|word| polarity(word) == Some(Polarity::Negative))
+        || NEGATIVE_NAMES.iter().any(|name| whole.contains(name))
+        || (words.iter().any(|word| begins(word, &ASKING)) && words.iter().any(is_asked))
+}
+
 /// A name without its case and separators, in which spellings differ.
 pub(in crate::agent) fn folded(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -59,7 +116,8 @@ pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut starts = true;
     let mut last_is_lower = false;
-    for c in name.chars() {
+    // `can't` is one word.
+    for c in name.chars().filter(|c| !matches!(c, '\'' | '\u{2019}')) {
         if !c.is_alphanumeric() {
             starts = true;
             continue;
@@ -127,9 +185,8 @@ pub(super) fn right(value: &Yaml) -> Option<Right> {
             "allow" | "allowed" | "always" | "enable" | "enabled" | "full" | "all" | "any" | "auto"
             | "write" | "readwrite" | "rw" | "unrestricted" => Some(Right::Allow),
             "deny" | "denied" | "never" | "none" | "forbid" | "forbidden" | "block" | "blocked"
-            | "disable" | "disabled" | "disallow" | "disallowed" | "reject" | "readonly" | "ro" | "read" => {
-                Some(Right::Deny)
-            }
+            | "disable" | "disabled" | "disallow" | "disallowed" | "reject" | "rejected" | "prohibit"
+            | "prohibited" | "readonly" | "ro" | "read" => Some(Right::Deny),
             "ask" | "prompt" | "confirm" | "approve" | "approval" => Some(Right::Ask),
             _ => None,
         },
@@ -143,12 +200,53 @@ pub(super) fn right(value: &Yaml) -> Option<Right> {
     }
 }
 
-/// Returns true if a text says that nothing may be changed.
-pub(super) fn says_readonly(text: &str) -> bool {
+/// Returns true if a text says that nothing may be changed, whatever it is about.
+pub(super) fn is_readonly_word(text: &str) -> bool {
     matches!(
         &*folded(text),
-        "readonly" | "plan" | "planning" | "planmode" | "ro" | "readonlymode" | "viewonly" | "dontask"
+        "readonly"
+            | "ro"
+            | "readonlymode"
+            | "readonlyaccess"
+            | "viewonly"
+            | "nowrite"
+            | "nowrites"
+            | "noedit"
+            | "noedits"
     )
+}
+
+/// Returns true if a mode says that nothing may be changed.
+pub(super) fn says_readonly(text: &str) -> bool {
+    is_readonly_word(text)
+        || matches!(
+            &*folded(text),
+            "plan"
+                | "planning"
+                | "planner"
+                | "planmode"
+                | "dontask"
+                | "read"
+                | "reader"
+                | "ask"
+                | "review"
+                | "safe"
+                | "none"
+                | "view"
+                | "viewer"
+                | "chat"
+                | "architect"
+                | "analysis"
+                | "analyze"
+                | "audit"
+                | "inspect"
+                | "observe"
+                | "observer"
+                | "advisory"
+                | "consult"
+                | "query"
+                | "suggest"
+        )
 }
 
 /// pi's tools that a word names, if it names some.
