@@ -2,6 +2,8 @@
 
 mod references;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use self::references::{CONTAINERS, REFERENCES, beside, inlined, referred, with_pointers};
@@ -18,6 +20,9 @@ const MAX_INLINED_BYTES: usize = 2 * MAX_BYTES;
 const VALUE: &str = "value";
 /// Keywords that combine schemas. Providers refuse them at the top level of a tool's parameters.
 const COMBINING: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+/// Keywords about the properties that an object does not name.
+const OTHER_PROPERTIES: [&str; 4] =
+    ["additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"];
 /// Keywords of objects.
 const OF_OBJECTS: [&str; 4] = ["properties", "required", "additionalProperties", "patternProperties"];
 
@@ -150,11 +155,13 @@ fn without_reference(schema: &Value, root: &Value) -> Value {
     whole
 }
 
-/// The properties of an object that has to fit combined schemas.
+/// The properties of an object that has to fit combined schemas. Never stricter than these.
 #[derive(Default)]
 struct Shown {
     properties: Map<String, Value>,
     required: Vec<String>,
+    /// True if no other properties fit.
+    is_closed: bool,
 }
 
 impl Shown {
@@ -166,18 +173,6 @@ impl Shown {
         }
         members
     }
-
-    fn add(&mut self, name: &str, schema: &Value) {
-        let known = self.properties.entry(name).or_insert_with(|| schema.clone());
-        if known == schema {
-            return;
-        }
-        match known.get_mut("anyOf").and_then(Value::as_array_mut) {
-            Some(variants) if variants.contains(schema) => {}
-            Some(variants) => variants.push(schema.clone()),
-            None => *known = json!({ "anyOf": [known.take(), schema] }),
-        }
-    }
 }
 
 /// What the properties of an object can be, whichever of the combined schemas it fits.
@@ -188,14 +183,21 @@ fn shown(schema: &Value, root: &Value, left: usize) -> Shown {
         found = shown(target, root, left);
     }
     let properties = schema.get("properties").and_then(Value::as_object);
-    properties.into_iter().flatten().for_each(|(name, schema)| found.add(name, schema));
+    found.properties.extend(properties.cloned().unwrap_or_default());
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     found.required.extend(required.filter_map(Value::as_str).map(str::to_owned));
+    found.is_closed |= schema.get("additionalProperties") == Some(&Value::Bool(false));
+    // Its own properties are all that fits, or decide about the others.
+    let is_complete = OTHER_PROPERTIES.iter().any(|keyword| schema.get(keyword).is_some());
     for keyword in COMBINING {
         let parts: Vec<Shown> =
             combined(schema, keyword).iter().map(|part| shown(part, root, left)).collect();
-        for (name, schema) in parts.iter().flat_map(|part| &part.properties) {
-            found.add(name, schema);
+        let names = parts.iter().flat_map(|part| part.properties.keys());
+        let names: BTreeSet<&String> = names.filter(|name| !found.properties.contains_key(*name)).collect();
+        if !is_complete {
+            let of =
+                |name: &String| if keyword == "allOf" { first(&parts, name) } else { variants(&parts, name) };
+            found.properties.extend(names.into_iter().map(|name| (name.clone(), of(name))));
         }
         let names = parts.iter().flat_map(|part| part.required.iter().cloned());
         let is_in_all =
@@ -205,6 +207,29 @@ fn shown(schema: &Value, root: &Value, left: usize) -> Shown {
     found.required.sort_unstable();
     found.required.dedup();
     found
+}
+
+/// What a property has to be in all of several objects, according to one of them.
+fn first(objects: &[Shown], name: &str) -> Value {
+    objects.iter().find_map(|object| object.properties.get(name)).cloned().unwrap_or_default()
+}
+
+/// What a property can be in one of several objects.
+fn variants(objects: &[Shown], name: &str) -> Value {
+    let mut variants: Vec<&Value> = Vec::new();
+    for variant in objects.iter().filter_map(|object| object.properties.get(name)) {
+        if !variants.contains(&variant) {
+            variants.push(variant);
+        }
+    }
+    let anything = json!({});
+    if objects.iter().any(|object| !object.is_closed && !object.properties.contains_key(name)) {
+        variants.push(&anything);
+    }
+    match variants[..] {
+        [only] => only.clone(),
+        _ => json!({ "anyOf": variants }),
+    }
 }
 
 /// The parameters for a result that is no object by itself.
@@ -372,6 +397,8 @@ mod tests {
             "required": ["kind", "at"] });
         let none =
             json!({ "type": "object", "properties": { "kind": { "const": "none" } }, "required": ["kind"] });
+        // An object of the other kind may have any property of that name.
+        let at = json!({ "anyOf": [{ "type": "integer" }, {}] });
         for (keyword, schema) in [
             ("anyOf", json!({ "anyOf": [one, none] })),
             (
@@ -384,7 +411,7 @@ mod tests {
                 schema.parameters(),
                 json!({
                     "type": "object", "required": ["kind"],
-                    "properties": { "kind": { "anyOf": [{ "const": "one" }, { "const": "none" }] }, "at": { "type": "integer" } },
+                    "properties": { "kind": { "anyOf": [{ "const": "one" }, { "const": "none" }] }, "at": at },
                     "if": {}, "then": { keyword: [one, none] },
                 })
             );
@@ -393,6 +420,18 @@ mod tests {
         let both =
             parameters(json!({ "allOf": [one, { "properties": { "more": {} }, "required": ["more"] }] }));
         assert_eq!(both["required"], json!(["at", "kind", "more"]));
+        assert_eq!(both["properties"]["at"], json!({ "type": "integer" }));
+        let closed = json!({ "properties": none["properties"], "additionalProperties": false });
+        let schema = parameters(json!({ "oneOf": [one, closed] }));
+        assert_eq!(schema["properties"]["at"], json!({ "type": "integer" }), "it has no such property");
+        let own = json!({ "at": { "type": "string" } });
+        for more in [json!({}), json!({ "additionalProperties": false })] {
+            let mut schema = json!({ "type": "object", "properties": own, "anyOf": [one, none] });
+            schema.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+            let shown = parameters(schema);
+            assert_eq!(shown["properties"]["at"], own["at"], "its own properties stay as they are");
+            assert_eq!(shown["properties"].get("kind").is_some(), more == json!({}));
+        }
         let mixed = parameters(json!({ "anyOf": [one, { "type": "null" }] }));
         assert_eq!(mixed["required"], json!([VALUE]), "null is no object");
     }
