@@ -153,3 +153,23 @@ fn a_refreshed_token_is_written_to_the_file_that_it_came_from() {
     let left: Vec<_> = fs::read_dir(scene.own().parent().expect("a directory")).expect("readable").collect();
     assert_eq!(left.len(), 1, "no lock is left: {left:?}");
 }
+
+#[test]
+fn keys_of_a_session_replace_the_users_logins_and_an_agents_own_replace_them() {
+    let main = json!({"a": login("main", in_an_hour()), "b": {"type": "api_key", "key": "main-b"}});
+    let own = json!({"b": {"type": "api_key", "key": "own-b"}});
+    let scene = Scene::new(&main.to_string(), &own.to_string());
+    let (real, at) = (scene.root.path().join("real"), scene.root.path().join("keyed"));
+    let mut private = PrivateAgentDir::create(&real, &at).expect("a private directory");
+    // What pi would take for a command or a variable in a file.
+    let keys = [("a", "!key-$HOME"), ("b", "session-b"), ("c", "plain")];
+    private.add_keys(keys.into_iter()).expect("written");
+    private.lay_over(&scene.own()).expect("written");
+    let key = |key: &str| json!({"type": "api_key", "key": key});
+    assert_eq!(auth(&private), json!({"a": key("$!key-$$HOME"), "b": own["b"], "c": key("plain")}));
+    assert_eq!(
+        private.give_back("a", PATIENCE).expect("nothing is written"),
+        GiveBack::Refused(Refused::NotLoggedIn)
+    );
+    assert_eq!(fs::read_to_string(scene.main()).expect("readable"), main.to_string());
+}

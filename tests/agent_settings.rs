@@ -12,8 +12,8 @@ use std::sync::Arc;
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::orchestrate::background::spawnable;
 use pi_subagent_native::run::{
-    CallSettings, Control, HostCapabilities, HostContext, HostModel, HostSkill, HostTool, Listing,
-    ToolResult, describe, list_agents,
+    CallSettings, Control, HostCapabilities, HostContext, HostExtension, HostModel, HostSkill, HostTool,
+    Listing, ToolResult, describe, list_agents,
 };
 use scene::Scene;
 use serde_json::{Value, json};
@@ -657,4 +657,96 @@ async fn a_call_finds_an_agent_with_blanks_around_its_name_and_says_why_a_broken
         "{}",
         result.text
     );
+}
+
+/// Each row: the settings, the files that the host has loaded, whether pi knows the model without them, and what is said or
+/// what stands in the command line.
+#[tokio::test]
+async fn a_model_of_an_extension_is_loaded_with_all_that_the_host_loads_or_no_child_starts() {
+    const THERE: &str = "there.ts";
+    const REMEDY: &str = "or name another model with `agents.NAME.model`, where `inherit` is your session's";
+    const OTHER: &str = "other.ts";
+    let table: [(&str, Value, Option<&[&str]>, bool, Result<&str, &str>); 9] = [
+        ("its files are there", json!({}), Some(&[THERE]), true, Ok("-e {root}/there.ts ")),
+        ("the host does not say", json!({}), None, true, Ok("--model session/model ")),
+        (
+            "one is gone",
+            json!({}),
+            Some(&[THERE, "gone.ts"]),
+            true,
+            Err("`{root}/gone.ts` is gone, which this pi has loaded"),
+        ),
+        ("there is none", json!({}), Some(&[]), true, Err("that is a part of the program around this pi")),
+        ("pi knows the model itself", json!({}), Some(&[]), false, Ok("--model session/model ")),
+        (
+            "the configuration loads none",
+            json!({ "inheritExtensions": "none" }),
+            Some(&[THERE]),
+            true,
+            Err("`inheritExtensions` keeps it from children: add its file there"),
+        ),
+        (
+            "the configuration lists another one",
+            json!({ "inheritExtensions": ["../other.ts"] }),
+            Some(&[THERE, OTHER]),
+            true,
+            Err("`inheritExtensions` keeps it from children: add its file there"),
+        ),
+        (
+            "the configuration lists it",
+            json!({ "inheritExtensions": ["../there.ts"] }),
+            Some(&[THERE, OTHER]),
+            true,
+            Ok("--no-extensions -e "),
+        ),
+        (
+            "it loads none, and pi knows the model itself",
+            json!({ "inheritExtensions": "none" }),
+            Some(&[THERE]),
+            false,
+            Ok("--model session/model "),
+        ),
+    ];
+    for (label, mut settings, files, is_only, expected) in table {
+        settings["agents"] = json!({ "own": { "model": "inherit" } });
+        let mut scene = scene(&settings);
+        write(&scene, THERE, "export default (pi) => pi.registerProvider('session', {});");
+        write(&scene, OTHER, "export default () => {};");
+        let loaded = |name: &&str| HostExtension { path: scene.path(name), package: None };
+        let extensions = files.map(|files| files.iter().map(loaded).collect());
+        let host = &mut context(&mut scene).host;
+        host.extensions = extensions;
+        host.extension_providers = vec!["session".into()];
+        host.extension_only_providers = if is_only { vec!["session".into()] } else { Vec::new() };
+        let root = scene.path("").to_string_lossy().trim_end_matches('/').to_owned();
+        let (args, result) = run(&scene, &User::default()).await;
+        match expected {
+            Ok(part) => {
+                assert!(args.contains(&part.replace("{root}", &root)), "{label}: {args}{}", result.text)
+            }
+            Err(why) => {
+                assert!(args.is_empty(), "{label}: {args}");
+                let begin = "model `session/model` comes from an extension, and ";
+                let why = format!("{begin}{}", why.replace("{root}", &root));
+                assert!(
+                    result.text.starts_with(&why) && result.text.ends_with(REMEDY),
+                    "{label}: {}",
+                    result.text
+                );
+                let checks = doctor(
+                    scene.spec.cwd.clone(),
+                    Arc::clone(&scene.spec.context),
+                    Arc::new(User::default()),
+                );
+                let is_said = checks.await.iter().any(|check| check.message.contains(&why));
+                assert!(is_said, "{label}");
+            }
+        }
+        if label == "its files are there" {
+            assert!(!args.contains("--no-extensions"), "{args}");
+            context(&mut scene).host.only_named_extensions = true;
+            let (args, _) = run(&scene, &User::default()).await;
+            assert!(args.contains(&format!("--no-extensions -e {root}/there.ts ")), "{args}");
+        }
+    }
 }

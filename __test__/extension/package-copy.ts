@@ -525,6 +525,7 @@ export class HostDouble {
 				getRegisteredNativeProvider: () => undefined,
 				getRegisteredProviderConfig: () => undefined,
 				getProviderAuth: async () => undefined,
+				getProviderAuthStatus: () => ({ configured: true, source: "stored" }),
 			},
 			...overrides,
 		});

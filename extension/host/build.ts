@@ -19,6 +19,11 @@ export function isOurs(file: string): boolean {
 	return realPath(file).startsWith(realPath(fileURLToPath(new URL("extensions", packageFolder))) + sep);
 }
 
+/** Whether a file is one of the package's prompts. */
+export function isOurPrompt(file: string): boolean {
+	return realPath(file).startsWith(realPath(fileURLToPath(new URL("prompts", packageFolder))) + sep);
+}
+
 function realPath(file: string): string {
 	try {
 		return realpathSync(file);

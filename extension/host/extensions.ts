@@ -1,32 +1,50 @@
 /**
- * The extensions that this pi loads, as pi itself finds them: the addon looks among them for those that watch tool calls.
- * What is missing on disk is not installed for it.
+ * The extensions that this pi loads, as pi itself finds them: the addon looks among them for those that watch tool calls, and
+ * children load those that their model needs. What is missing on disk is not installed for it.
  */
 
 import type { DefaultPackageManager, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { HostExtension } from "../../index.js";
-import { isOurs } from "./build.ts";
+import { isOurPrompt, isOurs } from "./build.ts";
 import { library } from "./library.ts";
+import type { ModelLookup } from "./models.ts";
 import { defined } from "./stored.ts";
 
-type Resolved = Awaited<ReturnType<DefaultPackageManager["resolve"]>>["extensions"][number];
+type Resources = Awaited<ReturnType<DefaultPackageManager["resolve"]>>;
+type Resource = Resources["extensions"][number];
 
-let found: HostExtension[] | undefined;
+/** What pi loads, and what it would not have without. */
+interface Found {
+	extensions: HostExtension[];
+	onlyNamedExtensions: boolean;
+	/** The files of this package's prompts that pi loads, unless a prompt of the same name comes first. */
+	prompts: string[];
+}
+
+let found: Found | undefined;
+let onlyProviders: string[] = [];
 
 /** What was found when the session began; nothing where this pi does not say, and then the addon reads pi's files. */
-export const hostExtensions = () => found;
+export const hostExtensions = () => found?.extensions;
+export const onlyNamedExtensions = () => found?.onlyNamedExtensions;
+export const ourPrompts = () => found?.prompts ?? [];
+/** The providers that this pi knows only by an extension. */
+export const extensionOnlyProviders = () => onlyProviders;
 
 /** Asks pi. Call it when a session begins: pi loads extensions before that, and at a reload. */
 export async function findHostExtensions(context: ExtensionContext): Promise<void> {
-	try {
-		const resolved = await resolve(context);
-		const others = resolved.filter(({ enabled, path }) => enabled && !path.startsWith("builtin:") && !isOurs(path));
-		found = others.map(({ path, metadata }) =>
-			defined<HostExtension>({ path, package: metadata.origin === "package" ? metadata.baseDir : undefined }),
-		);
-	} catch {
-		found = undefined;
-	}
+	const finding = resolve(context).catch(() => undefined);
+	const providers = findOnlyProviders(context.modelRegistry).catch(() => []);
+	[found, onlyProviders] = await Promise.all([finding, providers]);
+}
+
+/** A runtime of our own has the providers that need no extension. */
+async function findOnlyProviders(registry: Pick<ModelLookup, "getRegisteredProviderIds">): Promise<string[]> {
+	const registered = registry.getRegisteredProviderIds();
+	if (registered.length === 0) return [];
+	const { ModelRuntime } = await library();
+	const own = await ModelRuntime?.create({ refreshOnCreate: false });
+	return own ? registered.filter((provider) => own.getModels(provider).length === 0) : [];
 }
 
 async function refuse(): Promise<never> {
@@ -45,23 +63,30 @@ const OFFLINE = {
 	runCommandCapture: refuse,
 };
 
-async function resolve(context: ExtensionContext): Promise<Resolved[]> {
-	const { getAgentDir, SettingsManager, DefaultPackageManager } = await library();
-	if (!getAgentDir || !SettingsManager || !DefaultPackageManager) throw new Error("this host is not pi");
+async function resolve(context: ExtensionContext): Promise<Found> {
+	const { getAgentDir, parseArgs, SettingsManager, DefaultPackageManager } = await library();
+	if (!getAgentDir || !parseArgs || !SettingsManager || !DefaultPackageManager) throw new Error("this host is not pi");
 	const agentDir = getAgentDir();
 	const settingsManager = SettingsManager.create(context.cwd, agentDir, {
 		projectTrusted: context.isProjectTrusted(),
 	});
-	const manager = new DefaultPackageManager({ cwd: context.cwd, agentDir, settingsManager });
-	Object.assign(manager, OFFLINE);
-	const { sources, isAlone } = named(process.argv.slice(2));
-	const cli = await manager.resolveExtensionSources(sources, { temporary: true });
-	if (isAlone) return cli.extensions;
-	return [...cli.extensions, ...(await manager.resolve(async () => "skip")).extensions];
-}
-
-/** What the command line names, and whether pi looks for nothing else. */
-function named(args: string[]): { sources: string[]; isAlone: boolean } {
-	const sources = args.filter((_, at) => at > 0 && /^(?:-e|--extension)$/.test(args[at - 1] ?? ""));
-	return { sources, isAlone: args.includes("-ne") || args.includes("--no-extensions") };
+	const managed = (cwd: string) => {
+		const manager = new DefaultPackageManager({ cwd, agentDir, settingsManager });
+		Object.assign(manager, OFFLINE);
+		return manager;
+	};
+	const { extensions = [], noExtensions = false, noPromptTemplates = false } = parseArgs(process.argv.slice(2));
+	// A session that is opened again may lie in another directory than the one that paths of the command line begin in.
+	const named = await managed(process.cwd()).resolveExtensionSources(extensions, { temporary: true });
+	const discovered = await managed(context.cwd).resolve(async () => "skip");
+	const chosen = (kind: "extensions" | "prompts", isAlone: boolean): Resource[] =>
+		[...named[kind], ...(isAlone ? [] : discovered[kind])].filter(({ enabled }) => enabled);
+	const others = chosen("extensions", noExtensions).filter(({ path }) => !path.startsWith("builtin:") && !isOurs(path));
+	return {
+		extensions: others.map(({ path, metadata }) =>
+			defined<HostExtension>({ path, package: metadata.origin === "package" ? metadata.baseDir : undefined }),
+		),
+		onlyNamedExtensions: noExtensions,
+		prompts: chosen("prompts", noPromptTemplates).flatMap(({ path }) => (isOurPrompt(path) ? [path] : [])),
+	};
 }

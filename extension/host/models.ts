@@ -6,7 +6,10 @@ import { library } from "./library.ts";
 import { defined } from "./stored.ts";
 
 /** The part of `ctx.modelRegistry` that is needed. */
-export type ModelLookup = Pick<ModelRegistry, "getAll" | "hasConfiguredAuth" | "getProvider">;
+export type ModelLookup = Pick<
+	ModelRegistry,
+	"getAll" | "hasConfiguredAuth" | "getProvider" | "getRegisteredProviderIds"
+>;
 
 type Model = ReturnType<ModelRegistry["getAll"]>[number];
 

@@ -1,26 +1,26 @@
 /** What the addon needs to know about the pi that hosts us. */
 
-import type { ExtensionAPI, ExtensionContext, SourceInfo } from "@earendil-works/pi-coding-agent";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { HostSkill, HostTool, RunOptions, SurfaceOptions } from "../../index.js";
 import { isOurs } from "./build.ts";
-import { hostExtensions } from "./extensions.ts";
+import { extensionOnlyProviders, hostExtensions, onlyNamedExtensions } from "./extensions.ts";
+import { sessionKeys } from "./keys.ts";
+import { extensionFile, takenNames } from "./names.ts";
 import { defined } from "./stored.ts";
-
-/** The file a tool or command comes from; absent for what is pi's own (`builtin:read`, `<builtin:read>`, `<inline:x>`). */
-function extensionFile({ path, source }: SourceInfo): string | undefined {
-	return source === "builtin" || source === "sdk" || /^(?:builtin:|<)/.test(path) ? undefined : path;
-}
 
 /** How pi marks a model that picks another one for each request; only extensions make such models. */
 const VIRTUAL_API = "pi-virtual";
 
-export function surfaceOptions(pi: ExtensionAPI, { cwd }: ExtensionContext): SurfaceOptions {
+export function surfaceOptions(pi: ExtensionAPI, { cwd, modelRegistry }: ExtensionContext): SurfaceOptions {
 	const tools = pi.getAllTools().map(({ name, sourceInfo }) => ({ name, extension: extensionFile(sourceInfo) }));
 	const others = tools.filter(({ extension }) => extension === undefined || !isOurs(extension));
 	return defined<SurfaceOptions>({
 		cwd,
 		tools: others.map(defined<HostTool>),
 		extensions: hostExtensions(),
+		onlyNamedExtensions: onlyNamedExtensions(),
+		sessionKeys: sessionKeys(modelRegistry),
+		takenNames: takenNames(),
 		skills: skillsOf(pi),
 	});
 }
@@ -52,6 +52,7 @@ export function placeOptions(pi: ExtensionAPI, context: ExtensionContext): Place
 		modelFromExtension: model && model.api === VIRTUAL_API,
 		// pi tells which providers are registered, not by which file.
 		extensionProviders: [...modelRegistry.getRegisteredProviderIds()],
+		extensionOnlyProviders: extensionOnlyProviders(),
 		thinking: thinkingLevel ?? pi.getThinkingLevel(),
 	});
 }

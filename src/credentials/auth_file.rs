@@ -10,7 +10,7 @@ use std::time::Duration;
 use jsonc_parser::ast::{ObjectProp, Value as Ast};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, parse_to_ast};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::lock::{AuthLock, PATIENCE};
 use super::token::Token;
@@ -57,6 +57,21 @@ impl Credentials {
         let (taken, others): (Map<_, _>, Map<_, _>) =
             self.0.into_iter().partition(|(_, entry)| is_taken(entry));
         (Self(taken), others.into_iter().map(|(provider, _)| provider).collect())
+    }
+
+    /// One key for each provider.
+    pub(super) fn of_keys<'a>(keys: impl Iterator<Item = (&'a str, String)>) -> Self {
+        let entry = |key: String| json!({ "type": "api_key", "key": key });
+        Self(keys.map(|(provider, key)| (provider.to_owned(), entry(key))).collect())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds the entries of `others`, which win.
+    pub(super) fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
     }
 
     /// The text of a file with these entries and those of `others`, which win where both have a provider.

@@ -19,7 +19,7 @@
 //! | `layout` | which entries are copied, linked or left out |
 //! | `build` | how the directory is created and removed |
 //! | `shell` | which shell the settings name, and how another program takes its place |
-//! | `overlay` | how an agent's own credentials win over the user's |
+//! | `overlay` | how the keys of a session, and an agent's own credentials, win over the user's |
 //! | `refresh` | whether the user's token outlives the run, and who refreshes it |
 //! | `give_back` | when and how a token is copied back |
 //! | `token` | which tokens are acceptable |

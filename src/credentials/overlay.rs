@@ -17,6 +17,31 @@ use crate::files::private::write_new;
 const FOR_OTHERS: u32 = 0o077;
 
 impl PrivateAgentDir {
+    /// Puts keys over the copied credentials, one for each provider, as pi's `--api-key` does in memory. Call it before
+    /// [`Self::lay_over`], whose entries win over them.
+    ///
+    /// # Errors
+    ///
+    /// When the copy cannot be written.
+    pub fn add_keys<'a>(&mut self, keys: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), FileError> {
+        let keys = Credentials::of_keys(keys.map(|(provider, key)| (provider, literal(key))));
+        if !keys.is_empty() {
+            self.write(&keys)?;
+            // Nothing of these providers comes back.
+            self.copied.extend(keys);
+        }
+        Ok(())
+    }
+
+    fn write(&self, over: &Credentials) -> Result<(), FileError> {
+        let own = self.path().join(AUTH);
+        let failed = FileError::at(&own);
+        match fs::remove_file(&own) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+            _ => write_new(&own, &self.copied.with(over)).map_err(failed),
+        }
+    }
+
     /// Merges a file in pi's format over the copied credentials: its entry for a provider wins; other providers keep
     /// the user's own. Call it before the child starts. Blocks like [`Self::create`].
     ///
@@ -38,12 +63,7 @@ impl PrivateAgentDir {
         for provider in refused {
             self.leave_out(path, format!("its entry for `{provider}` is no credential that pi takes"));
         }
-        let own = self.path().join(AUTH);
-        let failed = FileError::at(&own);
-        match fs::remove_file(&own) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-            _ => write_new(&own, &self.copied.with(&credentials)).map_err(failed)?,
-        }
+        self.write(&credentials)?;
         self.overlay = Some(Overlay { path: path.to_owned(), credentials });
         Ok(())
     }
@@ -61,6 +81,12 @@ impl PrivateAgentDir {
             _ => (&self.auth, &self.copied),
         }
     }
+}
+
+/// A key as pi's files spell it: there `$NAME` names a variable and `!` begins a command.
+fn literal(key: &str) -> String {
+    let escaped = key.replace('$', "$$");
+    if key.starts_with('!') { format!("${escaped}") } else { escaped }
 }
 
 /// Whether a credentials file has a valid entry for a provider, which then wins over the user's own. Blocks.

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::background::keeper::keeper;
 use super::context::{
-    HostExtension, HostSkill, HostTool, absolute, context_now, core_extensions, core_skills, core_tools,
+    HostExtension, HostSkill, HostTool, SessionKey, TakenName, absolute, context_now, core_extensions,
+    core_keys, core_names, core_skills, core_tools,
 };
 use crate::agent::Tool;
 use crate::orchestrate::background::{ConversationScope, KnownDeliveries, SpawnRequest};
@@ -46,6 +47,10 @@ macro_rules! call_options {
             /// extensions.
             /// @default []
             pub extension_providers: Option<Vec<String>>,
+            /// Those of them that pi does not know without an extension. A call is refused whose child would not know its
+            /// model.
+            /// @default []
+            pub extension_only_providers: Option<Vec<String>>,
             /// The thinking level of the conversation. A child inherits it unless its agent or the configuration names
             /// one.
             pub thinking: Option<String>,
@@ -54,6 +59,17 @@ macro_rules! call_options {
             /// The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
             /// loaded by every child that may write. Absent: unknown, and pi's own files are read.
             pub extensions: Option<Vec<HostExtension>>,
+            /// True when the hosting pi loads only the extensions that its command line names (`--no-extensions`); a child
+            /// then loads no others.
+            /// @default false
+            pub only_named_extensions: Option<bool>,
+            /// Keys that the hosting pi holds in its memory only, as `--api-key` gives them. A child gets them in its copy of
+            /// `auth.json`, and they are redacted.
+            /// @default []
+            pub session_keys: Option<Vec<SessionKey>>,
+            /// The names of this package that the hosting pi gives to something else; `doctor` names them.
+            /// @default []
+            pub taken_names: Option<Vec<TakenName>>,
             /// The skills of the hosting pi. Absent: unknown, and agents that name skills get none.
             pub skills: Option<Vec<HostSkill>>,
             /// Values laid over the configuration files: the object under `subagents`.
@@ -83,9 +99,13 @@ macro_rules! call_options {
                     model: self.model.take(),
                     model_from_extension: self.model_from_extension.unwrap_or(false),
                     extension_providers: self.extension_providers.take().unwrap_or_default(),
+                    extension_only_providers: self.extension_only_providers.take().unwrap_or_default(),
                     thinking: self.thinking.take(),
                     tools: core_tools(self.tools.take()),
                     extensions: core_extensions(self.extensions.take()),
+                    only_named_extensions: self.only_named_extensions.unwrap_or(false),
+                    session_keys: core_keys(self.session_keys.take()),
+                    taken_names: core_names(self.taken_names.take()),
                     skills: core_skills(self.skills.take()),
                 };
                 let Self { agent_dir, config, env, pi_command, .. } = self;
@@ -220,6 +240,15 @@ pub struct SurfaceOptions {
     /// The extensions of the user that the hosting pi loads, this package left out. Absent: unknown, and pi's own files
     /// are read.
     pub extensions: Option<Vec<HostExtension>>,
+    /// True when the hosting pi loads only the extensions that its command line names.
+    /// @default false
+    pub only_named_extensions: Option<bool>,
+    /// Keys that the hosting pi holds in its memory only; redacted.
+    /// @default []
+    pub session_keys: Option<Vec<SessionKey>>,
+    /// The names of this package that the hosting pi gives to something else.
+    /// @default []
+    pub taken_names: Option<Vec<TakenName>>,
     /// The skills of the hosting pi. Absent: unknown.
     pub skills: Option<Vec<HostSkill>>,
     /// Values laid over the configuration files: the object under `subagents`.
@@ -244,6 +273,9 @@ pub struct SurfaceOptions {
     /// The providers that extensions have registered.
     /// @default []
     pub extension_providers: Option<Vec<String>>,
+    /// Those of them that pi does not know without an extension.
+    /// @default []
+    pub extension_only_providers: Option<Vec<String>>,
     /// The thinking level of the conversation.
     pub thinking: Option<String>,
 }
@@ -343,10 +375,14 @@ impl SurfaceOptions {
             session_file: self.parent_session_file.map(absolute),
             tools: core_tools(self.tools),
             extensions: core_extensions(self.extensions),
+            only_named_extensions: self.only_named_extensions.unwrap_or_default(),
+            session_keys: core_keys(self.session_keys),
+            taken_names: core_names(self.taken_names),
             skills: core_skills(self.skills),
             model: self.model,
             model_from_extension: self.model_from_extension.unwrap_or_default(),
             extension_providers: self.extension_providers.unwrap_or_default(),
+            extension_only_providers: self.extension_only_providers.unwrap_or_default(),
             thinking: self.thinking,
             ..Host::default()
         };

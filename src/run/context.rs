@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::text::text_enum;
 
 /// Set in the environment of every child, so that a child never delegates.
 pub(in crate::run) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
@@ -37,6 +40,50 @@ pub struct HostExtension {
     pub package: Option<PathBuf>,
 }
 
+/// A key for a provider that the hosting pi holds in its memory only, as `--api-key` gives it. `Debug` leaves out the key.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionKey {
+    /// The provider.
+    pub provider: String,
+    /// The key.
+    pub key: String,
+}
+
+impl fmt::Debug for SessionKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("SessionKey").field(&self.provider).finish()
+    }
+}
+
+text_enum! {
+    /// What has one of this package's names.
+    pub enum NameKind {
+        /// A tool of the model's.
+        Tool = "tool",
+        /// A prompt template, or a command in its place.
+        Prompt = "prompt",
+        /// A command, which pi then numbers.
+        Command = "command",
+    }
+}
+
+/// A name of this package that the hosting pi gives to something else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenName {
+    /// What it names.
+    pub kind: NameKind,
+    /// The name, without a slash.
+    pub name: String,
+    /// The file of its owner; `None` for a part of the program around pi.
+    pub path: Option<String>,
+    /// The package that brings the file, as `pi remove` takes it.
+    pub package: Option<String>,
+    /// True when the command line names the file.
+    pub is_named: bool,
+    /// The name by which pi knows this package's own, if it has it.
+    pub ours: Option<String>,
+}
+
 /// A skill of the hosting pi.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostSkill {
@@ -65,6 +112,9 @@ pub struct Host {
     pub model_from_extension: bool,
     /// The providers that extensions have registered.
     pub extension_providers: Vec<String>,
+    /// Those of them that pi does not know without an extension.
+    #[serde(default)]
+    pub extension_only_providers: Vec<String>,
     /// Its thinking level.
     pub thinking: Option<String>,
     /// Its tools; `None` when unknown, and then no declared tool is dropped for being unavailable.
@@ -72,6 +122,15 @@ pub struct Host {
     /// The extensions that it loads, its own and this package's left out; `None` when unknown, and then pi's files are read.
     #[serde(default)]
     pub extensions: Option<Vec<HostExtension>>,
+    /// True when it loads only the extensions that its command line names: `--no-extensions`.
+    #[serde(default)]
+    pub only_named_extensions: bool,
+    /// The keys that it holds in its memory only.
+    #[serde(default)]
+    pub session_keys: Vec<SessionKey>,
+    /// The names of this package that it gives to something else.
+    #[serde(default)]
+    pub taken_names: Vec<TakenName>,
     /// Its skills; `None` when unknown.
     pub skills: Option<Vec<HostSkill>>,
 }

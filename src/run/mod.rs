@@ -52,7 +52,7 @@ pub use budget::{Meter, NextTurn, OverBudget, SessionAccount, Spending, Stage, a
 pub use callbacks::{
     Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, ShownQuestion,
 };
-pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool};
+pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool, NameKind, SessionKey, TakenName};
 pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers};
 pub(crate) use isolation::recover_trees;

@@ -27,6 +27,12 @@ pub fn secret_values<'a>(environment: impl IntoIterator<Item = (&'a str, &'a str
     named.map(|(_, value)| value.trim()).filter(|value| is_fit(value)).map(str::to_owned).collect()
 }
 
+/// A key for a provider, if it can be searched for.
+#[must_use]
+pub fn key_secret(key: &str) -> Option<String> {
+    Some(key.trim()).filter(|key| is_fit(key)).map(str::to_owned)
+}
+
 /// The credentials in pi's `auth.json`, at any depth; empty when the text is no JSON.
 ///
 /// A key that is a command (`!…`) or the name of a variable is not a secret itself and is left out.

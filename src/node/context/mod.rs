@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::run::{
     Host, HostContext, HostExtension as CoreExtension, HostSkill as CoreSkill, HostTool as CoreTool,
+    NameKind, SessionKey as CoreKey, TakenName as CoreName,
 };
 use location::warden;
 
@@ -42,6 +43,34 @@ pub struct HostSkill {
     pub name: String,
     /// Its file.
     pub path: String,
+}
+
+/// A key for a provider that the hosting pi holds in its memory only.
+#[napi(object, object_to_js = false)]
+pub struct SessionKey {
+    /// The provider.
+    pub provider: String,
+    /// The key.
+    pub key: String,
+}
+
+/// A name of this package that the hosting pi gives to something else.
+#[napi(object, object_to_js = false)]
+pub struct TakenName {
+    /// What it names.
+    #[napi(ts_type = "\"tool\" | \"prompt\" | \"command\"")]
+    pub kind: String,
+    /// The name, without a slash.
+    pub name: String,
+    /// The file of its owner; absent for a part of the program around pi.
+    pub path: Option<String>,
+    /// The package that brings the file, as `pi remove` takes it.
+    pub package: Option<String>,
+    /// True when the command line names the file.
+    /// @default false
+    pub is_named: Option<bool>,
+    /// The name by which pi knows this package's own, if it has it.
+    pub ours: Option<String>,
 }
 
 /// The host as it is now, from options and this process's environment. Call it on the JavaScript thread, the only one that
@@ -90,6 +119,20 @@ fn expand_home(dir: PathBuf, home: Option<&PathBuf>) -> PathBuf {
 pub(super) fn core_tools(tools: Option<Vec<HostTool>>) -> Option<Vec<CoreTool>> {
     let core = |HostTool { name, extension }| CoreTool { name, extension };
     tools.map(|tools| tools.into_iter().map(core).collect())
+}
+
+pub(super) fn core_keys(keys: Option<Vec<SessionKey>>) -> Vec<CoreKey> {
+    let core = |SessionKey { provider, key }| CoreKey { provider, key };
+    keys.into_iter().flatten().map(core).collect()
+}
+
+/// The names; those of an unknown kind are left out.
+pub(super) fn core_names(names: Option<Vec<TakenName>>) -> Vec<CoreName> {
+    let core = |TakenName { kind, name, path, package, is_named, ours }| {
+        let kind = NameKind::parse(&kind)?;
+        Some(CoreName { kind, name, path, package, is_named: is_named.unwrap_or_default(), ours })
+    };
+    names.into_iter().flatten().filter_map(core).collect()
 }
 
 pub(super) fn core_extensions(extensions: Option<Vec<HostExtension>>) -> Option<Vec<CoreExtension>> {

@@ -113,10 +113,12 @@ impl AdmittedRun {
     /// The login that the child's copy of the credentials relies on, if it gets a copy and its end is known.
     pub(in crate::run) fn token_use(&self) -> Option<TokenUse> {
         let until = SystemTime::now().checked_add(self.resolved.timeout?)?;
-        self.resolved.needs_private_dirs().then_some(TokenUse {
+        let provider = self.provider()?;
+        let has_key = self.resolved.keys.iter().any(|known| known.provider == provider);
+        (self.resolved.needs_private_dirs() && !has_key).then_some(TokenUse {
             agent_dir: self.spec.context.agent_dir.clone(),
             credentials: self.resolved.credentials.clone(),
-            provider: self.provider()?.to_owned(),
+            provider: provider.to_owned(),
             until,
         })
     }

@@ -51,6 +51,9 @@ impl ResolvedRun {
     #[must_use]
     pub(in crate::run) fn extensions(&self, context: &HostContext, tools: &[String]) -> Extensions {
         match self.chosen(context, tools) {
+            Extensions::All if context.host.only_named_extensions && self.launcher.elsewhere().is_none() => {
+                Extensions::Only(self.of_host(context))
+            }
             Extensions::All => Extensions::All,
             Extensions::Only(chosen) => {
                 let others = chosen.into_iter().filter(|file| !self.gates.contains(file));
@@ -59,13 +62,31 @@ impl ResolvedRun {
         }
     }
 
+    /// The files of the hosting pi's extensions, for a child that loads all of them: one cannot find by itself what the
+    /// command line of the host names, nor those of a project that is trusted for this session. Blocks.
+    #[must_use]
+    pub(in crate::run) fn of_host(&self, context: &HostContext) -> Vec<String> {
+        if self.launcher.elsewhere().is_some() {
+            return Vec::new();
+        }
+        let loaded = context.host.extensions.iter().flatten();
+        // pi ends when a file is missing that it is told to load.
+        let there = loaded.map(|extension| &extension.path).filter(|path| path.is_file());
+        let files: Vec<String> = there.map(|path| path.to_string_lossy().into_owned()).collect();
+        // In the order in which the host loads them: of two that register the same provider, the last one counts.
+        let gates = self.gates.iter().filter(|gate| !files.contains(gate)).cloned();
+        gates.chain(files.iter().cloned()).collect()
+    }
+
     fn chosen(&self, context: &HostContext, tools: &[String]) -> Extensions {
         let anchored = |files: &[String]| files.iter().map(|file| anchored(file, context)).collect();
         let configured = match &self.config.inherit_extensions {
             InheritExtensions::Only(list) => Extensions::Only(anchored(list)),
             InheritExtensions::All => Extensions::All,
             InheritExtensions::None => Extensions::Only(Vec::new()),
-            InheritExtensions::Auto if self.model_from_extension(context) => Extensions::All,
+            InheritExtensions::Auto if from_extension(self.model.as_deref(), &context.host) => {
+                Extensions::All
+            }
             InheritExtensions::Auto => Extensions::Only(providers(context, tools)),
         };
         let Some(own) = self.agent.extensions.as_deref() else { return configured };
@@ -86,14 +107,26 @@ impl ResolvedRun {
         let chosen = self.extensions(context, tools);
         chosen != Extensions::Only(Vec::new()) || !builtin_needed(tools, self.provider()).is_empty()
     }
+}
 
-    /// Whether one of the user's extensions provides the child's model.
-    fn model_from_extension(&self, context: &HostContext) -> bool {
-        let Host { model, model_from_extension, extension_providers, .. } = &context.host;
-        let is_hosts = *model_from_extension && self.model == *model;
-        let provider = self.provider().filter(|provider| *provider != LLAMA.0);
-        is_hosts || provider.is_some_and(|provider| extension_providers.iter().any(|known| known == provider))
-    }
+/// Whether one of the user's extensions provides a model, or changes the provider of it.
+pub(in crate::run) fn from_extension(model: Option<&str>, host: &Host) -> bool {
+    is_virtual(model, host) || provider_in(model, &host.extension_providers)
+}
+
+/// Whether pi does not know a model without one of the user's extensions.
+pub(in crate::run) fn only_from_extension(model: Option<&str>, host: &Host) -> bool {
+    is_virtual(model, host) || provider_in(model, &host.extension_only_providers)
+}
+
+/// Whether a model is the session's, which picks another one for each request.
+fn is_virtual(model: Option<&str>, host: &Host) -> bool {
+    host.model_from_extension && model == host.model.as_deref()
+}
+
+fn provider_in(model: Option<&str>, providers: &[String]) -> bool {
+    let provider = model.and_then(|model| model.split_once('/')).map(|(provider, _)| provider);
+    provider.is_some_and(|provider| provider != LLAMA.0 && providers.iter().any(|known| known == provider))
 }
 
 /// pi's built-in extensions that provide one of these tools or this provider.
@@ -135,7 +168,7 @@ fn is_package(extension: &String) -> bool {
 }
 
 /// Makes the path of an extension absolute: a relative one would name a file of the project.
-fn anchored(file: &str, context: &HostContext) -> String {
+pub(super) fn anchored(file: &str, context: &HostContext) -> String {
     let is_file = !file.contains(':') && !file.starts_with('~') && Path::new(file).is_relative();
     if is_file { context.agent_dir.join(file).to_string_lossy().into_owned() } else { file.to_owned() }
 }

@@ -14,7 +14,7 @@ use super::resolve::{loads_gates, own_credentials, tools_of};
 use super::sandbox::{SandboxPlan, may_write};
 use super::settings::CallSettings;
 use super::shell::shell_policy;
-use super::values::{AgentValues, SkillFiles, UnusableModel, ValueSource, find_agents, usable_model};
+use super::values::{AgentValues, ModelCheck, SkillFiles, UnusableModel, ValueSource, find_agents};
 use crate::agent::{
     AgentDefinition, Catalog, DropReason, NoToolsLeft, RESTRICTION_UNCLEAR, Shadowed, Surface, SurfaceConfig,
     ToolPlan, doubt_about, surface,
@@ -116,10 +116,9 @@ impl Listing {
         let check = async {
             for listed in self.agents.iter_mut().filter(|listed| listed.plan.is_ok()) {
                 let has_own_login = own_credentials(context, &listed.agent).is_some();
-                let model = &listed.values.model;
-                let (agent, host) = (&listed.agent, &context.host);
-                let usable = usable_model(model, agent, config, host, has_own_login, callbacks).await;
-                if let Err(unusable) = usable {
+                let Listed { agent, gates, values, .. } = &*listed;
+                let check = ModelCheck { agent, config, context, gates, has_own_login, callbacks };
+                if let Err(unusable) = check.usable(&values.model).await {
                     listed.plan = Err(unusable.into());
                 }
             }

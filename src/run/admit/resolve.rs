@@ -20,7 +20,7 @@ use crate::agent::{
 };
 use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
-use crate::run::context::{HostContext, HostTool};
+use crate::run::context::{HostContext, HostTool, SessionKey};
 use crate::run::drive::protocol::protocol_of;
 use crate::run::launch::launcher::{Launcher, launcher_of, only_here, selected};
 use crate::run::result::ANNOUNCE_SKIP;
@@ -79,6 +79,8 @@ pub(crate) struct ResolvedRun {
     /// The file with the agent's own credentials, if it has one. A project's agent gets none: it could take the name of
     /// the user's agent for which they are meant.
     pub credentials: Option<PathBuf>,
+    /// The keys that the hosting pi holds in its memory only, for the child's copy of the user's credentials.
+    pub keys: Vec<SessionKey>,
     /// Whether the run is announced when it has ended, because nobody waits for it.
     pub announces: bool,
     /// What the configuration asks for and this machine lacks, if the run can start without it.
@@ -186,6 +188,11 @@ pub(in crate::run) fn resolve(
         skills,
         warden: capabilities.warden().map(Path::to_path_buf),
         credentials,
+        keys: if cfg!(unix) && launcher.elsewhere().is_none() {
+            context.host.session_keys.clone()
+        } else {
+            Vec::new()
+        },
         announces: overrides.announces,
         tool_snapshot: overrides.tools.clone(),
         shell,
@@ -238,9 +245,9 @@ impl ResolvedRun {
         own.filter(|_| self.is_isolated && self.launcher.elsewhere().is_none())
     }
 
-    /// Whether the child gets private directories: it is sandboxed, or its agent has credentials of its own.
+    /// Whether the child gets private directories: it is sandboxed, or its credentials differ from the user's.
     pub(in crate::run) fn needs_private_dirs(&self) -> bool {
-        self.sandbox.is_held() || self.credentials.is_some()
+        self.sandbox.is_held() || self.credentials.is_some() || !self.keys.is_empty()
     }
 
     /// The tools of the child.

@@ -10,7 +10,7 @@ use crate::files::{layout, open};
 use crate::process::Cancel;
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
-use crate::text::{Allowed, Sanitizer, SanitizerOptions, auth_secrets, secret_values};
+use crate::text::{Allowed, Sanitizer, SanitizerOptions, auth_secrets, key_secret, secret_values};
 
 /// pi's own store of credentials, in its agent directory.
 const AUTH_FILE: &str = "auth.json";
@@ -124,6 +124,7 @@ fn sanitizer(loaded: Option<&LoadedConfig>, context: &HostContext) -> Sanitizer 
     let env = loaded.iter().flat_map(|loaded| &loaded.config.env);
     let configured = env.map(|(name, value)| (name.as_str(), value.as_str()));
     let mut secrets = secret_values(inherited(context).chain(configured));
+    secrets.extend(keys(context));
     for path in stores(&context.agent_dir) {
         let bytes = open::regular(&path).and_then(|file| open::read(file, AUTH_BYTES));
         let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
@@ -141,7 +142,7 @@ fn sanitizer(loaded: Option<&LoadedConfig>, context: &HostContext) -> Sanitizer 
 /// A sanitizer with the secrets that are known without reading a file.
 fn bare_sanitizer(context: &HostContext) -> Sanitizer {
     Sanitizer::new(SanitizerOptions {
-        secrets: secret_values(inherited(context)),
+        secrets: secret_values(inherited(context)).into_iter().chain(keys(context)).collect(),
         homes: homes(context),
         ..SanitizerOptions::default()
     })
@@ -149,6 +150,11 @@ fn bare_sanitizer(context: &HostContext) -> Sanitizer {
 
 fn inherited(context: &HostContext) -> impl Iterator<Item = (&str, &str)> {
     context.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)))
+}
+
+/// The keys that the hosting pi holds in its memory only.
+fn keys(context: &HostContext) -> impl Iterator<Item = String> {
+    context.host.session_keys.iter().filter_map(|known| key_secret(&known.key))
 }
 
 fn homes(context: &HostContext) -> Vec<String> {

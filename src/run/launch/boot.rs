@@ -175,6 +175,7 @@ impl AdmittedRun {
             private_dirs: resolved.needs_private_dirs().then_some(PrivateDirsSpec {
                 agent_dir: &context.agent_dir,
                 credentials: resolved.credentials.as_deref(),
+                keys: &resolved.keys,
                 is_sandboxed: resolved.sandbox.is_held(),
                 temporaries: Some(&temporaries),
                 compile_cache: compile_cache.as_deref(),

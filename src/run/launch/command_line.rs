@@ -153,9 +153,8 @@ impl Invocation<'_> {
                 args.words(&["--no-extensions"]);
                 files
             }
-            // Named as well, because a child does not find those of the host's command line and of a project that the user
-            // trusts for this session; pi loads none twice.
-            Extensions::All => self.run.resolved.gates.clone(),
+            // pi loads none twice.
+            Extensions::All => self.run.resolved.of_host(&self.run.spec.context),
         };
         for file in named {
             args.pair("-e", file);

@@ -58,8 +58,10 @@ impl PrivateDirs {
         agent: Option<PathBuf>,
         wanted: PrivateDirsSpec<'_>,
     ) -> Result<Self, FileError> {
-        let PrivateDirsSpec { agent_dir, credentials, is_sandboxed, temporaries, compile_cache } = wanted;
+        let PrivateDirsSpec { agent_dir, credentials, keys, is_sandboxed, temporaries, compile_cache } =
+            wanted;
         let mut agent = PrivateAgentDir::create(agent_dir, &agent.unwrap_or_else(|| run.join(AGENT)))?;
+        agent.add_keys(keys.iter().map(|known| (known.provider.as_str(), known.key.as_str())))?;
         if let Some(credentials) = credentials {
             agent.lay_over(credentials)?;
         }
@@ -230,6 +232,7 @@ mod tests {
         let wanted = PrivateDirsSpec {
             agent_dir: &agent_dir,
             credentials: None,
+            keys: &[],
             is_sandboxed: true,
             temporaries: None,
             compile_cache: Some(cache),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::files::{FileError, private};
+use crate::run::context::SessionKey;
 
 /// What a child's private directories are created from.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +14,8 @@ pub(crate) struct PrivateDirsSpec<'a> {
     pub agent_dir: &'a Path,
     /// The agent's own credentials, which win over the user's.
     pub credentials: Option<&'a Path>,
+    /// The keys of the session, which win over the user's credentials, too, but not over the agent's.
+    pub keys: &'a [SessionKey],
     /// Whether the child may write nowhere else.
     pub is_sandboxed: bool,
     /// The system's temporary directory, for that of a sandboxed child.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::installed::installed;
-use super::watches::{patience, watches};
+use super::watches::{EVENT, PROVIDER, names, patience};
 use crate::files::open;
 use crate::run::context::{HostContext, HostExtension};
 
@@ -27,17 +27,8 @@ pub(crate) fn gates(context: &HostContext) -> Vec<String> {
     };
     let (end, mut gates) = (patience(), Vec::<String>::new());
     for HostExtension { path, package } in installed {
-        // What is linked into a directory has its package where it really lies.
-        let real = path.canonicalize().ok().filter(|real| *real != path);
-        let packages = match package {
-            Some(package) => vec![package],
-            None => [Some(&path), real.as_ref()]
-                .into_iter()
-                .flatten()
-                .filter_map(|path| package_of(path, context))
-                .collect(),
-        };
-        if !is_ours(&path) && watches(&path, packages, end) {
+        let packages = package.map_or_else(|| packages_of(&path, context), |package| vec![package]);
+        if !is_ours(&path) && names(EVENT, &path, packages, end) {
             let path = path.to_string_lossy().into_owned();
             if !gates.contains(&path) {
                 gates.push(path);
@@ -45,6 +36,19 @@ pub(crate) fn gates(context: &HostContext) -> Vec<String> {
         }
     }
     gates
+}
+
+/// Whether one of these extensions may provide a model. What is no file, such as a package's name, may. Blocks.
+pub(in crate::run::admit) fn may_provide_model(files: &[PathBuf], context: &HostContext) -> bool {
+    let end = patience();
+    files.iter().any(|path| !path.is_file() || names(PROVIDER, path, packages_of(path, context), end))
+}
+
+/// The directories of a file's packages. What is linked into a directory has its package where it really lies.
+fn packages_of(path: &Path, context: &HostContext) -> Vec<PathBuf> {
+    let real = path.canonicalize().ok().filter(|real| real != path);
+    let paths = [Some(path), real.as_deref()].into_iter().flatten();
+    paths.filter_map(|path| package_of(path, context)).collect()
 }
 
 /// The directory that an extension's files lie in, unless it is a single file among others: the nearest one with a

@@ -4,7 +4,7 @@
 //! | File | Answers |
 //! |---|---|
 //! | `find` | which gates are there? |
-//! | `watches` | does an extension watch tool calls? |
+//! | `watches` | does an extension watch tool calls, or provide a model? |
 //! | `installed` | which extensions does pi load, where the host does not say? |
 //! | `package` | which of them does a package or a directory bring? |
 //! | `patterns` | which of these did the user switch off? |
@@ -19,3 +19,4 @@ mod watches;
 
 pub(in crate::run) use failure::failed_gate;
 pub(crate) use find::gates;
+pub(in crate::run::admit) use find::may_provide_model;

@@ -1,4 +1,4 @@
-//! Whether an extension watches tool calls, as far as its text says. In doubt it does.
+//! Whether an extension watches tool calls, or registers a provider, as far as its text says. In doubt it does.
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -13,7 +13,9 @@ use super::patterns::normal;
 use crate::files::open;
 
 /// The event that an extension has to name to hear of tool calls.
-const EVENT: &[u8] = b"tool_call";
+pub(super) const EVENT: &[&[u8]] = &[b"tool_call"];
+/// The methods, one of which an extension has to call to provide a model.
+pub(super) const PROVIDER: &[&[u8]] = &[b"registerProvider", b"registerVirtualModel"];
 /// A larger file is not read, and counts as naming it.
 const MAX_FILE: u64 = 1024 * 1024;
 /// What is looked at of one extension. One with more counts as naming it.
@@ -33,12 +35,19 @@ pub(super) fn patience() -> Instant {
     Instant::now() + MAX_TIME
 }
 
-/// Whether the entry of an extension, a file that it imports by a relative path, or any file of its packages names the event.
-/// A file that cannot be read counts as naming it; what is neither a file nor a directory cannot hold code. Blocks, until
+/// Whether the entry of an extension, a file that it imports by a relative path, or any file of its packages has one of
+/// these words.
+/// A file that cannot be read counts as having it; what is neither a file nor a directory cannot hold code. Blocks, until
 /// `end` at most.
-pub(super) fn watches(entry: &Path, packages: Vec<PathBuf>, end: Instant) -> bool {
+pub(super) fn names(
+    words: &'static [&'static [u8]],
+    entry: &Path,
+    packages: Vec<PathBuf>,
+    end: Instant,
+) -> bool {
     let packages: Vec<PathBuf> = packages.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut search = Search {
+        words,
         left: vec![entry.to_path_buf()],
         seen: BTreeSet::new(),
         files: 0,
@@ -74,6 +83,7 @@ fn identity(path: &Path, _found: &fs::Metadata) -> Identity {
 
 /// A bounded walk.
 struct Search {
+    words: &'static [&'static [u8]],
     left: Vec<PathBuf>,
     seen: BTreeSet<Identity>,
     files: usize,
@@ -112,7 +122,7 @@ impl Search {
         } else if found.is_file() {
             let text = open::read(open::regular(path)?, MAX_FILE)?;
             self.bytes += text.len();
-            if memmem::find(&text, EVENT).is_some() {
+            if self.words.iter().any(|word| memmem::find(&text, word).is_some()) {
                 return Ok(true);
             }
             for import in imports(&text, path) {

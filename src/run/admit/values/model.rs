@@ -1,14 +1,18 @@
 //! Whether the hosting pi knows the model that a run asks for, and has a login for it.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::agent::{Sourced, ValueSource};
 use crate::agent::AgentDefinition;
-use crate::config::Config;
+use crate::config::{Config, InheritExtensions};
+use crate::run::admit::extensions::{anchored, from_extension, only_from_extension};
+use crate::run::admit::gates::may_provide_model;
+use crate::run::blocking::blocking;
 use crate::run::callbacks::{HostCallbacks, HostModel};
-use crate::run::context::Host;
+use crate::run::context::HostContext;
 use crate::run::launch::launcher::launcher_of;
-use crate::text::{nearest, suggestion};
+use crate::text::{nearest, quoted_path, suggestion};
 
 /// How long pi may take to look a model up. It takes a millisecond; without an answer the child finds out.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -42,39 +46,132 @@ pub enum UnusableModel {
         /// Who asked for it.
         from: ValueSource,
     },
+    /// An extension of the hosting pi provides it, and the child would not load that.
+    #[error("model `{model}` comes from an extension, and {why}; {}", another(from))]
+    NotLoaded {
+        /// `provider/id`.
+        model: String,
+        /// The reason, and what to do about it.
+        why: String,
+        /// Who asked for it.
+        from: ValueSource,
+    },
+    /// The hosting pi has the key for it in its memory only, and cannot hand it on.
+    #[error(
+        "the key for `{provider}` was given to this pi with `--api-key`, which children on this system cannot get: log in with \
+         `/login {provider}`, or set the variable of the provider before you start pi"
+    )]
+    KeyStays {
+        /// The provider.
+        provider: String,
+    },
 }
 
-/// The model of a run as `provider/id`, if the hosting pi says which it is. It is not asked about the session's, nor where
-/// the child is started by another pi. `has_own_login` when the agent has credentials of its own.
-///
-/// # Errors
-///
-/// When the child could not use it.
-pub(in crate::run) async fn usable_model(
-    asked: &Sourced<Option<String>>,
-    agent: &AgentDefinition,
-    config: &Config,
-    host: &Host,
-    has_own_login: bool,
-    callbacks: &dyn HostCallbacks,
-) -> Result<Option<String>, UnusableModel> {
-    let Sourced { value: Some(asked), source } = asked else { return Ok(None) };
-    if starts_another_pi(agent, config) || host.model.as_ref() == Some(asked) {
-        return Ok(None);
+/// What decides whether the children of an agent can use a model.
+pub(in crate::run) struct ModelCheck<'a> {
+    pub agent: &'a AgentDefinition,
+    pub config: &'a Config,
+    pub context: &'a HostContext,
+    /// The user's permission gates that the child loads.
+    pub gates: &'a [String],
+    /// Whether the agent has credentials of its own.
+    pub has_own_login: bool,
+    pub callbacks: &'a dyn HostCallbacks,
+}
+
+impl ModelCheck<'_> {
+    /// The model of a run as `provider/id`, if the hosting pi says which it is. It is not asked about the session's, nor
+    /// where the child is started by another pi.
+    ///
+    /// # Errors
+    ///
+    /// When the child could not use it.
+    pub(in crate::run) async fn usable(
+        &self,
+        asked: &Sourced<Option<String>>,
+    ) -> Result<Option<String>, UnusableModel> {
+        let Self { agent, config, context: HostContext { host, .. }, .. } = self;
+        let Sourced { value: Some(asked), source } = asked else { return Ok(None) };
+        let found = if starts_another_pi(agent, config) || host.model.as_ref() == Some(asked) {
+            None
+        } else {
+            self.found(asked, source).await?
+        };
+        if launcher_of(agent, config).elsewhere().is_none() {
+            let model = found.as_ref().unwrap_or(asked);
+            if let Some(why) = self.not_loaded(model).await {
+                return Err(UnusableModel::NotLoaded { model: model.clone(), why, from: source.clone() });
+            }
+            self.check_key(model)?;
+        }
+        Ok(found)
     }
-    let Some(found) = look_up(asked, callbacks).await else { return Ok(None) };
-    let Some(model) = found.model.clone() else {
-        return Err(UnusableModel::Unknown { why: found.unknown(asked), from: source.clone() });
-    };
-    // The configuration may give the child a key that the hosting pi does not have.
-    let is_key = |name: &String| found.variables.is_empty() || found.variables.contains(name);
-    if !found.has_login && !has_own_login && !config.env.keys().any(is_key) {
-        let provider = model.split_once('/').map_or(model.as_str(), |(provider, _)| provider).to_owned();
-        let remedy = remedy(&provider, &found.variables);
-        let (asked, from) = (asked.clone(), source.clone());
-        return Err(UnusableModel::NoLogin { asked, model, provider, remedy, from });
+
+    /// The model as the hosting pi names it, if it answers.
+    async fn found(&self, asked: &str, source: &ValueSource) -> Result<Option<String>, UnusableModel> {
+        let Some(found) = look_up(asked, self.callbacks).await else { return Ok(None) };
+        let Some(model) = found.model.clone() else {
+            return Err(UnusableModel::Unknown { why: found.unknown(asked), from: source.clone() });
+        };
+        // The configuration may give the child a key that the hosting pi does not have.
+        let is_key = |name: &String| found.variables.is_empty() || found.variables.contains(name);
+        if !found.has_login && !self.has_own_login && !self.config.env.keys().any(is_key) {
+            let provider = provider_of(&model).to_owned();
+            let remedy = remedy(&provider, &found.variables);
+            let (asked, from) = (asked.to_owned(), source.clone());
+            return Err(UnusableModel::NoLogin { asked, model, provider, remedy, from });
+        }
+        Ok(Some(model))
     }
-    Ok(Some(model))
+
+    /// Why the child would not load the extension that provides this model, and what to do. `None` if it would, or if nobody
+    /// knows.
+    async fn not_loaded(&self, model: &str) -> Option<String> {
+        let Self { agent, config, context, gates, .. } = self;
+        let host = &context.host;
+        if !from_extension(Some(model), host) {
+            return None;
+        }
+        let is_needed = only_from_extension(Some(model), host);
+        let (own, setting) = (agent.extensions.as_deref(), "`inheritExtensions`".to_owned());
+        let chosen = match (own, &config.inherit_extensions) {
+            (Some(own), _) => Some((own, format!("`extensions` of agent `{}`", agent.name))),
+            (None, InheritExtensions::None) => Some((&[][..], setting)),
+            (None, InheritExtensions::Only(list)) => Some((&list[..], setting)),
+            (None, InheritExtensions::Auto | InheritExtensions::All) => None,
+        };
+        if let Some((chosen, setting)) = chosen {
+            let files = chosen.iter().map(|file| PathBuf::from(anchored(file, context)));
+            let files: Vec<PathBuf> = files.chain(gates.iter().map(PathBuf::from)).collect();
+            let context = (*context).clone();
+            let has_none = is_needed && !blocking(move || may_provide_model(&files, &context)).await;
+            return has_none.then(|| format!("{setting} keeps it from children: add its file there"));
+        }
+        let files: Vec<PathBuf> =
+            host.extensions.as_ref()?.iter().map(|loaded| loaded.path.clone()).collect();
+        if files.is_empty() {
+            let why = "that is a part of the program around this pi and no file that a child could load";
+            return is_needed.then(|| why.to_owned());
+        }
+        // Which of them it is, pi does not say. What is no file, such as a pipe, can be read only once.
+        let gone = blocking(move || files.into_iter().find(|file| !file.is_file())).await?;
+        let gone = quoted_path(&gone.to_string_lossy());
+        Some(format!("{gone} is gone, which this pi has loaded: restore it, or `/reload`"))
+    }
+
+    /// Refuses a key that cannot be handed on: a child gets it in an agent directory of its own, which there is on Unix only.
+    fn check_key(&self, model: &str) -> Result<(), UnusableModel> {
+        let provider = provider_of(model);
+        let keys = &self.context.host.session_keys;
+        if cfg!(unix) || keys.iter().all(|known| known.provider != provider) {
+            return Ok(());
+        }
+        Err(UnusableModel::KeyStays { provider: provider.to_owned() })
+    }
+}
+
+fn provider_of(model: &str) -> &str {
+    model.split_once('/').map_or(model, |(provider, _)| provider)
 }
 
 /// Whether the children of an agent are started by a pi other than the hosting one, which has models and logins of its own.

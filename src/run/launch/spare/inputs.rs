@@ -12,7 +12,7 @@ use crate::files::layout::is_unread;
 use crate::files::open;
 use crate::process::{ChildCommand, resolve_program, search_path};
 use crate::run::admit::pi::package_files;
-use crate::run::context::HostContext;
+use crate::run::context::{HostContext, SessionKey};
 
 /// The files with instructions that pi looks for in the working directory and in those above it.
 const CONTEXT_FILES: [&str; 5] = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
@@ -60,6 +60,12 @@ impl Seen {
         seen.agent_dir(&context.agent_dir)?;
         if let Some(credentials) = credentials {
             seen.content(credentials);
+        }
+        for SessionKey { provider, key } in &context.host.session_keys {
+            for text in [provider, key] {
+                seen.digest.update(text.len().to_le_bytes());
+                seen.digest.update(text);
+            }
         }
         let real = canonical(cwd);
         let mut above: Vec<&Path> = cwd.ancestors().chain(real.ancestors()).collect();

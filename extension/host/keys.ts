@@ -1,0 +1,35 @@
+/** The keys that this pi holds in its memory only, as `--api-key` gives them. No child would find them by itself. */
+
+import type { ModelRegistry } from "@earendil-works/pi-coding-agent";
+import type { SessionKey } from "../../index.js";
+import { library } from "./library.ts";
+
+/** The part of `ctx.modelRegistry` that is needed. */
+export type KeyRegistry = Pick<ModelRegistry, "getAll" | "getProviderAuthStatus" | "getApiKeyForProvider">;
+
+let found: SessionKey[] = [];
+
+/** Those that were found when the session began and that pi still has. */
+export function sessionKeys(registry: KeyRegistry): SessionKey[] {
+	return found.filter(({ provider }) => isInMemory(registry, provider));
+}
+
+/** Asks pi. Call it when a session begins: pi sets the key of its command line before that. */
+export async function findSessionKeys(registry: KeyRegistry): Promise<void> {
+	found = [];
+	const providers = [...new Set(registry.getAll().map(({ provider }) => provider))];
+	const those = providers.filter((provider) => isInMemory(registry, provider));
+	if (those.length === 0) return;
+	// As it was given: a provider may make another one of it.
+	const { parseArgs } = await library();
+	const named = parseArgs?.(process.argv.slice(2)).apiKey;
+	const keys = those.map(async (provider) => {
+		const key = named ?? (await registry.getApiKeyForProvider(provider));
+		return key ? [{ provider, key }] : [];
+	});
+	found = (await Promise.all(keys)).flat();
+}
+
+function isInMemory(registry: KeyRegistry, provider: string): boolean {
+	return registry.getProviderAuthStatus(provider).source === "runtime";
+}

@@ -1,0 +1,59 @@
+/** Names of ours that this pi gives to something else: of two tools or prompts with one name it takes the first. */
+
+import { basename } from "node:path";
+import type { ExtensionAPI, SourceInfo } from "@earendil-works/pi-coding-agent";
+import type { TakenName } from "../../index.js";
+import { isOurPrompt, isOurs } from "./build.ts";
+import { ourPrompts } from "./extensions.ts";
+import { defined } from "./stored.ts";
+
+const COMMANDS = ["subagents", "stop"];
+
+let taken: TakenName[] = [];
+
+/** The file a tool or command comes from; absent for what is pi's own (`builtin:read`, `<builtin:read>`, `<inline:x>`). */
+export function extensionFile({ path, source }: SourceInfo): string | undefined {
+	return source === "builtin" || source === "sdk" || /^(?:builtin:|<)/.test(path) ? undefined : path;
+}
+
+/** What was found last. */
+export const takenNames = () => taken;
+
+export function isTaken(tool: string): boolean {
+	return taken.some(({ kind, name }) => kind === "tool" && name === tool);
+}
+
+/** Looks again; `tools` are those that are registered. */
+export function findTakenNames(pi: ExtensionAPI, tools: readonly string[]): TakenName[] {
+	const all = pi.getAllTools();
+	const commands = pi.getCommands();
+	const ofTools = tools.flatMap((name) => {
+		const owner = all.find((tool) => tool.name === name);
+		return owner && !isOurs(owner.sourceInfo.path) ? [nameOf("tool", name, owner.sourceInfo)] : [];
+	});
+	const ofPrompts = ourPrompts().flatMap((path) => {
+		const name = basename(path, ".md");
+		const owner = commands.find((command) => command.name === name);
+		return owner && !isOurPrompt(owner.sourceInfo.path) ? [nameOf("prompt", name, owner.sourceInfo)] : [];
+	});
+	// pi numbers commands of one name, and has none that is called so.
+	const ofCommands = COMMANDS.flatMap((name) => {
+		const same = commands.filter((command) => command.source === "extension" && command.name.split(":")[0] === name);
+		const ours = same.find(({ sourceInfo }) => isOurs(sourceInfo.path));
+		if (!ours || ours.name === name) return [];
+		const others = same.filter((command) => command !== ours);
+		return others.map(({ sourceInfo }) => ({ ...nameOf("command", name, sourceInfo), ours: ours.name }));
+	});
+	taken = [...ofTools, ...ofPrompts, ...ofCommands];
+	return taken;
+}
+
+function nameOf(kind: TakenName["kind"], name: string, info: SourceInfo): TakenName {
+	return defined<TakenName>({
+		kind,
+		name,
+		path: extensionFile(info),
+		package: info.origin === "package" ? info.source : undefined,
+		isNamed: info.source === "cli",
+	});
+}
