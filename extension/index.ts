@@ -17,9 +17,11 @@ import { staleNotice } from "./host/build.ts";
 import { findHostExtensions } from "./host/extensions.ts";
 import { contained, messageOf } from "./host/guard.ts";
 import { guarded } from "./host/guarded.ts";
+import { findSessionKeys } from "./host/keys.ts";
+import { findTakenNames, isTaken } from "./host/names.ts";
 import { loadAddon } from "./host/native.ts";
 import { Notices, sayAtExit } from "./host/notices.ts";
-import { placeOptions } from "./host/options.ts";
+import { placeOptions, surfaceOptions } from "./host/options.ts";
 import type { SettledEvent } from "./host/pi.ts";
 import { closeRuns } from "./host/runs.ts";
 import { dialogs } from "./questions/dialogs.ts";
@@ -79,6 +81,19 @@ function start(pi: ExtensionAPI): void {
 		if (event.deliveries) deliveries?.add(event.deliveries);
 	}
 
+	/** Says which of our names pi gives to something else. Other extensions may register theirs at any time. */
+	function sayTakenNames(context: ExtensionContext): void {
+		contained("looking for names that are taken", () => {
+			if (!surfaces?.register) return;
+			const taken = findTakenNames(
+				pi,
+				surfaces.tools.map(({ name }) => name),
+			);
+			const { native } = loadAddon();
+			if (native && taken.length > 0) notices.announce(native.takenNameNotices(surfaceOptions(pi, context)), context);
+		});
+	}
+
 	/** Opens the background runs of the session; what of their ends stands in it already is not told again. */
 	function openBackground(context: ExtensionContext): void {
 		const { native } = loadAddon();
@@ -115,7 +130,10 @@ function start(pi: ExtensionAPI): void {
 		const presenter = () => (isTerminal ? terminalQuestions(context.ui) : dialogs(context));
 		if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
 		else process.once("SIGINT", interrupted);
-		const finding = findHostExtensions(context);
+		const finding = Promise.all([
+			findHostExtensions(context),
+			findSessionKeys(context.modelRegistry).catch(() => undefined),
+		]);
 		surfaces = await describeTools(pi, context);
 		// It has ended meanwhile, or begun once more.
 		if (turn !== turns) return;
@@ -131,14 +149,16 @@ function start(pi: ExtensionAPI): void {
 		// Runs need to know the extensions; the description of the tools does not wait for them.
 		await finding;
 		if (turn !== turns) return;
+		sayTakenNames(context);
 		openBackground(context);
 		if (isTerminal) hideWidget = showWidget(context, background);
 	});
 
 	pi.on("input", () => deliveries?.prompted());
-	pi.on("before_agent_start", (event) => {
+	pi.on("before_agent_start", (event, context) => {
 		deliveries?.beforeStart();
-		if (!surfaces?.register || !pi.getActiveTools().includes("subagent")) return undefined;
+		sayTakenNames(context);
+		if (!surfaces?.register || isTaken("subagent") || !pi.getActiveTools().includes("subagent")) return undefined;
 		const systemPrompt = withPolicy(event.systemPrompt, surfaces);
 		return systemPrompt === undefined ? undefined : { systemPrompt };
 	});

@@ -5,6 +5,7 @@
 
 import type { ExtensionAPI, ExtensionContext, MessageUpdateEvent } from "@earendil-works/pi-coding-agent";
 import type { EarlyCalls } from "../../index.js";
+import { isTaken } from "../host/names.ts";
 import { loadAddon } from "../host/native.ts";
 import { placeOptions } from "../host/options.ts";
 import { shareCompiledCode } from "./tools.ts";
@@ -24,7 +25,7 @@ export function watchArrivingCalls(pi: ExtensionAPI): () => Promise<void> {
 		const whole = type === "toolcall_end" ? (JSON.stringify(piece.toolCall?.arguments) ?? "") : "";
 		const json = type === "toolcall_delta" ? (piece.delta ?? "") : whole;
 		const wanted = calls?.take({ type, contentIndex, name, id, json });
-		if (!wanted || !pi.getActiveTools().includes(wanted.tool)) return;
+		if (!wanted || isTaken(wanted.tool) || !pi.getActiveTools().includes(wanted.tool)) return;
 		shareCompiledCode();
 		calls?.boot({ ...placeOptions(pi, context), ...wanted });
 	}

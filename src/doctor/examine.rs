@@ -11,6 +11,7 @@ use super::check::{Check, Status};
 use super::disk::{directories, disk, kept_trees};
 use super::guards::{sandbox, supervision};
 use super::launchers::launchers;
+use super::names::names;
 use super::store::store;
 use super::writing::writing;
 use crate::agent::Source;
@@ -21,7 +22,7 @@ use crate::run::admit::listing::{Listed, Listing, list_agents};
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
 use crate::run::{CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, Memory, off_thread};
 use crate::text::figures::{self, counted};
-use crate::text::{Allowed, Diagnostic, Severity};
+use crate::text::{Allowed, Diagnostic, Severity, quoted};
 
 /// Bytes of one message or hint: a program that fails can print a lot.
 const MAX_MESSAGE: usize = 4 * 1024;
@@ -95,6 +96,8 @@ async fn examine(
     let mut listing = list_agents(cwd, context, settings, &capabilities);
     listing.check_models(&config, context, callbacks).await;
     checks.extend(agents(&listing));
+    checks.extend(session_keys(context));
+    checks.extend(names(context));
     checks.push(child_command(cwd, context, &config, &capabilities).await);
     checks.push(supervision(&config, &capabilities));
     checks.push(sandbox(&config, &capabilities));
@@ -107,6 +110,32 @@ async fn examine(
     checks.push(disk(context, &config));
     checks.extend(kept_trees(context));
     checks
+}
+
+/// What the user is told at the start about names of this package that something else has. Sanitized.
+#[must_use]
+pub fn taken_names(cwd: &Path, context: &HostContext) -> Vec<String> {
+    let checks = names(context);
+    if checks.is_empty() {
+        return Vec::new();
+    }
+    let settings = CallSettings::read(cwd, context);
+    let said = checks.into_iter().map(|Check { message, hint, .. }| match hint {
+        Some(hint) => format!("{message}; {hint}"),
+        None => message,
+    });
+    said.map(|text| settings.sanitizer().clip(&text, MAX_MESSAGE).into_string()).collect()
+}
+
+/// The keys that only this pi has, and how children get them.
+fn session_keys(context: &HostContext) -> Option<Check> {
+    let providers: Vec<String> =
+        context.host.session_keys.iter().map(|known| quoted(&known.provider)).collect();
+    let message = format!(
+        "children get the key for {} that this pi was given with `--api-key`, in a private copy of `auth.json`",
+        providers.join(", ")
+    );
+    (cfg!(unix) && !providers.is_empty()).then(|| Check::new("logins", Status::Info, message))
 }
 
 fn addon() -> Check {

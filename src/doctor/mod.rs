@@ -9,6 +9,7 @@
 //! | `guards` | what restrains a child here: the warden and the sandbox |
 //! | `writing` | where agents that may write may do so, and whether their tools find their caches |
 //! | `launchers` | whether pi starts through each configured launcher |
+//! | `names` | whether tools, prompts or commands of others have the names of this package's |
 //! | `store` | whether the store of runs can be used |
 //! | `disk` | whether there is room for runs, and how much of it they take up |
 
@@ -17,8 +18,9 @@ mod disk;
 mod examine;
 mod guards;
 mod launchers;
+mod names;
 mod store;
 mod writing;
 
 pub use check::{Check, Status};
-pub use examine::doctor;
+pub use examine::{doctor, taken_names};

@@ -55,4 +55,12 @@ pub fn doctor(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'sta
     })
 }
 
+/// Returns what to tell the user about names of this package that the hosting pi gives to something else (`takenNames`):
+/// whose they are, and what to remove. Sanitized.
+#[napi(catch_unwind)]
+pub fn taken_name_notices(options: SurfaceOptions) -> Vec<String> {
+    let (cwd, context) = options.into_context();
+    doctor::taken_names(&cwd, &context)
+}
+
 object_into_js! { |check: doctor::Check| DoctorCheck { area: check.area.to_owned(), status, message, hint } }
