@@ -33,7 +33,8 @@ for (const version of piVersions) {
 				installExample(stage);
 				const { stdout, stderr } = await runPrint(stage.world, "/subagents doctor");
 				const tool = "`subagent` comes from another extension, `~/.pi/agent/extensions/subagent/index.ts`,";
-				const prompts = "`/implement`, `/implement-and-review`, `/scout-and-plan` come from `~/.pi/agent/prompts/implement.md`,";
+				const prompts =
+					"`/implement`, `/implement-and-review`, `/scout-and-plan` come from `~/.pi/agent/prompts/implement.md`,";
 				for (const shown of [stdout, stderr]) {
 					assert.ok(shown.includes(tool), shown);
 					assert.ok(shown.includes(prompts), shown);
