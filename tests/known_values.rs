@@ -63,7 +63,7 @@ fn html(value: &str) -> String {
 
 /// Every spelling, with the range that is the value's own.
 fn spellings(value: &str) -> Vec<(String, &'static str)> {
-    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = value.bytes().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
     vec![
         (value.to_owned(), "plain"),
         (json(value), "JSON"),

@@ -70,8 +70,9 @@ impl<'a> Cursor<'a> {
         }
         match &self.bytes[..at] {
             [.., b'\\', b'n' | b'r' | b't'] => true,
-            [.., b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
-            [.., b'\\', b'u', b'0', b'0', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+            [.., b'%', high, low] | [.., b'\\', b'u', b'0', b'0', high, low] => {
+                high.is_ascii_hexdigit() && low.is_ascii_hexdigit()
+            }
             _ => false,
         }
     }

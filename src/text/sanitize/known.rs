@@ -119,18 +119,17 @@ impl Spelling {
         let (mut matched, mut at) = (0, at);
         while let Some(&next) = spelling.get(matched) {
             match bytes.get(at) {
-                None => break,
                 Some(&byte) if byte == next => {
                     matched += 1;
                     at += 1;
                 }
                 Some(_) if matched > 0 && spelling.len() >= WRAPPED => {
-                    match gap(bytes, at, spelling[matched - 1], &spelling[matched..]) {
-                        Some(end) => at = end,
-                        None => break,
-                    }
+                    let Some(end) = gap(bytes, at, spelling[matched - 1], &spelling[matched..]) else {
+                        break;
+                    };
+                    at = end;
                 }
-                Some(_) => break,
+                _ => break,
             }
         }
         (matched, at)
@@ -209,8 +208,8 @@ fn spellings(value: &str) -> Vec<Spelling> {
         html(value, "'").replace("&quot;", "\""),
         value.replace('\'', "'\\''"),
         value.replace('\'', "''"),
-        value.bytes().map(|byte| format!("{byte:02x}")).collect(),
-        value.bytes().map(|byte| format!("{byte:02X}")).collect(),
+        joined(value.bytes().map(|byte| format!("{byte:02x}"))),
+        joined(value.bytes().map(|byte| format!("{byte:02X}"))),
         percent,
         once,
     ];
@@ -227,6 +226,10 @@ fn spellings(value: &str) -> Vec<Spelling> {
         }
     }
     all
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect()
 }
 
 fn json(value: &str) -> String {
@@ -246,7 +249,7 @@ fn json_in_ascii(json: &str) -> String {
     let mut units = [0; 2];
     let mut escape = |sign: char| match sign {
         _ if sign.is_ascii() => sign.to_string(),
-        _ => sign.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+        _ => joined(sign.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}"))),
     };
     json.chars().map(&mut escape).collect()
 }
