@@ -260,7 +260,8 @@ async fn what_the_host_loads_counts_where_it_says_so() {
     let host = &mut context(&mut scene.spec).host;
     (host.model, host.model_from_extension) = (Some("own/model".into()), true);
     assert_eq!(loaded(&scene).await.len(), 2, "and they are named where pi loads all that it finds");
-    context(&mut scene.spec).host.extensions = Some(Vec::new());
+    let host = &mut context(&mut scene.spec).host;
+    (host.extensions, host.model_from_extension) = (Some(Vec::new()), false);
     assert!(loaded(&scene).await.is_empty());
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,6 +12,8 @@ use crate::text::text_enum;
 
 /// Set in the environment of every child, so that a child never delegates.
 pub(in crate::run) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
+/// The provider that an extension of pi's own registers.
+pub(in crate::run) const BUILT_IN_PROVIDER: &str = "llama.cpp";
 /// The directory of Node's compile cache, inside the temporary directory.
 const COMPILE_CACHE: &str = "node-compile-cache";
 /// The variable by which Node finds it elsewhere, and the one by which there is none.
@@ -135,6 +137,30 @@ pub struct Host {
     pub skills: Option<Vec<HostSkill>>,
 }
 
+impl Host {
+    /// Whether one of the user's extensions provides a model, or changes its provider.
+    pub(in crate::run) fn extends(&self, model: Option<&str>) -> bool {
+        self.is_virtual(model) || is_provided(model, &self.extension_providers)
+    }
+
+    /// Whether pi does not know a model without one of the user's extensions.
+    pub(in crate::run) fn needs_extension(&self, model: Option<&str>) -> bool {
+        self.is_virtual(model) || is_provided(model, &self.extension_only_providers)
+    }
+
+    /// Whether a model is the session's, which picks another one for each request.
+    fn is_virtual(&self, model: Option<&str>) -> bool {
+        self.model_from_extension && model == self.model.as_deref()
+    }
+}
+
+fn is_provided(model: Option<&str>, providers: &[String]) -> bool {
+    let provider = model.and_then(|model| model.split_once('/')).map(|(provider, _)| provider);
+    provider.is_some_and(|provider| {
+        provider != BUILT_IN_PROVIDER && providers.iter().any(|known| known == provider)
+    })
+}
+
 /// The caller's directories, environment and configuration. Read once, at the edge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HostContext {
@@ -173,6 +199,12 @@ impl HostContext {
     pub fn compile_cache(&self) -> Option<PathBuf> {
         let moved = self.var(COMPILE_CACHE_VARIABLE).is_some_and(|place| !place.is_empty());
         (!moved).then(|| self.temporaries().join(COMPILE_CACHE))
+    }
+
+    /// Makes the path of an extension absolute: a relative one would name a file of the project.
+    pub(in crate::run) fn anchored(&self, file: &str) -> String {
+        let is_file = !file.contains(':') && !file.starts_with('~') && Path::new(file).is_relative();
+        if is_file { self.agent_dir.join(file).to_string_lossy().into_owned() } else { file.to_owned() }
     }
 
     /// The key under which the conversation's spending is recorded. `None` without a session.

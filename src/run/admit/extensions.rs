@@ -7,7 +7,7 @@ use super::resolve::ResolvedRun;
 use crate::agent::Source;
 use crate::config::InheritExtensions;
 use crate::process;
-use crate::run::context::{Host, HostContext};
+use crate::run::context::{BUILT_IN_PROVIDER, HostContext};
 
 /// The prefix of the names of pi's built-in extensions.
 const PREFIX: &str = "builtin:";
@@ -24,7 +24,7 @@ const TOOLS: [(&str, &str); 5] = [
     ("tool_search", "builtin:tool-search"),
 ];
 /// The provider of llama.cpp models, and the built-in extension behind it.
-const LLAMA: (&str, &str) = ("llama.cpp", "builtin:llama.cpp");
+const LLAMA: (&str, &str) = (BUILT_IN_PROVIDER, "builtin:llama.cpp");
 
 /// pi's tools that run an external program, and the names of that program. pi downloads it if none is found.
 const PROGRAMS: [(&str, &[&str]); 2] = [("grep", &["rg"]), ("find", &["fd", "fdfind"])];
@@ -79,14 +79,12 @@ impl ResolvedRun {
     }
 
     fn chosen(&self, context: &HostContext, tools: &[String]) -> Extensions {
-        let anchored = |files: &[String]| files.iter().map(|file| anchored(file, context)).collect();
+        let anchored = |files: &[String]| files.iter().map(|file| context.anchored(file)).collect();
         let configured = match &self.config.inherit_extensions {
             InheritExtensions::Only(list) => Extensions::Only(anchored(list)),
             InheritExtensions::All => Extensions::All,
             InheritExtensions::None => Extensions::Only(Vec::new()),
-            InheritExtensions::Auto if from_extension(self.model.as_deref(), &context.host) => {
-                Extensions::All
-            }
+            InheritExtensions::Auto if context.host.extends(self.model.as_deref()) => Extensions::All,
             InheritExtensions::Auto => Extensions::Only(providers(context, tools)),
         };
         let Some(own) = self.agent.extensions.as_deref() else { return configured };
@@ -107,26 +105,6 @@ impl ResolvedRun {
         let chosen = self.extensions(context, tools);
         chosen != Extensions::Only(Vec::new()) || !builtin_needed(tools, self.provider()).is_empty()
     }
-}
-
-/// Whether one of the user's extensions provides a model, or changes the provider of it.
-pub(in crate::run) fn from_extension(model: Option<&str>, host: &Host) -> bool {
-    is_virtual(model, host) || provider_in(model, &host.extension_providers)
-}
-
-/// Whether pi does not know a model without one of the user's extensions.
-pub(in crate::run) fn only_from_extension(model: Option<&str>, host: &Host) -> bool {
-    is_virtual(model, host) || provider_in(model, &host.extension_only_providers)
-}
-
-/// Whether a model is the session's, which picks another one for each request.
-fn is_virtual(model: Option<&str>, host: &Host) -> bool {
-    host.model_from_extension && model == host.model.as_deref()
-}
-
-fn provider_in(model: Option<&str>, providers: &[String]) -> bool {
-    let provider = model.and_then(|model| model.split_once('/')).map(|(provider, _)| provider);
-    provider.is_some_and(|provider| provider != LLAMA.0 && providers.iter().any(|known| known == provider))
 }
 
 /// pi's built-in extensions that provide one of these tools or this provider.
@@ -165,12 +143,6 @@ pub(in crate::run) fn may_download(
 fn is_package(extension: &String) -> bool {
     let is_named = !Path::new(extension).is_absolute() && extension.contains(':');
     is_named && !extension.starts_with(PREFIX)
-}
-
-/// Makes the path of an extension absolute: a relative one would name a file of the project.
-pub(super) fn anchored(file: &str, context: &HostContext) -> String {
-    let is_file = !file.contains(':') && !file.starts_with('~') && Path::new(file).is_relative();
-    if is_file { context.agent_dir.join(file).to_string_lossy().into_owned() } else { file.to_owned() }
 }
 
 /// The extensions that provide these tools.

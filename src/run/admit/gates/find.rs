@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::installed::installed;
 use super::watches::{EVENT, PROVIDER, names, patience};
+use crate::agent::canonical;
 use crate::files::open;
 use crate::run::context::{HostContext, HostExtension};
 
@@ -41,7 +42,8 @@ pub(crate) fn gates(context: &HostContext) -> Vec<String> {
 /// Whether one of these extensions may provide a model. What is no file, such as a package's name, may. Blocks.
 pub(in crate::run::admit) fn may_provide_model(files: &[PathBuf], context: &HostContext) -> bool {
     let end = patience();
-    files.iter().any(|path| !path.is_file() || names(PROVIDER, path, packages_of(path, context), end))
+    let may = |path: PathBuf| !path.is_file() || names(PROVIDER, &path, packages_of(&path, context), end);
+    files.iter().map(|path| canonical(path)).any(may)
 }
 
 /// The directories of a file's packages. What is linked into a directory has its package where it really lies.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::agent::{Sourced, ValueSource};
 use crate::agent::AgentDefinition;
 use crate::config::{Config, InheritExtensions};
-use crate::run::admit::extensions::{anchored, from_extension, only_from_extension};
 use crate::run::admit::gates::may_provide_model;
 use crate::run::blocking::blocking;
 use crate::run::callbacks::{HostCallbacks, HostModel};
@@ -47,7 +46,7 @@ pub enum UnusableModel {
         from: ValueSource,
     },
     /// An extension of the hosting pi provides it, and the child would not load that.
-    #[error("model `{model}` comes from an extension, and {why}; {}", another(from))]
+    #[error("model `{model}` comes from an extension, and {why}, or {}", another(from))]
     NotLoaded {
         /// `provider/id`.
         model: String,
@@ -129,10 +128,10 @@ impl ModelCheck<'_> {
     async fn not_loaded(&self, model: &str) -> Option<String> {
         let Self { agent, config, context, gates, .. } = self;
         let host = &context.host;
-        if !from_extension(Some(model), host) {
+        if !host.extends(Some(model)) {
             return None;
         }
-        let is_needed = only_from_extension(Some(model), host);
+        let is_needed = host.needs_extension(Some(model));
         let (own, setting) = (agent.extensions.as_deref(), "`inheritExtensions`".to_owned());
         let chosen = match (own, &config.inherit_extensions) {
             (Some(own), _) => Some((own, format!("`extensions` of agent `{}`", agent.name))),
@@ -141,7 +140,7 @@ impl ModelCheck<'_> {
             (None, InheritExtensions::Auto | InheritExtensions::All) => None,
         };
         if let Some((chosen, setting)) = chosen {
-            let files = chosen.iter().map(|file| PathBuf::from(anchored(file, context)));
+            let files = chosen.iter().map(|file| PathBuf::from(context.anchored(file)));
             let files: Vec<PathBuf> = files.chain(gates.iter().map(PathBuf::from)).collect();
             let context = (*context).clone();
             let has_none = is_needed && !blocking(move || may_provide_model(&files, &context)).await;
@@ -150,7 +149,7 @@ impl ModelCheck<'_> {
         let files: Vec<PathBuf> =
             host.extensions.as_ref()?.iter().map(|loaded| loaded.path.clone()).collect();
         if files.is_empty() {
-            let why = "that is a part of the program around this pi and no file that a child could load";
+            let why = "that is a part of the program around this pi: put it into a file that pi loads";
             return is_needed.then(|| why.to_owned());
         }
         // Which of them it is, pi does not say. What is no file, such as a pipe, can be read only once.
