@@ -57,7 +57,7 @@ function brokenRows(line: string, first: number, width: number): QuestionRow[] {
 			add(word, wordColumns);
 			continue;
 		}
-		// What fits into a row of its own is not broken, and what does not gets most of one.
+		// A word that fits into a row is not broken. A longer one begins in this row only if half of it is free.
 		if (!isBlank && columns > 0 && (wordColumns <= width || columns > room / 2)) end(false);
 		for (const letter of lettersOf(word)) {
 			const letterColumns = widestOf(letter);
@@ -76,7 +76,7 @@ function brokenRows(line: string, first: number, width: number): QuestionRow[] {
 	return rows;
 }
 
-/** What follows the last name of a path in a row, if the row is at least half full before it. */
+/** The part of a row after the last name of a path, if the row is at least half full before it. */
 function cutAtName(text: string, room: number): string {
 	for (let at = text.length; at > room / 2; at--) {
 		if (NAME_END.test(text[at - 1] ?? "")) return text.slice(at);
@@ -89,8 +89,8 @@ function lettersOf(word: string): Iterable<string> {
 }
 
 /**
- * The columns that a text takes at most. Some terminals draw the parts of an emoji or of a flag side by side: what stands
- * behind many of them would be off the screen.
+ * The columns that a text takes at most. Some terminals draw the parts of an emoji or of a flag side by side. Many of them
+ * would push the words after them off the screen.
  */
 function widestOf(text: string): number {
 	if (ASCII.test(text)) return text.length;
