@@ -316,7 +316,18 @@ fn files_that_were_written_for_other_harnesses_load() {
 }
 
 /// What people write when an agent must not do something.
-const FORBIDDING: [(&str, &str); 159] = [
+const FORBIDDING: [(&str, &str); 170] = [
+    ("read_paths: [src]", READS),
+    ("write_paths: []", READS),
+    ("writable_paths: [docs]", READS),
+    ("editDirs: docs", READS),
+    ("mode: code-review", READS),
+    ("review: required", READS),
+    ("human_review: mandatory", READS),
+    ("auto_approve: false", READS),
+    ("autoEdit: off", READS),
+    ("tools: { read: , grep: }", "read grep"),
+    ("tools: { bash: git log }", ""),
     ("can't_write: true", READS),
     ("don't_edit: true", READS),
     ("editing: false", READS),
@@ -391,7 +402,7 @@ const FORBIDDING: [(&str, &str); 159] = [
     ("tools: { deny: [Bash] }", "read edit write"),
     ("tools: { allowed: [Read, Grep], denied: [Grep] }", "read"),
     ("tools: { disabled: bash }", "read edit write"),
-    ("tools: [{ tool: bash, allow: false }]", READS),
+    ("tools: [{ tool: bash, allow: false }]", ""),
     (
         "permissions: { defaultMode: plan, deny: [Bash] }",
         "read grep find ls web_search fetch_content get_search_content lsp",
@@ -501,6 +512,8 @@ fn what_a_file_forbids_stays_forbidden_in_every_spelling() {
 fn fields_that_forbid_nothing_leave_an_agent_as_it_is() {
     for field in [
         "tool_choice: auto",
+        "auto_approve: true",
+        "autoApprove: all",
         "permissions: { defaultMode: acceptEdits }",
         "permission-mode: default",
         "mode: subagent",

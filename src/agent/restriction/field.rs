@@ -2,9 +2,9 @@
 
 use super::names::{
     ALLOWS, AROUND_NETWORK, DENIES, FREE_MODES, HARMLESS, HELPERS, MODES, NEARLY, NETWORK, OFF, ON,
-    OUT_OF_USE, REFUSING_HOOKS, STATES,
+    OUT_OF_USE, PLACES, REFUSING_HOOKS, STATES,
 };
-use super::rules::{Doubt, ToolRules, names_tools, permission_rules, rules_of};
+use super::rules::{Doubt, ToolRules, is_blank, names_tools, permission_rules, rules_of};
 use super::words::{
     Polarity, Right, folded, forbids, is_activity, is_readonly_word, polarity, right, says_readonly, switch,
     tools_of, words, write,
@@ -133,15 +133,6 @@ fn not_understood() -> Restriction {
     Restriction::Unclear { why: "restricts the agent in a way that is not understood here".to_owned() }
 }
 
-/// Returns true if a value says nothing.
-fn is_blank(value: &Yaml) -> bool {
-    match value {
-        Yaml::Null => true,
-        Yaml::Text(text) => text.trim().is_empty(),
-        _ => false,
-    }
-}
-
 fn mode(key: &str, value: &Yaml) -> Option<Restriction> {
     let Yaml::Text(text) = value else { return Some(not_understood()) };
     if says_readonly(text) {
@@ -151,7 +142,11 @@ fn mode(key: &str, value: &Yaml) -> Option<Restriction> {
         return None;
     }
     // `mode` may be about anything.
-    let is_about_rights = key != "mode" || forbids(&words(text)) || has_polarity(&words(text));
+    let words = words(text);
+    let is_about_rights = key != "mode"
+        || forbids(&words)
+        || has_polarity(&words)
+        || words.iter().any(|word| says_readonly(word));
     is_about_rights.then(not_understood)
 }
 
@@ -356,7 +351,19 @@ fn by_words(words: &[String], value: &Yaml) -> Option<Restriction> {
     let says_no = matches!(right(value), Some(Right::Deny | Right::Ask | Right::Part));
     let is_no_restriction = matches!(value, Yaml::Text(text) if matches!(&*folded(text), "none" | "nothing"));
     let is_activity = words.iter().any(|word| is_activity(word));
-    let restricts = if forbids(words) {
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&&**word));
+    let is_required = matches!(
+        value,
+        Yaml::Text(text) if matches!(&*folded(text), "required" | "mandatory" | "always" | "manual")
+    );
+    let restricts = if has(&["auto", "automatic"]) && (has_polarity(words) || is_activity) {
+        // `autoApprove: false`
+        !allows
+    } else if has(&PLACES) && (is_activity || words.iter().any(|word| !tools_of(word).is_empty())) {
+        !allows
+    } else if has(&["review", "human", "oversight"]) && is_required {
+        true
+    } else if forbids(words) {
         switch(value) != Some(false) && !is_empty && !is_no_restriction
     } else if has_polarity(words) {
         !allows

@@ -214,7 +214,10 @@ pub(super) const NEARLY: [&str; 6] =
     ["readonly", "tools", "disallowedtools", "allowedtools", "sandbox", "isolation"];
 /// Words for the network.
 pub(super) const NETWORK: [&str; 5] = ["network", "networking", "internet", "online", "net"];
-/// Words around those, which change nothing.
+/// Words for places of files, which restrict a tool.
+pub(super) const PLACES: [&str; 10] =
+    ["path", "paths", "dir", "dirs", "directory", "directories", "folder", "folders", "glob", "globs"];
+/// Words around those of the network, which change nothing.
 pub(super) const AROUND_NETWORK: [&str; 3] = ["mode", "policy", "connection"];
 /// Fields whose values say that an agent is out of use, and these values.
 pub(super) const STATES: [&str; 3] = ["status", "state", "lifecycle"];

@@ -237,7 +237,14 @@ fn rights_of<'a>(entries: impl Iterator<Item = &'a (Yaml, Yaml)>, style: Style) 
             restricts_places |= stated != Some(Right::Allow);
             continue;
         }
+        // `tools: { read:, grep: }` is a list of names.
+        let is_listed = style == Style::Tools && is_blank(value);
+        denies_rest |= style == Style::Tools && stated.is_none();
         let why = match stated {
+            None if is_listed => {
+                allowed.push(name);
+                continue;
+            }
             Some(Right::Allow) => {
                 allowed.push(name);
                 continue;
@@ -285,6 +292,15 @@ fn rights_of<'a>(entries: impl Iterator<Item = &'a (Yaml, Yaml)>, style: Style) 
         rules.unclear("restricts the agent to some directories, which is not possible here".to_owned());
     }
     rules
+}
+
+/// Returns true if a value says nothing.
+pub(super) fn is_blank(value: &Yaml) -> bool {
+    match value {
+        Yaml::Null => true,
+        Yaml::Text(text) => text.trim().is_empty(),
+        _ => false,
+    }
 }
 
 /// A list with mappings in it: `- "*": false`, and names between them.
