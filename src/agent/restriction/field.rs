@@ -356,21 +356,15 @@ fn by_words(words: &[String], value: &Yaml) -> Option<Restriction> {
         value,
         Yaml::Text(text) if matches!(&*folded(text), "required" | "mandatory" | "always" | "manual")
     );
-    let restricts = if has(&["auto", "automatic"]) && (has_polarity(words) || is_activity) {
-        // `autoApprove: false`
-        !allows
-    } else if has(&PLACES) && (is_activity || words.iter().any(|word| !tools_of(word).is_empty())) {
-        !allows
-    } else if has(&["review", "human", "oversight"]) && is_required {
-        true
-    } else if forbids(words) {
+    // `autoApprove: false`
+    let is_auto = has(&["auto", "automatic"]) && (has_polarity(words) || is_activity);
+    let is_place = has(&PLACES) && (is_activity || words.iter().any(|word| !tools_of(word).is_empty()));
+    let restricts = if forbids(words) && !is_auto && !is_place {
         switch(value) != Some(false) && !is_empty && !is_no_restriction
-    } else if has_polarity(words) {
+    } else if is_auto || is_place || has_polarity(words) {
         !allows
-    } else if is_activity && words.iter().any(|word| word == "max") {
-        true
     } else {
-        is_activity && says_no
+        is_activity && (says_no || has(&["max"])) || has(&["review", "human", "oversight"]) && is_required
     };
     restricts.then(not_understood)
 }
