@@ -56,7 +56,7 @@ pub use redact::HomePaths;
 pub use sanitize::{
     Allowed, RedactedValues, Redaction, Sanitized, Sanitizer, SanitizerOptions, check_allowed, settled_length,
 };
-pub(crate) use sanitize::{is_invisible, redacted_counts, redacted_words, without_controls};
+pub(crate) use sanitize::{is_invisible, newest, redacted_counts, redacted_words, without_controls};
 pub use secrets::{auth_secrets, key_secret, names_secret, secret_values};
 pub(crate) use text_enum::text_enum;
 pub(crate) use truncate::{FullText, truncate_partial};

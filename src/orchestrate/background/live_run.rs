@@ -15,10 +15,10 @@ use crate::process::{Cancel, CancelReason};
 use crate::run::{AdmittedRun, BackgroundRun, Control, Progress, RunState};
 use crate::store::now_ms;
 use crate::text::figures::millis;
-use crate::text::{TruncateLimits, ceil_char_boundary, truncate_tail};
+use crate::text::{ceil_char_boundary, newest};
 
-/// Limits of the live text that other processes and the interface see; the transcript has all of it.
-const TEXT: TruncateLimits = TruncateLimits { max_bytes: 2 * 1024, max_lines: 20 };
+/// Bytes of the live text that other processes and the interface see. The transcript has all of it.
+const TEXT_BYTES: usize = 2 * 1024;
 
 /// Bytes by which the ends of two texts are compared.
 const COMPARED: usize = 200;
@@ -182,7 +182,7 @@ impl LiveRun {
             live.behind = progress.behind.as_deref().map(str::to_owned);
             live.retry.clone_from(&progress.retry);
             let text = news(progress);
-            live.text = (!text.is_empty()).then(|| truncate_tail(text, TEXT, None).text);
+            live.text = (!text.is_empty()).then(|| newest(text, TEXT_BYTES));
             live.last_tool = progress.last_tool.as_deref().map(str::to_owned);
             live.pid = progress.pid;
             run.note_used(&progress.usage, progress.resources.as_ref());
@@ -228,6 +228,16 @@ mod tests {
         ] {
             assert_eq!(start_of(known, now, minute), expected, "{label}");
         }
+    }
+
+    #[test]
+    fn a_long_text_shows_its_newest_words() {
+        let live = LiveRun::new(BackgroundRun::default(), &crate::process::Cancel::new());
+        let text = format!("{}The newest words.", "One line.\n".repeat(1_000));
+        live.update(&Progress { text: text.as_str().into(), ..Progress::default() });
+        let shown = live.record().progress.text.expect("a text");
+        assert!(shown.len() <= TEXT_BYTES && shown.starts_with('…'), "{shown}");
+        assert!(shown.ends_with("One line.\nThe newest words."), "{shown}");
     }
 
     #[test]

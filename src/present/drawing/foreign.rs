@@ -52,8 +52,10 @@ pub(crate) fn first_line(text: &str) -> String {
     folded(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default())
 }
 
-/// The start of what is said, on one line, which stays as it is while more is added: a heading only without other words.
+/// The start of what is said, on one line, which stays as it is while more is added: a heading only without other words. Of a
+/// text without its beginning, the newest line.
 pub(crate) fn gist(source: &str) -> String {
+    let source = if source.starts_with(CUT) { newest_line(source) } else { source };
     let source = plain(beginning(source, LINE_CHARS));
     let lines: Vec<&str> =
         source.lines().map(str::trim).filter(|line| !line.is_empty() && fence(line).is_none()).collect();
@@ -68,6 +70,12 @@ pub(crate) fn gist(source: &str) -> String {
         said.join(" ")
     };
     folded(&without_pairs(&without_pairs(&text, "**"), "`"))
+}
+
+/// The last line with words.
+fn newest_line(source: &str) -> &str {
+    let has_words = |line: &&str| line.contains(char::is_alphanumeric) && fence(line).is_none();
+    source.lines().rev().find(has_words).unwrap_or(source)
 }
 
 /// A text without the marks that stand before and after words.
@@ -173,6 +181,8 @@ mod tests {
             ("```rust\nfn x() {}\n```", "fn x() {}"),
             ("a ** b `` c", "a ** b `` c"),
             ("#7 is open", "#7 is open"),
+            ("…of it.\n\nNow the `tests` run.\n\n```\n", "Now the tests run."),
+            ("…of it", "…of it"),
         ] {
             assert_eq!(gist(source), expected, "{source}");
         }

@@ -32,6 +32,7 @@ pub use allowed::{Allowed, check_allowed};
 pub(crate) use controls::without_controls;
 pub(crate) use invisible::{is_invisible, length_at as invisible_at};
 pub use sanitized::Sanitized;
+pub(crate) use sanitized::newest;
 pub use sanitizer::{Redaction, Sanitizer, SanitizerOptions, settled_length};
 pub use tally::RedactedValues;
 pub(crate) use tally::{redacted_counts, redacted_words};

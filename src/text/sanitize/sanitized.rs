@@ -66,13 +66,18 @@ impl Sanitized {
     /// What was cut begins with `…`, which counts within the limit.
     #[must_use]
     pub fn clip_tail(&self, max_bytes: usize) -> Self {
-        let Some(surplus) = self.0.len().checked_sub(max_bytes).filter(|surplus| *surplus > 0) else {
-            return self.clone();
-        };
-        let ellipsis = if max_bytes > ELLIPSIS.len() { ELLIPSIS } else { "" };
-        let start = ceil_char_boundary(&self.0, surplus + ellipsis.len());
-        Self(format!("{ellipsis}{}", &self.0[start..]))
+        Self(newest(&self.0, max_bytes))
     }
+}
+
+/// Returns the end of a text, at most so many bytes of it. If anything is missing, it begins with `…`.
+pub(crate) fn newest(text: &str, max_bytes: usize) -> String {
+    let Some(surplus) = text.len().checked_sub(max_bytes).filter(|surplus| *surplus > 0) else {
+        return text.to_owned();
+    };
+    let ellipsis = if max_bytes > ELLIPSIS.len() { ELLIPSIS } else { "" };
+    let start = ceil_char_boundary(text, surplus + ellipsis.len());
+    format!("{ellipsis}{}", &text[start..])
 }
 
 impl Deref for Sanitized {
