@@ -499,3 +499,25 @@ fn reports_have_no_control_characters_and_no_endless_lines() {
         assert!(!report.title.chars().any(char::is_control), "{}", report.title);
     }
 }
+
+#[test]
+fn words_of_other_programs_name_the_subcommand() {
+    for (words, expected) in [
+        ("kill cancel abort end terminate KILL", "stop"),
+        ("steer tell message", "send"),
+        ("spawn start launch delegate", "run"),
+        ("ls ps status", "list"),
+        ("logs history transcript tail", "log"),
+        ("continue restart retry", "resume"),
+        ("rm remove delete", "discard"),
+        ("bg detach", "background"),
+        ("revert rollback", "undo"),
+        ("merge accept", "apply"),
+    ] {
+        for word in words.split(' ') {
+            let report = parse(&format!("{word} 2")).expect_err(word);
+            let text = format!("there is no subcommand `{word}`; did you mean `{expected}`?");
+            assert_eq!(report.lines[0].text, text);
+        }
+    }
+}

@@ -347,6 +347,30 @@ pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
     subcommand("doctor", "", "whether sub-agents can run here, and what to do if not"),
 ];
 
+/// Subcommands, and the words that other programs have for them.
+const OTHER_WORDS: [(&str, &[&str]); 14] = [
+    ("list", &["ls", "ps", "runs", "status", "jobs", "show", "sessions"]),
+    ("info", &["inspect", "details", "view", "get"]),
+    ("log", &["logs", "history", "transcript", "tail", "output", "cat"]),
+    ("send", &["steer", "tell", "message", "msg", "say", "write"]),
+    ("stop", &["kill", "cancel", "abort", "end", "terminate", "halt", "quit", "interrupt"]),
+    ("run", &["spawn", "start", "new", "launch", "delegate", "exec", "create"]),
+    ("background", &["bg", "detach"]),
+    ("resume", &["continue", "restart", "retry", "rerun", "fg", "attach"]),
+    ("undo", &["revert", "rollback", "restore", "reset"]),
+    ("diff", &["changes", "patch"]),
+    ("apply", &["merge", "accept", "import", "pull"]),
+    ("discard", &["rm", "remove", "delete", "drop", "clean", "prune"]),
+    ("answer", &["ask", "reply", "question", "questions"]),
+    ("doctor", &["check", "health", "diagnose"]),
+];
+
+/// The subcommand that another program calls by this word.
+fn same_as(word: &str) -> Option<&'static str> {
+    let word = word.to_lowercase();
+    OTHER_WORDS.iter().find(|(_, others)| others.contains(&word.as_str())).map(|(name, _)| *name)
+}
+
 /// The forms that name a run.
 const FORMS: &str = "a run is named by its number in the list, the beginning of its id, its label (in quotes when it has blanks), its \
      session key, or `last`";
@@ -364,7 +388,7 @@ pub fn usage_report() -> Report {
 /// An error: something else than a subcommand was typed. Short, because of the usage a low terminal shows only the end.
 fn unknown_subcommand(name: &str) -> Report {
     let names = || SUBCOMMANDS.iter().map(|known| known.name);
-    let hint = suggestion(nearest(name, names()));
+    let hint = suggestion(same_as(name).or_else(|| nearest(name, names())));
     let all = names().collect::<Vec<_>>().join(", ");
     Report::error(format!("there is no subcommand {}{hint}", quoted(name)))
         .with(ReportLine::below(format!("{all}; `/subagents help` says what each does")))
