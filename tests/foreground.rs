@@ -60,7 +60,8 @@ impl Scene {
 
     /// A call of two tasks.
     fn call(&self) -> JoinHandle<ToolResult> {
-        let task = |task: &str| TaskSpec { agent: "explorer".into(), cwd: None, task: task.into() };
+        let task =
+            |task: &str| TaskSpec { agent: "explorer".into(), task: task.into(), ..TaskSpec::default() };
         let spec = TasksSpec {
             tasks: vec![task("first"), task("second")],
             cwd: self.root.path().join("project"),

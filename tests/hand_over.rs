@@ -111,7 +111,8 @@ impl Scene {
     }
 
     fn tasks(&self, tasks: &[&str]) -> TasksSpec {
-        let task = |task: &&str| TaskSpec { agent: "explorer".into(), cwd: None, task: (*task).into() };
+        let task =
+            |task: &&str| TaskSpec { agent: "explorer".into(), task: (*task).into(), ..TaskSpec::default() };
         let cwd = self.root.path().join("project");
         TasksSpec { tasks: tasks.iter().map(task).collect(), cwd, context: self.context() }
     }

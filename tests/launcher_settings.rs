@@ -254,7 +254,7 @@ async fn placeholders_are_filled_and_a_shell_reads_them_as_they_are() {
 
 /// A call of two tasks.
 fn tasks(scene: &Scene, tasks: [&str; 2]) -> (TasksSpec, Call) {
-    let task = |task: &str| TaskSpec { agent: "explorer".into(), cwd: None, task: task.into() };
+    let task = |task: &str| TaskSpec { agent: "explorer".into(), task: task.into(), ..TaskSpec::default() };
     let spec = TasksSpec {
         tasks: tasks.map(task).to_vec(),
         cwd: scene.spec.cwd.clone(),

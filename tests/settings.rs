@@ -79,7 +79,7 @@ fn given(root: &Path) -> Vec<String> {
 async fn an_edit_while_a_person_is_asked_does_not_reach_the_runs_of_the_call() {
     for tasks in [1, 3] {
         let (root, cwd, context) = scene();
-        let task = TaskSpec { agent: "local".into(), cwd: None, task: "look around".into() };
+        let task = TaskSpec { agent: "local".into(), task: "look around".into(), ..TaskSpec::default() };
         let spec = TasksSpec { tasks: vec![task; tasks], cwd, context };
         let call = call::call(editor(root.path()));
         let result = timeout(PATIENCE, parallel(spec, call)).await.expect("the runs end");
@@ -131,7 +131,7 @@ fn an_abort_does_not_wait_for_the_configuration() {
         (true, 0, "{previous}"),
     ] {
         let (_root, cwd, context) = scene();
-        let task = TaskSpec { agent: "local".into(), cwd: None, task: asked.into() };
+        let task = TaskSpec { agent: "local".into(), task: asked.into(), ..TaskSpec::default() };
         let spec = TasksSpec { tasks: vec![task; tasks.max(1)], cwd, context };
         let call = call::call(Arc::new(User::default()));
         call.control.cancel.cancel(CancelReason::Shutdown);

@@ -239,7 +239,7 @@ async fn several_wait_and_serve_several_tasks_of_a_call_as_many_as_it_runs_at_on
     let tasks = |tasks: &[&str]| TasksSpec {
         tasks: tasks
             .iter()
-            .map(|task| TaskSpec { agent: "local".into(), cwd: None, task: (*task).into() })
+            .map(|task| TaskSpec { agent: "local".into(), task: (*task).into(), ..TaskSpec::default() })
             .collect(),
         cwd: scene.path("project"),
         context: Arc::new(scene.context()),

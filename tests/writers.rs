@@ -138,6 +138,7 @@ fn tasks(scene: &Scene, config: &Value, tasks: &[(&str, &str, &str)]) -> TasksSp
         agent: (*agent).into(),
         cwd: Some(root.join(cwd).to_string_lossy().into_owned()),
         task: (*task).into(),
+        ..TaskSpec::default()
     };
     TasksSpec {
         tasks: tasks.iter().map(task).collect(),
@@ -202,7 +203,7 @@ async fn who_is_waited_for_has_the_id_of_the_child_that_was_booted_for_it() {
     let root = scene.0.path();
     let arriving = HostContext::clone(&context(root, &json!({}), None));
     let early = EarlyCall::new("early".into(), false, root.join("project"), arriving, Handle::current());
-    early.push(r#"{"agent":"writer","#);
+    early.push(r#"{"agent":"writer","task":"#);
     scene.until(&["boot"]).await;
     let spec = spec(root, "alpha", context(root, &json!({}), None));
     let (call, _updates) = call(&Cancel::new());

@@ -59,12 +59,12 @@ const nothing = [0, [], [], []];
 /** Boots a child for a call that is never made, and ends it. */
 async function boots(test: TestContext, scene: Scene, change: Partial<EarlyOptions> = {}): Promise<boolean> {
 	const early = arriving(test, scene, { callId: "of a look", ...change });
-	early.push(`{"agent":"${scene.options.agent}"`);
+	early.push(`{"agent":"${scene.options.agent}","task"`);
 	// Something that boots for sure, later: by then the first one is up as well, if it is ever.
 	const { piCommand } = scene.options;
 	const other = sceneOf(test, repeats, piCommand ? { piCommand } : {});
 	const later = arriving(test, other, { callId: "of another" });
-	later.push('{"agent":"explorer"');
+	later.push('{"agent":"explorer","task"');
 	await booted(other);
 	const isThere = told(scene).length > 0;
 	await Promise.all([early.end(), later.end()]);
@@ -75,7 +75,7 @@ describe("an early child", () => {
 	it("serves the run that it was booted for", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene);
-		early.push('{"agent":"explorer","ta');
+		early.push('{"agent":"explorer","task"');
 		await booted(scene);
 		early.push('sk":"look around"}');
 		const handle = scene.start({ callId });
@@ -93,7 +93,7 @@ describe("an early child", () => {
 	it("is certain as soon as its agent is, in whatever pieces the call comes", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene);
-		for (const character of '{ "agent" : "expl\\u006frer"') early.push(character);
+		for (const character of '{ "agent" : "expl\\u006frer" , "task"') early.push(character);
 		await booted(scene);
 		const result = await scene.run({ callId });
 		assert.deepEqual([shape(result), toldOf(scene, "pid").length], [completed, 1]);
@@ -130,7 +130,7 @@ describe("an early child", () => {
 	it("has done nothing before its prompt, and its files are private", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene);
-		early.push('{"agent":"explorer"');
+		early.push('{"agent":"explorer","task"');
 		await booted(scene);
 		const [run = ""] = readdirSync(scene.path("agent/subagents/runs"));
 		const folder = scene.path(`agent/subagents/runs/${run}`);
@@ -158,7 +158,7 @@ describe("an early child that is not used leaves nothing", () => {
 	it("when its call is over", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene);
-		early.push('{"agent":"explorer"');
+		early.push('{"agent":"explorer","task"');
 		const [argv] = await booted(scene);
 		assert.ok(Array.isArray(argv));
 		await early.end();
@@ -172,7 +172,7 @@ describe("an early child that is not used leaves nothing", () => {
 		const scene = sceneOf(t);
 		for (let round = 0; round < 10; round++) {
 			const early = arriving(t, scene);
-			early.push('{"agent":"explorer"');
+			early.push('{"agent":"explorer","task"');
 			await early.end();
 			assert.deepEqual(traces(scene), nothing);
 		}
@@ -181,7 +181,7 @@ describe("an early child that is not used leaves nothing", () => {
 	it("when it ignores every word and signal", async (t) => {
 		const scene = sceneOf(t, [{ boot: [{ ignore: ["SIGTERM", "SIGHUP", "eof", "abort"] }] }, "hang"]);
 		const early = arriving(t, scene);
-		early.push('{"agent":"explorer"');
+		early.push('{"agent":"explorer","task"');
 		await booted(scene);
 		await early.end();
 		assert.deepEqual(traces(scene), nothing);
@@ -191,7 +191,7 @@ describe("an early child that is not used leaves nothing", () => {
 		const scene = sceneOf(t);
 		const { agent: _, task: __, ...around } = scene.options;
 		let early: EarlyCall | undefined = bootEarly({ ...around, tool: "subagent", callId });
-		early.push('{"agent":"explorer"');
+		early.push('{"agent":"explorer","task"');
 		await booted(scene);
 		early = undefined;
 		setFlagsFromString("--expose-gc");
@@ -206,7 +206,7 @@ describe("an early child that is not used leaves nothing", () => {
 	it("when somebody else needs its place, who gets it", async (t) => {
 		const scene = sceneOf(t, repeats, { config: { maxConcurrent: 1 } });
 		const early = arriving(t, scene);
-		early.push('{"agent":"explorer"');
+		early.push('{"agent":"explorer","task"');
 		await booted(scene);
 		const [pid] = toldOf(scene, "pid");
 		assert.deepEqual(shape(await scene.run({ task: "another" })), completed);
@@ -235,7 +235,7 @@ describe("an early child that is not used leaves nothing", () => {
 		it(`when the call turns out to be one ${label}`, async (t) => {
 			const scene = sceneOf(t);
 			const early = arriving(t, scene);
-			early.push('{"agent":"explorer"');
+			early.push('{"agent":"explorer","task"');
 			await booted(scene);
 			const [pid] = toldOf(scene, "pid");
 			const result = await scene.run({ callId, ...change(scene) });
@@ -250,7 +250,7 @@ describe("an early child that is not used leaves nothing", () => {
 	it("when the call is refused", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene);
-		early.push('{"agent":"explorer"');
+		early.push('{"agent":"explorer","task"');
 		await booted(scene);
 		const result = await scene.run({ callId, agent: "nobody" });
 		assert.equal(result.details.error?.code, "UNKNOWN_AGENT");
@@ -263,10 +263,10 @@ describe("an early child that is not used leaves nothing", () => {
 		const scene = sceneOf(t, [{ say: "Done.", usage: { cost: 1 } }], { config, sessionId: "early" });
 		assert.deepEqual(shape(await scene.run()), completed);
 		const early = arriving(t, scene);
-		early.push('{"agent":"explorer"');
+		early.push('{"agent":"explorer","task"');
 		await early.end();
 		const next = arriving(t, scene, { callId: "next" });
-		next.push('{"agent":"explorer"');
+		next.push('{"agent":"explorer","task"');
 		const result = await scene.run({ callId: "next" });
 		assert.equal(single(result).outcome, "budget");
 		await next.end();
@@ -277,7 +277,7 @@ describe("an early child that is not used leaves nothing", () => {
 	it("when the call is aborted before it begins", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene);
-		early.push('{"agent":"explorer"');
+		early.push('{"agent":"explorer","task"');
 		await booted(scene);
 		assert.deepEqual(shape(await scene.run({ callId, aborted: true })), aborted);
 		await early.end();
@@ -288,7 +288,7 @@ describe("an early child that is not used leaves nothing", () => {
 		const scene = sceneOf(t);
 		for (let round = 0; round < 5; round++) {
 			const early = arriving(t, scene);
-			early.push('{"agent":"explorer"');
+			early.push('{"agent":"explorer","task"');
 			await booted(scene, round + 1);
 			const handle = scene.start({ callId });
 			handle.abort();
@@ -306,7 +306,7 @@ describe("an early child that is not used leaves nothing", () => {
 	it("when it ends by itself, and its run has another", async (t) => {
 		const scene = sceneOf(t, [{ boot: [{ once: "{env.HERE}/first", do: [{ sleep: 100 }, { exit: 3 }] }] }, ...repeats]);
 		const early = arriving(t, scene);
-		early.push('{"agent":"explorer"');
+		early.push('{"agent":"explorer","task"');
 		await booted(scene);
 		await until(() => JSON.stringify(traces(scene)) === JSON.stringify(nothing), "its end");
 		assert.deepEqual(shape(await scene.run({ callId })), completed);
@@ -335,7 +335,7 @@ describe("no early child is booted", () => {
 		"for an agent that is none": '{"agent":["explorer"],"task":"x"}',
 		"for an agent that is blank": '{"agent":"","task":"x"}',
 		"for a list without tasks": '{"tasks":[{"agent":"explorer","cwd":"."',
-		"for what nests too deep": `${"[".repeat(1_000)}{"agent":"explorer"`,
+		"for what nests too deep": `${"[".repeat(1_000)}{"agent":"explorer","task"`,
 	};
 	for (const [label, piece] of Object.entries(pieces)) {
 		it(label, async (t) => {
@@ -366,7 +366,7 @@ describe("no early child is booted", () => {
 		const handle = scene.start();
 		await untilTold(scene, "task");
 		const early = arriving(t, scene);
-		early.push('{"agent":"explorer"');
+		early.push('{"agent":"explorer","task"');
 		await early.end();
 		assert.equal(toldOf(scene, "argv").length, 1);
 		handle.abort();
@@ -384,13 +384,13 @@ describe("no early child is booted", () => {
 		scene.write("project/.pi/agents/local.md", agent);
 		assert.deepEqual(shape(await scene.run({}, undefined, { confirm: () => true })), completed);
 		const early = arriving(t, scene);
-		early.push('{"agent":"local"');
+		early.push('{"agent":"local","task"');
 		await booted(scene, 2);
 		await early.end();
 		const allowed = sceneOf(t, repeats, { agent: "local", config: { projectAgentPolicy: "allow" } });
 		allowed.write("project/.pi/agents/local.md", agent);
 		const unasked = arriving(t, allowed);
-		unasked.push('{"agent":"local"');
+		unasked.push('{"agent":"local","task"');
 		await booted(allowed);
 		await unasked.end();
 	});

@@ -123,6 +123,13 @@ call_options! {
         #[doc = " The task; not blank. The child reads it unchanged, unless it begins with a slash: pi would take that"]
         #[doc = " for a command. A line end then comes before it, in the `json` protocol the word `Task:`."]
         pub task: String,
+        #[doc = " The directory the child works in, as `cwd` of `TaskOptions`."]
+        #[doc = " @default the directory of the conversation"]
+        pub child_cwd: Option<String>,
+        #[doc = " As in `SpawnOptions`: a model that wins over agent and configuration."]
+        pub child_model: Option<String>,
+        #[doc = " As in `SpawnOptions`: a thinking level that wins over agent and configuration."]
+        pub child_thinking: Option<String>,
         #[doc = " A JSON Schema of the result: the child submits one of this shape, and `structured` of the result has it. Wins"]
         #[doc = " over the agent's. At most 16 KiB."]
         #[napi(ts_type = "Record<string, unknown>")]
@@ -225,6 +232,10 @@ pub struct TaskOptions {
     /// The task. In a step of a chain `{previous}` stands for the answer of the step before, `{task}` for the task of
     /// the first step, and `{{previous}}` for the word in braces.
     pub task: String,
+    /// As `childModel` in `SpawnOptions`: a model that wins over agent and configuration.
+    pub model: Option<String>,
+    /// As `childThinking` in `SpawnOptions`: a thinking level that wins over agent and configuration.
+    pub thinking: Option<String>,
 }
 
 /// A directory and the pi around it.
@@ -290,12 +301,14 @@ pub(super) struct CallRequest<T> {
 impl RunOptions {
     pub(super) fn into_request(mut self) -> CallRequest<RunSpec> {
         let (cwd, context) = self.take_context();
-        let Self { agent, task, call_id, output_schema, record, aborted, .. } = self;
+        let Self { agent, task, call_id, child_cwd, child_model, child_thinking, .. } = self;
+        let Self { output_schema, record, aborted, .. } = self;
         let record = record.map(absolute);
+        let cwd = child_cwd.map_or_else(|| cwd.clone(), |child| cwd.join(child));
         // A child that was booted early has no such tool.
         let host_id = call_id.filter(|_| output_schema.is_none());
-        let (context, overrides) =
-            (Arc::new(context), RunOverrides { output_schema, record, ..RunOverrides::default() });
+        let (model, thinking, context) = (child_model, child_thinking, Arc::new(context));
+        let overrides = RunOverrides { model, thinking, output_schema, record, ..RunOverrides::default() };
         let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
         CallRequest { spec, host_id, is_aborted: aborted == Some(true) }
     }
@@ -316,7 +329,13 @@ impl ChainOptions {
 }
 
 fn tasks_spec((cwd, context): (PathBuf, HostContext), tasks: Vec<TaskOptions>) -> TasksSpec {
-    let tasks = tasks.into_iter().map(|TaskOptions { agent, cwd, task }| TaskSpec { agent, cwd, task });
+    let tasks = tasks.into_iter().map(|TaskOptions { agent, cwd, task, model, thinking }| TaskSpec {
+        agent,
+        cwd,
+        task,
+        model,
+        thinking,
+    });
     TasksSpec { tasks: tasks.collect(), cwd, context: Arc::new(context) }
 }
 

@@ -46,7 +46,7 @@ impl Call {
 }
 
 /// One of several tasks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskSpec {
     /// The agent's name.
     pub agent: String,
@@ -54,6 +54,10 @@ pub struct TaskSpec {
     pub cwd: Option<String>,
     /// What the agent is asked to do.
     pub task: String,
+    /// The model that replaces the agent's and the configured one. An unknown one is skipped with a warning.
+    pub model: Option<String>,
+    /// The thinking level that replaces the agent's and the configured one. An unknown one is skipped with a warning.
+    pub thinking: Option<String>,
 }
 
 /// Several tasks of one call.
@@ -73,7 +77,7 @@ impl TasksSpec {
         self.tasks.iter().map(|task| self.run(task, share)).collect()
     }
 
-    fn run(&self, TaskSpec { agent, cwd, task }: &TaskSpec, share: usize) -> RunSpec {
+    fn run(&self, TaskSpec { agent, cwd, task, model, thinking }: &TaskSpec, share: usize) -> RunSpec {
         // An absolute `cwd` replaces the conversation's.
         let cwd = cwd.as_deref().map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));
         RunSpec {
@@ -84,7 +88,11 @@ impl TasksSpec {
             context: Arc::clone(&self.context),
             share,
             siblings: self.tasks.len(),
-            overrides: RunOverrides::default(),
+            overrides: RunOverrides {
+                model: model.clone(),
+                thinking: thinking.clone(),
+                ..RunOverrides::default()
+            },
         }
     }
 }

@@ -11,7 +11,7 @@ use super::background::{ForegroundRun, Heir, NO_SESSION, OVER};
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
 use super::prepare_all::{CallKind, prepare_all, refused};
-use super::summary::{chain_in_background, end_of_chain, is_success, one_after_the_other};
+use super::summary::{chain_in_background, end_of_chain, is_success, one_after_the_other, with_left};
 use crate::run::{
     AdmittedRun, BackgroundRun, CallSettings, Mode, Refusal, RunOutcome, TaskState, ToolResult,
 };
@@ -58,6 +58,13 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
     let agents: Vec<String> = names.iter().map(|(agent, _)| agent.clone()).collect();
     let progress = Arc::new(CallProgress::new(Mode::Chain, id.clone(), agents.clone(), TaskState::Waiting));
     let has_session = spec.context.session().is_some();
+    let skipped: Vec<String> = steps[..steps.len().saturating_sub(1)]
+        .iter()
+        .enumerate()
+        .flat_map(|(index, step)| {
+            step.skipped_options().iter().map(move |skipped| format!("[step {}: {skipped}.]", index + 1))
+        })
+        .collect();
     let (call, updates) = call.without_updates();
     let (under_way, current) = watch::channel(None);
     let chain =
@@ -84,11 +91,13 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
             }
         }
     };
-    let result = select! {
+    let mut result = select! {
         biased;
         result = wait => result,
         never = progress.forward(&updates) => match never {},
     };
+    // The text of the last step has its own.
+    result.text = with_left(result.text, skipped, config.output);
     for (index, single) in result.details.results.iter().enumerate() {
         if single.outcome == RunOutcome::Background {
             progress.end(index, single);

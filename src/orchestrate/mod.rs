@@ -11,6 +11,7 @@
 //! | `call` | what every call has; its tasks; how its host watches it |
 //! | `single`, `parallel`, `chain` | the three ways to run tasks that a caller waits for |
 //! | `prepare_all` | checks all runs of a call before the first one starts |
+//! | `model_override` | which model and thinking level a call may choose for a run |
 //! | `admission` | the way of a run to its permit |
 //! | `limits` | which limits a run has in the queue |
 //! | `writers` | the turn of a run at the work tree that it writes to |
@@ -33,6 +34,7 @@ mod chain;
 mod early;
 mod hand_over;
 mod limits;
+mod model_override;
 mod parallel;
 mod prepare_all;
 pub mod queue;

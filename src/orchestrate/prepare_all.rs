@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use super::call::{Call, TasksSpec};
+use super::model_override::check_overrides;
 use crate::config::Config;
 use crate::process::{Cancel, check_cwd};
 use crate::run::{
-    AdmittedRun, CallError, CallSettings, ErrorCode, Mode, Refusal, RunDetails, RunId, RunOutcome, RunSpec,
-    ToolResult, blocking, prepare_with,
+    AdmittedRun, CallError, CallSettings, ErrorCode, HostCallbacks, Mode, Refusal, RunDetails, RunId,
+    RunOutcome, RunSpec, ToolResult, blocking, prepare_with,
 };
 use crate::text::TruncateLimits;
 
@@ -54,7 +55,7 @@ pub(super) async fn prepare_all(
         directory(&run, &call.control.cancel).await.map_err(|refusal| numbered(&refuse(refusal)))?;
         let (id, callbacks, cancel) = (RunId::draw(), &*call.callbacks, &call.control.cancel);
         let settings = settings_of(&run, &mut known, cancel).await;
-        match prepare_with(settings, run, id, callbacks, cancel, None).await {
+        match prepare_run(settings, run, id, callbacks, cancel).await {
             Err(result) if !is_aborted(&result) => return Err(numbered(&result)),
             run => checked.push(run),
         }
@@ -70,9 +71,29 @@ pub(super) async fn prepare_all(
     }
 }
 
+/// Prepares a run with the model and the thinking level that its call asks for, as far as they are known.
+///
+/// # Errors
+///
+/// The result of a run that was refused or aborted.
+pub(super) async fn prepare_run(
+    settings: CallSettings,
+    mut spec: RunSpec,
+    id: RunId,
+    callbacks: &dyn HostCallbacks,
+    cancel: &Cancel,
+) -> Result<AdmittedRun, ToolResult> {
+    let warnings = check_overrides(&mut spec, &settings, callbacks, cancel).await;
+    let mut run = prepare_with(settings, spec, id, callbacks, cancel, None).await?;
+    for warning in warnings {
+        run.note_skipped(warning);
+    }
+    Ok(run)
+}
+
 /// Checks that the run's directory exists. Otherwise a missing one would show only after other runs have spent money. An
 /// abort is noticed by the caller.
-async fn directory(run: &RunSpec, cancel: &Cancel) -> Result<(), Refusal> {
+pub(super) async fn directory(run: &RunSpec, cancel: &Cancel) -> Result<(), Refusal> {
     let cwd = run.cwd.clone();
     tokio::select! {
         biased;

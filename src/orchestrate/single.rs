@@ -8,8 +8,9 @@ use tokio::task::JoinSet;
 use super::admission::Admission;
 use super::background::{ForegroundRun, NO_SESSION, run_listed};
 use super::call::Call;
+use super::prepare_all::{directory, prepare_run, refused};
 use super::summary::{in_background, named};
-use crate::run::{Progress, RunDetails, RunSpec, ToolResult, prepare};
+use crate::run::{CallSettings, Mode, Progress, RunDetails, RunSpec, ToolResult};
 
 /// The text of an update while the child has not said anything.
 const RUNNING: &str = "(running...)";
@@ -20,7 +21,13 @@ const RUNNING: &str = "(running...)";
 pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
     let Call { id, callbacks, control, host_id, order, hand_over, .. } = &call;
     let _until_over = hand_over.until_over();
-    let ready = match prepare(spec, id.clone(), &**callbacks, &control.cancel).await {
+    let settings = CallSettings::unless_cancelled(&spec.cwd, &spec.context, &control.cancel).await;
+    if spec.context.host.cwd.as_ref().is_some_and(|cwd| *cwd != spec.cwd)
+        && let Err(refusal) = directory(&spec, &control.cancel).await
+    {
+        return refused(refusal, Mode::Single, &settings);
+    }
+    let ready = match prepare_run(settings, spec, id.clone(), &**callbacks, &control.cancel).await {
         Ok(ready) => ready,
         Err(result) => return result,
     };

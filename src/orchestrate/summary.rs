@@ -191,8 +191,8 @@ fn left_by(results: &[ToolResult], count: usize, is_meant: impl Fn(usize) -> boo
     left.collect()
 }
 
-/// A text, followed by what steps have left.
-fn with_left(text: String, left: Vec<String>, limits: TruncateLimits) -> String {
+/// A text, followed by what steps have left or skipped.
+pub(super) fn with_left(text: String, left: Vec<String>, limits: TruncateLimits) -> String {
     if left.is_empty() {
         return text;
     }

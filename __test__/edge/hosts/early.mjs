@@ -6,6 +6,6 @@ import { bootEarly } from "../../../index.js";
 
 const { agent, task: _, ...options } = JSON.parse(process.argv[2] ?? "");
 const early = bootEarly({ ...options, tool: "subagent", callId: "never" });
-early.push(JSON.stringify({ agent }).slice(0, -1));
+early.push(JSON.stringify({ agent, task: "" }).slice(0, -1));
 await delay(30_000);
 await early.end();

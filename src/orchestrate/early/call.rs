@@ -80,11 +80,13 @@ impl EarlyCall {
         self.arriving.unregister();
     }
 
-    fn boot(&self, NamedChild { index, agent, cwd }: NamedChild) {
+    fn boot(&self, NamedChild { index, agent, cwd, model }: NamedChild) {
         let claimed = self.arriving.offer(index);
         let cwd = cwd.map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));
         let (task, context) = (NO_TASK.to_owned(), Arc::clone(&self.context));
-        let overrides = RunOverrides::default();
+        // The call checks the model. If it skips an unknown one, it does not take this child.
+        let model = model.map(|model| model.trim().to_owned()).filter(|model| !model.is_empty());
+        let overrides = RunOverrides { model, ..RunOverrides::default() };
         let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
         let (arriving, over) = (Arc::clone(&self.arriving), self.over.subscribe());
         let (order, child) = (self.order.next(), self.children.subscribe());

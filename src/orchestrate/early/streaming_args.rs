@@ -13,13 +13,14 @@ pub(super) struct NamedChild {
     pub agent: String,
     /// As given in the call, not resolved.
     pub cwd: Option<String>,
+    /// As given in the call, not checked.
+    pub model: Option<String>,
 }
 
 /// Reads the JSON arguments of a call as they stream in, and reports each child as soon as it is certain.
 ///
-/// A call with a single task (`{"agent": …}`) names its child with the agent. In `{"tasks": [{"agent": …}]}` and
-/// `{"steps": …}` a child is certain when the key `task` appears; an agent or directory given after it is not seen.
-/// Input that is not JSON yields nothing more.
+/// A child is certain when the key `task` appears, in a call with a single task and in each entry of `tasks` and `steps`.
+/// An agent, a directory or a model given after it is not seen. Input that is not JSON yields nothing more.
 #[derive(Debug, Default)]
 pub(super) struct StreamingArgs {
     skimmer: Skimmer,
@@ -49,10 +50,11 @@ enum Level {
 enum Field {
     Agent,
     Cwd,
+    Model,
     List,
 }
 
-/// Picks agents and directories out of the arguments.
+/// Picks agents, directories and models out of the arguments.
 #[derive(Debug, Default)]
 struct Children {
     levels: Vec<Level>,
@@ -61,9 +63,10 @@ struct Children {
     value: Option<String>,
     agent: Option<String>,
     cwd: Option<String>,
+    model: Option<String>,
     /// Tasks of lists that are complete.
     index: usize,
-    /// The single task of the call has named its agent.
+    /// The single task of the call has named its child.
     is_named: bool,
     found: Vec<NamedChild>,
 }
@@ -72,14 +75,15 @@ impl Children {
     fn enter(&mut self, level: Level) -> Verdict {
         self.levels.push(level);
         if level != Level::List {
-            (self.agent, self.cwd) = (None, None);
+            (self.agent, self.cwd, self.model) = (None, None, None);
         }
         Verdict::Take
     }
 
     fn report(&mut self) {
         if let Some(agent) = self.agent.take() {
-            self.found.push(NamedChild { index: self.index, agent, cwd: self.cwd.take() });
+            let (index, cwd, model) = (self.index, self.cwd.take(), self.model.take());
+            self.found.push(NamedChild { index, agent, cwd, model });
         }
     }
 }
@@ -90,8 +94,13 @@ impl Sink for Children {
         self.field = match key {
             "agent" => Some(Field::Agent),
             "cwd" => Some(Field::Cwd),
+            "model" => Some(Field::Model),
             "tasks" | "steps" if level == Some(&Level::Call) => Some(Field::List),
             "task" if level == Some(&Level::Task) => {
+                self.report();
+                None
+            }
+            "task" if level == Some(&Level::Call) && !std::mem::replace(&mut self.is_named, true) => {
                 self.report();
                 None
             }
@@ -106,7 +115,11 @@ impl Sink for Children {
             (None, ..) => Verdict::Finish,
             (Some(Level::List), _, Kind::Object) => self.enter(Level::Task),
             (Some(Level::Call), Some(Field::List), Kind::Array) => self.enter(Level::List),
-            (Some(Level::Call | Level::Task), Some(Field::Agent | Field::Cwd), Kind::String) => {
+            (
+                Some(Level::Call | Level::Task),
+                Some(Field::Agent | Field::Cwd | Field::Model),
+                Kind::String,
+            ) => {
                 self.value = Some(String::new());
                 Verdict::Take
             }
@@ -124,14 +137,11 @@ impl Sink for Children {
     fn text_end(&mut self) -> Verdict {
         // A replacement character stands for what was no text, so nothing has this name.
         let value = self.value.take().filter(|value| !value.contains(char::REPLACEMENT_CHARACTER));
-        match (self.field, self.levels.last()) {
-            (Some(Field::Cwd), _) => self.cwd = value,
-            (Some(Field::Agent), Some(Level::Task)) => self.agent = value,
-            (Some(Field::Agent), _) if !std::mem::replace(&mut self.is_named, true) => {
-                self.agent = value;
-                self.report();
-            }
-            _ => {}
+        match self.field {
+            Some(Field::Cwd) => self.cwd = value,
+            Some(Field::Model) => self.model = value,
+            Some(Field::Agent) => self.agent = value,
+            Some(Field::List) | None => {}
         }
         Verdict::Take
     }
@@ -150,7 +160,7 @@ mod tests {
     use super::*;
 
     fn child(index: usize, agent: &str, cwd: Option<&str>) -> NamedChild {
-        NamedChild { index, agent: agent.to_owned(), cwd: cwd.map(str::to_owned) }
+        NamedChild { index, agent: agent.to_owned(), cwd: cwd.map(str::to_owned), model: None }
     }
 
     /// What is certain after each of these pieces.
@@ -161,8 +171,11 @@ mod tests {
 
     #[test]
     fn a_child_is_certain_when_nothing_more_can_be_said_of_it() {
-        let pieces = [r#"{"agent":"expl"#, r#"orer""#, r#","task":"look"}"#];
-        assert_eq!(found(&pieces), [vec![], vec![child(0, "explorer", None)], vec![]]);
+        let pieces = [r#"{"agent":"expl"#, r#"orer""#, r#","task""#, r#":"look"}"#];
+        assert_eq!(found(&pieces), [vec![], vec![], vec![child(0, "explorer", None)], vec![]]);
+        let pieces = [r#"{"agent":"a","cwd":"lib","model":"x/y","task""#];
+        let named = NamedChild { model: Some("x/y".to_owned()), ..child(0, "a", Some("lib")) };
+        assert_eq!(found(&pieces), [vec![named]]);
         let pieces = [r#"{"tasks":[{"agent":"a","#, r#""task"#, r#"":"#, r#""look"}]}"#];
         assert_eq!(found(&pieces), [vec![], vec![], vec![child(0, "a", None)], vec![]]);
     }

@@ -140,6 +140,18 @@ impl AdmittedRun {
         self.builder.diagnostics.push(diagnostic);
     }
 
+    /// Adds a notice about an option of the call that is skipped. The caller's model reads it below the answer.
+    pub fn note_skipped(&mut self, warning: String) {
+        self.builder.skipped_options.push(warning.clone());
+        self.builder.diagnostics.push(warning);
+    }
+
+    /// The notices about options of the call that are skipped.
+    #[must_use]
+    pub fn skipped_options(&self) -> &[String] {
+        &self.builder.skipped_options
+    }
+
     /// The result of a run that never starts because of another run.
     #[must_use]
     pub fn skipped(self, why: &str) -> ToolResult {

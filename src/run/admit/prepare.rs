@@ -98,6 +98,7 @@ impl<'a> Call<'a> {
             limits: TruncateLimits::default(),
             sandbox: None,
             diagnostics: Vec::new(),
+            skipped_options: Vec::new(),
             earlier: EarlierAttempts::default(),
             output_schema: None,
             withheld: Withheld::default(),

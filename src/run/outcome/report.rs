@@ -70,6 +70,8 @@ pub(in crate::run) struct ResultBuilder {
     pub sandbox: Option<SandboxPlan>,
     /// Notices about the set-up of the run.
     pub diagnostics: Vec<String>,
+    /// The diagnostics about options of the call that are skipped. The caller's model reads them, too.
+    pub skipped_options: Vec<String>,
     /// The attempts before the last.
     pub earlier: EarlierAttempts,
     /// The shape of the result that the child has to submit.
@@ -170,7 +172,8 @@ impl ResultBuilder {
 
         let tried: Vec<&str> =
             collected.tool_names.intersection(&self.withheld.tools).map(String::as_str).collect();
-        let mut remarks = Vec::new();
+        let mut remarks: Vec<String> =
+            self.skipped_options.iter().map(|skipped| format!("[{skipped}.]")).collect();
         if is_completed && is_cut {
             remarks.push("[The model reached its output limit; the answer ends here.]".to_owned());
         }

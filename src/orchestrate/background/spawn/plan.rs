@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::overrides::{self, known_model, known_thinking, short};
+use super::overrides::{self, short};
 use super::request::{Handoff, Receipt, SpawnRequest};
 use crate::config::{Config, OnExit};
+use crate::orchestrate::model_override::{known_model, known_thinking};
 use crate::run::{
     BackgroundRun, CallSettings, HostModel, RunId, RunOverrides, RunSpec, Timeout, find_agents, is_allowed,
     starts_another_pi,

@@ -52,6 +52,7 @@ impl AdmittedRun {
         let mut next = self.clone();
         next.builder.run_id = RunId::draw();
         next.builder.diagnostics.clear();
+        next.builder.skipped_options.clear();
         next.set_task(NO_TASK.to_owned());
         Some(next)
     }
