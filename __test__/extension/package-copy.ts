@@ -217,6 +217,7 @@ type Called = Pick<
 	| "describeTools"
 	| "durationText"
 	| "markStyles"
+	| "prepareArguments"
 	| "stateWords"
 	| "toolCallLine"
 	| "usageWords"
@@ -326,6 +327,7 @@ export class StubAddon implements Called {
 	readonly deliveredIn = addon.deliveredIn;
 	readonly durationText = addon.durationText;
 	readonly markStyles = addon.markStyles;
+	readonly prepareArguments = addon.prepareArguments;
 	readonly stateWords = addon.stateWords;
 	readonly toolCallLine = addon.toolCallLine;
 	readonly usageWords = addon.usageWords;

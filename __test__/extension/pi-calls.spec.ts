@@ -53,6 +53,7 @@ module.exports = {
 		require(${JSON.stringify(join(packageDir, "index.js"))}).EarlyCalls,
 		{ booted: ({ callId, tool }) => log("boot", callId, tool), ended: (callId, json) => log("end", callId, json) },
 	),
+	prepareArguments: require(${JSON.stringify(join(packageDir, "index.js"))}).prepareArguments,
 	startRun: start,
 	startParallel: start,
 	startChain: start,

@@ -99,7 +99,7 @@ for (const version of piVersions) {
 
 		after(() => stage.close());
 
-		async function ask(kind: Kind, tasks: Task[]): Promise<ToolEnd> {
+		async function ask(kind: Kind, tasks: Partial<Task>[]): Promise<ToolEnd> {
 			await rpc.prompt(`${kind} ${JSON.stringify(tasks)}`);
 			return rpc.log.toolEnds(tools[kind].name).at(-1) ?? assert.fail("the call has not ended");
 		}
@@ -242,12 +242,19 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("a list that is too long, empty or not one is refused by the schema", async () => {
+		test("a list that is too long or empty, and entries with mistakes, start nothing", async () => {
 			const good = { agent: "explorer", task: "say one" };
-			for (const tasks of [[], Array(9).fill(good), [{ ...good, model: "other" }], [{ agent: "explorer" }]]) {
+			const lists: [tasks: Partial<Task>[], words: RegExp][] = [
+				[[], /^`(tasks|steps)` is empty/],
+				[Array(9).fill(good), /(at most|more than) 8 items/],
+				[[{ ...good, ...{ effort: "high" } }], /^(task|step) 1: `effort` is not a parameter/],
+				[[good, { agent: "explorer" }], /^(task|step) 2: `task` is missing/],
+			];
+			for (const [tasks, words] of lists) {
 				for (const kind of ["parallel", "chain"] as const) {
 					const end = await ask(kind, tasks);
-					assert.match(textOf(end), /Validation failed|must/);
+					assert.equal(end.isError, true);
+					assert.match(textOf(end), words);
 				}
 			}
 		});

@@ -55,16 +55,20 @@ describe("the tools", () => {
 		assert.equal(options.hostExecutable, process.execPath);
 	});
 
-	it("take a parameter by the other name that models give it, unless both are given", async () => {
-		const tools = SURFACES.tools.map((tool) => ({ ...tool, aliases: { agent: "agentId" } }));
-		const addon = new StubAddon();
-		addon.surfaces = { ...SURFACES, tools };
-		const { host } = await start({ addon });
+	it("put arguments into the form of the schema, and throw what the model reads of a mistake", async () => {
+		const { host } = await start();
 		await host.emit("session_start");
 		const prepared = (args: unknown) => host.tools.get("sessions_spawn")?.prepareArguments?.(args);
-		assert.deepEqual(prepared({ task: "look", agent: "a" }), { task: "look", agentId: "a" });
-		for (const given of [{ agent: "a", agentId: "b" }, { task: "look" }, {}]) assert.deepEqual(prepared(given), given);
-		for (const odd of [null, undefined, 7]) assert.deepEqual(prepared(odd), {});
+		assert.deepEqual(prepared({ task: "look", agent: "a", label: "" }), { task: "look", agentId: "a" });
+		for (const odd of [null, undefined, {}])
+			assert.throws(() => prepared(odd), /^Error: `task` is missing\.\nThe tool did/);
+		assert.throws(() => prepared({ task: "look", agent: "a", agentId: "b" }), /give only `agentId`/);
+	});
+
+	it("pass arguments on as they are without the addon, so that the call says what is missing", async () => {
+		const { host } = await start({ brokenAddon: "throw new Error('no such file');" });
+		await host.emit("session_start");
+		assert.deepEqual(host.tools.get("subagent")?.prepareArguments?.({ any: 1 }), { any: 1 });
 	});
 
 	it("hand each kind of call to its function, with nothing but what the schema knows", async () => {
@@ -72,7 +76,8 @@ describe("the tools", () => {
 		await host.emit("session_start");
 		const tasks = [{ agent: "explorer", cwd: "lib", task: "find it" }];
 		const foreign = { cwd: "/elsewhere", config: { enabled: true } };
-		await call({ agent: "explorer", task: "find it", ...foreign });
+		const chosen = { cwd: "lib", model: "fake/small", thinking: "low" };
+		await call({ agent: "explorer", task: "find it", ...chosen, config: { enabled: true } });
 		await call({ tasks, ...foreign }, { tool: "subagent_parallel" });
 		await call({ steps: tasks, ...foreign }, { tool: "subagent_chain" });
 		assert.deepEqual(
@@ -89,6 +94,11 @@ describe("the tools", () => {
 				["startParallel", undefined, tasks, undefined, "/project", undefined],
 				["startChain", undefined, undefined, tasks, "/project", undefined],
 			],
+		);
+		const [single] = addon.runs;
+		assert.deepEqual(
+			[single?.options.childCwd, single?.options.childModel, single?.options.childThinking],
+			["lib", "fake/small", "low"],
 		);
 	});
 

@@ -36,7 +36,9 @@ import {
 	openBackground,
 	type ParallelOptions,
 	type PiUsage,
+	type PreparedArguments,
 	panelKeys,
+	type prepareArguments,
 	type Question,
 	questionToAnswer,
 	type Redaction,
@@ -108,7 +110,8 @@ holds<Same<keyof Required<ParallelOptions>, "tasks" | "cwd">>();
 holds<Same<keyof Required<Parameters<typeof startChain>[0]>, "steps" | "cwd">>();
 holds<Same<keyof Required<EarlyOptions>, "tool" | "callId" | "cwd">>();
 holds<Same<keyof Required<TaskOptions>, "agent" | "task">>();
-holds<Same<keyof TaskOptions, "agent" | "task" | "cwd">>();
+holds<Same<keyof TaskOptions, "agent" | "task" | "cwd" | "model" | "thinking">>();
+holds<Same<ReturnType<typeof prepareArguments>, PreparedArguments>>();
 type Words = "heading" | "sentence" | "choices" | "timeoutMs";
 holds<Same<keyof Required<Question>, "id" | "runId" | "agent" | "method" | "title" | Words>>();
 holds<Same<keyof Required<HostCallbacks>, never>>();
@@ -182,15 +185,7 @@ holds<Same<ToolSurfaces["tools"], ToolSurface[]>>();
 holds<
 	Same<
 		keyof ToolSurface,
-		| "name"
-		| "label"
-		| "description"
-		| "promptSnippet"
-		| "promptGuidelines"
-		| "parameters"
-		| "aliases"
-		| "exposure"
-		| "annotations"
+		"name" | "label" | "description" | "promptSnippet" | "promptGuidelines" | "parameters" | "exposure" | "annotations"
 	>
 >();
 holds<Same<keyof TruncatedOutput, "text" | "truncated" | "keptLines" | "totalLines" | "keptBytes" | "totalBytes">>();

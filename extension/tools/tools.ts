@@ -5,6 +5,7 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import type {
 	HostCallbacks,
 	RunHandle,
+	RunOptions,
 	SpawnableAgents,
 	SpawnOptions,
 	SpawnReceipt,
@@ -65,14 +66,13 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 		/** Registers those of the tools that this version of the extension has. */
 		register(surfaces: readonly ToolSurface[]): void {
 			for (const surface of surfaces) {
-				const { aliases, ...shown } = surface;
 				const { name } = surface;
 				const [run, mode] = [runOf(name), modeOf(name)];
 				if (!run) continue;
 				const drawn = renderers(name, (callId) => questions.list(callId));
 				pi.registerTool({
-					...{ ...shown, ...drawn },
-					prepareArguments: (args) => renamed(args, aliases),
+					...{ ...surface, ...drawn },
+					prepareArguments: (args) => prepared(name, args),
 					async execute(id, params, signal, onUpdate, context) {
 						const { native, problem } = loadAddon();
 						shareCompiledCode();
@@ -120,8 +120,12 @@ async function withAbort<T>(signal: AbortSignal | undefined, call: { abort(): vo
 
 function started(mode: Mode, { native, params, update, host, ...call }: Call): RunHandle {
 	const place = { ...call.place, callId: call.id, aborted: call.signal?.aborted ?? false };
-	const { agent, task, tasks, steps } = params as TaskOptions & Record<"tasks" | "steps", TaskOptions[]>;
-	if (mode === "single") return native.startRun({ ...place, agent, task }, update, host);
+	const { tasks, steps, ...single } = params as TaskOptions & Record<"tasks" | "steps", TaskOptions[]>;
+	if (mode === "single") {
+		const { agent, task, cwd: childCwd, model: childModel, thinking: childThinking } = single;
+		const options = defined<RunOptions>({ ...place, agent, task, childCwd, childModel, childThinking });
+		return native.startRun(options, update, host);
+	}
 	if (mode === "parallel") return native.startParallel({ ...place, tasks }, update, host);
 	return native.startChain({ ...place, steps }, update, host);
 }
@@ -141,15 +145,14 @@ async function unlessAborted<T>(signal: AbortSignal | undefined, result: Promise
 	return await withAbort(signal, { abort: () => aborted.resolve(undefined) }, Promise.race([result, aborted.promise]));
 }
 
-/** Arguments in the names of the schema. A name that is given in both spellings is left for the schema to refuse. */
-function renamed(args: unknown, aliases: Record<string, string> = {}): object {
-	const given = new Map(Object.entries(Object(args)));
-	for (const [alias, name] of Object.entries(aliases)) {
-		if (!given.has(alias) || given.has(name)) continue;
-		given.set(name, given.get(alias));
-		given.delete(alias);
-	}
-	return Object.fromEntries(given);
+/** Arguments in the form of the schema. pi gives the model the error of what cannot be put into it. */
+function prepared(tool: string, args: unknown): object {
+	const { native } = loadAddon();
+	// Without the addon `execute` says what is missing.
+	if (!native) return Object(args);
+	const { arguments: known, problem } = native.prepareArguments(tool, JSON.stringify(args) ?? "null");
+	if (!known) throw new Error(problem);
+	return known;
 }
 
 /** Neither this nor the list waits for a run. */

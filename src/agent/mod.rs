@@ -21,8 +21,10 @@
 //! | `policy` | which declared tools a child gets, and why not the others |
 //! | `output_schema` | the shape of the result that a run has to submit |
 //! | `surface` | the tools' descriptions and schemas, and the delegation policy |
+//! | `arguments/` | what the arguments of a call mean that do not fit the schema, and what is wrong with them |
 //! | `child_tools` | the descriptions of the tools that our guard registers in a child |
 
+mod arguments;
 mod catalog;
 mod child_tools;
 mod consent;
@@ -40,6 +42,7 @@ mod surface;
 mod tools;
 mod values;
 
+pub use arguments::{Misuse, prepare_arguments, prepare_json};
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
 pub(crate) use child_tools::{ask_tool, submit_tool};
 pub use consent::{allowed_text, confirm, definition_text, is_confirmed};

@@ -55,6 +55,12 @@ impl Tool {
         matches!(self, Self::Subagent | Self::Parallel | Self::Chain)
     }
 
+    /// Returns true if a call starts runs.
+    #[must_use]
+    pub fn starts(self) -> bool {
+        self.waits() || self == Self::SessionsSpawn
+    }
+
     /// Whether it only reads.
     #[must_use]
     pub fn reads(self) -> bool {
@@ -90,9 +96,6 @@ pub struct ToolSurface {
     pub prompt_guidelines: Vec<&'static str>,
     /// JSON schema of its parameters.
     pub parameters: Value,
-    /// Names that models take for those of parameters, and which they mean. They are renamed before the schema is applied.
-    #[serde(skip)]
-    pub aliases: &'static [(&'static str, &'static str)],
 }
 
 /// What the configuration decides about the tools' words.
@@ -135,6 +138,22 @@ pub fn surface(
     }
 }
 
+/// The JSON schema of a tool's parameters, without the limits of the configuration.
+pub(super) fn parameters(tool: Tool) -> Value {
+    let surface = match tool {
+        Tool::Subagent => single(&[], false),
+        Tool::Parallel => parallel(usize::MAX),
+        Tool::Chain => chain(usize::MAX),
+        Tool::SessionsSpawn => sessions_spawn(None),
+        Tool::AgentsList => agents_list(),
+        Tool::SessionsList => sessions_list(),
+        Tool::SessionsHistory => sessions_history(),
+        Tool::SessionsSend => sessions_send(),
+        Tool::SessionsStop => sessions_stop(),
+    };
+    surface.parameters
+}
+
 fn single(agents: &[&AgentDefinition], allow_write: bool) -> ToolSurface {
     ToolSurface {
         name: Tool::Subagent.as_str(),
@@ -142,17 +161,10 @@ fn single(agents: &[&AgentDefinition], allow_write: bool) -> ToolSurface {
         description: description(agents, allow_write),
         prompt_snippet: Some("Delegate one task to a sub-agent"),
         prompt_guidelines: vec!["Treat a subagent's answer as a report: check what you build on."],
-        aliases: &[],
-        parameters: object(
-            &["agent", "task"],
-            &json!({
-                "agent": { "type": "string" },
-                "task": {
-                    "type": "string",
-                    "description": "Self-contained: goal, paths, facts, expected answer",
-                },
-            }),
-        ),
+        parameters: task(&json!({
+            "type": "string",
+            "description": "Self-contained: goal, paths, facts, expected answer",
+        })),
     }
 }
 
@@ -161,12 +173,10 @@ fn parallel(max: usize) -> ToolSurface {
         name: Tool::Parallel.as_str(),
         label: "Subagents in parallel",
         description: String::from(
-            "Run independent tasks side by side, each as `subagent` does, and return every answer. A task that fails stops \
-             no other.",
+            "Run independent `subagent` tasks at the same time and return all answers. If one fails, the others continue.",
         ),
         prompt_snippet: Some("Delegate independent tasks at once"),
         prompt_guidelines: vec![],
-        aliases: &[],
         parameters: list("tasks", max),
     }
 }
@@ -176,13 +186,11 @@ fn chain(max: usize) -> ToolSurface {
         name: Tool::Chain.as_str(),
         label: "Chain of subagents",
         description: String::from(
-            "Run tasks in turn, each as `subagent` does, and return the last answer. In a task `{previous}` becomes the \
-             answer before it, `{task}` the first step's task; `{{task}}` is literal. A failure ends the chain; \
-             earlier answers are kept.",
+            "Run `subagent` tasks one after the other and return the last answer. In a task `{previous}` becomes the answer \
+             before it, `{task}` the first task; `{{task}}` is literal. A failure ends the chain.",
         ),
         prompt_snippet: Some("Delegate steps that build on each other"),
         prompt_guidelines: vec![],
-        aliases: &[],
         parameters: list("steps", max),
     }
 }
@@ -197,13 +205,11 @@ fn sessions_spawn(default_agent: Option<&str>) -> ToolSurface {
         name: Tool::SessionsSpawn.as_str(),
         label: "Background subagent",
         description: String::from(
-            "Start an agent in the background on a task whose answer you do not need yet; returns at once. Its result arrives \
-             as a message when it ends: go on with other work or end your turn, never wait or poll.",
+            "Start a task in the background. The result arrives later as a message: do other work or end your turn, and do \
+             not wait or poll.",
         ),
         prompt_snippet: Some("Start a sub-agent in the background"),
         prompt_guidelines: vec![],
-        // What the other tools call it.
-        aliases: &[("agent", "agentId")],
         parameters: object(
             &["task"],
             &json!({
@@ -211,7 +217,7 @@ fn sessions_spawn(default_agent: Option<&str>) -> ToolSurface {
                 "cleanup": {
                     "type": "string",
                     "enum": ["keep", "delete"],
-                    "description": "Whether the transcript stays once the result has arrived",
+                    "description": "Transcript after the result has arrived",
                 },
                 "label": { "type": "string", "description": "Short name for lists" },
                 "model": { "type": "string", "description": "provider/id" },
@@ -231,8 +237,7 @@ fn agents_list() -> ToolSurface {
         description: String::from("List the agents for `sessions_spawn`, with their models."),
         prompt_snippet: None,
         prompt_guidelines: vec![],
-        aliases: &[],
-        parameters: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
+        parameters: object(&[], &json!({})),
     }
 }
 
@@ -243,7 +248,6 @@ fn sessions_list() -> ToolSurface {
         description: String::from("List the `subagent` runs of this conversation: state, keys, transcripts."),
         prompt_snippet: None,
         prompt_guidelines: vec![],
-        aliases: &[],
         parameters: object(
             &[],
             &json!({
@@ -261,7 +265,6 @@ fn sessions_history() -> ToolSurface {
         description: String::from("Read the newest messages of a `subagent` run."),
         prompt_snippet: None,
         prompt_guidelines: vec![],
-        aliases: &[],
         parameters: object(
             &["sessionKey"],
             &json!({
@@ -278,12 +281,11 @@ fn sessions_send() -> ToolSurface {
         name: Tool::SessionsSend.as_str(),
         label: "Message to subagent",
         description: String::from(
-            "Send a message to a `subagent` run, or your answer if it asked: one at work reads it before its next turn, one \
-             that has ended goes on with it. The result arrives as a message, or is returned within `timeoutSeconds`.",
+            "Send a message to a `subagent` run: it steers a running one, answers its question, or continues an ended one. \
+             The result arrives as a message, or is returned within `timeoutSeconds`.",
         ),
         prompt_snippet: Some("Steer or continue a sub-agent"),
         prompt_guidelines: vec![],
-        aliases: &[],
         parameters: object(
             &["sessionKey", "message"],
             &json!({
@@ -302,7 +304,6 @@ fn sessions_stop() -> ToolSurface {
         description: String::from("Stop a `subagent` run and everything it started."),
         prompt_snippet: None,
         prompt_guidelines: vec![],
-        aliases: &[],
         parameters: object(&["sessionKey"], &json!({ "sessionKey": session_key() })),
     }
 }
@@ -311,27 +312,31 @@ fn session_key() -> Value {
     json!({ "type": "string", "description": "Key, run id or label" })
 }
 
-/// Parameters that are one list of tasks. Keys are sorted, which puts `agent` and `cwd` before the long text: models
-/// write arguments in this order, and with these two a child can boot while the text still arrives.
+/// One task for one agent. Keys are sorted, which puts `agent`, `cwd` and `model` before the long text: models write
+/// arguments in this order, and with these three a child can boot while the text still arrives.
+fn task(text: &Value) -> Value {
+    let name = json!({ "type": "string" });
+    let properties = json!({ "agent": name, "cwd": name, "model": name, "task": text, "thinking": name });
+    object(&["agent", "task"], &properties)
+}
+
+/// Parameters that are one list of tasks.
 fn list(name: &str, max: usize) -> Value {
-    let text = json!({ "type": "string" });
-    let task = object(&["agent", "task"], &json!({ "agent": text, "cwd": text, "task": text }));
-    object(&[name], &json!({ name: { "type": "array", "minItems": 1, "maxItems": max, "items": task } }))
+    let items = task(&json!({ "type": "string" }));
+    object(&[name], &json!({ name: { "type": "array", "minItems": 1, "maxItems": max, "items": items } }))
 }
 
 fn object(required: &[&str], properties: &Value) -> Value {
-    json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    })
+    let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
 }
 
 fn description(agents: &[&AgentDefinition], allow_write: bool) -> String {
     let mut text = String::from(
-        "Run one agent on one task in its own context window, wait, and return its answer. It sees the task and AGENTS.md, \
-         never this conversation.",
+        "Run an agent on a task and return its answer. It sees only the task and AGENTS.md, not this conversation.",
     );
     if agents.is_empty() {
         text.push_str(" No agent can run here at present.");
@@ -368,8 +373,8 @@ fn line(agent: &AgentDefinition, allow_write: bool) -> String {
 /// When to use which tool. What each agent serves stands in the list of `subagent`.
 fn delegation_policy() -> String {
     format!(
-        "{DELEGATION_HEADING}\nDelegate work that needs much reading for a short answer: with `subagent` what you need next, \
-         with `subagent_parallel` independent parts at once, with `sessions_spawn` what can come later. Do tiny work \
-         directly: a known file, one command, a small edit."
+        "{DELEGATION_HEADING}\nDelegate work that needs much reading and gives a short answer. Use `subagent` for what you \
+         need next, `subagent_parallel` for independent parts, `sessions_spawn` for what can come later. Do small work \
+         yourself: a known file, one command, a small edit."
     )
 }

@@ -139,10 +139,6 @@ pub struct ToolSurface {
     /// The JSON schema of the parameters.
     #[napi(ts_type = "Record<string, unknown>")]
     pub parameters: Value,
-    /// Names that models take for those of parameters, and which they mean: rename them before the schema is applied. Absent:
-    /// none.
-    #[napi(ts_type = "Record<string, string>")]
-    pub aliases: Option<Value>,
     /// Who calls it, as pi takes it since 1.x.
     #[napi(ts_type = "\"model-only\"")]
     pub exposure: &'static str,
@@ -200,6 +196,39 @@ pub fn describe_tools(env: Env, options: SurfaceOptions) -> napi::Result<Promise
     })
 }
 
+/// The arguments of a tool call before its schema is applied: exactly one of the two is present.
+#[napi(object, object_from_js = false)]
+pub struct PreparedArguments {
+    /// The arguments in the form of the schema.
+    #[napi(ts_type = "Record<string, unknown>")]
+    pub arguments: Option<Value>,
+    /// The mistakes in the arguments and the form that the tool takes, in words for the model.
+    pub problem: Option<String>,
+}
+
+/// Puts the arguments of a call, as JSON, into the form of the tool's schema. A value with only one possible meaning is
+/// converted: a list sent as text, a number sent as text, an empty optional value, a name of another harness. Throws if
+/// there is no such tool.
+///
+/// @example
+/// ```ts
+/// import { prepareArguments } from "pi-subagent-native";
+///
+/// const sent = JSON.stringify({ subagent_type: "explorer", prompt: "List the tests.", cwd: "" });
+/// const { arguments: prepared, problem } = prepareArguments("subagent", sent);
+/// console.log(prepared ?? problem);
+/// ```
+#[napi(catch_unwind)]
+pub fn prepare_arguments(tool: String, json: String) -> napi::Result<PreparedArguments> {
+    let known =
+        Tool::parse(&tool).ok_or_else(|| napi::Error::from_reason(format!("there is no tool `{tool}`")))?;
+    let prepared = agent::prepare_json(known, &json);
+    Ok(match prepared {
+        Ok(arguments) => PreparedArguments { arguments: Some(arguments), problem: None },
+        Err(misuse) => PreparedArguments { arguments: None, problem: Some(misuse.to_string()) },
+    })
+}
+
 fn surfaces_of(cwd: &Path, context: &run::HostContext, capabilities: &HostCapabilities) -> ToolSurfaces {
     let settings = run::CallSettings::read(cwd, context);
     let described = run::describe(cwd, context, &settings, capabilities);
@@ -253,7 +282,6 @@ object_into_js! { |diagnostic: text::Diagnostic| Diagnostic { severity, code, me
 object_into_js! { |tool: agent::ToolSurface| ToolSurface {
     exposure: "model-only",
     annotations: Tool::parse(tool.name).filter(|tool| tool.reads()),
-    aliases: (!tool.aliases.is_empty()).then(|| tool.aliases.iter().copied().collect::<Value>()),
     name, label, description, prompt_snippet, prompt_guidelines, parameters,
 } }
 

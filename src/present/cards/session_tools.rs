@@ -7,7 +7,7 @@ use super::report::{StoredLine, StoredReport, stored_lines};
 use super::state::Phase;
 use super::stored::read;
 use super::title;
-use crate::agent::Tool;
+use crate::agent::{Tool, prepare_arguments};
 use crate::present::Mark;
 use crate::present::drawing::{Drawing, INDENT, PREVIEW_CHARS, Part, Row, Span, beginning, folded, indented};
 use crate::text::text_enum;
@@ -93,7 +93,9 @@ impl SessionCall {
     }
 
     pub(super) fn ask(&mut self, arguments: &str) {
-        self.arguments = serde_json::from_str(arguments).unwrap_or_default();
+        let given: Value = serde_json::from_str(arguments).unwrap_or_default();
+        let prepared = Tool::parse(&self.tool).and_then(|tool| prepare_arguments(tool, given.clone()).ok());
+        self.arguments = prepared.unwrap_or(given);
     }
 
     pub(super) fn start(&mut self) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::stored::{EndedTask, Item, LiveTask, Retry, count};
+use crate::agent::{Tool, prepare_arguments};
 use crate::event::Usage;
 use crate::present::counts::{is_active, is_over};
 use crate::present::drawing::Span;
@@ -27,6 +28,13 @@ pub(super) struct PlannedTask {
 /// What a call asks for, as far as it can be told of arguments that are cut, or anything.
 pub(super) fn plan(mode: Mode, arguments: &str) -> Vec<PlannedTask> {
     let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+    let tool = match mode {
+        Mode::Parallel => Tool::Parallel,
+        Mode::Chain => Tool::Chain,
+        Mode::Single | Mode::Management => Tool::Subagent,
+    };
+    // Models send some arguments in other forms. What cannot be understood is shown as it is.
+    let arguments = prepare_arguments(tool, arguments.clone()).unwrap_or(arguments);
     let text = |entry: &Value, name: &str| {
         entry.get(name).and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
     };

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::agent::Tool;
-use crate::present::Report;
+use crate::agent::{Tool, prepare_arguments};
+use crate::present::{Report, ReportLine};
 
 /// Runs of a list, and messages of a conversation, unless told otherwise.
 const DEFAULT_LIMIT: u32 = 20;
@@ -115,12 +115,9 @@ pub fn parse_call(tool: &str, params: Value) -> Option<Result<SessionCall, Repor
         }),
         Tool::SessionsSend => {
             read(tool, params).and_then(|Send { session_key, message, timeout_seconds }| {
-                let text = message.trim();
-                if text.is_empty() {
-                    return Err(Report::error(format!("{}: `message` is empty", Tool::SessionsSend)));
-                }
                 let wait = Duration::from_secs(timeout_seconds.min(MAX_WAIT_SECONDS).into());
-                Ok(SessionCall::Of(session_key, RunCall::Send(Message { text: text.to_owned(), wait })))
+                let text = message.trim().to_owned();
+                Ok(SessionCall::Of(session_key, RunCall::Send(Message { text, wait })))
             })
         }
         Tool::SessionsStop => {
@@ -133,6 +130,9 @@ pub fn parse_call(tool: &str, params: Value) -> Option<Result<SessionCall, Repor
 }
 
 fn read<T: DeserializeOwned>(tool: Tool, params: Value) -> Result<T, Report> {
+    let params = prepare_arguments(tool, params).map_err(|misuse| {
+        Report::error(format!("{tool}: {}", misuse.problems.join("; "))).with(ReportLine::below(misuse.usage))
+    })?;
     serde_json::from_value(params).map_err(|error| Report::error(format!("{tool}: {error}")))
 }
 
@@ -163,10 +163,10 @@ mod tests {
     #[test]
     fn a_mistake_names_the_tool_and_the_parameter() {
         for (tool, params, expected) in [
-            ("sessions_history", json!({}), "sessions_history: missing field `sessionKey`"),
-            ("sessions_stop", json!({ "sessionKey": "a", "force": true }), "unknown field `force`"),
+            ("sessions_history", json!({}), "sessions_history: `sessionKey` is missing"),
+            ("sessions_stop", json!({ "sessionKey": "a", "force": true }), "`force` is not a parameter of"),
             ("sessions_send", json!({ "sessionKey": "a", "message": " \n" }), "`message` is empty"),
-            ("sessions_list", json!({ "limit": "all" }), "sessions_list: invalid type: string \"all\""),
+            ("sessions_list", json!({ "limit": "all" }), "sessions_list: `limit` is `all`; expected a whole"),
         ] {
             let error = parsed(tool, params).expect_err("a mistake");
             assert!(error.contains(expected), "{error}");

@@ -1,0 +1,129 @@
+//! Converts one value to the type of its parameter.
+
+use serde_json::{Map, Number, Value};
+
+use crate::text::{floor_char_boundary, quoted};
+
+/// The longest part of a text that is quoted in a message, in bytes; quotes show less.
+const QUOTED_BYTES: usize = 400;
+/// The largest number that a parameter can have.
+const MAX_NUMBER: f64 = u32::MAX as f64;
+/// Texts that stand for no value.
+const NO_VALUE: [&str; 3] = ["null", "undefined", "None"];
+
+/// Returns true if a value is empty, so that an optional parameter counts as absent.
+pub(super) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Returns true for a text that stands for no value.
+pub(super) fn names_no_value(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| NO_VALUE.contains(&text.trim()))
+}
+
+/// Converts a value to the type of its schema.
+///
+/// # Errors
+///
+/// Returns the expected form if the value has no single meaning.
+pub(super) fn converted(value: &Value, schema: &Value) -> Result<Value, String> {
+    let choices: Vec<&str> =
+        schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    match schema["type"].as_str() {
+        Some("string") if !choices.is_empty() => {
+            let given = value.as_str().unwrap_or_default().trim();
+            let chosen = choices.iter().find(|choice| choice.eq_ignore_ascii_case(given));
+            let all = || choices.iter().map(|choice| quoted(choice)).collect::<Vec<_>>().join(" or ");
+            chosen.map(|choice| Value::from(*choice)).ok_or_else(all)
+        }
+        Some("string") => match value {
+            Value::String(_) => Ok(value.clone()),
+            Value::Number(number) => Ok(number.to_string().into()),
+            _ => Err("text".to_owned()),
+        },
+        Some("integer") => whole_number(value).map(Value::Number).ok_or_else(|| {
+            let range = if value.as_f64().is_some_and(|number| number > MAX_NUMBER) {
+                format!("at most {MAX_NUMBER}")
+            } else {
+                "0 or more".to_owned()
+            };
+            format!("a whole number, {range}")
+        }),
+        Some("boolean") => truth(value).map(Value::Bool).ok_or_else(|| "true or false".to_owned()),
+        Some("object") => object(value).map(Value::Object).ok_or_else(|| "a JSON object".to_owned()),
+        _ => Ok(value.clone()),
+    }
+}
+
+fn whole_number(value: &Value) -> Option<Number> {
+    let number = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }?;
+    let is_whole = number.fract() == 0.0 && (0.0..=MAX_NUMBER).contains(&number);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]
+    is_whole.then(|| Number::from(number as u32))
+}
+
+/// Returns a truth value, which can also be text, 1 or 0.
+pub(super) fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(is_true) => Some(*is_true),
+        Value::String(text) if text.trim().eq_ignore_ascii_case("true") => Some(true),
+        Value::String(text) if text.trim().eq_ignore_ascii_case("false") => Some(false),
+        Value::Number(number) if number.as_u64() == Some(1) => Some(true),
+        Value::Number(number) if number.as_u64() == Some(0) => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns an object, which can also be JSON text.
+pub(super) fn object(value: &Value) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(fields) => Some(fields.clone()),
+        Value::String(text) => match parsed(text) {
+            Ok(Value::Object(fields)) => Some(fields),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Parses a text that is JSON, with or without a code fence around it.
+///
+/// # Errors
+///
+/// Fails if the text is not JSON.
+pub(super) fn parsed(text: &str) -> Result<Value, serde_json::Error> {
+    let text = text.trim();
+    serde_json::from_str(inside_fence(text).unwrap_or(text))
+}
+
+/// Returns the content of a code fence around the whole text.
+fn inside_fence(text: &str) -> Option<&str> {
+    let (language, inside) = text.strip_prefix("```")?.strip_suffix("```")?.split_once('\n')?;
+    language.trim().bytes().all(|byte| byte.is_ascii_alphanumeric()).then_some(inside)
+}
+
+/// Returns a value as a message shows it.
+pub(super) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.trim().is_empty() => "empty".to_owned(),
+        Value::String(text) => beginning(text),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+/// Quotes the beginning of a text, however long it is.
+pub(super) fn beginning(text: &str) -> String {
+    quoted(&text[..floor_char_boundary(text, QUOTED_BYTES)])
+}
