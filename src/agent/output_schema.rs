@@ -42,18 +42,18 @@ impl OutputSchema {
     /// What a schema has to be, if this is none; the pointer of a reference that leads nowhere.
     pub fn new(schema: Value) -> Result<Self, String> {
         let expected = "a JSON Schema such as `{ \"type\": \"object\", \"properties\": { … } }`";
-        let Value::Object(own) = &schema else { return Err(format!("expected {expected}")) };
+        let Value::Object(own) = schema else { return Err(format!("expected {expected}")) };
         if own.is_empty() {
             return Err(format!("it is empty; expected {expected}"));
         }
-        let bytes = serde_json::to_vec(own).map_or(0, |text| text.len());
+        let bytes = serde_json::to_vec(&own).map_or(0, |text| text.len());
         if bytes > MAX_BYTES {
             return Err(format!("it has {bytes} bytes as JSON; expected at most {MAX_BYTES}"));
         }
+        let schema = Value::Object(own.clone());
         if !fits(&schema, MAX_LEVELS) {
             return Err(format!("it is nested more than {MAX_LEVELS} levels deep; expected fewer"));
         }
-        let own = own.clone();
         let schema = with_pointers(&schema)?;
         if (0..=MAX_LEVELS).try_fold(&schema, |part, _| referred(part, &schema)).is_some() {
             return Err("`$ref` at `#` leads to itself".to_owned());
@@ -144,7 +144,9 @@ fn without_reference(schema: &Value, root: &Value) -> Value {
         let Some(target) = referred(&whole, root).cloned() else { break };
         let mut own = whole;
         let containers: Vec<(String, Value)> = own.as_object_mut().map_or_else(Vec::new, |members| {
-            REFERENCES.iter().for_each(|keyword| drop(members.remove(*keyword)));
+            for keyword in REFERENCES {
+                members.remove(keyword);
+            }
             CONTAINERS.iter().filter_map(|name| members.remove_entry(*name)).collect()
         });
         whole = beside(target, own);

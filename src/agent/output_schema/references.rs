@@ -50,13 +50,12 @@ pub(super) fn with_pointers(root: &Value) -> Result<Value, String> {
 fn collect(schema: &Value, pointer: &str, base: &str, named: &mut Vec<Named>) {
     let mut base = base.to_owned();
     if let Some(id) = text(schema, "$id") {
-        match id.strip_prefix('#') {
-            Some(anchor) => named.push(anchor_of(anchor, &base, pointer)),
-            None => {
-                pointer.clone_into(&mut base);
-                let name = id.trim_end_matches('#').to_owned();
-                named.push(Named { name, within: None, pointer: pointer.to_owned() });
-            }
+        if let Some(anchor) = id.strip_prefix('#') {
+            named.push(anchor_of(anchor, &base, pointer));
+        } else {
+            pointer.clone_into(&mut base);
+            let name = id.trim_end_matches('#').to_owned();
+            named.push(Named { name, within: None, pointer: pointer.to_owned() });
         }
     }
     for keyword in ["$anchor", "$dynamicAnchor"] {
@@ -183,16 +182,9 @@ fn decoded(fragment: &str) -> String {
     let mut at = 0;
     while at < bytes.len() {
         let code = fragment.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
+        let byte = code.and_then(|code| u8::from_str_radix(code, 16).ok());
+        out.push(byte.unwrap_or(bytes[at]));
+        at += if byte.is_some() { 3 } else { 1 };
     }
     String::from_utf8(out).unwrap_or_else(|_| fragment.to_owned())
 }
