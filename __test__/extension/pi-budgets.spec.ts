@@ -1,5 +1,5 @@
 /**
- * What eight real children spend under one budget, against what the model server billed for it.
+ * Eight real children under one budget, compared with the bill of the model server.
  *
  * The host holds each turn until the rest of the budget covers it, so a session exceeds its budget by at most one turn
  * of one child, however quickly the answers arrive.

@@ -1,4 +1,4 @@
-//! Which of the messages to a child its run needs an answer to.
+//! Tells the messages that need an answer from those that the host sends by itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ impl SentMessages {
         self.0.sent.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether a child that has read this many has messages before it, none of which needs an answer.
+    /// Returns true if a child that has read this many messages has unread ones, and none of them needs an answer.
     pub(super) fn are_needless(&self, read: u64) -> bool {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         load(&self.0.needed) <= read && read < load(&self.0.sent)

@@ -18,10 +18,10 @@ const NANOS: u64 = 1_000_000_000;
 /// again what it has spent.
 const MAX_IDLE_SESSIONS: usize = 64;
 
-/// Agents of a session whose turns are counted. Further agents are treated like one that has not run.
+/// Agents of a session whose turns are counted. Further agents are treated like new ones.
 const MAX_AGENTS: usize = 256;
 
-/// What one session has spent on runs, and the turns under way. Clones share one account.
+/// The spending of one session, and its turns under way. Clones share one account.
 #[derive(Debug, Clone)]
 pub struct SessionAccount {
     ledger: Arc<watch::Sender<Ledger>>,
@@ -30,7 +30,7 @@ pub struct SessionAccount {
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     spent: u64,
-    /// What the turns under way are expected to cost, and at most, as far as that is known.
+    /// The sum of the turns under way whose size is known.
     reserved: TurnSize,
     /// Turns under way.
     under_way: u32,
@@ -42,7 +42,7 @@ pub(super) struct Ledger {
     dearest: Option<u64>,
 }
 
-/// What a turn may use.
+/// The size of a turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct TurnSize {
     /// The mean of the turns before, or the newest turn if that was larger, because a context grows.
@@ -85,7 +85,7 @@ impl SessionAccount {
         self.ledger.borrow().spent
     }
 
-    /// What is spent, and what the turns under way are expected to cost.
+    /// Returns the money spent and the expected cost of the turns under way.
     pub(super) fn committed(&self) -> u64 {
         let ledger = self.ledger.borrow();
         ledger.spent.saturating_add(ledger.reserved.expected)
@@ -95,7 +95,7 @@ impl SessionAccount {
         self.ledger.borrow().under_way > 0
     }
 
-    /// Charges what an agent has spent, in turns of which the size counts.
+    /// Charges an amount to an agent, and counts the turns that used it.
     pub(super) fn charge(&self, agent: &str, amount: u64, turns: u64) {
         self.ledger.send_if_modified(|ledger| {
             ledger.spent = ledger.spent.saturating_add(amount);
@@ -118,8 +118,8 @@ impl SessionAccount {
         own.or_else(|| ledger.dearest.map(|largest| TurnSize { expected: largest, largest }))
     }
 
-    /// Reserves what a turn costs, or all the rest if that is not known. `None` if the rest of `max` does not cover it: next to
-    /// other turns, the largest turn has to fit, and a turn that goes alone has to fit as expected.
+    /// Reserves the largest size of a turn, or all the rest if the size is not known. Returns `None` if the rest of `max` does
+    /// not cover the turn: next to other turns, the largest size has to fit; alone, the expected size.
     pub(super) fn reserve(&self, size: Option<TurnSize>, max: Option<u64>) -> Option<Reservation> {
         let mut is_covered = true;
         self.ledger.send_if_modified(|ledger| {

@@ -57,8 +57,8 @@ impl BudgetEnforcer {
     /// Counts what the child has spent, and decides about its next turn. Near a bound, tells it to wrap up; if the rest of a
     /// bound does not cover the turn, ends the run.
     ///
-    /// A turn under way is allowed to end, because it was covered when it began. Neither a child that has given its answer
-    /// is ended, since it spends nothing more.
+    /// A turn under way may end, because it was covered when it began. A child that has answered is not ended either, because it
+    /// spends nothing more.
     pub(in crate::run) fn check(&self, live: &Live<'_>, mut notify: impl FnMut(BudgetNotice<'_>)) {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -100,7 +100,7 @@ impl BudgetEnforcer {
             }
             NextTurn::Waits if !live.streaming => state.is_waiting = asks_for_turn,
             NextTurn::Waits | NextTurn::Covered => {
-                // One that cannot be held has begun the turn already.
+                // A child that nothing holds has begun the turn already.
                 state.meter.note_turn();
                 state.granted = live.turns_begun;
                 notify(BudgetNotice::Granted(live.turns_begun));
@@ -108,12 +108,12 @@ impl BudgetEnforcer {
         }
     }
 
-    /// Whether the child waits for a turn, which is no silence of its own.
+    /// Returns true while the child waits for a turn. Its silence does not count then.
     pub(in crate::run) fn is_waiting(&self) -> bool {
         self.state.lock().is_waiting
     }
 
-    /// Whether optional work still fits the budget. Reserves its turn.
+    /// Returns true if optional work still fits the budget, and reserves its turn.
     pub(in crate::run) fn has_room(&self) -> bool {
         let meter = &mut self.state.lock().meter;
         self.cancel.reason().is_none()
@@ -121,7 +121,7 @@ impl BudgetEnforcer {
             && meter.begin_turn() == NextTurn::Covered
     }
 
-    /// Whether work may follow that the task needs: the budget covers another turn, however near a bound is. Reserves it.
+    /// Returns true if the budget covers another turn that the task needs, and reserves the turn.
     pub(in crate::run) fn may_continue(&self) -> bool {
         let meter = &mut self.state.lock().meter;
         self.cancel.reason().is_none() && !matches!(meter.begin_turn(), NextTurn::Over(_))

@@ -129,7 +129,7 @@ impl Meter {
         }
     }
 
-    /// Notes a turn that a child has begun without being asked, as one that cannot be held does.
+    /// Reserves a turn that a child has begun before it was granted, because nothing holds this child.
     pub fn note_turn(&mut self) {
         if self.reservation.is_none()
             && let Some((account, _)) = &self.session
@@ -138,18 +138,18 @@ impl Meter {
         }
     }
 
-    /// Gives back what is reserved for the turn under way.
+    /// Releases the reservation of the turn under way.
     pub fn end_turn(&mut self) {
         self.reservation = None;
     }
 
-    /// Whether a turn of this run is under way.
+    /// Returns true if a turn of this run is under way.
     #[must_use]
     pub fn has_turn(&self) -> bool {
         self.reservation.is_some()
     }
 
-    /// Whether turns of other runs are under way, so that what they cost is not known yet.
+    /// Returns true if other runs have turns under way, whose cost is not known yet.
     fn others_work(&self) -> bool {
         self.reservation.is_none()
             && self.session.as_ref().is_some_and(|(account, _)| account.has_turns_under_way())
@@ -203,7 +203,7 @@ impl Meter {
         }
     }
 
-    /// The reading that ended the run, with what has been spent since. A turn that was cut short is no further turn.
+    /// Returns the bound that ended the run with its present usage. A turn that was cut short is no further turn.
     #[must_use]
     pub fn refreshed(&self, over: OverBudget) -> OverBudget {
         let is_same = |reading: &OverBudget| reading.bound == over.bound && over.bound != Bound::Turns;
@@ -295,10 +295,10 @@ impl Bound {
 pub struct OverBudget {
     bound: Bound,
     used: u64,
-    /// What is used, and what the turns under way are expected to use.
+    /// The usage including the expected usage of the turns under way.
     committed: u64,
     allowed: u64,
-    /// What the next turn is expected to use.
+    /// The expected usage of the next turn.
     next: Option<u64>,
 }
 

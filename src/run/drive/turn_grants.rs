@@ -1,7 +1,7 @@
 //! Grants a child its turns: the guard in the child holds each request to the model until the host has granted its turn.
 //!
 //! The guard's own file carries the number of granted turns: the host adds a line break for each. Every child on this
-//! machine can read that file, whatever its protocol, and no sandboxed child can write to it.
+//! machine can read that file, with any protocol, and no sandboxed child can write to it.
 
 use std::fs::OpenOptions;
 use std::io::{self, Seek, SeekFrom, Write};
