@@ -81,16 +81,16 @@ impl BudgetEnforcer {
         if !asks_for_turn && (live.streaming || is_answered || state.meter.has_turn()) {
             return;
         }
-        let stage = state.meter.stage();
+        let reached = state.meter.stage();
         if live.stop_reason == Some(&StopReason::ToolUse)
             && !live.streaming
             && !state.is_wrapping_up
-            && let Stage::WrapUp(words) = &stage
+            && let Stage::WrapUp(words) = &reached
         {
             state.is_wrapping_up = true;
             notify(BudgetNotice::WrapUp(words));
         }
-        if !asks_for_turn && !matches!(stage, Stage::Over(_)) {
+        if !asks_for_turn && !matches!(reached, Stage::Over(_)) {
             return;
         }
         match state.meter.begin_turn() {
