@@ -482,6 +482,12 @@ export interface BackgroundOptions {
    */
   extensionProviders?: Array<string>
   /**
+   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
+   * model.
+   * @default []
+   */
+  extensionOnlyProviders?: Array<string>
+  /**
    * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
    * one.
    */
@@ -493,6 +499,23 @@ export interface BackgroundOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /**
+   * True when the hosting pi loads only the extensions that its command line names (`--no-extensions`); a child
+   * then loads no others.
+   * @default false
+   */
+  onlyNamedExtensions?: boolean
+  /**
+   * Keys that the hosting pi holds in its memory only, as `--api-key` gives them. A child gets them in its copy of
+   * `auth.json`, and they are redacted.
+   * @default []
+   */
+  sessionKeys?: Array<SessionKey>
+  /**
+   * The names of this package that the hosting pi gives to something else; `doctor` names them.
+   * @default []
+   */
+  takenNames?: Array<TakenName>
   /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
   skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
@@ -730,6 +753,12 @@ export interface ChainOptions {
    */
   extensionProviders?: Array<string>
   /**
+   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
+   * model.
+   * @default []
+   */
+  extensionOnlyProviders?: Array<string>
+  /**
    * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
    * one.
    */
@@ -741,6 +770,23 @@ export interface ChainOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /**
+   * True when the hosting pi loads only the extensions that its command line names (`--no-extensions`); a child
+   * then loads no others.
+   * @default false
+   */
+  onlyNamedExtensions?: boolean
+  /**
+   * Keys that the hosting pi holds in its memory only, as `--api-key` gives them. A child gets them in its copy of
+   * `auth.json`, and they are redacted.
+   * @default []
+   */
+  sessionKeys?: Array<SessionKey>
+  /**
+   * The names of this package that the hosting pi gives to something else; `doctor` names them.
+   * @default []
+   */
+  takenNames?: Array<TakenName>
   /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
   skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
@@ -1128,6 +1174,12 @@ export interface EarlyOptions {
    */
   extensionProviders?: Array<string>
   /**
+   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
+   * model.
+   * @default []
+   */
+  extensionOnlyProviders?: Array<string>
+  /**
    * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
    * one.
    */
@@ -1139,6 +1191,23 @@ export interface EarlyOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /**
+   * True when the hosting pi loads only the extensions that its command line names (`--no-extensions`); a child
+   * then loads no others.
+   * @default false
+   */
+  onlyNamedExtensions?: boolean
+  /**
+   * Keys that the hosting pi holds in its memory only, as `--api-key` gives them. A child gets them in its copy of
+   * `auth.json`, and they are redacted.
+   * @default []
+   */
+  sessionKeys?: Array<SessionKey>
+  /**
+   * The names of this package that the hosting pi gives to something else; `doctor` names them.
+   * @default []
+   */
+  takenNames?: Array<TakenName>
   /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
   skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
@@ -1538,6 +1607,12 @@ export interface ParallelOptions {
    */
   extensionProviders?: Array<string>
   /**
+   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
+   * model.
+   * @default []
+   */
+  extensionOnlyProviders?: Array<string>
+  /**
    * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
    * one.
    */
@@ -1549,6 +1624,23 @@ export interface ParallelOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /**
+   * True when the hosting pi loads only the extensions that its command line names (`--no-extensions`); a child
+   * then loads no others.
+   * @default false
+   */
+  onlyNamedExtensions?: boolean
+  /**
+   * Keys that the hosting pi holds in its memory only, as `--api-key` gives them. A child gets them in its copy of
+   * `auth.json`, and they are redacted.
+   * @default []
+   */
+  sessionKeys?: Array<SessionKey>
+  /**
+   * The names of this package that the hosting pi gives to something else; `doctor` names them.
+   * @default []
+   */
+  takenNames?: Array<TakenName>
   /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
   skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
@@ -1610,6 +1702,30 @@ export interface PiUsage {
   totalTokens: number
   /** US dollars, by pi's price list. */
   cost: PiCost
+}
+
+/**
+ * Puts the arguments of a call, as JSON, into the form of the tool's schema. A value with only one possible meaning is
+ * converted: a list sent as text, a number sent as text, an empty optional value, a name of another harness. Throws if
+ * there is no such tool.
+ *
+ * @example
+ * ```ts
+ * import { prepareArguments } from "pi-subagent-native";
+ *
+ * const sent = JSON.stringify({ subagent_type: "explorer", prompt: "List the tests.", cwd: "" });
+ * const { arguments: prepared, problem } = prepareArguments("subagent", sent);
+ * console.log(prepared ?? problem);
+ * ```
+ */
+export declare function prepareArguments(tool: string, json: string): PreparedArguments
+
+/** The arguments of a tool call before its schema is applied: exactly one of the two is present. */
+export interface PreparedArguments {
+  /** The arguments in the form of the schema. */
+  arguments?: Record<string, unknown>
+  /** The mistakes in the arguments and the form that the tool takes, in words for the model. */
+  problem?: string
 }
 
 /**
@@ -1851,6 +1967,15 @@ export interface RunOptions {
    */
   task: string
   /**
+   * The directory the child works in, as `cwd` of `TaskOptions`.
+   * @default the directory of the conversation
+   */
+  childCwd?: string
+  /** As in `SpawnOptions`: a model that wins over agent and configuration. */
+  childModel?: string
+  /** As in `SpawnOptions`: a thinking level that wins over agent and configuration. */
+  childThinking?: string
+  /**
    * A JSON Schema of the result: the child submits one of this shape, and `structured` of the result has it. Wins
    * over the agent's. At most 16 KiB.
    */
@@ -1899,6 +2024,12 @@ export interface RunOptions {
    */
   extensionProviders?: Array<string>
   /**
+   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
+   * model.
+   * @default []
+   */
+  extensionOnlyProviders?: Array<string>
+  /**
    * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
    * one.
    */
@@ -1910,6 +2041,23 @@ export interface RunOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /**
+   * True when the hosting pi loads only the extensions that its command line names (`--no-extensions`); a child
+   * then loads no others.
+   * @default false
+   */
+  onlyNamedExtensions?: boolean
+  /**
+   * Keys that the hosting pi holds in its memory only, as `--api-key` gives them. A child gets them in its copy of
+   * `auth.json`, and they are redacted.
+   * @default []
+   */
+  sessionKeys?: Array<SessionKey>
+  /**
+   * The names of this package that the hosting pi gives to something else; `doctor` names them.
+   * @default []
+   */
+  takenNames?: Array<TakenName>
   /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
   skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
@@ -2068,6 +2216,14 @@ export declare function sanitizeOutput(text: string, options?: SanitizeOptions |
  * ```
  */
 export declare function sentenceReport(mark: Exclude<ReportLine["mark"], undefined>, text: string): CommandReport
+
+/** A key for a provider that the hosting pi holds in its memory only. */
+export interface SessionKey {
+  /** The provider. */
+  provider: string
+  /** The key. */
+  key: string
+}
 
 /** The answer to a call of a session tool, as pi takes the result of a tool. */
 export interface SessionToolAnswer {
@@ -2282,6 +2438,12 @@ export interface SpawnableOptions {
    */
   extensionProviders?: Array<string>
   /**
+   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
+   * model.
+   * @default []
+   */
+  extensionOnlyProviders?: Array<string>
+  /**
    * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
    * one.
    */
@@ -2293,6 +2455,23 @@ export interface SpawnableOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /**
+   * True when the hosting pi loads only the extensions that its command line names (`--no-extensions`); a child
+   * then loads no others.
+   * @default false
+   */
+  onlyNamedExtensions?: boolean
+  /**
+   * Keys that the hosting pi holds in its memory only, as `--api-key` gives them. A child gets them in its copy of
+   * `auth.json`, and they are redacted.
+   * @default []
+   */
+  sessionKeys?: Array<SessionKey>
+  /**
+   * The names of this package that the hosting pi gives to something else; `doctor` names them.
+   * @default []
+   */
+  takenNames?: Array<TakenName>
   /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
   skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
@@ -2375,6 +2554,12 @@ export interface SpawnOptions {
    */
   extensionProviders?: Array<string>
   /**
+   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
+   * model.
+   * @default []
+   */
+  extensionOnlyProviders?: Array<string>
+  /**
    * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
    * one.
    */
@@ -2386,6 +2571,23 @@ export interface SpawnOptions {
    * loaded by every child that may write. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
+  /**
+   * True when the hosting pi loads only the extensions that its command line names (`--no-extensions`); a child
+   * then loads no others.
+   * @default false
+   */
+  onlyNamedExtensions?: boolean
+  /**
+   * Keys that the hosting pi holds in its memory only, as `--api-key` gives them. A child gets them in its copy of
+   * `auth.json`, and they are redacted.
+   * @default []
+   */
+  sessionKeys?: Array<SessionKey>
+  /**
+   * The names of this package that the hosting pi gives to something else; `doctor` names them.
+   * @default []
+   */
+  takenNames?: Array<TakenName>
   /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
   skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
@@ -2597,6 +2799,21 @@ export interface SurfaceOptions {
    * are read.
    */
   extensions?: Array<HostExtension>
+  /**
+   * True when the hosting pi loads only the extensions that its command line names.
+   * @default false
+   */
+  onlyNamedExtensions?: boolean
+  /**
+   * Keys that the hosting pi holds in its memory only; redacted.
+   * @default []
+   */
+  sessionKeys?: Array<SessionKey>
+  /**
+   * The names of this package that the hosting pi gives to something else.
+   * @default []
+   */
+  takenNames?: Array<TakenName>
   /** The skills of the hosting pi. Absent: unknown. */
   skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
@@ -2626,9 +2843,39 @@ export interface SurfaceOptions {
    * @default []
    */
   extensionProviders?: Array<string>
+  /**
+   * Those of them that pi does not know without an extension.
+   * @default []
+   */
+  extensionOnlyProviders?: Array<string>
   /** The thinking level of the conversation. */
   thinking?: string
 }
+
+/** A name of this package that the hosting pi gives to something else. */
+export interface TakenName {
+  /** What it names. */
+  kind: "tool" | "prompt" | "command"
+  /** The name, without a slash. */
+  name: string
+  /** The file of its owner; absent for a part of the program around pi. */
+  path?: string
+  /** The package that brings the file, as `pi remove` takes it. */
+  package?: string
+  /**
+   * True when the command line names the file.
+   * @default false
+   */
+  isNamed?: boolean
+  /** The name by which pi knows this package's own, if it has it. */
+  ours?: string
+}
+
+/**
+ * Returns what to tell the user about names of this package that the hosting pi gives to something else (`takenNames`):
+ * whose they are, and what to remove. Sanitized.
+ */
+export declare function takenNameNotices(options: SurfaceOptions): Array<string>
 
 /** One of several tasks. */
 export interface TaskOptions {
@@ -2645,6 +2892,10 @@ export interface TaskOptions {
    * the first step, and `{{previous}}` for the word in braces.
    */
   task: string
+  /** As `childModel` in `SpawnOptions`: a model that wins over agent and configuration. */
+  model?: string
+  /** As `childThinking` in `SpawnOptions`: a thinking level that wins over agent and configuration. */
+  thinking?: string
 }
 
 /** The progress of one of several tasks. */
@@ -2773,11 +3024,6 @@ export interface ToolSurface {
   promptGuidelines: Array<string>
   /** The JSON schema of the parameters. */
   parameters: Record<string, unknown>
-  /**
-   * Names that models take for those of parameters, and which they mean: rename them before the schema is applied. Absent:
-   * none.
-   */
-  aliases?: Record<string, string>
   /** Who calls it, as pi takes it since 1.x. */
   exposure: "model-only"
   /** What it does to the world, as pi takes it since 1.x. Absent: whatever its agents do. */

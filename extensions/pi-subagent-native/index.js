@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 6f6aca2aa056536d. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 d4792b2c4e0fc7cd. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -44,6 +44,7 @@ var require_child_guard = __commonJS({
         lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
         asks: environment.PI_SUBAGENT_ASK,
         submits: environment.PI_SUBAGENT_SUBMIT,
+        holdsTurns: environment.PI_SUBAGENT_HOLDS_TURNS === "1",
         ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1"
       };
     }
@@ -104,9 +105,9 @@ var require_child_guard = __commonJS({
         return { content: [{ type: "text", text: "Submitted." }], details: { submitted }, terminate: true };
       });
     }
-    function stampOf(named2) {
-      if (typeof named2 !== "string" || !fs) return void 0;
-      const plain = named2.replace(/^@/, "").replace(/^~(?=\/|$)/, process.env.HOME ?? "~");
+    function stampOf(named) {
+      if (typeof named !== "string" || !fs) return void 0;
+      const plain = named.replace(/^@/, "").replace(/^~(?=\/|$)/, process.env.HOME ?? "~");
       try {
         const path = fs.realpathSync(plain);
         const { dev, ino, size, mtimeNs, ctimeNs } = fs.statSync(path, { bigint: true });
@@ -139,10 +140,26 @@ var require_child_guard = __commonJS({
         return `\`${now.path}\` has changed since you last read it, and not by your \`edit\` or \`write\`. Read it again, then change it.`;
       };
     }
+    var GRANT_CHECK_MS = 5;
+    function holdTurns(pi) {
+      const length = () => fs?.statSync(__filename, { throwIfNoEntry: false })?.size ?? 0;
+      const before = length();
+      let turns = 0;
+      pi.on("turn_start", () => {
+        turns += 1;
+      });
+      pi.on("context", async (_event, { signal }) => {
+        while (length() < before + turns && !signal?.aborted) {
+          await new Promise((resolve3) => setTimeout(resolve3, GRANT_CHECK_MS));
+        }
+        return void 0;
+      });
+    }
     function childGuard2(pi, { isSecond = false } = {}) {
       const policy = readPolicy(process.env);
       if (policy.asks && !isSecond) registerAsk(pi, JSON.parse(policy.asks));
       if (policy.submits && !isSecond) registerSubmit(pi, JSON.parse(policy.submits));
+      if (policy.holdsTurns) holdTurns(pi);
       const staleReason = watchFiles(pi);
       let isAnnouncing = false;
       pi.on("before_agent_start", ({ prompt }) => {
@@ -2107,7 +2124,7 @@ function wrapSingleLine(line2, width) {
   if (visibleLength <= width) {
     return [line2];
   }
-  const wrapped3 = [];
+  const wrapped2 = [];
   const tracker = new AnsiCodeTracker();
   const tokens = splitIntoTokensWithAnsi(line2);
   let currentLine = "";
@@ -2121,13 +2138,13 @@ function wrapSingleLine(line2, width) {
         if (lineEndReset) {
           currentLine += lineEndReset;
         }
-        wrapped3.push(currentLine);
+        wrapped2.push(currentLine);
         currentLine = "";
         currentVisibleLength = 0;
       }
       const broken = breakLongWord(token, width, tracker);
       for (let i = 0; i < broken.length - 1; i++) {
-        wrapped3.push(broken[i]);
+        wrapped2.push(broken[i]);
       }
       currentLine = broken[broken.length - 1];
       currentVisibleLength = visibleWidth(currentLine);
@@ -2140,7 +2157,7 @@ function wrapSingleLine(line2, width) {
       if (lineEndReset) {
         lineToWrap += lineEndReset;
       }
-      wrapped3.push(lineToWrap);
+      wrapped2.push(lineToWrap);
       if (isWhitespace) {
         currentLine = tracker.getActiveCodes();
         currentVisibleLength = 0;
@@ -2155,9 +2172,9 @@ function wrapSingleLine(line2, width) {
     updateTrackerFromText(token, tracker);
   }
   if (currentLine) {
-    wrapped3.push(currentLine);
+    wrapped2.push(currentLine);
   }
-  return wrapped3.length > 0 ? wrapped3.map((line3) => line3.trimEnd()) : [""];
+  return wrapped2.length > 0 ? wrapped2.map((line3) => line3.trimEnd()) : [""];
 }
 var PUNCTUATION_REGEX = /[(){}[\]<>.,;:'"!?+\-=*/\\|&%^$#@~`]/;
 function isWhitespaceChar(char) {
@@ -3949,8 +3966,8 @@ var Input = class {
       this.lastAction = null;
       if (this.cursor > 0) {
         const beforeCursor = this.value.slice(0, this.cursor);
-        const graphemes = [...segmenter.segment(beforeCursor)];
-        const lastGrapheme = graphemes[graphemes.length - 1];
+        const graphemes2 = [...segmenter.segment(beforeCursor)];
+        const lastGrapheme = graphemes2[graphemes2.length - 1];
         this.cursor -= lastGrapheme ? lastGrapheme.segment.length : 1;
       }
       return;
@@ -3959,8 +3976,8 @@ var Input = class {
       this.lastAction = null;
       if (this.cursor < this.value.length) {
         const afterCursor = this.value.slice(this.cursor);
-        const graphemes = [...segmenter.segment(afterCursor)];
-        const firstGrapheme = graphemes[0];
+        const graphemes2 = [...segmenter.segment(afterCursor)];
+        const firstGrapheme = graphemes2[0];
         this.cursor += firstGrapheme ? firstGrapheme.segment.length : 1;
       }
       return;
@@ -4027,8 +4044,8 @@ var Input = class {
     if (this.cursor > 0) {
       this.pushUndo();
       const beforeCursor = this.value.slice(0, this.cursor);
-      const graphemes = [...segmenter.segment(beforeCursor)];
-      const lastGrapheme = graphemes[graphemes.length - 1];
+      const graphemes2 = [...segmenter.segment(beforeCursor)];
+      const lastGrapheme = graphemes2[graphemes2.length - 1];
       const graphemeLength = lastGrapheme ? lastGrapheme.segment.length : 1;
       this.value = this.value.slice(0, this.cursor - graphemeLength) + this.value.slice(this.cursor);
       this.cursor -= graphemeLength;
@@ -4039,8 +4056,8 @@ var Input = class {
     if (this.cursor < this.value.length) {
       this.pushUndo();
       const afterCursor = this.value.slice(this.cursor);
-      const graphemes = [...segmenter.segment(afterCursor)];
-      const firstGrapheme = graphemes[0];
+      const graphemes2 = [...segmenter.segment(afterCursor)];
+      const firstGrapheme = graphemes2[0];
       const graphemeLength = firstGrapheme ? firstGrapheme.segment.length : 1;
       this.value = this.value.slice(0, this.cursor) + this.value.slice(this.cursor + graphemeLength);
     }
@@ -4154,8 +4171,8 @@ var Input = class {
     }
     if (this.value.length === 0 && this.placeholder) {
       const placeholder = truncateToWidth(this.placeholder, availableWidth, "");
-      const graphemes2 = [...segmenter.segment(placeholder)];
-      const atCursor2 = graphemes2[0]?.segment ?? " ";
+      const graphemes3 = [...segmenter.segment(placeholder)];
+      const atCursor2 = graphemes3[0]?.segment ?? " ";
       const afterCursor2 = placeholder.slice(atCursor2.length);
       const marker2 = this.focused ? CURSOR_MARKER : "";
       const cursorChar2 = `\x1B[7m${this.placeholderStyle(atCursor2)}\x1B[27m`;
@@ -4191,8 +4208,8 @@ var Input = class {
         cursorDisplay = 0;
       }
     }
-    const graphemes = [...segmenter.segment(visibleText.slice(cursorDisplay))];
-    const cursorGrapheme = graphemes[0];
+    const graphemes2 = [...segmenter.segment(visibleText.slice(cursorDisplay))];
+    const cursorGrapheme = graphemes2[0];
     const beforeCursor = visibleText.slice(0, cursorDisplay);
     const atCursor = cursorGrapheme?.segment ?? " ";
     const afterCursor = visibleText.slice(cursorDisplay + atCursor.length);
@@ -6346,6 +6363,9 @@ var packageFolder = new URL("../../", import.meta.url);
 function isOurs(file) {
   return realPath(file).startsWith(realPath(fileURLToPath(new URL("extensions", packageFolder))) + sep);
 }
+function isOurPrompt(file) {
+  return realPath(file).startsWith(realPath(fileURLToPath(new URL("prompts", packageFolder))) + sep);
+}
 function realPath(file) {
   try {
     return realpathSync(file);
@@ -6357,8 +6377,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 6f6aca2aa056536d"}.`)) return void 0;
-  const [version] = "0.1.0 6f6aca2aa056536d".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d4792b2c4e0fc7cd"}.`)) return void 0;
+  const [version] = "0.1.0 d4792b2c4e0fc7cd".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6633,8 +6653,8 @@ function openDeliveries({ pi, context, background, native, arrived }) {
 }
 function mayDeliver(entries) {
   const hasIds = (part) => isObject(part) && isObject(part.details) && part.details.deliveryIds !== void 0;
-  const found2 = entries.filter((entry) => isObject(entry) && (hasIds(entry) || hasIds(entry.message)));
-  return asJson(found2, ["customType", "message", "role", "toolName", "details", "deliveryIds"]);
+  const found3 = entries.filter((entry) => isObject(entry) && (hasIds(entry) || hasIds(entry.message)));
+  return asJson(found3, ["customType", "message", "role", "toolName", "details", "deliveryIds"]);
 }
 
 // extension/background/run.ts
@@ -7032,13 +7052,13 @@ function fittingParts(parts, pen) {
   const widths = drawn.map(widthOf);
   if (joinedWidth(drawn) <= pen.width) return drawn;
   const cuttable = parts.findIndex(({ fewest }) => fewest !== void 0);
-  const taken = (index) => {
+  const taken2 = (index) => {
     const width = widths[index] ?? 0;
     return index === cuttable ? Math.min(width, parts[index]?.fewest ?? 0) : width;
   };
   const room = () => {
-    const shown = [...drawn.keys()].filter((index) => taken(index) > 0 && drawn[index] !== "");
-    return pen.width - joinedWidth(shown.map((index) => " ".repeat(taken(index))));
+    const shown = [...drawn.keys()].filter((index) => taken2(index) > 0 && drawn[index] !== "");
+    return pen.width - joinedWidth(shown.map((index) => " ".repeat(taken2(index))));
   };
   const ranked = parts.map(({ rank }, index) => ({ rank, index })).filter(({ rank }) => rank > 0);
   for (const { index } of ranked.toSorted((one, other) => other.rank - one.rank)) {
@@ -7047,7 +7067,7 @@ function fittingParts(parts, pen) {
   }
   const part = parts[cuttable];
   if (part) {
-    const left = room() + taken(cuttable);
+    const left = room() + taken2(cuttable);
     const fits = left >= Math.min(FEWEST_COLUMNS, widths[cuttable] ?? 0);
     drawn[cuttable] = fits ? cut(part.spans, pen.resized(left)) : "";
   }
@@ -7230,17 +7250,22 @@ var import_child_guard = __toESM(require_child_guard());
 
 // extension/host/extensions.ts
 var found;
-var hostExtensions = () => found;
+var onlyProviders = [];
+var hostExtensions = () => found?.extensions;
+var onlyNamedExtensions = () => found?.onlyNamedExtensions;
+var ourPrompts = () => found?.prompts ?? [];
+var extensionOnlyProviders = () => onlyProviders;
 async function findHostExtensions(context) {
-  try {
-    const resolved = await resolve2(context);
-    const others = resolved.filter(({ enabled, path }) => enabled && !path.startsWith("builtin:") && !isOurs(path));
-    found = others.map(
-      ({ path, metadata }) => defined({ path, package: metadata.origin === "package" ? metadata.baseDir : void 0 })
-    );
-  } catch {
-    found = void 0;
-  }
+  const finding = resolve2(context).catch(() => void 0);
+  const providers = findOnlyProviders(context.modelRegistry).catch(() => []);
+  [found, onlyProviders] = await Promise.all([finding, providers]);
+}
+async function findOnlyProviders(registry) {
+  const registered = registry.getRegisteredProviderIds();
+  if (registered.length === 0) return [];
+  const { ModelRuntime } = await library();
+  const own = await ModelRuntime?.create({ refreshOnCreate: false });
+  return own ? registered.filter((provider) => own.getModels(provider).length === 0) : [];
 }
 async function refuse() {
   throw new Error("extensions are only looked up, never installed");
@@ -7255,36 +7280,108 @@ var OFFLINE = {
   runCommandCapture: refuse
 };
 async function resolve2(context) {
-  const { getAgentDir, SettingsManager, DefaultPackageManager } = await library();
-  if (!getAgentDir || !SettingsManager || !DefaultPackageManager) throw new Error("this host is not pi");
+  const { getAgentDir, parseArgs, SettingsManager, DefaultPackageManager } = await library();
+  if (!getAgentDir || !parseArgs || !SettingsManager || !DefaultPackageManager) throw new Error("this host is not pi");
   const agentDir = getAgentDir();
   const settingsManager = SettingsManager.create(context.cwd, agentDir, {
     projectTrusted: context.isProjectTrusted()
   });
-  const manager = new DefaultPackageManager({ cwd: context.cwd, agentDir, settingsManager });
-  Object.assign(manager, OFFLINE);
-  const { sources, isAlone } = named(process.argv.slice(2));
-  const cli = await manager.resolveExtensionSources(sources, { temporary: true });
-  if (isAlone) return cli.extensions;
-  return [...cli.extensions, ...(await manager.resolve(async () => "skip")).extensions];
-}
-function named(args) {
-  const sources = args.filter((_2, at2) => at2 > 0 && /^(?:-e|--extension)$/.test(args[at2 - 1] ?? ""));
-  return { sources, isAlone: args.includes("-ne") || args.includes("--no-extensions") };
+  const managed = (cwd) => {
+    const manager = new DefaultPackageManager({ cwd, agentDir, settingsManager });
+    Object.assign(manager, OFFLINE);
+    return manager;
+  };
+  const { extensions = [], noExtensions = false, noPromptTemplates = false } = parseArgs(process.argv.slice(2));
+  const named = await managed(process.cwd()).resolveExtensionSources(extensions, { temporary: true });
+  const discovered = await managed(context.cwd).resolve(async () => "skip");
+  const chosen = (kind, isAlone) => [...named[kind], ...isAlone ? [] : discovered[kind]].filter(({ enabled }) => enabled);
+  const others = chosen("extensions", noExtensions).filter(({ path }) => !path.startsWith("builtin:") && !isOurs(path));
+  return {
+    extensions: others.map(
+      ({ path, metadata }) => defined({ path, package: metadata.origin === "package" ? metadata.baseDir : void 0 })
+    ),
+    onlyNamedExtensions: noExtensions,
+    prompts: chosen("prompts", noPromptTemplates).flatMap(({ path }) => isOurPrompt(path) ? [path] : [])
+  };
 }
 
-// extension/host/options.ts
+// extension/host/keys.ts
+var found2 = [];
+function sessionKeys(registry) {
+  return found2.filter(({ provider }) => isInMemory(registry, provider));
+}
+async function findSessionKeys(registry) {
+  found2 = [];
+  const providers = [...new Set(registry.getAll().map(({ provider }) => provider))];
+  const those = providers.filter((provider) => isInMemory(registry, provider));
+  if (those.length === 0) return;
+  const { parseArgs } = await library();
+  const named = parseArgs?.(process.argv.slice(2)).apiKey;
+  const keys = those.map(async (provider) => {
+    const key = named ?? await registry.getApiKeyForProvider(provider);
+    return key ? [{ provider, key }] : [];
+  });
+  found2 = (await Promise.all(keys)).flat();
+}
+function isInMemory(registry, provider) {
+  return registry.getProviderAuthStatus(provider).source === "runtime";
+}
+
+// extension/host/names.ts
+import { basename as basename2 } from "node:path";
+var COMMANDS = ["subagents", "stop"];
+var taken = [];
 function extensionFile({ path, source }) {
   return source === "builtin" || source === "sdk" || /^(?:builtin:|<)/.test(path) ? void 0 : path;
 }
+var takenNames = () => taken;
+function isTaken(tool) {
+  return taken.some(({ kind, name }) => kind === "tool" && name === tool);
+}
+function findTakenNames(pi, tools) {
+  const all = pi.getAllTools();
+  const commands = pi.getCommands();
+  const ofTools = tools.flatMap((name) => {
+    const owner = all.find((tool) => tool.name === name);
+    return owner && !isOurs(owner.sourceInfo.path) ? [nameOf("tool", name, owner.sourceInfo)] : [];
+  });
+  const ofPrompts = ourPrompts().flatMap((path) => {
+    const name = basename2(path, ".md");
+    const owner = commands.find((command) => command.name === name);
+    return owner && !isOurPrompt(owner.sourceInfo.path) ? [nameOf("prompt", name, owner.sourceInfo)] : [];
+  });
+  const ofCommands = COMMANDS.flatMap((name) => {
+    const same = commands.filter((command) => command.source === "extension" && command.name.split(":")[0] === name);
+    const ours = same.find(({ sourceInfo }) => isOurs(sourceInfo.path));
+    if (!ours || ours.name === name) return [];
+    const others = same.filter((command) => command !== ours);
+    return others.map(({ sourceInfo }) => ({ ...nameOf("command", name, sourceInfo), ours: ours.name }));
+  });
+  taken = [...ofTools, ...ofPrompts, ...ofCommands];
+  return taken;
+}
+function nameOf(kind, name, info) {
+  return defined({
+    kind,
+    name,
+    path: extensionFile(info),
+    package: info.origin === "package" ? info.source : void 0,
+    isNamed: info.source === "cli"
+  });
+}
+
+// extension/host/options.ts
 var VIRTUAL_API = "pi-virtual";
-function surfaceOptions(pi, { cwd }) {
+function surfaceOptions(pi, { cwd, modelRegistry }) {
   const tools = pi.getAllTools().map(({ name, sourceInfo }) => ({ name, extension: extensionFile(sourceInfo) }));
   const others = tools.filter(({ extension }) => extension === void 0 || !isOurs(extension));
   return defined({
     cwd,
     tools: others.map(defined),
     extensions: hostExtensions(),
+    onlyNamedExtensions: onlyNamedExtensions(),
+    sessionKeys: sessionKeys(modelRegistry),
+    takenNames: takenNames(),
     skills: skillsOf(pi)
   });
 }
@@ -7309,6 +7406,7 @@ function placeOptions(pi, context) {
     modelFromExtension: model && model.api === VIRTUAL_API,
     // pi tells which providers are registered, not by which file.
     extensionProviders: [...modelRegistry.getRegisteredProviderIds()],
+    extensionOnlyProviders: extensionOnlyProviders(),
     thinking: thinkingLevel ?? pi.getThinkingLevel()
   });
 }
@@ -8009,9 +8107,9 @@ function panelRuns(background, session2, changed) {
   const reading = repeated(async () => {
     const { isAll } = runs;
     try {
-      const found2 = runsOf(await session2.runs(isAll));
+      const found3 = runsOf(await session2.runs(isAll));
       if (isAll !== runs.isAll) return;
-      stored = found2;
+      stored = found3;
       runs.isComplete = true;
       runs.problem = void 0;
     } catch (error) {
@@ -8205,6 +8303,78 @@ function keyLines(keys, pen) {
   });
 }
 
+// extension/questions/rows.ts
+var LEAD = /^(?:[a-z][a-z ]{0,15}: |[-+|·] | +)/;
+var INDENT3 = 2;
+var ASCII = /^[ -~]*$/;
+var WORDS2 = / +|[^ ]+/g;
+var NAME_END = /[/\\:]/;
+var graphemes = new Intl.Segmenter(void 0, { granularity: "grapheme" });
+function questionRows(text2, width) {
+  return text2.split("\n").flatMap((line2) => {
+    const [found3 = ""] = LEAD.exec(line2) ?? [];
+    const lead = widthOf(found3) * 3 > width ? "" : found3;
+    const columns = found3 === "" ? 0 : lead === "" ? INDENT3 : widthOf(lead);
+    const indent = " ".repeat(Math.min(columns, Math.max(0, width - 1)));
+    const rows = brokenRows(line2.slice(lead.length), width - widthOf(lead), Math.max(1, width - indent.length));
+    return rows.map(({ text: text3, isBroken }, index) => ({ text: (index === 0 ? lead : indent) + text3, isBroken }));
+  });
+}
+function brokenRows(line2, first, width) {
+  const rows = [];
+  let [text2, columns] = ["", 0];
+  let room = first;
+  const end = (isBroken) => {
+    rows.push({ text: text2, isBroken });
+    [text2, columns] = ["", 0];
+    room = width;
+  };
+  const add = (part, partColumns) => {
+    text2 += part;
+    columns += partColumns;
+  };
+  for (const [word] of line2.matchAll(WORDS2)) {
+    const isBlank = word.startsWith(" ");
+    const wordColumns = widestOf(word);
+    if (columns + wordColumns <= room) {
+      add(word, wordColumns);
+      continue;
+    }
+    if (!isBlank && columns > 0 && (wordColumns <= width || columns > room / 2)) end(false);
+    for (const letter of lettersOf(word)) {
+      const letterColumns = widestOf(letter);
+      if (columns + letterColumns > room && columns > 0) {
+        const rest = isBlank ? "" : cutAtName(text2, room);
+        text2 = text2.slice(0, text2.length - rest.length);
+        end(!isBlank);
+        if (isBlank) continue;
+        add(rest, widestOf(rest));
+      }
+      add(letter, letterColumns);
+    }
+  }
+  end(false);
+  return rows;
+}
+function cutAtName(text2, room) {
+  for (let at2 = text2.length; at2 > room / 2; at2--) {
+    if (NAME_END.test(text2[at2 - 1] ?? "")) return text2.slice(at2);
+  }
+  return "";
+}
+function lettersOf(word) {
+  return ASCII.test(word) ? word : [...graphemes.segment(word)].map(({ segment }) => segment);
+}
+function widestOf(text2) {
+  if (ASCII.test(text2)) return text2.length;
+  let columns = 0;
+  for (const { segment } of graphemes.segment(text2)) {
+    const apart = [...segment].reduce((sum, letter) => sum + visibleWidth(letter), 0);
+    columns += Math.max(apart, visibleWidth(segment));
+  }
+  return columns;
+}
+
 // extension/questions/overlay.ts
 var GUARD_MS = 500;
 var CHOICES = 8;
@@ -8213,7 +8383,7 @@ var FRAME_ROWS = 2;
 var LEAST_ROWS = 3;
 var FRAME_COLUMNS = 4;
 var CHOICE_COLUMNS = 4;
-var LEAD = /^(?:[a-z][a-z ]{0,15}: |[-+|] | +)/;
+var BROKEN = "\u21A9";
 var KEYS = [
   "tui.select.up",
   "tui.select.down",
@@ -8283,22 +8453,23 @@ function questionOverlay(options) {
     input = new Input({ placeholder, placeholderStyle: dim });
     input.focused = isFocused;
   }
-  function lines(width) {
-    if (laidOut?.width === width) return laidOut.lines;
+  function allRows(width) {
+    if (laidOut?.width === width) return laidOut.rows;
     const text2 = plainText(asked.message ?? "").trimEnd();
-    const head = wrapped2(plainText(asked.title).trim(), width).map((line2) => style.bold(line2));
+    const whole = (text3) => ({ text: text3, isBroken: false });
+    const head = questionRows(plainText(asked.title).trim(), width);
     const cut2 = choices.filter(({ label }) => widthOf(plainText(label)) > width - CHOICE_COLUMNS);
-    const lines2 = [
-      ...head,
-      ...text2 === "" ? [] : ["", ...wrapped2(text2, width)],
-      ...cut2.length === 0 ? [] : ["", dim("Choices in full:")],
-      ...cut2.flatMap(({ label }) => wrap(plainText(label), width, "\xB7 "))
+    const rows = [
+      ...head.map((row) => ({ ...row, text: style.bold(row.text) })),
+      ...text2 === "" ? [] : [whole(""), ...questionRows(text2, width)],
+      ...cut2.length === 0 ? [] : [whole(""), whole(dim("Choices in full:"))],
+      ...cut2.flatMap(({ label }) => questionRows(`\xB7 ${plainText(label)}`, width))
     ];
-    laidOut = { width, lines: lines2 };
-    return lines2;
+    laidOut = { width, rows };
+    return rows;
   }
   function question(width, rows) {
-    const all = lines(width);
+    const all = allRows(width);
     const isLong = all.length > rows;
     page = isLong ? rows - 1 : rows;
     from = Math.max(0, Math.min(from, all.length - page));
@@ -8306,7 +8477,8 @@ function questionOverlay(options) {
     isRead ||= from + seen.length >= all.length;
     if (!isLong) return seen;
     const keys = `${name("tui.select.pageUp")}/${name("tui.select.pageDown")}/${keyName("end")}`;
-    return [...seen, warning(`lines ${from + 1} to ${from + seen.length} of ${all.length} \xB7 ${keys}`)];
+    const text2 = warning(`lines ${from + 1} to ${from + seen.length} of ${all.length} \xB7 ${keys}`);
+    return [...seen, { text: text2, isBroken: false }];
   }
   function hints() {
     const [take, no] = [name("tui.select.confirm"), name("tui.select.cancel")];
@@ -8314,8 +8486,9 @@ function questionOverlay(options) {
       return warning(`Read it to its end first: ${name("tui.select.pageDown")} or ${keyName("end")} \xB7 ${no} declines`);
     }
     if (input) return dim(`${take} sends it \xB7 ${no} gives no answer`);
+    const broken = laidOut?.rows.some(({ isBroken }) => isBroken) ? ` \xB7 ${BROKEN} no blank here` : "";
     const move = `${name("tui.select.up")}/${name("tui.select.down")}`;
-    return dim(`${move} chooses \xB7 ${take} takes it \xB7 ${no} declines \xB7 what you type goes to the editor`);
+    return dim(`${move} chooses \xB7 ${take} takes it \xB7 ${no} declines \xB7 what you type goes to the editor${broken}`);
   }
   const isNew = () => !byHand && (shownAt === void 0 || performance.now() - shownAt < GUARD_MS);
   if (asked.method === "input" && byHand) write();
@@ -8343,21 +8516,18 @@ function questionOverlay(options) {
       if (!isFocused) return [];
       shownAt ??= performance.now();
       const inner = Math.max(1, width - FRAME_COLUMNS);
+      allRows(inner);
       const below = ["", ...(input ?? list2).render(inner), "", ...wrap(hints(), inner)];
       const rows = Math.max(LEAST_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
       const edge = (left, text2, right) => warning(left + truncateToWidth(`\u2500${text2}${"\u2500".repeat(width)}`, inner + 2, "") + right);
       const side = warning("\u2502");
-      const lines2 = [...question(inner, rows), ...below].map((line2) => `${side} ${cell(line2, inner)} ${side}`);
-      const framed = [edge("\u256D", ` ? ${oneLine(asked.heading)} `, "\u256E"), ...lines2, edge("\u2570", "", "\u256F")];
+      const row = (line2, edge2 = side) => `${side} ${cell(line2, inner)} ${edge2}`;
+      const asking = question(inner, rows).map(({ text: text2, isBroken }) => row(text2, isBroken ? warning(BROKEN) : side));
+      const lines = [...asking, ...below.map((line2) => row(line2))];
+      const framed = [edge("\u256D", ` ? ${oneLine(asked.heading)} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
       return framed.map((line2) => clip(line2, width));
     }
   };
-}
-function wrapped2(text2, width) {
-  return text2.split("\n").flatMap((line2) => {
-    const [lead = ""] = LEAD.exec(line2) ?? [];
-    return widthOf(lead) * 3 > width ? wrap(line2, width) : wrap(line2.slice(lead.length), width, lead);
-  });
 }
 function isText2(data) {
   return /^[^\p{Cc}]/u.test(decodeKittyPrintable(data) ?? data);
@@ -8452,7 +8622,10 @@ function terminalQuestions(ui) {
   return {
     update(now) {
       waiting = now;
-      if (shown && !now.includes(shown.asked)) hide();
+      if (shown && !now.includes(shown.asked)) {
+        hide();
+        lastKey = performance.now();
+      }
       drawLines();
     },
     open(id) {
@@ -8860,14 +9033,13 @@ function ourTools(pi, questions, background) {
     /** Registers those of the tools that this version of the extension has. */
     register(surfaces) {
       for (const surface of surfaces) {
-        const { aliases, ...shown } = surface;
         const { name } = surface;
         const [run, mode] = [runOf(name), modeOf(name)];
         if (!run) continue;
         const drawn = renderers(name, (callId) => questions.list(callId));
         pi.registerTool({
-          ...{ ...shown, ...drawn },
-          prepareArguments: (args) => renamed(args, aliases),
+          ...{ ...surface, ...drawn },
+          prepareArguments: (args) => prepared(name, args),
           async execute(id, params, signal, onUpdate, context) {
             const { native, problem } = loadAddon();
             shareCompiledCode();
@@ -8909,8 +9081,12 @@ async function withAbort(signal, call, result) {
 }
 function started(mode, { native, params, update, host, ...call }) {
   const place = { ...call.place, callId: call.id, aborted: call.signal?.aborted ?? false };
-  const { agent, task, tasks, steps } = params;
-  if (mode === "single") return native.startRun({ ...place, agent, task }, update, host);
+  const { tasks, steps, ...single } = params;
+  if (mode === "single") {
+    const { agent, task, cwd: childCwd, model: childModel, thinking: childThinking } = single;
+    const options = defined({ ...place, agent, task, childCwd, childModel, childThinking });
+    return native.startRun(options, update, host);
+  }
   if (mode === "parallel") return native.startParallel({ ...place, tasks }, update, host);
   return native.startChain({ ...place, steps }, update, host);
 }
@@ -8923,19 +9099,17 @@ async function unlessAborted(signal, result) {
   const aborted = Promise.withResolvers();
   return await withAbort(signal, { abort: () => aborted.resolve(void 0) }, Promise.race([result, aborted.promise]));
 }
-function renamed(args, aliases = {}) {
-  const given = new Map(Object.entries(Object(args)));
-  for (const [alias, name] of Object.entries(aliases)) {
-    if (!given.has(alias) || given.has(name)) continue;
-    given.set(name, given.get(alias));
-    given.delete(alias);
-  }
-  return Object.fromEntries(given);
+function prepared(tool, args) {
+  const { native } = loadAddon();
+  if (!native) return Object(args);
+  const { arguments: known, problem } = native.prepareArguments(tool, JSON.stringify(args) ?? "null");
+  if (!known) throw new Error(problem);
+  return known;
 }
 async function spawn({ session: session2 }, { native, params, place, host, signal }) {
   if (signal?.aborted) return failure2("aborted before anything was started");
-  const { agentId: agent, model: childModel, thinking: childThinking, ...named2 } = params;
-  const options = defined({ ...place, ...named2, agent, childModel, childThinking });
+  const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params;
+  const options = defined({ ...place, ...named, agent, childModel, childThinking });
   const accepting = native.spawnSession(options, host);
   const receipt = await unlessAborted(signal, accepting);
   if (receipt) return answer(receipt);
@@ -8978,7 +9152,7 @@ function watchArrivingCalls(pi) {
     const whole = type === "toolcall_end" ? JSON.stringify(piece.toolCall?.arguments) ?? "" : "";
     const json = type === "toolcall_delta" ? piece.delta ?? "" : whole;
     const wanted = calls?.take({ type, contentIndex, name, id, json });
-    if (!wanted || !pi.getActiveTools().includes(wanted.tool)) return;
+    if (!wanted || isTaken(wanted.tool) || !pi.getActiveTools().includes(wanted.tool)) return;
     shareCompiledCode();
     calls?.boot({ ...placeOptions(pi, context), ...wanted });
   }
@@ -9118,6 +9292,17 @@ function start(pi) {
     });
     if (event.deliveries) deliveries?.add(event.deliveries);
   }
+  function sayTakenNames(context) {
+    contained("looking for names that are taken", () => {
+      if (!surfaces?.register) return;
+      const taken2 = findTakenNames(
+        pi,
+        surfaces.tools.map(({ name }) => name)
+      );
+      const { native } = loadAddon();
+      if (native && taken2.length > 0) notices.announce(native.takenNameNotices(surfaceOptions(pi, context)), context);
+    });
+  }
   function openBackground(context) {
     const { native } = loadAddon();
     if (!native) return;
@@ -9150,7 +9335,10 @@ function start(pi) {
     const presenter = () => isTerminal ? terminalQuestions(context.ui) : dialogs(context);
     if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
     else process.once("SIGINT", interrupted);
-    const finding = findHostExtensions(context);
+    const finding = Promise.all([
+      findHostExtensions(context),
+      findSessionKeys(context.modelRegistry).catch(() => void 0)
+    ]);
     surfaces = await describeTools(pi, context);
     if (turn !== turns) return;
     registerAnnouncementRenderer(pi);
@@ -9164,13 +9352,15 @@ function start(pi) {
     if (surfaces.backgroundKey) registerBackgroundKey(pi, session2, surfaces.backgroundKey);
     await finding;
     if (turn !== turns) return;
+    sayTakenNames(context);
     openBackground(context);
     if (isTerminal) hideWidget = showWidget(context, background);
   });
   pi.on("input", () => deliveries?.prompted());
-  pi.on("before_agent_start", (event) => {
+  pi.on("before_agent_start", (event, context) => {
     deliveries?.beforeStart();
-    if (!surfaces?.register || !pi.getActiveTools().includes("subagent")) return void 0;
+    sayTakenNames(context);
+    if (!surfaces?.register || isTaken("subagent") || !pi.getActiveTools().includes("subagent")) return void 0;
     const systemPrompt = withPolicy(event.systemPrompt, surfaces);
     return systemPrompt === void 0 ? void 0 : { systemPrompt };
   });

@@ -1,10 +1,10 @@
 //! Decides about the restrictions in fields of other harnesses.
 
 use super::names::{
-    ALLOWS, AROUND_NETWORK, DENIES, FREE_MODES, HARMLESS, HELPERS, MODES, NEARLY, NETWORK, OFF, ON,
-    OUT_OF_USE, PLACES, REFUSING_HOOKS, STATES,
+    AROUND_NETWORK, FREE_MODES, HARMLESS, HELPERS, MODES, NEARLY, NETWORK, OFF, ON, OUT_OF_USE, PLACES,
+    REFUSING_HOOKS, STATES,
 };
-use super::rules::{Doubt, ToolRules, is_blank, names_tools, permission_rules, rules_of};
+use super::rules::{Doubt, ToolRules, is_blank, names_tools, permission_rules, rules_of, tool_list};
 use super::words::{
     Polarity, Right, folded, forbids, is_activity, is_readonly_word, polarity, right, says_readonly, switch,
     tools_of, words, write,
@@ -219,23 +219,6 @@ fn network(words: &[String], value: &Yaml) -> Option<Restriction> {
         Some(is_on) => (is_on == forbids(words)).then_some(Restriction::Offline),
         None => Some(Restriction::Offline),
     }
-}
-
-/// Returns whether the tools of a list are forbidden; `None` if the name is not that of a list of tools.
-pub(super) fn tool_list(key: &str) -> Option<bool> {
-    let without_tool = ["tools", "tool", "toolnames"].iter().find_map(|word| {
-        let rest = key.strip_suffix(word).or_else(|| key.strip_prefix(word))?;
-        Some(rest.trim_end_matches("list")).filter(|rest| !rest.is_empty())
-    });
-    let word = without_tool.unwrap_or(key);
-    let is_one_of =
-        |words: &[&str]| words.contains(&word) || words.iter().any(|known| *known == format!("{word}list"));
-    if is_one_of(&DENIES) {
-        return Some(true);
-    }
-    // `enabled` and `use` alone say nothing about tools.
-    let is_alone = without_tool.is_none() && !word.starts_with("allow") && word != "whitelist";
-    (!is_alone && is_one_of(&ALLOWS)).then_some(false)
 }
 
 fn list(value: &Yaml, denies: bool) -> Option<Restriction> {

@@ -1,6 +1,6 @@
 //! Reads lists and mappings of tools: which are allowed, and which are forbidden.
 
-use super::field::tool_list;
+use super::names::{ALLOWS, DENIES};
 use super::words::{Right, folded, right, switch, tools_of, write};
 use crate::agent::frontmatter::Yaml;
 use crate::agent::tools::{
@@ -410,4 +410,21 @@ fn text_of(value: &Yaml) -> String {
 
 fn listed(tools: &[&str]) -> String {
     tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns whether the tools of a list are forbidden; `None` if the name is not that of a list of tools.
+pub(super) fn tool_list(key: &str) -> Option<bool> {
+    let without_tool = ["tools", "tool", "toolnames"].iter().find_map(|word| {
+        let rest = key.strip_suffix(word).or_else(|| key.strip_prefix(word))?;
+        Some(rest.trim_end_matches("list")).filter(|rest| !rest.is_empty())
+    });
+    let word = without_tool.unwrap_or(key);
+    let is_one_of =
+        |words: &[&str]| words.contains(&word) || words.iter().any(|known| *known == format!("{word}list"));
+    if is_one_of(&DENIES) {
+        return Some(true);
+    }
+    // `enabled` and `use` alone say nothing about tools.
+    let is_alone = without_tool.is_none() && !word.starts_with("allow") && word != "whitelist";
+    (!is_alone && is_one_of(&ALLOWS)).then_some(false)
 }

@@ -219,3 +219,14 @@ pub(crate) fn run_before(text: &[u8], is: impl Fn(u8) -> bool) -> usize {
 fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
+
+/// Length of the line end at `at`, which may be escaped; 0 if there is none.
+pub(crate) fn line_break(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(at..).unwrap_or_default() {
+        [b'\n', ..] => 1,
+        [b'\r', b'\n', ..] | [b'\\', b'n', ..] => 2,
+        [b'\\', b'\\', b'n', ..] => 3,
+        [b'\\', b'r', b'\\', b'n', ..] => 4,
+        _ => 0,
+    }
+}

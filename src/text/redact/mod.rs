@@ -17,6 +17,7 @@
 //! | What stands around a place: names, quotes, lines? | `cursor` |
 //! | Which sign does `%3D`, `\u003d` or `&quot;` stand for? | `escape` |
 //! | In which places does a secret stand, and how far does it reach? | `detect/`, one file per kind of place |
+//! | Which rules are there, and what of JSON in base64? | `encoded` |
 //! | Is this value a secret? | `value/` |
 //! | Which words, which vendors' tokens? | `tables/`, data only; a vendor is one row in `tables/vendors/` |
 //!
@@ -27,6 +28,7 @@
 mod columns;
 mod cursor;
 mod detect;
+mod encoded;
 mod escape;
 mod kinds;
 mod literals;
@@ -38,9 +40,10 @@ mod tables;
 mod triggers;
 mod value;
 
+pub(crate) use cursor::line_break;
 pub use detect::HomePaths;
 pub(crate) use detect::Homes;
-pub(crate) use detect::block::line_break;
+pub(crate) use encoded::rules;
 pub(crate) use kinds::{STACK_FRAMES, is_secret_rule, secret_rules, what_rule_finds};
 pub(crate) use literals::Literals;
 pub(crate) use rule::{Edit, REDACTED};

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::cursor::Cursor;
 use super::detect::block::opening_line;
-use super::detect::{Homes, pem, rules};
+use super::detect::pem;
 use super::rule::{Edit, Rule};
 use super::triggers::{Trigger, Triggers};
 use super::{columns, manifests, repeated};
@@ -34,14 +34,8 @@ pub(crate) struct Scanner {
 }
 
 impl Scanner {
-    /// `homes` says which directories become `~`, `off` the names of rules whose findings stay. The pieces of `known` values
-    /// are looked for by the same search.
-    pub(crate) fn new<'a>(homes: &Homes, off: &[String], known: impl IntoIterator<Item = &'a str>) -> Self {
-        Self::with_rules(rules(homes), off, known)
-    }
-
-    /// A scanner with these rules.
-    pub(super) fn with_rules<'a>(
+    /// `off` has the names of rules whose findings stay. The same search looks for the pieces of `known` values.
+    pub(crate) fn new<'a>(
         rules: Vec<Box<dyn Rule>>,
         off: &[String],
         known: impl IntoIterator<Item = &'a str>,

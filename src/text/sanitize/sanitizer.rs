@@ -12,7 +12,7 @@ use super::known::KnownValues;
 use super::tally::{RedactedValues, Tally};
 use super::{Sanitized, frames, parts};
 use crate::text::floor_char_boundary;
-use crate::text::redact::{Edit, HomePaths, Homes, REDACTED, STACK_FRAMES, Scanner, what_rule_finds};
+use crate::text::redact::{Edit, HomePaths, Homes, REDACTED, STACK_FRAMES, Scanner, rules, what_rule_finds};
 use crate::text::secrets::is_fit;
 
 /// The most passes over a text. A redaction can bring together what is a new pattern; usually the second pass finds it
@@ -86,7 +86,7 @@ impl Sanitizer {
             |value: &&String| is_fit(value.trim()) && !allowed.has_rule(KNOWN) && !allowed.has_value(value);
         let known = KnownValues::new(secrets.iter().filter(is_searched).map(String::as_str));
         let homes = Homes { own: homes, paths: home_paths };
-        let scanner = Scanner::new(&homes, allowed.rules(), known.pieces());
+        let scanner = Scanner::new(rules(&homes), allowed.rules(), known.pieces());
         let places = AllowedPlaces::new(&allowed);
         Self { rules: Arc::new(Rules { scanner, known, allowed, places }), tally: None }
     }
@@ -205,7 +205,7 @@ impl Sanitizer {
 /// that may be those of a private key.
 #[must_use]
 pub fn settled_length(text: &str) -> usize {
-    static SCANNER: LazyLock<Scanner> = LazyLock::new(|| Scanner::new(&Homes::default(), &[], []));
+    static SCANNER: LazyLock<Scanner> = LazyLock::new(|| Scanner::new(rules(&Homes::default()), &[], []));
     let from = floor_char_boundary(text, text.len().saturating_sub(REACH));
     let stripped = strip(&text[from..]);
     let open = SCANNER.open_from(&stripped.text);

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::block::{BLOCK_REACH, block, line_break};
+use super::block::{BLOCK_REACH, block};
 use super::entry::entry;
 use super::extent::{Value, is_setting, leads_line, lines_between, value, whole};
 use super::header::{begins_with_scheme, header};
 use super::separator::{Separator, Tie, separator};
-use crate::text::redact::cursor::Cursor;
+use crate::text::redact::cursor::{Cursor, line_break};
 use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
 use crate::text::redact::tables::names::{FOREIGN, TRIGGERS};
 use crate::text::redact::triggers::Trigger;

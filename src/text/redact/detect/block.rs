@@ -6,7 +6,7 @@ use memchr::{memchr, memchr2, memchr2_iter, memmem, memrchr};
 
 use super::extent::after_tag;
 use super::separator::{Separator, Tie};
-use crate::text::redact::cursor::{Cursor, run_before};
+use crate::text::redact::cursor::{Cursor, line_break, run_before};
 use crate::text::redact::value::judgement::JUDGED;
 
 /// How much of a block is read to judge it, with its indentation. More of it does not wait for its end.
@@ -167,17 +167,6 @@ impl Lines<'_> {
         }
         let end = if memchr2(b'\\', b'"', &bytes[at..]) == Some(0) { at } else { bytes.len() };
         (end, end)
-    }
-}
-
-/// Length of the line end at `at`, which may be escaped; 0 if there is none.
-pub(crate) fn line_break(bytes: &[u8], at: usize) -> usize {
-    match bytes.get(at..).unwrap_or_default() {
-        [b'\n', ..] => 1,
-        [b'\r', b'\n', ..] | [b'\\', b'n', ..] => 2,
-        [b'\\', b'\\', b'n', ..] => 3,
-        [b'\\', b'r', b'\\', b'n', ..] => 4,
-        _ => 0,
     }
 }
 

@@ -3,9 +3,8 @@
 
 use std::ops::Range;
 
-use super::block::line_break;
 use super::separator::{Separator, Tie};
-use crate::text::redact::cursor::{Cursor, Quote, run_before};
+use crate::text::redact::cursor::{Cursor, Quote, line_break, run_before};
 
 /// Bytes between a name and the field of its value: a line end and indentation.
 const GAP: usize = 64;

@@ -2,26 +2,9 @@
 
 use std::ops::Range;
 
-use super::separator::{Separator, Tie};
+use super::tie::{EscapedEnd, Separator, Tie};
 use crate::text::redact::cursor::{Cursor, Quote};
 use crate::text::redact::escape::{Escape, EscapedSign, escaped_sign};
-
-/// The escaped sign that ends a value.
-#[derive(Clone, Copy)]
-pub(crate) struct EscapedEnd {
-    escape: Escape,
-    /// The quote that closes the value, or the `<` behind the text of an element. Without it any sign that ends a value
-    /// without quotes counts.
-    closing: Option<u8>,
-}
-
-impl EscapedEnd {
-    /// The quote around the value.
-    pub(crate) fn quote(self) -> Option<Quote> {
-        let mark = self.closing.filter(|closing| *closing != b'<')?;
-        Some(Quote { escapes: 0, mark })
-    }
-}
 
 /// The separator of a name with an escaped sign behind it.
 pub(crate) fn escaped_separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {

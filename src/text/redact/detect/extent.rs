@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::block::line_break;
 use super::escaped::escaped_value;
 use super::separator::{Separator, Tie};
-use crate::text::redact::cursor::{Cursor, Quote, StringEnd, run_before};
+use crate::text::redact::cursor::{Cursor, Quote, StringEnd, line_break, run_before};
 use crate::text::redact::tables::words::{ELSEWHERE_TAGS, WRAPPERS};
 use crate::text::redact::value::judgement::JUDGED;
 use crate::text::redact::value::looks::{Look, has_digit, look};

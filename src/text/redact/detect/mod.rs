@@ -5,7 +5,7 @@
 //! | File | Finds |
 //! |---|---|
 //! | `assignment` | `name=value` and its relatives: the largest; [`value`](super::value) says whether the value is a secret |
-//! | `separator`, `entry` | how a value is tied to its name, beside it or in a field of its own |
+//! | `separator`, `entry` | how a value is tied to its name, beside it or in a field of its own: a `Separator` of `tie` |
 //! | `escaped` | the same where the signs between them are escaped |
 //! | `extent` | where a value begins and ends |
 //! | `block` | values on the lines behind their name: block scalars of YAML, heredocs |
@@ -16,7 +16,6 @@
 //! | `url` | credentials in URLs |
 //! | `command` | passwords behind flags such as `-p` of `mysql` |
 //! | `database` | passwords in SQL and `.pgpass` |
-//! | `encoded` | JSON in base64 that has a secret |
 //! | `home` | home directories |
 
 mod assignment;
@@ -24,7 +23,6 @@ mod bearer;
 pub(crate) mod block;
 mod command;
 mod database;
-mod encoded;
 mod entry;
 mod escaped;
 mod extent;
@@ -32,6 +30,7 @@ mod header;
 mod home;
 pub(crate) mod pem;
 mod separator;
+mod tie;
 mod url;
 mod vendor;
 
@@ -40,15 +39,8 @@ pub(crate) use home::Homes;
 
 use super::rule::Rule;
 
-/// Every rule. `homes` says which directories become `~`.
+/// Every rule that reads a text as it stands. `homes` says which directories become `~`.
 pub(crate) fn rules(homes: &Homes) -> Vec<Box<dyn Rule>> {
-    let mut rules = plain_rules(homes);
-    rules.push(Box::new(encoded::EncodedJson));
-    rules
-}
-
-/// Every rule that reads a text as it stands.
-fn plain_rules(homes: &Homes) -> Vec<Box<dyn Rule>> {
     let mut rules: Vec<Box<dyn Rule>> = vec![
         Box::new(url::UserInfo),
         Box::new(url::CurlUser),

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::escaped::{EscapedEnd, escaped_separator, opening};
-use crate::text::redact::cursor::{Cursor, Quote, run_before};
+use super::escaped::{escaped_separator, opening};
+pub(crate) use super::tie::{Separator, Tie};
+use crate::text::redact::cursor::{Cursor, run_before};
 use crate::text::redact::value::looks::has_digit;
 use crate::text::redact::value::name::{NameKind, name_kind};
 
@@ -12,47 +13,6 @@ const LEAST_PLAIN: usize = 16;
 
 /// Bytes between a name and the colon before its value: `is generated for root@localhost: `.
 const SENTENCE: usize = 64;
-
-/// How a value is tied to its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tie {
-    /// `name=value`, nothing around the sign.
-    Tight,
-    /// `name==value`: most often a comparison, so only a random value counts.
-    Doubled,
-    /// `name = value`, `name := value`, `name => value`.
-    Equals,
-    /// `name: value`.
-    Colon,
-    /// `?name=value` and `;name=value`.
-    Parameter,
-    /// `--name value`.
-    Flag,
-    /// `"name", "value"`, `:name, "value"`, `setName("value")`.
-    Comma,
-    /// `NAME "value"`, `ENV NAME value`, `login x password y`.
-    Blank,
-    /// `token abc`, `the password is abc`, `set the secret to abc`: a sentence, so only a random value counts.
-    Spoken,
-    /// `<name>value</name>`.
-    Element,
-    /// `<key>name</key><string>value</string>`.
-    ElementPair,
-    /// `name: X` and `value: y`.
-    Entry,
-    /// `| name | value |`.
-    Cell,
-}
-
-/// A name and what follows it: its tie, the position of the value, and the quote that closes the name.
-pub(crate) struct Separator {
-    pub(crate) name: Range<usize>,
-    pub(crate) tie: Tie,
-    pub(crate) value: usize,
-    pub(crate) name_quote: Option<Quote>,
-    /// How the value ends, if an escaped sign ends it.
-    pub(crate) escaped_end: Option<EscapedEnd>,
-}
 
 pub(crate) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
     if let Some(found) = escaped_separator(cursor, name) {

@@ -1,14 +1,14 @@
-//! JSON in base64 that has a secret in it, as in the credentials of container registries.
+//! The rules, and the one that decodes a text: JSON in base64 that has a secret, as in the credentials of container
+//! registries.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::block::line_break;
-use super::{Homes, plain_rules};
-use crate::text::redact::cursor::{Cursor, run_before};
-use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
-use crate::text::redact::scan::Scanner;
-use crate::text::redact::triggers::Trigger;
+use super::cursor::{Cursor, line_break, run_before};
+use super::detect::{self, Homes};
+use super::rule::{Edit, Found, REDACTED, Rule};
+use super::scan::Scanner;
+use super::triggers::Trigger;
 
 /// Shorter JSON has no secret.
 const SHORTEST: usize = 24;
@@ -19,8 +19,15 @@ const LONGEST: usize = 64 * 1024;
 /// Base64 that is wrapped has lines of this length or more, but for the last.
 const LINE: usize = 32;
 
+/// Every rule. `homes` says which directories become `~`.
+pub(crate) fn rules(homes: &Homes) -> Vec<Box<dyn Rule>> {
+    let mut rules = detect::rules(homes);
+    rules.push(Box::new(EncodedJson));
+    rules
+}
+
 /// `eyJ0b2tlbiI6…`, on one line or wrapped.
-pub(crate) struct EncodedJson;
+struct EncodedJson;
 
 impl Rule for EncodedJson {
     /// What `{"`, `{ "` and `{` before a line end become, and the same behind `[`.
@@ -102,7 +109,7 @@ fn decoded(cursor: &Cursor<'_>, start: usize) -> (usize, String) {
 
 fn has_secret(text: &str) -> bool {
     static SCANNER: LazyLock<Scanner> =
-        LazyLock::new(|| Scanner::with_rules(plain_rules(&Homes::default()), &[], []));
+        LazyLock::new(|| Scanner::new(detect::rules(&Homes::default()), &[], []));
     let mut edits = Vec::new();
     let _ = SCANNER.collect(text, std::slice::from_ref(&(0..text.len())), &mut edits);
     !edits.is_empty()
