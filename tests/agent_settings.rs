@@ -666,7 +666,9 @@ async fn a_model_of_an_extension_is_loaded_with_all_that_the_host_loads_or_no_ch
     const THERE: &str = "there.ts";
     const REMEDY: &str = "or name another model with `agents.NAME.model`, where `inherit` is your session's";
     const OTHER: &str = "other.ts";
-    let table: [(&str, Value, Option<&[&str]>, bool, Result<&str, &str>); 9] = [
+    type Row =
+        (&'static str, Value, Option<&'static [&'static str]>, bool, Result<&'static str, &'static str>);
+    let table: [Row; 9] = [
         ("its files are there", json!({}), Some(&[THERE]), true, Ok("-e {root}/there.ts ")),
         ("the host does not say", json!({}), None, true, Ok("--model session/model ")),
         (
@@ -722,7 +724,7 @@ async fn a_model_of_an_extension_is_loaded_with_all_that_the_host_loads_or_no_ch
         let (args, result) = run(&scene, &User::default()).await;
         match expected {
             Ok(part) => {
-                assert!(args.contains(&part.replace("{root}", &root)), "{label}: {args}{}", result.text)
+                assert!(args.contains(&part.replace("{root}", &root)), "{label}: {args}{}", result.text);
             }
             Err(why) => {
                 assert!(args.is_empty(), "{label}: {args}");

@@ -4,7 +4,7 @@ use pi_subagent_native::agent::{Tool, prepare_arguments, prepare_json};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn prepared(tool: &str, given: Value) -> Value {
+fn prepared(tool: &str, given: &Value) -> Value {
     let tool = Tool::parse(tool).expect("a tool");
     prepare_arguments(tool, given.clone()).unwrap_or_else(|misuse| panic!("{tool} {given}: {misuse}"))
 }
@@ -15,7 +15,7 @@ fn refused(tool: &str, given: Value) -> String {
 }
 
 #[test]
-fn values_with_one_meaning_are_converted() {
+fn lists_with_one_meaning_are_converted() {
     let entry = json!({ "agent": "explorer", "task": "look" });
     let text = entry.to_string();
     let list = format!("[{text}]");
@@ -47,6 +47,15 @@ fn values_with_one_meaning_are_converted() {
             json!({ "chain": [entry] }),
             json!({ "steps": [entry] }),
         ),
+    ] {
+        assert_eq!(prepared(tool, &given), expected, "{label}");
+    }
+}
+
+#[test]
+fn values_with_one_meaning_are_converted() {
+    let entry = json!({ "agent": "explorer", "task": "look" });
+    for (label, tool, given, expected) in [
         (
             "numbers as text",
             "sessions_list",
@@ -133,7 +142,7 @@ fn values_with_one_meaning_are_converted() {
             entry,
         ),
     ] {
-        assert_eq!(prepared(tool, given), expected, "{label}");
+        assert_eq!(prepared(tool, &given), expected, "{label}");
     }
 }
 

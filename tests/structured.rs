@@ -100,13 +100,10 @@ async fn the_tenth_refused_result_ends_the_run_with_its_reason() {
     call '' submit_result
     printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"submit_result","result":{"content":[{"type":"text","text":"Validation failed:\\n  - /files/%s: must be a string"}],"details":{}},"isError":true}\n{"type":"turn_end","message":{},"toolResults":[]}\n' "$1"
 }"#;
-    let until = |last: usize| {
-        let calls: String = (1..=last).map(|number| format!("refuse {number}; ")).collect();
-        format!("{refuse}\n{calls}")
-    };
-    let nine = run(&scene(&format!("{}submit '' '{{\"files\":[]}}'; settled", until(9)), &object())).await;
+    let until = |last: usize| format!("{refuse}\nfor number in $(seq {last}); do refuse $number; done\n");
+    let nine = run(&scene(&format!("{} submit '' '{{\"files\":[]}}'; settled", until(9)), &object())).await;
     assert_eq!(single(&nine).structured, Some(json!({ "files": [] })), "{}", nine.text);
-    let ten = run(&scene(&format!("{}exec sleep 30", until(10)), &object())).await;
+    let ten = run(&scene(&format!("{} exec sleep 30", until(10)), &object())).await;
     let expected = "pi refused 10 submitted results that do not match `outputSchema`; the last reason: \
                     `Validation failed: - /files/10: must be a string`";
     assert_eq!(single(&ten).error.as_deref(), Some(expected), "{}", ten.text);

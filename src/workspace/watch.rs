@@ -332,7 +332,11 @@ impl<'a> Search<'a> {
             for named in words(&value).flat_map(|word| [work_tree.join(word), beside.join(word)]) {
                 let is_file = fs::metadata(&named).is_ok_and(|found| found.is_file());
                 let is_new = is_file && self.follow(&named, repository);
-                if is_new && includes > 0 && key.starts_with("include") && key.ends_with(".path") {
+                if is_new
+                    && includes > 0
+                    && key.starts_with("include")
+                    && key.rsplit('.').next() == Some("path")
+                {
                     self.configuration(&named, work_tree, repository, includes - 1);
                 }
             }

@@ -26,7 +26,7 @@ struct State {
 }
 
 /// A message of the enforcer to a child.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(in crate::run) enum BudgetNotice<'a> {
     /// Come to an end, in these words.
     WrapUp(&'a str),
@@ -143,7 +143,7 @@ impl BudgetEnforcer {
     /// The same reason with all that has been spent until now, if it is the one for which the budget ended the run.
     pub(in crate::run) fn refreshed(&self, reason: &CancelReason) -> Option<CancelReason> {
         let state = self.state.lock();
-        let over = state.over.clone()?;
+        let over = state.over.as_ref()?;
         let is_same = *reason == CancelReason::Bound(over.to_string());
         is_same.then(|| CancelReason::Bound(state.meter.refreshed(over).to_string()))
     }

@@ -205,10 +205,10 @@ impl Meter {
 
     /// Returns the bound that ended the run with its present usage. A turn that was cut short is no further turn.
     #[must_use]
-    pub fn refreshed(&self, over: OverBudget) -> OverBudget {
+    pub fn refreshed(&self, over: &OverBudget) -> OverBudget {
         let is_same = |reading: &OverBudget| reading.bound == over.bound && over.bound != Bound::Turns;
         let used = self.readings().into_iter().flatten().find(is_same).map_or(over.used, |now| now.used);
-        OverBudget { used: used.max(over.used), ..over }
+        OverBudget { used: used.max(over.used), ..over.clone() }
     }
 
     /// Watches the session's account for charges by any run. Check the [`stage`](Self::stage) after each.

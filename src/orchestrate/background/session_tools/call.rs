@@ -113,13 +113,11 @@ pub fn parse_call(tool: &str, params: Value) -> Option<Result<SessionCall, Repor
             let wanted = HistoryWanted { limit: bounded(limit), tools: include_tools };
             SessionCall::Of(session_key, RunCall::History(wanted))
         }),
-        Tool::SessionsSend => {
-            read(tool, params).and_then(|Send { session_key, message, timeout_seconds }| {
-                let wait = Duration::from_secs(timeout_seconds.min(MAX_WAIT_SECONDS).into());
-                let text = message.trim().to_owned();
-                Ok(SessionCall::Of(session_key, RunCall::Send(Message { text, wait })))
-            })
-        }
+        Tool::SessionsSend => read(tool, params).map(|Send { session_key, message, timeout_seconds }| {
+            let wait = Duration::from_secs(timeout_seconds.min(MAX_WAIT_SECONDS).into());
+            let text = message.trim().to_owned();
+            SessionCall::Of(session_key, RunCall::Send(Message { text, wait }))
+        }),
         Tool::SessionsStop => {
             read(tool, params).map(|Stop { session_key }| SessionCall::Of(session_key, RunCall::Stop))
         }

@@ -141,7 +141,7 @@ async fn the_budget_of_the_session_refuses_runs_and_wakes_those_under_way() {
 }
 
 /// A child that asks for a turn after so many messages.
-fn asking<'a>(usage: &'a Usage, turns_begun: u64, streaming: bool) -> Live<'a> {
+fn asking(usage: &Usage, turns_begun: u64, streaming: bool) -> Live<'_> {
     Live { turns_begun, awaits_turn: !streaming, ..live(usage, streaming, CALLS_A_TOOL) }
 }
 
