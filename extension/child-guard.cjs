@@ -218,6 +218,8 @@ function watchFiles(pi) {
 
 /** How often the guard checks whether a turn has been granted. A shorter wait is lost in the time of a request. */
 const GRANT_CHECK_MS = 5;
+/** The longest pause, for a child that waits for the turns of others. */
+const MAX_GRANT_CHECK_MS = 80;
 
 /**
  * Holds each request to the model until the parent has granted its turn: the parent adds a line break to this file for each turn.
@@ -227,15 +229,23 @@ const GRANT_CHECK_MS = 5;
  * @param {Pick<ExtensionAPI, "on">} pi
  */
 function holdTurns(pi) {
-	const length = () => fs?.statSync(__filename, { throwIfNoEntry: false })?.size ?? 0;
+	if (!fs) return;
+	const length = () => {
+		const size = fs.statSync(__filename, { throwIfNoEntry: false })?.size;
+		if (size !== undefined) return size;
+		console.error(`the turn cannot begin: \`${__filename}\` is gone`);
+		process.exit(1);
+	};
 	const before = length();
 	let turns = 0;
 	pi.on("turn_start", () => {
 		turns += 1;
 	});
-	pi.on("context", async (_event, { signal }) => {
-		while (length() < before + turns && !signal?.aborted) {
-			await new Promise((resolve) => setTimeout(resolve, GRANT_CHECK_MS));
+	pi.on("context", async (_event, context) => {
+		let pause = GRANT_CHECK_MS;
+		while (length() < before + turns && !context?.signal?.aborted) {
+			await new Promise((resolve) => setTimeout(resolve, pause));
+			pause = Math.min(2 * pause, MAX_GRANT_CHECK_MS);
 		}
 		return undefined;
 	});

@@ -757,6 +757,8 @@ const HOSTILE: &[&str] = &[
     " ",
     "eyJ",
     "eyJaaaaaaaa.",
+    "eyJ-",
+    "\\\"kind\\\":\\\"Secret\\\",\\\"foo\\\"kind\":\"Secret\"",
     "a",
     "a=",
     "key=",

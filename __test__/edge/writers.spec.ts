@@ -174,7 +174,8 @@ settled`;
 	});
 
 	it("is flagged before any number of harmless files", async (t) => {
-		const make = 'i=0; while [ $i -lt 60 ]; do mkdir -p a$i; echo x > a$i/AGENTS.md; i=$((i + 1)); done; mkdir z; echo x > z/.envrc';
+		const make =
+			"i=0; while [ $i -lt 60 ]; do mkdir -p a$i; echo x > a$i/AGENTS.md; i=$((i + 1)); done; mkdir z; echo x > z/.envrc";
 		const scene = sceneOf(t, `${make}; begin; said Done.; settled`);
 		const result = await scene.run({ config: { sandbox: "auto", allowWrite: true } });
 		const { flagged = [] } = single(result);

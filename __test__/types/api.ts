@@ -38,7 +38,7 @@ import {
 	type PiUsage,
 	type PreparedArguments,
 	panelKeys,
-	type prepareArguments,
+	prepareArguments,
 	type Question,
 	questionToAnswer,
 	type Redaction,
@@ -62,6 +62,7 @@ import {
 	type ToolSurface,
 	type ToolSurfaces,
 	type TruncatedOutput,
+	takenNameNotices,
 	toolCallLine,
 	truncateHead,
 	truncateOutput,
@@ -327,6 +328,15 @@ export const examples = {
 		const { agents, diagnostics } = await discoverAgents({ cwd: process.cwd() });
 		for (const { name, source, tools } of agents) console.log(name, source, tools.join(" "));
 		for (const { severity, message } of diagnostics) console.error(severity, message);
+	},
+	prepareArguments(): void {
+		const sent = JSON.stringify({ subagent_type: "explorer", prompt: "List the tests.", cwd: "" });
+		const { arguments: prepared, problem } = prepareArguments("subagent", sent);
+		console.log(prepared ?? problem);
+	},
+	takenNameNotices(): void {
+		const takenNames = [{ kind: "tool" as const, name: "subagent", path: "/home/user/other.ts" }];
+		for (const notice of takenNameNotices({ cwd: process.cwd(), takenNames })) console.error(notice);
 	},
 	async doctor(): Promise<void> {
 		const { ok, checks } = await doctor({ cwd: process.cwd() });

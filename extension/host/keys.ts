@@ -20,11 +20,12 @@ export async function findSessionKeys(registry: KeyRegistry): Promise<void> {
 	const providers = [...new Set(registry.getAll().map(({ provider }) => provider))];
 	const those = providers.filter((provider) => isInMemory(registry, provider));
 	if (those.length === 0) return;
-	// As it was given: a provider may make another one of it.
 	const { parseArgs } = await library();
-	const named = parseArgs?.(process.argv.slice(2)).apiKey;
+	const named = parseArgs?.(process.argv.slice(2));
 	const keys = those.map(async (provider) => {
-		const key = named ?? (await registry.getApiKeyForProvider(provider));
+		// As it was given: a provider may make another one of it. It belongs to one provider only.
+		const isNamed = those.length === 1 || provider === named?.provider;
+		const key = (isNamed ? named?.apiKey : undefined) ?? (await registry.getApiKeyForProvider(provider));
 		return key ? [{ provider, key }] : [];
 	});
 	found = (await Promise.all(keys)).flat();

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 d4792b2c4e0fc7cd. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 7bff4e70a96b88c5. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -141,16 +141,25 @@ var require_child_guard = __commonJS({
       };
     }
     var GRANT_CHECK_MS = 5;
+    var MAX_GRANT_CHECK_MS = 80;
     function holdTurns(pi) {
-      const length = () => fs?.statSync(__filename, { throwIfNoEntry: false })?.size ?? 0;
+      if (!fs) return;
+      const length = () => {
+        const size = fs.statSync(__filename, { throwIfNoEntry: false })?.size;
+        if (size !== void 0) return size;
+        console.error(`the turn cannot begin: \`${__filename}\` is gone`);
+        process.exit(1);
+      };
       const before = length();
       let turns = 0;
       pi.on("turn_start", () => {
         turns += 1;
       });
-      pi.on("context", async (_event, { signal }) => {
-        while (length() < before + turns && !signal?.aborted) {
-          await new Promise((resolve3) => setTimeout(resolve3, GRANT_CHECK_MS));
+      pi.on("context", async (_event, context) => {
+        let pause = GRANT_CHECK_MS;
+        while (length() < before + turns && !context?.signal?.aborted) {
+          await new Promise((resolve3) => setTimeout(resolve3, pause));
+          pause = Math.min(2 * pause, MAX_GRANT_CHECK_MS);
         }
         return void 0;
       });
@@ -6377,8 +6386,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d4792b2c4e0fc7cd"}.`)) return void 0;
-  const [version] = "0.1.0 d4792b2c4e0fc7cd".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7bff4e70a96b88c5"}.`)) return void 0;
+  const [version] = "0.1.0 7bff4e70a96b88c5".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7316,9 +7325,10 @@ async function findSessionKeys(registry) {
   const those = providers.filter((provider) => isInMemory(registry, provider));
   if (those.length === 0) return;
   const { parseArgs } = await library();
-  const named = parseArgs?.(process.argv.slice(2)).apiKey;
+  const named = parseArgs?.(process.argv.slice(2));
   const keys = those.map(async (provider) => {
-    const key = named ?? await registry.getApiKeyForProvider(provider);
+    const isNamed = those.length === 1 || provider === named?.provider;
+    const key = (isNamed ? named?.apiKey : void 0) ?? await registry.getApiKeyForProvider(provider);
     return key ? [{ provider, key }] : [];
   });
   found2 = (await Promise.all(keys)).flat();

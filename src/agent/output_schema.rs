@@ -2,6 +2,7 @@
 
 mod references;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
@@ -14,6 +15,8 @@ pub const SUBMIT: &str = "submit_result";
 const MAX_BYTES: usize = 16 * 1024;
 /// Most levels of a schema. Nobody fills in a deeper result.
 const MAX_LEVELS: usize = 64;
+/// Most schemas that are read to find out whether a schema describes an object, and which properties it has.
+const MAX_SCHEMAS: usize = 10_000;
 /// Most bytes of the parameters. References that are replaced by what they refer to may make them longer than the schema.
 const MAX_INLINED_BYTES: usize = 2 * MAX_BYTES;
 /// The field of a result that is no object by itself: arguments of a tool are one.
@@ -59,8 +62,10 @@ impl OutputSchema {
             return Err("`$ref` at `#` leads to itself".to_owned());
         }
         let is_short = |whole: &Value| whole.to_string().len() <= MAX_INLINED_BYTES;
-        let schema = inlined(&schema).filter(is_short).unwrap_or(schema);
-        let is_wrapped = !is_object(&schema, &schema, MAX_LEVELS);
+        let is_flat = |whole: &Value| fits(whole, MAX_LEVELS);
+        let schema = inlined(&schema).filter(is_short).filter(is_flat).unwrap_or(schema);
+        let is_wrapped =
+            !is_object(&schema, &schema, &Left { levels: MAX_LEVELS, schemas: &Cell::new(MAX_SCHEMAS) });
         let parameters = if is_wrapped { wrapped(&schema) } else { object(&schema) };
         Ok(Self { own, parameters, is_wrapped })
     }
@@ -102,10 +107,24 @@ fn combined<'a>(schema: &'a Value, keyword: &str) -> &'a [Value] {
     schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Returns true if only objects fit a schema. `left`: how many more schemas may lead to the answer.
-fn is_object(schema: &Value, root: &Value, left: usize) -> bool {
-    let Some(left) = left.checked_sub(1) else { return false };
-    let is_object = |part: &Value| is_object(part, root, left);
+/// The schemas that may still be read for one answer. A schema that combines itself would take exponential time.
+struct Left<'a> {
+    levels: usize,
+    schemas: &'a Cell<usize>,
+}
+
+impl Left<'_> {
+    /// The rest for the parts of a schema; `None` if nothing is left.
+    fn next(&self) -> Option<Self> {
+        self.schemas.set(self.schemas.get().checked_sub(1)?);
+        Some(Self { levels: self.levels.checked_sub(1)?, schemas: self.schemas })
+    }
+}
+
+/// Returns true if only objects fit a schema.
+fn is_object(schema: &Value, root: &Value, left: &Left<'_>) -> bool {
+    let Some(left) = left.next() else { return false };
+    let is_object = |part: &Value| is_object(part, root, &left);
     match schema.get("type") {
         Some(kind) => kind == "object" || *kind == json!(["object"]),
         None => {
@@ -123,7 +142,7 @@ fn is_object(schema: &Value, root: &Value, left: usize) -> bool {
 /// The parameters for a result that is an object. A provider shows its model only the properties of the top level.
 fn object(schema: &Value) -> Value {
     let mut whole = without_reference(schema, schema);
-    let shown = shown(&whole, schema, MAX_LEVELS);
+    let shown = shown(&whole, schema, &Left { levels: MAX_LEVELS, schemas: &Cell::new(MAX_SCHEMAS) });
     let Some(members) = whole.as_object_mut() else { return whole };
     members.insert("type".to_owned(), "object".into());
     let is_combined = COMBINING.iter().any(|keyword| members.contains_key(*keyword));
@@ -178,11 +197,11 @@ impl Shown {
 }
 
 /// What the properties of an object can be, whichever of the combined schemas it fits.
-fn shown(schema: &Value, root: &Value, left: usize) -> Shown {
+fn shown(schema: &Value, root: &Value, left: &Left<'_>) -> Shown {
     let mut found = Shown::default();
-    let Some(left) = left.checked_sub(1) else { return found };
+    let Some(left) = left.next() else { return found };
     if let Some(target) = referred(schema, root) {
-        found = shown(target, root, left);
+        found = shown(target, root, &left);
     }
     let properties = schema.get("properties").and_then(Value::as_object);
     found.properties.extend(properties.cloned().unwrap_or_default());
@@ -193,7 +212,7 @@ fn shown(schema: &Value, root: &Value, left: usize) -> Shown {
     let is_complete = OTHER_PROPERTIES.iter().any(|keyword| schema.get(keyword).is_some());
     for keyword in COMBINING {
         let parts: Vec<Shown> =
-            combined(schema, keyword).iter().map(|part| shown(part, root, left)).collect();
+            combined(schema, keyword).iter().map(|part| shown(part, root, &left)).collect();
         let names = parts.iter().flat_map(|part| part.properties.keys());
         let names: BTreeSet<&String> = names.filter(|name| !found.properties.contains_key(*name)).collect();
         if !is_complete {
@@ -288,6 +307,18 @@ mod tests {
         let object = OutputSchema::new(json!({ "type": "object" })).expect("a schema");
         assert_eq!(object.parameters(), json!({ "type": "object" }));
         assert_eq!(object.result(json!({ "value": 1 })), json!({ "value": 1 }));
+    }
+
+    #[test]
+    fn a_schema_that_combines_itself_is_read_in_bounded_time() {
+        let itself = json!({ "$ref": "#" });
+        for keyword in COMBINING {
+            for kind in [json!({}), json!({ "type": "object" })] {
+                let mut schema = kind;
+                schema[keyword] = json!([itself, itself, itself]);
+                let _ = OutputSchema::new(schema);
+            }
+        }
     }
 
     #[test]

@@ -57,6 +57,7 @@ fn list(group: &[&TakenName]) -> String {
 
 fn paths(group: &[&TakenName]) -> String {
     let mut paths: Vec<&String> = group.iter().filter_map(|taken| taken.path.as_ref()).collect();
+    paths.sort_unstable();
     paths.dedup();
     quoted_paths(paths)
 }

@@ -57,6 +57,14 @@ pub fn doctor(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'sta
 
 /// Returns what to tell the user about names of this package that the hosting pi gives to something else (`takenNames`):
 /// whose they are, and what to remove. Sanitized.
+///
+/// @example
+/// ```ts
+/// import { takenNameNotices } from "pi-subagent-native";
+///
+/// const takenNames = [{ kind: "tool" as const, name: "subagent", path: "/home/user/other.ts" }];
+/// for (const notice of takenNameNotices({ cwd: process.cwd(), takenNames })) console.error(notice);
+/// ```
 #[napi(catch_unwind)]
 pub fn taken_name_notices(options: SurfaceOptions) -> Vec<String> {
     let (cwd, context) = options.into_context();

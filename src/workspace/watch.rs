@@ -192,6 +192,8 @@ struct Search<'a> {
     large: VecDeque<Open>,
     /// The targets of links, and directories that repositories name: each is entered once.
     entered: BTreeSet<PathBuf>,
+    /// The configuration files of repositories that were read, without links.
+    configurations: BTreeSet<PathBuf>,
 }
 
 impl<'a> Search<'a> {
@@ -206,6 +208,7 @@ impl<'a> Search<'a> {
             waiting: VecDeque::new(),
             large: VecDeque::new(),
             entered: BTreeSet::new(),
+            configurations: BTreeSet::new(),
         }
     }
 
@@ -320,6 +323,11 @@ impl<'a> Search<'a> {
 
     /// Watches the directory of hooks and the files of the tree that a repository's configuration names: git runs or reads them.
     fn configuration(&mut self, config: &Path, work_tree: &Path, repository: &Path, includes: usize) {
+        let Ok(real) = config.canonicalize() else { return };
+        let is_include = includes < MAX_INCLUDES;
+        if (is_include && !real.starts_with(self.root)) || !self.configurations.insert(real) {
+            return;
+        }
         let Some(text) = configuration_text(config) else { return };
         let beside = config.parent().unwrap_or(work_tree);
         for (key, value) in settings(&text) {
@@ -329,14 +337,15 @@ impl<'a> Search<'a> {
             if key == "core.hookspath" {
                 self.follow(&work_tree.join(unquoted(&value)), repository);
             }
-            for named in words(&value).flat_map(|word| [work_tree.join(word), beside.join(word)]) {
-                let is_file = fs::metadata(&named).is_ok_and(|found| found.is_file());
-                let is_new = is_file && self.follow(&named, repository);
-                if is_new
-                    && includes > 0
-                    && key.starts_with("include")
-                    && key.rsplit('.').next() == Some("path")
-                {
+            let includes_file = key.starts_with("include") && key.rsplit('.').next() == Some("path");
+            let whole = unquoted(&value);
+            let names = words(&value).chain(includes_file.then_some(&*whole));
+            for named in names.flat_map(|word| [work_tree.join(word), beside.join(word)]) {
+                if !fs::metadata(&named).is_ok_and(|found| found.is_file()) {
+                    continue;
+                }
+                self.follow(&named, repository);
+                if includes > 0 && includes_file {
                     self.configuration(&named, work_tree, repository, includes - 1);
                 }
             }
@@ -378,17 +387,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Watches the target of a path that `source` names, if it is in the tree and does not contain the source. Returns true if
-    /// the target was not watched before.
-    fn follow(&mut self, path: &Path, source: &Path) -> bool {
-        let Ok(real) = path.canonicalize() else { return false };
+    /// Watches the target of a path that `source` names, if it is in the tree and does not contain the source.
+    fn follow(&mut self, path: &Path, source: &Path) {
+        let Ok(real) = path.canonicalize() else { return };
         let is_inside = real.starts_with(self.root) && !source.starts_with(&real);
-        let is_new = is_inside && self.spend(&real) && self.entered.insert(real.clone());
-        if is_new {
+        if is_inside && self.spend(&real) && self.entered.insert(real.clone()) {
             self.found.targets.insert(self.inner(&real));
             self.watch_all(&real);
         }
-        is_new
     }
 
     /// Watches one file, or that a directory stays the same one.

@@ -189,7 +189,9 @@ pub(in crate::run) fn resolve(
         warden: capabilities.warden().map(Path::to_path_buf),
         credentials,
         keys: if cfg!(unix) && launcher.elsewhere().is_none() {
-            context.host.session_keys.clone()
+            let provider = values.model.value.as_deref().and_then(|model| model.split_once('/'));
+            let is_its_own = |key: &&SessionKey| provider.is_none_or(|(name, _)| name == key.provider);
+            context.host.session_keys.iter().filter(is_its_own).cloned().collect()
         } else {
             Vec::new()
         },

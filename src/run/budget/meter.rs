@@ -119,14 +119,17 @@ impl Meter {
             return NextTurn::Over(over);
         }
         let Some((account, max)) = &self.session else { return NextTurn::Covered };
-        match (account.reserve(self.next_cost(), *max), self.session_reading()) {
-            (Some(reservation), _) => {
-                self.reservation = Some(reservation);
-                NextTurn::Covered
+        // The last turn of another run may end after the first try.
+        for _ in 0..2 {
+            self.reservation = account.reserve(self.next_cost(), *max);
+            if self.reservation.is_some() {
+                return NextTurn::Covered;
             }
-            (None, Some(over)) if !self.others_work() => NextTurn::Over(over),
-            (None, _) => NextTurn::Waits,
+            if self.others_work() {
+                return NextTurn::Waits;
+            }
         }
+        self.session_reading().map_or(NextTurn::Waits, NextTurn::Over)
     }
 
     /// Reserves a turn that a child has begun before it was granted, because nothing holds this child.

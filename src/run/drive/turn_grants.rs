@@ -30,11 +30,15 @@ impl TurnGrants {
         spawn_task(async move {
             let path = guard.clone();
             let granted = off_thread(move || write_turns(&path, turns)).await;
-            if let Ok(Err(error)) = granted {
-                let why =
-                    format!("the child's next turn could not be granted: `{}`: {error}", guard.display());
-                cancel.cancel(CancelReason::Stuck(why));
-            }
+            let error = match granted {
+                // The child has ended, and its files are gone. One that still works ends by itself.
+                Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => return,
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => error.to_string(),
+                Err(error) => error.to_string(),
+            };
+            let why = format!("the child's next turn could not be granted: `{}`: {error}", guard.display());
+            cancel.cancel(CancelReason::Stuck(why));
         });
     }
 }

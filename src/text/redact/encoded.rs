@@ -55,7 +55,7 @@ fn begins(cursor: &Cursor<'_>, at: usize) -> bool {
     let window = &cursor.bytes[at.saturating_sub(REACH)..at];
     // A source map is a data URL.
     if !cursor.is_token_start(at)
-        || matches!(window.last(), Some(b'+' | b'/'))
+        || matches!(window.last(), Some(b'+' | b'/' | b'-' | b'_'))
         || window.ends_with(b";base64,")
     {
         return false;

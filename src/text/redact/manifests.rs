@@ -220,7 +220,8 @@ fn json(
     values: &mut Vec<Range<usize>>,
 ) -> usize {
     let marks = &cursor.bytes[field.start..field.start + quote.len()];
-    let before = &cursor.bytes[least..field.start];
+    // A field that the manifest before overlaps has nothing before it.
+    let before = cursor.bytes.get(least..field.start).unwrap_or_default();
     for name in FIELDS {
         let name = [marks, name, marks].concat();
         let Some(found) = memmem::rfind(before, &name) else { continue };

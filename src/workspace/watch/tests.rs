@@ -176,12 +176,21 @@ fn a_file_that_the_configuration_of_a_repository_names_is_flagged() {
         ("[include]\n\tpath = ../.gitconfig", ".gitconfig"),
         ("[includeIf \"gitdir:~/a]b/\"] path = ../team.inc", "team.inc"),
         ("[include]\npath = ../nested.inc", "tools/hooks/pre-commit"),
+        ("[x]\ny = ../nested.inc\n[include]\npath = ../nested.inc", "tools/hooks/pre-commit"),
+        ("[include]\npath = \"../of the team\"", "of the team"),
         ("[core]\nfsmonitor = ./tools/monitor", "tools/monitor"),
         ("[filter \"x\"]\n\tclean = \"sh tools/clean.sh %f\"", "tools/clean.sh"),
         ("[alias]\n\tst = \"!f() { ./tools/clean.sh; }; f\"", "tools/clean.sh"),
     ] {
-        let files =
-            [".git/hooks/", "team.inc", ".gitconfig", "tools/monitor", "tools/clean.sh", "tools/hooks/"];
+        let files = [
+            ".git/hooks/",
+            "team.inc",
+            "of the team",
+            ".gitconfig",
+            "tools/monitor",
+            "tools/clean.sh",
+            "tools/hooks/",
+        ];
         let (_root, root) = tree(&files);
         fs::write(root.join(".git/config"), config).expect("written");
         fs::write(root.join("nested.inc"), "[core]\nhooksPath = tools/hooks").expect("written");
