@@ -2874,6 +2874,14 @@ export interface TakenName {
 /**
  * Returns what to tell the user about names of this package that the hosting pi gives to something else (`takenNames`):
  * whose they are, and what to remove. Sanitized.
+ *
+ * @example
+ * ```ts
+ * import { takenNameNotices } from "pi-subagent-native";
+ *
+ * const takenNames = [{ kind: "tool" as const, name: "subagent", path: "/home/user/other.ts" }];
+ * for (const notice of takenNameNotices({ cwd: process.cwd(), takenNames })) console.error(notice);
+ * ```
  */
 export declare function takenNameNotices(options: SurfaceOptions): Array<string>
 

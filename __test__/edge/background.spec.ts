@@ -245,7 +245,7 @@ describe("asking for a background run", () => {
 	it("is refused once the session has spent what it may, with the numbers", async (t) => {
 		const scene = backgroundScene(
 			t,
-			announces([{ say: "Done.", usage: { cost: 0.4 } }], [{ say: "Said.", usage: { cost: 0.6 } }]),
+			announces([{ say: "Done.", usage: { cost: 0.3 } }], [{ say: "Said.", usage: { cost: 0.7 } }]),
 		);
 		const here = Here.open(scene);
 		const config = { sessionBudget: { maxCost: 1 } };
