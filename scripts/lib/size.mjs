@@ -12,7 +12,7 @@ const measured = "linux-x64-gnu";
  * How large the stripped addon may be: what it was when this was written, and a little for other compilers. A change that
  * needs more says in its commit what it gets for that, and raises the bound.
  */
-const mostBytes = 10_850_000;
+const mostBytes = 11_350_000;
 
 /**
  * Holds the growth of the addon.
