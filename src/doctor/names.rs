@@ -1,5 +1,7 @@
 //! Checks whether the hosting pi gives this package's names to something else.
 
+use std::collections::BTreeSet;
+
 use super::check::{Check, Status};
 use crate::run::{HostContext, NameKind, TakenName};
 use crate::text::{quoted, quoted_path, quoted_paths};
@@ -56,9 +58,8 @@ fn list(group: &[&TakenName]) -> String {
 }
 
 fn paths(group: &[&TakenName]) -> String {
-    let mut paths: Vec<&String> = group.iter().filter_map(|taken| taken.path.as_ref()).collect();
-    paths.sort_unstable();
-    paths.dedup();
+    let mut seen = BTreeSet::new();
+    let paths = group.iter().filter_map(|taken| taken.path.as_ref()).filter(|path| seen.insert(*path));
     quoted_paths(paths)
 }
 

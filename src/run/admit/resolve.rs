@@ -189,9 +189,7 @@ pub(in crate::run) fn resolve(
         warden: capabilities.warden().map(Path::to_path_buf),
         credentials,
         keys: if cfg!(unix) && launcher.elsewhere().is_none() {
-            let provider = values.model.value.as_deref().and_then(|model| model.split_once('/'));
-            let is_its_own = |key: &&SessionKey| provider.is_none_or(|(name, _)| name == key.provider);
-            context.host.session_keys.iter().filter(is_its_own).cloned().collect()
+            keys_of(values.model.value.as_deref(), context)
         } else {
             Vec::new()
         },
@@ -212,6 +210,13 @@ pub(in crate::run) fn resolve(
         supervision,
         notices,
     })
+}
+
+/// The session's keys for the provider of a model; all of them if the provider is not known.
+fn keys_of(model: Option<&str>, context: &HostContext) -> Vec<SessionKey> {
+    let provider = model.and_then(|model| model.split_once('/')).map(|(provider, _)| provider);
+    let is_its_own = |key: &&SessionKey| provider.is_none_or(|provider| provider == key.provider);
+    context.host.session_keys.iter().filter(is_its_own).cloned().collect()
 }
 
 impl ResolvedRun {
