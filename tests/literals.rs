@@ -14,7 +14,7 @@ use pi_subagent_native::present::Mark;
 use pi_subagent_native::present::runs::PanelAction;
 use pi_subagent_native::process::Supervision;
 use pi_subagent_native::run::{
-    ErrorCode, Mode, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason, WriteReach,
+    ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason, WriteReach,
 };
 use pi_subagent_native::text::{HomePaths, Severity};
 use pi_subagent_native::transcript::TranscriptRole;
@@ -87,6 +87,7 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("SpawnableAgent.source", texts(Source::TEXTS)),
         ("StateWords.mark", texts(Mark::TEXTS)),
         ("Streaming.state", texts(RunState::TEXTS)),
+        ("TakenName.kind", texts(NameKind::TEXTS)),
         ("TaskProgress.state", states.map(TaskState::as_str).collect()),
         ("TextContent.type", Literals::from(["text"])),
         ("ToldRun.outcome", texts(RunOutcome::TEXTS)),
