@@ -90,7 +90,8 @@ for (const version of piVersions) {
 					"  read README.md:1-2",
 					"  1 turn · ↑1.4k ↓45 · $0.0049 · scripted/scripted-model",
 				]);
-				await tui.waitFor(/subagent explorer · [23]s/, 5_000);
+				const seconds = /(\d+)s$/.exec(first[0] ?? "")?.[1];
+				await tui.waitFor(new RegExp(`subagent explorer · (?!${seconds}s)\\d+s`), 5_000);
 
 				// The newest three calls, and what is being written.
 				looked.open();
