@@ -262,7 +262,8 @@ function childGuard(pi, { isSecond = false } = {}) {
 	const policy = readPolicy(process.env);
 	if (policy.asks && !isSecond) registerAsk(pi, JSON.parse(policy.asks));
 	if (policy.submits && !isSecond) registerSubmit(pi, JSON.parse(policy.submits));
-	if (policy.holdsTurns) holdTurns(pi);
+	// The grants are lines in the first copy's own file.
+	if (policy.holdsTurns && !isSecond) holdTurns(pi);
 	const staleReason = watchFiles(pi);
 	let isAnnouncing = false;
 	pi.on("before_agent_start", (/** @type {{ prompt?: string }} */ { prompt }) => {

@@ -9,17 +9,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 
 use pi_subagent_native::workspace::{Git, Imported, SnapshotLimits, SnapshotStore};
 use repository::{ID, Scene};
 
-/// Room for all that is saved in a few seconds.
-const ROOMY: SnapshotLimits = SnapshotLimits { bytes: 64 << 20, files: 200_000 };
+/// The import grows with the saves, so a slow machine needs an end.
+const MAX_SAVES: usize = 20_000;
 
-/// Saves files with names of their own until a save fails. Returns the names of those that were saved.
-fn save_all_the_time(root: &Path, is_over: &AtomicBool) -> Vec<String> {
+/// Room for all saves.
+const ROOMY: SnapshotLimits = SnapshotLimits { bytes: 64 << 20, files: 2 * MAX_SAVES };
+
+/// Saves files under new names until a save fails, and sends a message after the first one. Returns the saved names.
+fn save_all_the_time(root: &Path, is_over: &AtomicBool, first: &mpsc::Sender<()>) -> Vec<String> {
     let mut saved = Vec::new();
-    while !is_over.load(Ordering::Acquire) {
+    while !is_over.load(Ordering::Acquire) && saved.len() < MAX_SAVES {
         let name = format!("saved-{:06}", saved.len());
         let (new, path) = (root.join("new.tmp"), root.join(&name));
         let is_saved = if saved.len() % 2 == 0 {
@@ -29,6 +33,9 @@ fn save_all_the_time(root: &Path, is_over: &AtomicBool) -> Vec<String> {
         };
         if !is_saved {
             break;
+        }
+        if saved.is_empty() {
+            first.send(()).expect("the import waits for it");
         }
         saved.push(name);
     }
@@ -63,7 +70,12 @@ async fn a_file_that_is_saved_during_the_import_is_on_the_branch_or_in_the_tree_
         fs::write(tree.root.join("kept.txt"), "the run's").expect("written");
         let is_over = AtomicBool::new(false);
         let (saved, Imported { branch, kept, notices, .. }) = std::thread::scope(|scope| {
-            let saving = scope.spawn(|| save_all_the_time(&tree.root, &is_over));
+            let (sender, first) = mpsc::channel();
+            let saving = scope.spawn({
+                let (root, is_over) = (&tree.root, &is_over);
+                move || save_all_the_time(root, is_over, &sender)
+            });
+            first.recv().expect("a file was saved");
             let imported = tokio::task::block_in_place(|| {
                 tokio::runtime::Handle::current().block_on(store.import(&tree))
             });
@@ -74,7 +86,6 @@ async fn a_file_that_is_saved_during_the_import_is_on_the_branch_or_in_the_tree_
         let branch = on_branch(&scene, &branch);
         let lost: Vec<_> =
             saved.iter().filter(|name| !branch.contains(name) && !is_kept(kept.as_ref(), name)).collect();
-        assert!(!saved.is_empty());
         assert_eq!(lost, Vec::<&String>::new(), "round {round}: {notices:?}");
         let said = notices.iter().any(|notice| notice.contains("was saved in the private tree"));
         assert_eq!(kept.is_some(), said, "{notices:?}");

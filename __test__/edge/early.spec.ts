@@ -77,7 +77,7 @@ describe("an early child", () => {
 		const early = arriving(t, scene);
 		early.push('{"agent":"explorer","task"');
 		await booted(scene);
-		early.push('sk":"look around"}');
+		early.push(':"look around"}');
 		const handle = scene.start({ callId });
 		const result = await inTime(handle.result(), "the result");
 		const run = single(result);

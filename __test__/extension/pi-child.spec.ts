@@ -139,6 +139,18 @@ for (const version of piVersions) {
 			}
 		});
 
+		test("keeps its budget although it loads every extension of the user", async () => {
+			stage.configure({ inheritExtensions: "all", budget: { maxTurns: 1 } });
+			try {
+				await ask("explorer", "say hello");
+				assert.equal(runOf(lastEnd(rpc.log)).output, "hello");
+				const requests = await ask("explorer", "use read");
+				assert.deepEqual([runOf(lastEnd(rpc.log)).outcome, requests.length], ["budget", 1]);
+			} finally {
+				stage.configure({});
+			}
+		});
+
 		test("cannot use a tool that an inherited extension brings and its list does not hold", async () => {
 			stage.configure({ inheritExtensions: [stage.world.writeAgentDir("painter.ts", painter)] });
 			try {

@@ -158,8 +158,13 @@ for (const version of piVersions) {
 			let seen = "";
 			const tell = () => {
 				const processes = survivors(mark).filter(({ command }) => !command.includes("--api-key"));
-				const read = ({ pid, command }: { pid: number; command: string }) =>
-					`${command}\n${readFileSync(`/proc/${pid}/environ`, "utf8")}`;
+				const read = ({ pid, command }: { pid: number; command: string }) => {
+					try {
+						return `${command}\n${readFileSync(`/proc/${pid}/environ`, "utf8")}`;
+					} catch {
+						return command; // The process has ended in the meantime.
+					}
+				};
 				seen = processes.map(read).join("\n");
 				return [say(`The key is ${key}.`)];
 			};

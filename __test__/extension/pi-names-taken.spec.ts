@@ -5,7 +5,7 @@ import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 
-import { onStage, piCommand, piVersions, runPrint, type Stage, startRpc, startTui } from "../support/pi.ts";
+import { onStage, piCommand, piVersions, runPrint, type Stage, startTui } from "../support/pi.ts";
 
 /** Installs pi's example of a sub-agent tool as its README says. */
 function installExample({ world }: Stage): void {
@@ -52,8 +52,13 @@ for (const version of piVersions) {
 			await onStage({ version, load: "install" }, async (stage) => {
 				installExample(stage);
 				const tui = await startTui(stage.world);
-				const screen = await tui.waitFor("from another extension");
-				assert.match(screen.replaceAll(/\s+/g, " "), /`subagent` comes from another extension/);
+				await tui.waitFor("from another extension");
+				await tui.type("Hello?");
+				await tui.waitFor("Hello?");
+				await tui.press("Enter");
+				await tui.waitFor("Yes.");
+				const shown = (await tui.scrollback()).replaceAll(/\s+/g, " ");
+				assert.equal(shown.split("`subagent` comes from another extension").length, 2, shown);
 				await tui.close();
 			});
 		});
@@ -61,19 +66,16 @@ for (const version of piVersions) {
 		test("a tool and a command of other names of ours are named, too", async () => {
 			await onStage({ version, load: "install" }, async (stage) => {
 				const path = stage.world.writeAgentDir("extensions/mine.ts", rival);
-				const rpc = startRpc(stage.world);
-				await rpc.send({ type: "get_state" });
 				const { stderr } = await runPrint(stage.world, "Hello?");
 				assert.match(stderr, /`sessions_list` comes from another extension, `~\/\.pi\/agent\/extensions\/mine\.ts`/);
 				assert.match(stderr, /`\/subagents:\d`/, path);
-				await rpc.close();
 			});
 		});
 
 		test("nothing is said where ours are used, or where the user has switched ours off", async () => {
 			await onStage({ version, load: "install" }, async (stage) => {
 				const { stdout, stderr } = await runPrint(stage.world, "/subagents doctor");
-				assert.doesNotMatch(stdout + stderr, /not from this package/);
+				assert.doesNotMatch(stdout + stderr, /not from this package|this package's is/);
 			});
 			await onStage({ version }, async (stage) => {
 				// What the command line names comes first.
@@ -81,7 +83,7 @@ for (const version of piVersions) {
 				const { stdout, stderr } = await runPrint(stage.world, "/subagents doctor", {
 					args: ["--no-prompt-templates"],
 				});
-				assert.doesNotMatch(stdout + stderr, /not from this package/);
+				assert.doesNotMatch(stdout + stderr, /not from this package|this package's is/);
 			});
 		});
 	});

@@ -23,6 +23,7 @@ interface Found {
 
 let found: Found | undefined;
 let onlyProviders: string[] = [];
+let newestSearch = 0;
 
 /** What was found when the session began; nothing where this pi does not say, and then the addon reads pi's files. */
 export const hostExtensions = () => found?.extensions;
@@ -33,9 +34,12 @@ export const extensionOnlyProviders = () => onlyProviders;
 
 /** Asks pi. Call it when a session begins: pi loads extensions before that, and at a reload. */
 export async function findHostExtensions(context: ExtensionContext): Promise<void> {
+	const search = ++newestSearch;
 	const finding = resolve(context).catch(() => undefined);
 	const providers = findOnlyProviders(context.modelRegistry).catch(() => []);
-	[found, onlyProviders] = await Promise.all([finding, providers]);
+	const answers = await Promise.all([finding, providers]);
+	// A later session has its own search.
+	if (search === newestSearch) [found, onlyProviders] = answers;
 }
 
 /** A runtime of our own has the providers that need no extension. */
@@ -78,7 +82,13 @@ async function resolve(context: ExtensionContext): Promise<Found> {
 	const { extensions = [], noExtensions = false, noPromptTemplates = false } = parseArgs(process.argv.slice(2));
 	// A session that is opened again may lie in another directory than the one that paths of the command line begin in.
 	const named = await managed(process.cwd()).resolveExtensionSources(extensions, { temporary: true });
-	const discovered = await managed(context.cwd).resolve(async () => "skip");
+	// Without a discovery, the named extensions are still known.
+	const discovered = await managed(context.cwd)
+		.resolve(async () => "skip")
+		.catch((error: unknown) => {
+			if (!noExtensions) throw error;
+			return { extensions: [], prompts: [] };
+		});
 	const chosen = (kind: "extensions" | "prompts", isAlone: boolean): Resource[] =>
 		[...named[kind], ...(isAlone ? [] : discovered[kind])].filter(({ enabled }) => enabled);
 	const others = chosen("extensions", noExtensions).filter(({ path }) => !path.startsWith("builtin:") && !isOurs(path));

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 7bff4e70a96b88c5. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 19092fa73881b751. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -168,7 +168,7 @@ var require_child_guard = __commonJS({
       const policy = readPolicy(process.env);
       if (policy.asks && !isSecond) registerAsk(pi, JSON.parse(policy.asks));
       if (policy.submits && !isSecond) registerSubmit(pi, JSON.parse(policy.submits));
-      if (policy.holdsTurns) holdTurns(pi);
+      if (policy.holdsTurns && !isSecond) holdTurns(pi);
       const staleReason = watchFiles(pi);
       let isAnnouncing = false;
       pi.on("before_agent_start", ({ prompt }) => {
@@ -6386,8 +6386,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7bff4e70a96b88c5"}.`)) return void 0;
-  const [version] = "0.1.0 7bff4e70a96b88c5".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 19092fa73881b751"}.`)) return void 0;
+  const [version] = "0.1.0 19092fa73881b751".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7260,14 +7260,17 @@ var import_child_guard = __toESM(require_child_guard());
 // extension/host/extensions.ts
 var found;
 var onlyProviders = [];
+var newestSearch = 0;
 var hostExtensions = () => found?.extensions;
 var onlyNamedExtensions = () => found?.onlyNamedExtensions;
 var ourPrompts = () => found?.prompts ?? [];
 var extensionOnlyProviders = () => onlyProviders;
 async function findHostExtensions(context) {
+  const search = ++newestSearch;
   const finding = resolve2(context).catch(() => void 0);
   const providers = findOnlyProviders(context.modelRegistry).catch(() => []);
-  [found, onlyProviders] = await Promise.all([finding, providers]);
+  const answers = await Promise.all([finding, providers]);
+  if (search === newestSearch) [found, onlyProviders] = answers;
 }
 async function findOnlyProviders(registry) {
   const registered = registry.getRegisteredProviderIds();
@@ -7302,7 +7305,10 @@ async function resolve2(context) {
   };
   const { extensions = [], noExtensions = false, noPromptTemplates = false } = parseArgs(process.argv.slice(2));
   const named = await managed(process.cwd()).resolveExtensionSources(extensions, { temporary: true });
-  const discovered = await managed(context.cwd).resolve(async () => "skip");
+  const discovered = await managed(context.cwd).resolve(async () => "skip").catch((error) => {
+    if (!noExtensions) throw error;
+    return { extensions: [], prompts: [] };
+  });
   const chosen = (kind, isAlone) => [...named[kind], ...isAlone ? [] : discovered[kind]].filter(({ enabled }) => enabled);
   const others = chosen("extensions", noExtensions).filter(({ path }) => !path.startsWith("builtin:") && !isOurs(path));
   return {
@@ -7316,22 +7322,26 @@ async function resolve2(context) {
 
 // extension/host/keys.ts
 var found2 = [];
+var newestSearch2 = 0;
 function sessionKeys(registry) {
   return found2.filter(({ provider }) => isInMemory(registry, provider));
 }
 async function findSessionKeys(registry) {
+  const search = ++newestSearch2;
   found2 = [];
   const providers = [...new Set(registry.getAll().map(({ provider }) => provider))];
-  const those = providers.filter((provider) => isInMemory(registry, provider));
-  if (those.length === 0) return;
+  const held = providers.filter((provider) => isInMemory(registry, provider));
+  if (held.length === 0) return;
   const { parseArgs } = await library();
-  const named = parseArgs?.(process.argv.slice(2));
-  const keys = those.map(async (provider) => {
-    const isNamed = those.length === 1 || provider === named?.provider;
-    const key = (isNamed ? named?.apiKey : void 0) ?? await registry.getApiKeyForProvider(provider);
+  const args = parseArgs?.(process.argv.slice(2));
+  const keys = held.map(async (provider) => {
+    const isNamed = held.length === 1 || provider === args?.provider || args?.model?.startsWith(`${provider}/`);
+    const given = isNamed ? args?.apiKey : void 0;
+    const key = given ?? await registry.getApiKeyForProvider(provider).catch(() => void 0);
     return key ? [{ provider, key }] : [];
   });
-  found2 = (await Promise.all(keys)).flat();
+  const keysOfAll = (await Promise.all(keys)).flat();
+  if (search === newestSearch2) found2 = keysOfAll;
 }
 function isInMemory(registry, provider) {
   return registry.getProviderAuthStatus(provider).source === "runtime";
