@@ -75,7 +75,7 @@ fn the_figures_are_good_enough_and_those_of_the_docs() {
     let [missed_count, changed_count] =
         [&missed, &changed].map(|parts| parts.iter().map(Vec::len).sum::<usize>());
     let figures = format!(
-        "of {secrets} secrets {} go, of {innocent} innocent lines that look like them {} change",
+        "Of their {secrets} secrets {} are redacted, and of their {innocent} innocent lines that look like secrets {} change",
         percent(secrets - missed_count, secrets),
         percent(changed_count, innocent),
     );
@@ -86,7 +86,7 @@ fn the_figures_are_good_enough_and_those_of_the_docs() {
     assert!(page.contains(&figures), "docs/redaction.md does not say: {figures}");
     let readme = include_str!("../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let said =
-        format!("Of the {secrets} secrets of our own corpus {} go", percent(secrets - missed_count, secrets));
+        format!("Of our {secrets} test secrets {} are redacted", percent(secrets - missed_count, secrets));
     assert!(readme.contains(&said), "README.md does not say: {said}");
 }
 
