@@ -48,7 +48,7 @@ test("the calculation for many runs stands on what was measured", () => {
 			1,
 		],
 		[
-			/\| memory of `srun` or `ssh` here[^|]*\| ([\d.]+) MiB \| ([\d.]+) MiB \|/,
+			/\| additional memory of the local `srun` or `ssh` \| ([\d.]+) MiB \| ([\d.]+) MiB \|/,
 			"memory of the launcher's own program, by run",
 			1,
 			1,
