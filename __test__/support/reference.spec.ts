@@ -64,7 +64,7 @@ test("the reference names every function, class and method, as index.d.ts does",
 	const page = readFileSync(path, "utf8");
 	const [before = ""] = page.split(heading);
 	const table = rows(readFileSync(join(packageDir, "index.d.ts"), "utf8")).join("\n");
-	const after = "Types, units, limits, and an example of each function and class are in `index.d.ts`.";
+	const after = "`index.d.ts` has the types, units, limits, and an example of each function and class.";
 	const renewed = `${before}${heading}\n${after}\n\n| | |\n|---|---|\n${table}\n`;
 	if (process.env.UPDATE_DOCS) writeFileSync(path, renewed);
 	else assert.equal(page, renewed, "run UPDATE_DOCS=1 node --test __test__/support/reference.spec.ts");
