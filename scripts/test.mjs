@@ -33,7 +33,7 @@ const filesAtOnce = { edge: 4, support: 2, extension: 4 };
 /** Test files that wait longest. They begin first, so that none of them is left alone at the end. */
 const longest = [
 	...["faults", "survivors", "background", "callbacks"],
-	...["pi-credentials", "pi-questions-tui", "pi-endings", "pi-panel", "pi-gates", "pi-tools-sandbox", "pi-consent"],
+	...["pi-credentials", "pi-questions-tui", "pi-endings", "pi-panel", "pi-permission-hooks", "pi-tools-sandbox", "pi-consent"],
 	...["pi-ask-parent", "pi-survivors", "pi-card", "pi-lean", "pi-failures", "pi-offline", "pi-background"],
 ];
 

@@ -17,8 +17,8 @@ use super::writing::writing;
 use crate::agent::Source;
 use crate::config::{Config, InheritExtensions, Spare};
 use crate::process::{ChildCommand, Guardian, Options, capture};
-use crate::run::admit::gates::gates;
 use crate::run::admit::listing::{Listed, Listing, list_agents};
+use crate::run::admit::permission_hooks::find_permission_hooks;
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
 use crate::run::{CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, Memory, off_thread};
 use crate::text::figures::{self, counted};
@@ -102,7 +102,7 @@ async fn examine(
     checks.push(supervision(&config, &capabilities));
     checks.push(sandbox(&config, &capabilities));
     checks.extend(writing(cwd, &config, context, &capabilities));
-    checks.push(permission_gates(&config, context));
+    checks.push(permission_hooks(&config, context));
     checks.extend(launchers(cwd, &config, context).await);
     checks.extend(spares(&config));
     checks.extend(directories(context));
@@ -223,10 +223,10 @@ fn group<'a>(findings: &mut Vec<(String, Vec<&'a str>)>, finding: String, agent:
 }
 
 /// The user's extensions that watch tool calls, and whether children load them.
-fn permission_gates(config: &Config, context: &HostContext) -> Check {
-    const AREA: &str = "permission gates";
-    let found = gates(context);
-    let named = |gates: &[String]| gates.join(", ");
+fn permission_hooks(config: &Config, context: &HostContext) -> Check {
+    const AREA: &str = "permission hooks";
+    let found = find_permission_hooks(context);
+    let named = |permission_hooks: &[String]| permission_hooks.join(", ");
     if found.is_empty() {
         return Check::new(AREA, Status::Ok, "none: no extension of yours watches tool calls");
     }
@@ -238,7 +238,7 @@ fn permission_gates(config: &Config, context: &HostContext) -> Check {
         }
         InheritExtensions::All => Vec::new(),
         InheritExtensions::None => found.clone(),
-        InheritExtensions::Only(list) => found.iter().filter(|gate| !list.contains(gate)).cloned().collect(),
+        InheritExtensions::Only(list) => found.iter().filter(|hook| !list.contains(hook)).cloned().collect(),
     };
     if left_out.is_empty() {
         return Check::new(AREA, Status::Ok, format!("every child loads {}", named(&found)));

@@ -5,7 +5,7 @@
 //! | File | Answers |
 //! |---|---|
 //! | `check` | what a check says |
-//! | `examine` | what is checked, and in which order; configuration, agents, permission gates, pi's version |
+//! | `examine` | what is checked, and in which order; configuration, agents, permission hooks, pi's version |
 //! | `guards` | what restrains a child here: the warden and the sandbox |
 //! | `writing` | where agents that may write may do so, and whether their tools find their caches |
 //! | `launchers` | whether pi starts through each configured launcher |

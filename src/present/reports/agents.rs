@@ -39,7 +39,7 @@ pub fn agents_report(listing: &Listing) -> Report {
 }
 
 fn agent(report: &mut Report, listed: &Listed) {
-    let Listed { agent, values, plan, writes, only_reads, notices, gates } = listed;
+    let Listed { agent, values, plan, writes, only_reads, notices, permission_hooks } = listed;
     let AgentDefinition { name, description, source, readonly, path, .. } = &**agent;
     let traits = match (readonly, writes) {
         (true, _) => format!("{source}, readonly"),
@@ -63,8 +63,8 @@ fn agent(report: &mut Report, listed: &Listed) {
         Ok(plan) => report.lines.push(below("tools", &plan.tools.join(", "))),
         Err(error) => report.lines.push(below("cannot run", &error.to_string())),
     }
-    if !gates.is_empty() {
-        report.lines.push(below("gates", &gates.join(", ")));
+    if !permission_hooks.is_empty() {
+        report.lines.push(below("hooks", &permission_hooks.join(", ")));
     }
     // What a builtin has to do without, `doctor` says once for all of them.
     let is_builtin = *source == Source::Builtin;

@@ -47,7 +47,7 @@ impl ResolvedRun {
     /// model from a user's extension loads all extensions. A project's agent may only choose among extensions that its
     /// child would load anyway or that the user's configuration lists, because loading a file runs it.
     ///
-    /// The user's gates come first, whatever the agent names.
+    /// The user's permission hooks come first, whatever the agent names.
     #[must_use]
     pub(in crate::run) fn extensions(&self, context: &HostContext, tools: &[String]) -> Extensions {
         match self.chosen(context, tools) {
@@ -56,8 +56,8 @@ impl ResolvedRun {
             }
             Extensions::All => Extensions::All,
             Extensions::Only(chosen) => {
-                let others = chosen.into_iter().filter(|file| !self.gates.contains(file));
-                Extensions::Only(self.gates.iter().cloned().chain(others).collect())
+                let others = chosen.into_iter().filter(|file| !self.permission_hooks.contains(file));
+                Extensions::Only(self.permission_hooks.iter().cloned().chain(others).collect())
             }
         }
     }
@@ -74,8 +74,8 @@ impl ResolvedRun {
         let there = loaded.map(|extension| &extension.path).filter(|path| path.is_file());
         let files: Vec<String> = there.map(|path| path.to_string_lossy().into_owned()).collect();
         // In the order in which the host loads them: of two that register the same provider, the last one counts.
-        let gates = self.gates.iter().filter(|gate| !files.contains(gate)).cloned();
-        gates.chain(files.iter().cloned()).collect()
+        let permission_hooks = self.permission_hooks.iter().filter(|hook| !files.contains(hook)).cloned();
+        permission_hooks.chain(files.iter().cloned()).collect()
     }
 
     fn chosen(&self, context: &HostContext, tools: &[String]) -> Extensions {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::capabilities::HostCapabilities;
-use super::gates::gates;
+use super::permission_hooks::find_permission_hooks;
 use super::reach::{WriteReach, only_reads};
 use super::refusal::Refusal;
-use super::resolve::{loads_gates, own_credentials, tools_of};
+use super::resolve::{loads_permission_hooks, own_credentials, tools_of};
 use super::sandbox::{SandboxPlan, may_write};
 use super::settings::CallSettings;
 use super::shell::shell_policy;
@@ -53,8 +53,8 @@ pub struct Listed {
     pub values: AgentValues,
     /// The child's tools, or why the agent cannot run.
     pub plan: Result<ToolPlan, CannotRun>,
-    /// The user's permission gates that its child loads.
-    pub gates: Vec<String>,
+    /// The user's permission hooks that its child loads.
+    pub permission_hooks: Vec<String>,
     /// Where its child could change files; `None` if it could not.
     pub writes: Option<WriteReach>,
     /// Whether that is so because it has only tools that read, although its agent is not readonly.
@@ -116,8 +116,8 @@ impl Listing {
         let check = async {
             for listed in self.agents.iter_mut().filter(|listed| listed.plan.is_ok()) {
                 let has_own_login = own_credentials(context, &listed.agent).is_some();
-                let Listed { agent, gates, values, .. } = &*listed;
-                let check = ModelCheck { agent, config, context, gates, has_own_login, callbacks };
+                let Listed { agent, permission_hooks, values, .. } = &*listed;
+                let check = ModelCheck { agent, config, context, permission_hooks, has_own_login, callbacks };
                 if let Err(unusable) = check.usable(&values.model).await {
                     listed.plan = Err(unusable.into());
                 }
@@ -139,7 +139,7 @@ pub fn list_agents(
     let config = settings.config();
     let catalog = find_agents(cwd, context, &config);
     let misnamed = settings.loaded().map(|loaded| misnamed(loaded, &catalog, context)).unwrap_or_default();
-    let all = LazyCell::new(|| gates(context));
+    let all = LazyCell::new(|| find_permission_hooks(context));
     let planned = |agent: Arc<AgentDefinition>| {
         let values = AgentValues::of(&agent, &config, &context.host, &RunOverrides::default());
         let (_, notices) = SkillFiles::of(&values.skills.value, &context.host);
@@ -151,7 +151,11 @@ pub fn list_agents(
             !agent.readonly && plan.as_ref().is_ok_and(|plan| only_reads(&agent, &values, &config, plan));
         Listed {
             plan,
-            gates: if loads_gates(&sandbox, &config) { all.clone() } else { Vec::new() },
+            permission_hooks: if loads_permission_hooks(&sandbox, &config) {
+                all.clone()
+            } else {
+                Vec::new()
+            },
             writes: (may_write(&agent, &config) && !only_reads).then_some(reach),
             only_reads,
             notices,

@@ -15,7 +15,7 @@
 //! | `reach` | whether it can change files, in whose tree, and what of that cannot be undone |
 //! | `hidden` | what a sandboxed child does not see |
 //! | `shell` | whether a child that may not write gets a shell |
-//! | `gates/` | which extensions of the user watch tool calls, and so are loaded by every child that may write |
+//! | `permission_hooks/` | which extensions of the user watch tool calls, and so are loaded by every child that may write |
 //! | `extensions` | which extensions its child loads, and whether it downloads anything |
 //! | `pi` | which pi it runs |
 //! | `confirm` | whether the user has to allow its agent |
@@ -27,9 +27,9 @@ pub(crate) mod admitted;
 mod capabilities;
 mod confirm;
 pub(crate) mod extensions;
-pub(crate) mod gates;
 pub(crate) mod hidden;
 pub(crate) mod listing;
+pub(crate) mod permission_hooks;
 pub(crate) mod pi;
 mod prepare;
 mod reach;

@@ -118,9 +118,9 @@ impl<'a> Call<'a> {
         let mut resolved = self.unless_aborted(resolving).await?.map_err(|refusal| self.refused(refusal))?;
         let spec = Arc::clone(&self.spec);
         let has_own_login = resolved.credentials.is_some();
-        let ResolvedRun { agent, config, gates, values, .. } = &resolved;
+        let ResolvedRun { agent, config, permission_hooks, values, .. } = &resolved;
         let context = &*spec.context;
-        let check = ModelCheck { agent, config, context, gates, has_own_login, callbacks };
+        let check = ModelCheck { agent, config, context, permission_hooks, has_own_login, callbacks };
         let looking = self.unless_aborted(check.usable(&values.model)).await?;
         let model = looking.map_err(|unusable| self.refused(unusable.into()))?;
         resolved.model = model.or(resolved.model);

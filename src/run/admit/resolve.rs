@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::capabilities::HostCapabilities;
-use super::gates::gates;
 use super::hidden::{hides, hides_extensions};
+use super::permission_hooks::find_permission_hooks;
 use super::reach::{only_reads, writes_to, writes_where};
 use super::refusal::Refusal;
 use super::sandbox::{SandboxPlan, may_write};
@@ -56,8 +56,8 @@ pub(crate) struct ResolvedRun {
     pub(in crate::run) launcher: Arc<dyn Launcher>,
     /// Where the child may write, if the kernel confines it there.
     pub scope: Option<WriteScope>,
-    /// The user's gates that its child loads.
-    pub gates: Vec<String>,
+    /// The user's permission hooks that its child loads.
+    pub permission_hooks: Vec<String>,
     /// Whether the child gets a shell, if it may not write.
     shell: ShellPolicy,
     /// Whether the child works in a private tree.
@@ -139,7 +139,7 @@ pub(in crate::run) fn resolve(
         return Err(Refusal::Hidden { cwd: spec.cwd.clone(), place });
     }
     if sandbox.is_held()
-        && (config.inherit_extensions == InheritExtensions::All || loads_gates(&sandbox, &config))
+        && (config.inherit_extensions == InheritExtensions::All || loads_permission_hooks(&sandbox, &config))
         && let Some((extensions, place)) = hides_extensions(&config, context)
     {
         return Err(Refusal::HiddenExtensions { extensions, place });
@@ -199,7 +199,7 @@ pub(in crate::run) fn resolve(
         is_isolated,
         tree,
         undo_note: undo_note.filter(|_| changes_files),
-        gates: gates_of(&sandbox, &config, launcher.elsewhere(), context),
+        permission_hooks: permission_hooks_of(&sandbox, &config, launcher.elsewhere(), context),
         launcher,
         values,
         agent,
@@ -381,21 +381,25 @@ fn agent_of(spec: &RunSpec, config: &Config) -> Result<Arc<AgentDefinition>, Ref
     Ok(Arc::new(AgentDefinition { output_schema, ..AgentDefinition::clone(&agent) }))
 }
 
-/// Whether a child with this sandbox loads the user's gates: not where the kernel keeps it from writing at all, nor where the user
+/// Whether a child with this sandbox loads the user's permission hooks: not where the kernel keeps it from writing at all, nor where the user
 /// says which extensions children load.
-pub(in crate::run) fn loads_gates(sandbox: &SandboxPlan, config: &Config) -> bool {
+pub(in crate::run) fn loads_permission_hooks(sandbox: &SandboxPlan, config: &Config) -> bool {
     let chooses = matches!(config.inherit_extensions, InheritExtensions::None | InheritExtensions::Only(_));
     !chooses && !sandbox.is_read_only()
 }
 
-/// The user's gates that a child loads. Elsewhere there are none of this machine's files.
-fn gates_of(
+/// The user's permission hooks that a child loads. Elsewhere there are none of this machine's files.
+fn permission_hooks_of(
     sandbox: &SandboxPlan,
     config: &Config,
     elsewhere: Option<&str>,
     context: &HostContext,
 ) -> Vec<String> {
-    if elsewhere.is_none() && loads_gates(sandbox, config) { gates(context) } else { Vec::new() }
+    if elsewhere.is_none() && loads_permission_hooks(sandbox, config) {
+        find_permission_hooks(context)
+    } else {
+        Vec::new()
+    }
 }
 
 /// Refuses paths that pi would read as others. Everything of the run would end up elsewhere, or nowhere.

@@ -1,6 +1,6 @@
 //! Tells the questions of the tool `ask` from all others that a child's standard output shows.
 //!
-//! A permission gate asks in the same records, in words that may repeat what the child's model has written, and what a tool
+//! A permission hook asks in the same records, in words that may repeat what the child's model has written, and what a tool
 //! has started may write such records, too. So our guard in the child makes a key before the first turn, says it, and
 //! begins each of its questions with it. It is in no file and no variable: only that process and we know it.
 

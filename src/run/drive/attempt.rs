@@ -161,13 +161,13 @@ impl ActiveRun<'_> {
         fill_empty_answer(&mut collected);
         let elsewhere = resolved.launcher.fate(&collected.noise, collected.last_event.is_some());
         collected.noise = resolved.launcher.own_words(collected.noise);
-        let (limited_by, gates) = (resolved.limited_by, resolved.gates.clone());
+        let (limited_by, permission_hooks) = (resolved.limited_by, resolved.permission_hooks.clone());
         let mut report = AttemptReport {
             supervised,
             collected,
             protocol_report,
             limited_by,
-            gates,
+            permission_hooks,
             submits,
             check: None,
             elsewhere,

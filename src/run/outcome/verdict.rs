@@ -7,7 +7,7 @@ use super::flagged::Flagged;
 use crate::agent::SUBMIT;
 use crate::event::{Collected, MAX_SUBMITTED, RefusedResults, StopReason, Submitted, provider_message};
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
-use crate::run::admit::gates::failed_gate;
+use crate::run::admit::permission_hooks::failed_hook;
 use crate::run::launch::launcher::Elsewhere;
 use crate::run::result::{CheckReport, ErrorCode, IsolationReport, TimeoutReason};
 use crate::run::state::RunOutcome;
@@ -60,8 +60,8 @@ pub(in crate::run) struct AttemptReport {
     pub protocol_report: ProtocolReport,
     /// The setting of the limit for the whole run.
     pub limited_by: &'static str,
-    /// The gates without which it must not run.
-    pub gates: Vec<String>,
+    /// The permission hooks without which it must not run.
+    pub permission_hooks: Vec<String>,
     /// Whether the child has to submit its result.
     pub submits: bool,
     /// How the check of its work ended.
@@ -290,7 +290,7 @@ impl Verdict {
             }
             (None, 0) => Self::by_message(report, sanitizer),
             (None, code) => {
-                let refused = failed_gate(&report.gates, &report.supervised.stderr, sanitizer);
+                let refused = failed_hook(&report.permission_hooks, &report.supervised.stderr, sanitizer);
                 Self::failed(code, refused.unwrap_or_else(|| exit_text(report)))
             }
         }

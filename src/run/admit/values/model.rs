@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::agent::{Sourced, ValueSource};
 use crate::agent::AgentDefinition;
 use crate::config::{Config, InheritExtensions};
-use crate::run::admit::gates::may_provide_model;
+use crate::run::admit::permission_hooks::may_provide_model;
 use crate::run::blocking::blocking;
 use crate::run::callbacks::{HostCallbacks, HostModel};
 use crate::run::context::HostContext;
@@ -71,8 +71,8 @@ pub(in crate::run) struct ModelCheck<'a> {
     pub agent: &'a AgentDefinition,
     pub config: &'a Config,
     pub context: &'a HostContext,
-    /// The user's permission gates that the child loads.
-    pub gates: &'a [String],
+    /// The user's permission hooks that the child loads.
+    pub permission_hooks: &'a [String],
     /// Whether the agent has credentials of its own.
     pub has_own_login: bool,
     pub callbacks: &'a dyn HostCallbacks,
@@ -126,7 +126,7 @@ impl ModelCheck<'_> {
     /// Why the child would not load the extension that provides this model, and what to do. `None` if it would, or if nobody
     /// knows.
     async fn not_loaded(&self, model: &str) -> Option<String> {
-        let Self { agent, config, context, gates, .. } = self;
+        let Self { agent, config, context, permission_hooks, .. } = self;
         let host = &context.host;
         if !host.extends(Some(model)) {
             return None;
@@ -141,7 +141,7 @@ impl ModelCheck<'_> {
         };
         if let Some((chosen, setting)) = chosen {
             let files = chosen.iter().map(|file| PathBuf::from(context.anchored(file)));
-            let files: Vec<PathBuf> = files.chain(gates.iter().map(PathBuf::from)).collect();
+            let files: Vec<PathBuf> = files.chain(permission_hooks.iter().map(PathBuf::from)).collect();
             let context = (*context).clone();
             let has_none = is_needed && !blocking(move || may_provide_model(&files, &context)).await;
             return has_none.then(|| format!("{setting} keeps it from children: add its file there"));

@@ -22,7 +22,7 @@ fn report(outcome: Outcome) -> AttemptReport {
         collected: Collected::default(),
         protocol_report: ProtocolReport::default(),
         limited_by: "timeoutMs",
-        gates: Vec::new(),
+        permission_hooks: Vec::new(),
         check: None,
         submits: false,
         elsewhere: None,
@@ -366,9 +366,9 @@ fn a_reason_is_cut_behind_its_secrets() {
             collected.stop_reason = Some("error".into());
             collected.error_message = Some(said.clone());
         });
-        let said = format!("Failed to load extension \"/gate.ts\": {}{secret}", "x".repeat(1_000 - back));
+        let said = format!("Failed to load extension \"/hook.ts\": {}{secret}", "x".repeat(1_000 - back));
         let mut unguarded = complains(1, &said, "");
-        unguarded.gates = vec!["/gate.ts".to_owned()];
+        unguarded.permission_hooks = vec!["/hook.ts".to_owned()];
         for report in [rejected, failed, unguarded] {
             let error = Verdict::of(&report, &sanitizer).error.expect("a failure");
             assert!(!error.contains(&secret[..8]), "{back}: {}", &error[error.len() - 60..]);

@@ -1,4 +1,4 @@
-/** Permission gates: what the user's extensions refuse in real pi, they refuse in children that may write as well. */
+/** Permission hooks: what the user's extensions refuse in real pi, they refuse in children that may write as well. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -28,17 +28,17 @@ import {
 import { allows } from "../support/warden.ts";
 
 /** Refuses `shred`. */
-const secondGate = `export default (pi) => {
+const secondHook = `export default (pi) => {
 	pi.on("tool_call", ({ input }) => (/shred/.test(input.command) ? { block: true, reason: "No shredding." } : undefined));
 };
 `;
 
 /** Refuses `rm -rf`, and asks where the command says so. */
-const gate = `export default (pi) => {
+const hook = `export default (pi) => {
 	pi.on("tool_call", async ({ toolName, input }, { ui }) => {
 		if (toolName !== "bash" || !input.command.includes("rm -rf")) return undefined;
 		if (input.command.includes("kept") && (await ui.confirm("Dangerous", input.command))) return undefined;
-		return { block: true, reason: "The gate says no." };
+		return { block: true, reason: "The hook says no." };
 	});
 };
 `;
@@ -59,7 +59,7 @@ const children = {
 	ask: runs("rm -rf kept", "ls kept", "rm -rf kept"),
 };
 
-/** A gate, or another extension, that tells that it was loaded. */
+/** A hook, or another extension, that tells that it was loaded. */
 const tells = (watches: boolean) => `import { appendFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 appendFileSync(process.env.LOADED, fileURLToPath(import.meta.url) + "\\n");
@@ -98,11 +98,11 @@ function layOut(stage: Stage, ignores: boolean): void {
 	put("packages/off/extensions/no.ts");
 	put("packages/chosen/extensions/yes.ts");
 	put("packages/chosen/extensions/no.ts");
-	put("npm/node_modules/@some/gate/package.json", manifest(["./gate.ts"], { name: "@some/gate" }));
-	put("npm/node_modules/@some/gate/gate.ts");
-	put("git/github.com/some/gate/extensions/gate.ts");
-	put("git/example.com/deep/er/gate/package.json", manifest(["gate.ts"]));
-	put("git/example.com/deep/er/gate/gate.ts");
+	put("npm/node_modules/@some/hook/package.json", manifest(["./hook.ts"], { name: "@some/hook" }));
+	put("npm/node_modules/@some/hook/hook.ts");
+	put("git/github.com/some/hook/extensions/hook.ts");
+	put("git/example.com/deep/er/hook/package.json", manifest(["hook.ts"]));
+	put("git/example.com/deep/er/hook/hook.ts");
 	symlinkSync(join(world.agentDir, "elsewhere/named.ts"), join(world.agentDir, "extensions/link.ts"));
 	mkdirSync(join(world.agentDir, "real"), { recursive: true });
 	put("real/index.ts");
@@ -124,23 +124,23 @@ function layOut(stage: Stage, ignores: boolean): void {
 				{ source: "packages/filtered", extensions: ["!**/no.ts"] },
 				{ source: "packages/off", extensions: [] },
 				{ source: "packages/chosen", autoload: false, extensions: ["+extensions/yes.ts"] },
-				"npm:@some/gate@^1.0.0",
-				"git:github.com/some/gate@v1",
-				"ssh://git@example.com/deep/er/gate.git",
+				"npm:@some/hook@^1.0.0",
+				"git:github.com/some/hook@v1",
+				"ssh://git@example.com/deep/er/hook.git",
 				"npm:not-installed",
 			],
 		}),
 	);
 }
 
-/** The gates that a report of the doctor names. */
-const gatesIn = (message: string | undefined, home: string) => {
+/** The hooks that a report of the doctor names. */
+const hooksIn = (message: string | undefined, home: string) => {
 	const [, list = ""] = /load ([~/][^\n]*)/.exec(message ?? "") ?? [];
 	return list.split(", ").map((path) => path.replace(/^~/, home));
 };
 
 for (const version of piVersions) {
-	describe(`permission gates in pi ${version}`, () => {
+	describe(`permission hooks in pi ${version}`, () => {
 		test("are found where pi finds extensions", async () => {
 			for (const [ignores, approves] of [
 				[true, false],
@@ -155,12 +155,12 @@ for (const version of piVersions) {
 						args: approves ? ["--approve"] : [],
 					});
 					const loaded = readFileSync(log, "utf8").trim().split("\n");
-					const gates = [...new Set(loaded)].filter((path) => !path.endsWith("plain.ts"));
-					const named = gatesIn(/permission gates +(.*)/.exec(stdout)?.[1], stage.world.home);
+					const hooks = [...new Set(loaded)].filter((path) => !path.endsWith("plain.ts"));
+					const named = hooksIn(/permission hooks +(.*)/.exec(stdout)?.[1], stage.world.home);
 					// pi names a file by the link that it has found, and the file itself by where it lies.
 					const real = (path: string) =>
 						path.replace("extensions/linked/", "real/").replace("extensions/link.ts", "elsewhere/named.ts");
-					assert.deepEqual([...new Set(named.map(real))].sort(), [...new Set(gates.map(real))].sort(), stdout + stderr);
+					assert.deepEqual([...new Set(named.map(real))].sort(), [...new Set(hooks.map(real))].sort(), stdout + stderr);
 					assert.equal(
 						named.some((path) => path.endsWith("project.ts")),
 						approves,
@@ -169,8 +169,8 @@ for (const version of piVersions) {
 					if (ignores) continue;
 
 					const { checks } = await doctor({ cwd: stage.world.cwd, agentDir: stage.world.agentDir });
-					const read = gatesIn(checks.find(({ area }) => area === "permission gates")?.message, stage.world.home);
-					const users = gates.filter((path) => !path.endsWith("project.ts"));
+					const read = hooksIn(checks.find(({ area }) => area === "permission hooks")?.message, stage.world.home);
+					const users = hooks.filter((path) => !path.endsWith("project.ts"));
 					assert.deepEqual([...new Set(read.map(real))].sort(), [...new Set(users.map(real))].sort(), "without a host");
 				} finally {
 					await stage.close();
@@ -181,13 +181,13 @@ for (const version of piVersions) {
 		describe("of the user", () => {
 			let stage: Stage;
 			let rpc: RpcSession;
-			let gatePath: string;
+			let hookPath: string;
 			let user: (request: UiRequest) => UiAnswer | undefined = () => ({ cancelled: true });
 
 			before(async () => {
 				stage = await backgroundStage({ version, children, load: "install" });
-				gatePath = stage.world.writeAgentDir("extensions/gate.ts", gate);
-				const named = stage.world.writeAgentDir("elsewhere/named.ts", secondGate);
+				hookPath = stage.world.writeAgentDir("extensions/hook.ts", hook);
+				const named = stage.world.writeAgentDir("elsewhere/named.ts", secondHook);
 				stage.world.writeAgentDir("agents/worker.md", worker);
 				for (const folder of ["victim", "kept"]) stage.world.write(`${folder}/file`, "x");
 				rpc = startRpc(stage.world, { args: ["--extension", named], answer: (asked) => user(asked) });
@@ -203,14 +203,14 @@ for (const version of piVersions) {
 			const hasVictim = () => existsSync(join(stage.world.cwd, "victim/file"));
 
 			test("refuse in a child what they refuse, and nothing else; those of the command line as well", async () => {
-				assert.match(textOf(await told("wipe it")), /It said: The gate says no\. No shredding\. fine/);
+				assert.match(textOf(await told("wipe it")), /It said: The hook says no\. No shredding\. fine/);
 				assert.ok(hasVictim());
 			});
 
 			test("refuse in a background run", async () => {
 				const from = rpc.log.events.length;
 				await rpc.prompt(spawn({ task: "wipe it", agentId: "worker" }));
-				await rpc.log.waitFor(says("Heard success: It said: The gate says no. No shredding. fine"), 30_000, from);
+				await rpc.log.waitFor(says("Heard success: It said: The hook says no. No shredding. fine"), 30_000, from);
 				await rpc.log.waitFor(
 					({ type }) => type === "agent_settled",
 					30_000,
@@ -227,7 +227,7 @@ for (const version of piVersions) {
 					return answers[asked.length - 1];
 				};
 				// In between the child looks what is there.
-				assert.match(textOf(await told("ask before")), /It said: The gate says no\. file /);
+				assert.match(textOf(await told("ask before")), /It said: The hook says no\. file /);
 				assert.ok(!existsSync(join(stage.world.cwd, "kept")));
 				const question = ["worker asks: Dangerous", "rm -rf kept"];
 				assert.deepEqual(asked, [question, question]);
@@ -235,31 +235,31 @@ for (const version of piVersions) {
 
 			test("are named by agents, and this package is none", async () => {
 				const text = await rpc.told("/subagents agents");
-				const lines = [...text.matchAll(/^ {4}gates +(.*)$/gm)].map(([, line]) => line);
-				const paths = "~/.pi/agent/elsewhere/named.ts, ~/.pi/agent/extensions/gate.ts";
+				const lines = [...text.matchAll(/^ {4}hooks +(.*)$/gm)].map(([, line]) => line);
+				const paths = "~/.pi/agent/elsewhere/named.ts, ~/.pi/agent/extensions/hook.ts";
 				assert.ok(lines.length > 0 && lines.every((line) => line === paths), text);
 				assert.ok(!lines.some((line) => line?.includes(packageDir)));
 			});
 
 			test("hold as well where a child loads everything that it finds", async () => {
 				stage.configure({ allowWrite: true, inheritExtensions: "all" });
-				assert.match(textOf(await told("wipe it")), /It said: The gate says no\. No shredding\. fine/);
+				assert.match(textOf(await told("wipe it")), /It said: The hook says no\. No shredding\. fine/);
 				assert.ok(hasVictim());
 			});
 
 			test("refuse the run where one does not load", async () => {
 				// What is there when the child starts is what it loads.
-				const broken = `if (process.env.PI_SUBAGENT_CHILD) throw new Error("its rules are gone");\n${gate}`;
-				writeFileSync(gatePath, broken);
+				const broken = `if (process.env.PI_SUBAGENT_CHILD) throw new Error("its rules are gone");\n${hook}`;
+				writeFileSync(hookPath, broken);
 				const from = stage.server.requests.length;
 				const end = await told("wipe it");
 				assert.equal(end.isError, true);
-				const words = `refused: the permission gate \`${gatePath.replace(stage.world.home, "~")}\` did not load`;
+				const words = `refused: the permission hook \`${hookPath.replace(stage.world.home, "~")}\` did not load`;
 				assert.ok(textOf(end).includes(words) && textOf(end).includes("its rules are gone"), textOf(end));
 				assert.equal(stage.childRequests(from).length, 0, "no model was asked");
 				if (allows("landlock")) {
-					const end = await told("say that I need no gate", "explorer");
-					assert.equal(textOf(end), "that I need no gate");
+					const end = await told("say that I need no hook", "explorer");
+					assert.equal(textOf(end), "that I need no hook");
 				}
 				assert.ok(hasVictim());
 			});

@@ -1,4 +1,4 @@
-//! A child that ended because a gate did not load.
+//! A child that ended because a hook did not load.
 
 use crate::text::{Sanitizer, quoted_path, quoted_within};
 
@@ -7,16 +7,16 @@ const FAILED: &str = "Failed to load extension \"";
 /// Characters of the reason.
 const REASON_CHARS: usize = 1_000;
 
-/// Why a run is refused whose child could not load one of its gates, by what the child wrote; `None` if that is not why it
+/// Why a run is refused whose child could not load one of its hooks, by what the child wrote; `None` if that is not why it
 /// ended.
-pub(in crate::run) fn failed_gate(gates: &[String], written: &str, sanitizer: &Sanitizer) -> Option<String> {
+pub(in crate::run) fn failed_hook(hooks: &[String], written: &str, sanitizer: &Sanitizer) -> Option<String> {
     let of_line = |line: &str| {
         let (path, reason) = line.split_once(FAILED)?.1.split_once("\": ")?;
-        let gate = gates.iter().find(|gate| *gate == path)?;
+        let hook = hooks.iter().find(|hook| *hook == path)?;
         let reason = sanitizer.line(reason.trim_start_matches("Failed to load extension: "), REASON_CHARS);
         Some(format!(
-            "refused: the permission gate {} did not load, and no writing child runs without it: {}",
-            quoted_path(gate),
+            "refused: the permission hook {} did not load, and no writing child runs without it: {}",
+            quoted_path(hook),
             quoted_within(&reason, REASON_CHARS)
         ))
     };

@@ -17,7 +17,7 @@ use scene::Scene;
 use serde_json::{Value, json};
 use stage::User;
 
-const GATE: &str = "export default (pi) => pi.on('tool_call', () => undefined);";
+const HOOK: &str = "export default (pi) => pi.on('tool_call', () => undefined);";
 const PLAIN: &str = "export default () => {};";
 /// A child that keeps its arguments and answers.
 const KEEPS: &str = r#"printf '%s\n' "$@" > "$home/args"; cat > /dev/null; begin; said 'Done.'; settled"#;
@@ -72,8 +72,8 @@ async fn loaded(scene: &Scene) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_way_in_which_pi_finds_an_extension_finds_a_gate() {
-    /// Files, settings, and the gates.
+async fn every_way_in_which_pi_finds_an_extension_finds_a_hook() {
+    /// Files, settings, and the hooks.
     type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], Value, &'a [&'a str]);
     const ONE: &str = r#"{"name":"g","pi":{"extensions":["./src/g.ts"]}}"#;
     const GLOB: &str = r#"{"name":"g","pi":{"extensions":["src/*.ts","!src/no.ts"]}}"#;
@@ -86,22 +86,22 @@ async fn every_way_in_which_pi_finds_an_extension_finds_a_gate() {
         (
             "a file",
             &[
-                ("agent/extensions/a.ts", GATE),
-                ("agent/extensions/b.js", GATE),
-                ("agent/extensions/c.md", GATE),
+                ("agent/extensions/a.ts", HOOK),
+                ("agent/extensions/b.js", HOOK),
+                ("agent/extensions/c.md", HOOK),
             ],
             none(),
             &["agent/extensions/a.ts", "agent/extensions/b.js"],
         ),
         (
             "a directory with an index",
-            &[("agent/extensions/g/index.ts", GATE)],
+            &[("agent/extensions/g/index.ts", HOOK)],
             none(),
             &["agent/extensions/g/index.ts"],
         ),
         (
             "only a nested file of a directory watches",
-            &[("agent/extensions/g/index.ts", PLAIN), ("agent/extensions/g/lib/deep/w.ts", GATE)],
+            &[("agent/extensions/g/index.ts", PLAIN), ("agent/extensions/g/lib/deep/w.ts", HOOK)],
             none(),
             &["agent/extensions/g/index.ts"],
         ),
@@ -110,80 +110,80 @@ async fn every_way_in_which_pi_finds_an_extension_finds_a_gate() {
             &[
                 ("agent/extensions/a.ts", "import w from './lib/w.js';"),
                 ("agent/extensions/b.ts", PLAIN),
-                ("agent/extensions/lib/w.ts", GATE),
+                ("agent/extensions/lib/w.ts", HOOK),
             ],
             none(),
             &["agent/extensions/a.ts"],
         ),
         (
             "not what only a dependency says",
-            &[("agent/extensions/g/index.ts", PLAIN), ("agent/extensions/g/node_modules/x/index.js", GATE)],
+            &[("agent/extensions/g/index.ts", PLAIN), ("agent/extensions/g/node_modules/x/index.js", HOOK)],
             none(),
             &[],
         ),
         (
             "a manifest",
-            &[("agent/extensions/g/package.json", ONE), ("agent/extensions/g/src/g.ts", GATE)],
+            &[("agent/extensions/g/package.json", ONE), ("agent/extensions/g/src/g.ts", HOOK)],
             none(),
             &["agent/extensions/g/src/g.ts"],
         ),
         (
             "odd types in a manifest",
-            &[("agent/extensions/g/package.json", ODD), ("agent/extensions/g/index.ts", GATE)],
+            &[("agent/extensions/g/package.json", ODD), ("agent/extensions/g/index.ts", HOOK)],
             none(),
             &["agent/extensions/g/index.ts"],
         ),
         (
             "no JSON in a manifest",
-            &[("agent/extensions/g/package.json", "{"), ("agent/extensions/g/index.ts", GATE)],
+            &[("agent/extensions/g/package.json", "{"), ("agent/extensions/g/index.ts", HOOK)],
             none(),
             &["agent/extensions/g/index.ts"],
         ),
         (
             "switched off",
-            &[("agent/extensions/a.ts", GATE), ("agent/extensions/b.ts", GATE)],
+            &[("agent/extensions/a.ts", HOOK), ("agent/extensions/b.ts", HOOK)],
             json!({"extensions": ["!a.ts"]}),
             &["agent/extensions/b.ts"],
         ),
         (
             "switched off exactly",
-            &[("agent/extensions/a.ts", GATE)],
+            &[("agent/extensions/a.ts", HOOK)],
             json!({"extensions": ["-extensions/a.ts"]}),
             &[],
         ),
         (
             "settings name a file",
-            &[("elsewhere/a.ts", GATE)],
+            &[("elsewhere/a.ts", HOOK)],
             json!({"extensions": ["../elsewhere/a.ts"]}),
             &["elsewhere/a.ts"],
         ),
         (
             "settings name a directory",
-            &[("elsewhere/a.ts", GATE)],
+            &[("elsewhere/a.ts", HOOK)],
             json!({"extensions": ["../elsewhere"]}),
             &["elsewhere/a.ts"],
         ),
         (
             "odd settings",
-            &[("agent/extensions/a.ts", GATE)],
+            &[("agent/extensions/a.ts", HOOK)],
             json!({"extensions": "a", "packages": [7, {"source": 1}, null]}),
             &["agent/extensions/a.ts"],
         ),
         (
             "a local package",
-            &[("pkg/package.json", GLOB), ("pkg/src/g.ts", GATE), ("pkg/src/no.ts", GATE)],
+            &[("pkg/package.json", GLOB), ("pkg/src/g.ts", HOOK), ("pkg/src/no.ts", HOOK)],
             json!({"packages": ["../pkg"]}),
             &["pkg/src/g.ts"],
         ),
         (
             "a package by convention",
-            &[("pkg/extensions/g.ts", GATE)],
+            &[("pkg/extensions/g.ts", HOOK)],
             json!({"packages": [{"source": "../pkg"}]}),
             &["pkg/extensions/g.ts"],
         ),
         (
             "a package that lists none",
-            &[("pkg/package.json", OFF), ("pkg/extensions/g.ts", GATE)],
+            &[("pkg/package.json", OFF), ("pkg/extensions/g.ts", HOOK)],
             json!({"packages": ["../pkg"]}),
             &[],
         ),
@@ -191,7 +191,7 @@ async fn every_way_in_which_pi_finds_an_extension_finds_a_gate() {
             "a package of npm",
             &[
                 ("agent/npm/node_modules/@s/g/package.json", ONE),
-                ("agent/npm/node_modules/@s/g/src/g.ts", GATE),
+                ("agent/npm/node_modules/@s/g/src/g.ts", HOOK),
             ],
             json!({"packages": ["npm:@s/g@1.2.3"]}),
             &["agent/npm/node_modules/@s/g/src/g.ts"],
@@ -201,42 +201,42 @@ async fn every_way_in_which_pi_finds_an_extension_finds_a_gate() {
             &[
                 ("agent/git/github.com/u/g/index.ts", PLAIN),
                 ("agent/git/github.com/u/g/package.json", ONE),
-                ("agent/git/github.com/u/g/src/g.ts", GATE),
+                ("agent/git/github.com/u/g/src/g.ts", HOOK),
             ],
             json!({"packages": ["git:git@github.com:u/g.git@v1", "https://github.com/u/g"]}),
             &["agent/git/github.com/u/g/src/g.ts"],
         ),
         (
             "another file of a package",
-            &[("pkg/package.json", ONE), ("pkg/src/g.ts", PLAIN), ("pkg/lib/w.js", GATE)],
+            &[("pkg/package.json", ONE), ("pkg/src/g.ts", PLAIN), ("pkg/lib/w.js", HOOK)],
             json!({"packages": ["../pkg"]}),
             &["pkg/src/g.ts"],
         ),
         (
             "a package of which nothing is wanted",
-            &[("pkg/extensions/g.ts", GATE)],
+            &[("pkg/extensions/g.ts", HOOK)],
             json!({"packages": [{"source": "../pkg", "extensions": []}]}),
             &[],
         ),
         (
             "a package of which a part is wanted",
-            &[("pkg/extensions/g.ts", GATE), ("pkg/extensions/h.ts", GATE)],
+            &[("pkg/extensions/g.ts", HOOK), ("pkg/extensions/h.ts", HOOK)],
             json!({"packages": [{"source": "../pkg", "extensions": ["!**/h.ts"]}]}),
             &["pkg/extensions/g.ts"],
         ),
         (
             "a package that loads nothing by itself",
-            &[("pkg/extensions/g.ts", GATE), ("pkg/extensions/h.ts", GATE)],
+            &[("pkg/extensions/g.ts", HOOK), ("pkg/extensions/h.ts", HOOK)],
             json!({"packages": [{"source": "../pkg", "autoload": false, "extensions": ["+extensions/h.ts"]}]}),
             &["pkg/extensions/h.ts"],
         ),
         (
             "a path out of npm's directory",
-            &[("agent/g/extensions/g.ts", GATE)],
+            &[("agent/g/extensions/g.ts", HOOK)],
             json!({"packages": ["npm:../../g"]}),
             &[],
         ),
-        ("a project's", &[("project/.pi/extensions/a.ts", GATE)], none(), &[]),
+        ("a project's", &[("project/.pi/extensions/a.ts", HOOK)], none(), &[]),
     ];
     for (label, files, settings, expected) in rows {
         let scene = scene(&json!({}));
@@ -251,8 +251,8 @@ async fn every_way_in_which_pi_finds_an_extension_finds_a_gate() {
 #[tokio::test]
 async fn what_the_host_loads_counts_where_it_says_so() {
     let mut scene = scene(&json!({}));
-    let installed = write(&scene, "agent/extensions/a.ts", GATE);
-    let (entry, _) = (write(&scene, "pkg/dist/index.js", PLAIN), write(&scene, "pkg/src/w.ts", GATE));
+    let installed = write(&scene, "agent/extensions/a.ts", HOOK);
+    let (entry, _) = (write(&scene, "pkg/dist/index.js", PLAIN), write(&scene, "pkg/src/w.ts", HOOK));
     let package = Some(scene.path("pkg"));
     let list = vec![HostExtension { path: entry, package }, HostExtension { path: installed, package: None }];
     context(&mut scene.spec).host.extensions = Some(list);
@@ -272,24 +272,24 @@ async fn whoever_may_write_loads_them_and_an_agent_cannot_leave_them_out() {
             "---\nname: worker\nreadonly: false\ndescription: Works.\ntools: read, bash\n{fields}---\nWork."
         )
     };
-    let (gate, own) = ("agent/extensions/gate.ts", "agent/extensions/own.ts");
+    let (hook, own) = ("agent/extensions/hook.ts", "agent/extensions/own.ts");
     let table: [(&str, Value, &str, String, &[&str]); 7] = [
-        ("auto", json!({}), "agent/agents/worker.md", worker(""), &[gate]),
+        ("auto", json!({}), "agent/agents/worker.md", worker(""), &[hook]),
         (
             "an agent with a list",
             json!({}),
             "agent/agents/worker.md",
             worker("extensions: [extensions/own.ts]\n"),
-            &[gate, own],
+            &[hook, own],
         ),
         (
             "an agent with an empty list",
             json!({}),
             "agent/agents/worker.md",
             worker("extensions: []\n"),
-            &[gate],
+            &[hook],
         ),
-        ("a project's agent", json!({}), "project/.pi/agents/worker.md", worker("extensions: []\n"), &[gate]),
+        ("a project's agent", json!({}), "project/.pi/agents/worker.md", worker("extensions: []\n"), &[hook]),
         ("none", json!({"inheritExtensions": "none"}), "agent/agents/worker.md", worker(""), &[]),
         (
             "a list",
@@ -303,12 +303,12 @@ async fn whoever_may_write_loads_them_and_an_agent_cannot_leave_them_out() {
             json!({"allowWrite": false, "sandbox": "off"}),
             "agent/agents/worker.md",
             worker(""),
-            &[gate],
+            &[hook],
         ),
     ];
     for (label, config, place, agent, expected) in table {
         let scene = scene(&config);
-        write(&scene, gate, GATE);
+        write(&scene, hook, HOOK);
         write(&scene, own, PLAIN);
         write(&scene, place, &agent);
         assert_eq!(loaded(&scene).await, expected, "{label}");
@@ -325,7 +325,7 @@ async fn in_doubt_it_is_a_gate_and_nothing_takes_long() {
             |scene| {
                 let real = write(scene, "dev/src/g.ts", PLAIN);
                 write(scene, "dev/package.json", "{}");
-                write(scene, "dev/lib/w.ts", GATE);
+                write(scene, "dev/lib/w.ts", HOOK);
                 fs::create_dir_all(scene.path("agent/extensions")).expect("made");
                 symlink(real, scene.path("agent/extensions/g.ts")).expect("linked");
             },
@@ -334,7 +334,7 @@ async fn in_doubt_it_is_a_gate_and_nothing_takes_long() {
         (
             "a link to a directory",
             |scene| {
-                write(scene, "dev/index.ts", GATE);
+                write(scene, "dev/index.ts", HOOK);
                 fs::create_dir_all(scene.path("agent/extensions")).expect("made");
                 symlink(scene.path("dev"), scene.path("agent/extensions/g")).expect("linked");
             },
@@ -405,7 +405,7 @@ async fn in_doubt_it_is_a_gate_and_nothing_takes_long() {
         (
             "a directory in place of its entry",
             |scene| {
-                write(scene, "agent/extensions/g/index.ts/w.ts", GATE);
+                write(scene, "agent/extensions/g/index.ts/w.ts", HOOK);
             },
             &["agent/extensions/g/index.ts"],
         ),
@@ -420,7 +420,7 @@ async fn in_doubt_it_is_a_gate_and_nothing_takes_long() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_counts_as_a_gate() {
+async fn what_cannot_be_read_counts_as_a_hook() {
     if rustix::process::geteuid().is_root() {
         return; // Root can read everything.
     }
@@ -434,11 +434,11 @@ async fn what_cannot_be_read_counts_as_a_gate() {
 #[tokio::test]
 async fn this_package_is_no_gate_and_another_of_its_name_is() {
     const OURS: &str = "extensions/pi-subagent-native/index.js";
-    let module = format!("// pi-subagent-native 1.0.0 abc.\n{GATE}");
+    let module = format!("// pi-subagent-native 1.0.0 abc.\n{HOOK}");
     let manifest = format!(r#"{{"name":"pi-subagent-native","pi":{{"extensions":["./{OURS}"]}}}}"#);
     let table = [
         ("ours", manifest.clone(), module.clone(), true),
-        ("only the name", manifest.clone(), GATE.to_owned(), false),
+        ("only the name", manifest.clone(), HOOK.to_owned(), false),
         ("only the words", manifest.replace("pi-subagent-native\",", "other\","), module, false),
     ];
     for (label, manifest, module, is_ours) in table {
@@ -453,7 +453,7 @@ async fn this_package_is_no_gate_and_another_of_its_name_is() {
 #[tokio::test]
 async fn a_gate_that_does_not_load_refuses_the_run() {
     let mut scene = Scene::new(
-        r#"printf 'Error: Failed to load extension "%s/agent/extensions/gate.ts": Failed to load extension: No such thing\nHint: pi -ne\n' "$home" >&2; exit 1"#,
+        r#"printf 'Error: Failed to load extension "%s/agent/extensions/hook.ts": Failed to load extension: No such thing\nHint: pi -ne\n' "$home" >&2; exit 1"#,
         json!({ "protocol": "json", "allowWrite": true }),
     );
     scene.spec.agent = "implementer".into();
@@ -462,12 +462,12 @@ async fn a_gate_that_does_not_load_refuses_the_run() {
         "agent/agents/implementer.md",
         "---\nname: implementer\nreadonly: false\ndescription: Works.\ntools: bash\n---\nWork.",
     );
-    let gate = write(&scene, "agent/extensions/gate.ts", GATE);
+    let hook = write(&scene, "agent/extensions/hook.ts", HOOK);
     let result = run(&scene).await;
     let error = result.details.results[0].error.as_deref().expect("an error");
     let expected = format!(
-        "refused: the permission gate `{}` did not load, and no writing child runs without it: `No such thing`",
-        gate.display()
+        "refused: the permission hook `{}` did not load, and no writing child runs without it: `No such thing`",
+        hook.display()
     );
     assert_eq!(error, expected);
     assert_eq!(result.details.results[0].attempts, 1);

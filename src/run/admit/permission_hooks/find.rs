@@ -1,4 +1,4 @@
-//! Which of the extensions that pi loads are gates.
+//! Which of the extensions that pi loads are hooks.
 
 use std::path::{Path, PathBuf};
 
@@ -19,24 +19,24 @@ const OUR_FIRST_WORDS: &[u8] = b"// pi-subagent-native ";
 const MAX_MODULE: u64 = 4 * 1024 * 1024;
 const MAX_MANIFEST: u64 = 1024 * 1024;
 
-/// The user's gates, in the order in which pi loads them. Blocks.
+/// The user's hooks, in the order in which pi loads them. Blocks.
 #[must_use]
-pub(crate) fn gates(context: &HostContext) -> Vec<String> {
+pub(crate) fn find_permission_hooks(context: &HostContext) -> Vec<String> {
     let installed = match &context.host.extensions {
         Some(loaded) => loaded.clone(),
         None => installed(&context.agent_dir, context.home.as_deref()),
     };
-    let (end, mut gates) = (patience(), Vec::<String>::new());
+    let (end, mut hooks) = (patience(), Vec::<String>::new());
     for HostExtension { path, package } in installed {
         let packages = package.map_or_else(|| packages_of(&path, context), |package| vec![package]);
         if !is_ours(&path) && names(EVENT, &path, packages, end) {
             let path = path.to_string_lossy().into_owned();
-            if !gates.contains(&path) {
-                gates.push(path);
+            if !hooks.contains(&path) {
+                hooks.push(path);
             }
         }
     }
-    gates
+    hooks
 }
 
 /// Whether one of these extensions may provide a model. What is no file, such as a package's name, may. Blocks.
