@@ -16,6 +16,7 @@ use pi_subagent_native::process::CancelReason;
 use pi_subagent_native::run::{
     CheckReport, ConfirmRequest, Control, Progress, RunOutcome, SingleResult, ToolResult,
 };
+use pi_subagent_native::workspace::GIT_VARIABLES;
 use scene::Scene;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User};
@@ -518,4 +519,71 @@ async fn a_question_about_a_projects_agent_names_its_commands() {
         assert!(message.lines().any(|said| said == line), "{line}\n{message}\n{}", result.text);
     }
     assert!(!scene.path("set-up").exists() && !scene.path("checked").exists());
+}
+
+/// As a hook of another repository has them, or `git rebase --exec` in one.
+#[tokio::test]
+async fn no_git_variable_of_the_host_leads_a_child_or_its_commands_to_another_repository() {
+    let script = "env > \"$home/env\"; echo x > made.txt; git add made.txt; \
+                  git -c user.name=n -c user.email=n@localhost commit -qm made; works; leave";
+    for isolation in ["private", "none"] {
+        let mut scene = isolated(script, "git rev-parse --absolute-git-dir > PLACE/setup", &json!({}));
+        let agent = scene.path("agent/agents/builder.md");
+        let text = fs::read_to_string(&agent).expect("readable");
+        let check = format!("check: git log -1 --format=%s > {}", scene.path("check").display());
+        let text = text
+            .replace("check: \"true\"", &check)
+            .replace("isolation: private", &format!("isolation: {isolation}"));
+        fs::write(&agent, text.replace("readonly: false", &format!("readonly: false\n{check}")))
+            .expect("written");
+        let other = scene.path("other");
+        fs::create_dir(&other).expect("made");
+        let git = |args: &[&str]| {
+            let done =
+                std::process::Command::new("git").args(args).current_dir(&other).output().expect("git runs");
+            String::from_utf8_lossy(&done.stdout).into_owned()
+        };
+        git(&["init", "-q"]);
+        let place = |name: &str| other.join(name).into_os_string();
+        let variables = [
+            ("GIT_DIR", place(".git")),
+            ("GIT_WORK_TREE", other.clone().into_os_string()),
+            ("GIT_INDEX_FILE", place(".git/index.other")),
+            ("GIT_OBJECT_DIRECTORY", place(".git/objects")),
+            ("GIT_QUARANTINE_PATH", place(".git/objects")),
+            ("GIT_CONFIG_COUNT", "1".into()),
+            ("GIT_CONFIG_KEY_0", "core.bare".into()),
+            ("GIT_CONFIG_VALUE_0", "true".into()),
+        ];
+        let context = Arc::make_mut(&mut scene.spec.context);
+        context.env.extend(variables.map(|(name, value)| (name.into(), value)));
+        context.config.as_mut().expect("an object")["env"] =
+            json!({ "GIT_COMMON_DIR": place(".git").to_str() });
+
+        let result = run(&scene).await;
+        assert_eq!(single(&result).outcome, RunOutcome::Completed, "{isolation}: {}", result.text);
+        let env = fs::read_to_string(scene.path("env")).expect("the child has noted it");
+        let found: Vec<_> = GIT_VARIABLES.iter().filter(|name| env.contains(&format!("\n{name}="))).collect();
+        assert!(found.is_empty(), "{isolation}: {found:?}");
+        assert_eq!(fs::read_to_string(scene.path("check")).expect("checked"), "made\n", "{isolation}");
+        assert_eq!(single(&result).changes.as_deref(), Some(&["made.txt".to_owned()][..]), "{isolation}");
+        if isolation == "private" {
+            let left = single(&result).isolation.clone().expect("it was isolated");
+            assert_eq!((left.commits, left.branch.is_some()), (1, true), "{}", result.text);
+            let set_up = fs::read_to_string(scene.path("setup")).expect("prepared");
+            assert!(set_up.contains("subagent-trees"), "{set_up}");
+        }
+        assert_eq!(git(&["for-each-ref"]) + &git(&["ls-files", "-o", "-c"]), "", "{isolation}");
+        assert!(!other.join(".git/index.other").exists(), "{isolation}");
+        let notices = single(&result).diagnostics.join("\n");
+        let expected = format!(
+            "`GIT_CONFIG_COUNT`, `GIT_OBJECT_DIRECTORY`, `GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`, `GIT_QUARANTINE_PATH`, which lead git to `{}`",
+            other.display()
+        );
+        assert!(notices.contains(&expected), "{isolation}: {notices}");
+        assert!(
+            notices.contains("`env.GIT_COMMON_DIR` of the configuration is not set"),
+            "{isolation}: {notices}"
+        );
+    }
 }

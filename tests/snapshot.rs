@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
-use pi_subagent_native::workspace::{ChangeKind, Git, GitError, Snapshot, SnapshotError, SnapshotStore};
+use pi_subagent_native::workspace::{
+    ChangeKind, GIT_VARIABLES, Git, GitError, Snapshot, SnapshotError, SnapshotStore,
+};
 use repository::{ID, LIMITS, Scene};
 
 impl Scene {
@@ -493,4 +495,13 @@ async fn a_snapshot_is_private() {
     let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
     assert_eq!(mode(&scene.at("agent/subagents/snapshots")), 0o700);
     assert_eq!(mode(&store.directory(ID)), 0o700);
+}
+
+/// A newer git may have more of them.
+#[test]
+fn the_variables_that_no_child_gets_are_those_that_git_calls_local() {
+    let said = Command::new("git").args(["rev-parse", "--local-env-vars"]).output().expect("git runs");
+    let said = String::from_utf8(said.stdout).expect("text");
+    let missing: Vec<_> = said.lines().filter(|name| !GIT_VARIABLES.contains(name)).collect();
+    assert!(!said.is_empty() && missing.is_empty(), "add {missing:?} to GIT_VARIABLES");
 }

@@ -13,7 +13,7 @@ use super::guards::{sandbox, supervision};
 use super::launchers::launchers;
 use super::names::names;
 use super::store::store;
-use super::writing::writing;
+use super::writing::{git_variables, writing};
 use crate::agent::Source;
 use crate::config::{Config, InheritExtensions, Spare};
 use crate::process::{ChildCommand, Guardian, Options, capture};
@@ -23,6 +23,7 @@ use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
 use crate::run::{CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, Memory, off_thread};
 use crate::text::figures::{self, counted};
 use crate::text::{Allowed, Diagnostic, Severity, quoted};
+use crate::workspace::without_git_variables;
 
 /// Bytes of one message or hint: a program that fails can print a lot.
 const MAX_MESSAGE: usize = 4 * 1024;
@@ -102,6 +103,7 @@ async fn examine(
     checks.push(supervision(&config, &capabilities));
     checks.push(sandbox(&config, &capabilities));
     checks.extend(writing(cwd, &config, context, &capabilities));
+    checks.extend(git_variables(cwd, context));
     checks.push(permission_hooks(&config, context));
     checks.extend(launchers(cwd, &config, context).await);
     checks.extend(spares(&config));
@@ -286,7 +288,8 @@ async fn child_command(
     let cwd = PathBuf::from(NEUTRAL);
     let guardian =
         capabilities.warden().map(|warden| Guardian { program: warden.into(), options: Options::default() });
-    let command = ChildCommand { program: pi.program.clone(), args, cwd, env: context.env.clone(), guardian };
+    let env = without_git_variables(&context.env);
+    let command = ChildCommand { program: pi.program.clone(), args, cwd, env, guardian };
     let said = match capture(command, VERSION_TIMEOUT, VERSION_BYTES).await {
         Ok(captured) if captured.is_success() => captured,
         Ok(captured) => {

@@ -9,6 +9,7 @@ use crate::config::{AllowWrite, Config};
 use crate::process::{resolve_program, search_path};
 use crate::run::admit::scope::WriteScope;
 use crate::run::{HostCapabilities, HostContext};
+use crate::workspace::withheld_git_variables;
 
 const AREA: &str = "writing";
 
@@ -22,6 +23,14 @@ const CACHES: [(&str, &str, &str, &str); 6] = [
     ("go", "GOCACHE", "", ".cache/go-build"),
     ("go", "GOMODCACHE", "", "go/pkg/mod"),
 ];
+
+/// The variables of git that children do not get although git would do something else with them.
+pub(super) fn git_variables(cwd: &Path, context: &HostContext) -> Option<Check> {
+    let start = context.host.cwd.as_deref().unwrap_or(cwd);
+    let hint = "start pi without them, or give children settings of git with `env` in subagents.json";
+    let withheld = withheld_git_variables(&context.env, start, cwd)?;
+    Some(Check::new("git", Status::Warning, withheld).hint(hint))
+}
 
 /// Where agents may write that may; nothing is said where none may.
 pub(super) fn writing(

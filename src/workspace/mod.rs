@@ -7,6 +7,7 @@
 //! | where are the protected ones | `scan` |
 //! | which files run code later, and which of them have changed | `watch` |
 //! | how does git read it without running what it names | `git`, `index` |
+//! | which of git's variables must no child get | `variables` |
 //! | which of its files would hold git | `obstacle` |
 //! | who may write to it now | `writing` |
 //! | how is one of its files replaced without losing a save | `replace/` |
@@ -24,6 +25,7 @@ mod replace;
 mod root;
 mod scan;
 mod snapshot;
+mod variables;
 mod watch;
 mod writing;
 
@@ -41,5 +43,7 @@ pub(crate) use scan::{Found, PARTIAL, scan};
 pub use snapshot::{
     Apply, Change, ChangeKind, Left, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone,
 };
+pub use variables::GIT_VARIABLES;
+pub(crate) use variables::{leads_git, withheld_git_variables, without_git_variables};
 pub(crate) use watch::{Gap, Mark, SearchLimits, WatchedFiles, mark_of};
 pub(crate) use writing::{HeldTree, Look, WRITES, WorkTree, WritersTurn};

@@ -76,7 +76,7 @@ impl RepositoryDirs {
     }
 
     /// Those of the work tree that begins at `root`, without links. Blocks.
-    fn of(root: &Path) -> Option<Self> {
+    pub(super) fn of(root: &Path) -> Option<Self> {
         let git = root.join(REPOSITORY);
         let own = named_by(&git).unwrap_or(git).canonicalize().ok()?;
         let shared = match first_line(&own.join("commondir")) {

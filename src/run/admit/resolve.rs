@@ -26,7 +26,7 @@ use crate::run::launch::launcher::{Launcher, launcher_of, only_here, selected};
 use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::spec::{RunSpec, Timeout};
 use crate::text::figures;
-use crate::workspace::WorkTree;
+use crate::workspace::{WorkTree, leads_git, withheld_git_variables};
 
 /// A run with everything decided that does not depend on its child. Nothing here is looked up again later.
 #[derive(Clone, Debug)]
@@ -167,6 +167,9 @@ pub(in crate::run) fn resolve(
     }
     let (skills, missing) = SkillFiles::of(&values.skills.value, &context.host);
     notices.extend(missing);
+    if launcher.elsewhere().is_none() {
+        notices.extend(git_variables(&config, context, &spec.cwd));
+    }
     Ok(ResolvedRun {
         model: values.model.value.clone(),
         thinking: values.thinking.value.clone(),
@@ -210,6 +213,16 @@ pub(in crate::run) fn resolve(
         supervision,
         notices,
     })
+}
+
+/// Returns notices for variables of git that the child does not get.
+fn git_variables(config: &Config, context: &HostContext, cwd: &Path) -> Vec<String> {
+    let start = context.host.cwd.as_deref().unwrap_or(cwd);
+    let withheld = withheld_git_variables(&context.env, start, cwd);
+    let configured = config.env.keys().filter(|name| leads_git(name)).map(|name| {
+        format!("`env.{name}` of the configuration is not set: it would lead the run's git to another repository; remove it")
+    });
+    withheld.into_iter().chain(configured).collect()
 }
 
 /// The session's keys for the provider of a model; all of them if the provider is not known.

@@ -17,7 +17,7 @@ use crate::run::admit::values::SkillFiles;
 use crate::run::context::CHILD_MARKER;
 use crate::run::drive::ASK_KEY_PREFIX;
 use crate::run::drive::protocol::{ChildProtocol, protocol_of};
-use crate::workspace::WRITES;
+use crate::workspace::{WRITES, leads_git, without_git_variables};
 
 /// The environment variable with the tools that the guard allows, separated by commas.
 const TOOLS: &str = "PI_SUBAGENT_TOOLS";
@@ -195,8 +195,9 @@ impl Invocation<'_> {
             let above = self.run.spec.context.var(WRITES);
             (WRITES, OsString::from(tree.with(above.as_deref())))
         });
-        let mut env = self.run.spec.context.env.clone();
-        let configured = config.env.iter().map(|(name, value)| (name.as_str(), OsString::from(value)));
+        let mut env = without_git_variables(&self.run.spec.context.env);
+        let configured = config.env.iter().filter(|(name, _)| !leads_git(name));
+        let configured = configured.map(|(name, value)| (name.as_str(), OsString::from(value)));
         let own = own.map(|(name, value)| (name, OsString::from(value)));
         for (name, value) in configured.chain(own).chain(writes).chain(self.private_dirs()) {
             env.retain(|(existing, _)| existing != name);

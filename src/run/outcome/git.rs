@@ -18,7 +18,7 @@ use crate::run::admit::hidden::{below_home, private_tree, unreadable};
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
 use crate::text::chain;
-use crate::workspace::{GitError, Obstacle, Place, Reads, STALL, unless_blocked};
+use crate::workspace::{GitError, Obstacle, Place, Reads, STALL, unless_blocked, without_git_variables};
 
 /// How long all git commands of one look may take together. A large work tree takes a second; a hanging file system must
 /// not hold up the run.
@@ -115,7 +115,7 @@ impl Git {
         env: &[(OsString, OsString)],
         guardian: Option<Guardian>,
     ) -> Result<Self, NoAnswer> {
-        let mut env = env.to_vec();
+        let mut env = without_git_variables(env);
         env.extend(VARIABLES.map(|(name, value)| (name.into(), value.into())));
         let sandbox = guardian.as_ref().and_then(|guardian| guardian.options.sandbox.as_ref());
         let hidden = Hidden::new(sandbox.map(|sandbox| sandbox.unreadable.clone()).unwrap_or_default());

@@ -20,6 +20,7 @@ use crate::run::context::HostContext;
 use crate::run::launch::files::RunFiles;
 use crate::text::names_secret;
 use crate::text::template::{Value, fill};
+use crate::workspace::without_git_variables;
 
 /// Where launchers are started: nothing of a project lies there.
 const NEUTRAL: &str = "/";
@@ -135,7 +136,9 @@ impl Configured {
     /// The environment of the launcher itself. Some hand over all of it (`srun`), so it has no secrets that are not named.
     fn env(&self, env: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
         let is_kept = |name: &str| self.may_cross(name) || !(names_secret(name) || is_own(name));
-        env.iter().filter(|(name, _)| name.to_str().is_some_and(is_kept)).cloned().collect()
+        let mut env = without_git_variables(env);
+        env.retain(|(name, _)| name.to_str().is_some_and(is_kept));
+        env
     }
 
     fn helper(
