@@ -255,8 +255,9 @@ impl Isolated {
                 (imported, &work.tree.snapshot)
             }
         };
-        let Imported { branch, commits, patch, changes, insertions, deletions, kept, notices, .. } = imported;
-        if branch.is_none() && kept.is_none() {
+        let Imported { branch, commit, commits, patch, changes, insertions, deletions, kept, notices } =
+            imported;
+        if commit.is_none() && kept.is_none() {
             let _ = self.store.release(&snapshot.id).await;
         }
         let paths = changes.iter().map(|change| change.path.clone()).collect();

@@ -5,6 +5,7 @@
 //! the machine has a sandbox, git can write in our directory alone, and cannot even change the times of other files. It
 //! cannot read hidden files there either, because a child can put a link in the place of a file while git opens it.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -71,6 +72,12 @@ const SETTINGS: [&str; 15] = [
     "safe.bareRepository=explicit",
     "submodule.recurse=false",
 ];
+
+/// The command that changes references.
+const UPDATE_REF: &str = "update-ref";
+/// Our variables with the values that switch off hooks of a configuration.
+const NOTHING: &str = "PI_SUBAGENT_NOTHING";
+const OFF: &str = "PI_SUBAGENT_OFF";
 
 /// Why git did not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
@@ -217,10 +224,10 @@ impl Git {
         input: Vec<u8>,
     ) -> Result<Captured, GitError> {
         let captured = self.try_run(scope, args, input).await?;
-        if captured.is_success() {
-            return Ok(captured);
-        }
-        let command = named(args);
+        if captured.is_success() { Ok(captured) } else { Err(self.failure(named(args), &captured)) }
+    }
+
+    fn failure(&self, command: String, captured: &Captured) -> GitError {
         let why = match captured.stderr.trim() {
             "" => format!("{:?}", captured.outcome),
             // A link in the repository may lead to any file, and git quotes lines that it does not understand.
@@ -228,7 +235,7 @@ impl Git {
             // It may name files of a child.
             said => quoted_within(last(said, MAX_ERROR), MAX_ERROR),
         };
-        Err(GitError::Failed { command, why })
+        GitError::Failed { command, why }
     }
 
     /// Runs a command until it ends by itself, with any status. Returns all of its output.
@@ -256,6 +263,35 @@ impl Git {
             return Err(GitError::Failed { command: named(args), why });
         }
         Ok(captured)
+    }
+
+    /// Runs `git update-ref` in a repository whose configuration is not ours.
+    ///
+    /// git runs the hook `reference-transaction` for it. `core.hooksPath` switches off the files of hooks. Hooks of the
+    /// configuration (`hook.NAME.command`, git 2.54) have to be switched off by their names.
+    pub(super) async fn update_ref<A: AsRef<OsStr>>(
+        &self,
+        scope: Scope<'_>,
+        args: &[A],
+    ) -> Result<(), GitError> {
+        let keys = ["config", "--null", "--name-only", "--get-regexp", r"^hook\."];
+        // It fails if there are none.
+        let keys = self.try_run(scope, &keys, Vec::new()).await?.stdout;
+        let off = hooks(&keys).into_iter().flat_map(|name| {
+            // `-c` would end the name at the first `=`.
+            let setting = |part: &str, variable: &str| {
+                let mut setting = OsString::from("--config-env=hook.");
+                setting.push(name_of(name));
+                setting.push(format!(".{part}={variable}"));
+                setting
+            };
+            [setting("event", NOTHING), setting("enabled", OFF)]
+        });
+        let args: Vec<OsString> =
+            off.chain([UPDATE_REF.into()]).chain(args.iter().map(|arg| arg.as_ref().to_owned())).collect();
+        let env = [&[(NOTHING, OsStr::new("")), (OFF, OsStr::new("false"))], scope.env].concat();
+        let done = self.try_run(Scope { env: &env, ..scope }, &args, Vec::new()).await?;
+        if done.is_success() { Ok(()) } else { Err(self.failure(UPDATE_REF.to_owned(), &done)) }
     }
 
     fn command(
@@ -316,6 +352,22 @@ fn named<A: AsRef<OsStr>>(args: &[A]) -> String {
     words.filter(|word| !word.starts_with('-')).map(std::borrow::Cow::into_owned).next().unwrap_or_default()
 }
 
+fn name_of(bytes: &[u8]) -> OsString {
+    #[cfg(unix)]
+    return std::os::unix::ffi::OsStringExt::from_vec(bytes.to_vec());
+    #[cfg(not(unix))]
+    OsString::from(String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// The names of hooks in those of settings, such as `lint` in `hook.lint.command`.
+fn hooks(keys: &[u8]) -> BTreeSet<&[u8]> {
+    let name = |key| -> Option<&[u8]> {
+        let rest = <[u8]>::strip_prefix(key, b"hook.")?;
+        rest.iter().rposition(|byte| *byte == b'.').map(|end| &rest[..end])
+    };
+    keys.split(|byte| *byte == 0).filter_map(name).collect()
+}
+
 /// The end of a text, of at most so many bytes.
 fn last(text: &str, bytes: usize) -> &str {
     let from = text.len().saturating_sub(bytes);
@@ -332,6 +384,13 @@ fn version(said: &str) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_of_a_hook_may_have_dots_and_other_signs() {
+        let keys = b"hook.lint.command\0hook.lint.event\0hook.a.b=c.event\0hook.jobs\0";
+        assert_eq!(hooks(keys), [b"a.b=c".as_slice(), b"lint"].into());
+        assert_eq!(hooks(b""), BTreeSet::new());
+    }
 
     #[test]
     fn a_version_is_two_numbers_whatever_follows() {

@@ -21,7 +21,11 @@ const TAB: &str = "    ";
 /// Shows what a run has changed, as git does.
 #[must_use]
 pub fn difference_report(run: &BackgroundRun, difference: &Difference) -> Report {
-    let mut report = Report::new(format!("Changes of {}, on {}", name(run), quoted(&difference.branch)));
+    let mut report = Report::new(format!(
+        "Changes of {}{}",
+        name(run),
+        difference.branch.as_ref().map_or_else(String::new, |branch| format!(", on {}", quoted(branch)))
+    ));
     let mut lines = difference.text.split(|byte| *byte == b'\n');
     let mut in_hunk = false;
     let first = lines.by_ref().filter(|line| !line.is_empty()).take(MAX_LINES);
@@ -115,11 +119,15 @@ pub fn taken_back_report(run: &BackgroundRun, paths: &[PathBuf]) -> Report {
 /// Reports what was deleted; asks, unless `is_done`.
 #[must_use]
 pub fn discarded_report(run: &BackgroundRun, discarded: &Discarded, is_done: bool) -> Report {
-    let (branch, id) = (quoted(&discarded.branch), &run.run_id);
+    let id = &run.run_id;
+    let left = match &discarded.branch {
+        Some(branch) => format!("the branch {} and its patch", quoted(branch)),
+        None => "its patch".to_owned(),
+    };
     if is_done {
-        return Report::sentence(Mark::Ok, format!("deleted the branch {branch} and its patch"));
+        return Report::sentence(Mark::Ok, format!("deleted {left}"));
     }
-    let text = format!("this deletes the branch {branch} and its patch, all that is left of {}", name(run));
+    let text = format!("this deletes {left}, all that is left of {}", name(run));
     let sure = format!("`/subagents discard {id} --yes` does it");
     Report::sentence(Mark::Warning, text).with(ReportLine::new(Mark::Info, "", sure))
 }
@@ -149,8 +157,11 @@ mod tests {
         );
         let mut text = text.into_bytes();
         text.extend(b"+\xff\n");
-        let difference =
-            Difference { branch: "subagent/1a2b".into(), text, patch: PathBuf::from("/p/changes.patch") };
+        let difference = Difference {
+            branch: Some("subagent/1a2b".into()),
+            text,
+            patch: PathBuf::from("/p/changes.patch"),
+        };
         let report = difference_report(&BackgroundRun::default(), &difference);
         let first: Vec<_> = report.lines.iter().take(7).map(|line| (line.mark, line.text.as_str())).collect();
         assert_eq!(

@@ -1,6 +1,8 @@
 //! What a run leaves beside its answer, in words: the outcome of its check, the files it changed, a branch. They are ours and no
 //! child's, whatever the run has said.
 
+use std::path::Path;
+
 use super::changes::MAX_CHANGES;
 use super::flagged::MAX_FLAGGED;
 use crate::run::result::{CheckReport, IsolationReport, SingleResult};
@@ -44,7 +46,10 @@ fn listed(paths: &[String], most: usize) -> String {
 
 /// Whether a run has left something that somebody has to know of, even when its child says that there is nothing to tell.
 pub(crate) fn has_to_be_told(single: &SingleResult) -> bool {
-    let waits = single.isolation.as_ref().is_some_and(|left| left.branch.is_some() || left.kept.is_some());
+    let waits = single
+        .isolation
+        .as_ref()
+        .is_some_and(|left| left.patch.is_some() || left.branch.is_some() || left.kept.is_some());
     waits || !single.flagged.is_empty() || single.flagged_gap.is_some()
 }
 
@@ -55,8 +60,8 @@ fn tree_words(left: &IsolationReport) -> String {
             let patch = patch
                 .as_ref()
                 .map_or_else(String::new, |patch| format!(", and as a patch in {}", quoted_path(patch)));
-            // `subagent/ID`, and `subagent/ID-2` where that was taken.
-            let id = branch.rsplit('/').next().and_then(|name| name.split('-').next()).unwrap_or_default();
+            // `subagent/ID`, or `subagent-ID` where there is a branch `subagent`, and `-2` behind it where that was taken.
+            let id = branch.split(['/', '-']).nth(1).unwrap_or_default();
             format!(
                 "[It worked in a private tree: nothing of this is in your tree yet. Its changes ({}, +{} -{}) are on \
                  the branch {}{patch}. The user takes them over with `/subagents apply {id}`.]",
@@ -66,8 +71,23 @@ fn tree_words(left: &IsolationReport) -> String {
                 quoted_path(branch)
             )
         }
-        (None, _) if left.kept.is_none() => "[It worked in a private tree and changed nothing.]".to_owned(),
-        (None, _) => "[It worked in a private tree: nothing of this is in your tree.]".to_owned(),
+        (None, Some(patch)) => {
+            // The patch lies in the directory of its run.
+            let id =
+                Path::new(patch).parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+            format!(
+                "[It worked in a private tree: nothing of this is in your tree yet. Its changes ({}, +{} -{}) are on no branch, and \
+                 as a patch in {}. The user takes them over with `/subagents apply {id}`.]",
+                counted(left.files, "file"),
+                left.insertions,
+                left.deletions,
+                quoted_path(patch)
+            )
+        }
+        (None, None) if left.kept.is_none() => {
+            "[It worked in a private tree and changed nothing.]".to_owned()
+        }
+        (None, None) => "[It worked in a private tree: nothing of this is in your tree.]".to_owned(),
     };
     if let Some(kept) = &left.kept {
         let kept = quoted_path(kept);

@@ -209,7 +209,7 @@ impl ResultBuilder {
         let TakenOver { report, changes, notices, .. } = taken;
         let Some(single) = result.details.results.first_mut() else { return };
         single.diagnostics.extend(notices.iter().map(|notice| self.field(notice)));
-        if report.branch.is_none() && report.kept.is_none() {
+        if report.branch.is_none() && report.patch.is_none() && report.kept.is_none() {
             return;
         }
         let shown = |paths: Vec<String>| paths.iter().map(|path| self.path(path)).collect();

@@ -59,7 +59,8 @@ impl SnapshotStore {
             return Err(ApplyError::Unsafe { paths });
         }
         let before = self.tree_of_now(&snapshot).await?;
-        let merged = self.merge(&snapshot, &left.branch, by_run, &before).await?;
+        let label = left.branch.unwrap_or_else(|| format!("run {id}"));
+        let merged = self.merge(&snapshot, &label, by_run, &before).await?;
         let root = snapshot.root.clone();
         let Merged { files, conflicts, .. } = off_thread(move || without_blocked(&root, merged)).await;
         if files.is_empty() {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::remove_dir_all as remove_tree;
 
 use super::copy::copy_listed;
+use super::publish::branch_of;
 use crate::files::{FileError, Hidden, open, private};
 use crate::workspace::obstacle::MAX_TEXT;
 use crate::workspace::snapshot::{
@@ -21,8 +22,6 @@ use crate::workspace::snapshot::{
 pub(super) const INDEX: &str = "index.private";
 /// How many names are tried for a tree: one that was kept is in the way of the next of its run.
 const ATTEMPTS: u32 = 16;
-/// The first part of the names of branches.
-const BRANCHES: &str = "subagent";
 
 /// A private repository with a work tree, for one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,11 +165,6 @@ impl SnapshotStore {
     }
 }
 
-/// The first branch of a run.
-pub(super) fn branch_of(id: &str) -> String {
-    format!("{BRANCHES}/{id}")
-}
-
 /// A directory of the run's own, private. Its path has no links.
 pub(super) fn new_directory(place: &Path, id: &str) -> Result<PathBuf, FileError> {
     private::create_dir_all(place).map_err(FileError::at(place))?;
@@ -197,16 +191,18 @@ fn lay_out(tree: &PrivateTree, ours: &Path, shared: &Path, hidden: &Hidden) -> R
     let at = |name: &str| git.join(name);
     let failed = FileError::at(&git);
     let lay_out = || {
-        let heads = format!("refs/heads/{BRANCHES}");
-        for name in ["objects/info", "objects/pack", &heads, "info"] {
-            fs::create_dir_all(at(name))?;
+        let branch = at(&format!("refs/heads/{}", tree.branch));
+        for directory in
+            [&at("objects/info"), &at("objects/pack"), &at("info"), branch.parent().unwrap_or(&git)]
+        {
+            fs::create_dir_all(directory)?;
         }
         let alternate = tree.snapshot.objects.as_os_str().as_encoded_bytes();
         if alternate.contains(&b'\n') {
             return Err(io::Error::other("a line break in the path of the repository"));
         }
         fs::write(at("HEAD"), format!("ref: refs/heads/{}\n", tree.branch))?;
-        fs::write(at(&format!("refs/heads/{}", tree.branch)), format!("{}\n", tree.base))?;
+        fs::write(&branch, format!("{}\n", tree.base))?;
         fs::write(at("objects/info/alternates"), [alternate, b"\n"].concat())?;
         for (from, name) in
             [("config", "config"), ("info/attributes", "info/attributes"), (SHOWN, "info/exclude")]

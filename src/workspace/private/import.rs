@@ -16,7 +16,6 @@ use super::incoming::{References, Source};
 use crate::agent::canonical;
 use crate::files::{FileError, private};
 use crate::text::{chain, quoted_path};
-use crate::workspace::git::Scope;
 use crate::workspace::snapshot::{
     Call, Change, Left, Snapshot, SnapshotError, SnapshotStore, copy_with_time, named, off_thread,
 };
@@ -31,8 +30,8 @@ type FileTime = (i64, i64);
 /// The patch, in the directory of the snapshot.
 pub(in crate::workspace) const PATCH: &str = "changes.patch";
 const NEW_PATCH: &str = "changes.patch.new";
-/// How many names are tried for a branch: a run that is continued has one already.
-pub(super) const ATTEMPTS: u32 = 64;
+/// How many names are tried for a kept tree.
+const ATTEMPTS: u32 = 64;
 
 /// What was taken over from a private tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -150,23 +149,31 @@ impl SnapshotStore {
         if commit == tree.base && snapshot.branch.is_none() {
             return Ok(());
         }
-        let branched = self.make_branch(tree, &commit, imported).await;
+        let noted = self.make_branch(tree, &commit, imported).await;
         // The one does not need the other: a disk that is full now takes the patch and the figures, and nothing else.
         if let Err(error) = self.describe(snapshot, files, imported).await {
             imported.notices.push(format!("there is no patch, or no figures: {}", chain(&error)));
         }
-        branched
+        noted
     }
 
+    /// Makes a branch, and notes the commit with or without one: our objects are all that `diff` and `apply` need.
     async fn make_branch(
         &self,
         tree: &PrivateTree,
         commit: &str,
         imported: &mut Imported,
     ) -> Result<(), SnapshotError> {
-        let branch = self.publish(tree, commit).await?;
-        imported.branch = Some(branch.clone());
-        let left = Left { branch, commit: commit.to_owned(), is_discarded: false };
+        match self.publish(tree, commit).await {
+            Ok(branch) => imported.branch = Some(branch),
+            Err(error) => imported.notices.push(format!(
+                "no branch could be made of its changes, which `/subagents diff {0}` shows and `/subagents apply {0}` takes \
+                 over without one: {1}",
+                tree.snapshot.id,
+                chain(&error)
+            )),
+        }
+        let left = Left { branch: imported.branch.clone(), commit: commit.to_owned(), is_discarded: false };
         self.keep(&Snapshot { left: Some(left), ..self.open(&tree.snapshot.id).await? }).await?;
         imported.commit = Some(commit.to_owned());
         Ok(())
@@ -249,59 +256,6 @@ impl SnapshotStore {
         ];
         self.call(snapshot, call, &args, Vec::new()).await?;
         Ok(off_thread(move || fs::rename(&new, &to).map_err(FileError::at(&to)).map(|()| to)).await?)
-    }
-
-    /// Brings a commit and what it needs into the project's repository, as a new branch.
-    async fn publish(&self, tree: &PrivateTree, commit: &str) -> Result<String, SnapshotError> {
-        let snapshot = &tree.snapshot;
-        let ours = self.directory(&snapshot.id);
-        let dirs = self.repository(&snapshot.root).await?;
-        let not = snapshot.base.as_ref().map_or_else(String::new, |base| format!("^{base}\n"));
-        let range = format!("{commit}\n{not}").into_bytes();
-        // Straight into the repository: a pack can be larger than what is read of a command.
-        let (into, own): (&Path, _) = (&snapshot.objects, ours.join("objects"));
-        let call = Call {
-            work_tree: into,
-            alternates: &[&own],
-            objects: Some(into),
-            writable: &[into],
-            ..Call::of(snapshot)
-        };
-        self.call(snapshot, call, &["pack-objects", "--revs", "-q", "pack/pack"], range).await?;
-        // Where references are kept, the repository has to say. Nothing is run: hooks are off, and no file is looked at.
-        let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
-        let scope = Scope { git_dir: &dirs.own, writable, reads: &[], cwd: &ours, env: &[] };
-        let none = "0".repeat(commit.len());
-        if snapshot.branch.as_ref() == Some(&tree.branch) {
-            if *commit == tree.base {
-                return Ok(tree.branch.clone());
-            }
-            let name = format!("refs/heads/{}", tree.branch);
-            let asked = ["for-each-ref", "--format=%(worktreepath)", &name];
-            let checked_out = self.program().run(scope, &asked, Vec::new()).await?;
-            // Moved below a work tree, that would show the run's changes as undone.
-            let is_free = checked_out.trim_ascii().is_empty();
-            let moved = ["update-ref", &name, commit, &tree.base];
-            if is_free && self.program().try_run(scope, &moved, Vec::new()).await?.is_success() {
-                return Ok(tree.branch.clone());
-            }
-        }
-        for number in 1..=ATTEMPTS {
-            let branch = if number > 1 { format!("{}-{number}", tree.branch) } else { tree.branch.clone() };
-            let name = format!("refs/heads/{branch}");
-            let known = self
-                .program()
-                .try_run(scope, &["rev-parse", "--verify", "--quiet", &name], Vec::new())
-                .await?;
-            if !known.is_success() {
-                self.program().run(scope, &["update-ref", &name, commit, &none], Vec::new()).await?;
-                return Ok(branch);
-            }
-            if known.stdout.trim_ascii() == commit.as_bytes() {
-                return Ok(branch);
-            }
-        }
-        Err(SnapshotError::Unreadable { command: "update-ref" })
     }
 }
 

@@ -12,7 +12,7 @@
 //! | make one | `create` |
 //! | bring ignored files along | `copy` |
 //! | what did the child commit, and is it sound | `incoming` |
-//! | make a branch and a patch of what it did, and remove it | `import` |
+//! | take over what it did as a patch and a branch, and remove it | `import`; which branch, `publish` |
 //! | what of a process that has died, what of a run that goes on | `recover` |
 //! | what is sent for one on another machine, and what comes back of it | `there` |
 
@@ -20,12 +20,14 @@ mod copy;
 mod create;
 mod import;
 mod incoming;
+mod publish;
 mod recover;
 mod there;
 
 pub use create::PrivateTree;
 pub use import::Imported;
 pub(in crate::workspace) use import::PATCH;
+pub(in crate::workspace) use publish::is_in_use;
 pub use recover::TreeLock;
 pub(crate) use recover::noted_trees;
 pub use there::{Brought, TreeThere};

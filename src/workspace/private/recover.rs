@@ -3,8 +3,9 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use super::create::{PrivateTree, branch_of};
-use super::import::{ATTEMPTS, Imported};
+use super::create::PrivateTree;
+use super::import::Imported;
+use super::publish::FORMS;
 use crate::files::exclusive::{has_no_locks, lock};
 use crate::files::layout::PRIVATE_TREE;
 use crate::files::{FileError, open, private};
@@ -89,7 +90,7 @@ impl SnapshotStore {
             return Ok(None);
         };
         let imported = self.import(&tree).await;
-        if imported.branch.is_none() && imported.kept.is_none() {
+        if imported.commit.is_none() && imported.kept.is_none() {
             self.release(id).await?;
         }
         drop(held);
@@ -125,16 +126,16 @@ impl SnapshotStore {
         let writable: &[&Path] = &[&ours];
         let scope = Scope { git_dir: &dirs.own, writable, reads: &[&dirs.shared], cwd: &ours, env: &[] };
         let mut last = None;
-        for number in 1..=ATTEMPTS {
-            let first = branch_of(&snapshot.id);
-            let branch = if number > 1 { format!("{first}-{number}") } else { first };
-            let name = format!("refs/heads/{branch}^{{commit}}");
-            let asked = ["rev-parse", "--verify", "--quiet", &name];
-            let known = self.program().try_run(scope, &asked, Vec::new()).await?;
-            if !known.is_success() {
-                break;
+        for form in FORMS {
+            for branch in form.names(&snapshot.id) {
+                let name = format!("refs/heads/{branch}^{{commit}}");
+                let asked = ["rev-parse", "--verify", "--quiet", &name];
+                let known = self.program().try_run(scope, &asked, Vec::new()).await?;
+                if !known.is_success() {
+                    break;
+                }
+                last = Some((branch, String::from_utf8_lossy(&known.stdout).trim().to_owned()));
             }
-            last = Some((branch, String::from_utf8_lossy(&known.stdout).trim().to_owned()));
         }
         let Some((branch, commit)) = last else { return Ok(snapshot) };
         let mut tree = self.git_text(&snapshot, &["rev-parse", &format!("{commit}^{{tree}}")]).await?;

@@ -6,9 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::create::{PrivateTree, branch_of, new_directory};
+use super::create::{PrivateTree, new_directory};
 use super::import::{Imported, set_aside};
 use super::incoming::Source;
+use super::publish::branch_of;
 use crate::files::{FileError, private};
 use crate::text::{chain, quoted_within};
 use crate::workspace::snapshot::{

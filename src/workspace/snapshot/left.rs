@@ -10,9 +10,9 @@ use super::change::path_of;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Left {
-    /// Its branch.
-    pub branch: String,
-    /// The commit that the branch was made for.
+    /// Its branch, if one could be made.
+    pub branch: Option<String>,
+    /// The commit with its changes, which the branch was made for.
     pub commit: String,
     /// Whether branch and patch were deleted.
     #[serde(default)]

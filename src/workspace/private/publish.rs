@@ -1,0 +1,201 @@
+//! Makes a branch of the project of a run's commit.
+
+use std::path::Path;
+
+use super::create::PrivateTree;
+use crate::workspace::git::{GitError, Scope};
+use crate::workspace::root::RepositoryDirs;
+use crate::workspace::snapshot::{Call, SnapshotError, SnapshotStore, off_thread};
+
+/// How many names are tried for a branch: a run that is continued has one already.
+const ATTEMPTS: u32 = 64;
+/// The longest file that says what is checked out.
+const MAX_HEAD: u64 = 4096;
+
+/// A way to name the branches of a run. The first is usual. A branch `subagent` leaves no room for it: git keeps no branch below
+/// the name of another one.
+#[derive(Clone, Copy)]
+pub(super) struct Form(&'static str);
+
+/// All ways, the usual one first.
+pub(super) const FORMS: [Form; 2] = [Form("subagent/"), Form("subagent-")];
+
+impl Form {
+    /// The names of branches of a run, the first one first.
+    pub(super) fn names(self, id: &str) -> impl Iterator<Item = String> + use<> {
+        let first = format!("{}{id}", self.0);
+        (1..=ATTEMPTS).map(move |number| if number > 1 { format!("{first}-{number}") } else { first.clone() })
+    }
+
+    /// The branch that leaves no room for these names, if there is one.
+    fn parent(self) -> Option<&'static str> {
+        self.0.strip_suffix('/')
+    }
+}
+
+/// The first branch of a run.
+pub(super) fn branch_of(id: &str) -> String {
+    format!("{}{id}", FORMS[0].0)
+}
+
+fn full(branch: &str) -> String {
+    format!("refs/heads/{branch}")
+}
+
+/// What has a name already.
+enum Taken {
+    /// Nothing.
+    Free,
+    /// A branch with this very commit.
+    Ours,
+    Other,
+}
+
+impl SnapshotStore {
+    /// Brings a commit and what it needs into the project's repository, as a new branch, or moves the branch that an earlier part
+    /// of the run has made.
+    ///
+    /// # Errors
+    ///
+    /// When no name can be used. The error is that of the first.
+    pub(super) async fn publish(&self, tree: &PrivateTree, commit: &str) -> Result<String, SnapshotError> {
+        let snapshot = &tree.snapshot;
+        let ours = self.directory(&snapshot.id);
+        let dirs = self.repository(&snapshot.root).await?;
+        let not = snapshot.base.as_ref().map_or_else(String::new, |base| format!("^{base}\n"));
+        let range = format!("{commit}\n{not}").into_bytes();
+        // Straight into the repository: a pack can be larger than what is read of a command.
+        let (into, own): (&Path, _) = (&snapshot.objects, ours.join("objects"));
+        let call = Call {
+            work_tree: into,
+            alternates: &[&own],
+            objects: Some(into),
+            writable: &[into],
+            ..Call::of(snapshot)
+        };
+        self.call(snapshot, call, &["pack-objects", "--revs", "-q", "pack/pack"], range).await?;
+        // Where references are kept, the repository has to say. Nothing is run: hooks are off, and no file is looked at.
+        let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
+        let scope = Scope { git_dir: &dirs.own, writable, reads: &[], cwd: &ours, env: &[] };
+        if snapshot.branch.as_ref() == Some(&tree.branch) {
+            if *commit == tree.base {
+                return Ok(tree.branch.clone());
+            }
+            // Moved below a work tree, that would show the run's changes as undone.
+            let is_free = !is_in_use(&dirs, &tree.branch).await;
+            let moved = [&full(&tree.branch), commit, &tree.base];
+            if is_free {
+                match self.program().update_ref(scope, &moved).await {
+                    Ok(()) => return Ok(tree.branch.clone()),
+                    // Somebody else has moved or deleted it.
+                    Err(GitError::Failed { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        let mut first = None;
+        for form in FORMS {
+            match self.name(scope, &dirs, form, &snapshot.id, commit).await {
+                Ok(branch) => return Ok(branch),
+                Err(error) => drop(first.get_or_insert(error)),
+            }
+        }
+        Err(first.expect("there is a form").into())
+    }
+
+    async fn name(
+        &self,
+        scope: Scope<'_>,
+        dirs: &RepositoryDirs,
+        form: Form,
+        id: &str,
+        commit: &str,
+    ) -> Result<String, GitError> {
+        let failed = |why: &str| GitError::Failed { command: "update-ref".into(), why: why.to_owned() };
+        if let Some(parent) = form.parent()
+            && is_in_use(dirs, parent).await
+        {
+            // Without a commit yet, it could not get one any more.
+            return Err(failed(&format!("the branch `{parent}` is checked out")));
+        }
+        let none = "0".repeat(commit.len());
+        for branch in form.names(id) {
+            match self.taken(scope, &branch, commit).await? {
+                Taken::Ours => return Ok(branch),
+                Taken::Free if !is_in_use(dirs, &branch).await => {}
+                _ => continue,
+            }
+            self.program().update_ref(scope, &[&full(&branch), commit, &none]).await?;
+            return Ok(branch);
+        }
+        Err(failed(&format!("{ATTEMPTS} names are taken")))
+    }
+
+    /// Looks for a branch of this name or below it, and for a tag, which git would take for the branch.
+    async fn taken(&self, scope: Scope<'_>, branch: &str, commit: &str) -> Result<Taken, GitError> {
+        let (name, tag, other) = (full(branch), format!("refs/tags/{branch}"), format!("refs/{branch}"));
+        let asked = ["for-each-ref", "--format=%(objectname) %(refname)", &name, &tag, &other];
+        let listed = self.program().run(scope, &asked, Vec::new()).await?;
+        let listed = String::from_utf8_lossy(&listed);
+        Ok(match listed.trim() {
+            "" => Taken::Free,
+            only if only == format!("{commit} {name}") => Taken::Ours,
+            _ => Taken::Other,
+        })
+    }
+}
+
+/// Returns true if a work tree of the repository is at a branch, or rebases or bisects it. Such a branch must not be made, moved
+/// or deleted.
+pub(in crate::workspace) async fn is_in_use(dirs: &RepositoryDirs, branch: &str) -> bool {
+    let (dirs, branch) = (dirs.clone(), branch.to_owned());
+    off_thread(move || is_used(&dirs, &branch)).await
+}
+
+fn is_used(dirs: &RepositoryDirs, branch: &str) -> bool {
+    /// The files that name a branch, in the directory of a work tree.
+    const NAMING: [&str; 4] = ["HEAD", "rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"];
+    let linked = std::fs::read_dir(dirs.shared.join("worktrees")).into_iter().flatten().flatten();
+    let mut all = linked.map(|entry| entry.path()).chain([dirs.own.clone(), dirs.shared.clone()]);
+    let name = full(branch);
+    all.any(|directory| {
+        NAMING.iter().any(|file| {
+            let read = crate::files::open::regular(&directory.join(file))
+                .and_then(|file| crate::files::open::read(file, MAX_HEAD));
+            let text = read.unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            let at = text.strip_prefix("ref:").unwrap_or(&text).trim();
+            at == name || (*file == "BISECT_START" && at == branch)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_branch_is_in_use_where_a_work_tree_is_at_it_or_works_on_it() {
+        let scene = tempfile::tempdir().expect("a temporary directory");
+        let shared = scene.path().to_owned();
+        let dirs =
+            RepositoryDirs { own: shared.clone(), shared: shared.clone(), objects: shared.join("objects") };
+        for (file, text, expected) in [
+            ("HEAD", "ref: refs/heads/subagent/1\n", true),
+            ("HEAD", "ref: refs/heads/subagent/1-2\n", false),
+            ("worktrees/w/HEAD", "ref: refs/heads/subagent/1\n", true),
+            ("worktrees/w/rebase-merge/head-name", "refs/heads/subagent/1\n", true),
+            ("rebase-apply/head-name", "refs/heads/subagent/1\n", true),
+            ("BISECT_START", "subagent/1\n", true),
+            ("BISECT_START", "main\n", false),
+        ] {
+            let path = shared.join(file);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+            fs::write(&path, text).expect("written");
+            assert_eq!(is_used(&dirs, "subagent/1"), expected, "{file}: {text}");
+            fs::remove_file(path).expect("removed");
+        }
+    }
+}

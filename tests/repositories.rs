@@ -1,0 +1,269 @@
+//! Repositories as people have them: hooks, branches in the way, rewritten history, files that git was told not to look at.
+#![cfg(target_os = "linux")]
+
+#[path = "support/repository.rs"]
+#[expect(dead_code, reason = "nothing here has so many files that they lie in memory")]
+mod repository;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use pi_subagent_native::workspace::{Imported, PrivateTree, SnapshotStore};
+use repository::{ID, Scene};
+
+/// A run in a tree of its own.
+struct Run {
+    store: SnapshotStore,
+    tree: PrivateTree,
+}
+
+impl Run {
+    async fn of(scene: &Scene) -> Self {
+        Self::with(scene, scene.store().await).await
+    }
+
+    async fn with(scene: &Scene, store: SnapshotStore) -> Self {
+        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        store.note_elsewhere(&snapshot).await.expect("written");
+        let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
+        Self { store, tree }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.tree.root.join(name), text).expect("written");
+    }
+
+    async fn import(&self) -> Imported {
+        self.store.import(&self.tree).await
+    }
+}
+
+fn text(scene: &Scene, name: &str) -> String {
+    fs::read_to_string(scene.root().join(name)).expect(name)
+}
+
+fn branches(scene: &Scene) -> String {
+    scene.git(&["branch", "--format=%(refname:short)"])
+}
+
+/// Every event for which git knows hooks.
+const HOOKS: [&str; 28] = [
+    "applypatch-msg",
+    "pre-applypatch",
+    "post-applypatch",
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "pre-rebase",
+    "post-checkout",
+    "post-merge",
+    "pre-push",
+    "pre-receive",
+    "update",
+    "proc-receive",
+    "post-receive",
+    "post-update",
+    "reference-transaction",
+    "push-to-checkout",
+    "pre-auto-gc",
+    "post-rewrite",
+    "sendemail-validate",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-prepare-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "post-index-change",
+];
+
+#[tokio::test]
+async fn no_program_that_a_repository_names_runs_for_us() {
+    for (sandboxed, in_files) in [(false, true), (false, false), (true, true)] {
+        let scene = Scene::committed();
+        let (mark, script) = (scene.at("mark"), scene.at("script"));
+        fs::write(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {}\nexec cat\n", mark.display()))
+            .expect("written");
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("set");
+        let script = script.display().to_string();
+        scene.write(".gitattributes", "* filter=x diff=x merge=x\n");
+        scene.git(&["branch", "other"]);
+        for hook in HOOKS {
+            let hooks = scene.root().join(if in_files { ".git/hooks" } else { "hooks" });
+            fs::create_dir_all(&hooks).expect("made");
+            symlink(&script, hooks.join(hook)).expect("linked");
+            // Those of the configuration run with git 2.54 and newer.
+            scene.git(&["config", "--add", "hook.a=b.c.event", hook]);
+        }
+        if !in_files {
+            scene.git(&["config", "core.hooksPath", "hooks"]);
+        }
+        for setting in [
+            "hook.a=b.c.command",
+            "core.fsmonitor",
+            "core.pager",
+            "core.editor",
+            "core.sshCommand",
+            "core.askPass",
+            "core.gitProxy",
+            "core.alternateRefsCommand",
+            "credential.helper",
+            "gpg.program",
+            "gpg.ssh.program",
+            "diff.external",
+            "diff.x.command",
+            "diff.x.textconv",
+            "merge.x.driver",
+            "filter.x.clean",
+            "filter.x.smudge",
+            "filter.x.process",
+            "interactive.diffFilter",
+            "uploadpack.packObjectsHook",
+        ] {
+            scene.git(&["config", setting, &script]);
+        }
+        for alias in ["update-ref", "rev-parse", "pack-objects", "config", "for-each-ref"] {
+            scene.git(&["config", &format!("alias.{alias}"), &format!("!{script}")]);
+        }
+        for (setting, value) in [("commit.gpgSign", "true"), ("tag.gpgSign", "true"), ("gc.auto", "1")] {
+            scene.git(&["config", setting, value]);
+        }
+        // What set them up has run some.
+        let _ = fs::remove_file(&mark);
+
+        let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
+        let run = Run::with(&scene, store).await;
+        run.write("kept.txt", "the run's");
+        let imported = run.import().await;
+        assert_eq!(imported.branch.as_deref(), Some("subagent/0badcafe"), "{:?}", imported.notices);
+        run.store.difference(ID).await.expect("it is shown");
+        run.store.apply(ID, true).await.expect("applied");
+        run.store.abort_apply(ID).await.expect("taken back");
+        let before = run.store.open(ID).await.expect("kept");
+        let again = run.store.take(ID, &scene.root()).await.expect("a snapshot");
+        let again = run.store.at_branch(again, Some(&before.tree)).await.expect("its branch");
+        assert_eq!(again.branch, imported.branch);
+        let tree = run.store.private_tree(&again, &scene.at("agent/trees"), &[]).await.expect("a tree");
+        let run = Run { store: run.store, tree };
+        run.write("kept.txt", "the run's, again");
+        let moved = run.import().await;
+        assert_eq!(moved.branch, imported.branch, "it moved forward: {:?}", moved.notices);
+        run.store.discard(ID, true).await.expect("deleted");
+
+        let snapshot = run.store.take(ID, &scene.root()).await.expect("a snapshot");
+        scene.write("dir/inner.txt", "changed");
+        assert!(run.store.note_end(&snapshot).await.expect("noted"));
+        let snapshot = run.store.open(ID).await.expect("kept");
+        let undone = run.store.undo(&snapshot, SystemTime::now()).await.expect("undone");
+        assert_eq!(undone.restored, [PathBuf::from("dir/inner.txt")]);
+        let said = fs::read_to_string(&mark).unwrap_or_default();
+        assert_eq!(said, "", "sandboxed: {sandboxed}, in files: {in_files}");
+    }
+}
+
+/// Each row: what lies in the way, and the branch that the run gets then.
+#[tokio::test]
+async fn a_run_gets_another_branch_where_its_name_is_in_use() {
+    let lock = |scene: &Scene, name: &str| {
+        let path = scene.root().join(format!(".git/refs/heads/{name}.lock"));
+        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+        fs::write(path, "").expect("written");
+    };
+    type Prepare<'a> = &'a dyn Fn(&Scene);
+    let rows: [(&str, Prepare<'_>, Option<&str>); 9] = [
+        ("nothing", &|_| {}, Some("subagent/0badcafe")),
+        ("a branch", &|scene| drop(scene.git(&["branch", "subagent"])), Some("subagent-0badcafe")),
+        (
+            "a packed branch",
+            &|scene| {
+                scene.git(&["branch", "subagent"]);
+                scene.git(&["pack-refs", "--all"]);
+            },
+            Some("subagent-0badcafe"),
+        ),
+        (
+            "a branch without a commit",
+            &|scene| drop(scene.git(&["checkout", "-q", "--orphan", "subagent"])),
+            Some("subagent-0badcafe"),
+        ),
+        (
+            "a branch and another one",
+            &|scene| {
+                scene.git(&["branch", "subagent"]);
+                scene.git(&["branch", "subagent-0badcafe"]);
+            },
+            Some("subagent-0badcafe-2"),
+        ),
+        (
+            "a branch below it",
+            &|scene| drop(scene.git(&["branch", "subagent/0badcafe/x"])),
+            Some("subagent/0badcafe-2"),
+        ),
+        ("a tag", &|scene| drop(scene.git(&["tag", "subagent/0badcafe"])), Some("subagent/0badcafe-2")),
+        ("a lock that was left", &|scene| lock(scene, "subagent/0badcafe"), Some("subagent-0badcafe")),
+        (
+            "everything",
+            &|scene| {
+                scene.git(&["branch", "subagent"]);
+                lock(scene, "subagent-0badcafe");
+            },
+            None,
+        ),
+    ];
+    for (what, prepare, expected) in rows {
+        let scene = Scene::committed();
+        prepare(&scene);
+        let before = branches(&scene);
+        let run = Run::of(&scene).await;
+        run.write("kept.txt", "the run's");
+        let imported = run.import().await;
+        assert_eq!(imported.branch.as_deref(), expected, "{what}: {:?}", imported.notices);
+        assert_eq!(imported.kept.is_some(), expected.is_none(), "{what}");
+        assert!(imported.patch.is_some() && imported.changes.len() == 1, "{what}");
+        if let Some(branch) = expected {
+            assert_eq!(scene.git(&["show", &format!("refs/heads/{branch}:kept.txt")]), "the run's", "{what}");
+            assert_eq!(
+                scene.git(&["show", &format!("{branch}:kept.txt")]),
+                "the run's",
+                "{what}: no other name wins"
+            );
+        } else {
+            let said = imported.notices.join("\n");
+            assert!(said.contains("`/subagents apply 0badcafe` takes over without one: "), "{said}");
+        }
+        let shown = run.store.difference(ID).await.expect(what);
+        assert_eq!(shown.branch.as_deref(), expected, "{what}");
+        assert!(String::from_utf8_lossy(&shown.text).contains("+the run's"), "{what}");
+        let applied = run.store.apply(ID, false).await.expect(what);
+        assert_eq!(applied.written, [PathBuf::from("kept.txt")], "{what}");
+        assert_eq!(text(&scene, "kept.txt"), "the run's", "{what}");
+        run.store.abort_apply(ID).await.expect(what);
+        assert_eq!(text(&scene, "kept.txt"), "kept", "{what}");
+        run.store.discard(ID, true).await.expect(what);
+        assert_eq!(branches(&scene), before, "{what}");
+    }
+}
+
+/// A run that is continued moves the branch of its other name, too.
+#[tokio::test]
+async fn a_continued_run_keeps_the_branch_that_it_got() {
+    let scene = Scene::committed();
+    scene.git(&["branch", "subagent"]);
+    let run = Run::of(&scene).await;
+    run.write("kept.txt", "first");
+    assert_eq!(run.import().await.branch.as_deref(), Some("subagent-0badcafe"));
+    let before = run.store.open(ID).await.expect("kept");
+    let again = run.store.take(ID, &scene.root()).await.expect("a snapshot");
+    let again = run.store.at_branch(again, Some(&before.tree)).await.expect("its branch");
+    let tree = run.store.private_tree(&again, &scene.at("agent/trees"), &[]).await.expect("a tree");
+    assert_eq!(fs::read_to_string(tree.root.join("kept.txt")).expect("there"), "first");
+    let run = Run { store: run.store, tree };
+    run.write("kept.txt", "second");
+    let imported = run.import().await;
+    assert_eq!(imported.branch.as_deref(), Some("subagent-0badcafe"), "{:?}", imported.notices);
+    assert_eq!(branches(&scene), "main\nsubagent\nsubagent-0badcafe");
+    assert_eq!(scene.git(&["show", "subagent-0badcafe:kept.txt"]), "second");
+}
