@@ -6,12 +6,12 @@
 mod repository;
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use pi_subagent_native::workspace::{Imported, PrivateTree, SnapshotStore};
-use repository::{ID, Scene};
+use pi_subagent_native::workspace::{Git, Imported, PrivateTree, SnapshotStore};
+use repository::{ID, LIMITS, Scene};
 
 /// A run in a tree of its own.
 struct Run {
@@ -266,4 +266,111 @@ async fn a_continued_run_keeps_the_branch_that_it_got() {
     assert_eq!(imported.branch.as_deref(), Some("subagent-0badcafe"), "{:?}", imported.notices);
     assert_eq!(branches(&scene), "main\nsubagent\nsubagent-0badcafe");
     assert_eq!(scene.git(&["show", "subagent-0badcafe:kept.txt"]), "second");
+}
+
+/// A person rewrites the whole history and removes all that it was.
+fn rewrite(scene: &Scene) {
+    scene.git(&["checkout", "-q", "--orphan", "fresh"]);
+    scene.git(&["rm", "-qrf", "--cached", "."]);
+    scene.write("fresh.txt", "fresh");
+    scene.git(&["add", "fresh.txt"]);
+    scene.git(&["commit", "-qm", "fresh"]);
+    scene.git(&["branch", "-D", "main"]);
+    scene.git(&["reflog", "expire", "--expire=now", "--all"]);
+    scene.git(&["gc", "-q", "--prune=now"]);
+    fs::remove_file(scene.root().join("fresh.txt")).expect("removed");
+}
+
+/// pi's directory is on the file system of the project, or on another one, where files cannot get second names.
+fn agent_dirs() -> Vec<(Option<PathBuf>, Option<tempfile::TempDir>)> {
+    let memory = tempfile::tempdir_in("/dev/shm").ok();
+    let other = memory.map(|memory| (Some(memory.path().join("agent")), Some(memory)));
+    [(None, None)].into_iter().chain(other).collect()
+}
+
+#[tokio::test]
+async fn an_undo_needs_nothing_of_a_history_that_was_rewritten() {
+    for packed in [false, true] {
+        for (place, _memory) in agent_dirs() {
+            let scene = Scene::committed();
+            scene.write("staged.txt", "staged");
+            scene.git(&["add", "staged.txt"]);
+            if packed {
+                scene.git(&["gc", "-q"]);
+            }
+            let agent_dir = place.unwrap_or_else(|| scene.at("agent"));
+            let git = Git::find(&scene.env(), None).await.expect("a git");
+            let store = SnapshotStore::new(git, &agent_dir, &scene.env(), LIMITS);
+            let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+            for name in ["kept.txt", "dir/inner.txt", "staged.txt"] {
+                scene.write(name, "the run's");
+            }
+            assert!(store.note_end(&snapshot).await.expect("noted"));
+            rewrite(&scene);
+            let snapshot = store.open(ID).await.expect("kept");
+            let undone = store.undo(&snapshot, SystemTime::now()).await.expect("undone");
+            assert_eq!(undone.failed, [], "{}", agent_dir.display());
+            assert_eq!(undone.restored.len(), 3, "{}: {undone:?}", agent_dir.display());
+            assert_eq!(
+                [text(&scene, "kept.txt"), text(&scene, "dir/inner.txt"), text(&scene, "staged.txt")],
+                ["kept", "inner", "staged"]
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_import_needs_nothing_of_a_history_that_was_rewritten() {
+    for (packed, sandboxed) in [(false, false), (true, false), (true, true)] {
+        let scene = Scene::committed();
+        scene.write("kept.txt", "second");
+        scene.commit();
+        if packed {
+            scene.git(&["gc", "-q"]);
+        }
+        let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
+        let run = Run::with(&scene, store).await;
+        run.write("dir/inner.txt", "committed by the run");
+        scene.git_in(&run.tree.root, &["commit", "-qam", "of the run"]);
+        run.write("kept.txt", "not committed by the run");
+        rewrite(&scene);
+        let imported = run.import().await;
+        assert_eq!(imported.notices, Vec::<String>::new());
+        assert_eq!((imported.branch.as_deref(), imported.commits), (Some("subagent/0badcafe"), 1));
+        assert_eq!(scene.git(&["fsck", "--strict", "--connectivity-only"]), "");
+        assert_eq!(scene.git(&["log", "--format=%s", "subagent/0badcafe"]).lines().count(), 4);
+        scene.git(&["gc", "-q", "--prune=now"]);
+        let applied = run.store.apply(ID, false).await.expect("applied");
+        assert_eq!(applied.conflicts, []);
+        assert_eq!(text(&scene, "kept.txt"), "not committed by the run");
+        run.store.abort_apply(ID).await.expect("taken back");
+        assert_eq!(text(&scene, "kept.txt"), "second");
+    }
+}
+
+/// Second names take up no space, so they neither use up the quota of runs nor show in the repository.
+#[tokio::test]
+async fn kept_objects_cost_no_space_and_the_repository_keeps_its_files() {
+    let scene = Scene::committed();
+    scene.git(&["gc", "-q"]);
+    let pack = fs::read_dir(scene.root().join(".git/objects/pack")).expect("readable").flatten();
+    let pack = pack.map(|entry| entry.path()).find(|path| path.extension().is_some_and(|end| end == "pack"));
+    let pack = pack.expect("a pack");
+    let times = || {
+        fs::metadata(&pack)
+            .map(|found| (found.modified().expect("a time"), found.permissions()))
+            .expect("there")
+    };
+    let before = times();
+    for sandboxed in [false, true] {
+        let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
+        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        let kept = store.directory(ID).join("kept/pack").join(pack.file_name().expect("a name"));
+        assert!(fs::metadata(&kept).expect("a second name").nlink() > 1);
+        store.tree_of_now(&snapshot).await.expect("recorded");
+        assert_eq!(times(), before, "sandboxed: {sandboxed}");
+        store.release(ID).await.expect("removed");
+        assert_eq!(times(), before, "sandboxed: {sandboxed}");
+    }
+    scene.git(&["fsck"]);
 }

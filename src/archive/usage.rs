@@ -18,10 +18,13 @@ pub struct DiskUse {
     pub is_complete: bool,
 }
 
-/// How much disk space a file takes up.
+/// How much disk space a file takes up: none that has another name, as objects that a snapshot keeps of a repository have.
 pub(super) fn space(found: &fs::Metadata) -> u64 {
     #[cfg(unix)]
-    return blocks(std::os::unix::fs::MetadataExt::blocks(found));
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        if found.nlink() > 1 && found.is_file() { 0 } else { blocks(found.blocks()) }
+    }
     #[cfg(not(unix))]
     found.len()
 }

@@ -75,6 +75,9 @@ const SETTINGS: [&str; 15] = [
 
 /// The command that changes references.
 const UPDATE_REF: &str = "update-ref";
+/// The directory with the objects of a repository below the first that a command may write. Its files are the repository's own,
+/// so git must not change their times.
+pub(super) const KEPT: &str = "kept";
 /// Our variables with the values that switch off hooks of a configuration.
 const NOTHING: &str = "PI_SUBAGENT_NOTHING";
 const OFF: &str = "PI_SUBAGENT_OFF";
@@ -312,6 +315,12 @@ impl Git {
             let sandbox = Sandbox {
                 metadata: *metadata,
                 writable: owned(writable),
+                protected: writable
+                    .first()
+                    .map(|ours| ours.join(KEPT))
+                    .filter(|kept| kept.is_dir())
+                    .into_iter()
+                    .collect(),
                 unreadable: self.hidden.paths().to_vec(),
                 readable: owned(reads),
                 ..Sandbox::default()

@@ -1,9 +1,10 @@
 //! Makes a branch of the project of a run's commit.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::create::PrivateTree;
-use crate::workspace::git::{GitError, Scope};
+use crate::workspace::git::{GitError, KEPT, Scope};
 use crate::workspace::root::RepositoryDirs;
 use crate::workspace::snapshot::{Call, SnapshotError, SnapshotStore, off_thread};
 
@@ -62,21 +63,23 @@ impl SnapshotStore {
         let snapshot = &tree.snapshot;
         let ours = self.directory(&snapshot.id);
         let dirs = self.repository(&snapshot.root).await?;
-        let not = snapshot.base.as_ref().map_or_else(String::new, |base| format!("^{base}\n"));
-        let range = format!("{commit}\n{not}").into_bytes();
+        // Where references are kept, the repository has to say. Nothing is run: hooks are off, and no file is looked at.
+        let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
+        let scope = Scope { git_dir: &dirs.own, writable, reads: &[], cwd: &ours, env: &[] };
+        let range = self.range(scope, commit, snapshot.base.as_deref()).await?;
+        let kept = ours.join(KEPT);
+        let own = [&*ours.join("objects"), &*kept];
+        let own = if kept.is_dir() { &own[..] } else { &own[..1] };
         // Straight into the repository: a pack can be larger than what is read of a command.
-        let (into, own): (&Path, _) = (&snapshot.objects, ours.join("objects"));
+        let into: &Path = &snapshot.objects;
         let call = Call {
             work_tree: into,
-            alternates: &[&own],
+            alternates: own,
             objects: Some(into),
             writable: &[into],
             ..Call::of(snapshot)
         };
         self.call(snapshot, call, &["pack-objects", "--revs", "-q", "pack/pack"], range).await?;
-        // Where references are kept, the repository has to say. Nothing is run: hooks are off, and no file is looked at.
-        let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
-        let scope = Scope { git_dir: &dirs.own, writable, reads: &[], cwd: &ours, env: &[] };
         if snapshot.branch.as_ref() == Some(&tree.branch) {
             if *commit == tree.base {
                 return Ok(tree.branch.clone());
@@ -101,6 +104,24 @@ impl SnapshotStore {
             }
         }
         Err(first.expect("there is a form").into())
+    }
+
+    /// The commit, without what the repository is sure to have: all that its references lead to. `base` usually is one of them, and
+    /// the shortest way to say so. A rewritten history lacks it.
+    async fn range(&self, scope: Scope<'_>, commit: &str, base: Option<&str>) -> Result<Vec<u8>, GitError> {
+        let asked = ["for-each-ref", "--format=%(objectname)"];
+        let listed = self.program().run(scope, &asked, Vec::new()).await?;
+        let head = ["rev-parse", "--verify", "--quiet", "HEAD"];
+        let head = self.program().try_run(scope, &head, Vec::new()).await?.stdout;
+        let tips = [listed, head].concat();
+        let tips: BTreeSet<&[u8]> =
+            tips.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|tip| !tip.is_empty()).collect();
+        let without = match base.map(str::as_bytes).filter(|base| tips.contains(base)) {
+            Some(base) => [base].into(),
+            None => tips,
+        };
+        let without = without.into_iter().flat_map(|tip| [b"^", tip, b"\n"].concat());
+        Ok(commit.bytes().chain(*b"\n").chain(without).collect())
     }
 
     async fn name(

@@ -2,12 +2,13 @@
 //!
 //! A snapshot holds what is tracked and what is untracked, as the files are on the disk, without what is ignored. It is
 //! made with an index, an object directory and a configuration of its own; the repository is only read. What is
-//! unchanged since the last commit stays where it is, in the repository's objects.
+//! unchanged since the last commit is in the repository's objects, whose files get second names in our directory.
 //!
 //! | Question | File |
 //! |---|---|
 //! | take one, compare, read, open again, release | `store` |
 //! | what of a repository has to be known to read its tree | `facts` |
+//! | how are the objects kept that it needs | `objects` |
 //! | which tree do the files make now | `record`, with `copies` |
 //! | what has an isolated run left, and was it applied | `left` |
 //! | what differs between two trees | `change` |
@@ -19,6 +20,7 @@ mod copies;
 mod error;
 mod facts;
 mod left;
+mod objects;
 mod record;
 mod store;
 mod undo;

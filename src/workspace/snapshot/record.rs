@@ -16,7 +16,7 @@ use super::copies::copy_files;
 use super::error::SnapshotError;
 use super::facts::off_thread;
 use crate::files::{FileError, Hidden};
-use crate::workspace::git::{Git, GitError, Scope};
+use crate::workspace::git::{Git, GitError, KEPT, Scope};
 use crate::workspace::index::{Entry, parse};
 use crate::workspace::obstacle::{MAX_INDEX, Place, unless_blocked};
 
@@ -248,7 +248,7 @@ impl Recorder<'_> {
         args: &[&str],
         input: Vec<u8>,
     ) -> Result<(Vec<u8>, Vec<PathBuf>), SnapshotError> {
-        let (others, ours, reads) = (alternate(self.objects), [self.ours], [self.objects]);
+        let (others, ours, reads) = (alternates(self.objects, self.ours), [self.ours], [self.objects]);
         let env = self.env(index, objects, &others);
         // Boxed, so that the futures around it do not have to hold all of it.
         let git = Box::pin(self.git.run_captured(self.scope(&ours, &reads, &env), args, input));
@@ -258,7 +258,7 @@ impl Recorder<'_> {
 
     /// Runs a command that may fail where files differ.
     async fn try_run(&self, index: &Path, objects: Objects, args: &[&str]) -> Result<(), SnapshotError> {
-        let (others, ours, reads) = (alternate(self.objects), [self.ours], [self.objects]);
+        let (others, ours, reads) = (alternates(self.objects, self.ours), [self.ours], [self.objects]);
         let env = self.env(index, objects, &others);
         let git = Box::pin(self.git.try_run(self.scope(&ours, &reads, &env), args, Vec::new()));
         unless_blocked(self.place(), self.git.hidden(), git).await??;
@@ -286,10 +286,20 @@ impl Recorder<'_> {
     ) -> Vec<(&'static str, &'a OsStr)> {
         let mut env = vec![("GIT_WORK_TREE", self.root.as_os_str()), ("GIT_INDEX_FILE", index.as_os_str())];
         if objects == Objects::Both {
-            env.push(("GIT_ALTERNATE_OBJECT_DIRECTORIES", others));
+            env.push((ALTERNATES, others));
         }
         env
     }
+}
+
+/// The variable with further directories of objects.
+pub(in crate::workspace) const ALTERNATES: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
+
+/// The value of that variable for the objects of a repository and for those that we keep of it.
+fn alternates(objects: &Path, ours: &Path) -> std::ffi::OsString {
+    let kept = Some(ours.join(KEPT)).filter(|kept| kept.is_dir());
+    let all: Vec<_> = [objects].into_iter().chain(kept.as_deref()).map(alternate).collect();
+    all.join(OsStr::new(":"))
 }
 
 /// A directory in the list of further directories with objects: quoted, since a colon would separate two.

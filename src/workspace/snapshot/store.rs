@@ -14,12 +14,12 @@ use super::change::{Change, parse};
 use super::error::{SnapshotError, named};
 use super::facts::{Facts, off_thread};
 use super::left::{Apply, Left};
-use super::record::{Recorded, Recorder, SnapshotLimits, alternate};
+use super::record::{ALTERNATES, Recorded, Recorder, SnapshotLimits, alternate};
 use crate::agent::canonical;
 use crate::files::layout::{self, is_run_id};
 use crate::files::{FileError, Hidden, open, private};
 use crate::process::Cancel;
-use crate::workspace::git::{Git, Scope};
+use crate::workspace::git::{Git, KEPT, Scope};
 use crate::workspace::obstacle::{MAX_INDEX, Obstacle, Place, Reads, unless_blocked};
 use crate::workspace::root::RepositoryDirs;
 
@@ -29,6 +29,8 @@ const RECORD: &str = "snapshot.json";
 const INDEX: &str = "index";
 /// That of a later state.
 const INDEX_NOW: &str = "index.now";
+/// The file that says where the history of a repository ends.
+const SHALLOW: &str = "shallow";
 /// A name that no index has.
 const NO_INDEX: &str = "index.none";
 /// What is ignored, as far as a child may read it.
@@ -233,6 +235,8 @@ impl SnapshotStore {
         let Recorded { tree, submodules, left_out } =
             self.recorder(&snapshot, ours).record(&ours.join(INDEX), false).await?;
         let snapshot = Snapshot { tree, submodules, left_out, ..snapshot };
+        // Without them it works until somebody rewrites the history and removes what it was.
+        drop(self.keep_objects(&snapshot).await);
         self.keep(&snapshot).await?;
         Ok(snapshot)
     }
@@ -353,13 +357,17 @@ impl SnapshotStore {
         input: Vec<u8>,
     ) -> Result<Vec<u8>, SnapshotError> {
         let ours = self.directory(&snapshot.id);
-        let alternates: Vec<_> = call.alternates.iter().map(|path| alternate(path)).collect();
+        // The repository may have lost what we have kept of it.
+        let kept = ours.join(KEPT);
+        let with_kept = call.alternates.contains(&&*snapshot.objects) && kept.is_dir();
+        let kept = with_kept.then_some(&*kept);
+        let alternates: Vec<_> = call.alternates.iter().copied().chain(kept).map(alternate).collect();
         let alternates = alternates.join(OsStr::new(":"));
         let no_index = ours.join(NO_INDEX);
         let mut env = vec![
             ("GIT_WORK_TREE", call.work_tree.as_os_str()),
             ("GIT_INDEX_FILE", call.index.unwrap_or(&no_index).as_os_str()),
-            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", alternates.as_os_str()),
+            (ALTERNATES, alternates.as_os_str()),
         ];
         env.extend(call.objects.map(|objects| ("GIT_OBJECT_DIRECTORY", objects.as_os_str())));
         let writable: Vec<&Path> =
@@ -468,6 +476,10 @@ fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs, hidden: &Hidden) -
     write("info/exclude", &facts.excludes)?;
     write(SHOWN, &facts.shown)?;
     let index = dirs.own.join(INDEX);
+    // Otherwise history would seem to lack commits.
+    if let Ok(shallow) = hidden.no_follow(&dirs.shared.join(SHALLOW)) {
+        copy_open_with_time(shallow, &ours.join(SHALLOW)).map_err(FileError::at(ours))?;
+    }
     if !index.exists() {
         return Ok(());
     }
