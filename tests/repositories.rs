@@ -374,3 +374,89 @@ async fn kept_objects_cost_no_space_and_the_repository_keeps_its_files() {
     }
     scene.git(&["fsck"]);
 }
+
+/// How git is told not to look at a file.
+const FLAGS: [[&str; 2]; 2] = [["--skip-worktree", "S"], ["--assume-unchanged", "h"]];
+
+#[tokio::test]
+async fn files_that_git_was_told_not_to_look_at_are_undone_like_others() {
+    for [flag, letter] in FLAGS {
+        let scene = Scene::committed();
+        scene.git(&["update-index", flag, "kept.txt", "dir/inner.txt"]);
+        scene.write("kept.txt", "the person's own");
+        let store = scene.store().await;
+        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        scene.write("kept.txt", "the run's");
+        fs::remove_file(scene.root().join("dir/inner.txt")).expect("removed");
+        assert!(store.note_end(&snapshot).await.expect("noted"), "{flag}");
+        let snapshot = store.open(ID).await.expect("kept");
+        let undone = store.undo(&snapshot, SystemTime::now()).await.expect("undone");
+        assert_eq!(undone.restored, ["dir/inner.txt", "kept.txt"].map(PathBuf::from), "{flag}: {undone:?}");
+        assert_eq!(
+            (text(&scene, "kept.txt"), text(&scene, "dir/inner.txt")),
+            ("the person's own".into(), "inner".into())
+        );
+        let flags = scene.git(&["ls-files", "-v"]);
+        assert_eq!(
+            flags,
+            format!("{letter} dir/inner.txt\n{letter} kept.txt"),
+            "the person's index is as it was"
+        );
+    }
+}
+
+#[tokio::test]
+async fn changes_of_files_that_git_was_told_not_to_look_at_are_applied_and_taken_back() {
+    for [flag, _] in FLAGS {
+        let scene = Scene::committed();
+        scene.git(&["update-index", flag, "kept.txt"]);
+        scene.write("kept.txt", "the person's own\n\n\n\nend\n");
+        let run = Run::of(&scene).await;
+        assert_eq!(
+            fs::read_to_string(run.tree.root.join("kept.txt")).expect("there"),
+            text(&scene, "kept.txt")
+        );
+        run.write("kept.txt", "the person's own\n\n\n\nend of the run\n");
+        let imported = run.import().await;
+        assert_eq!((imported.notices.len(), imported.changes.len()), (0, 1), "{flag}");
+        // Both have changed it now.
+        scene.write("kept.txt", "the person's own, later\n\n\n\nend\n");
+        let applied = run.store.apply(ID, false).await.expect(flag);
+        assert_eq!((applied.written, applied.conflicts), (vec![PathBuf::from("kept.txt")], vec![]), "{flag}");
+        assert_eq!(text(&scene, "kept.txt"), "the person's own, later\n\n\n\nend of the run\n");
+        run.store.abort_apply(ID).await.expect(flag);
+        assert_eq!(text(&scene, "kept.txt"), "the person's own, later\n\n\n\nend\n");
+    }
+}
+
+/// In a sparse tree such files are not there.
+#[tokio::test]
+async fn a_file_that_a_sparse_tree_does_not_have_is_not_there_after_an_undo_or_an_abort() {
+    let scene = Scene::committed();
+    scene.git(&["sparse-checkout", "set", "--no-cone", "kept.txt"]);
+    assert!(!scene.root().join("dir").exists());
+    let store = scene.store().await;
+    let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+    scene.write("dir/inner.txt", "the run's");
+    assert!(store.note_end(&snapshot).await.expect("noted"));
+    let snapshot = store.open(ID).await.expect("kept");
+    let undone = store.undo(&snapshot, SystemTime::now()).await.expect("undone");
+    assert_eq!((undone.restored.len(), undone.failed.len()), (1, 0), "{undone:?}");
+    assert!(!scene.root().join("dir").exists());
+
+    let run = Run::of(&scene).await;
+    run.write("dir/inner.txt", "of the branch");
+    run.import().await;
+    let applied = run.store.apply(ID, false).await.expect("applied");
+    assert_eq!(applied.written, [PathBuf::from("dir/inner.txt")]);
+    assert_eq!(text(&scene, "dir/inner.txt"), "of the branch");
+    run.store.abort_apply(ID).await.expect("taken back");
+    assert!(!scene.root().join("dir").exists());
+
+    let run = Run::of(&scene).await;
+    fs::remove_file(run.tree.root.join("dir/inner.txt")).expect("removed");
+    run.write("kept.txt", "of the branch");
+    run.import().await;
+    let applied = run.store.apply(ID, false).await.expect("applied");
+    assert_eq!(applied.written, [PathBuf::from("kept.txt")]);
+}

@@ -7,7 +7,7 @@ use crate::run::admit::HostCapabilities;
 use crate::run::admit::hidden::unreadable;
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
-use crate::workspace::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
+use crate::workspace::{Change, Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
 
 /// Files of a work tree that may differ from its last commit.
 const MAX_FILES: usize = 200_000;
@@ -40,8 +40,8 @@ pub(crate) async fn snapshot_store(
 pub(in crate::run) enum TreeAtEnd {
     /// Every file is as it was.
     Same,
-    /// Something has changed.
-    Other,
+    /// These files have changed.
+    Other(Vec<Change>),
     /// With a notice for the user, where the state could not be noted.
     Unknown(Option<String>),
 }
@@ -83,11 +83,17 @@ impl Before {
         }
     }
 
+    async fn changes(&self) -> Result<Vec<Change>, SnapshotError> {
+        let Snapshot { id, tree, .. } = &self.snapshot;
+        let noted = self.store.open(id).await?;
+        self.store.changes(&noted, tree, noted.end.as_deref().unwrap_or(tree)).await
+    }
+
     /// Notes the state of the tree at the end of the run, for an undo, or removes the snapshot of a run that has changed
     /// nothing.
     pub(in crate::run) async fn at_end(self) -> TreeAtEnd {
         match self.store.note_end(&self.snapshot).await {
-            Ok(true) => TreeAtEnd::Other,
+            Ok(true) => TreeAtEnd::Other(self.changes().await.unwrap_or_default()),
             Ok(false) => {
                 // What stays is found by the next sweep.
                 let _ = self.store.release(&self.snapshot.id).await;

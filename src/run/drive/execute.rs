@@ -21,7 +21,7 @@ use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::isolation::Isolated;
 use crate::run::launch::boot::{Booted, NoChild};
-use crate::run::outcome::changes::{MAX_CHANGES, WorkTree, listed, paths_of};
+use crate::run::outcome::changes::{Changed, MAX_CHANGES, WorkTree, listed, paths_of};
 use crate::run::outcome::flagged::{Watched, of_branch};
 use crate::run::outcome::git::{NoAnswer, read_only};
 use crate::run::outcome::retry::{Limited, backoff, may_retry};
@@ -180,8 +180,14 @@ impl ActiveRun<'_> {
                 Err(notice) => (None, notice),
             };
             let is_committed = changed.as_ref().is_some_and(|changed| changed.is_committed);
-            let (changed, existing) = changed.map(|changed| (changed.paths, changed.existing)).unzip();
-            report.changes = changed;
+            let changed = changed.map(|mut changed| {
+                if let TreeAtEnd::Other(changes) = &tree {
+                    changed.add(paths_of(changes));
+                }
+                changed
+            });
+            report.changes = changed.as_ref().map(Changed::listed);
+            let existing = blocking(move || changed.map(|changed| changed.existing())).await;
             if let Some(isolated) = self.isolated.take() {
                 let taken = self.take_over(isolated).await;
                 report.changes = taken.changes.as_ref().map(|changes| listed(paths_of(changes), MAX_CHANGES));
@@ -196,7 +202,7 @@ impl ActiveRun<'_> {
             match tree {
                 // What was only written again, with the same content, is no change that anybody could look at or undo.
                 TreeAtEnd::Same if !is_committed && !is_unknown => report.changes = Some(Vec::new()),
-                TreeAtEnd::Same | TreeAtEnd::Other => {}
+                TreeAtEnd::Same | TreeAtEnd::Other(_) => {}
                 TreeAtEnd::Unknown(notice) => self.admitted.builder.diagnostics.extend(notice),
             }
             if is_unknown {

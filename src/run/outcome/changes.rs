@@ -1,6 +1,6 @@
 //! Lists the files that a run changed, according to git.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -38,12 +38,29 @@ pub(in crate::run) struct WorkTree {
 
 /// What a run has changed.
 pub(in crate::run) struct Changed {
-    /// Relative to the work tree's root, sorted. A file that was written counts, whatever it holds now.
-    pub(in crate::run) paths: Vec<String>,
-    /// The whole paths of all files that it has changed and that still exist.
-    pub(in crate::run) existing: Vec<PathBuf>,
+    root: PathBuf,
+    /// Relative to the work tree's root. A file that was written counts, whatever it holds now.
+    paths: BTreeSet<String>,
     /// Whether the tree is at another commit now.
     pub(in crate::run) is_committed: bool,
+}
+
+impl Changed {
+    /// Adds changes that git does not see, because it was told not to look at the files.
+    pub(in crate::run) fn add(&mut self, paths: impl IntoIterator<Item = String>) {
+        self.paths.extend(paths);
+    }
+
+    /// The paths that a result lists, sorted.
+    pub(in crate::run) fn listed(&self) -> Vec<String> {
+        listed(self.paths.iter().cloned(), MAX_CHANGES)
+    }
+
+    /// The whole paths of all files that it has changed and that still exist. Blocks.
+    pub(in crate::run) fn existing(&self) -> Vec<PathBuf> {
+        let paths = self.paths.iter().map(|path| self.root.join(path));
+        paths.filter(|path| std::fs::symlink_metadata(path).is_ok()).collect()
+    }
 }
 
 /// Tells whether a file that was already modified has been modified again.
@@ -92,18 +109,14 @@ impl WorkTree {
         let after = Self::of(self.git.renewed().await?).await?;
         let touched = after.dirty.iter().filter(|(path, now)| self.dirty.get(*path) != Some(now));
         let cleaned = self.dirty.keys().filter(|path| !after.dirty.contains_key(*path));
-        let mut paths: Vec<String> = touched.map(|(path, _)| path).chain(cleaned).cloned().collect();
+        let mut paths: BTreeSet<String> = touched.map(|(path, _)| path).chain(cleaned).cloned().collect();
         let is_committed = after.head != self.head;
         if is_committed {
             let before = if self.head.is_empty() { after.empty_tree().await? } else { self.head };
             let committed = after.git.run(&diff(&before, &after.head)).await?;
             paths.extend(committed.split('\0').filter(|path| !path.is_empty()).map(str::to_owned));
         }
-        paths.sort_unstable();
-        paths.dedup();
-        let existing = paths.iter().map(|path| after.git.cwd.join(path));
-        let existing = existing.filter(|path| std::fs::symlink_metadata(path).is_ok()).collect();
-        Ok(Changed { paths: listed(paths, MAX_CHANGES), existing, is_committed })
+        Ok(Changed { root: after.git.cwd, paths, is_committed })
     }
 
     /// The name of the tree without files, which depends on how the repository hashes.

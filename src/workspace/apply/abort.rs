@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::ApplyError;
-use super::take::{asides, reason};
+use super::take::{asides, in_tree, reason};
 use crate::workspace::replace::{
     OnFailure, Place, State, Step, look, make_directory, remove_asides, remove_directory,
     set_directory_permissions, write_all,
@@ -36,7 +36,8 @@ impl SnapshotStore {
         apply: &Apply,
         failed: Option<BTreeSet<PathBuf>>,
     ) -> Result<Vec<PathBuf>, ApplyError> {
-        let changes = self.changes(snapshot, &apply.before, &apply.after).await?;
+        let absent = apply.absent.iter().map(Name::path).collect();
+        let changes = in_tree(self.changes(snapshot, &apply.before, &apply.after).await?, &absent);
         let contents = self.contents(snapshot, &changes).await?;
         let (root, id, kept) = (snapshot.root.clone(), snapshot.id.clone(), apply.clone());
         let done = off_thread(move || take_all_back(&root, &id, &changes, &contents, &kept, failed)).await?;

@@ -16,16 +16,15 @@ use crate::workspace::names::by_danger;
 use crate::workspace::replace::{Failure, LINK, OnFailure, Step, WriteError, permissions, write_all};
 use crate::workspace::root::REPOSITORY;
 use crate::workspace::snapshot::{
-    self, Apply, Call, Change, Contents, File, Name, Snapshot, SnapshotError, SnapshotStore, copy_with_time,
-    index_line, off_thread, path_of, state,
+    self, Apply, Call, Change, Contents, File, INDEX_NOW, Name, Snapshot, SnapshotError, SnapshotStore,
+    copy_with_time, index_line, off_thread, path_of, state,
 };
 
 /// Texts that are merged in one apply. Each is a process.
 const MAX_MERGED: usize = 500;
 /// Bytes of all files that are written or replaced, on both sides: they are in memory. Below what is read of git.
 const MAX_CONTENTS: u64 = 200 * 1024 * 1024;
-/// The state before, as an index, and that after.
-const INDEX_NOW: &str = "index.now";
+/// The state after, as an index.
 const INDEX: &str = "index.apply";
 /// Held while a run is applied or taken back.
 const LOCK: &str = "apply.lock";
@@ -67,7 +66,8 @@ impl SnapshotStore {
             return Ok(Applied { written: Vec::new(), conflicts });
         }
         let after = self.tree_with(&snapshot, &files).await?;
-        let changes = self.changes(&snapshot, &before, &after).await?;
+        let absent = self.absent(&snapshot, INDEX_NOW).await?;
+        let changes = in_tree(self.changes(&snapshot, &before, &after).await?, &absent);
         let bytes = self.sizes(&snapshot, objects(&changes)).await?.values().sum();
         if bytes > MAX_CONTENTS {
             return Err(ApplyError::TooLarge { bytes, most: MAX_CONTENTS });
@@ -88,7 +88,9 @@ impl SnapshotStore {
         let (root, looked) = (snapshot.root.clone(), changes.clone());
         let (modes, made) = off_thread(move || surroundings(&root, &looked)).await;
         let at_ms = epoch_ms(SystemTime::now()).unsigned_abs();
-        let apply = Apply { before, after, at_ms, is_complete: false, modes, made };
+        let absent =
+            absent.iter().filter(|path| files.contains_key(*path)).map(|path| Name::of(path)).collect();
+        let apply = Apply { before, after, at_ms, is_complete: false, modes, made, absent };
         let kept = Snapshot { applied: Some(apply.clone()), ..snapshot.clone() };
         self.keep(&kept).await?;
         let (root, asides, modes) = (snapshot.root.clone(), asides(id), apply.modes.clone());
@@ -255,6 +257,13 @@ fn is_link_out(change: &Change, contents: &Contents) -> bool {
     let link = change.new.as_ref().filter(|file| file.mode == LINK);
     let target = link.and_then(|file| contents.objects.get(&file.object));
     target.is_some_and(|target| leads_out(&change.path, &path_of(target)))
+}
+
+/// Changes of trees as changes of the files that lie in the work tree, which does not have the `absent` ones.
+pub(super) fn in_tree(mut changes: Vec<Change>, absent: &BTreeSet<PathBuf>) -> Vec<Change> {
+    changes.iter_mut().filter(|change| absent.contains(&change.path)).for_each(|change| change.old = None);
+    changes.retain(|change| change.old.is_some() || change.new.is_some());
+    changes
 }
 
 /// Takes out what cannot be written because something is there that git does not know, such as an ignored file.

@@ -35,6 +35,9 @@ pub struct Apply {
     pub(in crate::workspace) modes: Vec<(Name, u32)>,
     /// The directories that it makes.
     pub(in crate::workspace) made: Vec<Name>,
+    /// The files of both trees that the work tree did not have, because git was told to leave them out.
+    #[serde(default)]
+    pub(in crate::workspace) absent: Vec<Name>,
 }
 
 /// A path as text: a character for each byte, since a path need not be UTF-8.

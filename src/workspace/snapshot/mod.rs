@@ -34,6 +34,6 @@ pub(super) use left::Name;
 pub use left::{Apply, Left};
 pub use record::SnapshotLimits;
 pub(super) use record::line as index_line;
-pub(super) use store::{Call, SHOWN, copy_with_time};
+pub(super) use store::{Call, INDEX_NOW, SHOWN, copy_with_time};
 pub use store::{Snapshot, SnapshotStore};
 pub use undo::Undone;

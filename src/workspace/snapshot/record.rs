@@ -73,10 +73,9 @@ impl Recorder<'_> {
         index: &Path,
         is_ours: bool,
     ) -> Result<Recorded, SnapshotError> {
-        let entries = self.entries(index).await?;
-        if !is_ours {
-            self.distrust(index, &entries).await?;
-        }
+        let (root, entries) = (self.root.to_owned(), self.entries(index).await?);
+        let entries = off_thread(move || with_present(&root, entries)).await;
+        self.distrust(index, &entries, is_ours).await?;
         let refresh =
             ["update-index", "-q", "--unmerged", "--ignore-missing", "--ignore-submodules", "--refresh"];
         // It fails where files differ, which is no failure here.
@@ -175,6 +174,15 @@ impl Recorder<'_> {
         self.read(index).await?.ok_or(SnapshotError::Unreadable { command: "update-index" })
     }
 
+    /// The files that an index of ours has and the tree does not, because git was told to leave them out (`skip-worktree`).
+    pub(in crate::workspace) async fn absent(
+        &self,
+        index: &Path,
+    ) -> Result<BTreeSet<PathBuf>, SnapshotError> {
+        let entries = self.read(index).await?.unwrap_or_default();
+        Ok(entries.iter().filter(|entry| entry.is_sparse).map(|entry| path_of(&entry.path)).collect())
+    }
+
     async fn read(&self, index: &Path) -> Result<Option<Vec<Entry>>, SnapshotError> {
         let (path, object_bytes) = (index.to_owned(), self.object_bytes);
         off_thread(move || {
@@ -191,20 +199,24 @@ impl Recorder<'_> {
 
     /// Makes git look again at the files that it may take for unchanged although what lies on the disk is not what the
     /// repository has: those that were converted when they were checked out, by filters or for their line ends, and
-    /// those that git was told not to look at.
+    /// those that git was told not to look at. In an index of ours only the last are looked at again.
     ///
     /// Conversions show in the size. One that keeps the size of a file, by a filter that replaces letters, for example,
     /// is not noticed.
-    async fn distrust(&self, index: &Path, entries: &[Entry]) -> Result<(), SnapshotError> {
+    async fn distrust(&self, index: &Path, entries: &[Entry], is_ours: bool) -> Result<(), SnapshotError> {
         let looks_for = |entry: &&Entry| !entry.is_submodule() && !entry.is_sparse && !entry.is_unmerged;
-        let objects: BTreeSet<&str> =
-            entries.iter().filter(looks_for).map(|entry| entry.object.as_str()).collect();
-        if objects.is_empty() {
-            return Ok(());
-        }
-        let input = objects.iter().flat_map(|object| [object.as_bytes(), b"\n"].concat()).collect();
-        let ask = ["cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer"];
-        let said = self.run(index, Objects::Both, &ask, input).await?;
+        let objects: BTreeSet<&str> = if is_ours {
+            BTreeSet::new()
+        } else {
+            entries.iter().filter(looks_for).map(|entry| entry.object.as_str()).collect()
+        };
+        let said = if objects.is_empty() {
+            Vec::new()
+        } else {
+            let input = objects.iter().flat_map(|object| [object.as_bytes(), b"\n"].concat()).collect();
+            let ask = ["cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer"];
+            self.run(index, Objects::Both, &ask, input).await?
+        };
         let said = String::from_utf8_lossy(&said);
         // A missing one says so instead of its size.
         let sizes: HashMap<&str, u64> = said
@@ -215,7 +227,7 @@ impl Recorder<'_> {
         #[expect(clippy::cast_possible_truncation, reason = "the index has the lower 32 bits")]
         let is_doubtful = |entry: &&Entry| {
             let size = sizes.get(entry.object.as_str()).map(|size| *size as u32);
-            entry.is_assumed || size != Some(entry.size)
+            entry.is_assumed || (!is_ours && size != Some(entry.size))
         };
         let doubtful: Vec<u8> = entries
             .iter()
@@ -390,6 +402,20 @@ impl Looked {
         }
         looked
     }
+}
+
+/// Marks the files that lie in the tree although git was told to leave them out (`skip-worktree`). People do so with files that
+/// they change for themselves.
+fn with_present(root: &Path, mut entries: Vec<Entry>) -> Vec<Entry> {
+    let mut directories = Directories { root, known: HashMap::new() };
+    for entry in entries.iter_mut().filter(|entry| entry.is_sparse && !entry.is_submodule()) {
+        let path = path_of(&entry.path);
+        let is_there = directories.hold(&path)
+            && fs::symlink_metadata(root.join(&path))
+                .is_ok_and(|found| found.is_file() || found.is_symlink());
+        (entry.is_sparse, entry.is_assumed) = (!is_there, is_there);
+    }
+    entries
 }
 
 /// Which paths below a root are directories, and no links to some.

@@ -1,5 +1,6 @@
 //! Where snapshots are kept: a directory for each run.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,9 +27,9 @@ use crate::workspace::root::RepositoryDirs;
 /// What is known of a snapshot, beside its objects.
 const RECORD: &str = "snapshot.json";
 /// The index that the snapshot was made with.
-const INDEX: &str = "index";
+pub(super) const INDEX: &str = "index";
 /// That of a later state.
-const INDEX_NOW: &str = "index.now";
+pub(in crate::workspace) const INDEX_NOW: &str = "index.now";
 /// The file that says where the history of a repository ends.
 const SHALLOW: &str = "shallow";
 /// A name that no index has.
@@ -308,6 +309,16 @@ impl SnapshotStore {
         let (copied, to) = (from, now.clone());
         off_thread(move || copy_with_time(&copied, &to)).await?;
         Ok(self.recorder(snapshot, &ours).record(&now, true).await?.tree)
+    }
+
+    /// The files that one of the indexes of a snapshot has and the work tree does not, because git was told to leave them out.
+    pub(in crate::workspace) async fn absent(
+        &self,
+        snapshot: &Snapshot,
+        index: &str,
+    ) -> Result<BTreeSet<PathBuf>, SnapshotError> {
+        let ours = self.directory(&snapshot.id);
+        self.recorder(snapshot, &ours).absent(&ours.join(index)).await
     }
 
     /// What differs between two trees of a snapshot's repository: its own, one of [`Self::tree_of_now`], a commit.

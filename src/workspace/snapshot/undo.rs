@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use super::change::{Change, Contents, File, state};
 use super::error::SnapshotError;
 use super::facts::off_thread;
-use super::store::{Snapshot, SnapshotStore};
+use super::store::{INDEX, Snapshot, SnapshotStore};
 use crate::text::chain;
 use crate::workspace::replace::{Failure, OnFailure, Step, WriteError, has_asides, remove_asides, write_all};
 
@@ -91,6 +91,8 @@ impl SnapshotStore {
         let mut since = paths(self.changes(snapshot, end, &now).await?);
         let mut wanted = self.changes(snapshot, &snapshot.tree, &now).await?;
         wanted.retain(|change| by_run.contains(&change.path));
+        let absent = self.absent(snapshot, INDEX).await?;
+        wanted.iter_mut().filter(|change| absent.contains(&change.path)).for_each(|change| change.old = None);
         if snapshot.end.is_none() {
             let (root, looked) = (snapshot.root.clone(), wanted.clone());
             since = off_thread(move || modified_after(&root, &looked, ended)).await;

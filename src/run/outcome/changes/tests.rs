@@ -55,7 +55,7 @@ impl Repository {
 }
 
 async fn changed(before: WorkTree) -> Option<Vec<String>> {
-    before.changes().await.ok().map(|changed| changed.paths)
+    before.changes().await.ok().map(|changed| changed.listed())
 }
 
 #[tokio::test]
