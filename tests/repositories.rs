@@ -5,9 +5,10 @@
 #[expect(dead_code, reason = "nothing here has so many files that they lie in memory")]
 mod repository;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pi_subagent_native::workspace::{Git, Imported, PrivateTree, SnapshotStore};
@@ -459,4 +460,144 @@ async fn a_file_that_a_sparse_tree_does_not_have_is_not_there_after_an_undo_or_a
     run.import().await;
     let applied = run.store.apply(ID, false).await.expect("applied");
     assert_eq!(applied.written, [PathBuf::from("kept.txt")]);
+}
+
+/// Everything in a tree but its repository: kind and permissions, and what it contains.
+fn listing(root: &Path) -> BTreeMap<PathBuf, (u32, String)> {
+    let (mut found, mut waiting) = (BTreeMap::new(), vec![root.to_owned()]);
+    while let Some(directory) = waiting.pop() {
+        for entry in fs::read_dir(&directory).expect("readable").flatten() {
+            let (path, metadata) = (entry.path(), entry.metadata().expect("there"));
+            if entry.file_name() == ".git" {
+                continue;
+            }
+            let content = if metadata.is_dir() {
+                waiting.push(path.clone());
+                String::new()
+            } else if metadata.is_symlink() {
+                fs::read_link(&path).expect("a link").display().to_string()
+            } else {
+                fs::read_to_string(&path).expect("text")
+            };
+            let path = path.strip_prefix(root).expect("below").to_owned();
+            found.insert(path, (metadata.mode(), content));
+        }
+    }
+    found
+}
+
+fn set(scene: &Scene, name: &str, mode: u32) {
+    fs::set_permissions(scene.root().join(name), fs::Permissions::from_mode(mode)).expect(name);
+}
+
+#[tokio::test]
+async fn an_undo_restores_a_tree_exactly() {
+    for has_modes in [true, false] {
+        let scene = Scene::new();
+        let at = |name: &str| scene.root().join(name);
+        let link = |target: &str, name: &str| symlink(target, at(name)).expect(name);
+        for name in [
+            "plain.txt",
+            "private.txt",
+            "run.sh",
+            "old/a.txt",
+            "old/deep/b.txt",
+            "only/c.txt",
+            "file",
+            "dir/inner",
+        ] {
+            scene.write(name, name);
+        }
+        scene.write("modules/.bin/.keep", "");
+        scene.write("modules/tool/cli.js", "#!/usr/bin/env node\n");
+        link("../tool/cli.js", "modules/.bin/tool");
+        link("tool", "modules/alias");
+        scene.write(".gitignore", "ignored\n");
+        set(&scene, "run.sh", 0o755);
+        set(&scene, "modules/tool/cli.js", 0o755);
+        scene.commit();
+        if !has_modes {
+            scene.git(&["config", "core.fileMode", "false"]);
+            set(&scene, "plain.txt", 0o755);
+        }
+        set(&scene, "private.txt", 0o600);
+        set(&scene, "old/deep", 0o700);
+        set(&scene, "only", 0o750);
+        for name in ["empty/inner", "filled", "ignored/empty"] {
+            fs::create_dir_all(at(name)).expect("made");
+        }
+        set(&scene, "empty/inner", 0o711);
+        scene.write("untracked/secret.txt", "secret");
+        set(&scene, "untracked/secret.txt", 0o600);
+        let before = listing(&scene.root());
+
+        let store = scene.store().await;
+        let snapshot = store.take_in_place(ID, &scene.root()).await.expect("a snapshot");
+        scene.write("plain.txt", "changed");
+        set(&scene, "plain.txt", 0o644);
+        fs::remove_file(at("private.txt")).expect("removed");
+        set(&scene, "run.sh", 0o644);
+        fs::rename(at("old"), at("new")).expect("renamed");
+        fs::remove_file(at("only/c.txt")).expect("removed");
+        fs::remove_dir_all(at("empty")).expect("removed");
+        scene.write("filled/made.txt", "made");
+        fs::create_dir_all(at("made/empty/deep")).expect("made");
+        fs::remove_file(at("file")).expect("removed");
+        scene.write("file/in/it.txt", "a directory where a file was");
+        fs::remove_dir_all(at("dir")).expect("removed");
+        scene.write("dir", "a file where a directory was");
+        fs::remove_dir_all(at("untracked")).expect("removed");
+        // As `cp -a` does, and as a package manager removes them.
+        let copied = std::process::Command::new("cp").arg("-a").arg(at("modules")).arg(at("copied")).status();
+        assert!(copied.expect("cp runs").success());
+        fs::remove_dir_all(at("modules/.bin")).expect("removed");
+        fs::remove_file(at("modules/alias")).expect("removed");
+        link("../run.sh", "modules/alias");
+        assert!(store.note_end(&snapshot).await.expect("noted"));
+        let snapshot = store.open(ID).await.expect("kept");
+        let undone = store.undo(&snapshot, SystemTime::now()).await.expect("undone");
+        assert_eq!((&undone.failed, &undone.changed_since), (&vec![], &vec![]), "has modes: {has_modes}");
+        let after = listing(&scene.root());
+        let differs = |(path, file): &(&PathBuf, &(u32, String))| after.get(*path) != Some(file);
+        let differ: Vec<_> =
+            before.iter().filter(differs).map(|(path, file)| (path, file, after.get(path))).collect();
+        assert!(differ.is_empty(), "has modes: {has_modes}: {differ:?}");
+        let more: Vec<_> = after.keys().filter(|path| !before.contains_key(*path)).collect();
+        assert!(more.is_empty(), "has modes: {has_modes}: {more:?}");
+    }
+}
+
+/// git does not see such a change: `core.fileMode` is false, or only others may do more or less.
+#[tokio::test]
+async fn permissions_that_a_run_has_changed_are_listed_and_restored_unless_somebody_changes_them_later() {
+    for (has_modes, old, new) in [(false, 0o644, 0o755), (true, 0o600, 0o644)] {
+        for is_changed_later in [false, true] {
+            let scene = Scene::committed();
+            scene.git(&["config", "core.fileMode", if has_modes { "true" } else { "false" }]);
+            set(&scene, "kept.txt", old);
+            let store = scene.store().await;
+            let snapshot = store.take_in_place(ID, &scene.root()).await.expect("a snapshot");
+            set(&scene, "kept.txt", new);
+            assert!(store.note_end(&snapshot).await.expect("noted"));
+            let snapshot = store.open(ID).await.expect("kept");
+            assert_eq!(store.changed_modes(&snapshot, &[]).await, [PathBuf::from("kept.txt")]);
+            if is_changed_later {
+                set(&scene, "kept.txt", 0o640);
+            }
+            let undone = store.undo(&snapshot, SystemTime::now()).await.expect("undone");
+            let (named, mode) =
+                if is_changed_later { (undone.changed_since, 0o640) } else { (undone.restored, old) };
+            assert_eq!(named, [PathBuf::from("kept.txt")]);
+            let found = fs::metadata(scene.root().join("kept.txt")).expect("there").permissions().mode();
+            assert_eq!(found & 0o777, mode);
+        }
+    }
+    let scene = Scene::committed();
+    let store = scene.store().await;
+    let snapshot = store.take_in_place(ID, &scene.root()).await.expect("a snapshot");
+    fs::create_dir(scene.root().join("new")).expect("made");
+    assert!(
+        !store.note_end(&snapshot).await.expect("noted"),
+        "an empty directory is no change that is listed"
+    );
 }

@@ -7,7 +7,7 @@ use crate::run::admit::HostCapabilities;
 use crate::run::admit::hidden::unreadable;
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
-use crate::workspace::{Change, Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
+use crate::workspace::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
 
 /// Files of a work tree that may differ from its last commit.
 const MAX_FILES: usize = 200_000;
@@ -41,7 +41,7 @@ pub(in crate::run) enum TreeAtEnd {
     /// Every file is as it was.
     Same,
     /// These files have changed.
-    Other(Vec<Change>),
+    Other(Vec<PathBuf>),
     /// With a notice for the user, where the state could not be noted.
     Unknown(Option<String>),
 }
@@ -76,17 +76,19 @@ impl Before {
             Err(GitError::Missing) => return Ok(None),
             Err(error) => return notice(&error.into()),
         };
-        match store.take(id, root).await {
+        match store.take_in_place(id, root).await {
             Ok(snapshot) => Ok(Some(Self { store, snapshot })),
             Err(SnapshotError::NoRepository { .. }) => Ok(None),
             Err(error) => notice(&error),
         }
     }
 
-    async fn changes(&self) -> Result<Vec<Change>, SnapshotError> {
+    async fn changes(&self) -> Result<Vec<PathBuf>, SnapshotError> {
         let Snapshot { id, tree, .. } = &self.snapshot;
         let noted = self.store.open(id).await?;
-        self.store.changes(&noted, tree, noted.end.as_deref().unwrap_or(tree)).await
+        let changes = self.store.changes(&noted, tree, noted.end.as_deref().unwrap_or(tree)).await?;
+        let modes = self.store.changed_modes(&noted, &changes).await;
+        Ok(changes.into_iter().map(|change| change.path).chain(modes).collect())
     }
 
     /// Notes the state of the tree at the end of the run, for an undo, or removes the snapshot of a run that has changed

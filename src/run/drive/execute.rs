@@ -182,7 +182,7 @@ impl ActiveRun<'_> {
             let is_committed = changed.as_ref().is_some_and(|changed| changed.is_committed);
             let changed = changed.map(|mut changed| {
                 if let TreeAtEnd::Other(changes) = &tree {
-                    changed.add(paths_of(changes));
+                    changed.add(changes.iter().map(|path| path.to_string_lossy().into_owned()));
                 }
                 changed
             });

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Component, Path};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode, fchmod, mkdirat, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode, fchmod, fstat, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::files::open;
@@ -81,6 +81,16 @@ pub(in crate::workspace) fn make_directory(root: &Path, path: &Path) -> io::Resu
 pub(in crate::workspace) fn remove_directory(root: &Path, path: &Path) -> io::Result<()> {
     let (above, name) = parent(root, path, false)?;
     Ok(unlinkat(above, name, AtFlags::REMOVEDIR)?)
+}
+
+/// Changes the permissions of a regular file from `old`.
+pub(in crate::workspace) fn set_permissions(root: &Path, path: &Path, old: u32, new: u32) -> io::Result<()> {
+    let (above, name) = parent(root, path, false)?;
+    let file = open::regular_no_follow_at(&above, &name)?;
+    if fstat(&file)?.st_mode & 0o7777 != old {
+        return Err(io::Error::other("its permissions have changed in the meantime"));
+    }
+    Ok(fchmod(&file, Mode::from_raw_mode(new as RawMode))?)
 }
 
 /// Sets the permissions of a directory.

@@ -48,6 +48,10 @@ pub(in crate::workspace) fn remove_directory(_: &Path, _: &Path) -> io::Result<(
     Err(unsupported())
 }
 
+pub(in crate::workspace) fn set_permissions(_: &Path, _: &Path, _: u32, _: u32) -> io::Result<()> {
+    Err(unsupported())
+}
+
 pub(in crate::workspace) fn set_directory_permissions(_: &Path, _: &Path, _: u32) -> io::Result<()> {
     Err(unsupported())
 }

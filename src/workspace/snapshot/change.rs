@@ -1,6 +1,6 @@
 //! What differs between two trees.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 
@@ -79,6 +79,12 @@ pub(super) fn parse(printed: &[u8]) -> Option<Vec<Change>> {
         changes.push(Change { path: path_of(parts.next()?), kind, old, new });
     }
     Some(changes)
+}
+
+/// Reads a list of paths as `git ls-files -z` prints them. Directories end with a slash there.
+pub(super) fn listed(printed: &[u8]) -> BTreeSet<PathBuf> {
+    let paths = printed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+    paths.map(|path| path_of(path.strip_suffix(b"/").unwrap_or(path))).collect()
 }
 
 /// A path as git names it.

@@ -12,7 +12,7 @@
 //! | which tree do the files make now | `record`, with `copies` |
 //! | what has an isolated run left, and was it applied | `left` |
 //! | what differs between two trees | `change` |
-//! | bring back what a run has changed | `undo` |
+//! | bring back what a run has changed | `undo`; permissions and directories, `surroundings` |
 //! | what can go wrong | `error` |
 
 mod change;
@@ -23,6 +23,7 @@ mod left;
 mod objects;
 mod record;
 mod store;
+mod surroundings;
 mod undo;
 
 pub use change::{Change, ChangeKind};

@@ -11,7 +11,7 @@ use pi_subagent_warden::remove_tree;
 #[cfg(not(unix))]
 use std::fs::remove_dir_all as remove_tree;
 
-use super::change::path_of;
+use super::change::{listed, path_of};
 use super::copies::copy_files;
 use super::error::SnapshotError;
 use super::facts::off_thread;
@@ -172,6 +172,12 @@ impl Recorder<'_> {
         let args = [&["update-index"], &plain[..], &["--force-write-index"]].concat();
         self.run(index, Objects::Both, &args, Vec::new()).await?;
         self.read(index).await?.ok_or(SnapshotError::Unreadable { command: "update-index" })
+    }
+
+    /// The files and directories that git ignores.
+    pub(super) async fn ignored(&self, index: &Path) -> Result<BTreeSet<PathBuf>, SnapshotError> {
+        let ask = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+        Ok(listed(&self.run(index, Objects::Ours, &ask, Vec::new()).await?))
     }
 
     /// The files that an index of ours has and the tree does not, because git was told to leave them out (`skip-worktree`).

@@ -453,7 +453,7 @@ impl SnapshotStore {
         [self.directory(id), self.directory.join(format!("{id}{EARLIER}"))]
     }
 
-    fn recorder<'a>(&'a self, snapshot: &'a Snapshot, ours: &'a Path) -> Recorder<'a> {
+    pub(super) fn recorder<'a>(&'a self, snapshot: &'a Snapshot, ours: &'a Path) -> Recorder<'a> {
         self.recorder_at(snapshot, ours, &snapshot.root)
     }
 

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::change::{Change, Contents, File, state};
@@ -60,7 +61,7 @@ impl SnapshotStore {
     /// As [`Self::take`].
     pub async fn note_end(&self, snapshot: &Snapshot) -> Result<bool, SnapshotError> {
         let end = self.tree_of_now(snapshot).await?;
-        let has_changed = end != snapshot.tree;
+        let has_changed = self.note_surroundings(snapshot).await || end != snapshot.tree;
         self.keep(&Snapshot { end: Some(end), ..snapshot.clone() }).await?;
         Ok(has_changed)
     }
@@ -85,9 +86,10 @@ impl SnapshotStore {
         let end = snapshot.end.as_deref().unwrap_or(&now);
         let paths =
             |changes: Vec<Change>| changes.into_iter().map(|change| change.path).collect::<BTreeSet<_>>();
-        let by_run = self.changes(snapshot, &snapshot.tree, end).await?;
-        let left = self.remove_left(snapshot, &by_run).await?;
-        let by_run = paths(by_run);
+        let changes = self.changes(snapshot, &snapshot.tree, end).await?;
+        let left = self.remove_left(snapshot, &changes).await?;
+        let by_run = paths(changes.clone());
+        let restoration = self.restoration(snapshot).await;
         let mut since = paths(self.changes(snapshot, end, &now).await?);
         let mut wanted = self.changes(snapshot, &snapshot.tree, &now).await?;
         wanted.retain(|change| by_run.contains(&change.path));
@@ -108,7 +110,14 @@ impl SnapshotStore {
         undone.failed = nested.into_iter().map(|change| (change.path, why())).collect();
         undone.failed.extend(left.into_iter().map(|path| (path, LEFT.to_owned())));
         let sizes = self.sizes(snapshot, wanted.iter().flat_map(both).collect()).await?;
+        let (root, looked) = (snapshot.root.clone(), wanted.clone());
+        let (restoration, modes) = off_thread(move || {
+            let modes = restoration.modes(&root, &looked);
+            (restoration, Arc::new(modes))
+        })
+        .await;
         for batch in batches(wanted, &sizes) {
+            let modes = Arc::clone(&modes);
             let contents = match self.contents(snapshot, &batch).await {
                 Ok(contents) => contents,
                 Err(error) => {
@@ -117,13 +126,20 @@ impl SnapshotStore {
                 }
             };
             let (root, asides) = (snapshot.root.clone(), asides(&snapshot.id));
-            let (paths, failed) = off_thread(move || bring_back(&root, &asides, &batch, &contents)).await;
+            let (paths, failed) =
+                off_thread(move || bring_back(&root, &asides, &batch, &contents, &modes)).await;
             let is_left: BTreeSet<_> = failed.iter().map(|(path, _)| path.clone()).collect();
             undone.restored.extend(paths.into_iter().filter(|path| !is_left.contains(path)));
             for failure in failed {
                 undone.refuse(failure);
             }
         }
+        let root = snapshot.root.clone();
+        let mut undone = off_thread(move || {
+            restoration.finish(&root, &changes, &mut undone);
+            undone
+        })
+        .await;
         undone.restored.sort();
         undone.changed_since.sort();
         undone.changed_since.dedup();
@@ -237,6 +253,7 @@ fn bring_back(
     asides: &str,
     changes: &[Change],
     contents: &Contents,
+    modes: &BTreeMap<PathBuf, u32>,
 ) -> (Vec<PathBuf>, Vec<Failure>) {
     let mut failed = Vec::new();
     let mut steps = Vec::new();
@@ -244,7 +261,12 @@ fn bring_back(
         let step = || {
             let from = state(change.new.as_ref(), contents)?;
             let to = state(change.old.as_ref(), contents)?;
-            Ok::<_, io::Error>(Step { path: &change.path, from, to, permissions: None })
+            Ok::<_, io::Error>(Step {
+                path: &change.path,
+                from,
+                to,
+                permissions: modes.get(&change.path).copied(),
+            })
         };
         match step() {
             Ok(step) => steps.push(step),
