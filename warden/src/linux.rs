@@ -91,6 +91,7 @@ fn probe() -> io::Result<Abilities> {
         version: env!("CARGO_PKG_VERSION").into(),
         landlock: sandbox::landlock()?,
         mount_namespace: sandbox::mount_namespace()?,
+        temporaries: sandbox::temporaries()?,
         pid_namespace: tree::namespace::pid_namespace()?,
         tools: sandbox::tools()?,
         // Each start tries again, so a shortage does no harm here; `EAGAIN` may also be a limit that stays.

@@ -11,6 +11,8 @@ pub struct Abilities {
     pub landlock: Result<u32, String>,
     /// Whether a child can get a mount namespace in which everything is read-only.
     pub mount_namespace: Result<(), String>,
+    /// Whether a child can get its own `/tmp` and `/dev/shm` in its mount namespace.
+    pub temporaries: Result<(), String>,
     /// Whether a child can get a pid namespace.
     pub pid_namespace: Result<(), String>,
     /// Whether what the tools of a child start can get a sandbox of its own, inside the child's.
@@ -25,6 +27,7 @@ impl fmt::Display for Abilities {
         for (name, ability) in [
             ("landlock", self.landlock.clone().map(|version| version.to_string())),
             ("mount-ns", self.mount_namespace.clone().map(|()| String::new())),
+            ("tmp", self.temporaries.clone().map(|()| String::new())),
             ("pid-ns", self.pid_namespace.clone().map(|()| String::new())),
             ("tools", self.tools.clone().map(|()| String::new())),
             ("cgroup", self.cgroup.clone()),
@@ -53,6 +56,7 @@ impl Abilities {
             version,
             landlock: ability("landlock").map(|version| version.parse().unwrap_or_default()),
             mount_namespace: ability("mount-ns").map(drop),
+            temporaries: ability("tmp").map(drop),
             pid_namespace: ability("pid-ns").map(drop),
             tools: ability("tools").map(drop),
             cgroup: ability("cgroup"),
@@ -70,6 +74,7 @@ mod tests {
             version: "0.1.0".into(),
             landlock: Ok(7),
             mount_namespace: Ok(()),
+            temporaries: Err("this kernel has no overlay file system".into()),
             pid_namespace: Err("user namespaces are switched off".into()),
             tools: Ok(()),
             cgroup: Ok("/sys/fs/cgroup/a b".into()),

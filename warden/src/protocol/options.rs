@@ -38,6 +38,10 @@ pub struct Sandbox {
     pub protected: Vec<PathBuf>,
     /// Whether modes, owners, times and attributes are protected too, where the kernel allows it.
     pub metadata: bool,
+    /// How large the child's own `/tmp` and `/dev/shm` may become together, in bytes and at most an eighth of the memory, if
+    /// it gets them: where it has a mount namespace and the kernel has overlays. What is writable or shown below them is
+    /// the machine's.
+    pub temporary_bytes: Option<u64>,
     /// Files and directories that the child cannot see, where it gets a mount namespace; missing ones are skipped.
     /// The warden adds the sockets of well-known servers.
     pub hidden: Vec<PathBuf>,
@@ -70,6 +74,7 @@ const READ_ONLY: &str = "--read-only";
 const METADATA: &str = "--metadata";
 const WRITABLE: &str = "--writable";
 const PROTECTED: &str = "--protected";
+const TEMPORARY_BYTES: &str = "--temporary-bytes";
 const HIDDEN: &str = "--hidden";
 const SHOWN: &str = "--shown";
 const UNREADABLE: &str = "--unreadable";
@@ -99,6 +104,7 @@ impl Options {
             (CPU, cpu_seconds),
             (OPEN_FILES, open_files),
             (FILE_BYTES, sandbox.file_bytes),
+            (TEMPORARY_BYTES, sandbox.temporary_bytes),
         ];
         let paths = [
             (SCRATCH, &self.scratch[..]),
@@ -158,6 +164,7 @@ impl Options {
                 UNREADABLE => sandbox.unreadable.push(value()?.into()),
                 READABLE => sandbox.readable.push(value()?.into()),
                 FILE_BYTES => sandbox.file_bytes = Some(number(name, &value()?)?),
+                TEMPORARY_BYTES => sandbox.temporary_bytes = Some(number(name, &value()?)?),
                 READ_ONLY => read_only = true,
                 METADATA => sandbox.metadata = true,
                 PID_NAMESPACE => options.pid_namespace = true,
@@ -193,6 +200,7 @@ mod tests {
                 writable: vec!["/a b".into(), "--".into()],
                 protected: vec!["/a b/.git".into()],
                 metadata: true,
+                temporary_bytes: Some(6),
                 hidden: vec!["/home/.ssh".into()],
                 shown: vec!["/c".into(), "--hidden".into()],
                 unreadable: vec!["/d e".into(), "--readable".into()],

@@ -22,6 +22,8 @@ pub struct ToolShell {
     /// Files and directories that the child's own sandbox masks. Those that it does not mask any more, because something
     /// else has taken their place, or that were missing when the child started, cannot be read.
     pub masked: Vec<PathBuf>,
+    /// Whether the shell may write in `/tmp` and `/dev/shm` where these are the child's own.
+    pub temporaries: bool,
     /// Whether the network can be used. Otherwise only sockets between processes of this machine remain.
     pub network: bool,
     /// Whether Unix sockets may be created, because the servers of the user cannot be reached by them: the child has a
@@ -39,6 +41,7 @@ const WRITABLE: &str = "writable";
 const HIDDEN: &str = "hidden";
 const SHOWN: &str = "shown";
 const MASKED: &str = "masked";
+const TEMPORARIES: &str = "temporaries";
 const NETWORK: &str = "network";
 const UNIX_SOCKETS: &str = "unix-sockets";
 const UNSET: &str = "unset";
@@ -76,7 +79,9 @@ impl ToolShell {
         for path in &self.masked {
             add(MASKED, path.as_os_str());
         }
-        for (name, allowed) in [(NETWORK, self.network), (UNIX_SOCKETS, self.unix_sockets)] {
+        for (name, allowed) in
+            [(TEMPORARIES, self.temporaries), (NETWORK, self.network), (UNIX_SOCKETS, self.unix_sockets)]
+        {
             add(name, OsStr::new(if allowed { "on" } else { "off" }));
         }
         for variable in &self.unset {
@@ -108,6 +113,7 @@ impl ToolShell {
                 HIDDEN => options.hidden.push(value.into()),
                 SHOWN => options.shown.push(value.into()),
                 MASKED => options.masked.push(value.into()),
+                TEMPORARIES => options.temporaries = switch(name, value)?,
                 NETWORK => options.network = switch(name, value)?,
                 UNIX_SOCKETS => options.unix_sockets = switch(name, value)?,
                 UNSET => options.unset.push(value.into()),
@@ -143,6 +149,7 @@ mod tests {
             hidden: vec!["/home/auth\n.json".into(), String::new().into()],
             shown: vec!["/home/trees/own".into()],
             masked: vec!["/home/.ssh".into()],
+            temporaries: true,
             network: true,
             unix_sockets: true,
             unset: vec!["A_TOKEN".into(), "shell".into()],

@@ -33,7 +33,7 @@ struct Step {
 
 /// Where the empty files and directories are for a moment, so that they can be copied from there: kernels before 6.15
 /// copy only what is mounted. Every system has it, and nothing needs it meanwhile.
-const WORKSHOP: &str = "/proc";
+pub(super) const WORKSHOP: &str = "/proc";
 /// The names of the empty file and the empty directory.
 const FILE: &str = "file";
 const DIRECTORY: &str = "directory";
@@ -199,7 +199,7 @@ pub(super) fn is_open(path: &Path) -> io::Result<bool> {
 }
 
 /// Makes a file or directory, and the directories it lies in.
-fn make(workshop: &OwnedFd, path: &Path, is_directory: bool) -> io::Result<()> {
+pub(super) fn make(workshop: &OwnedFd, path: &Path, is_directory: bool) -> io::Result<()> {
     let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
     let mut directories: Vec<&Path> = above.collect();
     directories.reverse();

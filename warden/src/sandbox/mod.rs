@@ -14,6 +14,7 @@
 //! | in which order is it entered | `prepared`; `tools` for the inner one |
 //! | what may be written and read | `landlock`, with `place` and `readable` |
 //! | what is read-only, what is masked | `mounts`, with `masks`, `copies` and `own_servers` |
+//! | what does the child have in `/tmp` and `/dev/shm` | `temporaries` |
 //! | which system calls are refused | `system_calls` |
 //! | what root must give up | `capabilities` |
 //! | what does this machine allow | `probe` |
@@ -29,9 +30,10 @@ mod prepared;
 mod probe;
 mod readable;
 mod system_calls;
+mod temporaries;
 mod tools;
 
 pub(crate) use place::AtPath;
 pub(crate) use prepared::Prepared;
-pub(crate) use probe::{landlock, mount_namespace, tools};
+pub(crate) use probe::{landlock, mount_namespace, temporaries, tools};
 pub(crate) use tools::enter as enter_tools;

@@ -18,6 +18,7 @@ use super::copies::{NOTHING, copy, put};
 use super::landlock::DEVICES;
 use super::masks::Masks;
 use super::place::{AtPath, Place};
+use super::temporaries::{TEMPORARIES, Temporaries};
 use crate::sys::sandbox::{allow_devices, set_tree_read_only, set_writable};
 use crate::sys::trial::in_a_fork;
 use crate::sys::{unshare, unshare_with_user};
@@ -29,6 +30,8 @@ pub(super) enum Layer {
     Entered {
         /// Whether the process has its own pseudoterminals, so that no terminal outside can be opened by name.
         own_terminals: bool,
+        /// Whether the process has its own `/tmp` and `/dev/shm`.
+        own_temporaries: bool,
     },
     /// This machine does not allow it. Nothing that a program could notice has changed.
     LeftOut(io::Error),
@@ -42,29 +45,31 @@ impl Layer {
 }
 
 /// Gives this process a view of the file system in which only `places` can be changed, but for what is `protected` inside
-/// of them, and what is masked is empty.
+/// of them, and what is masked is empty. The process gets `temporaries` of its own if the machine allows it.
 ///
 /// # Errors
 ///
 /// When it failed after a step that cannot be undone, or for want of a resource. This process must not go on then.
-pub(super) fn enter(places: &[Place], protected: &[Place], masks: &Masks) -> io::Result<Layer> {
+pub(super) fn enter(
+    places: &[Place],
+    protected: &[Place],
+    masks: &Masks,
+    temporaries: Option<&Temporaries>,
+) -> io::Result<Layer> {
+    let arrange = || arrange(places, protected, masks, temporaries);
+    // Sets the layer up for a process without rights over mounts.
+    let alone = || unshare_with_user(UnshareFlags::NEWNS).and_then(|()| arrange()?.close());
     // With a mount namespace alone, a failure before it is read-only changes nothing that a program could notice.
     match unshare(UnshareFlags::NEWNS) {
-        Ok(()) => return arrange(places, protected, masks).map_or_else(Layer::left_out, Arranged::close),
+        Ok(()) => return arrange().map_or_else(Layer::left_out, Arranged::close),
         Err(error) if is_transient(&error) => return Err(error),
         Err(_) => {}
     }
     // A user namespace cannot be left again, and some systems grant one that can do nothing. So a fork tries first.
-    match in_a_fork(|| alone(places, protected, masks).map(drop)) {
-        Ok(()) => alone(places, protected, masks),
+    match in_a_fork(|| alone().map(drop)) {
+        Ok(()) => alone(),
         Err(error) => Layer::left_out(error),
     }
-}
-
-/// Sets the layer up for a process without rights over mounts.
-fn alone(places: &[Place], protected: &[Place], masks: &Masks) -> io::Result<Layer> {
-    unshare_with_user(UnshareFlags::NEWNS)?;
-    arrange(places, protected, masks)?.close()
 }
 
 /// A namespace in which every mount is in place, and still as writable as before.
@@ -74,9 +79,15 @@ struct Arranged {
     /// Mounts with the devices that may be opened.
     devices: Vec<OwnedFd>,
     own_terminals: bool,
+    own_temporaries: bool,
 }
 
-fn arrange(places: &[Place], protected: &[Place], masks: &Masks) -> io::Result<Arranged> {
+fn arrange(
+    places: &[Place],
+    protected: &[Place],
+    masks: &Masks,
+    temporaries: Option<&Temporaries>,
+) -> io::Result<Arranged> {
     let here = std::env::current_dir();
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let (mut devices, own_terminals) = match own_terminals() {
@@ -92,8 +103,14 @@ fn arrange(places: &[Place], protected: &[Place], masks: &Masks) -> io::Result<A
             Err(_) => {}
         }
     }
+    let mut writable = match temporaries.map(Temporaries::put_on) {
+        Some(Err(error)) if is_transient(&error) => return Err(error),
+        Some(Ok(mounts)) => Vec::from(mounts),
+        // The machine's directories stay, and become read-only like everything else.
+        Some(Err(_)) | None => Vec::new(),
+    };
+    let own_temporaries = !writable.is_empty();
     masks.put_on()?;
-    let mut writable = Vec::new();
     for (place, is_writable) in own_mounts(places, protected)? {
         match attach(place) {
             Ok(mount) => writable.extend(is_writable.then_some(mount)),
@@ -104,13 +121,16 @@ fn arrange(places: &[Place], protected: &[Place], masks: &Masks) -> io::Result<A
     }
     // The old working directory lies below the new mount, on the one that becomes read-only or under a mask, so it is
     // entered again.
-    let is_covered =
-        |here: &PathBuf| places.iter().any(|place| here.starts_with(place.path())) || masks.cover(here);
+    let is_covered = |here: &PathBuf| {
+        places.iter().any(|place| here.starts_with(place.path()))
+            || masks.cover(here)
+            || (own_temporaries && TEMPORARIES.iter().any(|own| here.starts_with(own)))
+    };
     if let Some(here) = here.ok().filter(is_covered) {
         rustix::process::chdir(&here)?;
     }
     let root = openat(CWD, "/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-    Ok(Arranged { root, writable, devices, own_terminals })
+    Ok(Arranged { root, writable, devices, own_terminals, own_temporaries })
 }
 
 /// Makes a place its own mount, and returns the mount's descriptor.
@@ -181,6 +201,7 @@ impl Arranged {
                 allowed => allowed?,
             }
         }
-        Ok(Layer::Entered { own_terminals: self.own_terminals })
+        let Self { own_terminals, own_temporaries, .. } = self;
+        Ok(Layer::Entered { own_terminals, own_temporaries })
     }
 }

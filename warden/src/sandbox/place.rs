@@ -164,7 +164,7 @@ pub(super) fn real(path: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Opens a path if no link is in any part of it. Between the check of a path by the host and this call, a child that writes in a
 /// directory above can exchange a part of it with a link to any other place. Every kernel with Landlock has this call.
-fn reach(path: &Path) -> io::Result<OwnedFd> {
+pub(super) fn reach(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
 }

@@ -1,7 +1,7 @@
 //! A sandbox that is ready to be entered.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pi_subagent_warden::{Mechanism, Sandbox};
 use rustix::io::Errno;
@@ -11,6 +11,7 @@ use super::landlock::{OLDEST, Rules, restrict};
 use super::masks::Masks;
 use super::mounts::{self, Layer};
 use super::place::{AtPath, Place, real};
+use super::temporaries::{TEMPORARIES, Temporaries};
 use super::{own_servers, system_calls};
 use crate::sys::sandbox::{close_others_on_exec, landlock_abi};
 
@@ -21,6 +22,7 @@ pub(crate) struct Prepared {
     protected: Vec<Place>,
     metadata: bool,
     masks: Masks,
+    temporaries: Option<Temporaries>,
     unreadable: Vec<PathBuf>,
     readable: Vec<Place>,
     file_bytes: Option<u64>,
@@ -45,11 +47,15 @@ impl Prepared {
             .filter_map(|path| Place::if_there(path).map_err(AtPath::of(path)).transpose());
         let protected = protected.collect::<io::Result<Vec<_>>>()?;
         let masks = Masks::new(&sandbox.hidden, &sandbox.shown, &places, &own_servers::paths()?)?;
+        let temporaries = sandbox
+            .temporary_bytes
+            .map(|bytes| Temporaries::new(bytes, &places, &sandbox.shown))
+            .transpose()?;
         let unreadable = sandbox.unreadable.iter().filter_map(|path| real(path).transpose());
         let unreadable = unreadable.collect::<io::Result<Vec<_>>>()?;
         let readable = Place::below(&unreadable, &sandbox.readable)?;
         let Sandbox { metadata, file_bytes, .. } = *sandbox;
-        Ok(Self { places, protected, metadata, masks, unreadable, readable, file_bytes })
+        Ok(Self { places, protected, metadata, masks, temporaries, unreadable, readable, file_bytes })
     }
 
     /// The largest file that the child may write.
@@ -65,15 +71,20 @@ impl Prepared {
     /// When Landlock cannot be applied, or the mount layer failed after a step that cannot be undone. No program may
     /// be executed then. A machine that does not allow the mount layer at all is no error:
     /// [`Mechanism::MountNamespace`] is missing from the result then.
-    pub(crate) fn enter(self) -> io::Result<Vec<Mechanism>> {
+    pub(crate) fn enter(mut self) -> io::Result<Vec<Mechanism>> {
         let layer = if self.metadata {
-            Some(mounts::enter(&self.places, &self.protected, &self.masks)?)
+            Some(mounts::enter(&self.places, &self.protected, &self.masks, self.temporaries.as_ref())?)
         } else {
             None
         };
         close_others_on_exec()?;
         capabilities::give_up()?;
-        let own_terminals = matches!(layer, Some(Layer::Entered { own_terminals: true }));
+        let own_terminals = matches!(layer, Some(Layer::Entered { own_terminals: true, .. }));
+        if let Some(Layer::Entered { own_temporaries: true, .. }) = layer {
+            for path in TEMPORARIES {
+                self.places.push(Place::open(Path::new(path))?);
+            }
+        }
         // In its own view of the file system it can open no devices but the harmless ones already.
         let is_restricted = !self.unreadable.is_empty() || !matches!(layer, Some(Layer::Entered { .. }));
         restrict(&Rules {

@@ -3,17 +3,23 @@
 use std::io;
 
 use pi_subagent_warden::{ToolShell, shown};
+use rustix::mount::{MountPropagationFlags, mount_change};
+use rustix::thread::UnshareFlags;
 
 use super::landlock::{OLDEST, Rules, restrict};
 use super::masks::Masks;
 use super::mounts::{self, Layer};
 use super::place::Place;
+use super::temporaries::Temporaries;
 use super::{system_calls, tools::enter as enter_tools};
 use crate::sys::sandbox::landlock_abi;
 use crate::sys::trial::in_a_fork;
+use crate::sys::{unshare, unshare_with_user};
 
 /// What is masked on trial: a directory that every system has.
 const MASKED: &str = "/etc";
+/// The size of the directories on trial, in bytes.
+const TRIED: u64 = 1 << 20;
 
 /// Landlock's ABI version, if it is new enough and can be applied.
 pub(crate) fn landlock() -> io::Result<Result<u32, String>> {
@@ -40,7 +46,7 @@ pub(crate) fn mount_namespace() -> io::Result<Result<(), String>> {
     let attempt = || {
         let place = Place::open(&std::env::temp_dir().canonicalize()?)?;
         let masks = Masks::new(&[MASKED.into()], &[], &[], &[])?;
-        match mounts::enter(&[place], &[], &masks)? {
+        match mounts::enter(&[place], &[], &masks, None)? {
             Layer::Entered { .. } => Ok(()),
             Layer::LeftOut(error) => Err(error),
         }
@@ -50,6 +56,23 @@ pub(crate) fn mount_namespace() -> io::Result<Result<(), String>> {
         Some(libc::ENOSPC) => "user namespaces are switched off (`user.max_user_namespaces`)".into(),
         Some(libc::ENOSYS) => "this kernel cannot make a tree of mounts read-only (Linux 5.12)".into(),
         _ => format!("everything cannot be made read-only: {error}"),
+    })
+}
+
+/// Whether a child can get its own `/tmp` and `/dev/shm` in a mount namespace.
+pub(crate) fn temporaries() -> io::Result<Result<(), String>> {
+    let attempt = || {
+        if unshare(UnshareFlags::NEWNS).is_err() {
+            unshare_with_user(UnshareFlags::NEWNS)?;
+        }
+        mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+        Temporaries::new(TRIED, &[], &[])?.put_on().map(drop)
+    };
+    shown(in_a_fork(attempt), |error| match error.raw_os_error() {
+        Some(libc::ENODEV) => "this kernel has no overlay file system".into(),
+        Some(libc::EINVAL) => "something is mounted below `/tmp`, or no overlay can lie over it".into(),
+        Some(libc::ELOOP) => "`/tmp` or `/dev/shm` is missing or a link".into(),
+        _ => format!("none can be mounted there: {error}"),
     })
 }
 

@@ -1,16 +1,17 @@
 //! The tools' sandbox, which lies inside a child's.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use pi_subagent_warden::ToolShell;
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use pi_subagent_warden::{ToolShell, is_transient};
+use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, openat, statvfs};
 
 use super::landlock::{Rules, SOCKETS, restrict};
 use super::masks::is_open;
 use super::own_servers;
 use super::place::{AtPath, Place, real};
 use super::system_calls::refuse_sockets;
+use super::temporaries::{TEMPORARIES, TEMPORARY};
 use crate::sys::sandbox::{close_others_on_exec, landlock_abi, refuse_foreign_sockets};
 
 /// Puts this process, and everything it will start, into the sandbox. From there the memory, environment and
@@ -21,14 +22,24 @@ use crate::sys::sandbox::{close_others_on_exec, landlock_abi, refuse_foreign_soc
 /// When any part of it cannot be applied. Nothing may be executed then.
 pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
     let places = options.writable.iter().map(|path| Place::open(path).map_err(AtPath::of(path)));
-    let places = places.collect::<io::Result<Vec<_>>>()?;
+    let mut places = places.collect::<io::Result<Vec<_>>>()?;
     let hidden = options.hidden.iter().map(Ok).chain(uncovered(&options.masked));
     let hidden: Vec<PathBuf> =
         hidden.filter_map(|path| path.and_then(|path| real(path)).transpose()).collect::<io::Result<_>>()?;
+    let own_temporaries = options.temporaries && is_writable(TEMPORARY)?;
+    if own_temporaries {
+        for path in TEMPORARIES.map(Path::new) {
+            // A rule for a directory would also allow to read what is hidden below it.
+            if !hidden.iter().any(|hidden| hidden.starts_with(path)) {
+                places.push(Place::open(path).map_err(AtPath::of(path))?);
+            }
+        }
+    }
     let confines_sockets = landlock_abi()? >= SOCKETS;
     let shown = Place::below(&hidden, &options.shown)?;
     // A look for servers is needed only where they could be reached.
-    let unix_sockets = confines_sockets || (options.unix_sockets && !reaches_servers(&places)?);
+    let unix_sockets =
+        confines_sockets || (options.unix_sockets && !reaches_servers(&places, own_temporaries)?);
     close_others_on_exec()?;
     // The child's own sandbox grants no terminals but the child's own, and this one cannot grant more.
     restrict(&Rules {
@@ -53,9 +64,22 @@ fn uncovered(masked: &[PathBuf]) -> impl Iterator<Item = io::Result<&PathBuf>> {
     })
 }
 
-/// Whether a server of the user can be reached that the child's own sandbox does not mask: one that has started since.
-fn reaches_servers(places: &[Place]) -> io::Result<bool> {
+/// Whether this process's mount namespace allows to write there, which it does only in what is the child's own.
+fn is_writable(path: &str) -> io::Result<bool> {
+    match statvfs(path) {
+        Ok(found) => Ok(!found.f_flag.contains(StatVfsMountFlags::RDONLY)),
+        Err(error) if is_transient(&error.into()) => Err(error.into()),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Whether a server of the user can be reached that the child's own sandbox does not mask: one that has started since. In
+/// a child's own `/tmp` there are only its own servers.
+fn reaches_servers(places: &[Place], own_temporaries: bool) -> io::Result<bool> {
     for server in own_servers::known() {
+        if own_temporaries && server.starts_with(TEMPORARY) {
+            continue;
+        }
         // What holds a place that may be written was never masked.
         if !places.iter().any(|place| place.path().starts_with(&server)) && is_open(&server)? {
             return Ok(true);

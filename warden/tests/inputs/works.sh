@@ -7,7 +7,8 @@
 # Environment: TREE (a project made by mutations.sh; also the working directory), AGENT (readable), and what may be
 # written: TMPDIR, PRIVATE (a directory), SESSION (a file).
 #
-# `any` works in every sandbox, `view` only where the sandbox has a mount namespace.
+# `any` works in every sandbox, `view` only where the sandbox has a mount namespace, `own` only where the sandbox has its own
+# `/tmp` and `/dev/shm`.
 set -eu
 
 list() {
@@ -18,6 +19,16 @@ need() {
 	for program in "$@"; do
 		command -v "$program" >/dev/null 2>&1 || exit 77
 	done
+}
+
+# A version manager's stand-in is slow and writes where it likes.
+python() {
+	if [ -x /usr/bin/python3 ]; then
+		/usr/bin/python3 "$@"
+	else
+		need python3
+		python3 "$@"
+	fi
 }
 
 # work reading any
@@ -154,6 +165,71 @@ identity() { [ "$(stat -c %u src/a.txt)" = "$(id -u)" ] && [ "$(stat -c %g src/a
 terminal() {
 	need script
 	script -qec 'test -t 0 && test -t 1 && tty' /dev/null </dev/null | grep -q /dev/pts/
+}
+# work python_processes own
+python_processes() {
+	python - <<-'END'
+		import multiprocessing, multiprocessing.shared_memory as shared
+		def add(lock, value):
+		    with lock:
+		        value.value += 1
+		if __name__ == "__main__":
+		    lock, value = multiprocessing.Lock(), multiprocessing.Value("i", 0)
+		    all = [multiprocessing.get_context("fork").Process(target=add, args=(lock, value)) for _ in range(3)]
+		    for one in all: one.start()
+		    for one in all: one.join()
+		    assert value.value == 3, value.value
+		    block = shared.SharedMemory(create=True, size=4096)
+		    block.close()
+		    block.unlink()
+	END
+}
+# work python_tests own
+python_tests() {
+	python -c 'import pytest, xdist' 2>/dev/null || exit 77
+	printf 'def test_a(tmp_path): (tmp_path / "x").write_text("x")\ndef test_b(): pass\n' >"$TMPDIR/test_both.py"
+	python -m pytest -q -p no:cacheprovider -n 2 "$TMPDIR/test_both.py" | grep -q '2 passed'
+}
+# work java_files own
+java_files() {
+	need java
+	# Only then it runs a source.
+	java --list-modules 2>/dev/null | grep -q jdk.compiler || exit 77
+	cat >"$TMPDIR/Own.java" <<-'END'
+		import java.nio.file.*;
+		public class Own {
+		    public static void main(String[] arguments) throws Exception {
+		        Path file = Files.createTempFile("own", ".txt");
+		        Files.writeString(file, "text");
+		        java.io.File other = java.io.File.createTempFile("own", ".txt");
+		        System.out.println(file.startsWith("/tmp") && other.delete() ? "made" : "elsewhere: " + file);
+		    }
+		}
+	END
+	[ "$(java "$TMPDIR/Own.java")" = made ]
+}
+# work zsh_document own
+zsh_document() {
+	need zsh
+	[ "$(zsh -f -c 'cat <<END
+a document
+END
+')" = 'a document' ] && [ "$(zsh -f -c 'cat =(echo a file)')" = 'a file' ]
+}
+# work node_socket own
+node_socket() {
+	need node
+	node -e '
+		const server = require("net").createServer((socket) => socket.end("hello")).listen("/tmp/own-server.sock", () => {
+			require("net").connect("/tmp/own-server.sock").on("data", (data) => { server.close(); console.log(String(data)); });
+		});' | grep -q hello
+}
+# work fixed_names own
+fixed_names() {
+	# Others may have the same name there.
+	mkdir -p "/tmp/hsperfdata_$(id -un)" /tmp/jiti 2>/dev/null || true
+	file=$(mktemp /tmp/own.XXXXXX) && echo text >"$file" && [ "$(cat "$file")" = text ]
+	env -u TMPDIR mktemp -d | grep -q '^/tmp/'
 }
 
 case ${1:-} in

@@ -354,7 +354,9 @@ fn what_must_work_works_for_tools() {
             .into_iter()
             .flat_map(|metadata| rows(&scene, "works.sh").into_iter().map(move |row| (metadata, row)))
         {
-            if ["session_file", "private_directory", "between_directories"].contains(&name.as_str()) {
+            let is_of_pi =
+                ["session_file", "private_directory", "between_directories"].contains(&name.as_str());
+            if is_of_pi || wants == "own" {
                 continue;
             }
             fs::write(&file, tools.to_bytes()).expect("the options");
@@ -476,7 +478,7 @@ pub(crate) fn install(scene: &Scene) -> (PathBuf, PathBuf) {
 }
 
 /// This program, where every user can execute it.
-fn program(scene: &Scene) -> PathBuf {
+pub(crate) fn program(scene: &Scene) -> PathBuf {
     let copy = scene.path("attempts");
     if !copy.exists() {
         fs::copy(std::env::current_exe().expect("it runs"), &copy).expect("a copy");

@@ -161,9 +161,73 @@ fn perform(name: &str) -> io::Result<()> {
         "root of pi" => fs::read_dir(of_parent("root")).map(drop),
         // SAFETY: takes no pointers.
         "signal to pi" => call(|| unsafe { libc::kill(libc::getppid(), libc::SIGCONT) }.into()),
+        "semaphore" => semaphore(),
+        "shared memory" => shared_memory(),
+        "file in /tmp" => {
+            let mut template = *b"/tmp/own-attempt.XXXXXX\0";
+            // SAFETY: the call writes the name into the template, which it keeps as long as it is.
+            let mut file = unsafe {
+                let fd = call_number(|| libc::mkstemp(template.as_mut_ptr().cast()).into())?;
+                <File as std::os::fd::FromRawFd>::from_raw_fd(i32::try_from(fd).map_err(io::Error::other)?)
+            };
+            file.write_all(b"text")?;
+            let directory = Path::new("/tmp/own-attempt.directory");
+            fs::create_dir(directory)?;
+            let name = std::ffi::OsStr::from_bytes(template.strip_suffix(b"\0").unwrap_or(&template));
+            fs::rename(name, directory.join("moved"))?;
+            fs::read(directory.join("moved")).map(drop)
+        }
+        "socket in /tmp" => {
+            let own = Path::new("/tmp/own-attempt.socket");
+            let listener = UnixListener::bind(own)?;
+            UnixStream::connect(own)?.write_all(b"x")?;
+            listener.accept()?.0.read_exact(&mut [0])
+        }
+        "file of others in /tmp" => {
+            read_file(&path("FILE"))?;
+            OpenOptions::new().append(true).open(path("FILE"))?.write_all(b"x")
+        }
+        "server in /tmp" => UnixStream::connect(path("SERVER")).map(drop),
+        "shared memory of others" => read_file(&path("MEMORY")),
         "secret variable" => std::env::var("A_TOKEN").map(drop).map_err(io::Error::other),
         unknown => panic!("no such attempt: {unknown}"),
     }
+}
+
+/// Uses a POSIX semaphore, as Python's `multiprocessing` does.
+fn semaphore() -> io::Result<()> {
+    let name = c"/own-attempt";
+    // SAFETY: the name is a constant, and the semaphore is open until it is closed.
+    unsafe {
+        let semaphore = libc::sem_open(name.as_ptr(), libc::O_CREAT | libc::O_EXCL, 0o600, 1);
+        if semaphore == libc::SEM_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        call(|| libc::sem_wait(semaphore).into())?;
+        call(|| libc::sem_post(semaphore).into())?;
+        call(|| libc::sem_close(semaphore).into())?;
+        call(|| libc::sem_unlink(name.as_ptr()).into())
+    }
+}
+
+/// Uses shared memory by a name, and leaves it there.
+fn shared_memory() -> io::Result<()> {
+    const SIZE: usize = 4096;
+    // SAFETY: the name is a constant, and the memory is mapped until the end.
+    unsafe {
+        let fd = call_number(|| {
+            libc::shm_open(c"/own-attempt.memory".as_ptr(), libc::O_CREAT | libc::O_RDWR, 0o600).into()
+        })?;
+        let fd = i32::try_from(fd).map_err(io::Error::other)?;
+        call(|| libc::ftruncate(fd, SIZE as libc::off_t).into())?;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let memory = libc::mmap(std::ptr::null_mut(), SIZE, access, libc::MAP_SHARED, fd, 0);
+        if memory == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        memory.cast::<u8>().write_volatile(1);
+    }
+    Ok(())
 }
 
 fn path(variable: &str) -> PathBuf {

@@ -1,0 +1,245 @@
+//! The child's own directories for temporary files and for shared memory.
+//!
+//! Many programs create files in `/tmp` whatever `TMPDIR` says, and C libraries keep POSIX semaphores and shared memory in
+//! `/dev/shm`. In its mount namespace a child gets both in memory. They share one bound and vanish with the namespace.
+//!
+//! `/tmp` is an overlay. The child reads the files of other programs under their names, because a task may name one, and
+//! its changes stay in its own memory. A socket in the overlay is not the one that its server listens on, so no server can
+//! be reached through it. `/dev/shm` is empty, because shared memory concerns running programs only.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+
+use pi_subagent_warden::is_transient;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, StatVfsMountFlags, chmodat, fstat, mkdirat, statvfs};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, UnmountFlags, fsconfig_create,
+    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, unmount,
+};
+
+use super::copies::{NOTHING, copy, put};
+use super::masks::{WORKSHOP, make};
+use super::place::{Place, reach, real};
+
+/// Where programs put temporary files.
+pub(super) const TEMPORARY: &str = "/tmp";
+/// Where C libraries keep POSIX semaphores and shared memory.
+const SHARED_MEMORY: &str = "/dev/shm";
+/// Both directories.
+pub(super) const TEMPORARIES: [&str; 2] = [TEMPORARY, SHARED_MEMORY];
+
+/// A child gets at most this part of the machine's memory: one eighth.
+const SHARE: u64 = 8;
+/// There may be one file or directory for so many bytes of the bound. Each takes about a kilobyte of the kernel's memory, which
+/// the bound does not count.
+const BYTES_OF_A_FILE: u64 = 8 << 10;
+/// The names of the directories in the memory: two for the overlay, one for `/dev/shm`.
+const UPPER: &str = "upper";
+const WORK: &str = "work";
+const SHARED: &str = "shm";
+/// Everyone may create files, and remove only their own.
+const FOR_EVERYONE: Mode = Mode::from_raw_mode(0o1777);
+
+/// What a child gets in place of the machine's directories.
+#[derive(Debug, Default)]
+pub(super) struct Temporaries {
+    /// The bound of both together, in bytes.
+    bytes: u64,
+    /// Files and directories below them that stay what they are on the machine. All paths are without links.
+    kept: Vec<PathBuf>,
+}
+
+/// A copy of the mount of something that stays what it is.
+struct Kept {
+    path: PathBuf,
+    mount: OwnedFd,
+}
+
+impl Temporaries {
+    /// Plans directories of at most `bytes` together, in which `places` and `shown` stay what they are.
+    ///
+    /// # Errors
+    ///
+    /// For want of a resource.
+    pub(super) fn new(bytes: u64, places: &[Place], shown: &[PathBuf]) -> io::Result<Self> {
+        let mut kept: Vec<PathBuf> = places.iter().map(|place| place.path().to_owned()).collect();
+        for path in shown {
+            kept.extend(real(path)?);
+        }
+        Ok(Self { bytes, kept })
+    }
+
+    /// Mounts both directories in this mount namespace, and returns the mounts. They are not there after an error.
+    ///
+    /// # Errors
+    ///
+    /// When this machine does not allow it, or for want of a resource.
+    pub(super) fn put_on(&self) -> io::Result<[OwnedFd; 2]> {
+        for path in TEMPORARIES.map(Path::new) {
+            if real(path)?.is_none_or(|real| real != path) {
+                return Err(Errno::LOOP.into());
+            }
+        }
+        let kept = self.kept()?;
+        let [overlay, shared] = self.make()?;
+        put_at(&overlay, TEMPORARY)?;
+        let shown = put_at(&shared, SHARED_MEMORY).and_then(|()| show(&kept, &shared));
+        if let Err(error) = shown {
+            for path in TEMPORARIES {
+                // The second one may be missing.
+                let _ = unmount(path, UnmountFlags::DETACH);
+            }
+            return Err(error);
+        }
+        Ok([overlay, shared])
+    }
+
+    /// Copies the mounts of what stays, outer ones only: each copy has everything below it.
+    fn kept(&self) -> io::Result<Vec<Kept>> {
+        let is_inside = |path: &PathBuf| TEMPORARIES.iter().any(|own| path.starts_with(own));
+        // An overlay does not show what is mounted below the directory.
+        let mut paths: Vec<PathBuf> =
+            self.kept.iter().filter(|path| is_inside(path)).cloned().chain(mounts_in(TEMPORARY)?).collect();
+        paths.sort();
+        let mut kept: Vec<Kept> = Vec::new();
+        for path in paths {
+            if kept.iter().any(|outer| path.starts_with(&outer.path)) {
+                continue;
+            }
+            match reach(&path).and_then(|found| copy(found, NOTHING)) {
+                Ok(mount) => kept.push(Kept { path, mount }),
+                Err(error) if is_gone(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Makes the mounts of `/tmp` and `/dev/shm`, on the same memory.
+    fn make(&self) -> io::Result<[OwnedFd; 2]> {
+        let memory = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        let bytes = bound(self.bytes);
+        fsconfig_set_string(memory.as_fd(), "size", bytes.to_string())?;
+        fsconfig_set_string(memory.as_fd(), "nr_inodes", (bytes / BYTES_OF_A_FILE).to_string())?;
+        fsconfig_set_string(memory.as_fd(), "mode", "0700")?;
+        let memory = mounted(&memory, SHARED_MEMORY)?;
+        for (name, mode) in [(UPPER, FOR_EVERYONE), (WORK, Mode::RWXU), (SHARED, FOR_EVERYONE)] {
+            mkdirat(&memory, name, mode)?;
+            // The process may create files with fewer rights.
+            chmodat(&memory, name, mode, AtFlags::empty())?;
+        }
+        // An overlay is made of paths.
+        put_at(&memory, WORKSHOP)?;
+        let made = overlay().and_then(|overlay| Ok([overlay, copy(&memory, SHARED)?]));
+        unmount(WORKSHOP, UnmountFlags::DETACH)?;
+        made
+    }
+}
+
+/// The bound in bytes, which depends on the machine's memory.
+fn bound(bytes: u64) -> u64 {
+    let machine = rustix::system::sysinfo();
+    #[expect(clippy::useless_conversion, reason = "the number has half the size on 32-bit systems")]
+    let memory = u64::from(machine.totalram).saturating_mul(machine.mem_unit.into());
+    bytes.min(memory / SHARE)
+}
+
+/// Makes an overlay over `/tmp`, whose changes go into the memory that is mounted at the workshop.
+fn overlay() -> io::Result<OwnedFd> {
+    let overlay = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    let path = |name| format!("{WORKSHOP}/{name}");
+    fsconfig_set_string(overlay.as_fd(), "lowerdir", TEMPORARY)?;
+    fsconfig_set_string(overlay.as_fd(), "upperdir", path(UPPER))?;
+    fsconfig_set_string(overlay.as_fd(), "workdir", path(WORK))?;
+    // Other attributes need rights over the whole machine. These also switch off redirections, which would be a way to a
+    // file by another name.
+    fsconfig_set_flag(overlay.as_fd(), "userxattr")?;
+    mounted(&overlay, TEMPORARY)
+}
+
+/// Mounts a new file system that replaces a directory, without attaching it. Where the machine's directory does not allow
+/// programs to be executed, the new one does not, either.
+fn mounted(kind: &OwnedFd, replaced: &str) -> io::Result<OwnedFd> {
+    fsconfig_create(kind.as_fd())?;
+    let mut attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    if statvfs(replaced)?.f_flag.contains(StatVfsMountFlags::NOEXEC) {
+        attributes |= MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    }
+    Ok(fsmount(kind.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+}
+
+fn put_at(mount: &OwnedFd, path: &str) -> io::Result<()> {
+    Ok(move_mount(mount, NOTHING, CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
+}
+
+/// Mounts what stays onto its old path.
+fn show(kept: &[Kept], shared: &OwnedFd) -> io::Result<()> {
+    for Kept { path, mount } in kept {
+        if let Ok(name) = path.strip_prefix(SHARED_MEMORY) {
+            let is_directory = FileType::from_raw_mode(fstat(mount)?.st_mode) == FileType::Directory;
+            make(shared, name, is_directory)?;
+        }
+        match reach(path).and_then(|target| put(mount, target)) {
+            Err(error) if !is_gone(&error) => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether the error says that somebody has removed it.
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound && !is_transient(error)
+}
+
+/// The paths below a directory at which something is mounted.
+fn mounts_in(directory: &str) -> io::Result<Vec<PathBuf>> {
+    let mounts = fs::read("/proc/self/mountinfo")?;
+    let path = |line: &[u8]| Some(unescaped(line.split(|byte| *byte == b' ').nth(4)?));
+    let paths = mounts.split(|byte| *byte == b'\n').filter_map(path);
+    Ok(paths.filter(|path| path.starts_with(directory) && path != Path::new(directory)).collect())
+}
+
+/// A path of `mountinfo`, in which the kernel writes some bytes as a backslash and three octal digits.
+fn unescaped(text: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [byte, after @ ..] = rest {
+        let digits = after.get(..3).filter(|_| *byte == b'\\').and_then(|three| str::from_utf8(three).ok());
+        if let Some(code) = digits.and_then(|three| u8::from_str_radix(three, 8).ok()) {
+            bytes.push(code);
+            rest = &after[3..];
+        } else {
+            bytes.push(*byte);
+            rest = after;
+        }
+    }
+    PathBuf::from(std::ffi::OsString::from_vec(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mount_point_is_read_as_it_was_made() {
+        for (text, path) in [
+            ("/tmp/a", "/tmp/a"),
+            (r"/tmp/a\040b\134", r"/tmp/a b\"),
+            (r"/tmp/\12", r"/tmp/\12"),
+            (r"\9", r"\9"),
+        ] {
+            assert_eq!(unescaped(text.as_bytes()), Path::new(path), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_child_gets_a_part_of_the_memory_at_most() {
+        assert_eq!(bound(4096), 4096);
+        assert!(bound(u64::MAX) < u64::MAX / SHARE);
+    }
+}
