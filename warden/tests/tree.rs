@@ -534,14 +534,23 @@ fn a_sandbox_that_is_short_of_descriptors_is_a_failed_start_and_never_a_weaker_o
     let scene = tempfile::tempdir().expect("a directory");
     let start = |count: &str| {
         let place = fs::canonicalize(scene.path()).expect("it is there");
-        let sandbox = Sandbox { writable: vec![place], metadata: true, ..Sandbox::default() };
-        let host = Host::start(&with_descriptors(count), |options| options.sandbox = Some(sandbox), "exit 0");
+        let sandbox = Sandbox {
+            writable: vec![place],
+            metadata: true,
+            temporary_bytes: Some(1 << 20),
+            ..Sandbox::default()
+        };
+        // Whether the child has its own directory for temporary files belongs to the sandbox, too.
+        let script = "true 2>/dev/null >/tmp/own-of-a-child";
+        let host = Host::start(&with_descriptors(count), |options| options.sandbox = Some(sandbox), script);
+        let mut held = Vec::new();
         loop {
             match host.hear() {
-                Some(Report::Started(held)) => {
-                    break Ok(held.into_iter().filter(|held| *held != Mechanism::Cgroup).collect::<Vec<_>>());
+                Some(Report::Started(all)) => {
+                    held = all.into_iter().filter(|held| *held != Mechanism::Cgroup).collect();
                 }
-                Some(Report::Grouped(_)) => {}
+                Some(Report::Ended(ending)) => break Ok((held, ending)),
+                Some(Report::Grouped(_) | Report::Using(_)) => {}
                 other => break Err(other),
             }
         }

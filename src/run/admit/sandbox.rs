@@ -34,6 +34,8 @@ pub(crate) struct Held {
     /// Whether the child gets a view of the file system of its own, which covers modes, owners and times too, and hides
     /// files and sockets.
     pub metadata: bool,
+    /// Whether the child gets its own `/tmp` and `/dev/shm` in that view.
+    pub temporaries: bool,
     /// Whether the child may write in its tree.
     pub writes: bool,
     /// Whether the child must not run with less than this.
@@ -169,7 +171,7 @@ impl Held {
         network: Network,
         writes: bool,
     ) -> Self {
-        let Abilities { mount_namespace, pid_namespace, tools, .. } = abilities;
+        let Abilities { mount_namespace, temporaries, pid_namespace, tools, .. } = abilities;
         let mut lacks = Vec::new();
         let no_view = match mount_namespace {
             _ if !config.sandbox.metadata => Some(" (`sandbox.metadata` is off)".to_owned()),
@@ -177,6 +179,11 @@ impl Held {
             Ok(()) => None,
         };
         lacks.extend(no_view.iter().map(|why| format!("{VIEW}{why}")));
+        match (&no_view, temporaries) {
+            (Some(_), _) => lacks.push(TEMPORARIES.to_owned()),
+            (None, Err(reason)) => lacks.push(format!("{TEMPORARIES}: {reason}")),
+            (None, Ok(())) => {}
+        }
         let unprotected = no_view.filter(|_| writes).map(|why| format!("{PROTECTION}{why}"));
         lacks.extend(unprotected.clone());
         if version < HOLDS_SIGNALS {
@@ -194,6 +201,7 @@ impl Held {
         }
         Self {
             metadata: config.sandbox.metadata && mount_namespace.is_ok(),
+            temporaries: config.sandbox.metadata && mount_namespace.is_ok() && temporaries.is_ok(),
             writes,
             unprotected,
             required: false,
@@ -220,6 +228,9 @@ impl Held {
 /// What is open without a view of the file system of the child's own.
 const VIEW: &str = "modes, owners and times are not covered, and files (`sandbox.hidden`) and sockets of your programs \
                     are not hidden";
+/// What does not work without a `/tmp` and a `/dev/shm` of the child's own.
+const TEMPORARIES: &str = "`/tmp` and `/dev/shm` are read-only, so POSIX semaphores (Python's `multiprocessing`) and \
+                           programs that ignore `TMPDIR` fail";
 /// What a child that may write can write as well, without a view of its own.
 const PROTECTION: &str = "`.git` and `.pi` are writable";
 /// What is open without a pid namespace.

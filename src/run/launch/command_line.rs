@@ -34,6 +34,11 @@ const HOLDS_TURNS: &str = "PI_SUBAGENT_HOLDS_TURNS";
 const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 const TEMPORARY: &str = "TMPDIR";
+/// How the names of the files begin that zsh makes for here-documents.
+const ZSH_FILES: &str = "TMPPREFIX";
+/// Options for each Java virtual machine, and the one that names its temporary directory.
+const JAVA_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+const JAVA_TEMPORARY: &str = "-Djava.io.tmpdir=";
 /// `1` keeps pi from network requests that are not needed for its task. Any other value allows them.
 const OFFLINE: &str = "PI_OFFLINE";
 const GIT_NO_LOCKS: &str = "GIT_OPTIONAL_LOCKS";
@@ -199,11 +204,38 @@ impl Invocation<'_> {
         let configured = config.env.iter().filter(|(name, _)| !leads_git(name));
         let configured = configured.map(|(name, value)| (name.as_str(), OsString::from(value)));
         let own = own.map(|(name, value)| (name, OsString::from(value)));
-        for (name, value) in configured.chain(own).chain(writes).chain(self.private_dirs()) {
+        let set = |env: &mut Vec<(OsString, OsString)>, name: &str, value| {
             env.retain(|(existing, _)| existing != name);
             env.push((name.into(), value));
+        };
+        for (name, value) in configured.chain(own).chain(writes).chain(self.private_dirs()) {
+            set(&mut env, name, value);
+        }
+        for (name, value) in self.temporaries(&env) {
+            set(&mut env, name, value);
         }
         env
+    }
+
+    /// The variables that lead programs to the child's temporary directory if they do not heed `TMPDIR` and the child has no
+    /// `/tmp` of its own. `env` is the rest of the environment.
+    fn temporaries(&self, env: &[(OsString, OsString)]) -> Vec<(&'static str, OsString)> {
+        let held = self.run.resolved.sandbox.held();
+        let Some(temporary) = self.files.private_dirs.as_ref().and_then(|own| own.temporary()) else {
+            return Vec::new();
+        };
+        if held.is_none_or(|held| sandboxes::has_temporaries(held, &self.run.spec.context)) {
+            return Vec::new();
+        }
+        let mut variables = vec![(ZSH_FILES, temporary.join("zsh").into_os_string())];
+        let before = env.iter().find(|(name, _)| name == JAVA_OPTIONS).map(|(_, value)| value.as_os_str());
+        let options = before.unwrap_or_default().to_string_lossy();
+        if !options.contains(JAVA_TEMPORARY) {
+            // Java takes quotes away, and would divide an unquoted path at a space.
+            let own = format!("{JAVA_TEMPORARY}\"{}\"", temporary.display());
+            variables.push((JAVA_OPTIONS, format!("{options} {own}").trim_start().into()));
+        }
+        variables
     }
 
     /// The child's warden and its options, if there is one.

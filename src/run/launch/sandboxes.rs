@@ -13,11 +13,18 @@ use crate::run::admit::hidden::{
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::admit::sandbox::Held;
 use crate::run::admit::scope::WriteScope;
+use crate::run::context::HostContext;
 use crate::run::spec::RunSpec;
 use crate::text::{covers, names_secret};
+use crate::workspace::root_of;
 
 /// The largest file that a child may write whose agent may not, in bytes: a child must not fill the disk with its session alone.
 const FILE_BYTES: u64 = 1 << 30;
+/// The size of a child's own `/tmp` and `/dev/shm` together, in bytes. They lie in memory; what a child builds lies in `TMPDIR`,
+/// on a disk.
+const TEMPORARY_BYTES: u64 = 512 << 20;
+/// The directories that a child gets of its own.
+const TEMPORARIES: [&str; 2] = ["/tmp", "/dev/shm"];
 /// The shells that pi chooses from, in this order: a path, then names.
 const USUAL_SHELL: &str = "/bin/bash";
 const SHELLS: [&str; 2] = ["bash", "sh"];
@@ -32,6 +39,9 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
     let hidden = hidden(&resolved.config, &spec.context);
     let shows_directory = hidden.iter().any(|place| files.directory.starts_with(place));
     let shown = shows_directory.then(|| files.directory.clone());
+    // A child that may not write there sees the files of its project as they are, not a copy of its own.
+    let project = root_of(&canonical(&spec.cwd));
+    let project = is_temporary(&project).then_some(project);
     let scope = resolved.scope.as_ref();
     let protected = scope.filter(|_| held.metadata).map(|scope| scope.look().protected);
     Some(Sandbox {
@@ -44,11 +54,22 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
             .collect(),
         protected: protected.unwrap_or_default(),
         metadata: held.metadata,
-        shown: shown.into_iter().chain(private_tree(&spec.context, &spec.cwd)).collect(),
+        temporary_bytes: has_temporaries(held, &spec.context).then_some(TEMPORARY_BYTES),
+        shown: shown.into_iter().chain(private_tree(&spec.context, &spec.cwd)).chain(project).collect(),
         hidden,
         file_bytes: file_bytes(held),
         ..Sandbox::default()
     })
+}
+
+/// Returns true if a child gets its own `/tmp` and `/dev/shm`. Not if the user's agent directory lies there: a shell that may
+/// write in a directory could read everything below it, the child's copies of credentials too.
+pub(super) fn has_temporaries(held: &Held, context: &HostContext) -> bool {
+    held.temporaries && !is_temporary(&canonical(&context.agent_dir))
+}
+
+fn is_temporary(path: &Path) -> bool {
+    TEMPORARIES.iter().any(|own| path.starts_with(own))
 }
 
 /// What a child builds may be large.
@@ -89,6 +110,7 @@ pub(super) fn tool_shell(
         hidden,
         shown: private_tree(&spec.context, &spec.cwd).into_iter().collect(),
         masked,
+        temporaries: has_view && has_temporaries(held, &spec.context),
         network: network == Network::On,
         // Servers are reached by paths, so where these are hidden, sockets do no harm.
         unix_sockets: has_view,

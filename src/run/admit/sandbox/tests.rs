@@ -19,6 +19,7 @@ fn capabilities(landlock: Result<u32, String>, mount_namespace: Result<(), Strin
         version,
         landlock,
         mount_namespace,
+        temporaries: Ok(()),
         pid_namespace: Ok(()),
         tools: Ok(()),
         cgroup: Err("no cgroup".to_owned()),
@@ -32,6 +33,7 @@ fn able() -> Abilities {
 fn nothing() -> Held {
     Held {
         metadata: false,
+        temporaries: false,
         writes: false,
         required: false,
         shell: None,
@@ -174,10 +176,13 @@ fn a_report_with_a_sandbox_says_what_stays_open() {
         (&*format!("{view} (`sandbox.metadata` is off)"), &*format!("{view}: no mounts"));
     let signals = "signals to your other processes are not held (Landlock ABI 5, 6 does)";
     let processes = "limits of your other processes can be changed, and what the child leaves behind may outlive it: no pids";
+    let read_only = "`/tmp` and `/dev/shm` are read-only, so POSIX semaphores (Python's `multiprocessing`) and programs that ignore `TMPDIR` fail";
+    let no_overlay = &*format!("{read_only}: no overlay");
     let no_shell = "what a shell starts would not be held apart from pi, so there is none: no filter";
     let all = able();
     let landlock = Abilities { landlock: Ok(5), ..able() };
     let mounts = Abilities { mount_namespace: Err("no mounts".into()), ..able() };
+    let overlay = Abilities { temporaries: Err("no overlay".into()), ..able() };
     let pids = Abilities { pid_namespace: Err("no pids".into()), ..able() };
     let tools = Abilities { tools: Err("no filter".into()), ..able() };
     let none = Abilities {
@@ -191,19 +196,22 @@ fn a_report_with_a_sandbox_says_what_stays_open() {
     let table = [
         ("everything", &all, true, true, shell, &[][..]),
         ("an older kernel", &landlock, true, true, shell, &[signals]),
-        ("no mounts", &mounts, true, false, shell, &[no_view]),
-        ("metadata is not wanted", &all, false, false, shell, &[left_out]),
-        ("nor to be had", &mounts, false, false, shell, &[left_out]),
+        ("no mounts", &mounts, true, false, shell, &[no_view, read_only]),
+        ("no overlay", &overlay, true, true, shell, &[no_overlay]),
+        ("metadata is not wanted", &all, false, false, shell, &[left_out, read_only]),
+        ("nor to be had", &mounts, false, false, shell, &[left_out, read_only]),
         ("no pids", &pids, true, true, shell, &[processes]),
         ("no filter", &tools, true, true, None, &[no_shell]),
-        ("nothing", &none, true, false, None, &[no_view, signals, processes, no_shell]),
+        ("nothing", &none, true, false, None, &[no_view, read_only, signals, processes, no_shell]),
     ];
     for (label, abilities, wanted, metadata, shell, lacks) in table {
         let mut config = config(SandboxMode::Auto, false);
         config.sandbox.metadata = wanted;
         let plan = SandboxPlan::of(&agent(true, None), &config, Ok(abilities));
         let lacks: Vec<String> = lacks.iter().map(ToString::to_string).collect();
-        assert_eq!(plan, SandboxPlan::Held(Held { metadata, shell, lacks, ..nothing() }), "{label}");
+        let temporaries = metadata && abilities.temporaries.is_ok();
+        let expected = Held { metadata, temporaries, shell, lacks, ..nothing() };
+        assert_eq!(plan, SandboxPlan::Held(expected), "{label}");
     }
 }
 
