@@ -204,8 +204,9 @@ fn options() -> impl Strategy<Value = Options> {
         || prop_oneof!["\\PC{0,8}", select(vec!["--", "--grace-ms", "-x", ""]).prop_map(str::to_owned)];
     let limit = || proptest::option::of(any::<u64>());
     let paths = || vec(word().prop_map(Into::into), 0..3);
-    let sandbox = (paths(), paths(), any::<bool>(), paths(), paths(), paths(), paths(), limit()).prop_map(
-        |(writable, protected, metadata, hidden, shown, unreadable, readable, file_bytes)| Sandbox {
+    let bytes = (limit(), limit());
+    let sandbox = (paths(), paths(), any::<bool>(), paths(), paths(), paths(), paths(), bytes).prop_map(
+        |(writable, protected, metadata, hidden, shown, unreadable, readable, bytes)| Sandbox {
             writable,
             protected,
             metadata,
@@ -213,7 +214,8 @@ fn options() -> impl Strategy<Value = Options> {
             shown,
             unreadable,
             readable,
-            file_bytes,
+            file_bytes: bytes.0,
+            temporary_bytes: bytes.1,
         },
     );
     let limits = (limit(), limit(), limit(), limit());
