@@ -14,7 +14,7 @@ use super::catalog::Catalog;
 use super::definition::Source;
 use super::parse::{MAX_FILE_BYTES, Parsed, READ_FAILED, parse};
 use crate::files::{Foreign, Hidden, open};
-use crate::text::{Code, Diagnostic, Position, Severity, quoted};
+use crate::text::{Code, Diagnostic, Position, Severity, chain, quoted};
 
 /// Agent files read from one directory. A model could not tell more agents apart, and each file costs a read.
 const MAX_FILES: usize = 256;
@@ -329,7 +329,7 @@ fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "the symbolic link points to nothing".to_owned(),
         io::ErrorKind::NotADirectory => "it is not a directory".to_owned(),
-        _ => error.to_string(),
+        _ => chain(error),
     }
 }
 

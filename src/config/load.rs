@@ -11,7 +11,7 @@ use super::reader::{FOREIGN, NamedAgent, NamedTool, READ_FAILED, Reader};
 use super::settings::{Config, Origin};
 use crate::agent::{canonical, project_directories};
 use crate::files::open;
-use crate::text::{Diagnostic, Severity};
+use crate::text::{Diagnostic, Severity, chain};
 
 const FILE_NAME: &str = "subagents.json";
 /// A configuration file has some dozens of lines.
@@ -118,9 +118,12 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
                 diagnostics.push(Diagnostic::new(FOREIGN, format!("is ignored: {error}"), Some(path), None));
                 None
             }
-            Err(error) => {
-                Some(Diagnostic::new(READ_FAILED, format!("cannot be read: {error}"), Some(path), None))
-            }
+            Err(error) => Some(Diagnostic::new(
+                READ_FAILED,
+                format!("cannot be read: {}", chain(&error)),
+                Some(path),
+                None,
+            )),
         };
         reader.check_launcher();
         diagnostics.extend(failed.clone());

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::files::layout;
 use crate::run::HostContext;
 use crate::run::store_of;
-use crate::text::figures;
+use crate::text::{chain, figures};
 
 /// How many runs of the store are counted.
 const MAX_RUNS: usize = 100_000;
@@ -111,10 +111,12 @@ fn writable(directory: &Path) -> Check {
     let probe = existing.join(format!(".subagent-probe-{}", uuid::Uuid::new_v4().simple()));
     match fs::File::create_new(&probe).and_then(|_| fs::remove_file(&probe)) {
         Ok(()) => Check::new(AREA, Status::Ok, format!("`{}` can be written", directory.display())),
-        Err(error) => {
-            Check::new(AREA, Status::Error, format!("`{}` cannot be written: {error}", existing.display()))
-                .hint("a child needs a place for its prompt and its session")
-        }
+        Err(error) => Check::new(
+            AREA,
+            Status::Error,
+            format!("`{}` cannot be written: {}", existing.display(), chain(&error)),
+        )
+        .hint("a child needs a place for its prompt and its session"),
     }
 }
 

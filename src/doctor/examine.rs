@@ -22,7 +22,7 @@ use crate::run::admit::permission_hooks::find_permission_hooks;
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
 use crate::run::{CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, Memory, off_thread};
 use crate::text::figures::{self, counted};
-use crate::text::{Allowed, Diagnostic, Severity, quoted};
+use crate::text::{Allowed, Diagnostic, Severity, chain, quoted};
 use crate::workspace::without_git_variables;
 
 /// Bytes of one message or hint: a program that fails can print a lot.
@@ -298,7 +298,11 @@ async fn child_command(
                 .hint("start it by hand to see why; children run the same command");
         }
         Err(error) => {
-            return Check::new(AREA, Status::Error, format!("`{} --version`: {error}", pi.display()));
+            return Check::new(
+                AREA,
+                Status::Error,
+                format!("`{} --version`: {}", pi.display(), chain(&error)),
+            );
         }
     };
     let stdout = String::from_utf8_lossy(&said.stdout);

@@ -78,7 +78,7 @@ impl Origin {
     }
 }
 
-fn unavailable(error: &impl std::error::Error) -> String {
+fn unavailable(error: &(impl std::error::Error + 'static)) -> String {
     format!("isolation: private, but unavailable: {}", chain(error))
 }
 

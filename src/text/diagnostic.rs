@@ -2,7 +2,10 @@
 
 use std::error::Error;
 use std::fmt;
+use std::iter::successors;
 use std::path::{Path, PathBuf};
+
+use pi_subagent_warden::{Shortage, shortage};
 
 use super::position::Position;
 use super::quote::{quoted, quoted_if_odd};
@@ -72,20 +75,25 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The messages of an error and of its sources, joined by `: `.
-pub(crate) fn chain(error: &dyn Error) -> String {
-    let mut said = error.to_string();
-    let mut sentence = said.clone();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
+/// The messages of an error and of its sources, joined by `: `. If the machine or this process has run out of something, a
+/// sentence says what, and replaces the steps at which that was noticed.
+pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut said = String::new();
+    let mut sentence = String::new();
+    for error in successors(Some(error), |error| (*error).source()) {
+        let short = error.downcast_ref().and_then(shortage);
+        if let Some(Shortage { message, is_at_path: false }) = short {
+            return message.to_owned();
+        }
+        let more = short.map_or_else(|| error.to_string(), |short| short.message.to_owned());
         // A wrapper that only forwards the message of its source says nothing new.
         if more != said {
-            sentence.push_str(": ");
+            if !sentence.is_empty() {
+                sentence.push_str(": ");
+            }
             sentence.push_str(&more);
             said = more;
         }
-        cause = error.source();
     }
     sentence
 }
@@ -120,6 +128,37 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_shortage_replaces_the_steps_at_which_it_was_noticed() {
+        use std::io;
+
+        use rustix::io::Errno;
+
+        #[derive(Debug, thiserror::Error)]
+        #[error("cannot use `/some/path`")]
+        struct AtPath(#[source] io::Error);
+        #[derive(Debug, thiserror::Error)]
+        #[error("the store is closed")]
+        struct Outer(#[source] AtPath);
+
+        let nested = |errno: Errno| chain(&Outer(AtPath(errno.into())));
+        assert!(nested(Errno::MFILE).starts_with("all files that this process may have open"));
+        assert!(
+            nested(Errno::NOSPC)
+                .starts_with("the store is closed: cannot use `/some/path`: no space is left")
+        );
+        assert_eq!(
+            nested(Errno::NOENT),
+            "the store is closed: cannot use `/some/path`: No such file or directory (os error 2)"
+        );
+        for (errno, begins) in
+            [(Errno::MFILE, "all files"), (Errno::DQUOT, "your quota"), (Errno::PERM, "Oper")]
+        {
+            assert!(chain(&io::Error::from(errno)).starts_with(begins), "{errno}");
+        }
+    }
 
     #[test]
     fn a_diagnostic_reads_as_a_place_and_a_message() {

@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::exit;
 
-use pi_subagent_warden::{Abilities, Ending, Options, Report, SHORT_OF_RESOURCES, Stage, remove_tree};
+use pi_subagent_warden::{
+    Abilities, Ending, Options, Report, SHORT_OF_RESOURCES, Stage, remove_tree, shortage,
+};
 
 use crate::channel::{Channel, Parting};
 use crate::guard::guard;
@@ -24,7 +26,10 @@ pub(crate) fn main() {
     }
     let args: Vec<OsString> = args.collect();
     if args.first().is_some_and(|arg| arg == "--probe") {
-        let abilities = probe().unwrap_or_else(|error| refuse(SHORT_OF_RESOURCES, &error));
+        let abilities = probe().unwrap_or_else(|error| match shortage(&error) {
+            Some(short) => refuse(SHORT_OF_RESOURCES, &short.message),
+            None => refuse(SHORT_OF_RESOURCES, &error),
+        });
         let written = write!(io::stdout(), "{abilities}");
         exit(if written.is_ok() { 0 } else { UNABLE });
     }

@@ -21,6 +21,63 @@ pub fn is_transient(error: &io::Error) -> bool {
     is_named || error.kind() == io::ErrorKind::OutOfMemory
 }
 
+/// Something that a machine or a process has run out of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// What is short, and what to do: one sentence, without its full stop.
+    pub message: &'static str,
+    /// Whether a path says where it is short. Otherwise the path at which it was noticed is of no use to anyone.
+    pub is_at_path: bool,
+}
+
+/// Returns what is short and which limit to raise, if that is why something failed.
+#[must_use]
+pub fn shortage(error: &io::Error) -> Option<Shortage> {
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+        let number = error.raw_os_error()?;
+        let table = [
+            (
+                Errno::MFILE,
+                "all files that this process may have open are open; raise its limit (`ulimit -n`) and start pi again",
+            ),
+            (
+                Errno::NFILE,
+                "all files that this machine may have open are open; end other programs, or raise its limit (`fs.file-max`, \
+                 `kern.maxfiles` on macOS)",
+            ),
+            (
+                Errno::AGAIN,
+                "no more processes or threads can be started; end other programs, or raise the limit (`ulimit -u`, in a \
+                 container its limit of processes)",
+            ),
+            (
+                Errno::NOMEM,
+                "no memory is left; end other programs, or raise the limit of this machine or container",
+            ),
+            (
+                Errno::NOSPC,
+                "no space is left on this disk; remove files there (`df -h` shows the space, `df -i` the number of files)",
+            ),
+            (
+                Errno::DQUOT,
+                "your quota on this disk is used up; remove files there, or have the quota raised",
+            ),
+        ];
+        let found = table.into_iter().find(|(errno, _)| errno.raw_os_error() == number);
+        found.map(|(errno, message)| Shortage {
+            message,
+            is_at_path: [Errno::NOSPC, Errno::DQUOT].contains(&errno),
+        })
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = error;
+        None
+    }
+}
+
 /// What a trial shows: that it works, or in words why this machine cannot do it.
 ///
 /// # Errors
@@ -41,6 +98,25 @@ mod tests {
     use rustix::io::Errno;
 
     use super::*;
+
+    #[test]
+    fn a_shortage_names_what_is_short_and_what_to_raise() {
+        let of = |errno: Errno| shortage(&errno.into());
+        for (errno, names, is_at_path) in [
+            (Errno::MFILE, "`ulimit -n`", false),
+            (Errno::NFILE, "`fs.file-max`", false),
+            (Errno::AGAIN, "`ulimit -u`", false),
+            (Errno::NOMEM, "memory", false),
+            (Errno::NOSPC, "space", true),
+            (Errno::DQUOT, "quota", true),
+        ] {
+            let found = of(errno).expect("it is one");
+            assert!(found.message.contains(names), "{errno}: {}", found.message);
+            assert_eq!(found.is_at_path, is_at_path, "{errno}");
+        }
+        assert_eq!(of(Errno::NOENT), None);
+        assert_eq!(shortage(&io::ErrorKind::WouldBlock.into()), None);
+    }
 
     #[test]
     fn only_a_shortage_is_transient() {

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 
 use super::claims::{Claims, Turn};
 use super::state::State;
+use crate::text::chain;
 
 /// The state of a queue, behind its lock.
 #[derive(Debug, Default)]
@@ -30,7 +31,7 @@ impl Shared {
         state.settle(now);
         for store in 0..state.claims.len() {
             if let Err(error) = self.wake(&mut state.claims[store], store) {
-                state.give_up(store, &format!("no thread can be started: {error}"));
+                state.give_up(store, &format!("no thread can be started: {}", chain(&error)));
                 state.settle(now);
             }
         }

@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use pi_subagent_warden::{Ending, MAX_MESSAGE, Options, Order, Report, Stage, sandbox_problem};
+use pi_subagent_warden::{Ending, MAX_MESSAGE, Options, Order, Report, Stage, sandbox_problem, shortage};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
@@ -130,6 +130,8 @@ impl Link {
             Ok(Some(Report::Failed { stage, errno, path })) => {
                 let source = io::Error::from_raw_os_error(errno);
                 let source = match path {
+                    // Where it was noticed is of no use, and the sentence for it says all.
+                    Some(_) if shortage(&source).is_some_and(|short| !short.is_at_path) => source,
                     Some(path) => {
                         let path = quoted_path(&path.to_string_lossy());
                         let why = sandbox_problem(errno).map_or_else(|| source.to_string(), str::to_owned);

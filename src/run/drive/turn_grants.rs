@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::process::{Cancel, CancelReason};
 use crate::run::blocking::{off_thread, spawn_task};
 use crate::run::launch::files::GUARD;
+use crate::text::chain;
 
 /// Grants the turns of one child.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ impl TurnGrants {
                 // The child has ended, and its files are gone. One that still works ends by itself.
                 Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => return,
                 Ok(Ok(())) => return,
-                Ok(Err(error)) => error.to_string(),
+                Ok(Err(error)) => chain(&error),
                 Err(error) => error.to_string(),
             };
             let why = format!("the child's next turn could not be granted: `{}`: {error}", guard.display());

@@ -14,7 +14,7 @@ use crate::present::RESULT_ARRIVES;
 use crate::process::{Cancel, Detached};
 use crate::run::{BackgroundRun, HostContext, blocking};
 use crate::store::now_ms;
-use crate::text::text_enum;
+use crate::text::{chain, text_enum};
 
 /// How long a keeper may take to accept its run. It loads an addon and reads a few files.
 const ACCEPTING: Duration = Duration::from_secs(30);
@@ -118,7 +118,9 @@ impl Handoff {
             let answer = keeper.hand_over(request, ACCEPTING)?;
             serde_json::from_slice(&answer).map_err(|_| io::Error::other("it ended without an answer"))
         });
-        let failed = |error| Receipt::Error(format!("the keeper of the run could not be started: {error}"));
+        let failed = |error: io::Error| {
+            Receipt::Error(format!("the keeper of the run could not be started: {}", chain(&error)))
+        };
         handed.await.unwrap_or_else(failed)
     }
 }
