@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 export const warden = fileURLToPath(new URL("../../pi-subagent-warden", import.meta.url));
 
-export type Ability = "landlock" | "mount-ns" | "pid-ns" | "cgroup" | "tools";
+export type Ability = "landlock" | "mount-ns" | "pid-ns" | "cgroup" | "tmp" | "tools";
 
 const probed = new Map<number | undefined, string>();
 
