@@ -233,6 +233,31 @@ fn what_a_child_has_below_the_directory_stays_what_it_is() {
     });
 }
 
+/// Some people have `TMPDIR` or whole projects in memory.
+#[test]
+fn what_a_child_may_write_in_shared_memory_stays_what_it_is() {
+    each_able(|user| {
+        let scene = Scene::new(user);
+        let place = tempfile::Builder::new().prefix("place-").tempdir_in("/dev/shm").expect("a directory");
+        let deep = place.path().join("deep er");
+        fs::create_dir(&deep).expect("made");
+        fs::write(deep.join("file"), "old\n").expect("written");
+        for path in [place.path().to_owned(), deep.clone(), deep.join("file")] {
+            chown(path, scene.owner(), scene.owner()).expect("ours");
+        }
+        let mut sandbox = sandbox(&scene);
+        sandbox.writable.extend([deep.clone(), deep.join("file")]);
+        let script = "[ \"$(cat \"$PLACE/file\")\" = old ] && echo new >\"$PLACE/file\" && echo made >\"$PLACE/made\" &&
+            echo own >/dev/shm/own && [ \"$(ls /dev/shm | wc -l)\" = 2 ]";
+        let ran = run(&scene, &sandbox, By::Child, &[], script, &[("PLACE", deep.clone().into())]);
+        assert_eq!(ran.code, Some(0), "{user:?}: {}", ran.text);
+        let read =
+            |name: &str| fs::read_to_string(deep.join(name)).expect("it is in the memory of the machine");
+        assert_eq!((read("file"), read("made")), ("new\n".into(), "made\n".into()), "{user:?}");
+        assert!(!Path::new("/dev/shm/own").exists());
+    });
+}
+
 /// Each row reads a hidden file in one way; the last ones first try to move it.
 const READS: [&str; 8] = [
     "cat \"$HIDDEN/secret\"",
