@@ -59,7 +59,7 @@ pub(super) fn connect(path: &Path) -> Result<(Connection, Option<PathBuf>), Stor
 }
 
 fn open(path: &Path) -> Result<Connection, StoreError> {
-    let failed = |source| StoreError::Database { path: path.to_owned(), source };
+    let failed = |source| StoreError::of(path, source);
     make_private(path).map_err(FileError::at(path))?;
     for file in BESIDE.map(|suffix| with_suffix(path, suffix)) {
         owned::check_path(&file).map_err(FileError::at(&file))?;

@@ -1,7 +1,10 @@
 //! Why the store cannot be used.
 
+use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use pi_subagent_warden::shortage;
 
 use crate::files::FileError;
 use crate::text::chain;
@@ -54,7 +57,25 @@ pub enum StoreError {
     },
 }
 
+/// The files that `SQLite` opens for a database: itself, its log, the index of the log and their directory.
+const FILES: usize = 4;
+
 impl StoreError {
+    /// Converts an error of `SQLite`. It does not say why it cannot open a file, so other files are opened to find out.
+    pub(super) fn of(path: &Path, source: rusqlite::Error) -> Self {
+        if source.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) {
+            // Never the database itself: closing it would end the locks that `SQLite` holds on it.
+            let beside = path.parent().unwrap_or(Path::new("."));
+            let opened: io::Result<Vec<File>> = (0..FILES).map(|_| File::open(beside)).collect();
+            if let Err(short) = opened
+                && shortage(&short).is_some()
+            {
+                return Self::Io(FileError::at(path)(short));
+            }
+        }
+        Self::Database { path: path.to_owned(), source }
+    }
+
     /// Whether a retry may succeed.
     #[must_use]
     pub fn is_busy(&self) -> bool {

@@ -219,7 +219,7 @@ impl Store {
 
     /// Converts an error of `SQLite`.
     pub(super) fn failed(&self, source: rusqlite::Error) -> StoreError {
-        StoreError::Database { path: self.0.path.clone(), source }
+        StoreError::of(&self.0.path, source)
     }
 }
 
