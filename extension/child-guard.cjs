@@ -1,40 +1,42 @@
 "use strict";
 
 /**
- * Blocks, inside a child, every tool call its run does not allow, whatever other extensions registered. A second wall:
- * pi's own allow-list keeps such tools from the model, this also stops calls that one tool makes to another.
+ * Blocks every tool call in a child that its run does not allow, whatever other extensions have registered. It is a
+ * second line of defence: pi's allow-list hides such tools from the model, and the guard also stops calls that one tool
+ * makes to another.
  *
- * CommonJS, and only that: each run has this file at a path of its own, and anything else pi would load by way of a
- * compiler, in every child anew, which makes its start slower by half and leaves a file in the temporary directory.
+ * It is a single CommonJS file. Each run has this file at a path of its own. pi would load any other format through a
+ * compiler, again in every child; that makes a child's start slower by half and leaves a file in the temporary
+ * directory.
  */
 
 /** @import { ExtensionAPI, ToolDefinition, ToolCallEvent, ToolCallEventResult, ToolResultEvent } from "@earendil-works/pi-coding-agent" */
 
-/** Absent in a Node before 22.3, where nobody looks whether a file has changed. */
+/** Absent in Node before 22.3; the guard does not check there whether a file has changed. */
 const fs = process.getBuiltinModule?.("node:fs");
 
-/** pi's tools that change a file. */
+/** pi's tools that change files. */
 const CHANGES = new Set(["edit", "write"]);
 
 /** Language-server actions that change files or the server; no configuration allows them. */
 const NEVER_ALLOWED_LSP_ACTIONS = new Set(["rename", "codeaction", "restart"]);
 
-/** How the prompt begins that asks for an announcement once the work is done. No tool runs for it. */
+/** The first words of the prompt that asks for an announcement after the work is done. No tool may run for it. */
 const ANNOUNCING = "Your work on the task is done, and its result is kept.";
 
 /** @typedef {Readonly<Record<string, string | undefined>>} Environment */
 
 /**
- * What the run allows, as the parent wrote it into the child's environment.
+ * The permissions of the run, which the parent writes into the child's environment.
  *
  * @typedef {object} ChildPolicy
- * @property {ReadonlySet<string> | undefined} tools `undefined`: the parent said nothing, so nothing is allowed.
+ * @property {ReadonlySet<string> | undefined} tools `undefined` if the parent sent no list; no tool is allowed then.
  * @property {boolean} lsp
  * @property {ReadonlySet<string>} lspActions
- * @property {string | undefined} asks The tool `ask` as JSON, if the agent may ask.
- * @property {string | undefined} submits The tool that submits the result, if the agent has to.
- * @property {boolean} holdsTurns The parent grants each turn, because a budget bounds them.
- * @property {boolean} ownShell Only pi's own `bash` may run: nothing else starts its commands in a sandbox.
+ * @property {string | undefined} asks The `ask` tool as JSON, if the agent may ask.
+ * @property {string | undefined} submits The tool that submits the result, if the agent has to submit one.
+ * @property {boolean} holdsTurns The parent grants each turn, because a budget limits the turns.
+ * @property {boolean} ownShell Only pi's own `bash` may run, because only its commands run in the sandbox.
  */
 
 /**
@@ -54,7 +56,7 @@ function readPolicy(environment) {
 }
 
 /**
- * Says why a call is blocked, or nothing when it may run.
+ * Returns the reason why a call is blocked, or `undefined` if it may run.
  *
  * @param {ChildPolicy} policy
  * @param {string} tool
@@ -73,7 +75,7 @@ function blockReason(policy, tool, input) {
 }
 
 /**
- * `mcp__server__*` stands for every tool of a server, as in pi's own lists.
+ * Returns true if `tool` is in the list. `mcp__server__*` matches every tool of a server, as in pi's own lists.
  *
  * @param {ReadonlySet<string>} tools
  * @param {string} tool
@@ -112,7 +114,7 @@ function names(list) {
 }
 
 /**
- * Says why a shell is blocked that an extension has put in the place of pi's.
+ * Returns the reason why a shell is blocked that an extension registered instead of pi's.
  *
  * @param {ChildPolicy} policy
  * @param {Pick<ExtensionAPI, "getAllTools">} pi
@@ -127,7 +129,7 @@ function shellBlockReason(policy, pi, tool) {
 }
 
 /**
- * A tool as the parent describes it, with what it does.
+ * Registers a tool that the parent describes, with its implementation.
  *
  * @param {Pick<ExtensionAPI, "registerTool">} pi
  * @param {object} tool
@@ -138,9 +140,9 @@ function register(pi, tool, execute) {
 }
 
 /**
- * Registers the tool with which an agent asks, and tells the parent its key before the model works: no tool has run by then
- * that could say another one. The key stays in this process, because whoever knew it could have a gate's question answered
- * by a model.
+ * Registers the tool that agents ask with, and sends its key to the parent before the model starts. At that time no
+ * tool has run that could send another key. The key stays in this process: a process that knew it could let a model
+ * answer the question of a permission hook.
  *
  * @param {Pick<ExtensionAPI, "on" | "registerTool">} pi
  * @param {{ tool: object; prefix: string; heard: string; declined: string }} asks
@@ -153,30 +155,31 @@ function registerAsk(pi, { tool, prefix, heard, declined }) {
 		const answer = await (options.length > 0 ? ui.select(title, options, until) : ui.input(title, undefined, until));
 		return { content: [{ type: "text", text: answer ? `${heard}: ${answer}` : declined }], details: {} };
 	});
-	// The parent answers with nothing. Waiting for that would keep an early child, whose output nobody reads yet, from booting.
+	// The parent sends no answer. Waiting for one would block the boot of an early child, because the parent does not
+	// read its output yet.
 	pi.on("session_start", (_event, { ui }) => {
 		ui.input(key).catch(() => undefined);
 	});
 }
 
 /**
- * Registers the tool that ends the work with a result. pi checks it against the parameters, and what is wrong goes back to
- * the model.
+ * Registers the tool that ends the work with a result. pi checks the result against the parameters and returns errors
+ * to the model.
  *
  * @param {Pick<ExtensionAPI, "registerTool">} pi
  * @param {object} tool
  */
 function registerSubmit(pi, tool) {
 	register(pi, tool, async (_id, submitted) => {
-		// The host reads the details; they are not shown to the model.
+		// The host reads the details; the model does not see them.
 		return { content: [{ type: "text", text: "Submitted." }], details: { submitted }, terminate: true };
 	});
 }
 
 /**
- * What tells one content of a file from another; `undefined` where there is no file.
+ * Returns the path and a stamp that changes with the file's content, or `undefined` if there is no file.
  *
- * @param {unknown} named The path as a tool of pi is given it.
+ * @param {unknown} named The path in the form that pi's tools accept.
  */
 function stampOf(named) {
 	if (typeof named !== "string" || !fs) return undefined;
@@ -191,7 +194,8 @@ function stampOf(named) {
 }
 
 /**
- * Says why a change of a file is blocked: since this child read or changed it, somebody else has.
+ * Returns a function that gives the reason why a change of a file is blocked: another process changed the file since
+ * this child last read or changed it.
  *
  * @param {Pick<ExtensionAPI, "on">} pi
  * @returns {(event: ToolCallEvent) => string | undefined}
@@ -202,7 +206,7 @@ function watchFiles(pi) {
 	pi.on("tool_result", (/** @type {ToolResultEvent} */ { toolName, toolCallId, input, isError }) => {
 		const begun = reading.get(toolCallId);
 		reading.delete(toolCallId);
-		// A file that changes while it is read has changed since.
+		// A file that changes during the read counts as changed.
 		const seen = toolName === "read" ? begun : CHANGES.has(toolName) ? stampOf(input.path) : undefined;
 		if (seen && !isError) known.set(seen.path, seen.stamp);
 		return undefined;
@@ -216,15 +220,18 @@ function watchFiles(pi) {
 	};
 }
 
-/** How often the guard checks whether a turn has been granted. A shorter wait is lost in the time of a request. */
+/**
+ * The interval at which the guard checks for a granted turn, in milliseconds. A shorter one gains nothing next to the
+ * time of a request.
+ */
 const GRANT_CHECK_MS = 5;
-/** The longest pause, for a child that waits for the turns of others. */
+/** The longest interval, for a child that waits for the turns of other children. */
 const MAX_GRANT_CHECK_MS = 80;
 
 /**
- * Holds each request to the model until the parent has granted its turn: the parent adds a line break to this file for each turn.
- *
- * pi waits for `context` before it sends the request, also when it repeats one that failed.
+ * Delays each request to the model until the parent has granted its turn. The parent appends a line break to this file
+ * for each turn. pi waits for the `context` handlers before it sends a request, and also before it repeats a failed
+ * one.
  *
  * @param {Pick<ExtensionAPI, "on">} pi
  */
@@ -255,19 +262,19 @@ function holdTurns(pi) {
  * Registers the guard. The policy is read once, so that nothing in the child can loosen it later.
  *
  * @param {Pick<ExtensionAPI, "on" | "getAllTools" | "registerTool">} pi
- * @param {{ isSecond?: boolean }} [copy] Whether this is the guard's second copy in a child: pi refuses an extension that
- *   registers another one's tool.
+ * @param {{ isSecond?: boolean }} [copy] `isSecond` is true for the second copy of the guard in a child. That copy
+ * registers no tool, because pi refuses an extension that registers another extension's tool.
  */
 function childGuard(pi, { isSecond = false } = {}) {
 	const policy = readPolicy(process.env);
 	if (policy.asks && !isSecond) registerAsk(pi, JSON.parse(policy.asks));
 	if (policy.submits && !isSecond) registerSubmit(pi, JSON.parse(policy.submits));
-	// The grants are lines in the first copy's own file.
+	// The parent appends the grants to the first copy's file.
 	if (policy.holdsTurns && !isSecond) holdTurns(pi);
 	const staleReason = watchFiles(pi);
 	let isAnnouncing = false;
 	pi.on("before_agent_start", (/** @type {{ prompt?: string }} */ { prompt }) => {
-		// An extension's message that starts a turn is no prompt, and allows nothing that was not allowed before.
+		// An extension's message that starts a turn is not a prompt, and does not widen the permissions.
 		if (prompt !== undefined) isAnnouncing = prompt.startsWith(ANNOUNCING);
 		return undefined;
 	});

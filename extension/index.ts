@@ -1,7 +1,7 @@
 /**
- * Entry point for pi. It imports nothing that can fail, because one extension that fails to load ends pi. `/reload` calls
- * the factory again and evaluates no module again.
- * In a child of this package only the guard is registered: a sub-agent delegates nothing.
+ * Entry point for pi. It imports nothing that can fail, because an extension that fails to load ends pi. `/reload`
+ * calls the factory again but evaluates no module again. A child registers only the guard, because a sub-agent cannot
+ * delegate.
  */
 
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
@@ -37,24 +37,24 @@ export default function subagentNative(api: ExtensionAPI): void {
 		childGuard(api, { isSecond: true });
 		return;
 	}
-	// A pi that lacks what is registered here would end.
+	// Without this wrapper, a pi that lacks one of these methods would end.
 	contained("loading the extension", () => start(guarded(api)));
 }
 
 function start(pi: ExtensionAPI): void {
 	const background = new Background();
 	const questions = new Questions();
-	/** Other extensions hear of runs; one that fails keeps no news from the others. */
+	/** Sends an event about runs to other extensions. A listener that fails does not keep it from the others. */
 	const tell = (channel: string, news: object) =>
-		contained("telling other extensions of runs", () => pi.events.emit(channel, news));
+		contained("notifying other extensions of runs", () => pi.events.emit(channel, news));
 	const tools = ourTools(pi, questions, background);
 	const notices = new Notices();
 	const endArriving = watchArrivingCalls(pi);
 	let surfaces: ToolSurfaces | undefined;
 	let deliveries: Deliveries | undefined;
 	let hideWidget = () => {};
-	/** Counts beginnings and ends of sessions. */
-	let turns = 0;
+	/** The number of session starts and ends so far. */
+	let sessionChanges = 0;
 	const remembered = rememberedTools();
 	tools.register(remembered);
 	if (remembered.length > 0) registerAnnouncementRenderer(pi);
@@ -63,27 +63,34 @@ function start(pi: ExtensionAPI): void {
 	const session = { background, questions, drain };
 	registerCommands(pi, session);
 
-	/** Pi's end by Ctrl+C. Its turn, which has waited for the runs that are being ended, must not come to a good end before that. */
+	/**
+	 * Pending while Ctrl+C ends pi. The turn waits for it, so that it cannot finish normally while its runs are being
+	 * ended.
+	 */
 	let dying: Promise<void> | undefined;
-	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
+	// Without a terminal of its own, pi exits at once on Ctrl+C. A child in its own process group does not receive that
+	// signal.
 	const interrupted = () => {
 		const end = (close: () => unknown) => contained("ending what runs", close);
 		const ends = [end(endArriving), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
 		dying = Promise.allSettled(ends).then(() => void process.kill(process.pid, "SIGINT"));
 	};
 
-	/** Throws only for results that were not taken: the addon offers those again. */
-	function heard(event: BackgroundEvent, context: ExtensionContext): void {
-		contained("telling of background runs", () => {
+	/** Handles an event. Throws only if results were not taken; the addon offers those again. */
+	function handleEvent(event: BackgroundEvent, context: ExtensionContext): void {
+		contained("handling an event of background runs", () => {
 			if (event.notices) notices.announce(event.notices, context);
 			for (const { happened, run } of event.news ?? []) tell(happened, run);
 		});
 		if (event.deliveries) deliveries?.add(event.deliveries);
 	}
 
-	/** Says which of our names pi gives to something else. Other extensions may register theirs at any time. */
+	/**
+	 * Shows a notice for each of our names that pi gives to other code. Other extensions may register their names at any
+	 * time.
+	 */
 	function sayTakenNames(context: ExtensionContext): void {
-		contained("looking for names that are taken", () => {
+		contained("checking for taken names", () => {
 			if (!surfaces?.register) return;
 			const taken = findTakenNames(
 				pi,
@@ -94,7 +101,7 @@ function start(pi: ExtensionAPI): void {
 		});
 	}
 
-	/** Opens the background runs of the session; what of their ends stands in it already is not told again. */
+	/** Opens the background runs of the session. Results that are already in the session are not delivered again. */
 	function openBackground(context: ExtensionContext): void {
 		const { native } = loadAddon();
 		if (!native) return;
@@ -104,15 +111,15 @@ function start(pi: ExtensionAPI): void {
 			};
 			deliveries = openDeliveries({ pi, context, background, native, arrived });
 			const options = { ...placeOptions(pi, context), delivered: deliveries.delivered };
-			background.open(native, options, (event) => heard(event, context));
+			background.open(native, options, (event) => handleEvent(event, context));
 		} catch (error) {
 			notices.announce([`background runs are not available: ${messageOf(error)}`], context);
 		}
 	}
 
-	/** Ends what belongs to the session, and returns its view so that it can be closed. */
+	/** Closes the session's parts here and returns its view, so that the caller can close it too. */
 	function leaveSession() {
-		turns++;
+		sessionChanges++;
 		process.off("SIGINT", interrupted);
 		hideWidget();
 		hideWidget = () => {};
@@ -122,9 +129,10 @@ function start(pi: ExtensionAPI): void {
 	}
 
 	pi.on("session_start", async (_event, context) => {
-		// pi begins a session twice that a client over RPC has opened: with two views of it, its results would come twice.
+		// pi starts a session twice if a client opens it over RPC. With two views of it, each result would be delivered
+		// twice.
 		const before = leaveSession();
-		const turn = turns;
+		const thisSession = sessionChanges;
 		await before?.close().catch(() => undefined);
 		const isTerminal = context.mode === "tui";
 		const presenter = () => (isTerminal ? terminalQuestions(context.ui) : dialogs(context));
@@ -135,8 +143,8 @@ function start(pi: ExtensionAPI): void {
 			findSessionKeys(context.modelRegistry).catch(() => undefined),
 		]);
 		surfaces = await describeTools(pi, context);
-		// It has ended meanwhile, or begun once more.
-		if (turn !== turns) return;
+		// The session has ended in the meantime, or has started again.
+		if (thisSession !== sessionChanges) return;
 		registerAnnouncementRenderer(pi);
 		if (surfaces.register) tools.register(surfaces.tools);
 		else if (remembered.length > 0) {
@@ -146,9 +154,9 @@ function start(pi: ExtensionAPI): void {
 		const stale = staleNotice();
 		notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
 		if (surfaces.backgroundKey) registerBackgroundKey(pi, session, surfaces.backgroundKey as KeyId);
-		// Runs need to know the extensions; the description of the tools does not wait for them.
+		// Runs need the extensions; the tool descriptions do not wait for them.
 		await finding;
-		if (turn !== turns) return;
+		if (thisSession !== sessionChanges) return;
 		sayTakenNames(context);
 		openBackground(context);
 		if (isTerminal) hideWidget = showWidget(context, background);
@@ -180,9 +188,9 @@ function start(pi: ExtensionAPI): void {
 		const view = leaveSession();
 		questions.detach(reason === "reload");
 		const isQuit = reason === "quit" || reason === undefined;
-		// After a reload runs go on, and the next load of the extension opens their session anew.
+		// Runs continue across a reload; the next load of the extension opens their session again.
 		if (reason !== "reload") {
-			// Another session of this pi: the runs of this one go on, and their results wait for it in the store.
+			// pi switches to another session: the runs of this one continue, and the store keeps their results for it.
 			const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
 			const [, ended] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
 			if (ended && context.mode === "tui") sayAtExit(ended);

@@ -191,7 +191,7 @@ describe("what a run waits with", () => {
 		await panel.press("o");
 		assert.deepEqual(panel.answered, [run.runId]);
 		await panel.press(KEYS.enter);
-		assert.match(panel.text, /Nothing has been said yet\.\n \? cleanup \(worker\) asks: Delete build\/\?\n/);
+		assert.match(panel.text, /No text yet\.\n \? cleanup \(worker\) asks: Delete build\/\?\n/);
 		const { asks: _asked, ...quiet } = run;
 		background.now(quiet);
 		await passing(200);
@@ -208,12 +208,12 @@ describe("what a run waits with", () => {
 			aRun({ label: "audit", retry: { attempt: 1, atMs: NOW + 2_500, error: "overloaded" } }),
 			ended,
 		);
-		background.background.hold([ended]);
+		background.background.setUndelivered([ended]);
 		await passing(200);
 		assert.match(panel.text, /↻ 1 audit +explorer +0s {2}retry 1 in 3s · overloaded/);
 		assert.match(panel.text, /● 2 plan +explorer +0s {2}foreground: ls \./);
 		assert.match(panel.text, /✓ 3 config +explorer +0\.0s {2}waiting to be read: It is read once\./);
-		background.background.hold([]);
+		background.background.setUndelivered([]);
 		await passing(200);
 		assert.match(panel.text, /✓ 3 config +explorer +0\.0s {2}It is read once\./);
 	});

@@ -132,16 +132,16 @@ describe("the widget", () => {
 		// The result is not here yet: it may be gathered with others.
 		background.now(ended);
 		assert.deepEqual(above.lines(), [" ✓ config · waiting to be read"]);
-		background.background.hold([ended]);
+		background.background.setUndelivered([ended]);
 		mock.timers.tick(60_000);
 		assert.deepEqual(above.lines(), [" ✓ config · waiting to be read"]);
 		background.now(aRun({ label: "loader" }), ended);
 		assert.deepEqual(above.lines(), [" ● loader  explorer      0s", " ✓ config · waiting to be read"]);
-		background.background.hold([]);
+		background.background.setUndelivered([]);
 		assert.deepEqual(above.lines(), [" ● loader  explorer      0s"]);
 		const failed = over(run, { endedMs: NOW - 1, outcome: "failed", timesResumed: 1 });
 		background.now(failed);
-		background.background.hold([failed]);
+		background.background.setUndelivered([failed]);
 		assert.deepEqual(above.lines(), [" ✗ config · failed · waiting to be read"]);
 		background.background.leave();
 		assert.equal(above.widget, undefined);

@@ -1,6 +1,7 @@
 /**
- * Brings the ends of background runs into the conversation, each once, and tells the addon when it stands there. When, how
- * often, and what has arrived, the addon decides; here it hears what pi did, and pi gets what the addon says.
+ * Delivers the results of background runs to the conversation, each once, and confirms to the addon when a result is in
+ * the session. The addon decides when and how often to deliver, and which results have arrived. This module reports
+ * pi's events to the addon and does the steps that the addon returns.
  */
 
 import type {
@@ -15,36 +16,36 @@ import type { Native } from "../host/native.ts";
 import { asJson, isObject } from "../host/stored.ts";
 import type { Background } from "./registry.ts";
 
-/** What deliveries are made with, and the session that they are made to. */
+/** The session that receives the deliveries, and the objects needed to make them. */
 interface Place {
 	pi: ExtensionAPI;
 	context: ExtensionContext;
 	background: Background;
 	native: Pick<Native, "DeliveryDispatcher" | "deliveredIn">;
-	/** Hears of each message that stands in the session. */
+	/** Called for each message that is in the session. */
 	arrived(message: DeliveryMessage): void;
 }
 
 export type Deliveries = ReturnType<typeof openDeliveries>;
 
-/** The deliveries to one session, from its opening to its end. */
+/** Opens the deliveries for one session. */
 export function openDeliveries({ pi, context, background, native, arrived }: Place) {
-	const standing = () => native.deliveredIn(mayDeliver(context.sessionManager.getEntries()));
-	const delivered = standing();
+	const idsInSession = () => native.deliveredIn(mayDeliver(context.sessionManager.getEntries()));
+	const delivered = idsInSession();
 	const dispatcher = new native.DeliveryDispatcher(context.hasUI, delivered);
-	/** The messages that do not stand in the session yet, by the first of their deliveries. */
+	/** The messages that are not in the session yet, by the id of their first delivery. */
 	const messages = new Map<string, DeliveryMessage>();
 	let timer: NodeJS.Timeout | undefined;
 	let signal: AbortSignal | undefined;
 
-	/** Does what the addon says. When pi fails, the addon goes on from there with the next report. */
+	/** Does the steps that the addon returns. If pi fails, the addon continues from the same step at the next report. */
 	function advance(): void {
 		try {
 			for (let next = dispatcher.next(); next; next = dispatcher.next()) {
 				const { step, triggerTurn = false, deliveryIds = [] } = next;
 				const message = messages.get(next.message ?? "");
-				if (step === "look") dispatcher.contains(standing(), context.sessionManager.getSessionFile());
-				// When the addon cannot note it, the ids in the session tell at the next opening.
+				if (step === "look") dispatcher.contains(idsInSession(), context.sessionManager.getSessionFile());
+				// If the addon cannot record the confirmation, it finds the ids in the session at the next opening.
 				if (step === "confirm") background.session?.delivered(deliveryIds).catch(() => undefined);
 				if (step === "arrived" && message) arrived(message);
 				if (step === "send" && message) {
@@ -60,30 +61,33 @@ export function openDeliveries({ pi, context, background, native, arrived }: Pla
 	function watch(): void {
 		const waiting = dispatcher.waiting();
 		for (const id of messages.keys()) if (!waiting.includes(id)) messages.delete(id);
-		background.hold([...messages.values()].flatMap(({ runs }) => runs));
-		const lookAfterMs = dispatcher.lookAfterMs();
-		if (lookAfterMs !== null && lookAfterMs !== undefined) {
-			timer ??= guardedInterval("delivering results", look, lookAfterMs);
+		background.setUndelivered([...messages.values()].flatMap(({ runs }) => runs));
+		const checkAfterMs = dispatcher.lookAfterMs();
+		if (checkAfterMs !== null && checkAfterMs !== undefined) {
+			timer ??= guardedInterval("delivering results", check, checkAfterMs);
 			return;
 		}
 		clearInterval(timer);
 		timer = undefined;
 	}
 
-	function look(): void {
+	function check(): void {
 		whileOpen(() => {
 			dispatcher.look(context.isIdle());
 			advance();
 		});
 	}
 
-	/** A pi that has left the session without a word throws for everything that belonged to it. */
+	/**
+	 * Calls `does`. After pi has left the session, every call that belonged to the session throws; the deliveries are
+	 * dropped then.
+	 */
 	function whileOpen(does: () => void): void {
 		try {
 			does();
 		} catch {
 			try {
-				// Whatever else went wrong is tried again with the next look.
+				// The session is still open: the next check retries the failed step.
 				context.isIdle();
 				watch();
 			} catch {
@@ -98,21 +102,21 @@ export function openDeliveries({ pi, context, background, native, arrived }: Pla
 	}
 
 	return {
-		/** The ids of the deliveries that stood in the session when it was opened. */
+		/** The ids of the deliveries that were in the session when it was opened. */
 		delivered,
 
-		/** Takes a message from the addon. */
+		/** Queues a message from the addon for delivery. */
 		add(message: DeliveryMessage): void {
 			const [id] = message.deliveryIds;
 			if (id === undefined || !dispatcher.add(message.deliveryIds, message.triggerTurn)) return;
 			messages.set(id, message);
-			look();
+			check();
 		},
 
-		/** A prompt has come, and pi prepares its turn. */
+		/** Notes that a prompt has arrived and that pi prepares its turn. */
 		prompted: () => dispatcher.prompted(),
 
-		/** The prompt's turn is about to start. */
+		/** Delivers the queued messages before the prompt's turn starts. */
 		beforeStart(): void {
 			dispatcher.turnStarts();
 			advance();
@@ -123,13 +127,13 @@ export function openDeliveries({ pi, context, background, native, arrived }: Pla
 			signal = by;
 		},
 
-		/** A message has ended; pi adds it to the session when its handlers are through. */
+		/** Notes the end of a message. pi adds the message to the session after its handlers have finished. */
 		messageEnded(message: { role: string; stopReason?: string }): void {
 			if (message.role === "assistant") dispatcher.answered(message.stopReason);
 			if (timer) setImmediate(() => whileOpen(grew));
 		},
 
-		/** The run would come to rest: what is held joins the session, and the model goes on with it. */
+		/** Adds the queued messages to the session before the run settles, so that the model continues with them. */
 		async beforeSettle(event: AgentBeforeSettleEvent): Promise<AgentBeforeSettleEventResult | undefined> {
 			let joining: JoiningMessages | undefined;
 			for (let isMore = true; isMore && !joining; ) {
@@ -143,14 +147,17 @@ export function openDeliveries({ pi, context, background, native, arrived }: Pla
 			return { entries: [...event.entries, ...drafts], continue: event.continue || joining.continue };
 		},
 
-		/** The run has come to rest. */
+		/** Notes that the run has settled. */
 		settled(aborted: boolean | undefined): void {
 			dispatcher.settled(aborted || signal?.aborted || false);
 			signal = undefined;
 			advance();
 		},
 
-		/** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
+		/**
+		 * Waits for the runs that a command started, and for the model's answers to their results. Without a user, pi exits
+		 * right after the command.
+		 */
 		async drain(waitForIdle: () => Promise<void>): Promise<void> {
 			for (let isMore = true; isMore; ) {
 				isMore = await background.settledOrAsked();
@@ -160,7 +167,7 @@ export function openDeliveries({ pi, context, background, native, arrived }: Pla
 			}
 		},
 
-		/** Ends with the session: what does not stand in it is the addon's again. */
+		/** Ends the deliveries. The addon keeps the messages that are not in the session. */
 		close(): void {
 			grew();
 			forget();
@@ -173,7 +180,7 @@ export function openDeliveries({ pi, context, background, native, arrived }: Pla
 	}
 }
 
-/** The entries with ids of deliveries, of whatever kind, and so much of each as says what it delivers. */
+/** Returns the entries that have delivery ids, of any kind, as JSON with the fields that identify the deliveries. */
 export function mayDeliver(entries: readonly unknown[]): string {
 	const hasIds = (part: unknown) => isObject(part) && isObject(part.details) && part.details.deliveryIds !== undefined;
 	const found = entries.filter((entry) => isObject(entry) && (hasIds(entry) || hasIds(entry.message)));

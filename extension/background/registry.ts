@@ -1,6 +1,6 @@
 /**
- * The background runs of the session that is open: their newest state for whoever draws them, and the addon's view of
- * them for whoever asks or commands.
+ * The background runs of the open session: their latest state for the views, and the addon's view of the session for
+ * questions and commands.
  */
 
 import type { BackgroundEvent, BackgroundOptions, BackgroundSession } from "../../index.js";
@@ -8,50 +8,54 @@ import { contained } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
 import { type BackgroundRun, endOf, isLive, runsOf } from "./run.ts";
 
-/** How long the results of runs that end one after the other are gathered before they come. */
+/**
+ * The time for which the addon collects the results of runs that end shortly after each other, before it delivers them.
+ */
 const GATHERED_MS = 3_000;
 
-/** Hears of the session's runs whenever something has changed, at most a few times a second. */
+/** Called with the session's runs after every change, at most a few times per second. */
 export type RunsListener = (runs: readonly BackgroundRun[]) => void;
 
 const NONE: readonly BackgroundRun[] = [];
 
 export class Background {
-	/** The addon's view of the open session; absent while none is open, or without the addon. */
+	/** The addon's view of the open session. Absent while no session is open, or without the addon. */
 	session: BackgroundSession | undefined;
-	/** All live runs of the session and those that ended since it was opened, newest first. */
+	/** All live runs of the session, and the runs that have ended since it was opened, newest first. */
 	runs = NONE;
-	private held = NONE;
-	/** Ends whose results have come, `endOf` each. */
-	private readonly told = new Set<string>();
+	private undelivered = NONE;
+	/** The run ends (`endOf`) whose results have been offered for delivery. */
+	private readonly offered = new Set<string>();
 	private readonly listeners = new Set<RunsListener>();
 
-	/** Runs that have ended, and whose results do not stand in the session yet. */
+	/** The runs that have ended and whose results are not in the session yet. */
 	get unread(): readonly BackgroundRun[] {
 		const now = Date.now();
 		const coming = this.runs.filter((run) => {
 			const isFresh = now - (run.endedMs ?? 0) < GATHERED_MS;
-			return isFresh && !isLive(run) && !run.isForeground && !this.told.has(endOf(run));
+			return isFresh && !isLive(run) && !run.isForeground && !this.offered.has(endOf(run));
 		});
-		return [...coming, ...this.held];
+		return [...coming, ...this.undelivered];
 	}
 
-	/** Takes in whose results are held back at this moment. */
-	hold(runs: readonly BackgroundRun[]): void {
-		const before = this.held.map(endOf).join();
-		this.held = runsOf(runs);
-		const now = this.held.map(endOf);
-		for (const end of now) this.told.add(end);
+	/** Sets the runs whose results are waiting for delivery. */
+	setUndelivered(runs: readonly BackgroundRun[]): void {
+		const before = this.undelivered.map(endOf).join();
+		this.undelivered = runsOf(runs);
+		const now = this.undelivered.map(endOf);
+		for (const end of now) this.offered.add(end);
 		if (now.join() !== before) this.publish(this.runs);
 	}
 
-	/** Calls `listener` at every change from now on. Returns what ends that. */
+	/** Calls `listener` after every change. Returns a function that unsubscribes it. */
 	subscribe(listener: RunsListener): () => void {
 		this.listeners.add(listener);
 		return () => this.listeners.delete(listener);
 	}
 
-	/** Opens a session; `onEvent` hears of everything else that happens to it, and is offered results again when it throws. */
+	/**
+	 * Opens a session. `onEvent` receives all its other events. If `onEvent` throws, the addon offers the results again.
+	 */
 	open(
 		native: Pick<Native, "openBackground">,
 		options: BackgroundOptions,
@@ -59,7 +63,7 @@ export class Background {
 	): void {
 		let view: BackgroundSession | undefined;
 		view = native.openBackground(options, (event) => {
-			// What an older session has left behind says nothing about this one.
+			// An event of an older session does not apply to this one.
 			if (view && this.session !== view) return;
 			if (event.runs) this.publish(runsOf(event.runs));
 			onEvent(event);
@@ -67,19 +71,19 @@ export class Background {
 		this.session = view;
 	}
 
-	/** Forgets the session, and returns its view so that it can be closed. */
+	/** Closes the session here and returns its view, so that the caller can close it too. */
 	leave(): BackgroundSession | undefined {
 		const { session } = this;
 		this.session = undefined;
-		this.held = NONE;
-		this.told.clear();
+		this.undelivered = NONE;
+		this.offered.clear();
 		this.publish(NONE);
 		return session;
 	}
 
 	/**
-	 * Waits for the session's runs, or until one asks the conversation: that is true. A signal to pi ends the wait, because
-	 * pi waits for its handlers first.
+	 * Waits until all runs of the session have settled or one of them asks the conversation. Returns true in the second
+	 * case. A signal to pi also ends the wait, because pi waits for its handlers before it exits.
 	 */
 	async settledOrAsked(): Promise<boolean> {
 		const { session } = this;
@@ -92,14 +96,14 @@ export class Background {
 			return await Promise.race([session.settledOrAsked(), promise]);
 		} finally {
 			for (const signal of signals) process.off(signal, leave);
-			// Events take another way than promises, and may be behind them.
+			// Events use another channel than promises, and may arrive later.
 			await new Promise((behind) => setImmediate(behind));
 		}
 	}
 
 	private publish(runs: readonly BackgroundRun[]): void {
 		this.runs = runs;
-		// One that fails must not keep the news from the others.
+		// A listener that fails must not keep the update from the other listeners.
 		for (const listener of this.listeners) contained("showing the background runs", () => listener(this.runs));
 	}
 }

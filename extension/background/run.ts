@@ -1,4 +1,4 @@
-/** What a run is, apart from how it is drawn. */
+/** The state of one run, without its drawing. */
 
 import type { BackgroundRun, RetryNotice, RunUsage } from "../../index.js";
 import { isNumber, isText, maybe, shape } from "../host/stored.ts";
@@ -9,7 +9,7 @@ export function isLive({ state }: BackgroundRun): boolean {
 	return state !== "ended";
 }
 
-/** Tells one end of a run from its other ones: it can be resumed. */
+/** Identifies one end of a run. A run has several ends if it was resumed. */
 export function endOf({ key, timesResumed }: BackgroundRun): string {
 	return `${key} ${timesResumed}`;
 }
@@ -31,7 +31,7 @@ const isRun = shape<BackgroundRun>(
 	[maybe(isRetry), "retry"],
 );
 
-/** The runs that the addon tells of, as far as this release knows how to draw them. */
-export function runsOf(told: unknown): BackgroundRun[] {
-	return Array.isArray(told) ? told.filter(isRun) : [];
+/** Returns the runs that the addon sent, without those that this release cannot draw. */
+export function runsOf(runs: unknown): BackgroundRun[] {
+	return Array.isArray(runs) ? runs.filter(isRun) : [];
 }

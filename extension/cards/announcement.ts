@@ -1,4 +1,4 @@
-/** The message that tells a conversation how its background runs ended, in pi's box for messages. */
+/** Draws the message that announces the results of background runs, in pi's message box. */
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { Box, Spacer, Text } from "@earendil-works/pi-tui";
@@ -11,13 +11,16 @@ import { type Pen, Style } from "../ui/pen.ts";
 
 const LABEL = "[subagents]";
 
-/** Without the addon, which knows their type, pi draws the text of such messages as it does for anybody's. */
+/**
+ * Registers the renderer. The message type comes from the addon; without the addon, pi draws these messages as plain
+ * text.
+ */
 export function registerAnnouncementRenderer(pi: ExtensionAPI): void {
 	const { native } = loadAddon();
 	if (!native) return;
 	pi.registerMessageRenderer(native.ANNOUNCEMENT, (message, options: RenderOptions, theme) => {
 		const style = new Style(theme);
-		// As pi draws messages that nobody else draws.
+		// Same box as pi's default for custom messages.
 		const box = new Box(options.outputPad ?? 1, 1, (text) => style.bg("customMessageBg", text));
 		box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
 		box.addChild(new Spacer(1));
@@ -27,7 +30,10 @@ export function registerAnnouncementRenderer(pi: ExtensionAPI): void {
 	});
 }
 
-/** What another release has written, or anybody else, is shown as it reads. */
+/**
+ * Returns the lines of an announcement. A message that the addon cannot read, for example from another release, is
+ * shown as its text.
+ */
 export function announcementLines(message: RenderedMessage, isExpanded: boolean, pen: Pen): string[] {
 	const drawing = loadAddon().native?.announcementDrawing(asJson(message.details), isExpanded);
 	return drawing ? paint(drawing, pen) : pen.paragraph(contentText(message), "customMessageText");

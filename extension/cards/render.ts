@@ -1,4 +1,4 @@
-/** Connects pi's tool renderers with the cards: those of calls that wait for runs, and those of calls about other runs. */
+/** Connects pi's tool renderers with the cards, both for calls that wait for runs and for calls about other runs. */
 
 import type { CallCard, Row } from "../../index.js";
 import { guardedTimeout } from "../host/guard.ts";
@@ -12,13 +12,13 @@ import type { Pen } from "../ui/pen.ts";
 
 export type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
 
-/** Questions that wait, one line each; the others stand above the editor. */
+/** The maximum number of pending questions on a card, one line each. The other questions are shown above the editor. */
 const QUESTIONS = 3;
-/** What stands below the first line of a card. */
+/** The indentation of a card's text below its first line. */
 const INDENT = 2;
 const SECOND_MS = 1_000;
 
-/** What both renderers of a card share: the card, and what it was told last. */
+/** The state shared by both renderers of a card: the card and its last input. */
 interface Shared {
 	card?: CallCard;
 	args?: unknown;
@@ -27,13 +27,13 @@ interface Shared {
 	tick?: NodeJS.Timeout;
 }
 
-/** Cards that are to be drawn again, so that a session's end can stop them. */
+/** The cards that will be redrawn, so that the end of the session can stop their timers. */
 const ticking = new Set<Shared>();
 
-/** The renderers of the tool with this name. */
+/** Returns the renderers of the tool `tool`. */
 export function renderers(tool: string, asked: (callId: string) => readonly Asked[] = () => []): Renderers {
 	return {
-		/** Draws the upper part of the card: who works on what. */
+		/** Draws the upper part of the card: the agents and their tasks. */
 		renderCall(args, theme, context) {
 			const card = cardOf(tool, args, context);
 			if (context.isPartial && context.executionStarted) card?.start(Date.now());
@@ -46,7 +46,7 @@ export function renderers(tool: string, asked: (callId: string) => readonly Aske
 			];
 			return component(theme, draw, () => `${shownSecond(context)} ${waiting().map(({ id }) => id)}`, context);
 		},
-		/** Draws the lower part: how it goes, and what came of it. */
+		/** Draws the lower part of the card: the progress and the results. */
 		renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
 			const text = contentText(result);
 			const card = cardOf(tool, context.args, context);
@@ -57,12 +57,12 @@ export function renderers(tool: string, asked: (callId: string) => readonly Aske
 	};
 }
 
-/** The lines of a drawing; without the addon there is none, and the text is drawn that is there. */
+/** Returns the lines of a drawing. Without the addon there is no drawing, and the text is drawn instead. */
 function painted(drawing: readonly Row[] | undefined, text: string, pen: Pen): string[] {
 	return drawing ? paint(drawing, pen) : pen.indented(INDENT, (inner) => inner.paragraph(text, "toolOutput"));
 }
 
-/** The card that `context` draws, with the arguments that have come. */
+/** Returns the card for `context`, updated with the arguments received so far. */
 function cardOf(tool: string, args: unknown, context: ToolRenderContext): CallCard | undefined {
 	const state = context.state as Shared;
 	const { native } = loadAddon();
@@ -72,7 +72,7 @@ function cardOf(tool: string, args: unknown, context: ToolRenderContext): CallCa
 	return state.card;
 }
 
-/** Tells a card its update or its result. One is drawn many times and counts once. */
+/** Passes an update or a result to a card. pi draws the same update many times; it is passed once. */
 function tell(card: CallCard, details: unknown, text: string, context: ToolRenderContext): void {
 	const state = context.state as Shared;
 	if (context.isPartial) {
@@ -91,8 +91,8 @@ function extentOf({ expanded }: ToolRenderContext) {
 }
 
 /**
- * The second that a card shows. Asked for whenever it is drawn: only then, and while its run goes on, it is drawn again
- * when the next second begins. So the clock of a card that pi has dropped ends by itself.
+ * Returns the second that a card shows, and schedules the next redraw while the run is live. The timer is set only when
+ * the card is drawn, so a card that pi has dropped stops on its own.
  */
 function shownSecond(context: ToolRenderContext): number {
 	const state = context.state as Shared;
@@ -115,7 +115,7 @@ function stopClock(state: Shared): void {
 	ticking.delete(state);
 }
 
-/** Stops the clocks of cards that will see no result any more. */
+/** Stops the timers of the cards that will not receive a result any more. */
 export function stopClocks(): void {
 	for (const state of ticking) stopClock(state);
 }

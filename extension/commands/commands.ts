@@ -1,4 +1,4 @@
-/** `/subagents`, `/stop` and the key of questions. The addon answers the commands. */
+/** Registers `/subagents`, `/stop` and the shortcut for questions. The addon answers the commands. */
 
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { KeyId } from "@earendil-works/pi-tui";
@@ -13,15 +13,15 @@ import type { Questions } from "../questions/questions.ts";
 import { SHORTCUT } from "../questions/terminal.ts";
 import { deliver, messageReport, type Report, registerReportRenderer } from "./report.ts";
 
-/** What the commands work on. */
+/** The session state that the commands use. */
 export interface Session {
 	background: Background;
 	questions: Questions;
-	/** Without a user pi leaves after a command; this waits for what comes of it. */
+	/** Waits for the runs that a command started. Without a user, pi exits right after a command. */
 	drain(context: ExtensionCommandContext): Promise<void>;
 }
 
-/** What is said where there is no terminal for a panel. */
+/** The subcommand that runs if there is no terminal for a panel. */
 const WITHOUT_PANEL = "list";
 
 export function registerCommands(pi: ExtensionAPI, session: Session): void {
@@ -33,14 +33,14 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			"Sub-agents: list, run, background, stop, log, info, send, resume, diff, apply, discard, undo, answer, agents, doctor",
 		getArgumentCompletions(prefix) {
 			const items = background.session?.complete(prefix) ?? [];
-			// One that is complete gets no list, so that Enter runs it at once.
+			// A complete command gets no list, so that Enter runs it at once.
 			return items.length > 0 ? items : null;
 		},
 		async handler(args, context) {
 			const line = args.trim();
 			const callbacks = hostCallbacks(context, questions);
 			if (line === "" && context.mode === "tui") return openPanel(context, background, callbacks, answer);
-			// The one subcommand that is about this terminal, and not about runs.
+			// The only subcommand about this terminal instead of runs.
 			const opened = questions.open(line);
 			if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
 			if (opened) return;
@@ -55,7 +55,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 		getArgumentCompletions: () => null,
 		async handler(_args, context) {
 			const isBusy = !context.isIdle();
-			// Before the turn ends, and the calls with it that wait: the report counts their runs.
+			// Stop the runs before the turn ends: it ends the waiting calls too, and the report counts their runs.
 			const report = background.session?.stopAll(isBusy);
 			if (isBusy) context.abort();
 			deliver(pi, context, (await report) ?? notOpen());
@@ -70,7 +70,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 	});
 }
 
-/** The key that lets go of the calls that wait, as `/subagents background` does. */
+/** Registers the key that moves waiting calls to the background, like `/subagents background`. */
 export function registerBackgroundKey(pi: ExtensionAPI, session: Session, key: KeyId): void {
 	pi.registerShortcut(key, {
 		description: "Move waiting sub-agents to the background",
@@ -78,7 +78,7 @@ export function registerBackgroundKey(pi: ExtensionAPI, session: Session, key: K
 	});
 }
 
-/** What the addon answers to a command. */
+/** Returns the addon's answer to a command. */
 async function answerOf(
 	pi: ExtensionAPI,
 	context: ExtensionContext,

@@ -1,4 +1,7 @@
-/** What the commands say: data, kept in the session, laid out whenever it is drawn, and never in the model's context. */
+/**
+ * The reports of the commands. They are stored as data in the session, laid out when they are drawn, and never part of
+ * the model's context.
+ */
 
 import { writeSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
@@ -10,28 +13,31 @@ import { paint } from "../ui/paint.ts";
 import type { Pen } from "../ui/pen.ts";
 import { oneLine } from "../ui/text.ts";
 
-/** Type of the session entries that hold reports. */
+/** The type of the session entries that hold reports. */
 const REPORT_ENTRY = "subagents-report";
 const STAMP = { kind: REPORT_ENTRY, version: 1 } as const;
 const STDOUT = 1;
-/** Pause before another try when a pipe is full, and how many there are: nobody may be reading. */
+/** The pause before another write to a full pipe, and the maximum number of attempts. The pipe may have no reader. */
 const RETRY_MS = 5;
 const RETRIES = 1_000;
 
-/** `text` is the same for whoever draws nothing; `exact` is for the screen of the person who asked, and never stored. */
+/**
+ * A report. `text` is its plain form for clients that draw nothing. `exact` is only for the screen of the user who
+ * asked, and is never stored.
+ */
 export type Report = Pick<CommandReport, "title" | "lines" | "text" | "exact">;
 
-/** The exact reports of entries, for the screen. They last as long as pi. */
+/** The exact reports of entries, for the screen. They are kept until pi exits. */
 const exactly = new WeakMap<object, Report>();
 
-/** A report of one sentence, about what the addon cannot say. Without the addon it is an error. */
+/** Returns a report of one sentence, for facts that the addon does not know. Without the addon it is an error. */
 export function messageReport(status: DoctorCheck["status"], message: string): Report {
 	const text = oneLine(message);
 	const report = loadAddon().native?.sentenceReport(status, text);
 	return report ?? { title: "", lines: [{ mark: "error", text }], text: `✗ ${text}` };
 }
 
-/** A report as rows, with its title unless that says nothing; nothing for what is no report of ours. */
+/** Returns a report's rows with its title, or `undefined` if `data` is not a report of this package. */
 export function reportRows(data: unknown): readonly Row[] | undefined {
 	return loadAddon().native?.reportDrawing(JSON.stringify(data) ?? "") ?? undefined;
 }
@@ -40,7 +46,7 @@ export function registerReportRenderer(pi: ExtensionAPI): void {
 	pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
 		const rows = reportRows((isObject(data) && exactly.get(data)) || data);
 		if (rows) return component(theme, (pen) => paint(rows, pen));
-		// What another release has written, or anybody else, as it reads.
+		// A report in an unknown format, for example from another release, is shown as its text.
 		const text = isObject(data) && isText(data.text) ? data.text : undefined;
 		const draw = (inner: Pen) => inner.paragraph(text ?? "", "toolOutput");
 		return text === undefined ? undefined : component(theme, (pen) => pen.indented(1, draw));
@@ -48,8 +54,8 @@ export function registerReportRenderer(pi: ExtensionAPI): void {
 }
 
 /**
- * TUI: an entry in the transcript. RPC: a notification, which every client shows. Print: standard output, where pi
- * itself prints nothing for a command. JSON: an entry, which pi writes as one event line.
+ * Shows a report. TUI: an entry in the transcript. RPC: a notification, which every client shows. Print: standard
+ * output, because pi prints nothing for a command there. JSON: an entry, which pi writes as one event line.
  */
 export function deliver(pi: ExtensionAPI, context: ExtensionContext, report: Report): void {
 	const { title, lines, text, exact } = report;
@@ -62,7 +68,7 @@ export function deliver(pi: ExtensionAPI, context: ExtensionContext, report: Rep
 	}
 }
 
-/** Writes to the descriptor: in print mode pi redirects `process.stdout` to stderr. */
+/** Writes to the file descriptor, because pi redirects `process.stdout` to stderr in print mode. */
 function print(text: string): void {
 	let rest = Buffer.from(text);
 	for (let tries = 0; rest.length > 0 && tries < RETRIES; tries++) {

@@ -1,6 +1,6 @@
 /**
- * The generated module that pi runs, and the sources that it was made of. Pi loads it once: what an update puts on disk
- * comes with the next start.
+ * The generated module that pi runs, and its source files. pi loads the module once, so an update takes effect at the
+ * next start.
  */
 
 import { readFileSync, realpathSync } from "node:fs";
@@ -8,18 +8,18 @@ import { SourceMap } from "node:module";
 import { basename, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Version and hash of the module that pi loads, as its first line says; only the tests run the sources. */
+/** The version and hash of the loaded module, from its first line. Undefined in tests, which run the sources. */
 declare const BUILD: string | undefined;
 
-/** The folder of the package: this file lies as deep in it as the module. */
+/** The package's folder. This file is as deep in it as the generated module. */
 export const packageFolder = new URL("../../", import.meta.url);
 
-/** Whether a file is the package's own; a checkout may be reached through a link. */
+/** Returns true if a file belongs to the package. A checkout may be reached through a link. */
 export function isOurs(file: string): boolean {
 	return realPath(file).startsWith(realPath(fileURLToPath(new URL("extensions", packageFolder))) + sep);
 }
 
-/** Whether a file is one of the package's prompts. */
+/** Returns true if a file is one of the package's prompts. */
 export function isOurPrompt(file: string): boolean {
 	return realPath(file).startsWith(realPath(fileURLToPath(new URL("prompts", packageFolder))) + sep);
 }
@@ -34,11 +34,11 @@ function realPath(file: string): string {
 
 const FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 
-/** Says that pi has to be started again, if the package on disk is no longer the one that is loaded. */
+/** Returns a notice to restart pi if the package on disk differs from the loaded one. */
 export function staleNotice(): string | undefined {
 	if (typeof BUILD === "undefined") return undefined;
 	const onDisk = FIRST_LINE.exec(ownText());
-	// In the middle of an update there may be no module, or half of one.
+	// During an update the module may be missing or incomplete.
 	if (!onDisk || onDisk[0].includes(` ${BUILD}.`)) return undefined;
 	const [version] = BUILD.split(" ");
 	const what = onDisk[1] === version ? "another build of it" : onDisk[1];
@@ -57,7 +57,10 @@ const FRAME = /([^\s(]+):(\d+):(\d+)\)?$/m;
 
 let map: SourceMap | undefined;
 
-/** The first place in the error's trace, in the sources and without folders; nothing where it has none. */
+/**
+ * Returns the first position in the error's trace, in the source files and without folders, or `undefined` if the trace
+ * has none.
+ */
 export function placeOf({ stack = "" }: Error): string | undefined {
 	const [, file = "", line, column] = FRAME.exec(stack) ?? [];
 	if (!line || !column) return undefined;
@@ -70,7 +73,7 @@ function origin(line: number, column: number): string | undefined {
 	} catch {
 		return undefined;
 	}
-	// Traces count from one, maps from zero.
+	// Traces count from one, source maps from zero.
 	const entry = map.findEntry(line - 1, column - 1);
 	if (!("originalSource" in entry)) return undefined;
 	return `${basename(entry.originalSource)}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;

@@ -1,6 +1,7 @@
 /**
- * The extensions that this pi loads, as pi itself finds them: the addon looks among them for those that watch tool calls, and
- * children load those that their model needs. What is missing on disk is not installed for it.
+ * Finds the extensions that this pi loads, with pi's own resolver. The addon looks among them for extensions that watch
+ * tool calls. Children load the extensions that their model needs. Nothing is installed here: extensions missing on
+ * disk are skipped.
  */
 
 import type { DefaultPackageManager, ExtensionContext } from "@earendil-works/pi-coding-agent";
@@ -13,11 +14,11 @@ import { defined } from "./stored.ts";
 type Resources = Awaited<ReturnType<DefaultPackageManager["resolve"]>>;
 type Resource = Resources["extensions"][number];
 
-/** What pi loads, and what it would not have without. */
+/** The extensions and prompts that pi loads. */
 interface Found {
 	extensions: HostExtension[];
 	onlyNamedExtensions: boolean;
-	/** The files of this package's prompts that pi loads, unless a prompt of the same name comes first. */
+	/** The files of this package's prompts that pi loads. A prompt of the same name that comes first replaces ours. */
 	prompts: string[];
 }
 
@@ -25,14 +26,17 @@ let found: Found | undefined;
 let onlyProviders: string[] = [];
 let newestSearch = 0;
 
-/** What was found when the session began; nothing where this pi does not say, and then the addon reads pi's files. */
+/**
+ * Returns the result of the search at session start, or `undefined` if this pi does not offer one. The addon reads pi's
+ * files then.
+ */
 export const hostExtensions = () => found?.extensions;
 export const onlyNamedExtensions = () => found?.onlyNamedExtensions;
 export const ourPrompts = () => found?.prompts ?? [];
-/** The providers that this pi knows only by an extension. */
+/** Returns the providers that this pi knows only through an extension. */
 export const extensionOnlyProviders = () => onlyProviders;
 
-/** Asks pi. Call it when a session begins: pi loads extensions before that, and at a reload. */
+/** Asks pi for its extensions. Call it when a session begins: pi loads extensions before that and at a reload. */
 export async function findHostExtensions(context: ExtensionContext): Promise<void> {
 	const search = ++newestSearch;
 	const finding = resolve(context).catch(() => undefined);
@@ -42,7 +46,7 @@ export async function findHostExtensions(context: ExtensionContext): Promise<voi
 	if (search === newestSearch) [found, onlyProviders] = answers;
 }
 
-/** A runtime of our own has the providers that need no extension. */
+/** Returns the registered providers that are missing from a fresh runtime without extensions. */
 async function findOnlyProviders(registry: Pick<ModelLookup, "getRegisteredProviderIds">): Promise<string[]> {
 	const registered = registry.getRegisteredProviderIds();
 	if (registered.length === 0) return [];
@@ -56,8 +60,8 @@ async function refuse(): Promise<never> {
 }
 
 /**
- * Methods of pi's package manager that install, update or ask a registry. pi has done all of that when it loaded its
- * extensions. Here they would cost a network request at each start and could write to pi's screen.
+ * Replacements for the methods of pi's package manager that install, update or query a registry. pi has done that work
+ * when it loaded its extensions. Here it would cost a network request at each start and could write to pi's screen.
  */
 const OFFLINE = {
 	installParsedSource: async () => {},
@@ -80,9 +84,9 @@ async function resolve(context: ExtensionContext): Promise<Found> {
 		return manager;
 	};
 	const { extensions = [], noExtensions = false, noPromptTemplates = false } = parseArgs(process.argv.slice(2));
-	// A session that is opened again may lie in another directory than the one that paths of the command line begin in.
+	// A reopened session may have another directory than the one that command-line paths are relative to.
 	const named = await managed(process.cwd()).resolveExtensionSources(extensions, { temporary: true });
-	// Without a discovery, the named extensions are still known.
+	// If discovery fails, the named extensions are still known.
 	const discovered = await managed(context.cwd)
 		.resolve(async () => "skip")
 		.catch((error: unknown) => {

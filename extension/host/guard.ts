@@ -1,6 +1,7 @@
 /**
- * Nothing of ours ends pi. An exception in a component, a key handler, a timer or a listener would; each of them is called
- * through here. A failure is noted once per session, and what failed is left out.
+ * Keeps failures of this package from ending pi. An exception in a component, a key handler, a timer or a listener
+ * would end it, so each of them is called through here. A failure is reported once per session, and the failed part is
+ * left out.
  */
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
@@ -8,26 +9,29 @@ import { clip, oneLine } from "../ui/text.ts";
 import { placeOf } from "./build.ts";
 import { say } from "./notices.ts";
 
-/** Characters of a failure in a notice. */
+/** The maximum length of a failure in a notice, in characters. */
 const MAX_WORDS = 300;
 
-/** The session that was heard of last, and what it is still to be told. */
+/** The latest session, and the failure that its user has not seen yet. */
 let session: ExtensionContext | undefined;
 let isTold = false;
 let untold: string | undefined;
 
-/** Says whose user hears of failures from now on; one that begins hears of the first again. Until then they are kept. */
+/**
+ * Sets the session whose user sees failures. A new session shows the first failure again. Failures before a session are
+ * kept for it.
+ */
 export function tellFailuresTo(context: ExtensionContext | undefined, isNew: boolean): void {
 	session = context;
 	if (isNew) isTold = untold !== undefined;
 	if (untold !== undefined) tell();
 }
 
-/** Notes a failure. The user hears of it later than now: pi may be drawing. */
+/** Records a failure. The user sees it later, because pi may be drawing now. */
 export function failed(what: string, error: unknown): void {
 	if (isTold) return;
 	isTold = true;
-	untold = `${failure(what, error)}. Everything else goes on; please report this`;
+	untold = `${failure(what, error)}. The rest of the extension continues. Please report this`;
 	setImmediate(tell);
 }
 
@@ -37,16 +41,16 @@ function tell(): void {
 		say(untold, session);
 		untold = undefined;
 	} catch {
-		// That session is closed: the next one hears of it.
+		// That session is closed; the next one shows the failure.
 	}
 }
 
-/** The line that stands where something could not be drawn. */
+/** Returns the line that replaces a part that could not be drawn. */
 export function failureLine(what: string, error: unknown, width: number): string {
 	return clip(`✗ pi-subagent-native: ${failure(what, error)}`, width);
 }
 
-/** What went wrong and where, on one line; anything can be thrown. */
+/** Returns the error and its position on one line. Any value can be thrown. */
 export function failure(what: string, error: unknown): string {
 	try {
 		const words = `${what} failed: ${error}`.slice(0, MAX_WORDS);
@@ -61,7 +65,7 @@ export function messageOf(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);
 }
 
-/** Calls `run`. Where it fails, or its promise does, that is noted and the result is `otherwise`. */
+/** Calls `run`. If it throws or its promise rejects, records the failure and returns `otherwise`. */
 export function contained<T>(what: string, run: () => T, otherwise?: Awaited<T>): T | Awaited<T> | undefined {
 	const recover = (error: unknown) => {
 		failed(what, error);
@@ -75,17 +79,17 @@ export function contained<T>(what: string, run: () => T, otherwise?: Awaited<T>)
 	}
 }
 
-/** Notes it when a promise fails that nobody waits for: Node ends a process for that. */
+/** Records the failure of a promise that no caller awaits; Node would end the process for it. */
 export function unwaited(what: string, promise: Promise<unknown>): void {
 	promise.catch((error: unknown) => failed(what, error));
 }
 
-/** `setInterval` for what must not end pi, and does not keep it alive. */
+/** Calls `setInterval` for a function that must not end pi. The timer does not keep pi alive. */
 export function guardedInterval(what: string, run: () => void, everyMs: number): NodeJS.Timeout {
 	return setInterval(() => contained(what, run), everyMs).unref();
 }
 
-/** `setTimeout` for the same. */
+/** Calls `setTimeout` in the same way. */
 export function guardedTimeout(what: string, run: () => void, afterMs: number): NodeJS.Timeout {
 	return setTimeout(() => contained(what, run), afterMs).unref();
 }

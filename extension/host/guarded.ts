@@ -1,4 +1,4 @@
-/** pi as the extension gets it: all that is registered with it, or shown by it, fails without ending it. */
+/** Wraps pi for the extension, so that a failure in a registered handler or in a shown component does not end pi. */
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component, TuiMouseEventResult } from "@earendil-works/pi-tui";
@@ -8,17 +8,17 @@ import { say } from "./notices.ts";
 import { contentText, defined, isObject, isText } from "./stored.ts";
 
 type Loose = (...args: unknown[]) => unknown;
-/** What a method of pi's takes of us: a function, or an object of them. */
+/** An argument of a method of pi's: a function, or an object of functions. */
 type Ours = Loose & Record<"handler" | "getArgumentCompletions" | "execute" | "renderCall" | "renderResult", Loose>;
 
-/** How that is guarded which a method of pi's takes; the name is what it is registered by. */
+/** The guard for the argument of each method of pi's. `name` is the name that it is registered under. */
 const GUARDS: Readonly<Record<string, (ours: Ours, name: string) => unknown>> = {
-	// A handler of `tool_call` blocks the call by failing.
+	// A failing handler of `tool_call` blocks the call.
 	on: (handler, event) =>
 		event === "tool_call" ? called(handler) : harmless(`the handler of \`${event}\``, called(handler)),
 	registerTool: (tool) => ({
 		...tool,
-		// pi makes a result for the model of what fails in there.
+		// pi turns an error from here into a result for the model.
 		execute: called(tool.execute),
 		renderCall: renderer(`drawing \`${tool.name}\``, tool.renderCall),
 		renderResult: renderer(`drawing \`${tool.name}\``, tool.renderResult),
@@ -41,13 +41,15 @@ const GUARDS: Readonly<Record<string, (ours: Ours, name: string) => unknown>> = 
 
 /** Wraps `pi`, once per load. */
 export function guarded(pi: ExtensionAPI): ExtensionAPI {
-	// What fails before a session begins is told there.
+	// Failures before the first session are shown in that session.
 	tellFailuresTo(undefined, true);
 	pi.on("session_start", (_event, context) => tellFailuresTo(context, true));
 	return guardedPart(pi);
 }
 
-/** A part of pi. What its methods take of ours is guarded; everything else is its own, getters that throw included. */
+/**
+ * Wraps a part of pi. Functions passed to its methods are guarded. All else is unchanged, including getters that throw.
+ */
 function guardedPart<Part extends object>(part: Part): Part {
 	const get = (_: object, name: string) => {
 		const value: unknown = Reflect.get(part, name);
@@ -63,10 +65,10 @@ function guardedArguments(guard: (typeof GUARDS)[string] | undefined, args: unkn
 	return guard && place >= 0 ? args.with(place, guard(args[place] as Ours, String(args[0]))) : args;
 }
 
-/** A function that gets its context guarded. One that is stale throws for each of its fields. */
+/** Returns a function that receives a guarded context. A stale context throws for each of its fields. */
 function called(ours: Loose): Loose {
 	return (...args) => {
-		// Where it stands depends on what is called; a newer pi may add to what comes after it.
+		// The position of the context depends on the function. A newer pi may add arguments after it.
 		const place = args.findLastIndex((arg) => isObject(arg) && "sessionManager" in arg);
 		if (place < 0) return ours(...args);
 		const context = args[place] as ExtensionContext;
@@ -79,7 +81,7 @@ function harmless(what: string, ours: Loose, otherwise?: unknown): Loose {
 	return (...args) => contained(what, () => ours(...args), otherwise);
 }
 
-/** A command that fails says so each time: somebody waits for it. */
+/** Returns a command that shows every failure, because the user waits for it. */
 function spoken(what: string, command: Loose): Loose {
 	return async (...args) => {
 		try {
@@ -90,7 +92,9 @@ function spoken(what: string, command: Loose): Loose {
 	};
 }
 
-/** A renderer whose components are guarded. Where one fails, the text of the result, message or entry is drawn. */
+/**
+ * Returns a renderer with guarded components. If one fails, the text of the result, message or entry is drawn instead.
+ */
 function renderer(what: string, draw: Loose, mayDrawNothing = false): Loose {
 	return (...args) => {
 		const drawn = attempted(() => draw(...args));
@@ -99,7 +103,7 @@ function renderer(what: string, draw: Loose, mayDrawNothing = false): Loose {
 	};
 }
 
-/** One that cannot even be made is left to whoever wants it. */
+/** Guards a screen. An error while the screen is created goes to the caller. */
 function screen(make: Loose): Loose {
 	return (...args) => guardedComponent("the screen", make(...args), { close: args[3] as () => void });
 }
@@ -113,7 +117,7 @@ function textIn(drawn: unknown): string {
 	}
 }
 
-/** What `make` returns, or something that fails to draw as `make` has. */
+/** Returns the result of `make`, or a component that fails in the same way when it is drawn. */
 function attempted(make: () => unknown): unknown {
 	try {
 		return make();
@@ -125,16 +129,16 @@ function attempted(make: () => unknown): unknown {
 	}
 }
 
-/** Lines of a text whose component has failed; as many as pi shows of a result that nobody draws. */
+/** The number of text lines drawn instead of a failed component. pi shows as many of a result without a renderer. */
 const TEXT_LINES = 10;
 
-/** How a screen is taken off that has the keyboard and does not work, and what a failure must not hide. */
+/** `close` removes a failed screen that has the keyboard. `text` is the text to draw instead of a failed component. */
 interface Options {
 	close?: () => void;
 	text?: string;
 }
 
-/** `drawn` as pi may have it: whatever pi calls or looks at fails for itself alone. */
+/** Wraps `drawn` for pi, so that a failure in any method or field that pi uses stays in this component. */
 export function guardedComponent<Drawn>(
 	what: string,
 	drawn: Drawn,
@@ -158,7 +162,7 @@ export function guardedComponent<Drawn>(
 		},
 		handleInput(data) {
 			try {
-				// Nobody can see what the keys would do.
+				// A failed screen cannot show the effect of keys.
 				if (isBroken && close) close();
 				else inner.handleInput?.(data);
 			} catch (error) {
@@ -169,7 +173,7 @@ export function guardedComponent<Drawn>(
 		handleMouse(event) {
 			const result = contained(what, () => inner.handleMouse?.(event));
 			if (!result) return undefined;
-			// Without what a part of the component says of itself: what follows comes here as well.
+			// The component's `target` is left out, so that the following events are sent to the wrapper too.
 			const { handled, capture, focus, render } = result;
 			return defined<TuiMouseEventResult>({ handled, capture, focus, render });
 		},
@@ -191,16 +195,16 @@ export function guardedComponent<Drawn>(
 }
 
 /**
- * Returns a function that makes lines fit, because pi ends when one is wider than the terminal. Measuring is expensive, so
- * lines that did not change are not measured again. While no line changes, the function returns the same array, because
- * pi keeps what it made of it. A caller that changed that array gets a new one.
+ * Returns a function that makes lines fit, because pi ends if a line is wider than the terminal. Measuring is
+ * expensive, so unchanged lines are not measured again. While no line changes, the function returns the same array,
+ * because pi caches what it made of it. A caller that changed that array gets a new one.
  */
 function fitting(): (lines: readonly string[], width: number) => string[] {
 	let last = { width: -1, drawn: [] as readonly string[], fit: [] as readonly string[], given: [] as string[] };
 	return (lines, width) => {
 		if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
 		const fit = lines.map((line: unknown, index) => {
-			if (!isText(line)) throw new TypeError("a line is no text");
+			if (!isText(line)) throw new TypeError("a line is not a string");
 			const isSame = width === last.width && line === last.drawn[index];
 			return isSame ? (last.fit[index] ?? "") : clip(line.replace(/[\r\n]+/g, " "), width);
 		});

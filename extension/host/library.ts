@@ -1,4 +1,4 @@
-/** pi's library, of the pi that runs us. */
+/** Loads pi's library from the pi that runs this extension. */
 
 import { readFileSync, realpathSync } from "node:fs";
 import { findPackageJSON } from "node:module";
@@ -10,14 +10,14 @@ export type Pi = Partial<typeof import("@earendil-works/pi-coding-agent")>;
 
 let loaded: Pi = {};
 
-/** What has been loaded of it: nothing before the first session, and in a host that is not pi. */
+/** Returns the loaded library. It is undefined before the first session; in a host other than pi it is empty. */
 export const loadedLibrary = () => loaded;
 
-/** The library of the pi that runs us, beside its program: Node would find another one, or none. */
+/** Loads the library next to the program of the running pi. Node's own resolution would find another copy or none. */
 export async function library(): Promise<Pi> {
 	const program = pathToFileURL(realpathSync(process.argv[1] ?? ""));
 	const description = findPackageJSON(program);
-	// A host of its own that embeds pi has something else there.
+	// A program that embeds pi has another package there.
 	const isPi = description !== undefined && JSON.parse(readFileSync(description, "utf8")).name === PI;
 	loaded = isPi ? await import(new URL("index.js", program).href) : {};
 	return loaded;

@@ -1,11 +1,11 @@
-/** What pi says about a model by any of its names: pi resolves it, as it would for `--model`. */
+/** Looks up a model in pi by any of its names, like `--model` does. */
 
 import type { ModelRegistry } from "@earendil-works/pi-coding-agent";
 import type { HostModel } from "../../index.js";
 import { library } from "./library.ts";
 import { defined } from "./stored.ts";
 
-/** The part of `ctx.modelRegistry` that is needed. */
+/** The fields of `ctx.modelRegistry` used here. */
 export type ModelLookup = Pick<
 	ModelRegistry,
 	"getAll" | "hasConfiguredAuth" | "getProvider" | "getRegisteredProviderIds"
@@ -13,7 +13,7 @@ export type ModelLookup = Pick<
 
 type Model = ReturnType<ModelRegistry["getAll"]>[number];
 
-/** Rejects when this pi cannot be asked; the child finds out then. */
+/** Returns pi's data about a model. Rejects if this pi cannot be asked; the child resolves the model itself then. */
 export async function findModel(registryOf: () => ModelLookup, asked: string): Promise<HostModel> {
 	const { resolveCliModel } = await library();
 	if (!resolveCliModel) throw new Error("this host is not pi");
@@ -31,7 +31,10 @@ export async function findModel(registryOf: () => ModelLookup, asked: string): P
 	return { model: `${provider}/${id}`, hasLogin: isUsable, variables };
 }
 
-/** The variables from which a provider would take its key: it is asked for one where none is set. */
+/**
+ * Returns the environment variables that a provider takes its key from. The provider is asked for a key while none is
+ * set, and the names that it reads are recorded.
+ */
 async function keyVariables(registry: ModelLookup, provider: string): Promise<string[]> {
 	const names: string[] = [];
 	try {
@@ -42,7 +45,7 @@ async function keyVariables(registry: ModelLookup, provider: string): Promise<st
 		const ctx = { env, fileExists: async () => false } as never;
 		await registry.getProvider(provider)?.auth.apiKey?.resolve({ ctx, signal: AbortSignal.timeout(1000) } as never);
 	} catch {
-		// What it has asked for until then counts.
+		// The names that it has read so far count.
 	}
 	return [...new Set(names)];
 }

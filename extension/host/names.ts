@@ -1,4 +1,7 @@
-/** Names of ours that this pi gives to something else: of two tools or prompts with one name it takes the first. */
+/**
+ * Finds names of this package that pi gives to other code. Of two tools or prompts with the same name, pi takes the
+ * first.
+ */
 
 import { basename } from "node:path";
 import type { ExtensionAPI, SourceInfo } from "@earendil-works/pi-coding-agent";
@@ -11,19 +14,19 @@ const COMMANDS = ["subagents", "stop"];
 
 let taken: TakenName[] = [];
 
-/** The file a tool or command comes from; absent for what is pi's own (`builtin:read`, `<builtin:read>`, `<inline:x>`). */
+/** Returns the file of a tool or command. Undefined for pi's own (`builtin:read`, `<builtin:read>`, `<inline:x>`). */
 export function extensionFile({ path, source }: SourceInfo): string | undefined {
 	return source === "builtin" || source === "sdk" || /^(?:builtin:|<)/.test(path) ? undefined : path;
 }
 
-/** What was found last. */
+/** Returns the result of the last search. */
 export const takenNames = () => taken;
 
 export function isTaken(tool: string): boolean {
 	return taken.some(({ kind, name }) => kind === "tool" && name === tool);
 }
 
-/** Looks again; `tools` are those that are registered. */
+/** Searches again. `tools` are the names of the registered tools. */
 export function findTakenNames(pi: ExtensionAPI, tools: readonly string[]): TakenName[] {
 	const all = pi.getAllTools();
 	const commands = pi.getCommands();
@@ -36,7 +39,7 @@ export function findTakenNames(pi: ExtensionAPI, tools: readonly string[]): Take
 		const owner = commands.find((command) => command.name === name);
 		return owner && !isOurPrompt(owner.sourceInfo.path) ? [nameOf("prompt", name, owner.sourceInfo)] : [];
 	});
-	// pi numbers commands of one name, and has none that is called so.
+	// pi appends numbers to commands of the same name, so that none has the plain name.
 	const ofCommands = COMMANDS.flatMap((name) => {
 		const same = commands.filter((command) => command.source === "extension" && command.name.split(":")[0] === name);
 		const ours = same.find(({ sourceInfo }) => isOurs(sourceInfo.path));

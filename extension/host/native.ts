@@ -1,4 +1,4 @@
-/** Loads the addon when it is first needed. A pi whose extension fails to load ends, so a failure is a value here. */
+/** Loads the addon at its first use. pi ends if an extension fails to load, so a failure is returned as a value. */
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,12 +9,12 @@ import { messageOf } from "./guard.ts";
 
 export type Native = typeof import("../../index.js");
 
-/** The addon, or what is missing and what to do about it. */
+/** The addon, or a message with the problem and its remedy. */
 export type Addon = { native: Native; problem?: undefined } | { native?: undefined; problem: string };
 
 let loaded: Native | undefined;
 
-/** Returns the addon. A failure is not remembered: after a repair the next call works. */
+/** Returns the addon. Failures are not cached: after a repair the next call works. */
 export function loadAddon(): Addon {
 	try {
 		loaded ??= createRequire(packageFolder)("./index.js") as Native;
@@ -24,7 +24,10 @@ export function loadAddon(): Addon {
 	}
 }
 
-/** What the loader says of a machine where it finds no addon. Its remedy is npm's; whoever reads this has pi. */
+/**
+ * The error fields that the loader sets if a platform has no addon. Its own remedy is about npm, but the reader here
+ * uses pi.
+ */
 interface Missing {
 	platform?: string;
 	reason?: string;
@@ -35,7 +38,7 @@ function describe(error: unknown): string {
 	const here = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
 	const { platform = here, reason = firstLine(error), isSupported = true } = (error ?? {}) as Missing;
 	const folder = resolve(fileURLToPath(packageFolder));
-	// What git has brought lies somewhere below pi's directory, and has to be built.
+	// A git checkout is in a folder below pi's directory, and has to be built there.
 	const remedy = existsSync(join(folder, "Cargo.toml"))
 		? `Run \`npm run setup\` in ${folder}.`
 		: "Install the package again with `pi install npm:pi-subagent-native`, with optional dependencies allowed.";

@@ -1,4 +1,4 @@
-/** What the user is told without asking. */
+/** The notices that the user sees without asking. */
 
 import { writeSync } from "node:fs";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
@@ -6,7 +6,7 @@ import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 
 const STDERR = 2;
 
-/** Shows notices, each once: in pi's UI, else on stderr, which no mode uses for its output. */
+/** Shows each notice once: in pi's UI, or else on stderr, which no mode uses for its output. */
 export class Notices {
 	private readonly shown = new Set<string>();
 
@@ -18,7 +18,7 @@ export class Notices {
 	}
 }
 
-/** Shows a notice, however often it was shown already. */
+/** Shows a notice, even if it was shown before. */
 export function say(notice: string, context: ExtensionContext): void {
 	const text = `pi-subagent-native: ${notice}`;
 	if (context.hasUI) context.ui.notify(text, "warning");
@@ -29,13 +29,13 @@ function complain(text: string): void {
 	try {
 		writeSync(STDERR, `${text}\n`);
 	} catch {
-		// Nobody reads it, which is no reason to end pi.
+		// stderr is closed, which is no reason to end pi.
 	}
 }
 
 /**
- * Says it when pi has given the terminal back, which is when its process ends. Broken between words: a terminal itself
- * would break in the middle of a command.
+ * Prints a text when pi's process exits, because pi has given the terminal back by then. Lines are wrapped between
+ * words; the terminal itself would break them in the middle of a command.
  */
 export function sayAtExit(text: string): void {
 	process.once("exit", () => complain(wrapTextWithAnsi(text, process.stderr.columns || text.length).join("\n")));

@@ -1,4 +1,4 @@
-/** What the addon needs to know about the pi that hosts us. */
+/** Collects the facts about the host pi that the addon needs. */
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { HostSkill, HostTool, RunOptions, SurfaceOptions } from "../../index.js";
@@ -8,7 +8,7 @@ import { sessionKeys } from "./keys.ts";
 import { extensionFile, takenNames } from "./names.ts";
 import { defined } from "./stored.ts";
 
-/** How pi marks a model that picks another one for each request; only extensions make such models. */
+/** pi's mark for a model that picks another model for each request. Only extensions define such models. */
 const VIRTUAL_API = "pi-virtual";
 
 export function surfaceOptions(pi: ExtensionAPI, { cwd, modelRegistry }: ExtensionContext): SurfaceOptions {
@@ -25,7 +25,7 @@ export function surfaceOptions(pi: ExtensionAPI, { cwd, modelRegistry }: Extensi
 	});
 }
 
-/** pi's skills, as the commands that it makes of them. */
+/** Returns pi's skills, from the commands that pi registers for them. */
 function skillsOf(pi: ExtensionAPI): HostSkill[] {
 	const skills = pi.getCommands().filter(({ source }) => source === "skill");
 	return skills.map(({ name, sourceInfo }) => ({ name: name.replace(/^skill:/, ""), path: sourceInfo.path }));
@@ -40,7 +40,7 @@ export function doctorOptions(pi: ExtensionAPI, context: ExtensionContext): Surf
 	});
 }
 
-/** Everything about a conversation that its runs depend on. */
+/** The properties of a conversation that its runs depend on. */
 export type PlaceOptions = Omit<RunOptions, "agent" | "task" | "callId" | "aborted">;
 
 export function placeOptions(pi: ExtensionAPI, context: ExtensionContext): PlaceOptions {
@@ -50,7 +50,7 @@ export function placeOptions(pi: ExtensionAPI, context: ExtensionContext): Place
 		sessionId: sessionManager.getSessionId(),
 		model: model && `${model.provider}/${model.id}`,
 		modelFromExtension: model && model.api === VIRTUAL_API,
-		// pi tells which providers are registered, not by which file.
+		// pi lists the registered providers, but not their files.
 		extensionProviders: [...modelRegistry.getRegisteredProviderIds()],
 		extensionOnlyProviders: extensionOnlyProviders(),
 		thinking: thinkingLevel ?? pi.getThinkingLevel(),

@@ -1,4 +1,4 @@
-/** What the types of the oldest supported pi lack: what newer versions add, and what a session may hold. */
+/** Types that the oldest supported pi lacks: additions of newer versions, and values that a session may hold. */
 
 import type {
 	AgentSettledEvent,
@@ -10,7 +10,7 @@ import type {
 } from "@earendil-works/pi-coding-agent";
 import type { Component, Focusable, Keybinding } from "@earendil-works/pi-tui";
 
-/** `aborted` is told since 1.x. */
+/** `aborted` exists since pi 1.x. */
 export type SettledEvent = AgentSettledEvent & { aborted?: boolean };
 
 /** A component that takes the keyboard. */
@@ -21,22 +21,22 @@ export interface Widget extends Component {
 	dispose(): void;
 }
 
-/** A message as it is sent. */
+/** A custom message in the form that `sendMessage` takes. */
 export type CustomMessage = Parameters<ExtensionAPI["sendMessage"]>[0];
 
-/** A result as a renderer gets it: pi's, another extension's, or that of another release. */
+/** A result in the form that a renderer receives. It may come from pi, another extension or another release. */
 export interface RenderedOutput {
 	content: readonly { type: string; text?: string }[];
 	details?: unknown;
 }
 
-/** A message of an extension's as a renderer gets it. */
+/** An extension's message in the form that a renderer receives. */
 export interface RenderedMessage {
 	content: string | RenderedOutput["content"];
 	details?: unknown;
 }
 
-/** Formats the user's key bindings; pi hands it to renderers since 1.x. */
+/** Formats the user's key bindings. pi passes it to renderers since 1.x. */
 interface KeyHints {
 	keyText?(keybinding: Keybinding): string;
 }
@@ -48,10 +48,10 @@ export type ToolRenderContext = Parameters<NonNullable<PiToolDefinition["renderC
 	state: object;
 } & KeyHints;
 
-/** What a tool returns or streams. Newer versions flag an error themselves. */
+/** A tool's return value or update. Newer versions of pi set the error flag themselves. */
 export type ToolOutput = AgentToolResult<unknown> & { content: { type: "text"; text: string }[]; isError?: boolean };
 
-/** Who may call a tool, and what it does to the world, are told since 1.x. */
+/** A tool definition. Newer versions of pi (1.x) add fields for a tool's callers and side effects. */
 export type ToolDefinition = Omit<PiToolDefinition, "execute" | "renderCall" | "renderResult"> & {
 	execute(...call: Parameters<PiToolDefinition["execute"]>): Promise<ToolOutput>;
 	renderCall(args: unknown, theme: Theme, context: ToolRenderContext): Component;

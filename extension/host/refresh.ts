@@ -1,9 +1,9 @@
 /**
  * Makes pi refresh a token that would expire too soon for a run.
  *
- * What an extension is handed, `ctx.modelRegistry`, refreshes a token only in its last five minutes. The class behind it,
- * which pi exports, can be told how long a token has to be good for. So one of our own is asked: it reads and writes the
- * same `auth.json` under the same lock, and the session's own notices the change there.
+ * `ctx.modelRegistry`, which extensions receive, refreshes a token only in its last five minutes. The class behind it,
+ * which pi exports, accepts a minimum validity. This module therefore creates its own instance. It reads and writes the
+ * same `auth.json` under the same lock, and the session's own instance notices the change there.
  */
 
 import type { ExtensionContext, ModelRegistry } from "@earendil-works/pi-coding-agent";
@@ -12,15 +12,15 @@ import type { Questions } from "../questions/questions.ts";
 import { library } from "./library.ts";
 import { findModel } from "./models.ts";
 
-/** The part of `ctx.modelRegistry` that is needed. */
+/** The fields of `ctx.modelRegistry` used here. */
 export type ProviderRegistry = Pick<
 	ModelRegistry,
 	"getRegisteredNativeProvider" | "getRegisteredProviderConfig" | "getProviderAuth"
 >;
 
 /**
- * Refreshes and stores the provider's token unless it is good for `validForMs` more. Never rejects; `false` when there is
- * none, when it could not be refreshed, or when the new one is not good for so long either.
+ * Refreshes and stores the provider's token unless it is valid for `validForMs` more. Never rejects. Returns false if
+ * there is no token, if the refresh failed, or if the new token expires too soon as well.
  */
 export async function refreshToken(
 	registryOf: () => ProviderRegistry,
@@ -31,9 +31,9 @@ export async function refreshToken(
 		const registry = registryOf();
 		const { ModelRuntime } = await library();
 		const own = await ModelRuntime?.create({ refreshOnCreate: false });
-		// A pi that has it no longer refreshes what is about to expire, and the child the rest.
+		// A pi without this class refreshes tokens that are about to expire. The child refreshes the others.
 		if (!own) return (await registry.getProviderAuth(provider)) !== undefined;
-		// What the extensions of this session have registered, a runtime of our own has to be told.
+		// Our own runtime needs the providers that extensions of this session registered.
 		const native = registry.getRegisteredNativeProvider(provider);
 		const config = registry.getRegisteredProviderConfig(provider);
 		if (native) own.registerNativeProvider(native);
@@ -44,10 +44,10 @@ export async function refreshToken(
 	}
 }
 
-/** What runs ask of their host. Those that no call waits for may outlive the session that they were started in. */
+/** Returns the callbacks that runs use to ask their host. A background run may outlive the session that started it. */
 export function hostCallbacks(context: ExtensionContext, questions: Questions, callId?: string): HostCallbacks {
 	const refresh: HostCallbacks["refresh"] = async ({ provider, validForMs }) =>
-		// A context that is stale throws for its registry.
+		// A stale context throws when its registry is read.
 		await refreshToken(() => context.modelRegistry, provider, validForMs);
 	const session = context.sessionManager.getSessionId();
 	const model: HostCallbacks["model"] = async ({ model }) => await findModel(() => context.modelRegistry, model);

@@ -1,11 +1,14 @@
-/** The runs that calls wait for, so that none outlives its session. They stay through `/reload`, as this module does. */
+/**
+ * Tracks the runs that calls wait for, so that no run outlives its session. The map survives `/reload`, because this
+ * module is not evaluated again.
+ */
 
 import type { RunHandle, ToolResult } from "../../index.js";
 
-/** The sessions of those that are live. */
+/** The session of each live run. */
 const live = new Map<RunHandle, string>();
 
-/** Keeps `handle` until its run is over. */
+/** Keeps `handle` until its run has ended. */
 export async function settled(handle: RunHandle, session: string): Promise<ToolResult> {
 	live.set(handle, session);
 	try {
@@ -15,7 +18,7 @@ export async function settled(handle: RunHandle, session: string): Promise<ToolR
 	}
 }
 
-/** Ends the runs of a session, or all, because pi goes on without them, and waits until the children are gone. */
+/** Ends the runs of one session, or of all sessions, and waits until their children have exited. */
 export async function closeRuns(session?: string): Promise<void> {
 	const ending = [...live].filter(([, of]) => session === undefined || of === session);
 	await Promise.allSettled(ending.map(([handle]) => handle.close()));

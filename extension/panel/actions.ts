@@ -1,4 +1,4 @@
-/** What the panel does with a run: the commands of `/subagents`, by one key each. */
+/** The panel's actions on a run. Each key runs a command of `/subagents`. */
 
 import type { CommandReport, HostCallbacks } from "../../index.js";
 import { type BackgroundRun, isLive } from "../background/run.ts";
@@ -11,18 +11,18 @@ import type { Action } from "./keys.ts";
 import { type Page, reportView } from "./report.ts";
 import { drawingOf, type PanelHost } from "./view.ts";
 
-/** How much of a conversation `log` shows: the most that the command takes. */
+/** The number of conversation entries that `log` shows, which is the maximum of the command. */
 const LOG_LIMIT = 200;
 const LONGEST_NAME = 40;
 
 export type RunActions = ReturnType<typeof runActions>;
 
-/** `answer` opens the question of a run. */
+/** Returns the actions of the panel. `answer` opens the question of a run. */
 export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (runId: string) => void) {
 	const { foot, runs, session } = host;
-	/** A report is on its way. */
+	/** True while a report is requested. */
 	let isAsking = false;
-	/** What a command says, or why it says nothing. */
+	/** Returns a command's report. An error becomes the report's text. */
 	const command = async ({ key }: BackgroundRun, name: string, rest: string): Promise<CommandReport> => {
 		try {
 			return await session.command([name, key, rest].filter(Boolean).join(" "), callbacks);
@@ -30,16 +30,16 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 			return { ...messageReport("error", `${name} failed: ${messageOf(error)}`), isError: true };
 		}
 	};
-	/** Does it, and says in a line what came of it. */
+	/** Runs a command and shows its result on the last line. */
 	const act = async (run: BackgroundRun, name: string, rest = "") => {
 		foot.say(`${name} ${quoted(run)} …`, "muted");
 		const report = await command(run, name, rest);
 		foot.say(summary(report), report.isError ? "error" : "success");
 		runs.ask(true);
 	};
-	/** Asks for a report, and opens it. */
+	/** Runs a command and opens its report. */
 	const show = async (run: BackgroundRun, name: string, rest = "") => {
-		// One at a time: keys can come faster than answers.
+		// One at a time: keys can arrive faster than answers.
 		if (isAsking) return;
 		isAsking = true;
 		foot.say(`${name} …`, "muted");
@@ -48,10 +48,10 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 		isAsking = false;
 		host.open(reportView(host, page, ask, name === "log"));
 	};
-	const asks = (run: BackgroundRun) => run.asks !== undefined && answer !== undefined;
+	const canAnswer = (run: BackgroundRun) => run.asks !== undefined && answer !== undefined;
 	const table: Partial<Record<Action, (run: BackgroundRun, name: string) => Promise<void> | void>> = {
 		answer: (run) => {
-			if (asks(run)) answer?.(run.runId);
+			if (canAnswer(run)) answer?.(run.runId);
 		},
 		stop: (run, name) => {
 			const question = `again stops ${name} and everything it started, any other key leaves it`;
@@ -60,7 +60,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 		},
 		background: (run) => act(run, "background"),
 		resume: (run, name) =>
-			isLive(run) ? foot.say(`${name} has not ended: a message reaches it`, "warning") : act(run, "resume"),
+			isLive(run) ? foot.say(`${name} has not ended. Send it a message instead`, "warning") : act(run, "resume"),
 		message: (run, name) =>
 			foot.askText(`${isLive(run) ? "Message to" : "Continue"} ${name}`, (text) =>
 				unwaited("the panel", act(run, "send", text)),
@@ -71,7 +71,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 	};
 	return {
 		hints: (run: BackgroundRun): Hint[] => [
-			...(asks(run) ? [["answer", "question"] as const] : []),
+			...(canAnswer(run) ? [["answer", "question"] as const] : []),
 			isLive(run) ? ["stop", "stop"] : ["resume", "resume"],
 			...(isLive(run) && run.isForeground ? [["background", "background"] as const] : []),
 			...(!isLive(run) && run.isIsolated ? [["diff", "diff"] as const] : []),
@@ -79,7 +79,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 			["info", "info"],
 			["log", "log"],
 		],
-		/** Does what a key asks for; says whether there is something of that name. */
+		/** Does the action of a key. Returns false if there is no such action. */
 		press(action: Action, run: BackgroundRun): boolean {
 			const done = table[action]?.(run, quoted(run));
 			if (done) unwaited("the panel", done);
@@ -88,7 +88,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 	};
 }
 
-/** A report below the head of the panel, which has its title. */
+/** Returns a report as a page. The head of the panel shows its title. */
 function pageOf({ title, exact, ...report }: Report): Page {
 	return { title, draw: (pen) => paint(reportRows({ ...report, ...exact, title: "" }) ?? [], pen) };
 }
@@ -97,7 +97,7 @@ function quoted(run: BackgroundRun): string {
 	return `“${clip(drawingOf(run).name, LONGEST_NAME)}”`;
 }
 
-/** The first thing that a report says. */
+/** Returns the first line of a report, or its title. */
 function summary({ title, lines: [first] }: CommandReport): string {
 	return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title);
 }

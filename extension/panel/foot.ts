@@ -1,18 +1,18 @@
-/** The last line: a line that is being typed, else what is asked or said, else the keys. */
+/** The last line of the panel: the text input, else a question or a message, else the keys. */
 
 import { Input, type KeybindingsManager, matchesKey, setKeybindings } from "@earendil-works/pi-tui";
 import type { Color, Pen } from "../ui/pen.ts";
 import { clip, plainText, widthOf } from "../ui/text.ts";
 import type { Action, PanelKeys } from "./keys.ts";
 
-/** A key and what it does; of several the most important ones come first. */
+/** A key and its effect. The more important keys come first. */
 export type Hint = readonly [action: Action, does: string];
 
-/** Between hints. */
+/** The space between hints. */
 const GAP = "  ";
-/** How long something is said in the place of the keys. */
+/** The time for which a message replaces the keys. */
 const SAID_FOR_MS = 6_000;
-/** Longest text that is taken in at once: what is pasted can be a file. */
+/** The maximum length of pasted text, because a user may paste a whole file. */
 const MAX_CHARACTERS = 8_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal puts around a paste
 const PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
@@ -31,18 +31,20 @@ export function panelFoot(keys: PanelKeys, changed: () => void) {
 	};
 	return {
 		hush,
-		/** Says something in the place of the keys, until the next key or for a while. */
+		/** Shows a message instead of the keys, until the next key or for a limited time. */
 		say(text: string, color: Color): void {
 			said = { text, color, until: Date.now() + SAID_FOR_MS };
 			changed();
 		},
-		/** Asks for a key, which does it; every other one leaves it. The question goes on where the key is named. */
+		/**
+		 * Asks for a key that confirms an action; any other key cancels. The line shows the name of the key before `question`.
+		 */
 		askAgain(action: Action, question: string, then: () => void): void {
 			asked = { action, question, then };
 		},
 		/** Asks for a line of text. */
 		askText(label: string, then: (text: string) => void): void {
-			// The library that is bundled with us has pi's defaults until it is told otherwise.
+			// The bundled library uses pi's default keys until this call.
 			setKeybindings(keys.bindings as KeybindingsManager);
 			const input = new Input({ prompt: "" });
 			input.onEscape = leave;
@@ -52,15 +54,15 @@ export function panelFoot(keys: PanelKeys, changed: () => void) {
 			};
 			typed = { label, input };
 		},
-		/** Takes in what is typed; says whether somebody types. */
+		/** Handles input for the text field. Returns false if no text field is open. */
 		type(data: string): boolean {
 			if (!typed) return false;
-			// Whatever pi's keys for this are: these leave every line of text.
+			// These two keys always leave the text field, regardless of the user's bindings.
 			if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) leave();
 			else typed.input.handleInput(data.replace(PASTE, (_, text: string) => pasteOf(text)));
 			return true;
 		},
-		/** Another key was pressed: answers what was asked for. Says whether that is all it does. */
+		/** Handles a key that answers a question. Returns true if the key has no other effect. */
 		press(action: Action | undefined): boolean {
 			const question = asked;
 			if (!question) hush();
@@ -81,7 +83,7 @@ export function panelFoot(keys: PanelKeys, changed: () => void) {
 	};
 }
 
-/** Keys in one line: the last two, and before them as many as fit. */
+/** Returns the keys on one line: the last two, and before them as many as fit. */
 function hintLine(hints: readonly Hint[], keys: PanelKeys, pen: Pen): string {
 	const widths = hints.map(([action, does]) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP.length);
 	const fitting = hints.length - 2;
@@ -94,7 +96,7 @@ function hintLine(hints: readonly Hint[], keys: PanelKeys, pen: Pen): string {
 	return pen.clip(written.join(GAP));
 }
 
-/** What is pasted, as one line of safe text. */
+/** Returns pasted text as one line of safe text. */
 function pasteOf(text: string): string {
 	return `\u001b[200~${plainText(text.slice(0, MAX_CHARACTERS)).replace(/\s*\n\s*/g, " ")}\u001b[201~`;
 }

@@ -1,4 +1,4 @@
-/** The keys of the panel, as the addon names them, behind those that the user has chosen for pi's own actions. */
+/** The keys of the panel, as the addon names them. The user's bindings for pi's own actions take precedence. */
 
 import {
 	decodeKittyPrintable,
@@ -22,20 +22,20 @@ export function panelKeys(bindings: Partial<KeybindingsManager>) {
 	const namesOf = ({ pi, own }: Keys) => [...new Set([...(pi ? keysOf(pi, bindings) : []), ...own])].map(keyName);
 	return {
 		bindings,
-		/** The action of a key, given as the terminal has sent it. */
+		/** Returns the action of a key, given the characters that the terminal sent. */
 		actionOf(data: string): Action | undefined {
 			const chosen = all.find(({ pi }) => pi && bindings.matches?.(data, pi));
 			return (chosen ?? all.find(({ own }) => own.some((key) => isPressed(data, key))))?.action;
 		},
-		/** The first key of an action. */
+		/** Returns the name of the first key of an action. */
 		nameOf: (action: Action): string => all.filter((keys) => keys.action === action).flatMap(namesOf)[0] ?? "",
-		/** All keys, and what they do. */
+		/** Returns all keys and their effects. */
 		table: () => all.map((keys) => [namesOf(keys).join(" "), keys.does] as const),
 	};
 }
 
 function isPressed(data: string, key: KeyId): boolean {
 	if (matchesKey(data, key)) return true;
-	// Where a sign stands on the keyboard, and whether with Shift, is different everywhere.
+	// The key for this character, and the need for Shift, depend on the keyboard layout.
 	return key === "?" && (decodeKittyPrintable(data) === key || matchesKey(data, "shift+?"));
 }

@@ -1,4 +1,4 @@
-/** The panel's first view: the runs, and what is known of the chosen one. */
+/** The panel's first view: the list of runs, and the details of the chosen run. */
 
 import type { Row } from "../../index.js";
 import { type BackgroundRun, isLive } from "../background/run.ts";
@@ -12,24 +12,24 @@ import type { PanelRuns } from "./runs.ts";
 import { transcriptView } from "./transcript.ts";
 import { drawingOf, type PanelHost, rule, scrolled, titled, type View } from "./view.ts";
 
-/** Fewer rows than this have no room for the names of the columns, or for the chosen run below the list. */
+/** The minimum heights for the column names and for the details below the list. */
 const HEADING_FROM_ROWS = 12;
 const DETAIL_FROM_ROWS = 16;
-/** What the list leaves to the chosen run, and what that takes at most and at least. */
+/** The rows that the list leaves free for the details, and the maximum and minimum height of the details. */
 const DETAIL_ROWS = 8;
-const MOST_DETAIL_ROWS = 16;
-const FEWEST_DETAIL_ROWS = 3;
-const SPENT_LINES = 2;
-/** Characters of a text of which a line shows the beginning. */
-const MOST_CHARACTERS = 2_000;
+const MAX_DETAIL_ROWS = 16;
+const MIN_DETAIL_ROWS = 3;
+const USAGE_LINES = 2;
+/** The number of characters at the start of a text that are passed on for one line. */
+const MAX_CHARACTERS = 2_000;
 const CHOSEN = "▸ ";
 const OTHER = "  ";
 
 export function listView(host: PanelHost, actions: RunActions): View {
 	const { runs } = host;
-	const told = cached((list: readonly BackgroundRun[]) => JSON.stringify(list.map(brief)));
+	const listJson = cached((list: readonly BackgroundRun[]) => JSON.stringify(list.map(brief)));
 	const drawn = cached((list: readonly BackgroundRun[], unread: ReadonlySet<string>, key?: string, _second?: number) =>
-		loadAddon().native?.runList(told(list), [...unread], key, Date.now()),
+		loadAddon().native?.runList(listJson(list), [...unread], key, Date.now()),
 	);
 	const lineOf = cached((lines: readonly Row[], pen: Pen) => painter(lines, pen.resized(pen.width - OTHER.length)));
 	const drawing = () => drawn(runs.list, runs.unread, current()?.key, Math.floor(Date.now() / 1_000));
@@ -41,7 +41,7 @@ export function listView(host: PanelHost, actions: RunActions): View {
 		index = Math.max(0, Math.min(runs.list.length - 1, at));
 		chosen = runs.list[index]?.key;
 	};
-	/** The chosen run, wherever it stands now; when it is gone, the one in its place. */
+	/** Selects the chosen run at its current position. If it is gone, selects the run that is there now. */
 	const current = () => {
 		const at = runs.list.findIndex(({ key }) => key === chosen);
 		choose(at >= 0 ? at : index);
@@ -69,8 +69,8 @@ export function listView(host: PanelHost, actions: RunActions): View {
 				return paintRow(row).map((line) => lead + line);
 			});
 			if (hasHeading && heading) lines.unshift(OTHER + paintRow(heading).join(""));
-			const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
-			return room < FEWEST_DETAIL_ROWS ? lines : [...lines, ...detailLines(run, room, pen)];
+			const room = wanted > 0 ? Math.min(MAX_DETAIL_ROWS, rows - lines.length) : 0;
+			return room < MIN_DETAIL_ROWS ? lines : [...lines, ...detailLines(run, room, pen)];
 		},
 		hints() {
 			const run = current();
@@ -90,9 +90,9 @@ export function listView(host: PanelHost, actions: RunActions): View {
 	};
 }
 
-/** A run without the rest of its texts: results are long, and all of them are handed over for each frame. */
+/** Returns a run with shortened texts. Results are long, and all runs are passed to the addon for each frame. */
 function brief({ task, result, partial, text, ...run }: BackgroundRun) {
-	const start = (words: string | undefined) => words?.slice(0, MOST_CHARACTERS);
+	const start = (value: string | undefined) => value?.slice(0, MAX_CHARACTERS);
 	return { ...run, task: start(task), result: start(result), partial: start(partial), text: start(text) };
 }
 
@@ -100,13 +100,14 @@ function nothing({ isAll, isComplete, problem }: PanelRuns, pen: Pen): string[] 
 	return paint(loadAddon().native?.emptyRunList(isAll, isComplete, problem) ?? [], pen);
 }
 
-/** What was asked of the run, what it asks, what it does or has come to, what it has spent. */
+/** Returns the details of a run: its task, its question, its activity or result, and its usage. */
 function detailLines(run: BackgroundRun, rows: number, pen: Pen): string[] {
 	const { name, above, said, below } = drawingOf(run);
-	const [asked, spent] = [paint(above, pen), paint(below, pen).slice(0, SPENT_LINES)];
-	const room = Math.max(0, rows - 2 - asked.length - spent.length);
+	const task = paint(above, pen);
+	const usage = paint(below, pen).slice(0, USAGE_LINES);
+	const room = Math.max(0, rows - 2 - task.length - usage.length);
 	const lines = paint(said, pen);
-	// Of what is being said the end matters.
+	// For running text, the end matters most.
 	const middle = isLive(run) ? lines.slice(Math.max(0, lines.length - room)) : lines.slice(0, room);
-	return ["", rule(name, pen), ...asked, ...middle, ...spent].slice(0, rows);
+	return ["", rule(name, pen), ...task, ...middle, ...usage].slice(0, rows);
 }

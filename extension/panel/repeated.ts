@@ -1,4 +1,6 @@
-/** What is done whenever it is wanted: one at a time, with a rest after each, and again when it was wanted meanwhile. */
+/**
+ * Runs work on demand: one run at a time, with a pause after each, and once more if it was requested in the meantime.
+ */
 
 import { guardedTimeout, unwaited } from "../host/guard.ts";
 

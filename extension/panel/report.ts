@@ -1,4 +1,4 @@
-/** Lines to read in the panel: what a command says, or the keys. */
+/** A page of text in the panel: a command's report, or the keys. */
 
 import { unwaited } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
@@ -11,7 +11,10 @@ export interface Page {
 	draw(pen: Pen): readonly string[];
 }
 
-/** `ask` gets the page anew. `startsAtEnd`: what is newest stands there. */
+/**
+ * Returns a view of a page. `ask` reloads the page. `startsAtEnd` shows the end first, for pages with the newest lines
+ * there.
+ */
 export function reportView(host: PanelHost, first: Page, ask?: () => Promise<Page>, startsAtEnd = false): View {
 	const laidOut = cached((page: Page, pen: Pen) => page.draw(pen));
 	let page = first;

@@ -1,4 +1,4 @@
-/** The runs that the panel lists: what is told of this session's, joined with what the store has. */
+/** The runs that the panel lists: this session's runs from events, joined with the runs in the store. */
 
 import type { BackgroundSession } from "../../index.js";
 import type { Background } from "../background/registry.ts";
@@ -7,7 +7,7 @@ import { messageOf } from "../host/guard.ts";
 import { picked } from "../host/stored.ts";
 import { repeated } from "./repeated.ts";
 
-/** How often the store is asked: runs of other sessions are not told of, and old ones may be removed. */
+/** The intervals for reading the store. Runs of other sessions send no events here, and old runs may be removed. */
 const ALL_EVERY_MS = 2_000;
 const OWN_EVERY_MS = 10_000;
 
@@ -16,13 +16,13 @@ export type PanelRuns = ReturnType<typeof panelRuns>;
 export function panelRuns(background: Background, session: BackgroundSession, changed: () => void) {
 	let askedAt = Number.NEGATIVE_INFINITY;
 	let stored: readonly BackgroundRun[] = [];
-	/** Which runs have ended as far as is told. */
+	/** The ended runs known from events, as joined `endOf` keys. */
 	let ends = "";
 	const reading = repeated(async () => {
 		const { isAll } = runs;
 		try {
 			const found = runsOf(await session.runs(isAll));
-			// Another list is wanted by now, and asked for next.
+			// The user has switched to another list; the next read loads it.
 			if (isAll !== runs.isAll) return;
 			stored = found;
 			runs.isComplete = true;
@@ -33,7 +33,7 @@ export function panelRuns(background: Background, session: BackgroundSession, ch
 		askedAt = Date.now();
 		join();
 	});
-	/** Takes in what has been told. What came of a run that has just ended is asked for. */
+	/** Joins the events with the stored runs. If a run has just ended, requests its result from the store. */
 	const join = () => {
 		const byKey = new Map(stored.map((run) => [run.key, run]));
 		const told = background.runs.map((run) => completed(run, byKey.get(run.key)));
@@ -49,17 +49,17 @@ export function panelRuns(background: Background, session: BackgroundSession, ch
 		if (ends !== before) reading.want();
 	};
 	const runs = {
-		/** Newest first. */
+		/** All listed runs, newest first. */
 		list: [] as readonly BackgroundRun[],
-		/** The keys of those that wait to be read. */
+		/** The keys of the runs with unread results. */
 		unread: new Set() as ReadonlySet<string>,
 		isAll: false,
-		/** Whether the store has answered, and why it has not. */
+		/** `isComplete` is true once the store has answered. `problem` is its error. */
 		isComplete: false,
 		problem: undefined as string | undefined,
 		run: (key: string) => runs.list.find((run) => run.key === key),
 		join,
-		/** Lists the runs of all sessions, or only this one's. */
+		/** Switches between the runs of all sessions and the runs of this one. */
 		toggleAll(): void {
 			runs.isAll = !runs.isAll;
 			const [own] = background.runs;
@@ -67,9 +67,9 @@ export function panelRuns(background: Background, session: BackgroundSession, ch
 			join();
 			reading.want();
 		},
-		/** Asks the store now, or when it is time to. */
+		/** Reads the store, at once or if the interval has passed. */
 		ask(now: boolean): void {
-			// The clock may be set back.
+			// The system clock may be set back.
 			const age = Math.abs(Date.now() - askedAt);
 			if (now || (!reading.isBusy() && age >= (runs.isAll ? ALL_EVERY_MS : OWN_EVERY_MS))) reading.want();
 		},
@@ -78,7 +78,7 @@ export function panelRuns(background: Background, session: BackgroundSession, ch
 	return runs;
 }
 
-/** What is told of a run leaves its long texts out. */
+/** Adds the long texts of the stored run, which events leave out. */
 function completed(told: BackgroundRun, stored: BackgroundRun | undefined): BackgroundRun {
 	if (!stored || isLive(told) !== isLive(stored)) return told;
 	return { ...told, ...picked(stored, ["task", "result", "partial", "notes"]) };

@@ -1,4 +1,4 @@
-/** `/subagents` in a terminal: a screen of its own with the runs of the session, live; views lie on top of each other. */
+/** `/subagents` in a terminal: a full screen with the session's live runs and a stack of views. */
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { KeybindingsManager, TUI } from "@earendil-works/pi-tui";
@@ -19,23 +19,26 @@ import { panelRuns } from "./runs.ts";
 import { transcriptView } from "./transcript.ts";
 import { type PanelHost, rule, type View } from "./view.ts";
 
-/** Over everything: pi's own lines come back as they were when it closes. */
+/** Covers the whole screen. pi redraws its own lines when the panel closes. */
 const WHOLE_SCREEN = { width: "100%", maxHeight: "100%", anchor: "top-left" } as const;
-/** It is drawn at most ten times a second, and once a second for its clocks. */
+/** Draws at most ten times a second, and once a second for the clocks. */
 const DRAW_EVERY_MS = 100;
 const TICK_MS = 1_000;
-/** Fewer rows than this are all for the view. */
+/** Screens with fewer rows than this show only the view. */
 const RULES_FROM_ROWS = 16;
-/** Where nobody tells how high the terminal is. */
+/** The height to use if the terminal does not report one. */
 const ROWS = 24;
-/** Lines that one turn of a wheel scrolls at most. */
+/** The maximum number of lines that one turn of the mouse wheel scrolls. */
 const WHEEL_LINES = 10;
-/** `pageDown ctrl+f space` and the like. */
+/** Wide enough for `pageDown ctrl+f space`. */
 const KEY_COLUMNS = 22;
-/** pi's own lines begin one column in. */
+/** pi's own lines begin in the second column. */
 const MARGIN = " ";
 
-/** Opens the panel, with the transcript of the run whose key is `opened`. Resolves when it is closed: by the user, or because its session or pi goes. */
+/**
+ * Opens the panel, with the transcript of the run `opened` if given. Resolves when the panel has closed: by the user,
+ * or because its session or pi ends.
+ */
 export async function openPanel(
 	context: ExtensionContext,
 	background: Background,
@@ -45,7 +48,10 @@ export async function openPanel(
 ): Promise<void> {
 	const { session } = background;
 	if (!session) {
-		context.ui.notify("Background runs are not available in this session: /subagents doctor says why", "warning");
+		context.ui.notify(
+			"Background runs are not available in this session. `/subagents doctor` shows the reason",
+			"warning",
+		);
 		return;
 	}
 	const closed = Promise.withResolvers<void>();
@@ -54,7 +60,8 @@ export async function openPanel(
 		(terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(undefined)),
 		{ overlay: true, overlayOptions: WHOLE_SCREEN },
 	);
-	// pi leaves its own promise open when it replaces its extensions, and would wait for this command before the next.
+	// pi never resolves its own promise when it replaces its extensions, and it would wait for this command before the
+	// next one.
 	await Promise.race([shown, closed.promise]);
 }
 
@@ -64,13 +71,13 @@ interface Setting {
 	callbacks: HostCallbacks;
 	/** Opens the question of a run. */
 	answer: ((runId: string) => void) | undefined;
-	/** The key of a run whose transcript is wanted as soon as the run is known. */
+	/** The key of the run whose transcript opens as soon as the run is known. */
 	opened: string | undefined;
-	/** Says that the panel is off the screen, whoever took it away. */
+	/** Called when the panel has left the screen, for any reason. */
 	gone(): void;
 }
 
-/** The panel as pi holds it. `done` takes it off the screen. */
+/** Returns the panel as a component for pi. `done` removes it from the screen. */
 function panel(
 	{ background, session, callbacks, answer, opened, gone }: Setting,
 	terminal: TUI,
@@ -78,7 +85,9 @@ function panel(
 	keybindings: KeybindingsManager,
 	done: () => void,
 ): Screen {
-	/** How often what is shown has changed, and the theme: nothing else is laid out again. */
+	/**
+	 * The numbers of content changes and theme changes so far. Lines are laid out again only if one of them has changed.
+	 */
 	let changes = 0;
 	let themes = 0;
 	const penFor = cached((columns: number, _themes: number) => new Pen(theme, Math.max(1, columns - 2 * MARGIN.length)));
@@ -116,8 +125,8 @@ function panel(
 	const refresh = () => {
 		for (const view of views) view.refresh?.();
 	};
-	const told = () => {
-		// The session has been left: what is listed here belongs to it.
+	const runsChanged = () => {
+		// The user has left the session that the listed runs belong to.
 		if (background.session !== session) {
 			close();
 			return;
@@ -139,7 +148,7 @@ function panel(
 			if (views.length === 0) close();
 		} else if (action === "keys") open(reportView(host, { title: "Keys", draw: (pen) => keyLines(keys, pen) }));
 	};
-	/** Exactly `rows` lines: head, body, foot. In a terminal of one row the head is all there is. */
+	/** Returns exactly `rows` lines: head, body, foot. With one row, only the head is shown. */
 	const layout = (pen: Pen, rows: number): string[] => {
 		const view = views.at(-1);
 		if (!view) return [];
@@ -161,7 +170,7 @@ function panel(
 	let wanted = opened;
 	views.push(listView(host, actions));
 	openWanted();
-	const unsubscribe = background.subscribe(told);
+	const unsubscribe = background.subscribe(runsChanged);
 	const ticked = () => {
 		refresh();
 		drawing.want();
@@ -170,10 +179,10 @@ function panel(
 	runs.ask(true);
 
 	const screen: Screen = {
-		/** Set by pi: whether keys come here, and not to a dialog that has opened since. */
+		/** Set by pi: true if the panel has the keyboard, and not a dialog that opened later. */
 		focused: false,
 		render(columns) {
-			// A dialog stands below what covers the screen, and would not be seen.
+			// A dialog is drawn below an overlay that covers the screen, and would be hidden.
 			if (!screen.focused) return [];
 			const rows = terminal.terminal?.rows ?? process.stdout.rows ?? ROWS;
 			return linesFor(penFor(columns, themes), rows, changes);
@@ -196,7 +205,7 @@ function panel(
 	return screen;
 }
 
-/** The keys and what they do. */
+/** Returns the lines with the keys and their effects. */
 function keyLines(keys: PanelKeys, pen: Pen): string[] {
 	return keys.table().flatMap(([names, does]) => {
 		const lead = cell(names, Math.min(KEY_COLUMNS, Math.floor(pen.width / 2)));

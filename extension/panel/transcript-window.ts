@@ -1,6 +1,6 @@
 /**
- * A part of a transcript that is laid out only where it is looked at. The newest entries are at the bottom; what is
- * drawn costs as many lines as there are on the screen, however long the transcript is.
+ * The loaded part of a transcript. Only the visible entries are laid out, so drawing costs as many lines as the screen
+ * has, for any length of the transcript. The newest entries are at the bottom.
  */
 
 import type { Transcript } from "../../index.js";
@@ -9,61 +9,64 @@ import { cached } from "../ui/component.ts";
 import { paint } from "../ui/paint.ts";
 import type { Pen } from "../ui/pen.ts";
 
-/** Entries that are kept while the end is followed. */
+/** The number of entries kept while the view follows the end. */
 const FOLLOWED_ENTRIES = 400;
-/** Entries that are kept at most; who wants to read more has the file. */
+/** The maximum number of entries kept. The transcript file has the others. */
 export const MOST_ENTRIES = 4_000;
 
 type TranscriptEntry = Transcript["entries"][number];
 
 interface Block {
 	entry: TranscriptEntry;
-	/** Its lines, laid out once as long as the screen stays what it is. */
+	/** The entry's lines, cached until the pen changes. */
 	lines(pen: Pen): readonly string[];
 }
 
-/** The first line on the screen. */
+/** The position of the first line on the screen. */
 interface Place {
 	block: number;
 	line: number;
 }
 
 export class TranscriptWindow {
-	/** Whether the end is shown, and stays shown. */
+	/** True while the view follows the end. */
 	isFollowing = true;
-	/** Whether there are older entries than those here. */
+	/** True if the file has older entries than the loaded ones. */
 	hasMore = false;
 	private blocks: Block[] = [];
 	private place: Place = { block: 0, line: 0 };
 	private pen: Pen | undefined;
 	private rows = 1;
-	/** What stands below the newest entry. */
+	/** The lines below the newest entry. */
 	private tail: readonly string[] = [];
-	/** The very first entry is wanted, whatever has to be read for it. */
+	/** True if the user wants the first entry, which may require reading the whole file. */
 	private wantsTop = false;
 
 	get length(): number {
 		return this.blocks.length;
 	}
 
-	/** Whether nothing is above the screen that could be scrolled to. */
+	/** Returns true if there is nothing left to scroll to above the screen. */
 	get isAtTop(): boolean {
 		return !this.isFollowing && this.place.block === 0 && this.place.line === 0;
 	}
 
-	/** Starts anew. */
+	/** Drops all entries. */
 	clear(): void {
 		this.blocks = [];
 		this.hasMore = false;
 		this.isFollowing = true;
 	}
 
-	/** Joins the newest entries of the file with those that are here, whichever reach further back. */
+	/**
+	 * Joins the newest entries of the file with the loaded ones. The side that reaches further back determines the start.
+	 */
 	take({ entries, hasMore }: Pick<Transcript, "entries" | "hasMore">): void {
 		const { blocks } = this;
 		const known = entries.length - entries.findIndex((_, added) => isEnd(blocks, entries, entries.length - added));
 		const isJoined = known <= entries.length;
-		// So much is new that the two do not touch. Who reads keeps what is there until the end is wanted again.
+		// There are so many new entries that the two parts do not overlap. While the user reads older entries, the loaded
+		// ones stay until the end is shown again.
 		if (!isJoined && !this.isFollowing && blocks.length > 0) return;
 		const older = isJoined ? Math.max(0, known - blocks.length) : 0;
 		const added = entries.slice(isJoined ? known : 0).map(blockOf);
@@ -75,35 +78,37 @@ export class TranscriptWindow {
 		this.hasMore = true;
 	}
 
-	/** Scrolls up (negative) or down, infinitely far to an end. At the end it follows again. */
+	/**
+	 * Scrolls up (negative) or down. An infinite number goes to the start or the end. At the end the view follows again.
+	 */
 	scroll(lines: number): void {
 		this.wantsTop = lines === Number.NEGATIVE_INFINITY;
 		if (lines === Number.POSITIVE_INFINITY) this.isFollowing = true;
 		else if (lines < 0) {
-			// More may have come since it was drawn.
+			// Entries may have arrived since the last draw.
 			const from = this.isFollowing ? this.end() : this.place;
 			this.isFollowing = false;
 			this.place = this.wantsTop ? { block: 0, line: 0 } : this.above(from, -lines);
 		} else if (!this.isFollowing) this.place = this.below(this.place, lines);
 	}
 
-	/** What is on the screen; `tail` stands below the newest entry. */
+	/** Returns the lines on the screen. `tail` is drawn below the newest entry. */
 	visible(pen: Pen, rows: number, tail: readonly string[]): readonly string[] {
 		Object.assign(this, { pen, rows, tail });
 		const lines = this.isFollowing ? [] : this.from(this.place);
 		if (lines.length >= rows) return lines;
-		// There is less below than the screen holds: that is the end.
+		// Fewer lines follow than the screen holds, so this is the end.
 		this.isFollowing = true;
 		this.place = this.end();
 		return this.from(this.place);
 	}
 
-	/** Where the screen is when it shows the last lines. */
+	/** Returns the position at which the screen shows the last lines. */
 	private end(): Place {
 		return this.above({ block: this.blocks.length + 1, line: 0 }, this.rows);
 	}
 
-	/** The lines of a screen from a place on. */
+	/** Returns one screen of lines, starting at a position. */
 	private from({ block, line }: Place): readonly string[] {
 		const lines: string[] = [];
 		for (let at = block; at <= this.blocks.length && lines.length < this.rows; at++) {
@@ -113,18 +118,20 @@ export class TranscriptWindow {
 	}
 
 	private above({ block, line }: Place, lines: number): Place {
-		let [at, rest] = [block, line - lines];
+		let at = block;
+		let rest = line - lines;
 		while (rest < 0 && at > 0) rest += this.lines(--at).length;
 		return { block: at, line: Math.max(0, rest) };
 	}
 
 	private below({ block, line }: Place, lines: number): Place {
-		let [at, rest] = [block, line + lines];
+		let at = block;
+		let rest = line + lines;
 		while (at < this.blocks.length && rest >= this.lines(at).length) rest -= this.lines(at++).length;
 		return { block: at, line: rest };
 	}
 
-	/** The lines of a block; behind the last one, what stands below it. */
+	/** Returns the lines of a block. The block after the last one is the tail. */
 	private lines(block: number): readonly string[] {
 		if (block === this.blocks.length) return this.tail;
 		return (this.pen && this.blocks[block]?.lines(this.pen)) ?? [];
@@ -139,7 +146,7 @@ function entryLines(entry: TranscriptEntry, pen: Pen): string[] {
 	return paint(loadAddon().native?.entryDrawing(JSON.stringify(entry)) ?? [], pen);
 }
 
-/** Whether `blocks` and the first `count` of `entries` end alike, as far back as both of them reach. */
+/** Returns true if `blocks` and the first `count` of `entries` have the same end, as far back as both reach. */
 function isEnd(blocks: readonly Block[], entries: readonly TranscriptEntry[], count: number): boolean {
 	const both = Math.min(blocks.length, count);
 	for (let back = 1; back <= both; back++) {

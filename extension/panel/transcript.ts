@@ -1,4 +1,4 @@
-/** The panel's second view: what a run was asked, says, calls and gets, as it grows. */
+/** The panel's second view: a run's growing transcript, with its task, texts, tool calls and results. */
 
 import type { Transcript } from "../../index.js";
 import { type BackgroundRun, isLive } from "../background/run.ts";
@@ -14,37 +14,38 @@ import { repeated } from "./repeated.ts";
 import { MOST_ENTRIES, TranscriptWindow } from "./transcript-window.ts";
 import { drawingOf, type PanelHost, scrolled, type View } from "./view.ts";
 
-/** Entries asked for to follow the end; older ones are asked for when they are scrolled to. */
+/** The number of entries read to follow the end. Older ones are read when the user scrolls to them. */
 const NEWEST_ENTRIES = 80;
-/** The file is not looked at more often. */
+/** The shortest interval between two reads of the file. */
 const FETCH_EVERY_MS = 400;
 const INDENT = 2;
 
 export function transcriptView(host: PanelHost, actions: RunActions, opened: BackgroundRun): View {
 	const window = new TranscriptWindow();
-	/** The run as it was last known: it may be removed while somebody reads. */
+	/** The last known state of the run. The run may be removed while the user reads. */
 	let run = opened;
 	let isRemoved = false;
 	let withTools = true;
 	let version: string | undefined;
 	let problem: string | undefined;
-	/** How many of the newest entries are to be read. */
+	/** The number of newest entries to read. */
 	let wanted = 0;
-	/** The file has more, but no more of it is to be had. */
+	/** The file has older entries, but they cannot be read. */
 	let isExhausted = false;
 	let height = 1;
 	let newest: string | undefined;
-	/** What is being said and is not in the file yet, or how the run has ended. */
+	/** The text that is not in the file yet, or the run's outcome. */
 	const below = cached((shown: BackgroundRun, said: string | undefined, pen: Pen) =>
 		isLive(shown) ? liveLines(shown, said, pen) : paint(drawingOf(shown).end, pen),
 	);
 
 	const reading = repeated(async () => {
-		const [entries, tools] = [wanted, withTools];
+		const entries = wanted;
+		const tools = withTools;
 		wanted = 0;
 		try {
 			const transcript = await host.session.transcript(run.key, { entries, tools });
-			// Asked for before the tools were switched on or off.
+			// Requested before the tools were shown or hidden.
 			if (tools === withTools) take(transcript, entries);
 			else want(NEWEST_ENTRIES);
 			problem = undefined;
@@ -54,12 +55,15 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 		host.changed();
 		wantOlder();
 	}, FETCH_EVERY_MS);
-	/** Asks for the newest entries, now or as soon as the file may be looked at again. */
+	/** Requests the newest entries, as soon as the interval allows. */
 	const want = (entries: number) => {
 		wanted = Math.max(wanted, entries);
 		reading.want();
 	};
-	/** Asks for what is older where its place is looked at: twice as much, so that all of it costs twice the file at most. */
+	/**
+	 * Requests older entries when the user scrolls to the top. The number doubles each time, so that reading everything
+	 * costs at most twice the file.
+	 */
 	const wantOlder = () => {
 		if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MOST_ENTRIES, window.length * 2));
 	};
@@ -80,7 +84,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 		if (window.length === 0) return withoutEntries(pen, tail).slice(0, height);
 		const lines = window.visible(pen, height, tail);
 		if (!window.isAtTop || !window.hasMore || lines[0] !== "") return lines;
-		// The line above the oldest entry is blank: there is room to say that there are older ones.
+		// The line above the oldest entry is blank, which leaves room for the note about older entries.
 		return [...pen.indented(INDENT, (inner) => [inner.fg("dim", older(inner.width))]), ...lines.slice(1)];
 	};
 	const older = (room: number): string => {
@@ -91,7 +95,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 	const withoutEntries = (pen: Pen, tail: readonly string[]): string[] => {
 		const said = (draw: (inner: Pen) => string[]) => ["", ...pen.indented(INDENT, draw)];
 		if (run.archivedMs !== undefined) {
-			const archived = `The transcript was archived ${when(run.archivedMs)}. What the run came to:`;
+			const archived = `The transcript was archived ${when(run.archivedMs)}. The result:`;
 			const result = run.result || run.partial || "(nothing)";
 			return said((inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]);
 		}
@@ -99,7 +103,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 		if (why !== undefined)
 			return [...said((inner) => inner.paragraph(why, "warning")), ...paint(drawingOf(run).end, pen)];
 		if (version === undefined) return said((inner) => [inner.fg("dim", "Reading …")]);
-		const waits = pen.fg("dim", isLive(run) ? "Nothing has been said yet." : "Nothing was said.");
+		const waits = pen.fg("dim", isLive(run) ? "No text yet." : "No text.");
 		return [...said((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
 	};
 
@@ -133,7 +137,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 			if (!known) return;
 			const before = run;
 			run = known;
-			// A file that nobody writes is not looked at again.
+			// The file of a run that has ended does not change, and is not read again.
 			if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) want(NEWEST_ENTRIES);
 		},
 		dispose: reading.dispose,

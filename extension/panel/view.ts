@@ -1,4 +1,4 @@
-/** What a view of the panel is, what it can ask of the panel, and the lines that all views have. */
+/** The interface of the panel's views, the interface that the panel offers them, and the lines that all views share. */
 
 import type { BackgroundSession, RunDrawing } from "../../index.js";
 import type { BackgroundRun } from "../background/run.ts";
@@ -9,34 +9,34 @@ import type { Foot, Hint } from "./foot.ts";
 import type { Action } from "./keys.ts";
 import type { PanelRuns } from "./runs.ts";
 
-/** One screen of the panel. A pen is the same one as long as the terminal and the theme are. */
+/** One screen of the panel. A pen stays the same object while the terminal's width and the theme stay the same. */
 export interface View {
-	/** The first line. */
+	/** Returns the first line. */
 	head(pen: Pen): string;
-	/** At most `rows` lines below it. */
+	/** Returns at most `rows` lines below the head. */
 	body(pen: Pen, rows: number): readonly string[];
 	hints(): readonly Hint[];
-	/** Does what a key asks for; says whether there is something of that name. */
+	/** Does the action of a key. Returns false if the view has no such action. */
 	press(action: Action): boolean;
-	/** Looks at what is new: called when runs have changed, and every second. */
+	/** Updates the view. Called when runs have changed, and once a second. */
 	refresh?(): void;
 	dispose?(): void;
 }
 
-/** What a view can ask of the panel. */
+/** The panel, as its views use it. */
 export interface PanelHost {
-	/** Where is said, and asked for, what has no place in a view. */
+	/** Shows messages and asks questions on the last line. */
 	readonly foot: Foot;
 	readonly session: BackgroundSession;
 	readonly runs: PanelRuns;
-	/** Something that is shown has changed. */
+	/** Requests a redraw. */
 	changed(): void;
 	open(view: View): void;
 }
 
-/** How far a key scrolls on a screen of `rows`; nothing for other keys. */
+/** Returns the number of lines that a key scrolls on a screen of `rows`, or `undefined` for other keys. */
 export function scrolled(action: Action, rows: number): number | undefined {
-	// A page keeps a line of what was there, as a bridge.
+	// A page keeps one line of the page before it, for orientation.
 	const page = Math.max(1, rows - 1);
 	const half = Math.ceil(page / 2);
 	const steps: Partial<Record<Action, number>> = {
@@ -46,12 +46,12 @@ export function scrolled(action: Action, rows: number): number | undefined {
 	return steps[action];
 }
 
-/** What a view is called. */
+/** Returns the styled title of a view. */
 export function titled(title: string, pen: Pen): string {
 	return pen.bold(pen.fg("toolTitle", title));
 }
 
-/** A line across, with a name in it. */
+/** Returns a horizontal line with a name in it. */
 export function rule(name: string, pen: Pen): string {
 	const line = (columns: number) => pen.fg("dim", "─".repeat(Math.max(0, columns)));
 	if (name === "") return line(pen.width);
@@ -61,7 +61,7 @@ export function rule(name: string, pen: Pen): string {
 
 const NOTHING: RunDrawing = { name: "", head: [], question: [], above: [], said: [], below: [], end: [], saying: [] };
 
-/** What is said of a run, at this moment. */
+/** Returns the current drawing of a run. */
 export function drawingOf(run: BackgroundRun): RunDrawing {
 	return loadAddon().native?.runDrawing(JSON.stringify(run), Date.now()) ?? NOTHING;
 }

@@ -1,30 +1,35 @@
-/** A question of a run, and its line. */
+/** A run's question, and its line. */
 
 import type { ConfirmRequest, Question } from "../../index.js";
 import type { Pen } from "../ui/pen.ts";
 import { clip, oneLine, widthOf } from "../ui/text.ts";
 
-/** A question, with the addon's id: no other question of this process has it. `consent` is asked by the addon itself. */
+/**
+ * A question with the addon's id, which is unique in this process. The addon itself asks questions of the kind
+ * `consent`.
+ */
 export type Asked = (Question | (Omit<ConfirmRequest, "path"> & ConsentFields)) & {
-	/** The tool call that waits for the run; absent for a run in the background. */
+	/** The tool call that waits for the run. Absent for a background run. */
 	readonly callId?: string;
 };
 
-/** Whether the project's agent may run at all. */
+/** The fields of a question about permission to run a project's agent. */
 type ConsentFields = { method: "consent" } & Partial<Pick<Question, "label" | "options" | "placeholder" | "prefill">>;
 
-/** Whether its conversation is asked, too: a person may answer it, and is not bothered with it. */
+/**
+ * Returns true if the conversation is asked too. A person may answer such a question, but it does not open by itself.
+ */
 export function isForConversation(asked: Asked): boolean {
 	return asked.method !== "consent" && asked.forConversation === true;
 }
 
 const MARK = "? ";
-/** A question that gets fewer columns is no question: the hint goes first. */
+/** The minimum width of a question. If the question would be narrower, the hint is left out. */
 const FEWEST_COLUMNS = 24;
 
 /**
- * A question that waits, on one line: in a card, above the editor. `hint` says how it is answered, where there is room
- * beside the question.
+ * Returns a pending question on one line, for a card or above the editor. `hint` says how to answer, and is shown if
+ * there is room for it.
  */
 export function questionLine({ sentence }: Asked, pen: Pen, hint = ""): string {
 	const room = pen.width - widthOf(hint && ` · ${hint}`);

@@ -1,4 +1,4 @@
-/** Questions where there is no terminal of ours: pi's dialogs, which the client shows as it likes, one at a time. */
+/** Asks questions through pi's dialogs, one at a time, for clients without our terminal overlay. */
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Answer } from "../../index.js";
@@ -8,7 +8,7 @@ import type { Presenter, Waiting } from "./questions.ts";
 export function dialogs(context: ExtensionContext): Presenter {
 	let all: readonly Waiting[] = [];
 	let shown: { id: number; over: AbortController } | undefined;
-	/** Questions for the conversation that the person wants to answer. */
+	/** The questions for the conversation that the user wants to answer. */
 	const wanted = new Set<number>();
 	const close = () => {
 		shown?.over.abort();
@@ -26,7 +26,10 @@ export function dialogs(context: ExtensionContext): Presenter {
 	}
 	return {
 		update,
-		/** The client shows it already, or will, unless it is one that only a person who asks for it sees. */
+		/**
+		 * The client shows the question already or will show it. A question for the conversation is shown only if the user
+		 * opens it.
+		 */
 		open(id) {
 			wanted.add(id);
 			update(all);
@@ -39,7 +42,7 @@ async function show({ ui }: ExtensionContext, asked: Waiting, signal: AbortSigna
 	const { method, heading, title, message = "", options = [], placeholder, prefill, endsAt } = asked;
 	const timeout = Math.max(1, Math.round(endsAt - performance.now()));
 	const text = `${heading}: ${title}`;
-	// A dialog that times out says no; that nobody has said anything is told apart for consent.
+	// A dialog that times out returns no. For consent, no answer at all has to differ from a no.
 	if (method === "consent") return { confirmed: await ui.confirm(title, message, { signal }) };
 	if (method === "confirm") return { confirmed: await ui.confirm(text, message, { signal, timeout }) };
 	const answers = {

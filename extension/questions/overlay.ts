@@ -1,7 +1,7 @@
 /**
- * A question over pi's screen. Enter alone approves nothing: the harmless answer is chosen until an arrow key chooses
- * another one, and that one is taken only once the question was scrolled to its end. Letters are not its keys, so that
- * whoever types goes on in pi's editor.
+ * A question over pi's screen. Enter alone approves nothing: the harmless answer is selected until the user moves to
+ * another one with an arrow key, and that answer is accepted only after the question was scrolled to its end. Letters
+ * are not among its keys, so a user who is typing continues in pi's editor.
  */
 
 import type { Theme } from "@earendil-works/pi-coding-agent";
@@ -24,20 +24,23 @@ import { cell, clip, oneLine, plainText, widthOf, wrap } from "../ui/text.ts";
 import type { Asked } from "./asked.ts";
 import { type QuestionRow, questionRows } from "./rows.ts";
 
-/** How long keys that were on their way when it opened by itself are not taken for an answer. */
+/**
+ * The time after a question opened by itself during which keys are ignored, in milliseconds. They were meant for the
+ * editor.
+ */
 const GUARD_MS = 500;
-/** As many choices are in sight. */
+/** The maximum number of visible choices. */
 const CHOICES = 8;
-/** Rows of the screen that stay free, those of the frame, and the least for what is asked. */
+/** The rows of the screen that stay free, the rows of the frame, and the minimum number of rows for the question. */
 const FREE_ROWS = 4;
 const FRAME_ROWS = 2;
 const LEAST_ROWS = 3;
-/** Columns of the frame with the blanks inside. */
+/** The columns of the frame with its inner padding. */
 const FRAME_COLUMNS = 4;
-/** Columns of the list of choices that no choice gets. */
+/** The columns that the list of choices uses for itself. */
 const CHOICE_COLUMNS = 4;
 
-/** The right edge of a row that ends within a word. No text of a question reaches it. */
+/** Marks the right edge of a row that ends within a word. No text of a question reaches that column. */
 const BROKEN = "↩";
 
 const KEYS = [
@@ -48,10 +51,10 @@ const KEYS = [
 	"tui.select.confirm",
 	"tui.select.cancel",
 ] as const satisfies readonly Keybinding[];
-/** To the first and the last line. */
+/** The keys for the first and the last line. */
 const ENDS = ["home", "end"] as const;
 type Key = (typeof KEYS)[number] | (typeof ENDS)[number];
-/** The keys of the question while an answer is written. */
+/** The keys that still control the question while an answer is written. */
 const FOR_INPUT: readonly Key[] = [
 	"tui.select.pageUp",
 	"tui.select.pageDown",
@@ -64,33 +67,34 @@ export interface OverlayOptions {
 	theme: Theme;
 	keybindings: KeybindingsManager;
 	asked: Asked;
-	/** A person has opened it, and expects it to take the keys. */
+	/** True if the user opened the question, and expects it to take the keys. */
 	byHand: boolean;
-	/** Takes the answer; without one, it is to be written in pi's editor. */
+	/** Receives the answer. Without an answer, the user writes it in pi's editor. */
 	done(answer?: Answer): void;
 }
 
 export interface QuestionOverlay extends Component, Focusable {
-	/** Whether a key is meant for this question, and not for pi's editor. */
+	/** Returns true if a key is for this question, and not for pi's editor. */
 	takes(data: string): boolean;
-	/** It has opened by itself, and the keys that come now were meant for what was there before. */
+	/** Returns true shortly after the question opened by itself, while keys may still be meant for the editor. */
 	isNew(): boolean;
 }
 
 export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 	const { tui, theme, keybindings, asked, byHand, done } = options;
 	const { choices } = asked;
-	/** What Enter and Escape take before anything else was chosen. */
+	/** The answer that Enter and Escape select by default. */
 	const [harmless] = choices;
 	let chosen = 0;
-	/** The field for an answer of one line, once it is being written. */
+	/** The field for an answer of one line, once the user writes it. */
 	let input: Input | undefined;
-	/** The question's lines for a width, the first one on the screen, and the number of lines there. */
+	/** The question's rows for one width, the first visible row, and the number of visible rows. */
 	let laidOut: { width: number; rows: readonly QuestionRow[] } | undefined;
-	let [from, page] = [0, LEAST_ROWS];
-	/** The last line was on the screen. */
+	let from = 0;
+	let page = LEAST_ROWS;
+	/** True once the last row was visible. */
 	let isRead = false;
-	/** The last key was an approval before that. */
+	/** True if the last key tried to approve before that. */
 	let isHurried = false;
 	let shownAt: number | undefined;
 	let isFocused = false;
@@ -106,7 +110,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 	const list = new SelectList(items, CHOICES, styles);
 
 	function keyOf(data: string): Key | undefined {
-		// Where lists are worked with letters, a word that was on its way must not choose.
+		// Some lists accept letters as keys; letters typed for the editor must not select an answer here.
 		if (!byHand && isText(data)) return undefined;
 		return KEYS.find((key) => keybindings.matches(data, key)) ?? ENDS.find((key) => matchesKey(data, key));
 	}
@@ -124,7 +128,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 		else confirm();
 	}
 
-	/** Stops at both ends: the way to a yes is always down. */
+	/** Moves the selection. It stops at both ends, so the way to a yes is always down. */
 	function choose(index: number): void {
 		chosen = Math.max(0, Math.min(index, choices.length - 1));
 		list.setSelectedIndex(chosen);
@@ -147,7 +151,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 		input.focused = isFocused;
 	}
 
-	/** Title, message, and in full the choices that the list has to cut. */
+	/** Returns the title, the message, and the full text of choices that the list has to cut. */
 	function allRows(width: number): readonly QuestionRow[] {
 		if (laidOut?.width === width) return laidOut.rows;
 		const text = plainText(asked.message ?? "").trimEnd();
@@ -164,7 +168,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 		return rows;
 	}
 
-	/** The rows on the screen. */
+	/** Returns the visible rows. */
 	function question(width: number, rows: number): readonly QuestionRow[] {
 		const all = allRows(width);
 		const isLong = all.length > rows;
@@ -179,7 +183,8 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 	}
 
 	function hints(): string {
-		const [take, no] = [name("tui.select.confirm"), name("tui.select.cancel")];
+		const take = name("tui.select.confirm");
+		const no = name("tui.select.cancel");
 		if (isHurried && !isRead) {
 			return warning(`Read it to its end first: ${name("tui.select.pageDown")} or ${keyName("end")} · ${no} declines`);
 		}
@@ -212,7 +217,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 			input?.invalidate();
 		},
 		render(width) {
-			// A dialog of pi's may have opened below, and would not be seen.
+			// A dialog of pi's may have opened below, and would be hidden.
 			if (!isFocused) return [];
 			shownAt ??= performance.now();
 			const inner = Math.max(1, width - FRAME_COLUMNS);

@@ -1,52 +1,55 @@
 /**
- * The questions of a session's runs that wait for a person, in their order. They outlast a reload of the extension, as
- * the runs do that ask them.
+ * The pending questions of a session's runs, in order. They survive a reload of the extension, as do the runs that ask
+ * them.
  */
 
 import type { Answer, HostCallbacks } from "../../index.js";
 import { loadAddon } from "../host/native.ts";
 import type { Asked } from "./asked.ts";
 
-/** Shows questions to a person. */
+/** Shows questions to the user. */
 export interface Presenter {
-	/** Hears of every change. */
+	/** Called after every change. */
 	update(waiting: readonly Waiting[]): void;
-	/** Shows this question now, because the person wants to answer it. */
+	/** Shows this question now, because the user wants to answer it. */
 	open(id: number): void;
-	/** Takes everything off the screen. */
+	/** Removes everything from the screen. */
 	close(): void;
 }
 
 export type Waiting = Asked & {
-	/** When it began to wait, and when it ends unanswered; as `performance.now()` counts. */
+	/** The times at which the question was asked and at which it expires, in `performance.now()` milliseconds. */
 	readonly since: number;
 	readonly endsAt: number;
-	/** Gives an answer; without one, nobody has answered. */
+	/** Answers the question. Without an answer, it counts as unanswered. */
 	settle(answer?: Answer): void;
 };
 
-/** The questions of a session, whichever load of the extension looks after them. */
+/** The questions of one session. The queue survives reloads of the extension. */
 interface Queue {
 	session: string;
 	waiting: readonly Waiting[];
 	changed(): void;
 }
 
-/** Those of the sessions that are open or being reloaded, by their ids. */
+/** The queues of the sessions that are open or being reloaded, by session id. */
 const queues = new Map<string, Queue>();
 
-/** A question that is taken back before it is heard comes right after; so many are remembered. */
+/**
+ * The maximum number of remembered withdrawals. If a question is withdrawn before it arrives here, it arrives right
+ * after.
+ */
 const MOST_WITHDRAWN = 100;
 
 export class Questions {
 	private queue: Queue | undefined;
 	private presenter: Presenter | undefined;
-	/** Questions that were taken back before they were heard. */
+	/** The ids of questions that were withdrawn before they arrived here. */
 	private withdrawn: readonly number[] = [];
-	/** From now on the questions of this session are asked; some may wait since before a reload. */
+	/** Starts showing the questions of this session. Some may have been pending since before a reload. */
 	attach(session: string, presenter: Presenter): void {
 		const changed = () => presenter.update(this.list());
-		// pi may begin a session twice.
+		// pi may start a session twice.
 		this.presenter?.close();
 		this.queue = Object.assign(queues.get(session) ?? { waiting: [], session }, { changed });
 		this.presenter = presenter;
@@ -54,7 +57,9 @@ export class Questions {
 		changed();
 	}
 
-	/** Ends that: with the session goes the person who could answer, unless its next load asks them again. */
+	/**
+	 * Stops showing questions. The open ones are left unanswered, unless the next load of the extension asks them again.
+	 */
 	detach(isReload: boolean): void {
 		const { queue, presenter } = this;
 		this.queue = undefined;
@@ -67,15 +72,15 @@ export class Questions {
 		for (const { settle } of queue.waiting) settle();
 	}
 
-	/** All that wait, longest first; those of one tool call, if it is given. */
+	/** Returns all pending questions, oldest first, or only those of one tool call. */
 	list(callId?: string): readonly Waiting[] {
 		const all = this.queue?.waiting ?? [];
 		return callId === undefined ? all : all.filter((asked) => asked.callId === callId);
 	}
 
 	/**
-	 * Opens the question that a line after `/subagents` is about; `problem` says why there is none. Nothing for a line that
-	 * is another command.
+	 * Opens the question that a line after `/subagents` refers to. `problem` is the reason why there is none. Returns
+	 * `undefined` for any other command.
 	 */
 	open(line: string): { problem?: string } | undefined {
 		const waiting = this.list().map(({ id, runId, agent, label }) => ({ id, runId, agent, ...(label && { label }) }));
@@ -84,19 +89,19 @@ export class Questions {
 		return chosen ?? undefined;
 	}
 
-	/** How runs of this session ask; those of a tool call are known by it. */
+	/** Returns the callbacks for runs of this session. `callId` marks the questions of one tool call. */
 	callbacks(session: string, callId?: string): Required<Pick<HostCallbacks, "confirm" | "ask" | "withdraw">> {
 		const of = callId === undefined ? {} : { callId };
 		return {
 			confirm: async ({ path: _path, ...request }) => {
 				const answer = await this.ask(session, { ...request, ...of, method: "consent" });
-				// The addon tells a no from no answer, which is what a rejection is.
+				// The addon distinguishes a no from no answer, which is a rejection.
 				if (answer?.confirmed === undefined) throw new Error("nobody has answered");
 				return answer.confirmed;
 			},
 			ask: async (question) => {
 				const answer = await this.ask(session, { ...question, ...of });
-				// Where no person has said anything, the conversation may.
+				// If no person has answered, the conversation may answer.
 				if (!answer && question.forConversation) throw new Error("nobody has answered");
 				return answer ?? {};
 			},
@@ -108,7 +113,7 @@ export class Questions {
 		};
 	}
 
-	/** The addon takes it back when it does not wait any more. */
+	/** Asks a question. The addon withdraws it when it stops waiting. */
 	private async ask(session: string, asked: Asked): Promise<Answer | undefined> {
 		const queue = queues.get(session);
 		if (!queue || this.withdrawn.includes(asked.id)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Breaks the text of a question into rows without hiding a character of it: the end of a row stands for a blank, and a row that
- * ends within a word says so.
+ * Breaks the text of a question into rows without hiding a character. The end of a row replaces a blank. A row that
+ * ends within a word is marked.
  */
 
 import { visibleWidth } from "@earendil-works/pi-tui";
@@ -8,23 +8,23 @@ import { widthOf } from "../ui/text.ts";
 
 export interface QuestionRow {
 	text: string;
-	/** The word goes on in the next row: there is no blank between them. */
+	/** True if the word continues in the next row, without a blank. */
 	isBroken: boolean;
 }
 
-/** The start of a line. A wrapped line continues below its end, so that it cannot pass for a line of its own. */
+/** The start of a line. A wrapped line continues to the right of it, so that it cannot pass for a separate line. */
 const LEAD = /^(?:[a-z][a-z ]{0,15}: |[-+|·] | +)/;
-/** The indentation below a start that would take too much of the width. */
+/** The indentation used if the start would take too much of the width. */
 const INDENT = 2;
-/** Each of these characters has one column. */
+/** Text of one-column characters. */
 const ASCII = /^[ -~]*$/;
 const WORDS = / +|[^ ]+/g;
-/** A long word ends a row after one of these, if the row is at least half full then. */
+/** The characters after which a long word may end a row, if the row is at least half full. */
 const NAME_END = /[/\\:]/;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** The rows of a text. No row is wider than `width` in any terminal. */
+/** Returns the rows of a text. No row is wider than `width` in any terminal. */
 export function questionRows(text: string, width: number): QuestionRow[] {
 	return text.split("\n").flatMap((line) => {
 		const [found = ""] = LEAD.exec(line) ?? [];
@@ -36,10 +36,11 @@ export function questionRows(text: string, width: number): QuestionRow[] {
 	});
 }
 
-/** The rows of one line, of which the first one may have another width. */
+/** Returns the rows of one line. The first row may have another width. */
 function brokenRows(line: string, first: number, width: number): QuestionRow[] {
 	const rows: QuestionRow[] = [];
-	let [text, columns] = ["", 0];
+	let text = "";
+	let columns = 0;
 	let room = first;
 	const end = (isBroken: boolean) => {
 		rows.push({ text, isBroken });
@@ -57,7 +58,7 @@ function brokenRows(line: string, first: number, width: number): QuestionRow[] {
 			add(word, wordColumns);
 			continue;
 		}
-		// A word that fits into a row is not broken. A longer one begins in this row only if half of it is free.
+		// A word that fits into a row is not broken. A longer word starts in this row only if half of the row is free.
 		if (!isBlank && columns > 0 && (wordColumns <= width || columns > room / 2)) end(false);
 		for (const letter of lettersOf(word)) {
 			const letterColumns = widestOf(letter);
@@ -65,7 +66,7 @@ function brokenRows(line: string, first: number, width: number): QuestionRow[] {
 				const rest = isBlank ? "" : cutAtName(text, room);
 				text = text.slice(0, text.length - rest.length);
 				end(!isBlank);
-				// The end of the row stands for this blank.
+				// The end of the row replaces this blank.
 				if (isBlank) continue;
 				add(rest, widestOf(rest));
 			}
@@ -76,7 +77,7 @@ function brokenRows(line: string, first: number, width: number): QuestionRow[] {
 	return rows;
 }
 
-/** The part of a row after the last name of a path, if the row is at least half full before it. */
+/** Returns the part of a row after the last separator of a path, if the row is at least half full before it. */
 function cutAtName(text: string, room: number): string {
 	for (let at = text.length; at > room / 2; at--) {
 		if (NAME_END.test(text[at - 1] ?? "")) return text.slice(at);
@@ -89,8 +90,8 @@ function lettersOf(word: string): Iterable<string> {
 }
 
 /**
- * The columns that a text takes at most. Some terminals draw the parts of an emoji or of a flag side by side. Many of them
- * would push the words after them off the screen.
+ * Returns the maximum number of columns of a text. Some terminals draw the parts of an emoji or a flag side by side,
+ * and several of these would push the following words off the screen.
  */
 function widestOf(text: string): number {
 	if (ASCII.test(text)) return text.length;

@@ -1,4 +1,7 @@
-/** Questions in pi's terminal: lines above the editor, and one of them over the screen when nobody is typing. */
+/**
+ * Shows questions in pi's terminal: as lines above the editor, and one of them as an overlay while the user is not
+ * typing.
+ */
 
 import type { ExtensionUIContext } from "@earendil-works/pi-coding-agent";
 import { isKeyRelease, type OverlayHandle, type TUI } from "@earendil-works/pi-tui";
@@ -11,16 +14,16 @@ import { isForConversation, questionLine } from "./asked.ts";
 import { type QuestionOverlay, questionOverlay } from "./overlay.ts";
 import type { Presenter, Waiting } from "./questions.ts";
 
-/** What opens the question that waits longest, wherever pi's editor has the keys. */
+/** Opens the oldest question, while pi's editor has the keyboard. */
 export const SHORTCUT = "alt+a";
 
 const WIDGET = "subagents-questions";
 const MOST_LINES = 3;
-/** A question opens by itself when no key has come for so long; this is looked at so often. */
+/** The time without a key after which a question opens by itself, and the interval of this check. */
 const QUIET_MS = 2_000;
-const LOOK_EVERY_MS = 200;
+const CHECK_EVERY_MS = 200;
 
-/** What a terminal sends without a key: the mouse, the focus of its window, answers to what pi has asked it. */
+/** Matches terminal input that is not a key: mouse events, window focus, and answers to pi's own queries. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is how they begin
 const REPORT = /^\u001b(?:\[(?:<|M|[IO]$|\?|[\d;]+[cnRt]$)|\]|P|_)/;
 
@@ -33,15 +36,18 @@ interface Shown {
 
 export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 	let waiting: readonly Waiting[] = [];
-	/** Where pi draws, known while there are lines of ours. */
+	/** pi's terminal, known while our lines are on the screen. */
 	let screen: TUI | undefined;
 	let shown: Shown | undefined;
-	/** Questions that somebody has looked at and put off; they do not open by themselves again. */
+	/** The questions that the user has seen and postponed. They do not open by themselves again. */
 	const putOff = new Set<number>();
 	let lastKey = performance.now();
 
-	/** Every key on its way to whoever has the focus; what is put away here gets out of the way of this one. */
-	function heard(data: string): undefined {
+	/**
+	 * Receives every key before the focused component. A question that a key closes here is gone before the key is
+	 * handled.
+	 */
+	function noteKey(data: string): undefined {
 		if (isKeyRelease(data) || REPORT.test(data)) return;
 		lastKey = performance.now();
 		const { overlay, asked } = shown ?? {};
@@ -50,7 +56,7 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 		hide();
 	}
 
-	function look(): void {
+	function openWhenQuiet(): void {
 		const next = waiting.find((asked) => !isForConversation(asked) && !putOff.has(asked.id));
 		if (!next || shown || !isEditorFree()) return;
 		if (performance.now() - Math.max(lastKey, next.since) >= QUIET_MS) show(next, false);
@@ -58,7 +64,7 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 
 	function isEditorFree(): boolean {
 		if (ui.getEditorText() !== "" || !screen) return false;
-		// Every pi has it, none promises it.
+		// Every pi has this method, but no type declares it.
 		const { getFocusedComponent } = screen as { getFocusedComponent?(): object | null };
 		const focused = getFocusedComponent?.call(screen);
 		return focused ? "getText" in focused && "setText" in focused : !screen.hasOverlay();
@@ -78,7 +84,7 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 			if (shown !== now) takeAway(now);
 		};
 		const overlayOptions = { anchor: "center", width: "100%" } as const;
-		// What fails to open stays a line.
+		// A question that fails to open stays a line.
 		ui.custom(open, { overlay: true, overlayOptions, onHandle }).catch(() => {
 			putOff.add(asked.id);
 			if (shown === now) shown = undefined;
@@ -97,7 +103,7 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 		else unwaited("a question", write(asked));
 	}
 
-	/** Text of any length is written in pi's own editor, which nothing closes but the person. */
+	/** Asks for text of any length in pi's own editor, which only the user can close. */
 	async function write({ id, title, prefill, settle }: Waiting): Promise<void> {
 		putOff.add(id);
 		const value = await ui.editor(title, prefill).catch(() => undefined);
@@ -124,14 +130,14 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 		});
 	}
 
-	const release = ui.onTerminalInput(heard);
-	const clock = guardedInterval("opening a question", look, LOOK_EVERY_MS);
+	const release = ui.onTerminalInput(noteKey);
+	const clock = guardedInterval("opening a question", openWhenQuiet, CHECK_EVERY_MS);
 	return {
 		update(now) {
 			waiting = now;
 			if (shown && !now.includes(shown.asked)) {
 				hide();
-				// The next one must not take its place under keys that were meant for this one.
+				// The next question must not open at once, because the keys that follow were meant for this one.
 				lastKey = performance.now();
 			}
 			drawLines();
@@ -152,7 +158,10 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 	};
 }
 
-/** pi 0.87.1 closes whichever overlay is on top, so that one below others is taken away by its handle. */
+/**
+ * Removes an overlay. pi 0.87.1 closes the topmost overlay, so an overlay below another one is removed through its
+ * handle.
+ */
 function takeAway({ handle, close }: Shown): void {
 	if (handle?.isFocused()) close?.();
 	else handle?.hide();

@@ -1,6 +1,6 @@
 /**
- * Tells the addon of calls that still arrive, so that it can boot a child while the model writes the task. Which ones, and
- * when, the addon decides. Nothing here may fail into pi: without an early child a call just takes longer.
+ * Reports tool calls to the addon while the model still writes them, so that the addon can boot a child early. The
+ * addon decides which calls and when. Failures here are ignored: without an early child a call only takes longer.
  */
 
 import type { ExtensionAPI, ExtensionContext, MessageUpdateEvent } from "@earendil-works/pi-coding-agent";
@@ -10,7 +10,7 @@ import { loadAddon } from "../host/native.ts";
 import { placeOptions } from "../host/options.ts";
 import { shareCompiledCode } from "./tools.ts";
 
-/** Listens to pi. Returns what ends the children that nobody has asked for, and waits until they are gone. */
+/** Listens to pi. Returns a function that ends the early children without a call, and waits until they have exited. */
 export function watchArrivingCalls(pi: ExtensionAPI): () => Promise<void> {
 	let calls: EarlyCalls | undefined;
 
@@ -21,7 +21,7 @@ export function watchArrivingCalls(pi: ExtensionAPI): () => Promise<void> {
 		if (native) calls ??= new native.EarlyCalls();
 		const call = partial?.content[contentIndex];
 		const { name = "", id = "" } = call?.type === "toolCall" ? call : {};
-		// Some providers hand out a call whole, at its end.
+		// Some providers send a call in one piece, at its end.
 		const whole = type === "toolcall_end" ? (JSON.stringify(piece.toolCall?.arguments) ?? "") : "";
 		const json = type === "toolcall_delta" ? (piece.delta ?? "") : whole;
 		const wanted = calls?.take({ type, contentIndex, name, id, json });

@@ -1,4 +1,7 @@
-/** What the tools look like. The addon describes them; without it they can still be called, and say what is wrong. */
+/**
+ * The descriptions of the tools, from the addon. Without the addon, the tools can still be called and return its
+ * problem.
+ */
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ToolSurface, ToolSurfaces } from "../../index.js";
@@ -7,8 +10,8 @@ import { loadAddon } from "../host/native.ts";
 import { surfaceOptions } from "../host/options.ts";
 
 /**
- * The tools as this process last described them. After `/reload` pi draws the transcript again before `session_start`,
- * and draws a card only for a tool that is registered by then. This module stays through that.
+ * The last tool descriptions of this process. After `/reload`, pi draws the transcript again before `session_start`,
+ * and draws a card only for a registered tool. This module is not evaluated again.
  */
 let remembered: readonly ToolSurface[] = [];
 
@@ -39,7 +42,7 @@ function withoutAddon(problem: string): ToolSurfaces {
 	return { register: true, tools, notices: [problem] };
 }
 
-/** The system prompt with the delegation policy, or nothing when it is there already or not wanted. */
+/** Returns the system prompt with the delegation policy, or `undefined` if it is there already or disabled. */
 export function withPolicy(systemPrompt: string, surfaces: ToolSurfaces | undefined): string | undefined {
 	const policy = surfaces?.delegationPolicy;
 	return !policy || systemPrompt.includes(policy) ? undefined : `${systemPrompt}\n\n${policy}`;

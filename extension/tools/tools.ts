@@ -1,4 +1,4 @@
-/** The tools: each hands a call to the addon and its result back to pi. */
+/** The tools. Each one passes a call to the addon and its result back to pi. */
 
 import module from "node:module";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
@@ -26,7 +26,7 @@ import type { Questions } from "../questions/questions.ts";
 
 interface Call {
 	native: Native;
-	/** What its tool's schema has let pass. */
+	/** The arguments, accepted by the tool's schema. */
 	params: unknown;
 	id: string;
 	place: PlaceOptions;
@@ -42,7 +42,7 @@ type Run = (call: Call) => Promise<ToolOutput>;
 const WAITING = { subagent: "single", subagent_parallel: "parallel", subagent_chain: "chain" } as const;
 type Mode = (typeof WAITING)[keyof typeof WAITING];
 
-/** The tools about the runs of the session. */
+/** The tools for the runs of the session. */
 const SESSION_TOOLS = ["sessions_list", "sessions_history", "sessions_send", "sessions_stop"];
 
 function modeOf(name: string): Mode | undefined {
@@ -50,10 +50,13 @@ function modeOf(name: string): Mode | undefined {
 }
 
 export function ourTools(pi: ExtensionAPI, questions: Questions, background: Background) {
-	/** Calls that failed: pi flags them in a `tool_result` handler, where a flag returned by a tool may be lost. */
+	/**
+	 * The ids of failed calls. pi sets their error flag in a `tool_result` handler, because a flag returned by a tool may
+	 * be lost.
+	 */
 	const failed = new Set<string>();
 
-	/** What a tool of this name does; nothing for one that this version of the extension does not have. */
+	/** Returns the function of a tool, or `undefined` if this version of the extension does not have the tool. */
 	function runOf(name: string): Run | undefined {
 		const mode = modeOf(name);
 		if (mode) return (call) => runToEnd(mode, call);
@@ -63,11 +66,12 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 	}
 
 	return {
-		/** Registers those of the tools that this version of the extension has. */
+		/** Registers the tools that this version of the extension has. */
 		register(surfaces: readonly ToolSurface[]): void {
 			for (const surface of surfaces) {
 				const { name } = surface;
-				const [run, mode] = [runOf(name), modeOf(name)];
+				const run = runOf(name);
+				const mode = modeOf(name);
 				if (!run) continue;
 				const drawn = renderers(name, (callId) => questions.list(callId));
 				pi.registerTool({
@@ -84,7 +88,7 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 							const host = hostCallbacks(context, questions, mode && id);
 							return await run({ native, id, params, signal, context, place, host, update });
 						};
-						// What is rejected is a programming error; the model still gets a result, and pi runs on.
+						// A rejection is a programming error. The model still gets a result, and pi keeps running.
 						const output = await answer().catch((error: unknown) =>
 							failure(`the run ended unexpectedly: ${messageOf(error)}`),
 						);
@@ -96,7 +100,7 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 			}
 		},
 
-		/** Tells once whether the call with this id failed. */
+		/** Returns true if the call with this id failed, and forgets it. */
 		takeFailed: (callId: string) => failed.delete(callId),
 	};
 }
@@ -106,7 +110,10 @@ async function runToEnd(mode: Mode, call: Call): Promise<ToolResult> {
 	return await withAbort(call.signal, handle, settled(handle, call.context.sessionManager.getSessionId()));
 }
 
-/** Aborts `call` with the signal. The addon takes none: its own support replaces `onabort` and misses old aborts. */
+/**
+ * Aborts `call` when the signal fires. The addon does not take the signal itself, because napi replaces `onabort` and
+ * misses a signal that has fired already.
+ */
 async function withAbort<T>(signal: AbortSignal | undefined, call: { abort(): void }, result: Promise<T>): Promise<T> {
 	const abort = () => contained("an abort", () => call.abort());
 	if (signal?.aborted) abort();
@@ -139,23 +146,26 @@ async function useSessionTool(name: string, { session }: Background, call: Call)
 type SpawnParams = Pick<SpawnOptions, "task" | "label" | "runTimeoutSeconds" | "cleanup" | "outputSchema"> &
 	Partial<Record<"agentId" | "model" | "thinking", string>>;
 
-/** What comes of it, or nothing once the signal has fired: a file system that hangs does not hold an aborted call. */
+/**
+ * Returns the result, or `undefined` if the signal fires first. A file system that hangs must not block an aborted
+ * call.
+ */
 async function unlessAborted<T>(signal: AbortSignal | undefined, result: Promise<T>): Promise<T | undefined> {
 	const aborted = Promise.withResolvers<undefined>();
 	return await withAbort(signal, { abort: () => aborted.resolve(undefined) }, Promise.race([result, aborted.promise]));
 }
 
-/** Arguments in the form of the schema. pi gives the model the error of what cannot be put into it. */
+/** Returns the arguments in the form of the schema. If they do not fit, pi passes the error to the model. */
 function prepared(tool: string, args: unknown): object {
 	const { native } = loadAddon();
-	// Without the addon `execute` says what is missing.
+	// Without the addon, `execute` reports the problem.
 	if (!native) return Object(args);
 	const { arguments: known, problem } = native.prepareArguments(tool, JSON.stringify(args) ?? "null");
 	if (!known) throw new Error(problem);
 	return known;
 }
 
-/** Neither this nor the list waits for a run. */
+/** Starts a background run. Like `list`, it does not wait for a run. */
 async function spawn({ session }: Background, { native, params, place, host, signal }: Call): Promise<ToolOutput> {
 	if (signal?.aborted) return failure("aborted before anything was started");
 	const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params as SpawnParams;
@@ -169,7 +179,7 @@ async function spawn({ session }: Background, { native, params, place, host, sig
 		},
 		() => undefined,
 	);
-	return failure("aborted before the run was accepted; if it is accepted all the same, it is stopped");
+	return failure("aborted before the run was accepted; if it is accepted anyway, it is stopped");
 }
 
 async function list({ native, place, signal }: Call): Promise<ToolOutput> {
@@ -177,14 +187,14 @@ async function list({ native, place, signal }: Call): Promise<ToolOutput> {
 	return agents ? answer(agents) : failure("aborted");
 }
 
-/** The session keeps what it is; the model reads the rest. */
+/** Returns a result whose details go to the session and whose text goes to the model. */
 function answer(details: SpawnReceipt | SpawnableAgents): ToolOutput {
 	const { kind: _kind, version: _version, ...said } = details;
 	const isError = "status" in said && said.status !== "accepted";
 	return { content: [{ type: "text", text: JSON.stringify(said) }], isError, details };
 }
 
-/** A failure that is drawn as its text. */
+/** Returns a failure that is drawn as its text. */
 function failure(text: string): ToolOutput {
 	return { content: [{ type: "text", text }], isError: true, details: undefined };
 }
@@ -192,8 +202,8 @@ function failure(text: string): ToolOutput {
 let isShared = false;
 
 /**
- * Puts pi's compiled code on disk, once, where children find it. Node does so when a process ends: without this the
- * children of the first pi since the machine has started would each compile all of pi. Older Nodes cannot.
+ * Writes pi's compiled code to disk once, so that children find it. Node does this only when a process ends; without
+ * it, the children of the first pi after a boot would each compile all of pi. Older Node versions lack this function.
  */
 export function shareCompiledCode(): void {
 	if (!isShared) module.flushCompileCache?.();

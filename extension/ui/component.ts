@@ -1,10 +1,10 @@
-/** Lines as pi takes them. */
+/** Components of lines, in the form that pi uses. */
 
 import type { Component } from "@earendil-works/pi-tui";
 import { type KeySource, keyText } from "./key-text.ts";
 import { type AnyTheme, Pen } from "./pen.ts";
 
-/** `make`, which runs again only when one of its arguments is another one than the last time. */
+/** Returns a version of `make` that runs again only if one of its arguments has changed. */
 export function cached<Arguments extends readonly unknown[], Result>(
 	make: (...args: Arguments) => Result,
 ): (...args: Arguments) => Result {
@@ -17,8 +17,8 @@ export function cached<Arguments extends readonly unknown[], Result>(
 }
 
 /**
- * A component that lays out its lines once per width, and again when `stamp` has changed; pi asks for a new one whenever
- * something else did. `keys` knows what the user's keys are.
+ * Returns a component that lays out its lines once per width, and again when `stamp` has changed. pi creates a new
+ * component after any other change. `keys` looks up the user's keys.
  */
 export function component(
 	theme: AnyTheme,

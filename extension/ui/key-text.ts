@@ -1,20 +1,20 @@
-/** What the keys of pi's actions are called: looked up, because the user may have chosen others. */
+/** Looks up the keys of pi's actions, because the user may have changed them. */
 
 import { type Keybinding, type KeyId, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
 
-/** Looks up the user's keys: the key bindings that overlays get, or the context of a renderer since pi 1.x. */
+/** The source of the user's keys: the key bindings that overlays receive, or the context of a renderer since pi 1.x. */
 export interface KeySource {
 	keyText?(binding: Keybinding): string;
 	getKeys?(binding: Keybinding): readonly KeyId[];
 }
 
-/** pi's defaults of its own actions; the terminal library knows only those of its components. */
+/** pi's defaults for its own actions. The terminal library knows only the actions of its components. */
 const DEFAULTS: Readonly<Record<string, { readonly defaultKeys: KeyId | readonly KeyId[] }>> = {
 	...TUI_KEYBINDINGS,
 	"app.tools.expand": { defaultKeys: "ctrl+o" },
 };
 
-/** The keys of an action as pi's own hints write them; empty where the user has taken them away. */
+/** Returns the keys of an action as pi's own hints write them. Empty if the user has removed them. */
 export function keyText(binding: Keybinding, source: KeySource = {}): string {
 	return source.keyText?.(binding) ?? keysOf(binding, source).map(keyName).join("/");
 }

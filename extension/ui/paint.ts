@@ -1,6 +1,6 @@
 /**
- * Paints drawings of the addon: what stands in a row and in which order is decided there, how many columns it takes is
- * measured here. Says nothing of its own.
+ * Paints drawings of the addon. The addon decides the content and order of a row; this module measures the columns. It
+ * adds no text.
  */
 
 import type { Cell, Fit, Part, Row, Span } from "../../index.js";
@@ -8,18 +8,18 @@ import { type Color, joinedWidth, limited, type Pen } from "./pen.ts";
 import { compactProse, prose } from "./prose.ts";
 import { cell, ELLIPSIS, FEWEST_COLUMNS, fitPath, widthOf } from "./text.ts";
 
-/** A path keeps so much beside words that are too long, and so much beside others. */
+/** The minimum width of a path next to text that is too long, and next to other paths. */
 const FEWEST_PATH_COLUMNS = 6;
 const PATH_COLUMNS = 24;
-/** Longer names do not widen the column of names; nor do those that take more than a share of the width. */
+/** The maximum width of the label column, in columns and as a share of the width. Longer labels do not widen it. */
 const LABEL_COLUMNS = 28;
 const LABEL_SHARE = 3;
-/** Between columns. */
+/** The space between columns. */
 const GAP = "  ";
-/** What stands below its line is indented by this. */
+/** The indentation of a part that moved below its line. */
 const BELOW_INDENT = 6;
 
-/** How wide the columns of a drawing are, by their place in a line; and the names before its texts. */
+/** The widths of a drawing's columns, by their position in a line, and of the labels before its texts. */
 interface Columns {
 	cells: number[];
 	behind: number[];
@@ -28,12 +28,12 @@ interface Columns {
 
 type Of<Kind> = Extract<Fit, { kind: Kind }>;
 
-/** The lines of a drawing. */
+/** Returns the lines of a drawing. */
 export function paint(drawing: readonly Row[], pen: Pen): string[] {
 	return drawing.flatMap(painter(drawing, pen));
 }
 
-/** What paints the rows of a drawing of which not all are seen. */
+/** Returns a function that paints single rows, for a drawing that is only partly visible. */
 export function painter(drawing: readonly Row[], pen: Pen): (row: Row) => string[] {
 	const columns = columnsOf(drawing, pen);
 	return ({ indent, fit }) => pen.indented(indent, (inner) => fitted(fit, columns, inner));
@@ -65,7 +65,7 @@ function styledSpan({ text, color, isBold, action }: Span, pen: Pen): string {
 	return color ? pen.fg(color as Color, weighted) : weighted;
 }
 
-/** The same in the room of the pen: a path loses its beginning before anything is cut. */
+/** Fits spans into the pen's width. A path loses its beginning before any other text is cut. */
 function cut(spans: readonly Span[], pen: Pen): string {
 	const path = spans.find(({ isPath }) => isPath);
 	if (!path) return pen.clip(styled(spans, pen));
@@ -82,7 +82,7 @@ function line({ lead, cells, parts, behind }: Of<"line">, columns: Columns, pen:
 	const used = [...before, ...after].reduce((sum, { width }) => sum + width + GAP.length, widthOf(start));
 	const room = pen.width - used;
 	const whole = (middle: string) => {
-		// What follows in columns begins at the same place in each line.
+		// The columns behind the parts begin at the same position in each line.
 		const padded = after.length > 0 && room >= FEWEST_COLUMNS ? cell(middle, room) : middle;
 		const drawn = [...before.map(({ text }) => text), padded, ...after.map(({ text }) => text)];
 		const all = start + drawn.filter((part) => part !== "").join(GAP);
@@ -101,14 +101,14 @@ function drawnCells(cells: readonly Cell[], widths: readonly number[], pen: Pen)
 	});
 }
 
-/** A text that has no room, of which the end tells it from others. */
+/** Shortens a text but keeps its end, which distinguishes it from other texts. */
 function toldApart(text: string, end: string, width: number): string {
 	if (widthOf(text) <= width) return text;
 	const room = width - widthOf(end);
 	return room < FEWEST_COLUMNS ? end : text.slice(0, room) + end;
 }
 
-/** A line with these parts in it, and below it the one that has no room there. */
+/** Returns a line with these parts, and below it the part that does not fit. */
 function withBelow(all: readonly Part[], room: number, whole: (parts: string) => string, pen: Pen): string[] {
 	const parts = all.filter(({ from = 0, until }) => pen.width >= from && (until === undefined || pen.width < until));
 	const inner = pen.resized(room);
@@ -124,7 +124,7 @@ function withBelow(all: readonly Part[], room: number, whole: (parts: string) =>
 	return [whole(inner.clip(pen.joined(rest))), ...below];
 }
 
-/** The parts that have room: one may be cut, others are left out by rank. What stays can still be too wide together. */
+/** Returns the parts that fit: one may be cut, others are left out by rank. The rest can still be too wide together. */
 function fittingParts(parts: readonly Part[], pen: Pen): string[] {
 	const drawn = parts.map(({ spans }) => styled(spans, pen));
 	const widths = drawn.map(widthOf);
@@ -149,7 +149,7 @@ function fittingParts(parts: readonly Part[], pen: Pen): string[] {
 		const fits = left >= Math.min(FEWEST_COLUMNS, widths[cuttable] ?? 0);
 		drawn[cuttable] = fits ? cut(part.spans, pen.resized(left)) : "";
 	}
-	// One that stands alone may lose the beginning of a path.
+	// A single part may lose the beginning of its path.
 	return parts.length === 1 && !part ? [cut(parts[0]?.spans ?? [], pen)] : drawn;
 }
 
@@ -158,7 +158,7 @@ function text({ lead, label, spans, most, more }: Of<"text">, columns: Columns, 
 	if (!label) return wrapped(spans, most, start, pen, more);
 	const columnsOfLabel = widthOf(label.text);
 	const head = styledSpan(label, pen) + " ".repeat(Math.max(0, columns.label - columnsOfLabel) + GAP.length);
-	// What follows a name that fits into the column stands below the words, and not below the name.
+	// If the label fits its column, wrapped lines are aligned with the text; otherwise with the label.
 	if (columnsOfLabel <= columns.label) return wrapped(spans, most, start + head, pen, more);
 	return pen.wrap(head + styled(spans, pen), start);
 }
@@ -181,7 +181,7 @@ function written({ text: source, first, last, more, isOpen }: Of<"prose">, pen: 
 	if (source === "") return [];
 	if (first === undefined && last === undefined) return prose(source, pen);
 	const lines = compactProse(source, pen);
-	// Code under way gets no end.
+	// The code block is still growing: drop the closing fence that is not in the text.
 	if (isOpen) lines.pop();
 	if (last !== undefined) return lines.slice(-last);
 	return more.length > 0 ? limited(lines, first ?? 0, (rest) => remark(more, rest, pen)) : lines.slice(0, first);

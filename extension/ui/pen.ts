@@ -1,6 +1,6 @@
 /**
- * Draws with pi's theme, whatever that lacks, and in so many columns: what cards, messages, the widget and the panel are
- * put together with.
+ * Draws with pi's theme in a given width. Cards, messages, the widget and the panel are drawn with it. Missing colours
+ * and styles are skipped.
  */
 
 import type { ThemeColor as Color, Theme } from "@earendil-works/pi-coding-agent";
@@ -11,7 +11,7 @@ import { clip, indented, plainText, widthOf, wrap } from "./text.ts";
 export type { ThemeColor as Color } from "@earendil-works/pi-coding-agent";
 
 type Emphasis = "bold" | "italic" | "underline" | "strikethrough";
-/** A theme can be older or newer than these names. */
+/** A theme of an older or newer pi, which may lack some of these names. */
 export type AnyTheme = Pick<Theme, "fg"> & Partial<Pick<Theme, "bg" | Emphasis>>;
 
 export class Style {
@@ -51,7 +51,7 @@ export const SEPARATOR = " · ";
 
 export class Pen extends Style {
 	readonly width: number;
-	/** What the user's keys of an action are called; empty where there are none. */
+	/** Returns the user's keys for an action. Empty if there are none. */
 	readonly keyText: (action: Keybinding) => string;
 
 	constructor(theme: AnyTheme, width: number, keys: (action: Keybinding) => string = keyText) {
@@ -60,12 +60,12 @@ export class Pen extends Style {
 		this.keyText = keys;
 	}
 
-	/** A pen for fewer columns, or for more. */
+	/** Returns a pen for another width. */
 	resized(width: number): Pen {
 		return new Pen(this.theme, width, this.keyText);
 	}
 
-	/** Draws what stands to the right of a margin. */
+	/** Draws to the right of a margin. */
 	indented(columns: number, draw: (inner: Pen) => readonly string[]): string[] {
 		return indented(draw(this.resized(this.width - columns)), columns);
 	}
@@ -75,22 +75,22 @@ export class Pen extends Style {
 		return clip(line, this.width);
 	}
 
-	/** Wraps styled text; what follows the first line stands below the end of `lead`. */
+	/** Wraps styled text. The lines after the first are aligned with the end of `lead`. */
 	wrap(text: string, lead = ""): string[] {
 		return wrap(text, this.width, lead);
 	}
 
-	/** A foreign text in one colour. */
+	/** Draws untrusted text in one colour. */
 	paragraph(text: string, color: Color): string[] {
 		return this.wrap(this.fg(color, plainText(text).trim()));
 	}
 
-	/** Styled parts in a row, those without text left out. */
+	/** Joins styled parts in a row and leaves out the empty ones. */
 	joined(parts: readonly string[]): string {
 		return parts.filter((part) => part !== "").join(this.fg("dim", SEPARATOR));
 	}
 
-	/** The same on as many lines as they need. */
+	/** Joins styled parts on as many lines as they need. */
 	rows(parts: readonly string[]): string[] {
 		const lines: string[][] = [];
 		for (const part of parts) {
@@ -103,13 +103,13 @@ export class Pen extends Style {
 	}
 }
 
-/** The columns that parts take in a row. */
+/** Returns the width of parts joined in a row. */
 export function joinedWidth(parts: readonly string[]): number {
 	const widths = parts.map(widthOf).filter((width) => width > 0);
 	return widths.reduce((sum, width) => sum + width, Math.max(0, widths.length - 1) * SEPARATOR.length);
 }
 
-/** At most `limit` lines, and what `more` says of the others: one more line is no longer than saying so. */
+/** Returns at most `limit` lines and a line with the number of hidden ones. A single extra line is shown instead. */
 export function limited(lines: string[], limit: number, more: (rest: number) => string): string[] {
 	const rest = lines.length - limit;
 	return rest <= 1 ? lines : [...lines.slice(0, limit), more(rest)];

@@ -1,32 +1,35 @@
-/** What a model has written: Markdown as pi draws it. */
+/** Draws Markdown from a model, in pi's style. */
 
 import { Markdown, type MarkdownTheme } from "@earendil-works/pi-tui";
 import { loadedLibrary } from "../host/library.ts";
 import type { Color, Pen } from "./pen.ts";
 import { plainText } from "./text.ts";
 
-/** Longer code is drawn in one colour: it is a file, and somebody waits for the screen. */
+/**
+ * The maximum length of code that is highlighted. Longer code is usually a whole file, and highlighting it would delay
+ * the screen.
+ */
 const MOST_CODE = 30_000;
 
-/** A text in full. */
+/** Draws a text in full. */
 export function prose(source: string, pen: Pen): string[] {
 	const text = plainText(source).trim();
 	try {
 		const lines = new Markdown(text, 0, 0, markdownTheme(pen)).render(Math.max(1, pen.width));
-		// A narrow list can come out wider than it may.
+		// A narrow list can be wider than the pen.
 		return lines.map((line) => pen.clip(line.trimEnd()));
 	} catch {
-		// What the parser gives up on, such as a thousand nested quotes, can still be read.
+		// The parser fails on some inputs, such as a thousand nested quotes. Their source is shown instead.
 		return pen.wrap(text);
 	}
 }
 
-/** The same without its blank lines. */
+/** Draws a text without its blank lines. */
 export function compactProse(source: string, pen: Pen): string[] {
 	return prose(source, pen).filter((line) => line !== "");
 }
 
-/** As pi makes it for its own messages. */
+/** Returns the same theme that pi uses for its own messages. */
 function markdownTheme(pen: Pen): MarkdownTheme {
 	const colored = (color: Color) => (text: string) => pen.fg(color, text);
 	return {
@@ -48,12 +51,12 @@ function markdownTheme(pen: Pen): MarkdownTheme {
 	};
 }
 
-/** The lines of a block of code, if this pi has colours for it. */
+/** Returns the highlighted lines of a code block, if this pi can highlight it. */
 function highlighted(code: string, language: string | undefined): string[] | undefined {
 	try {
 		return code.length > MOST_CODE ? undefined : loadedLibrary().highlightCode?.(code, language);
 	} catch {
-		// A theme of another release: the code can still be read.
+		// The theme may come from another release; the code is shown without colours.
 		return undefined;
 	}
 }

@@ -1,56 +1,63 @@
-/** Text on its way to a terminal: foreign text made safe, lines cut and wrapped by pi's own measure. */
+/** Prepares text for a terminal: makes untrusted text safe, and cuts and wraps lines with pi's own width function. */
 
 import { sliceByColumn, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 
 export const ELLIPSIS = "…";
-/** Fewer columns than this say nothing. */
+/** The minimum width at which a cut text is still readable. */
 export const FEWEST_COLUMNS = 6;
-/** What pi puts around an ellipsis takes away the ground that a line stands on; only what is written may end there. */
+/**
+ * pi resets all styles around an ellipsis, including the background of the line. `UNSTYLED` ends only the text styles.
+ */
 const RESET = "\u001b[0m";
 const UNSTYLED = "\u001b[22;23;24;29;39m";
 
-/** Terminal control sequences: OSC and other strings, CSI, and two-character escapes. Strings first, they share a start. */
+/**
+ * Terminal control sequences: OSC and other strings, CSI, and two-character escapes. Strings come first, because they
+ * begin like the others.
+ */
 const ESCAPES =
 	// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
 	/\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[PX^_][^\u001b]*(?:\u001b\\)?|[\u001b\u009b]\[?[0-?]*[ -/]*[@-~]/g;
 
-/** What no terminal should get from foreign text: control characters, and marks that reorder the line. */
+/** Characters that are removed from untrusted text: control characters, and marks that reorder the line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/** What most text is. */
+/** Text that needs no change, the common case. */
 const SAFE = /^[\n -~]*$/;
 
-/** Foreign text that is safe to draw: lines end with LF, tabs are spaces, control sequences are gone. */
+/** Makes untrusted text safe to draw. Lines end with LF, tabs become spaces, control sequences are removed. */
 export function plainText(text: string): string {
 	if (SAFE.test(text)) return text;
 	return text.toWellFormed().replace(/\r\n?/g, "\n").replace(/\t/g, "   ").replace(ESCAPES, "").replace(CONTROLS, "");
 }
 
-/** The same on one line, with runs of blanks folded. */
+/** Returns safe text on one line. Each run of white space becomes a single space. */
 export function oneLine(text: string): string {
 	return plainText(text).replace(/\s+/g, " ").trim();
 }
 
-/** Colours and weights; and characters of one column each, whatever stands beside them. */
+/**
+ * `STYLES` matches colours and weights. `NARROW` matches text whose characters have one column each, in any context.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a style is made of
 const STYLES = /\u001b\[[\d;]*m/g;
 const NARROW =
 	/^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2199\u21a9-\u22ff\u2500-\u25fc\u2713\u2717\u276f]*$/;
 
-/** The columns of a styled line. Most lines can be counted, which takes a tenth of the time that measuring does. */
+/** Returns the columns of a styled line. Most lines are counted by length, which is ten times as fast as measuring. */
 export function widthOf(line: string): number {
 	const bare = line.includes("\u001b") ? line.replace(STYLES, "") : line;
 	return NARROW.test(bare) ? bare.length : visibleWidth(line);
 }
 
-/** Cuts a styled line to `width` columns; what is missing shows as an ellipsis. */
+/** Cuts a styled line to `width` columns. An ellipsis replaces the missing part. */
 export function clip(line: string, width: number): string {
 	if (width <= 0) return "";
 	return widthOf(line) <= width ? line : restyled(truncateToWidth(line, width, ELLIPSIS), line);
 }
 
-/** A styled line, cut or filled to exactly `columns`. */
+/** Cuts or pads a styled line to exactly `columns`. */
 export function cell(line: string, columns: number): string {
 	if (columns <= 0) return "";
 	const missing = columns - widthOf(line);
@@ -62,17 +69,18 @@ function restyled(cut: string, line: string): string {
 	return cut.replace(RESET, "").replace(RESET, line.includes("\u001b") ? UNSTYLED : "");
 }
 
-/** What stands between blanks and styles. */
+/** Matches styles, and words between blanks. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a style is made of
 const WORDS = /\u001b\[[\d;]*m|[^\s\u001b]+/g;
 
-/** Longer words are no paths or keys, and take long. */
+/** The maximum length of a word that is broken at separators. Longer words are not paths, and breaking them is slow. */
 const LONGEST_NAME = 4096;
 
-/** A word that is too wide, such as a path or a key, in lines that end where one of its names does. */
+/** Breaks a word that is too wide, such as a path or a key, after its separators. */
 function brokenAtNames(word: string, columns: number): string {
 	if (word.length <= columns / 2 || word.length > LONGEST_NAME) return word;
-	let [done, rest] = ["", word];
+	let done = "";
+	let rest = word;
 	while (widthOf(rest) > columns) {
 		const end = /^.*[/\\:]/.exec(sliceByColumn(rest, 0, columns, true))?.[0];
 		if (!end || !rest.startsWith(end)) break;
@@ -82,7 +90,9 @@ function brokenAtNames(word: string, columns: number): string {
 	return done + rest;
 }
 
-/** Wraps styled text. What follows the first line stands below the end of `lead`, which is a mark or an indentation. */
+/**
+ * Wraps styled text. The lines after the first are aligned with the end of `lead`, which is a mark or an indentation.
+ */
 export function wrap(text: string, width: number, lead = ""): string[] {
 	const indent = widthOf(lead);
 	const columns = Math.max(1, width - indent);
@@ -97,15 +107,15 @@ export function indented(lines: readonly string[], columns: number): string[] {
 	return lines.map((line) => (line === "" ? line : " ".repeat(columns) + line));
 }
 
-/** Stands around a name that could be more than one word. */
+/** The quotes around a name that could be several words. */
 const QUOTE = "`";
 const QUOTES = 2;
 
-/** A path in so many columns: cut before a name, unless that would leave half of the room empty. */
+/** Cuts a path to `width` columns. It is cut before a name, unless that leaves half of the width empty. */
 export function fitPath(path: string, width: number): string {
 	const columns = widthOf(path);
 	if (columns <= width) return path;
-	// Without its quotes, a part of a name could pass for words of ours.
+	// Without its quotes, part of a name could be read as our own words.
 	if (path.startsWith(QUOTE) && path.endsWith(QUOTE) && width > QUOTES) {
 		return QUOTE + fitPath(path.slice(QUOTE.length, -QUOTE.length), width - QUOTES) + QUOTE;
 	}

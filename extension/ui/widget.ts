@@ -1,4 +1,4 @@
-/** The runs that matter now, above the editor: those at work, and those that wait to be read. */
+/** The widget above the editor: the live runs, and the runs with unread results. */
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { TUI } from "@earendil-works/pi-tui";
@@ -13,15 +13,18 @@ import type { AnyTheme, Pen } from "./pen.ts";
 
 const WIDGET = "subagents";
 const MOST_LINES = 5;
-/** Of a low terminal the widget takes this share. */
+/** The number of terminal rows per widget line, for low terminals. */
 const ROWS_PER_LINE = 6;
 const TICK_MS = 1_000;
-/** pi's own lines begin one column in. */
+/** pi's own lines begin in the second column. */
 const MARGIN = " ";
 
-/** What the widget has lines for. */
+/** The runs that the widget shows. */
 export interface Shown {
-	/** Newest first, without those that a call waits for, which have their card, and those that ask, which have a line. */
+	/**
+	 * Live runs, newest first. Runs that a call waits for have their card, and runs with a question have a line of their
+	 * own; both are left out.
+	 */
 	live: readonly BackgroundRun[];
 	unread: readonly BackgroundRun[];
 }
@@ -30,9 +33,9 @@ export function shownOf({ runs, unread }: Background): Shown {
 	return { live: runs.filter((run) => isLive(run) && !run.isForeground && run.asks === undefined), unread };
 }
 
-/** Shows the runs from now on. Returns what takes the widget away. */
+/** Shows the runs from now on. Returns a function that removes the widget. */
 export function showWidget(context: ExtensionContext, background: Background): () => void {
-	/** The widget while it is on the screen, and how often what it shows has changed. */
+	/** The widget while it is on the screen, and the number of changes to its content. */
 	let widget: { terminal: TUI } | undefined;
 	let changes = 0;
 	const hide = () => {
@@ -47,7 +50,7 @@ export function showWidget(context: ExtensionContext, background: Background): (
 		const tick = guardedInterval("the clock of the widget", follow, TICK_MS);
 		const dispose = () => {
 			clearInterval(tick);
-			// pi drops widgets without a word when it replaces its extensions.
+			// pi drops widgets without a callback when it replaces its extensions.
 			if (widget === made) widget = undefined;
 		};
 		return { ...component(theme, draw, () => changes), dispose };
@@ -67,10 +70,9 @@ export function showWidget(context: ExtensionContext, background: Background): (
 	};
 }
 
-/** One line for each run, and one that counts the others. */
+/** Returns one line for each run, and a line with the number of hidden runs. */
 export function widgetLines({ live, unread }: Shown, rows: number, now: number, pen: Pen): readonly string[] {
-	const most = Math.max(1, Math.min(MOST_LINES, Math.floor(rows / ROWS_PER_LINE)));
-	const [working, ended] = [JSON.stringify(live), JSON.stringify(unread)];
-	const drawing = loadAddon().native?.runWidget(working, ended, most, now) ?? [];
+	const limit = Math.max(1, Math.min(MOST_LINES, Math.floor(rows / ROWS_PER_LINE)));
+	const drawing = loadAddon().native?.runWidget(JSON.stringify(live), JSON.stringify(unread), limit, now) ?? [];
 	return paint(drawing, pen.resized(pen.width - MARGIN.length)).map((line) => MARGIN + line);
 }
