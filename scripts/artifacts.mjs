@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Fills the platform packages below `npm/` before they are published. `artifacts/` holds one folder for each platform, in
- * which its build left the addon and, beside it, the warden. `--check` only says whether any package lacks its warden,
- * `--all` also whether any lacks its addon.
+ * Fills the platform packages below `npm/` before publishing. `artifacts/` holds one folder per platform, with the
+ * addon and the warden of its build. `--check` only fails if a package has an addon but no warden; `--all` also fails
+ * if a package has no addon.
  */
 
 import { join } from "node:path";

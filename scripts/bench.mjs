@@ -1,13 +1,12 @@
 #!/usr/bin/env node
 /**
- * Measures what is promised about speed and memory, side by side with the usual way, and writes `benchmark/RESULTS.md`
- * and what is made of it: plots, `docs/speed.md`, `benchmark/results.json`.
- * `--only collector,memory` measures some sections and only prints, unless `--write` renews them in the page. `--quick`
- * runs every section on very little data and shows no figures: it tells whether the benchmarks still work.
+ * Measures speed and memory against the usual way, and writes `benchmark/RESULTS.md` and the files made from it: the
+ * plots, `docs/speed.md` and `benchmark/results.json`.
  *
- * `--draw` measures nothing: it makes the plots and what the pages quote anew, of the figures in the page.
- *
- * A section that fails is named with its error at the end, the others are written all the same, and the exit code is 1.
+ * `--only collector,memory` measures some sections and only prints them; with `--write` it also replaces them in the
+ * page. `--quick` runs every section on very little data and shows no figures, to check that the benchmarks still work.
+ * `--draw` measures nothing; it makes the plots and the quoted figures again from the page. If a section fails, its
+ * error is printed at the end, the other sections are still written, and the exit code is 1.
  */
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -115,7 +114,7 @@ await runMain(async () => {
 });
 
 /**
- * Measures sections one after the other. One that fails does not keep the others from being measured.
+ * Measures sections one after the other. If one fails, the others are still measured.
  *
  * @param {string[]} names
  * @param {import("./lib/bench-run.mjs").Setting} setting
@@ -138,8 +137,8 @@ async function measureAll(names, setting) {
 }
 
 /**
- * Prints what was found, and writes it into the page where that is wanted. A page with a section that failed says so
- * instead of showing old figures.
+ * Prints the results, and writes them into the page if wanted. If a section failed, the page says so instead of showing
+ * old figures.
  *
  * @param {import("./lib/bench-table.mjs").Section[]} found
  * @param {{ name: string }[]} failed
@@ -160,7 +159,7 @@ function report(found, failed, { tookMs, isWhole, isWritten }) {
 		return;
 	}
 	writeFileSync(results, isWhole ? text : renewed(readFileSync(results, "utf8"), found));
-	// A section that failed is missing, and a plot of the others would be stale.
+	// A failed section is missing from the page, so plots of it would be stale.
 	if (failed.length > 0) {
 		note(`Written to ${source}. Nothing is drawn, because sections failed.`);
 		return;
@@ -170,8 +169,8 @@ function report(found, failed, { tookMs, isWhole, isWritten }) {
 }
 
 /**
- * Builds the native side without the napi edge, and returns the path of the program. The quick form takes it without
- * optimization and with the features of the Rust tests, for which it is compiled already.
+ * Builds the native side without the napi edge, and returns the path of the program. The quick form builds without
+ * optimization and with the features of the Rust tests, because that build usually exists already.
  *
  * @param {boolean} isQuick
  */

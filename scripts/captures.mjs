@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /**
- * Writes `docs/cards.md`, `docs/panel.md`, `docs/day.md`, `docs/writing-day.md` and their pictures: real pi with this extension in
- * tmux, a scripted model, what the screen shows.
- *
- * This file sets up and runs on any supported Node; the work (`captures/main.ts`) runs on the Node that runs pi.
+ * Writes `docs/cards.md`, `docs/panel.md`, `docs/day.md`, `docs/writing-day.md` and their pictures. The pictures show
+ * real pi in tmux with this extension and a scripted model. This file does the setup and runs on any supported Node;
+ * the work (`captures/main.ts`) runs on the Node that runs pi.
  */
 
 import { spawn } from "node:child_process";
@@ -43,7 +42,7 @@ await runMain(async () => {
 		cwd: root,
 		stdio: "inherit",
 	});
-	// Ctrl-C reaches it as well, since it is in the same group; it cleans up, and this process waits for that.
+	// The child is in the same process group, so Ctrl-C reaches it as well. It cleans up, and this process waits for it.
 	process.on("SIGINT", () => {});
 	for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"])) process.on(signal, () => main.kill(signal));
 	return await new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm run cross -- TARGET…` builds the addon and the warden of a platform package into `artifacts/TARGET`, from where
- * `npm run artifacts` takes them. `--check` only has the compiler read the code as that platform sees it.
+ * `npm run cross -- TARGET…` builds the addon and the warden of a platform package into `artifacts/TARGET`, where `npm
+ * run artifacts` finds them. `--check` only compiles the code for that platform, without linking.
  */
 
 import { parseArgs } from "node:util";
@@ -18,7 +18,7 @@ await runMain(async () => {
 		const what = unknown ? `There is no package for ${unknown}.` : "No target was named.";
 		throw new SetupProblem(what, `npm run cross -- [--check] TARGET…, of\n${known.join("\n")}`);
 	}
-	// All of it before the first build: that takes minutes.
+	// Check all targets before the first build, which takes minutes.
 	const plans = positionals.map((target) => planFor(target, { check: values.check === true }));
 	for (const plan of plans) await (values.check ? checkFor(plan) : buildFor(plan));
 	return 0;

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /**
- * Four acts in real pi with this extension: tasks side by side, one in the background, a write that the kernel refuses, and
- * a pi that is killed.
- *
- * This file sets up and runs on any supported Node; the demo itself (`demo/main.ts`) runs on the Node that runs pi.
+ * Plays four acts in real pi with this extension: parallel tasks, a background task, a write that the kernel refuses,
+ * and a killed pi. This file does the setup and runs on any supported Node; the demo itself (`demo/main.ts`) runs on
+ * the Node that runs pi.
  */
 
 import { spawn } from "node:child_process";
@@ -51,7 +50,7 @@ function runDemo(node, options) {
 		cwd: root,
 		stdio: "inherit",
 	});
-	// Ctrl-C reaches the demo as well, since it is in the same group; it cleans up, and this process waits for that.
+	// The demo is in the same process group, so Ctrl-C reaches it as well. It cleans up, and this process waits for it.
 	process.on("SIGINT", () => {});
 	for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"])) process.on(signal, () => demo.kill(signal));
 	return new Promise((resolve, reject) => {

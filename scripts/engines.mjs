@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * `npm run test:engines [-- NAME…]`: plays the scenes of `tests/launchers.rs` through the engines in `scripts/engines/`, each set up
- * below a temporary directory from Debian packages that are unpacked and not installed. What cannot be had here is skipped, with
- * the reason; the exit code says whether something failed.
+ * `npm run test:engines [-- NAME…]`: plays the scenes of `tests/launchers.rs` through the engines in
+ * `scripts/engines/`. Each engine runs below a temporary directory, from Debian packages that are unpacked but not
+ * installed. An engine that is not available here is skipped with the reason. The exit code is 1 if an engine failed.
  */
 
 import { playAll } from "./engines/main.mjs";

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Builds the module that pi loads, `extensions/`, from `extension/`. Takes a tenth of a second. */
+/** Builds `extensions/`, the module that pi loads, from `extension/`. Takes a tenth of a second. */
 
 import { bundleFiles, writeBundle } from "./lib/bundle.mjs";
 import { runMain } from "./lib/problem.mjs";

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Plays faults in real pi, with this package and with the extension that pi ships as an example, and writes the table of
- * `docs/faults.md`. With words: only the faults that have them all, printed.
+ * Injects faults in real pi, with this package and with the example extension that pi ships, and writes the table of
+ * `docs/faults.md`. With words as arguments, plays only the faults that contain all of them, and prints the result.
  */
 
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm run test:kill`: kills a host of background runs at random moments, and says what came of its runs. `--times 1000`
- * is the default; `--seed N` repeats what another seed would not.
+ * `npm run test:kill`: kills a host of background runs at random moments, and prints the outcomes of its runs. The
+ * default is `--times 1000`. `--seed N` repeats the moments of an earlier run.
  */
 
 import { join } from "node:path";

@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 /**
- * Completes package-lock.json after `npm install` has written it.
- *
- * A registry mirror that lacks the binaries of other platforms makes npm write a lock without them, and `npm ci` then
- * refuses that lock everywhere. Their versions are pinned by the packages that want them, so an entry with the version
- * and the platform is all that is needed; npm takes such a package from its registry where the platform fits.
+ * Completes package-lock.json after `npm install` has written it. If a registry mirror lacks the binaries of other
+ * platforms, npm writes a lock file without them, and `npm ci` rejects that lock file everywhere. The packages that
+ * need the binaries pin their versions, so an entry with the version and the platform is enough. npm takes such a
+ * package from its registry if the platform matches.
  */
 
 import { readFileSync } from "node:fs";
@@ -19,7 +18,7 @@ const systems = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "open
 const processors = ["arm64", "arm", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "wasm32", "x64"];
 
 /**
- * The platform in a package's name, for instance `linux`, `x64` and `musl`.
+ * Returns the platform in a package's name, for instance `linux`, `x64` and `musl`.
  *
  * @param {string} name
  */

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Writes the descriptions of the platform packages below `npm/` anew, after a change of package.json. */
+/** Writes the descriptions of the platform packages below `npm/` again, after a change of package.json. */
 
 import { join } from "node:path";
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Makes a fresh clone ready: checks the machine, installs what is needed below the clone, builds the addon, the warden and
- * the extension. Safe to run again and to interrupt; what is up to date is left alone. The demo, the tests and the
- * benchmarks call it by themselves.
+ * Prepares a fresh clone: checks the machine, installs the requirements below the clone, and builds the addon, the
+ * warden and the extension. It can be run again and interrupted; parts that are up to date are skipped. The demo, the
+ * tests and the benchmarks call it.
  */
 
 import { existsSync, readdirSync, realpathSync } from "node:fs";
@@ -24,7 +24,7 @@ import { buildWarden } from "./lib/warden.mjs";
 /**
  * Sets the clone up.
  *
- * @param {{ addon?: boolean, pi?: string[] }} [wanted] all of it, unless told otherwise
+ * @param {{ addon?: boolean, pi?: string[] }} [wanted] the parts to set up; all by default
  * @returns {Promise<{ node: string, pi: Record<string, string> }>} the Node for pi, and pi's program by version
  */
 export async function setUp(wanted = {}) {
@@ -62,7 +62,7 @@ export async function setUp(wanted = {}) {
 	}
 }
 
-/** Whether there is what takes long to make, up to date or not. */
+/** Returns true if the parts that take long to make exist, up to date or not. */
 function isSetUp() {
 	return existsSync(setupDir) && readdirSync(root).some((name) => name.endsWith(".node"));
 }

@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 /**
- * Measures the sanitizer on what others have written.
+ * Measures the sanitizer with texts and rules of other projects.
  *
- * `--gitleaks DIR`, `--yaml DIR` (kingfisher, noseyparker): copies of these repositories. Makes secrets from their rules,
- * places them bare and under names, and says how many go, how many of their own false positives stay, and how many
- * texts show a part of a secret while they arrive. `--texts FILE` keeps the texts, `--failed FILE` what went wrong, and
- * `--write` the figures of gitleaks in `benchmark/strangers/figures.json`, which pages quote.
+ * `--gitleaks DIR`, `--yaml DIR` (kingfisher, noseyparker): copies of these repositories. Makes secrets from their
+ * rules, puts them into texts bare and after names, and prints three figures: the number of removed secrets, the number
+ * of their own false positives that stay, and the number of texts that show a part of a secret while they arrive.
+ * `--texts FILE` keeps the texts and `--failed FILE` the failures. `--write` writes the figures of gitleaks into
+ * `benchmark/strangers/figures.json`, which pages quote.
  *
- * `--changes DIR…`: prints every change in the text files of these folders, one a line, for judging. Manual pages are
- * unpacked for it.
+ * `--changes DIR…`: prints every change in the text files of these folders, one per line, for a review. Manual pages
+ * are unpacked for it.
  */
 
 import { execFileSync } from "node:child_process";
@@ -70,7 +71,10 @@ await runMain(async () => {
 	}
 });
 
-/** The commit of a clone and its day; nothing of a folder that is none. @param {string | undefined} folder */
+/**
+ * Returns the commit of a clone and its date, or nothing if the folder is not a clone. @param {string | undefined}
+ * folder
+ */
 function versionOf(folder) {
 	if (!folder || !existsSync(join(folder, ".git"))) return {};
 	const log = execFileSync("git", ["-C", folder, "log", "-1", "--format=%H %cs"], { encoding: "utf8" });
@@ -78,7 +82,10 @@ function versionOf(folder) {
 	return { commit, date };
 }
 
-/** Puts the packed manual pages below a path into a folder, each as a text at the same path. @param {string} path @param {string} folder */
+/**
+ * Unpacks the manual pages below a path into a folder, each as a text with the same path. @param {string} path @param
+ * {string} folder
+ */
 function unpackPages(path, folder) {
 	for (const entry of readdirSync(path, { withFileTypes: true, recursive: true })) {
 		const page = join(resolve(entry.parentPath), entry.name);

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * `npm run test:packages`: packs the packages, publishes them into a registry on the loopback interface, and installs them from
- * there as users do. The addon and the warden are those of the last build. Registry, pnpm and further versions of Node come
- * from npm and lie below the set-up directory.
+ * `npm run test:packages`: packs the packages, publishes them to a registry on the loopback interface, and installs
+ * them from there like a user does. The addon and the warden are those of the last build. The registry, pnpm and other
+ * versions of Node come from npm and are installed below the setup directory.
  */
 
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
@@ -17,9 +17,9 @@ import { step } from "./lib/progress.mjs";
 import { setUp } from "./setup.mjs";
 
 const tools = { verdaccio: "6.10.4", pnpm: "12.21.0" };
-/** Something in the registry asks for it by a tag, which mirrors of npm's registry may lack. */
+/** A dependency of the registry asks for it by a tag, which mirrors of npm's registry may lack. */
 const overrides = { "node-fetch": "2.7.0" };
-/** Those that npm packages of the same name as their number hold, for Linux on x64. */
+/** The Node versions to test. The npm packages with these numbers contain Node for Linux on x64. */
 const nodes = ["20", "22", "24"];
 
 await runMain(async () => {
@@ -40,7 +40,8 @@ await runMain(async () => {
 });
 
 /**
- * @param {string} folder below the set-up directory
+ * @param {string} folder below the setup directory
+ *
  * @param {string} specifier
  */
 async function install(folder, specifier) {

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 
 /**
- * `npm run test:platforms [-- TARGET…]`: builds addon and warden for the platforms that have a package, and runs what this
- * machine can run of them: the tests of the edge and one delegation in real pi, on a Node of that platform, emulated where the
- * processor is another. What cannot be had here is skipped, with the reason; the exit code says whether something failed.
+ * `npm run test:platforms [-- TARGET…]`: builds addon and warden for the platforms that have a package, and runs the
+ * parts that this machine can run: the edge tests and one delegation in real pi, on a Node of that platform, emulated
+ * if the processor differs. Parts that are not available here are skipped with the reason. The exit code is 1 if a part
+ * failed.
  *
- * `--release` builds what is published instead of what compiles fast. `--part loaded` (or `edge`, `pi`) plays one part; `--whole`
- * plays all of the edge where the processor is emulated, too, and `--file NAME` single files of it.
+ * `--release` builds the published form instead of the one that compiles fast. `--part loaded` (or `edge`, `pi`) plays
+ * one part. `--whole` plays all edge tests even on an emulated processor, and `--file NAME` only some files.
  */
 
 import { runMain } from "./lib/problem.mjs";

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /**
- * `npm test`: sets up, then runs every check, in four lanes side by side: what cargo does, what Node does alone, what starts
- * pi, and the tests of the tools with the benchmarks. Each waits often, so four keep two cores busy. The output of a step is
- * printed when it has ended, as one block.
+ * `npm test`: runs the setup and then every check, in four parallel lanes: cargo, Node alone, pi, and the tests of the
+ * tools with the benchmarks. Each lane waits often, so four keep two cores busy. The output of a step is printed as one
+ * block when it has ended.
  *
- * `npm test -- rust` (or `lint`, `edge`, `extension`, `bench`) runs one part, `npm test -- NAME.spec.ts …` test files of
- * `__test__`, `--keep-going` does not stop at the first failure.
+ * `npm test -- rust` (or `lint`, `edge`, `extension`, `bench`) runs one part, `npm test -- NAME.spec.ts …` runs test
+ * files of `__test__`, and `--keep-going` continues after the first failure.
  */
 
 import { readdirSync } from "node:fs";
@@ -24,30 +24,36 @@ import { checkAddonSize } from "./lib/size.mjs";
 import { table } from "./lib/table.mjs";
 import { setUp } from "./setup.mjs";
 
-/** A single test that takes longer hangs: each waits for a few starts of pi at most. Suites have no limit of their own. */
+/**
+ * The time limit of a single test. Each test waits for a few starts of pi at most, so a longer one hangs. Suites have
+ * no limit of their own.
+ */
 const testLimitMs = 300_000;
 
-/** Test files at once. Those of the edge wait most of the time; those of the extension start pi, which takes a core, and wait for it. */
+/**
+ * The numbers of parallel test files. Files of the edge wait most of the time. Files of the extension start pi, which
+ * uses a core, and wait for it.
+ */
 const filesAtOnce = { edge: 4, support: 2, extension: 4 };
 
-/** Test files that wait longest. They begin first, so that none of them is left alone at the end. */
+/** The slowest test files. They begin first, so that none of them runs alone at the end. */
 const longest = [
 	...["faults", "survivors", "background", "callbacks"],
 	...["pi-credentials", "pi-questions-tui", "pi-endings", "pi-panel", "pi-permission-hooks", "pi-tools-sandbox", "pi-consent"],
 	...["pi-ask-parent", "pi-survivors", "pi-card", "pi-lean", "pi-failures", "pi-offline", "pi-background"],
 ];
 
-/** Rust tests at once: most wait for a process. */
+/** The number of parallel Rust tests. Most of them wait for a process. */
 const rustTestsAtOnce = 3 * availableParallelism();
 
 /**
- * Of what compiles: a third of what a test gets while both want a core. Less, and it would stand still on a machine that
- * others use.
+ * The priority of compilers. They get a third of a test's share if both want a core. With less they would make no
+ * progress on a shared machine.
  */
 const backgroundPriority = 5;
 
 /**
- * `isBackground` has a step leave the processor to the other lane: compiling can wait, tests watch the clock.
+ * A step. `isBackground` lowers its priority: compiling can wait, but tests have time limits.
  *
  * @typedef {import("./lib/programs.mjs").Command} Command
  * @typedef {{ part: string, lane: string, name: string, command?: () => Command, check?: () => Promise<void>,
@@ -59,8 +65,8 @@ const denied = ["--", "-D", "warnings"];
 const keepsGoing = process.argv.includes("--keep-going");
 
 /**
- * The tests are linted once, with the edge: none of them is different without it. The core is compiled alone to find what
- * crosses the border to Node, and what is not used without it.
+ * The tests are linted once, with the edge, because they are the same without it. The core is compiled alone to find
+ * code that depends on Node, and code that only the edge uses.
  *
  * @type {Step[]}
  */
@@ -88,11 +94,11 @@ const nodeSteps = [
 /** @type {Step[]} */
 const toolSteps = [
 	{ ...tests("extension", "support tests", () => nodeTests(nodeForPi(), "support", ".spec.ts")), lane: "tools" },
-	// Their native side is compiled with the tests: they wait for cargo where that is not done.
+	// Their native side is compiled with the tests. If that has not happened yet, they wait for cargo.
 	inBackground({ part: "bench", lane: "tools", name: "benchmarks, quick form", command: quickBenchmarks }),
 ];
 
-/** The longest of all. @type {Step[]} */
+/** The longest lane. @type {Step[]} */
 const piSteps = [
 	{ ...tests("extension", "extension tests", () => nodeTests(nodeForPi(), "extension", ".spec.ts")), lane: "pi" },
 ];
@@ -178,6 +184,7 @@ function tests(part, name, command) {
 
 /**
  * @param {string[]} names of test files, with or without their folders
+ *
  * @returns {Step[]} one for each folder that has any of them
  */
 function singleFiles(names) {
@@ -258,7 +265,7 @@ function nodeTests(node, folder, ending) {
 function nodeFiles(node, folder, files) {
 	const cached = `--import=${new URL("lib/compile-cache.mjs", import.meta.url)}`;
 	const options = ["--test", "--test-reporter=spec", `--test-timeout=${testLimitMs}`, cached];
-	// The package is CommonJS for the generated loader's sake, while its TypeScript is written as modules.
+	// The package is CommonJS because of the generated loader, but its TypeScript files are ES modules.
 	if (files.some((name) => name.endsWith(".ts"))) options.push("--disable-warning=MODULE_TYPELESS_PACKAGE_JSON");
 	return [
 		node,
@@ -296,7 +303,7 @@ function nodeForPi() {
 	throw new SetupProblem("There is no Node for pi.", "Run `npm run setup`.");
 }
 
-/** The tests look at pi's own interface in a terminal. */
+/** Checks for tmux. The tests read pi's own interface in a terminal. */
 function checkTerminal() {
 	if (probe("tmux", ["-V"])) return;
 	const how =

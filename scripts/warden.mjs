@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * Builds the warden and puts it beside the addon, at the root of the clone, in the best way that this machine can link it.
- * `--target aarch64-unknown-linux-gnu` builds it for another platform, as `napi build --target` does with the addon.
+ * Builds the warden and puts it next to the addon at the root of the clone, linked in the best way that this machine
+ * supports. `--target aarch64-unknown-linux-gnu` builds it for another platform, like `napi build --target` does for
+ * the addon.
  */
 
 import { parseArgs } from "node:util";

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-/** `npm run lint:workflows`: zizmor reads the workflows of the hosted CI. It is installed from PyPI, below the clone. */
+/**
+ * `npm run lint:workflows`: runs zizmor on the workflows of the hosted CI. It is installed from PyPI below the clone.
+ */
 
 import { join } from "node:path";
 
@@ -17,7 +19,8 @@ await runMain(async () => {
 		return 0;
 	}
 	const env = await pythonPackages(python, "zizmor", [linter]);
-	// Nothing is asked of GitHub: the commits of the actions were compared with their tags when they were written down.
+	// Offline, without queries to GitHub: the commits of the actions were compared with their tags when they were written
+	// down.
 	const options = ["--offline", "--no-progress", "--persona", "pedantic"];
 	const code = await run(["zizmor", ...options, join(root, ".github", "workflows")], { env });
 	return typeof code === "number" ? code : 1;

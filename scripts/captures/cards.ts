@@ -1,10 +1,10 @@
-/** Finds the cards on a screen, and takes out of them what is different each time. */
+/** Finds the cards on a screen and replaces the parts that differ on every run. */
 
 import { type Row, rowText, withText } from "./terminal.ts";
 
 const HEAD = /^ [○◐●↻✓✗⚠–] subagent (\S*)/;
 
-/** The rows from the first card's upper edge to the last one's lower edge. */
+/** Returns the rows from the upper edge of the first card to the lower edge of the last. */
 export function cropped(rows: readonly Row[]): Row[] {
 	const heads = rows.flatMap((row, index) => (HEAD.test(rowText(row)) ? [index] : []));
 	const [first] = heads;
@@ -16,26 +16,33 @@ export function cropped(rows: readonly Row[]): Row[] {
 	return rows.slice(first - 1, below < 0 ? rows.length : below);
 }
 
-/** How long runs took, so that not all took the same. */
+/** The durations to show for runs, so that they differ. */
 const TOOK = ["1.8s", "2.4s", "3.1s", "2.7s"];
-/** How long calls of several runs took, and how long such a call goes on: longer than each run in it, or all of them. */
+/**
+ * The durations to show for calls with several runs, ended and live. Each is longer than its longest run, or than all
+ * runs together.
+ */
 const CALLS: Readonly<Record<string, { took: string; goesOn: string }>> = {
 	parallel: { took: "5.9s", goesOn: "4s" },
 	chain: { took: "8.6s", goesOn: "8s" },
 };
-/** How long a run goes on. */
+/** The duration to show for a live run. */
 const GOES_ON = "4s";
 const OVER = /^[ →]*\d? ?[✓✗⚠–] /;
 const ROW = /^[ →]*\d? ?[○◐●↻✓✗⚠–] /;
 /**
- * How long something took. That of a call stands at the end of its head, where blanks follow; that of a run in a column,
- * where blanks precede. So 10 s and more can be replaced by something longer.
+ * Matches durations. A call's duration ends the first line of its card and is followed by blanks. A run's duration is
+ * in a column and is preceded by blanks. The blanks leave room for a replacement of another length if the duration is
+ * 10 s or more.
  */
 const TOOK_BY = { call: /(?<= · )(?:\d\.\ds|\d\ds (?= ))/, run: /(?<= )(?:\d\.\d| \d\d)s(?= |$)/ };
-/** More than this takes another column. */
+/** Matches durations that need another column. */
 const TOO_LONG = /(?<![\w.])\d+m\d\ds|(?<!rate limit, )(?<![\w.])\d\ds(?!\w)/;
 
-/** What a clock or chance has made, replaced by something as long, so that each picture is the same every time. */
+/**
+ * Replaces the parts that depend on time or chance by constant parts of the same length, so that each picture is always
+ * the same.
+ */
 export function settled(rows: readonly Row[]): Row[] {
 	const runs: string[] = [];
 	let call: (typeof CALLS)[string] | undefined;
@@ -58,7 +65,7 @@ export function settled(rows: readonly Row[]): Row[] {
 	});
 }
 
-/** Whether a clock has come so far that the picture is another one. */
+/** Returns true if a duration has become so long that the picture would differ. */
 export function isLate(rows: readonly Row[]): boolean {
 	return rows.some((row) => TOO_LONG.test(rowText(row)));
 }

@@ -1,4 +1,4 @@
-/** A day with background runs: what its page says, and how long its runs take on the pictures. */
+/** A day with background runs: the text of its page, and the durations to show on its pictures. */
 
 import { Day, type Moment, typed } from "../../__test__/support/day.ts";
 import { newestPi } from "../lib/places.mjs";
@@ -95,7 +95,7 @@ export const day: Story = {
 		config: { live: "5s", over: "6.2s" },
 		tests: { live: "9s", over: "12s" },
 		"dead code": { live: "2s", over: "2.4s" },
-		// Cut off at first, and done later.
+		// Was cut off first, and completed later.
 		history: { live: "4s", over: "8.1s", done: "9.4s" },
 		chain: { live: "4s", over: "4.9s" },
 		explorer: { live: "1s", over: "1.8s" },

@@ -1,4 +1,4 @@
-/** The captures: plays every scene and story in every look and writes the pictures and their pages. */
+/** Plays every scene and story in every look, and writes the pictures and their pages. */
 
 import { runMain, SetupProblem } from "../lib/problem.mjs";
 import { fileName, looksOf, pageOf, writePages, writePicture } from "./page.ts";

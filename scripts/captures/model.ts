@@ -1,24 +1,24 @@
-/** The model of the captures: a parent that makes one call, and children that do as their tasks' scripts say. */
+/** The scripted model of the captures: a parent that makes one call, and children that follow their tasks' scripts. */
 
 import type { ModelRequest, Script } from "../../__test__/support/pi.ts";
 import { call, finish, raw, type Step, say, until, usage } from "../../__test__/support/steps.ts";
 
-/** A call of a tool; `until` stops its arguments in the middle, at `splitAt`. */
+/** A tool call. `until` pauses the stream of its arguments at `splitAt`. */
 export interface ToolCall {
 	tool: string;
 	args: Record<string, unknown>;
 	pauses?: { splitAt: string; until: Promise<unknown> };
 }
 
-/** What a child does, by the start of its task. */
+/** The behaviour of the children, by the start of their task. */
 export type Children = Record<string, (request: ModelRequest) => Step[]>;
 
 export const prompt = "Please delegate this.";
 
-/** How the request for an announcement begins. */
+/** The start of the request for an announcement. */
 const ANNOUNCE = "Your work on the task is done";
 
-/** What a child has said last: that is what it announces. */
+/** Returns the child's last answer, which it repeats as its announcement. */
 function saidLast({ messages }: ModelRequest): string {
 	const { content } = messages.findLast(({ role }) => role === "assistant") ?? {};
 	return typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("");
@@ -27,10 +27,10 @@ function saidLast({ messages }: ModelRequest): string {
 export function captureModel(calls: readonly ToolCall[], children: Children): Script {
 	return (request) => {
 		if (request.isParent) {
-			// What background runs have come to.
+			// This request contains the results of background runs.
 			if (request.userText !== prompt) return [usage({ input: 2_600, output: 20 }), say("Good.")];
 			const made = request.toolAnswers.length;
-			// Spawned one by one, so that they start in this order.
+			// Spawn the runs one by one, so that they start in this order.
 			const due = calls.filter(({ tool }, index) => (tool === "sessions_spawn" ? index === made : made === 0));
 			if (due.length === 0) return [usage({ input: 2_400, output: 30 }), say("That is all.")];
 			return [usage({ input: 2_000, output: 60 }), ...due.flatMap(callSteps)];
@@ -58,23 +58,23 @@ function callSteps({ tool, args, pauses }: ToolCall, index: number): Step[] {
 	];
 }
 
-/** One event of the stream, for what no step can say. */
+/** Returns one raw event of the stream, for parts that no step covers. */
 function chunk(delta: Record<string, unknown>): Step {
 	const event = { id: "scripted", object: "chat.completion.chunk", created: 0, model: "scripted-model" };
 	return raw(`data: ${JSON.stringify({ ...event, choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`);
 }
 
-/** One turn of a child: what it says, and the calls it makes. */
+/** One turn of a child: its text and its tool calls. */
 export interface Turn {
 	says: string;
 	calls?: { name: string; args: Record<string, unknown> }[];
-	/** Said only once this has happened. */
+	/** The child sends its text only after this has happened. */
 	after?: Promise<unknown>;
-	/** What follows `says`, once this has happened. */
+	/** More text, which the child sends after `after` has happened. */
 	goesOn?: { after: Promise<unknown>; says: string };
 }
 
-/** A child that takes one turn after the other. */
+/** Returns a child that takes its turns one after the other. */
 export function turns(...list: Turn[]): (request: ModelRequest) => Step[] {
 	return (request) => {
 		let seen = 0;

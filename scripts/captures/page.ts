@@ -1,4 +1,4 @@
-/** The pages of the captures, and the files that they show. */
+/** The pages of the captures and their pictures. */
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,14 +7,14 @@ import { newestPi, root } from "../lib/places.mjs";
 import { type Look, looks, type Scene } from "./scene.ts";
 import { scenes } from "./scenes.ts";
 
-/** A part of a page: its scenes are those whose names start so. */
+/** A part of a page, with the scenes whose names begin with `start`. */
 interface Part {
 	start: string;
 	heading: string;
 	text: string;
 }
 
-/** `docs/<name>.md`, with the pictures in `docs/<name>/`. */
+/** `docs/<name>.md`, with its pictures in `docs/<name>/`. */
 export interface Page {
 	name: string;
 	opening: readonly string[];
@@ -129,14 +129,14 @@ function scenesOf({ parts }: Page): Scene[] {
 	return scenes.filter(({ name }) => parts.some(({ start }) => name.split("-")[0] === start));
 }
 
-/** The page that a scene's pictures are on. */
+/** Returns the page that shows a scene's pictures. */
 export function pageOf(scene: Scene): Page {
 	const page = pages.find((known) => scenesOf(known).includes(scene));
 	if (!page) throw new Error(`no page has a place for the scene ${scene.name}`);
 	return page;
 }
 
-/** The looks in which a picture is taken. */
+/** Returns the looks in which a picture is taken. */
 export function looksOf(scene: Scene, picture: string): Look[] {
 	return looks.filter(({ name }) => name !== "narrow" || scene.narrow?.includes(picture));
 }
@@ -145,14 +145,14 @@ export function fileName(picture: string, look: Look): string {
 	return `${picture}-${look.name}.svg`;
 }
 
-/** Every picture that belongs to the page. */
+/** Returns the file names of all pictures of a page. */
 export function fileNames(page: Page): string[] {
 	return scenesOf(page).flatMap((scene) =>
 		Object.keys(scene.pictures).flatMap((picture) => looksOf(scene, picture).map((look) => fileName(picture, look))),
 	);
 }
 
-/** The page's text. */
+/** Returns the text of a page. */
 export function written(page: Page): string {
 	const { name: place, opening, parts, ending = [] } = page;
 	const sections = parts.flatMap(({ start, heading, text }) => {
@@ -174,7 +174,7 @@ export function written(page: Page): string {
 	return [...opening, ...sections, ...ending, ""].join("\n");
 }
 
-/** A picture that follows the reader's own choice of dark or light. */
+/** Returns the lines of a picture that follows the reader's choice of dark or light. */
 function images(place: string, picture: string, sentence: string): string[] {
 	return [
 		"<picture>",
@@ -193,7 +193,7 @@ export function writePicture(page: Page, file: string, text: string): void {
 	writeFileSync(join(folder(page), file), text);
 }
 
-/** Writes the pages and removes pictures that are no longer on them. */
+/** Writes the pages and removes pictures that they no longer show. */
 export function writePages(): void {
 	for (const page of pages) {
 		mkdirSync(folder(page), { recursive: true });

@@ -1,8 +1,8 @@
-/** What a scene is: a call, its children, and how far they are when a picture is taken. */
+/** A scene: a call, its children, and their state when a picture is taken. */
 
 import type { Children, ToolCall } from "./model.ts";
 
-/** A look that pictures are taken in. */
+/** The terminal and theme of a picture. */
 export interface Look {
 	name: "dark" | "light" | "narrow";
 	theme: "dark" | "light";
@@ -15,17 +15,17 @@ export const looks: readonly Look[] = [
 	{ name: "narrow", theme: "dark", columns: 40 },
 ];
 
-/** The interface of pi, as a scene uses it. */
+/** pi's interface, as a scene uses it. */
 export interface Screen {
 	readonly look: Look;
-	/** Waits for something on the screen. */
+	/** Waits until `sight` is on the screen. */
 	sees(sight: RegExp): Promise<void>;
-	/** Waits until nothing but clocks moves on the screen, and takes the picture. */
+	/** Waits until only clocks change on the screen, and takes the picture. */
 	take(picture: string): Promise<void>;
 	press(...keys: string[]): Promise<void>;
-	/** Types text as it is. */
+	/** Types text literally. */
 	type(text: string): Promise<void>;
-	/** Lets children start that the scene holds back. */
+	/** Lets the children start that the scene holds back. */
 	letStart(): void;
 }
 
@@ -37,24 +37,24 @@ export interface Play {
 
 export interface Scene {
 	name: string;
-	/** Pictures of whole screens of so many rows, instead of cards. */
+	/** The height of the terminal, for pictures of the whole screen instead of the cards. */
 	rows?: number;
-	/** What each picture shows, by its name; in the order of the page. */
+	/** The captions of the pictures by name, in the order of the page. */
 	pictures: Readonly<Record<string, string>>;
-	/** Those that are taken in a narrow terminal as well. */
+	/** The pictures that are also taken in a narrow terminal. */
 	narrow?: readonly string[];
-	/** The user's `subagents`. */
+	/** The user's `subagents` configuration. */
 	config?: Record<string, unknown>;
-	/** Children are programs that do not become pi before they are told to. */
+	/** Children do not start pi until `letStart` is called. */
 	holdsStarts?: boolean;
-	/** Agents that the project defines; pi's user is asked before the first of their runs. */
+	/** Agents that the project defines. pi asks the user before each of them runs for the first time. */
 	projectAgents?: readonly string[];
-	/** The source of an extension that children load. */
+	/** The source of an extension for the children. */
 	childExtension?: string;
-	/** Added to pi's settings. */
+	/** Additional pi settings. */
 	settings?: Record<string, unknown>;
-	/** The lines of a session to open, instead of a prompt. */
+	/** Returns the lines of a session to open, instead of a prompt. */
 	session?: () => Promise<Record<string, unknown>[]>;
-	/** Fresh gates for one performance. */
+	/** Returns new gates for one performance. */
 	play(): Play;
 }

@@ -1,4 +1,4 @@
-/** Runs one after the other. */
+/** Scenes with runs one after the other. */
 
 import { makeGate } from "../../__test__/support/steps.ts";
 import { read, turns } from "./model.ts";

@@ -1,4 +1,4 @@
-/** Calls that another extension has stored. */
+/** Scenes with calls that another extension has stored. */
 
 import { exampleSession } from "../../__test__/support/foreign.ts";
 import { newestPi } from "../lib/places.mjs";

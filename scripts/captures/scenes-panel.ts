@@ -1,4 +1,4 @@
-/** Background runs: the widget above the editor, and the panel. */
+/** Scenes with background runs: the widget above the editor, and the panel. */
 
 import { fail, makeGate } from "../../__test__/support/steps.ts";
 import { list, read, turns } from "./model.ts";
@@ -8,7 +8,7 @@ import { at, find, found, noMistake, outOfCredit, plan, review, tests } from "./
 const ROWS = 24;
 const count = "Count the lines of each file.";
 
-/** Opens the panel by its command. */
+/** Opens the panel with its command. */
 async function open(screen: Screen): Promise<void> {
 	await screen.type("/subagents");
 	await screen.sees(/→ subagents/);
@@ -20,7 +20,7 @@ function spawned(task: { agent: string; task: string }, label: string): Play["ca
 	return { tool: "sessions_spawn", args: { agentId: task.agent, task: task.task, label } };
 }
 
-/** Two runs that are over, two at work, one that waits. */
+/** Two ended runs, two live ones, and a queued one. */
 function busy(): Play & { rest: ReturnType<typeof makeGate> } {
 	const rest = makeGate();
 	const [beginning, end] = [found.slice(0, 80), found.slice(80)];
@@ -51,10 +51,10 @@ function busy(): Play & { rest: ReturnType<typeof makeGate> } {
 	};
 }
 
-/** And what is over has been read. */
+/** Matches the screen of `busy` once the results of the ended runs have been read. */
 const IS_BUSY = /^(?![\s\S]*waiting to be read)[\s\S]*○ lines[\s\S]*● option .*It is read[\s\S]*● the loader .*load in/;
 
-/** A tool's consent, as an extension in the child asks for it. */
+/** An extension in the child that asks for consent to a tool. */
 const ASKS = `export default (pi) => {
 	pi.on("before_agent_start", async (_event, { ui }) => {
 		await ui.confirm("Delete build/ and everything in it?", "214 files, 38 MB. Nothing of it is under version control.");

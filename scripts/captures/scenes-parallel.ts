@@ -1,4 +1,4 @@
-/** Several runs at once. */
+/** Scenes with several runs at once. */
 
 import { makeGate } from "../../__test__/support/steps.ts";
 import { list, read, turns } from "./model.ts";
@@ -19,7 +19,7 @@ import {
 	tests,
 } from "./tasks.ts";
 
-/** Both at once have been silent long enough for a row to say so. */
+/** Matches a screen on which two runs have been silent long enough to show it. */
 const twoSilent = /\d+s ago[\s\S]*\d+s ago/;
 
 export const parallelScenes: readonly Scene[] = [

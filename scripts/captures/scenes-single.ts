@@ -1,4 +1,4 @@
-/** One run in each state. */
+/** Scenes with one run in each state. */
 
 import { fail, makeGate } from "../../__test__/support/steps.ts";
 import { list, read, turns } from "./model.ts";
@@ -48,7 +48,7 @@ export const singleScenes: readonly Scene[] = [
 		name: "single-queued",
 		pictures: { "single-queued": "Two calls where only one child may run at a time: the second waits for its turn." },
 		config: { maxConcurrent: 1 },
-		// Its call stands still at a question until the other one has the only place.
+		// The call waits at a question until the other call has the only slot.
 		projectAgents: ["reviewer"],
 		play() {
 			const rest = makeGate();

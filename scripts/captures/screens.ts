@@ -1,24 +1,27 @@
-/** Cuts the panel or the widget out of a screen, and takes out of it what is different each time. */
+/** Cuts the panel or the widget out of a screen and replaces the parts that differ on every run. */
 
 import { type Row, rowText, withText } from "./terminal.ts";
 
-/** Of the editor; pi says in the upper one that it works. */
+/** An edge of the editor. While pi works, the upper edge shows a message. */
 const EDGE = /^──/;
 const PANEL = /^ (?:Sub-agents|Keys|[○◐●↻✓✗⚠–] .* · )/;
-/** Below the panel's first row; a card at the top of the screen may begin as that does. */
+/**
+ * The rule below the panel's first row. The first row alone is not enough, because a card at the top of the screen can
+ * look like it.
+ */
 const RULE = /^ ─+$/;
-/** How long runs took, so that not all took the same. */
+/** The durations to show for runs, so that they differ. */
 const TOOK = ["1.8s", "2.4s", "3.1s", "2.7s"];
-/** Where each row is another run. */
+/** Matches rows of a list of runs. */
 const LISTED = /^ [▸ ] \S \d /;
 const GOES_ON = "4s";
-/** How long a run took, in its column or behind a separator. */
+/** Matches a run's final duration, in its column or after a separator. */
 const OVER = /(?<= )(?:\d\.\d| \d\d)s(?=$| )/;
 const UNDER_WAY = /(?<= )\ds(?=$| )/;
-/** More than this takes another column. */
+/** Matches durations that need another column. */
 const TOO_LONG = /(?<![\w.])\d\ds(?!\w)|(?<![\w.])\d+m\d\ds/;
 
-/** The whole screen where the panel is open, else what stands above the editor. */
+/** Returns the whole screen if the panel is open, otherwise the part above the editor. */
 export function croppedScreen(rows: readonly Row[]): Row[] {
 	const texts = rows.map((row) => rowText(row).trimEnd());
 	if (PANEL.test(texts[0] ?? "") && RULE.test(texts[1] ?? ""))
@@ -30,7 +33,7 @@ export function croppedScreen(rows: readonly Row[]): Row[] {
 	return rows.slice(blank + 1, above);
 }
 
-/** What a clock has made, replaced by something as long, so that each picture is the same every time. */
+/** Replaces durations by constant ones of the same length, so that each picture is always the same. */
 export function settledScreen(rows: readonly Row[]): Row[] {
 	return rows.map((row, index) => {
 		const text = rowText(row);
@@ -39,7 +42,7 @@ export function settledScreen(rows: readonly Row[]): Row[] {
 	});
 }
 
-/** Whether a clock has come so far that the picture is another one. */
+/** Returns true if a duration has become so long that the picture would differ. */
 export function isScreenLate(rows: readonly Row[]): boolean {
 	return rows.some((row) => TOO_LONG.test(rowText(row)));
 }

@@ -1,4 +1,4 @@
-/** Plays one scene in one look: a world with the scripted model, pi in tmux, pictures of what it shows. */
+/** Plays one scene in one look, with real pi in tmux and a scripted model, and takes its pictures. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,29 +13,29 @@ import { croppedScreen, isScreenLate, settledScreen } from "./screens.ts";
 import { type Paper, svg } from "./svg.ts";
 import { type Row, readScreen, rowText } from "./terminal.ts";
 
-/** High enough for every card; a live one grows no higher than a terminal of usual height lets it. */
+/** High enough for every card. A live card is limited to the height of a usual terminal. */
 const cardRows = 100;
 
-/** A picture is taken when the card has been the same this often, this long apart. */
+/** A picture is taken once the screen has been the same this many times, at this interval. */
 const sameLooks = 4;
 const lookEveryMs = 120;
 const settleLimitMs = 15_000;
 
-/** What lies in the project that the children look at. */
+/** The project's files, which the children read. */
 const project = {
 	"src/config.ts": `export function load(files: string[]): Config {\n${"\t// …\n".repeat(38)}}\n`,
 	"src/main.ts": 'import { load } from "./config.ts";\n\nstart(load(files()));\n',
 	"test/main.test.ts": 'test("starts", () => {});\n',
 };
 
-/** They ask for what every machine has, so that no card carries a note about what is missing. */
+/** The agents' tools exist on every machine, so that no card shows a note about missing tools. */
 const agents = ["explorer", "reviewer", "tester", "implementer"];
 
 function definition(agent: string): string {
 	return `---\nname: ${agent}\ndescription: Looks.\nreadonly: true\ntools: read, ls\n---\nDo what the task says.\n`;
 }
 
-/** What pi draws on. */
+/** The terminal's colours. */
 export const papers: Record<Look["theme"], Pick<Paper, "color" | "ground">> = {
 	dark: { color: "#d7dae0", ground: "#16181d" },
 	light: { color: "#24292f", ground: "#ffffff" },
@@ -97,17 +97,17 @@ export async function perform(scene: Scene, look: Look): Promise<Map<string, str
 	}
 }
 
-/** A command that becomes pi when the file `sign` is there. */
+/** Returns a command that waits for the file `sign`, and then runs pi. */
 function heldPi(world: World, sign: string): string[] {
 	const script = `while [ ! -e "$0" ]; do sleep 0.05; done; exec "$@"`;
 	return ["/bin/sh", "-c", script, sign, ...piCommand(world.version)];
 }
 
-/** How a picture is made of a screen. */
+/** The functions that turn a screen into a picture. */
 const cards = { made: (rows: readonly Row[]) => settled(cropped(rows)), isLate };
 const screens = { made: (rows: readonly Row[]) => settledScreen(croppedScreen(rows)), isLate: isScreenLate };
 
-/** What is made of the screen once it stays as it is. */
+/** Waits until the screen stops changing, and returns the rows made from it. */
 export async function still(screen: () => Promise<string>, made: (rows: readonly Row[]) => Row[]): Promise<Row[]> {
 	const deadline = performance.now() + settleLimitMs;
 	let before = "";

@@ -1,4 +1,4 @@
-/** The pages of the stories in `docs/`, and the pictures that they show. */
+/** The pages of the stories in `docs/` and their pictures. */
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { root } from "../lib/places.mjs";
 import { type Look, looks } from "./scene.ts";
 import type { Story } from "./story.ts";
 
-/** The looks in which stories are drawn. */
+/** The looks of the stories' pictures. */
 export const storyLooks: readonly Look[] = looks.filter(({ name }) => name !== "narrow");
 
 export function storyPath({ name }: Story): string {
@@ -45,7 +45,7 @@ export function writeStoryPicture(story: Story, moment: string, look: Look, text
 	writeFileSync(join(storyFolder(story), pictureFile(story, moment, look)), text);
 }
 
-/** Writes the page and removes pictures that are no longer on it. */
+/** Writes the page of a story and removes pictures that it no longer shows. */
 export function writeStoryPage(story: Story): void {
 	writeFileSync(storyPath(story), storyPage(story));
 	const known = new Set(pictureFiles(story));

@@ -1,16 +1,16 @@
-/** Cuts what a story shows out of a screen, and takes out of it what is different each time. */
+/** Cuts the relevant part out of a screen and replaces the parts that differ on every run. */
 
 import { type Cell, type Row, rowText } from "./terminal.ts";
 
-/** The line above pi's editor, or what tmux says where pi has ended; the panel has neither. */
+/** The line above pi's editor, or tmux's message after pi has ended. The panel has neither. */
 const EDITOR = /^──|^Pane is dead/;
 
-/** The rows from the first one that shows `from` down to the editor; several empty ones count as one. */
+/** Returns the rows from the last one that matches `from` down to the editor. Several empty rows become one. */
 export function shownFrom(rows: readonly Row[], from: RegExp): Row[] {
 	const texts = rows.map((row) => rowText(row).trimEnd());
 	const begin = texts.findLastIndex((text) => from.test(text));
 	if (begin < 0) throw new Error(`no ${from} on the screen:\n${texts.join("\n")}`);
-	// What is drawn on a ground has an edge above.
+	// A block with a background colour has an empty row above it.
 	const first = begin > 0 && texts[begin - 1] === "" && !isEmpty(rows[begin - 1] ?? []) ? begin - 1 : begin;
 	const editor = texts.findIndex((text, index) => index > first && EDITOR.test(text));
 	const end = editor < 0 ? rows.length : editor;
@@ -24,20 +24,20 @@ function isEmpty(row: Row): boolean {
 	return row.every(({ text, ground }) => text === " " && !ground);
 }
 
-/** How long everything takes on the pictures, by label: while it goes on, once it is over, and when that was good. */
+/** The durations to show by label: while the run is live, after it has ended, and after it has ended well. */
 export type Times = Readonly<Record<string, { live: string; over: string; done?: string }>>;
 
 const DONE = /^[ ▸]*\d? ?✓/;
 const OVER = /^[ ▸→]*\d? ?[✓✗⚠–]/;
-/** The line that sums up a chain under way. */
+/** The line with the total of a live chain. */
 const SUM = /\brunning · (\d+s)\b/;
 const AGO = / · \d+s ago/;
 const RUN = /\b[0-9a-f]{8}\b/g;
 
-/** What a clock or chance has made, replaced by something that stays the same. `runs` are those that were seen before. */
+/** Replaces the parts that depend on time or chance by constant ones. `runs` are the ids seen so far. */
 export function unchanging(rows: readonly Row[], runs: string[], times: Times): Row[] {
 	const names = Object.keys(times).join("|");
-	// The first name in a row, and the first time behind it, in its column or behind a dot.
+	// Matches the first name in a row and the first duration after it, in its column or after a dot.
 	const named = new RegExp(`\\b(${names})\\b.*?(?: +|· )(\\d+(?:\\.\\d)?s|\\dm\\d\\ds)(?= |$)`);
 	let name = "";
 	return rows.map((row) => {
@@ -63,7 +63,7 @@ export function unchanging(rows: readonly Row[], runs: string[], times: Times): 
 	});
 }
 
-/** A time that stands right in a column takes a blank before it, or leaves one; any other moves what is behind it. */
+/** Replaces a duration. A right-aligned one uses or adds a blank before it; any other one moves the text after it. */
 function aligned(row: Row, from: number, was: string, is: string): Row {
 	const text = rowText(row);
 	const blanks = text.slice(0, from).length - text.slice(0, from).trimEnd().length;
@@ -73,7 +73,7 @@ function aligned(row: Row, from: number, was: string, is: string): Row {
 	return replaced(row, start, text.slice(start, from + was.length), is.padStart(Math.max(was.length, is.length)));
 }
 
-/** Puts `is` in the place of `was` at this offset, in its ink; the row stays as wide as it was. */
+/** Replaces `was` by `is` at this offset, in the same style. The row keeps its width. */
 function replaced(row: Row, from: number, was: string, is: string): Row {
 	let at = 0;
 	const offsets = row.map(({ text }) => {

@@ -1,4 +1,4 @@
-/** A story: real pi over a while, as a page of `docs/` with a picture of each moment. */
+/** A story: real pi over some time, as a page of `docs/` with a picture of each moment. */
 
 import type { Tui } from "../../__test__/support/pi.ts";
 import type { Look } from "./scene.ts";
@@ -9,34 +9,34 @@ import type { Row } from "./terminal.ts";
 
 export interface Part {
 	heading?: string;
-	/** What happens. */
+	/** The text of the page. */
 	text: string;
-	/** What the picture shows, for those who do not see it. */
+	/** The picture's alternative text. */
 	shows: string;
-	/** The row that the picture begins with. */
+	/** Matches the first row of the picture. */
 	from: RegExp;
 }
 
-/** Looks at a moment; moments without a part are not drawn. */
+/** Takes a picture of a moment. A moment without a part gets no picture. */
 export type Take = (moment: string, tui: Tui) => Promise<void>;
 
 export interface Story {
-	/** Of the page, and of the folder with its pictures. */
+	/** The name of the page and of its picture folder. */
 	name: string;
-	/** What the page says above the first picture. */
+	/** The lines of the page above the first picture. */
 	head: readonly string[];
-	/** By the names of their moments, in their order. */
+	/** The parts by the names of their moments, in order. */
 	parts: Readonly<Record<string, Part>>;
-	/** How long everything takes on its pictures, by label. */
+	/** The durations to show on the pictures, by label. */
 	times: Times;
-	/** Plays it in a terminal with these colours. */
+	/** Plays the story in a terminal with the colours of `look`. */
 	play(look: Look, rows: number, take: Take): Promise<void>;
 }
 
-/** A terminal of usual height. */
+/** The height of a usual terminal. */
 const ROWS = 36;
 
-/** The pictures of a story, by their moments. */
+/** Returns the pictures of a story, by moment. */
 export async function performStory(story: Story, look: Look): Promise<Map<string, string>> {
 	const pictures = new Map<string, string>();
 	const runs: string[] = [];

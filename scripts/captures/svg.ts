@@ -1,24 +1,24 @@
-/** Rows of a terminal as an SVG. Text stays text: it can be read aloud, searched and copied. */
+/** Draws rows of a terminal as an SVG. Text stays text, so that it can be read aloud, searched and copied. */
 
 import type { Cell, Row, Style } from "./terminal.ts";
 
 export interface Paper {
-	/** The terminal's own colours. */
+	/** The terminal's default colours. */
 	color: string;
 	ground: string;
 	columns: number;
-	/** What the picture shows, for those who do not see it. */
+	/** The picture's alternative text. */
 	title: string;
 }
 
-/** Of one character, in pixels. Most fonts of fixed width are 0.6 of their height wide. */
+/** The size of one character, in pixels. In most monospace fonts a character is 0.6 times as wide as high. */
 const CELL = { width: 8.4, height: 18, font: 14, baseline: 13.5 };
 const MARGIN = 12;
 const FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace";
 
 const PRINTABLE_ASCII = /^[ -~]+$/;
 
-/** The picture, with a line end for those who look at its source. */
+/** Returns the SVG, with a final line break. */
 export function svg(rows: readonly Row[], paper: Paper): string {
 	const width = number(paper.columns * CELL.width + 2 * MARGIN);
 	const height = number(rows.length * CELL.height + 2 * MARGIN);
@@ -36,7 +36,7 @@ export function svg(rows: readonly Row[], paper: Paper): string {
 }
 
 interface Run {
-	/** The first cell: how all of them look. */
+	/** The first cell, which has the style of all cells. */
 	style: Cell;
 	text: string;
 	column: number;
@@ -44,8 +44,9 @@ interface Run {
 }
 
 /**
- * Neighbours that look the same, as one piece of text. What is not ASCII stands alone, because the reader's fonts may
- * draw it wider or narrower than the terminal does; of one character, such as that of a rule, each is as wide as the next.
+ * Joins neighbouring cells of the same style into one text. A character outside ASCII is a text of its own, because the
+ * reader's fonts may draw it wider or narrower than the terminal. Repetitions of one such character, for example in a
+ * rule, stay together, because they have the same width.
  */
 function runs(row: Row): Run[] {
 	const found: Run[] = [];
@@ -63,7 +64,7 @@ function runs(row: Row): Run[] {
 	return found.map(trimmed).filter((run) => run.text !== "");
 }
 
-/** Blanks at the ends of a run are where nothing is drawn. */
+/** Removes the blanks at the ends of a run, where nothing is drawn. */
 function trimmed(run: Run): Run {
 	const start = run.text.length - run.text.trimStart().length;
 	const text = run.text.trim();
@@ -97,7 +98,7 @@ interface Ground {
 	columns: number;
 }
 
-/** What is coloured behind the text: as few rectangles as there can be, so that no seams show. */
+/** Returns the coloured areas behind the text. Adjacent ones are joined, so that no seams show. */
 function grounds(rows: readonly Row[]): string[] {
 	const found: Ground[] = [];
 	for (const [row, cells] of rows.entries()) {

@@ -1,9 +1,9 @@
-/** The tasks that the scenes hand out, and what their children say. */
+/** The tasks of the scenes and the children's texts. */
 
 import { fail } from "../../__test__/support/steps.ts";
 import { list, read, turns } from "./model.ts";
 
-/** Expands and collapses cards. */
+/** The key that expands and collapses cards. */
 export const EXPAND = "C-o";
 
 export const find = "Find where the configuration is loaded, and in which order its files count.";

@@ -1,10 +1,10 @@
-/** Reads what `tmux capture-pane -e` prints: text with colours, no cursor movements. */
+/** Parses the output of `tmux capture-pane -e`: text with colours, without cursor movements. */
 
 import { visibleWidth } from "@earendil-works/pi-tui";
 
 const characters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** `#rrggbb`; without a colour, the terminal's own. */
+/** A cell's style. Colours are `#rrggbb`; without one, the terminal's default applies. */
 export interface Style {
 	color?: string;
 	ground?: string;
@@ -14,11 +14,11 @@ export interface Style {
 	underline?: boolean;
 }
 
-/** One character where the terminal shows it. */
+/** One character at its position in the terminal. */
 export interface Cell extends Style {
 	text: string;
 	column: number;
-	/** Columns it takes. */
+	/** The width in columns. */
 	width: number;
 }
 
@@ -26,19 +26,19 @@ export interface Cell extends Style {
 export type Row = readonly Cell[];
 
 const ESCAPE = "\u001b";
-/** Select graphic rendition, the link sequences of newer terminals, and anything else that ends with a letter. */
+/** Matches colour sequences (SGR), links (OSC 8), and any other sequence that ends with a letter. */
 const SEQUENCE = new RegExp(
 	`${ESCAPE}\\[([\\d;:]*)m|${ESCAPE}\\]8;[^\u0007${ESCAPE}]*(?:\u0007|${ESCAPE}\\\\)|${ESCAPE}\\[[\\d;?]*[A-Za-z]`,
 	"g",
 );
 
-/** The first sixteen colours, as xterm has them. */
+/** The first sixteen colours, as in xterm. */
 const NAMED = [
 	...["#000000", "#cd0000", "#00cd00", "#cdcd00", "#0000ee", "#cd00cd", "#00cdcd", "#e5e5e5"],
 	...["#7f7f7f", "#ff0000", "#00ff00", "#ffff00", "#5c5cff", "#ff00ff", "#00ffff", "#ffffff"],
 ];
 
-/** The rows of a screen. Colours go on from line to line. */
+/** Returns the rows of a screen. A colour applies until it is changed, also across lines. */
 export function readScreen(screen: string): Row[] {
 	let style: Style = {};
 	return screen.split("\n").map((line) => {
@@ -66,7 +66,7 @@ export function rowText(row: Row): string {
 	return row.map(({ text }) => text).join("");
 }
 
-/** The same cells with other characters in them; where there was a blank, in the ink of what is before it or behind it. */
+/** Returns the same cells with other characters. A character in place of a blank takes the style of a neighbour. */
 export function withText(row: Row, text: string): Row {
 	if (text.length !== rowText(row).length) throw new Error(`not as long as before: ${text}`);
 	let from = 0;
@@ -110,7 +110,7 @@ function set(style: Style, part: "color" | "ground", color: string | undefined):
 	if (color) style[part] = color;
 }
 
-/** What follows 38 or 48: `2;r;g;b` or `5;n`. */
+/** Returns the colour after code 38 or 48: `2;r;g;b` or `5;n`. */
 function extended(codes: number[]): string | undefined {
 	const kind = codes.shift();
 	if (kind === 2) return hex(codes.splice(0, 3));

@@ -1,4 +1,4 @@
-/** A day of writing: what its page says, and how it is played in a terminal. */
+/** A day of writing: the text of its page, and its performance in a terminal. */
 
 import { call, type ModelRequest, makeGate, type Step, say, startTui, type Tui } from "../../__test__/support/pi.ts";
 import { type Label, together, WritingDay, work } from "../../__test__/support/writing-day.ts";
@@ -140,7 +140,7 @@ export const writingDay: Story = {
 	},
 };
 
-/** What the session's own model does. */
+/** The scripted answers of the session's own model. */
 const session: Record<string, (request: ModelRequest) => Step[]> = {
 	Three: spawns(together, "worker", "Three are at work, each in a tree of its own."),
 	Tidy: spawns(["tidy"], "tidier", "It is at work in your tree."),

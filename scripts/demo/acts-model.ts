@@ -1,10 +1,10 @@
-/** The scripted model of the four acts. What it reports is read off the answers of real tools. */
+/** The scripted model of the four acts. It reports the answers of real tools. */
 
 import type { ModelRequest, Script } from "../../__test__/support/pi.ts";
 import { call, fail, pause, type Step, say } from "../../__test__/support/steps.ts";
 import { demoModel } from "./model.ts";
 
-/** What the user asks in each act. */
+/** The user's prompt in each act. */
 export const prompts = {
 	parallel: "Look at this repository from three sides at once.",
 	background: "Find out in the background where retries are decided.",
@@ -12,7 +12,7 @@ export const prompts = {
 	kill: "Let the explorer start something that runs for long.",
 };
 
-/** The same for a model that is not scripted. */
+/** The prompts for a model that is not scripted. */
 export const livePrompts: typeof prompts = {
 	parallel:
 		"Call subagent_parallel once, with three tasks for the agent `explorer`: name the folders below src; count the files " +
@@ -28,7 +28,7 @@ export const livePrompts: typeof prompts = {
 		"`setsid sleep 300 & sleep 300 & sleep 300` once.",
 };
 
-/** What a child tries to write. */
+/** The file that a child tries to write. */
 export const note = "written-by-the-demo.txt";
 
 const tasks = {
@@ -43,7 +43,7 @@ const tasks = {
 const pace = { size: 24, everyMs: 12 };
 const thinkMs = 300;
 
-/** The script. `canGrep`: pi's `grep` needs ripgrep, which pi cannot fetch offline. */
+/** Returns the script. `canGrep`: pi's `grep` needs ripgrep, which pi cannot fetch offline. */
 export function actsModel(canGrep: boolean): Script {
 	const layout = demoModel(canGrep);
 	return (request) => {
@@ -81,7 +81,7 @@ function parent({ userText, toolAnswers }: ModelRequest): Step[] {
 	return [say("The background run has answered; its result stands above.", pace)];
 }
 
-/** A provider that refuses what no retry would mend. */
+/** Returns a provider error that no retry can fix. */
 function refused(): Step[] {
 	return [fail(400, { body: { error: { message: "the prompt is longer than this model reads" } } })];
 }
@@ -100,7 +100,7 @@ function retries({ toolAnswers: [listing, file] }: ModelRequest): Step[] {
 	return [pause(thinkMs), say(`In src/run/outcome/retry.rs: ${first.replace("//!", "").trim()}`, pace)];
 }
 
-/** One command in the child's shell, and what came of it in its own words. */
+/** Runs one command in the child's shell and repeats its output. */
 function shell(request: ModelRequest, command: string): Step[] {
 	const [answer] = request.toolAnswers;
 	if (answer) return [say(`The shell said: ${answer.text.trim().split("\n")[0] ?? "nothing"}`, pace)];

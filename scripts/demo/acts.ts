@@ -1,4 +1,4 @@
-/** The demo in plain text: four acts in one real pi, and what each proves is checked before it is said. */
+/** The demo in plain text: four acts in one real pi. Each claim is checked before it is printed. */
 
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,13 +19,13 @@ import { livePrompts, note, prompts } from "./acts-model.ts";
 import { clipped, columns, ProgressLines, wrapped } from "./progress-lines.ts";
 import type { Stage } from "./stage.ts";
 
-/** How long an act may take: a scripted one some seconds, a live one as long as its model wants. */
+/** The maximum duration of an act: seconds if scripted, longer with a live model. */
 const limitMs = { scripted: 90_000, live: 10 * 60_000 };
 
-/** How long processes may be there after pi was killed. */
+/** The time within which processes must have exited after pi was killed. */
 const goneWithinMs = 5_000;
 
-/** Lines of a result that are shown. */
+/** The number of lines of a result to print. */
 const shownLines = 14;
 
 const heading = (title: string) =>
@@ -43,7 +43,7 @@ export async function playActs(stage: Stage, live: boolean): Promise<void> {
 	say(wrapped(`Real pi, real child processes and the kernel of this machine, with ${model}.`, 0));
 	if (!live) say("It takes less than a minute.");
 	const pi = new Session(stage, limit);
-	// What a model of the user's own makes of a file that does not exist is an answer, so nothing has to fail there.
+	// A live model may treat the missing file as an answer, so no run has to fail in that mode.
 	heading(live ? "1 of 4: three children side by side" : "1 of 4: three children side by side, and one fails");
 	const three = await pi.ask(words.parallel);
 	const failed = three.results.filter(({ outcome }) => outcome !== "completed");
@@ -64,7 +64,7 @@ export async function playActs(stage: Stage, live: boolean): Promise<void> {
 	say(dim(`${more}\nWhat to type next: README.md, "Try it".`));
 }
 
-/** One pi, and what is shown of it. */
+/** One pi and its printed output. */
 class Session {
 	readonly rpc: RpcSession;
 	readonly #limitMs: number;
@@ -78,7 +78,7 @@ class Session {
 		this.#watch();
 	}
 
-	/** Types a prompt and waits until pi has settled. Returns what the last call came to. */
+	/** Types a prompt and waits until pi has settled. Returns the details of the last call. */
 	async ask(prompt: string): Promise<RunDetails> {
 		this.#last = undefined;
 		this.type(prompt);
@@ -88,12 +88,12 @@ class Session {
 		return this.#last;
 	}
 
-	/** Waits for an event of pi, for as long as an act may take. */
+	/** Waits for an event of pi, at most for the duration of an act. */
 	async wait(matches: (event: PiEvent) => boolean, from = 0): Promise<PiEvent> {
 		return await this.rpc.log.waitFor(matches, this.#limitMs, from);
 	}
 
-	/** Shows no more of what pi says: what it wrote before it was killed may arrive later. */
+	/** Stops printing pi's output. Output from before the kill may still arrive later. */
 	mute(): void {
 		this.#isMuted = true;
 	}
@@ -107,7 +107,7 @@ class Session {
 		return said.join("\n") || "Does pi work for you by itself? Start it and choose a model with /model.";
 	}
 
-	/** What pi's model says. */
+	/** Prints the texts of pi's model. */
 	#say(events: readonly PiEvent[]): void {
 		for (const event of events) {
 			const text = saidBy(event);
@@ -128,7 +128,7 @@ class Session {
 			} else if (event.type === "tool_execution_end") this.#end(event as ToolEnd);
 			return false;
 		};
-		// It matches only when muted, so that it sees every event until then.
+		// This matches only once muted, so that it sees every event until then.
 		this.rpc.log.waitFor(seen, this.#limitMs * 4).catch(() => undefined);
 	}
 
@@ -136,7 +136,7 @@ class Session {
 		const details = end.result.details as RunDetails | undefined;
 		if (details?.results?.length) this.#lines?.end(details);
 		if (details) this.#last = details;
-		// Of several the lines above say how each has ended.
+		// For several runs, the lines above show how each has ended.
 		if ((details?.results?.length ?? 0) > 1) return;
 		const lines = textOf(end)
 			.split("\n")
@@ -150,7 +150,7 @@ class Session {
 async function background(pi: Session, prompt: string): Promise<void> {
 	const from = pi.rpc.log.events.length;
 	await pi.ask(prompt);
-	// The message stands in the session, and starts a turn of its own.
+	// The message is in the session, and starts a turn of its own.
 	const isTold = (event: PiEvent) => announcement(event) !== undefined;
 	const told = announcement(await pi.wait(isTold, from)) ?? "";
 	say(green("  ✓ the result has arrived, as a message of its own:"));
@@ -177,7 +177,7 @@ async function killed(pi: Session, stage: Stage, prompt: string): Promise<void> 
 	pi.type(prompt);
 	void pi.rpc.send({ type: "prompt", message: prompt }).catch(() => undefined);
 	const from = pi.rpc.log.events.length;
-	// The task of a live prompt names the command, too, so only the call itself says that the child has come to it.
+	// The task of a live prompt also contains the command, so only the call itself shows that the child runs it.
 	const event = await pi.wait(
 		(event) => event.type === "tool_execution_end" || callsOf(event).some((call) => call.includes("sleep 300")),
 		from,
@@ -202,7 +202,7 @@ async function killed(pi: Session, stage: Stage, prompt: string): Promise<void> 
 	say(green(`  ✓ 0 left, ${Math.round(performance.now() - at)} ms later`));
 }
 
-/** Whether something comes true in time. */
+/** Returns true if the condition becomes true in time. */
 async function until(isTrue: () => boolean): Promise<boolean> {
 	for (const deadline = performance.now() + goneWithinMs; performance.now() < deadline; await delay(10)) {
 		if (isTrue()) return true;
@@ -210,7 +210,7 @@ async function until(isTrue: () => boolean): Promise<boolean> {
 	return false;
 }
 
-/** The tool calls of a child that an update shows, as JSON. */
+/** Returns the tool calls of a child in an update, as JSON. */
 function callsOf(event: PiEvent): string[] {
 	if (event.type !== "tool_execution_update") return [];
 	const { details } = event.partialResult as { details?: RunDetails };
@@ -218,14 +218,14 @@ function callsOf(event: PiEvent): string[] {
 	return items.filter(({ type }) => type === "toolCall").map((item) => JSON.stringify(item));
 }
 
-/** The message that tells of a background run. */
+/** Returns the text of a background run's announcement. */
 function announcement(event: PiEvent): string | undefined {
 	const message = event.message as { customType?: string; content?: unknown } | undefined;
 	if (event.type !== "message_end" || message?.customType !== "subagent-announcement") return undefined;
 	return plain(message.content);
 }
 
-/** What the model has said in a message that has ended; nothing where it only called a tool. */
+/** Returns the model's text in a message that has ended, or `undefined` if it only called a tool. */
 function saidBy(event: PiEvent): string | undefined {
 	const message = event.message as { role?: string; content?: unknown } | undefined;
 	if (event.type !== "message_end" || message?.role !== "assistant") return undefined;

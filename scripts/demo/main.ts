@@ -1,4 +1,4 @@
-/** The demo: starts pi, and shows delegations while they run. */
+/** Starts pi for the demo, and shows delegations while they run. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +32,7 @@ await runMain(async () => {
 	}
 });
 
-/** Ctrl-C ends everything that the demo has started before it ends the demo. */
+/** On Ctrl-C, ends everything that the demo has started before the demo ends. */
 function closeOnSignals(stage: Stage): void {
 	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 		process.once(signal, () => {
@@ -43,7 +43,7 @@ function closeOnSignals(stage: Stage): void {
 	}
 }
 
-/** pi's own interface, with the live card. */
+/** Shows pi's own interface, with the live card. */
 async function showInterface(stage: Stage, live: boolean): Promise<number> {
 	const { place } = stage;
 	const [node, script] = piCommand(place.version);
@@ -60,7 +60,7 @@ async function showInterface(stage: Stage, live: boolean): Promise<number> {
 	return code ?? 1;
 }
 
-/** A path as one types it here. */
+/** Returns a path relative to the current directory, if it is inside. */
 function shown(path: string): string {
 	const inside = relative(process.cwd(), path);
 	return inside.startsWith("..") ? path : inside;

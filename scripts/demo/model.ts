@@ -1,13 +1,12 @@
 /**
- * The scripted model of the demo: a parent that delegates, and a child that really looks around.
- *
- * What the child reports is read off the results of its own tool calls, so a tool that does not work shows.
+ * The scripted model of the demo: a parent that delegates, and a child that really explores the repository. The child's
+ * report is made from the results of its own tool calls, so a broken tool shows in it.
  */
 
 import type { ModelRequest, Script, ToolAnswer } from "../../__test__/support/pi.ts";
 import { call, pause, type Step, say, usage } from "../../__test__/support/steps.ts";
 
-/** What the user asks. */
+/** The user's prompt. */
 export const prompt = "How is this repository laid out, and where does it start a child? Let the explorer look.";
 
 const task = [
@@ -15,19 +14,19 @@ const task = [
 	"and where a child process is started. Name files.",
 ].join(" ");
 
-/** As fast as a model that one can follow. */
+/** The speed of the text, slow enough to read. */
 const pace = { size: 14, everyMs: 28 };
 
-/** How long the model thinks before it says something. */
+/** The model's delay before its text. */
 const thinkMs = 600;
 
-/** One round of the child: what it says, then what it calls. */
+/** One round of the child: its text, then its tool calls. */
 interface Round {
 	says: string;
 	calls: { name: string; args: Record<string, unknown> }[];
 }
 
-/** The script. `canGrep`: pi's `grep` needs ripgrep, which pi cannot fetch offline. */
+/** Returns the script. `canGrep`: pi's `grep` needs ripgrep, which pi cannot fetch offline. */
 export function demoModel(canGrep: boolean): Script {
 	const rounds: Round[] = [
 		{ says: "First the lay of the land.", calls: [calls("ls", { path: "." }), calls("ls", { path: "src" })] },
@@ -75,7 +74,7 @@ function child(request: ModelRequest, rounds: Round[]): Step[] {
 	return [usage({ input: 4600, output: 260, cached: 3000 }), pause(thinkMs), say(report(answers), pace)];
 }
 
-/** The child's answer, from what its tools gave. */
+/** Returns the child's answer, made from its tool results. */
 function report(answers: ToolAnswer[]): string {
 	const top = entries(find(answers, "ls", '"."'));
 	const layers = entries(find(answers, "ls", '"src"')).filter((name) => name.endsWith("/"));

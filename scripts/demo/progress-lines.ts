@@ -1,12 +1,15 @@
-/** A call while it works, in lines that stay: what each child does, and how it ends. The same in a terminal and in a pipe. */
+/**
+ * Prints a live call as lines that stay: the actions of each child, and its end. A terminal and a pipe get the same
+ * output.
+ */
 
 import { type DisplayItem, durationText, type RunDetails, toolCallLine, usageWords } from "../../index.js";
 import { dim, green, red } from "../lib/progress.mjs";
 
-/** As wide as any terminal is. */
+/** The width of a usual terminal. */
 export const columns = 80;
 
-/** Prints what is new in each update of a call. */
+/** Prints the news in each update of a call. */
 export class ProgressLines {
 	readonly #print: (line: string) => void;
 	readonly #seen = new Map<number, { state: string; items: number }>();
@@ -38,7 +41,7 @@ export class ProgressLines {
 	#child(index: number, name: string, state: string, items: readonly DisplayItem[]): void {
 		const calls = items.filter((item) => item.type === "toolCall");
 		const before = this.#seen.get(index) ?? { state: "", items: 0 };
-		// The list is bounded, and an update without news has none: its oldest items go first.
+		// The list is limited, and drops its oldest items. An update without news has an empty list.
 		for (const item of calls.slice(Math.min(before.items, calls.length))) {
 			this.#print(dim(clipped(`  ${name}→ ${toolCallLine(item.name, item.args)}`)));
 		}
@@ -46,7 +49,7 @@ export class ProgressLines {
 	}
 }
 
-/** The text in lines as wide as a terminal, all but the first of them indented. */
+/** Wraps a text at the width of a terminal. All lines but the first are indented. */
 export function wrapped(text: string, indent: number): string {
 	const lines = [""];
 	for (const word of text.split(/(?<=\S)\s+/)) {
@@ -57,7 +60,7 @@ export function wrapped(text: string, indent: number): string {
 	return lines.join(`\n${" ".repeat(indent)}`);
 }
 
-/** The line, cut to the width of a terminal. */
+/** Cuts a line to the width of a terminal. */
 export function clipped(line: string, width = columns): string {
 	const characters = [...line];
 	return characters.length <= width ? line : `${characters.slice(0, width - 1).join("")}…`;

@@ -1,4 +1,4 @@
-/** Where the demo plays: in a world of its own with the scripted model, or in the user's own configuration. */
+/** The demo's environment: a temporary one with the scripted model, or the user's own configuration. */
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
@@ -16,18 +16,18 @@ import {
 import { markVariable } from "../../__test__/support/survivors.ts";
 import { setupDir } from "../lib/places.mjs";
 
-/** Demos whose sessions are kept. */
+/** The number of demos whose sessions are kept. */
 const keptDemos = 5;
 
 export interface Stage {
 	place: Place;
-	/** Carried by every process of the demo. */
+	/** A mark in the environment of every process of the demo. */
 	mark: string;
 	/** Ends everything that the demo has started. */
 	close(): Promise<void>;
 }
 
-/** A world inside the clone with the scripted model. Its sessions stay. */
+/** Creates an environment inside the clone with the scripted model. Its sessions are kept. */
 export async function scriptedStage(script: (canGrep: boolean) => Script): Promise<Stage> {
 	const server = await ModelServer.start(script(hasRipgrep()));
 	const world = new World({
@@ -49,7 +49,7 @@ export async function scriptedStage(script: (canGrep: boolean) => Script): Promi
 	};
 }
 
-/** The user's own pi configuration, model and home. */
+/** Returns the user's own pi configuration, model and home. */
 export function liveStage(): Stage {
 	const mark = crypto.randomUUID();
 	const env = Object.fromEntries(
@@ -78,7 +78,7 @@ export function liveStage(): Stage {
 	};
 }
 
-/** `.setup/demo/<time>`; older ones go. */
+/** Creates `.setup/demo/<time>` and removes older folders. */
 function newFolder(): string {
 	const all = join(setupDir, "demo");
 	mkdirSync(all, { recursive: true });

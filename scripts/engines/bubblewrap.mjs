@@ -1,4 +1,4 @@
-/** bubblewrap: children in namespaces on this machine. */
+/** The bubblewrap engine: children in namespaces on this machine. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,11 +17,11 @@ export const bubblewrap = {
 		const unpacked = unpack("bubblewrap", ["bubblewrap"]);
 		const bwrap = wrap(place, "bwrap", [join(unpacked, "usr", "bin", "bwrap")]);
 		permitted(bwrap, ["--ro-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "true"]);
-		// Not below the directory of temporary files, which is mounted over it.
+		// Not below the directory for temporary files, which is mounted over it.
 		const home = realpathSync(mkdtempSync(join(setupDir, "engines", "home-")));
 		mkdirSync(join(home, "pi-box"));
-		// The scenes lie in the directory of temporary files, and their children write there what they have heard. A clone may lie there,
-		// too: what the guide mounts in its home comes later.
+		// The scenes are in the directory for temporary files, and their children write there. A clone may be there too.
+		// The mounts of the guide's home therefore come later.
 		const more = ["--bind", tmpdir(), tmpdir(), "--setenv", "HOME", home];
 		return {
 			launcher: launcherOf("containers.md", "box", { after: "/tmp", more, home }),

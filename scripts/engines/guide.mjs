@@ -1,4 +1,4 @@
-/** What the guides in `docs/launchers/` tell a reader to type. The engines are played with exactly that. */
+/** Reads the commands and files that the guides in `docs/launchers/` give. The engines run with exactly these. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { root } from "../lib/places.mjs";
 
 /**
- * The launcher that a guide has its reader write, without its directory and its pi: each scene has its own.
+ * Returns the launcher of a guide, without its directory and its pi, because each scene has its own.
  *
  * @param {string} page
  * @param {string} name
- * @param {{ after?: string, more?: string[], home?: string }} [here] `more` is put in behind the word `after`; `home` stands for
- * `/home/you`
+ * @param {{ after?: string, more?: string[], home?: string }} [here] `more` is inserted after the word `after`; `home`
+ * replaces `/home/you`
  * @returns {Record<string, unknown>}
  */
 export function launcherOf(page, name, { after, more = [], home = "" } = {}) {
@@ -24,8 +24,8 @@ export function launcherOf(page, name, { after, more = [], home = "" } = {}) {
 }
 
 /**
- * The first result that a guide leads to: the agent file that it has its reader write, for one of its launchers, and that launcher
- * as it stands there, with its directory and its pi.
+ * Returns the example of a guide's first result: the agent file that the reader writes for one of the launchers, and
+ * that launcher with its directory and its pi.
  *
  * @param {string} page
  * @param {string} launcher
@@ -41,7 +41,8 @@ export function firstResultOf(page, launcher) {
 }
 
 /**
- * The commands of a guide that try the engine by itself: its blocks `sh` between `## Try it without pi` and the next heading.
+ * Returns the commands of a guide that test the engine without pi: its `sh` blocks between `## Try it without pi` and
+ * the next heading.
  *
  * @param {string} page
  * @param {string[]} programs that they begin with

@@ -1,13 +1,16 @@
-/** Hosts on this machine, which are network namespaces: one alone, or two that a pair of virtual interfaces joins. */
+/**
+ * Creates hosts on this machine as network namespaces: a single host, or two that a pair of virtual interfaces
+ * connects.
+ */
 
 import { spawnSync } from "node:child_process";
 
 import { dyingWithParent, permitted } from "./programs.mjs";
 
-/** The addresses of the two; nobody else is in their network. */
+/** The addresses of the two hosts. Their network has no others. */
 const addresses = { near: "10.77.0.1", far: "10.77.0.2" };
 
-/** Runs in the first namespace, makes the second and joins them. */
+/** Runs in the first namespace, creates the second and connects them. */
 const join = `ip link set lo up && { ${dyingWithParent.join(" ")} unshare --net sleep infinity & far=$!; } || exit 1
 until [ "$(readlink /proc/$far/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do kill -0 $far || exit 1; sleep 0.01; done
 ip link add near type veth peer name far netns $far && ip addr add ${addresses.near}/30 dev near && ip link set near up &&
@@ -16,15 +19,18 @@ echo "joined $far" >&2
 wait`;
 
 /**
- * A host that nobody else reaches. Its interface leads to itself: without an address beside the loopback's, `getaddrinfo` has none to
- * listen on.
+ * Sets up a host that no other host can reach. Its interface is connected to itself: without an address next to the
+ * loopback's, `getaddrinfo` finds none to listen on.
  */
 const alone = `ip link set lo up && ip link add near type veth peer name far && ip addr add ${addresses.near}/30 dev near &&
 ip link set near up && ip link set far up || exit 1
 echo "alone" >&2
 exec sleep infinity`;
 
-/** Runs in a network namespace of its own. Root makes it as it is, others in a user namespace. */
+/**
+ * Returns the words that run a program in a network namespace of its own. Root needs no user namespace for it; other
+ * users do.
+ */
 function namespaceWords() {
 	const user = isRoot() ? [] : ["--user", "--map-current-user", "--keep-caps"];
 	return ["unshare", ...user, "--net"];
@@ -35,7 +41,7 @@ function isRoot() {
 }
 
 /**
- * Words that run a command in the namespaces of a process, and end it with who has started it.
+ * Returns the words that run a command in the namespaces of a process, and end it together with its starter.
  *
  * @param {number | string | undefined} pid
  */
@@ -47,7 +53,7 @@ function within(pid) {
 }
 
 /**
- * Makes a host of which nothing is reached from outside. It lasts as long as the servers.
+ * Creates a host that cannot be reached from outside. It exists as long as the servers.
  *
  * @param {import("./programs.mjs").Servers} servers
  * @returns {Promise<string[]>} words that run a command there
@@ -61,17 +67,17 @@ export async function hostAlone(servers) {
 }
 
 /**
- * Words that run a command on one of two hosts.
+ * The words that run a command on each of two hosts.
  *
- * @typedef {{ near: string[], far: string[], here: string, address: string }} Hosts `here` is the address of the first, `address` that
- * of the second
+ * @typedef {{ near: string[], far: string[], here: string, address: string }} Hosts `here` is the address of the first
+ * host, `address` the address of the second
  */
 
 /**
- * Makes two hosts that last as long as the servers.
+ * Creates two hosts that exist as long as the servers.
  *
  * @param {import("./programs.mjs").Servers} servers
- * @returns {Promise<Hosts | string>} or why there are none
+ * @returns {Promise<Hosts | string>} the hosts, or the reason why there are none
  */
 export async function twoHosts(servers) {
 	const probe = spawnSync(

@@ -1,12 +1,12 @@
-/** What an engine must not do or leave: programs that others reach over a network, and processes. */
+/** Finds forbidden leftovers of an engine: programs that other machines can reach over a network, and processes. */
 
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** The state of a socket that listens, as the kernel writes it, and that of one for datagrams that nobody has connected. */
+/** The kernel's state codes for a listening socket, and for an unconnected datagram socket. */
 const listening = { tcp: "0A", tcp6: "0A", udp: "07", udp6: "07" };
 
 /**
- * The processes other than this one that name a folder, each with its words.
+ * Returns the processes that mention a folder, except this one, with their command lines.
  *
  * @param {string} place
  */
@@ -15,8 +15,8 @@ export function naming(place) {
 }
 
 /**
- * What of an engine listens on an address that is reached from elsewhere. In a namespace without any interface but the loopback's
- * nothing is.
+ * Returns the engine's sockets that listen on an address reachable from other machines. In a namespace with only the
+ * loopback interface there are none.
  *
  * @param {string} place
  */
@@ -29,7 +29,8 @@ export function listeningBeyondLoopback(place) {
 }
 
 /**
- * The processes that name a folder among their words or in their environment, where Slurm's daemons have it.
+ * Returns the processes that mention a folder in their command line or in their environment. Slurm's daemons have it in
+ * the environment.
  *
  * @param {string} place
  */
@@ -41,7 +42,8 @@ function processes(place) {
 }
 
 /**
- * Whether the namespace of a process has an interface beside the loopback's that leads somewhere we have not made.
+ * Returns true if the namespace of a process has an interface other than the loopback's that this project did not
+ * create.
  *
  * @param {string} pid
  */
@@ -50,11 +52,11 @@ function isReached(pid) {
 	return [...names].some(([, name]) => name !== "lo" && !own.has(String(name)));
 }
 
-/** The interfaces of the hosts in `hosts.mjs`, which join these two and nobody else. */
+/** The interfaces of the hosts in `hosts.mjs`, which connect only these two hosts. */
 const own = new Set(["near", "far"]);
 
 /**
- * The sockets that a process holds, by inode.
+ * Returns the inodes of the sockets that a process holds.
  *
  * @param {string} pid
  */
@@ -67,13 +69,13 @@ function socketsOf(pid) {
 			if (inode) found.add(inode);
 		}
 	} catch {
-		// It has ended, and holds nothing.
+		// The process has ended, and holds no sockets.
 	}
 	return found;
 }
 
 /**
- * What listens in the network namespace of a process beyond the loopback interface.
+ * Returns the listening sockets in the network namespace of a process, except on the loopback interface.
  *
  * @param {string} pid
  */
@@ -89,7 +91,8 @@ function listeners(pid) {
 }
 
 /**
- * Whether an address is the machine's own, as the kernel writes it: words of four bytes, the last byte of each first.
+ * Returns true if an address is a loopback address. The kernel writes it in words of four bytes, each with the last
+ * byte first.
  *
  * @param {string} address
  */

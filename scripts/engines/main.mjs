@@ -1,4 +1,4 @@
-/** Plays the scenes through one engine after the other, and says which were played and which were not. */
+/** Plays the scenes through one engine after the other, and prints the engines that were played or skipped. */
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,40 +19,43 @@ import { command, programsOf, wrap } from "./programs.mjs";
 import { slurm } from "./slurm.mjs";
 
 /**
- * What the way to a first result takes there, beside what the guide has its reader write.
+ * The parts of the first result that depend on the engine and are not in its guide.
  *
  * @typedef {object} FirstResult
  * @property {string} launcher its name in the guide
- * @property {string[]} [login] words that put their standard input into pi's `models.json` there; without them it reads that of here
- * @property {string} [work] the folder there that the guide calls `/srv/work`
+ * @property {string[]} [login] words that write their standard input into pi's `models.json` there; without them, pi
+ * reads the local file
+ * @property {string} [work] the folder that the guide calls `/srv/work`
  * @property {string} [smallDisk] a folder there on a disk of a few MB
- * @property {string} [address] at which a server of here is reached from there, unless that is the loopback's
+ * @property {string} [address] the local machine's address as seen from there, if it is not the loopback's
  */
 
 /**
- * An engine that runs.
+ * A running engine.
  *
  * @typedef {object} Running
- * @property {Record<string, unknown>} launcher as a configuration has it
- * @property {string[]} [tests] of this engine alone, beside the scenes
- * @property {Record<string, string>} [env] for those tests
+ * @property {Record<string, unknown>} launcher the launcher's configuration
+ * @property {string[]} [tests] additional tests for this engine
+ * @property {Record<string, string>} [env] the environment of those tests
  * @property {FirstResult} first
- * @property {string[]} [pi] words that start a real pi there, where they are not those of here
- * @property {string[]} [within] words that run a command on the host from which the engine is reached, where that is not this one
+ * @property {string[]} [pi] words that start a real pi there, if they differ from the local ones
+ * @property {string[]} [within] words that run a command on the host from which the engine can be reached, if it is not
+ * the local one
  * @property {() => Promise<void>} stop
  */
 
 /**
  * @typedef {object} Engine
+ *
  * @property {string} page its guide in `docs/launchers/`
- * @property {string[]} programs that its lines of the guide begin with
- * @property {(place: string) => Promise<Running>} start throws a `Missing` where it cannot be had
+ * @property {string[]} programs the first words of the guide's commands
+ * @property {(place: string) => Promise<Running>} start throws a `Missing` if the engine is not available
  */
 
 /** @type {Record<string, Engine>} */
 export const engines = { openssh, slurm, bubblewrap, podman };
 
-/** How long what an engine has started may take to be gone once it is stopped. */
+/** The time within which an engine's processes must have exited after it was stopped. */
 const leaving = 5_000;
 
 /** @param {string[]} asked */
@@ -80,7 +83,7 @@ export async function playAll(asked) {
 }
 
 /**
- * Has an engine run while something is done with it.
+ * Runs an engine while `use` works with it.
  *
  * @template T
  * @param {string} name
@@ -117,7 +120,7 @@ export async function withEngine(name, use) {
 }
 
 /**
- * Throws the words of processes that an engine has left. Those that are on their way out get a moment.
+ * Throws if an engine has left processes behind. Processes that are exiting get some time.
  *
  * @param {string} place
  */
@@ -130,18 +133,18 @@ async function nothingIsLeft(place) {
 }
 
 /**
- * Plays one engine, and says what failed.
+ * Plays one engine, and returns its failure.
  *
  * @param {string} name
  * @param {Running} running
  * @param {string} place
- * @param {[node: string, script: string]} pi the words that start a real one here
+ * @param {[node: string, script: string]} pi the words that start a real pi here
  * @returns {Promise<string | undefined>}
  */
 async function play(name, running, place, pi) {
 	const file = join(place, "launcher.json");
 	writeFileSync(file, JSON.stringify(running.launcher));
-	// A guide that does not say where pi lies wants it in PATH there.
+	// A guide that gives no path to pi expects it in PATH.
 	wrap(place, "pi", pi);
 	const { page, programs } = /** @type {Engine} */ (engines[name]);
 	const env = { PATH: pathWith(programsOf(place)), PI_SUBAGENT_TEST_ENGINE: file };
@@ -163,7 +166,7 @@ async function play(name, running, place, pi) {
 }
 
 /**
- * Has real pi come to the first result of a guide.
+ * Runs a guide's first result with real pi.
  *
  * @param {{ page: string, running: Running, place: string, node: string, env: Record<string, string> }} how
  */
@@ -177,7 +180,7 @@ async function playFirstResult({ page, running, place, node, env }) {
 }
 
 /**
- * Plays the scenes and what an engine has for itself.
+ * Plays the scenes and the engine's own tests.
  *
  * @param {Running} running
  * @param {Record<string, string>} env
@@ -186,7 +189,7 @@ async function playScenes(running, env) {
 	const tests = ["launchers", "writers_elsewhere", ...(running.tests ?? [])].flatMap((test) => ["--test", test]);
 	/** @type {import("../lib/programs.mjs").Command} */
 	const build = ["cargo", "test", "--locked", ...coreFeatures, ...tests];
-	// First, where there is a network, in case that a crate is missing.
+	// Build outside of `within` first, where a network is available, in case a crate is missing.
 	const built = await run([...build, "--no-run"], { env });
 	if (built !== 0) return `cargo test --no-run: ${built}`;
 	const [program = "", ...words] = [...(running.within ?? []), ...build, "--no-fail-fast", "--", "--include-ignored"];

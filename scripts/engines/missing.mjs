@@ -1,2 +1,2 @@
-/** Why an engine cannot be had here, so that it is skipped. Whatever else is thrown is a failure. */
+/** The reason why an engine is not available here, so that it is skipped. Any other error is a failure. */
 export class Missing extends Error {}

@@ -1,4 +1,4 @@
-/** OpenSSH: a server on another host or on the loopback interface, with keys and configuration of its own. */
+/** The OpenSSH engine: a server on another host or on the loopback interface, with its own keys and configuration. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
@@ -10,13 +10,13 @@ import { twoHosts } from "./hosts.mjs";
 import { libraries, unpack } from "./packages.mjs";
 import { command, freePorts, permitted, programsOf, Servers, wrap } from "./programs.mjs";
 
-/** The user that a server of root's separates itself to; only the server sees this line. */
+/** The user for privilege separation when root runs the server. Only the server sees this line. */
 const separated = "sshd:x:65533:65534::/run/sshd:/bin/false";
 
 const start = `exec "$1/usr/sbin/sshd" -D -e -f "$2/sshd_config"`;
 /**
- * root's server wants a user and a directory that only an installed one has. And there is a disk that is full with a few bytes, and a
- * small one for pi's own directory.
+ * Root's server needs a user and a directory that only an installed server has. The commands also mount a disk that is
+ * full after a few bytes, and a small disk for pi's own directory.
  */
 const apart = `{ cat /etc/passwd; echo '${separated}'; } >"$2/passwd" && mount --bind "$2/passwd" /etc/passwd &&
 	mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/sshd && mount -t tmpfs -o size=4k,mode=1777 tmpfs "$2/full" && mount -t tmpfs -o size=4m tmpfs "$2/home" && ${start}`;
@@ -85,7 +85,7 @@ export const openssh = {
 };
 
 /**
- * Writes what server and client read.
+ * Writes the configuration of server and client.
  *
  * @param {string} place
  * @param {string} address
@@ -101,10 +101,10 @@ function configure(place, address, port) {
 		"StrictModes no",
 		"UsePAM no",
 		"PasswordAuthentication no",
-		// A home of its own, and pi in PATH.
+		// A separate home, and pi in PATH.
 		`SetEnv HOME=${place}/home PATH=${programsOf(place)}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
 		"MaxStartups 100",
-		// A client that is gone without a word is noticed after four seconds.
+		// A client that vanished without closing is noticed after four seconds.
 		"ClientAliveInterval 2",
 		"ClientAliveCountMax 2",
 	];

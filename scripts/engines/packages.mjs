@@ -1,4 +1,4 @@
-/** Debian packages, unpacked below the set-up directory and never installed. */
+/** Debian packages, unpacked below the setup directory and never installed. */
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
@@ -7,16 +7,16 @@ import { join } from "node:path";
 import { setupDir } from "../lib/places.mjs";
 import { Missing } from "./missing.mjs";
 
-/** What reads a list of packages or unpacks one takes a second; a download may wait for a slow mirror. */
+/** The time limit in ms. Reading a package list or unpacking takes a second; a download may wait for a slow mirror. */
 const limit = 120_000;
 
 /**
- * Unpacks packages with what this machine lacks of their dependencies, once.
+ * Unpacks packages once, with the dependencies that this machine lacks.
  *
- * @param {string} name of the folder
+ * @param {string} name the folder's name
  * @param {string[]} wanted
- * @returns {string} where they are unpacked
- * @throws {Missing} where they cannot be had
+ * @returns {string} the folder with the unpacked packages
+ * @throws {Missing} if they are not available
  */
 export function unpack(name, wanted) {
 	const folder = folderOf(name);
@@ -36,7 +36,7 @@ export function unpack(name, wanted) {
 	return folder;
 }
 
-/** Whether the packages of an engine are there. @param {string} name */
+/** Returns true if the packages of an engine are unpacked. @param {string} name */
 export function isUnpacked(name) {
 	return existsSync(folderOf(name));
 }
@@ -47,13 +47,13 @@ function folderOf(name) {
 }
 
 /**
- * What apt would install for packages here, and the packages themselves where they are installed.
+ * Returns the packages that apt would install here, including the given ones if they are installed already.
  *
  * @param {string[]} wanted
  */
 function withDependencies(wanted) {
 	const plan = execute("apt-get", ["install", "--simulate", "--no-install-recommends", ...wanted]);
-	// An upgrade has the old version in brackets: what is installed will do.
+	// An upgrade shows the old version in brackets; the installed version is good enough.
 	const added = plan.matchAll(/^Inst (\S+) \(/gm);
 	return new Set([...wanted, ...[...added].map(([, name]) => /** @type {string} */ (name))]);
 }
@@ -72,7 +72,7 @@ function execute(program, args, cwd) {
 	}
 }
 
-/** Where the shared libraries of unpacked packages lie. */
+/** The folder of the shared libraries in unpacked packages. */
 export const libraries = join("usr", "lib", architecture());
 
 function architecture() {

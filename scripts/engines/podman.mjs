@@ -1,4 +1,6 @@
-/** Podman: containers of root's, below a directory of their own, of an image that has this machine's programs. */
+/**
+ * The Podman engine: root's containers, below a separate directory, from an image that uses this machine's programs.
+ */
 
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +14,7 @@ import { Missing } from "./missing.mjs";
 import { libraries, unpack } from "./packages.mjs";
 import { command, permitted, wrap } from "./programs.mjs";
 
-/** Folders and links of the image; the rest comes from this machine. */
+/** Folders and links of the image; all else is mounted from this machine. */
 const folders = [
 	"usr",
 	"etc",
@@ -31,8 +33,8 @@ const folders = [
 const links = ["bin", "lib", "lib64", "sbin"];
 
 /**
- * What Podman sees of this machine. crun takes one hierarchy of control groups or the other, not both; and what starts what here
- * hands no environment down, so the loader has to find the libraries by itself.
+ * Podman's view of this machine. crun needs one hierarchy of control groups, either v1 or v2, not both. Some programs
+ * start others without passing the environment on, so the loader has to find the libraries without it.
  */
 const view = `mount -t cgroup2 none /sys/fs/cgroup && mount --bind "$1/ld.so.cache" /etc/ld.so.cache && shift && exec "$@"`;
 
@@ -64,7 +66,7 @@ export const podman = {
 		for (const folder of folders) mkdirSync(join(image, folder), { recursive: true });
 		for (const link of links) symlinkSync(`usr/${link}`, join(image, link));
 		chmodSync(join(image, "tmp"), 0o1777);
-		// The working directory of a container hides what lies below `/work` here, where a clone may lie.
+		// The working directory of a container hides the contents of `/work` here, which may include a clone.
 		writeFileSync(at("image/opt/bin/pi"), `#!/bin/sh\nexec ${inside.words.join(" ")} "$@"\n`, { mode: 0o755 });
 		command("tar", ["-cf", at("image.tar"), "-C", image, "."]);
 		command(own, ["import", at("image.tar"), "pi-image"]);
@@ -79,7 +81,7 @@ export const podman = {
 	},
 };
 
-/** pi in a container: what is mounted for it, and the words that start it. */
+/** Returns the mounts for pi in a container, and the words that start it. */
 function piInside() {
 	const node = findNodeForPi();
 	const script = findPi(newestPi);

@@ -1,4 +1,7 @@
-/** The programs of an engine: the short ones that a launcher starts, and those that run until the scenes are over. */
+/**
+ * Starts the programs of an engine: short ones, which a launcher runs, and servers, which run until the scenes have
+ * ended.
+ */
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -8,16 +11,16 @@ import { join } from "node:path";
 
 import { Missing } from "./missing.mjs";
 
-/** How long a server may take to be there. Those here take a tenth of a second. */
+/** The time limit for a server's start. The servers here need a tenth of a second. */
 const starting = 20_000;
-/** How long one may take to end by itself. */
+/** The time limit for a server to exit on its own. */
 const ending = 5_000;
 
-/** Ends a server whose starter is killed. */
+/** Ends a server when its starter is killed. */
 export const dyingWithParent = ["setpriv", "--pdeathsig", "TERM", "--"];
 
 /**
- * Writes a program that runs another one with an environment of its own, into the folder that is first in PATH.
+ * Writes a program that runs another one with its own environment, into the first folder of PATH.
  *
  * @param {string} place
  * @param {string} name
@@ -45,7 +48,7 @@ function quoted(word) {
 }
 
 /**
- * Runs a command of an engine to its end and throws what it said where it fails.
+ * Runs a command of an engine to its end, and throws its output if it fails.
  *
  * @param {string} program
  * @param {string[]} args
@@ -59,7 +62,7 @@ export function command(program, args, options = {}) {
 }
 
 /**
- * As {@link command}, for what this machine may not permit: its failure is no fault of the engine.
+ * Runs a command like {@link command}, but throws `Missing` if it fails, because the machine may not permit it.
  *
  * @param {string} program
  * @param {string[]} args
@@ -73,7 +76,7 @@ export function permitted(program, args) {
 }
 
 /**
- * Ports that are free now.
+ * Returns ports that are free now.
  *
  * @param {number} count
  * @returns {Promise<number[]>}
@@ -93,16 +96,17 @@ export class Servers {
 	#isStopping = false;
 
 	/**
-	 * Starts one, in the foreground.
+	 * Starts a program in the foreground.
 	 *
 	 * @param {string[]} words
 	 * @param {NodeJS.ProcessEnv} env
-	 * @param {{ again?: boolean }} [how] `again`: it is started once more when it has ended by itself with success, as a test asks it to
+	 * @param {{ again?: boolean }} [how] `again`: start it again after it has exited with success, as a test requests
 	 */
 	start(words, env, how = {}) {
 		const [program = "", ...args] = [...dyingWithParent, ...words];
 		const begin = () => {
-			// In a group of its own, so that an interrupt from a terminal leaves it to be stopped in order.
+			// A process group of its own, so that an interrupt from a terminal does not reach it before it is stopped in
+			// order.
 			const child = spawn(program, args, { env, stdio: ["ignore", "ignore", "pipe"], detached: true });
 			child.once("error", (error) => {
 				server.said += error.message;
@@ -122,7 +126,7 @@ export class Servers {
 	}
 
 	/**
-	 * Waits until something holds, and throws what the servers said where one of them has ended or it never does.
+	 * Waits until a condition holds. Throws the servers' output if one of them exits or the time limit is reached.
 	 *
 	 * @param {string} what
 	 * @param {() => boolean} holds
@@ -140,7 +144,7 @@ export class Servers {
 		}
 	}
 
-	/** Ends them, the last one first. */
+	/** Stops all programs, the last one first. */
 	async stop() {
 		this.#isStopping = true;
 		for (const { child } of this.#all.reverse()) {

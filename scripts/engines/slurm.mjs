@@ -1,6 +1,7 @@
 /**
- * Slurm: munge, a controller and three nodes on a host of their own, with a key and directories of their own. Its daemons and `srun`
- * listen on any address of the machine, so that machine is a network namespace that nobody else reaches.
+ * The Slurm engine: munge, a controller and three nodes on a host of their own, with their own key and directories. Its
+ * daemons and `srun` listen on every address of the machine, so that host is a network namespace that no other machine
+ * can reach.
  */
 
 import { spawnSync } from "node:child_process";
@@ -14,12 +15,12 @@ import { libraries, unpack } from "./packages.mjs";
 import { command, Servers, wrap } from "./programs.mjs";
 
 const nodes = ["node1", "node2", "node3"];
-/** The port of the controller; those of the nodes follow. Nobody else is on that host. */
+/** The controller's port; the nodes use the following ports. The host has no other programs. */
 const firstPort = 6817;
-/** Jobs at once on one node: more than the benchmark runs on all three. */
+/** The number of parallel jobs on one node: more than the benchmark runs on all three. */
 const slots = 20;
 
-/** What Debian puts into Slurm's own folder, programs and plugins. */
+/** The folder of Slurm's own programs and plugins in Debian's packages. */
 const own = join(libraries, "slurm-wlm");
 const clients = ["srun", "scancel", "scontrol", "sinfo", "squeue"];
 
@@ -32,7 +33,7 @@ export const slurm = {
 		const program = (/** @type {string} */ name) => join(unpacked, "usr", "sbin", name);
 		const paths = [libraries, own].map((folder) => join(unpacked, folder)).join(":");
 		const env = { LD_LIBRARY_PATH: paths, SLURM_CONF: join(place, "slurm.conf") };
-		// Tests and benchmarks run within that host already; what starts and stops the cluster does not.
+		// Tests and benchmarks run within that host already. The commands that start and stop the cluster do not.
 		for (const name of clients) wrap(place, name, [join(unpacked, "usr", "bin", name)], env);
 		for (const name of ["munge", "state", ...nodes]) mkdirSync(join(place, name), { mode: 0o700 });
 		const munge = (/** @type {string} */ name) => join(place, "munge", name);
@@ -45,7 +46,7 @@ export const slurm = {
 			const client = (/** @type {string} */ name, /** @type {string[]} */ ...args) =>
 				said([...within, join(place, "bin", name), ...args]);
 			const stop = async () => {
-				// What runs on a node outlives the daemon there.
+				// The jobs on a node outlive its daemon.
 				client("scancel", `--user=${userInfo().username}`);
 				try {
 					await servers.until("jobs are left", () => client("squeue", "--noheader") === "");
@@ -56,7 +57,7 @@ export const slurm = {
 			const files = ["key", "socket", "pid", "log", "seed"].map(
 				(name) => `--${name}${name === "socket" ? "" : "-file"}=${munge(name)}`,
 			);
-			// `force`: others may enter no folder on the way to the socket, and nobody else has to.
+			// `force`: munged refuses a socket whose folder other users cannot enter, but no other user needs it here.
 			servers.start([...within, program("munged"), "--foreground", "--force", ...files], all);
 			await servers.until(
 				"munged has no socket",
@@ -84,7 +85,7 @@ export const slurm = {
 };
 
 /**
- * What a client prints, or nothing where it fails.
+ * Returns the output of a client, or an empty string if it fails.
  *
  * @param {string[]} words
  */
@@ -121,7 +122,7 @@ function configuration(place, unpacked) {
 		`SlurmctldLogFile=${join(place, "slurmctld.log")}`,
 		`SlurmdLogFile=${join(place, "%n.log")}`,
 		"MailProg=/bin/true",
-		// No control groups: they are the machine's.
+		// No control groups, because they belong to the machine.
 		"ProctrackType=proctrack/linuxproc",
 		"TaskPlugin=task/none",
 		"JobAcctGatherType=jobacct_gather/none",
@@ -133,7 +134,7 @@ function configuration(place, unpacked) {
 		"ReturnToService=2",
 		"KillWait=5",
 		"SchedulerParameters=sched_min_interval=1000,batch_sched_delay=0",
-		// A job in `urgent` takes the place of one in `main`, which begins anew where it can.
+		// A job in `urgent` preempts a job in `main`, which starts again later if it can.
 		"PreemptType=preempt/partition_prio",
 		"PreemptMode=REQUEUE",
 		...each,

@@ -1,4 +1,4 @@
-/** Builds the addon when its sources have changed since the last build. */
+/** Builds the addon if its sources have changed since the last build. */
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -20,13 +20,13 @@ const sources = [
 	"scripts/lib/loader.mjs",
 ];
 
-/** What a build leaves in the clone: the addon itself and the two generated files. */
+/** Returns the files that a build writes into the clone: the addon and the two generated files. */
 function products() {
 	const addons = readdirSync(root).filter((name) => name.endsWith(".node"));
 	return ["index.js", "index.d.ts", ...addons.sort()];
 }
 
-/** Builds the addon and its generated loader unless they are those of the present sources. */
+/** Builds the addon and its generated loader, unless they match the present sources. */
 export async function buildAddon() {
 	const wanted = hashOf(sources, [process.platform, process.arch, probe("rustc", ["--version"]) ?? ""]);
 	const stamp = () => `${wanted} ${hashOf(products())}`;

@@ -1,4 +1,4 @@
-/** Measures the collector against a JavaScript one and against the pipe itself. */
+/** Measures the collector against a JavaScript collector and against the pipe itself. */
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { step } from "./progress.mjs";
  * @typedef {import("./bench-run.mjs").Setting} Setting
  */
 
-/** Enough for every shape of event, and for an engine without optimization. */
+/** Enough for every kind of event, and for an engine without optimization. */
 const quickBytes = 1e6;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
@@ -77,7 +77,7 @@ export async function collector({ engine, folder, quick }) {
 }
 
 /**
- * A collector that leaves something out would be fast.
+ * Compares the results. A collector that skips data would be fast.
  *
  * @param {Record<string, number>} ours
  * @param {Record<string, number>} theirs

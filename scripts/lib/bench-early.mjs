@@ -1,4 +1,4 @@
-/** Measures how soon after a complete call its child is at work, against pi's own example of a sub-agent. */
+/** Measures the time from a complete call to its child's first request, against pi's own example of a sub-agent. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -15,13 +15,13 @@ import { step } from "./progress.mjs";
  * @typedef {import("./bench-run.mjs").Setting} Setting
  */
 
-/** With early boot: at most so long, and at most this part of what the example needs. */
+/** The targets with early boot: the maximum time, and the maximum share of the example's time. */
 const most = { ms: 150, part: 1 / 4 };
 
-/** With a child that waits for the next call. */
+/** The target with a spare child, in ms. */
 const mostSpareMs = 60;
 
-/** Each delegation takes some seconds, six ways in turn. */
+/** The time limit. Each delegation takes some seconds, in six ways. */
 const longestMs = 900_000;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
@@ -39,7 +39,7 @@ export async function early(setting) {
 		String(delegations),
 		setting.quick ? "cold" : "warm",
 	];
-	// The driver of pi finds it as the tests do.
+	// The driver of pi finds the program in the same way as the tests do.
 	const env = { PI_TEST_NODE: node, [piOverride(newestPi)]: program };
 	const found = await step("delegating in real pi", () => report(command, { limitMs: longestMs, env }));
 	if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");

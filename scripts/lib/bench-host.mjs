@@ -1,4 +1,4 @@
-/** Measures what the host feels: loading the addon, starting a child, and the memory of a run. */
+/** Measures the cost for the host: loading the addon, starting a child, and the memory of a run. */
 
 import { mkdtempSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -113,14 +113,14 @@ export async function memory({ engine, quick }) {
 }
 
 /**
- * Reads all that a child writes of a kind, once.
+ * Reads the whole output of a child that writes data of one kind.
  *
  * @param {string[]} command
  * @param {string} what
  */
 async function flood(command, what) {
 	const found = await report(command);
-	// Of standard error only what was left out is counted; the little that is kept does not matter.
+	// For standard error, only the omitted bytes are counted; the few kept bytes do not matter.
 	const arrived = found.stdoutBytes + found.stderrOmitted;
 	if (arrived >= Number(command.at(-1)) * 0.99) return found;
 	throw new SetupProblem(`Only ${arrived} bytes of ${what} arrived.`, "The flood broke off.");

@@ -1,4 +1,4 @@
-/** Measures what the extension adds to each start of pi, beside an extension that does nothing. */
+/** Measures the time that the extension adds to each start of pi, against an extension that does nothing. */
 
 import { mkdtempSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { newestPi, root } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
 import { step } from "./progress.mjs";
 
-/** Milliseconds more than an empty extension. */
+/** The maximum difference to an empty extension, in ms. */
 const most = 8;
 
 /** @param {import("./bench-run.mjs").Setting} setting @returns {Promise<import("./bench-table.mjs").Section>} */

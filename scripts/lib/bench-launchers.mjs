@@ -1,4 +1,4 @@
-/** Measures what a launcher adds to a run, through engines that are unpacked here. */
+/** Measures the cost of a launcher for a run, with engines that are unpacked here. */
 
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,13 +19,13 @@ import { note, step } from "./progress.mjs";
  * @typedef {import("./bench-run.mjs").Setting} Setting
  */
 
-/** What a run elsewhere may cost its host. */
+/** The maximum memory of a remote run on its host. */
 const mostMib = 1;
 
-/** The engines, with the word for their launcher and what is compared with it. */
+/** The engines and their names in the table. */
 const engines = { slurm: "Slurm", openssh: "OpenSSH" };
 
-/** Slurm takes a second for some jobs, and there may be hundreds. */
+/** The time limit. Slurm takes a second for some jobs, and there may be hundreds. */
 const longestMs = 900_000;
 
 /** @param {Setting} setting @returns {Promise<Section>} */

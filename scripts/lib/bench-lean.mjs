@@ -1,4 +1,4 @@
-/** Measures what it costs to boot a child, against pi as people start it. */
+/** Measures the cost of booting a child, against a plain start of pi. */
 
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +15,10 @@ import { step } from "./progress.mjs";
  * @typedef {import("../../benchmark/boot-cost.mjs").BootCost} BootCost
  */
 
-/** A child that costs more than pi by itself would make ten of them a reason not to have ten. */
+/** The maximum ratio to the baseline. If a child cost more than pi itself, users would avoid running ten of them. */
 const mostOfBaseline = 1;
 
-/** Each boot takes a second or two, more where others build. */
+/** The time limit. Each boot takes one or two seconds, more on a busy machine. */
 const longestMs = 600_000;
 
 /** @param {Setting} setting @returns {Promise<Section>} */

@@ -1,4 +1,4 @@
-/** Measures what a host feels while its children write as fast as they can. */
+/** Measures the delay of a host's event loop while its children write as fast as they can. */
 
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync } from "node:fs";
@@ -17,13 +17,16 @@ import { step } from "./progress.mjs";
  * @typedef {import("./bench-run.mjs").Setting} Setting
  */
 
-/** A JavaScript collector scans a line of 64 MB again for each chunk of it; with 31 others that takes two minutes. */
+/**
+ * The time limit. A JavaScript collector rescans a line of 64 MB for each chunk; with 31 other children that takes two
+ * minutes.
+ */
 const longestMs = 400_000;
 
-/** What a host may be made to wait, and how much memory a run may take from it. */
+/** The maximum delays of the host, and the maximum memory per run. */
 const most = { p99: 8, max: 20, mebibytes: 4 };
 
-/** How much better than JavaScript. */
+/** The minimum improvement over JavaScript. */
 const leastRatio = 20;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
@@ -137,7 +140,7 @@ function writeLine(engine, path, bytes) {
 }
 
 /**
- * A host that did not read everything would feel little.
+ * Compares the results. A host that skips data would have short delays.
  *
  * @param {number[]} ours
  * @param {number[]} theirs

@@ -1,4 +1,6 @@
-/** Runs what is measured: programs that print one line of JSON, each in a process group of its own and bounded in time. */
+/**
+ * Runs the measured programs. Each prints one line of JSON, runs in a process group of its own and has a time limit.
+ */
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -8,28 +10,30 @@ import { SetupProblem } from "./problem.mjs";
 
 /**
  * @typedef {object} Setting
+ *
  * @property {string} engine the native program
  * @property {string} folder for data
  * @property {boolean} quick
- * @property {{ node: string, program: string }} [pi] the newest pi and the Node that runs it, where they are needed
+ * @property {{ node: string, program: string }} [pi] the newest pi and the Node that runs it, if a section needs them
  */
 
-/** Long enough for the slowest baseline on a slow machine; those that may take longer say so. */
+/** Long enough for the slowest baseline on a slow machine. Slower programs set their own limit. */
 const usualLimitMs = 180_000;
 
 /** @type {Set<number>} */
 const groups = new Set();
 
 /**
- * Runs a program and returns what it reports.
+ * Runs a program and returns its report.
  *
  * @param {string[]} command
- * @param {{ limitMs?: number, env?: Record<string, string> }} [options] how long it may take, and more for its environment
- * @returns {Promise<any>} the report; nothing when the limit was reached, after the end of the program
+ * @param {{ limitMs?: number, env?: Record<string, string> }} [options] its time limit, and additional environment
+ * variables
+ * @returns {Promise<any>} the report; nothing if the limit was reached, after the end of the program
  */
 export async function report(command, options = {}) {
 	const [program, ...args] = command;
-	// A group of its own, so that a pipeline ends as a whole.
+	// A process group of its own, so that a pipeline ends as a whole.
 	const env = { ...process.env, ...options.env };
 	const child = spawn(program, args, { cwd: root, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
 	let output = "";
@@ -58,7 +62,7 @@ export async function report(command, options = {}) {
 }
 
 /**
- * A pipeline of a writer and a reader, connected by a pipe as the shell makes it.
+ * Returns a pipeline of a writer and a reader, connected by a pipe that the shell creates.
  *
  * @param {[program: string, a: string, b: string, c: string]} writer
  * @param {string[]} reader
@@ -91,7 +95,7 @@ export async function alternate(commands, rounds) {
 }
 
 /**
- * Runs commands once, all at the same time: for a look at whether they work.
+ * Runs commands once and all at the same time, only to check that they work.
  *
  * @template {string} Name
  * @param {Record<Name, string[]>} commands
@@ -104,7 +108,7 @@ export async function together(commands) {
 }
 
 /**
- * One of the programs in `benchmark/`, on the Node that runs this.
+ * Returns the command of a program in `benchmark/`, on the Node that runs this script.
  *
  * @param {string} name
  */
@@ -112,13 +116,13 @@ export function baseline(name) {
 	return [process.execPath, join(root, "benchmark", `${name}.mjs`)];
 }
 
-/** The pi of a section that needs one. @param {Setting} setting */
+/** Returns the pi of a section that needs one. @param {Setting} setting */
 export function piOf({ pi }) {
 	if (!pi) throw new Error("this section is not listed among those that need pi");
 	return pi;
 }
 
-/** Ends everything that is still being measured. */
+/** Ends every measurement that is still running. */
 export function endReports() {
 	for (const pid of groups) endGroup(pid);
 }
@@ -128,15 +132,15 @@ function endGroup(pid) {
 	try {
 		process.kill(-pid, "SIGKILL");
 	} catch {
-		// It has ended by itself.
+		// The process has already ended.
 	}
 }
 
 /**
- * The median of several measurements and their range, such as `40 ms, 38 ms to 49 ms`.
+ * Returns the median of several measurements and their range, such as `40 ms, 38 ms to 49 ms`.
  *
  * @param {number[]} values
- * @param {(value: number) => string} word a figure with its unit
+ * @param {(value: number) => string} word formats a value with its unit
  */
 export function spread(values, word) {
 	if (values.length < 2) return word(median(values));

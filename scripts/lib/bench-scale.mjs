@@ -1,4 +1,4 @@
-/** Measures what a host pays for many children at once. */
+/** Measures the cost of many children at once for a host. */
 
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
@@ -10,16 +10,20 @@ import { step } from "./progress.mjs";
 
 /**
  * @typedef {import("./bench-table.mjs").Row} Row
+ *
  * @typedef {import("./bench-table.mjs").Section} Section
  * @typedef {import("./bench-run.mjs").Setting} Setting
  * @typedef {{ wallMs: number, hostMs: number, threadMs: number, growthMib: number, peakMib: number, wardenMib: number,
- *   threads: number, textBytes: number, timersMs: number }} Cost what all children together cost
+ * threads: number, textBytes: number, timersMs: number }} Cost the cost of all children together
  */
 
-/** What one child may cost its host. */
+/** The maximum cost of one child for its host. */
 const most = { mebibytes: 1, threadMs: 3 };
 
-/** How much dearer each of the most children may be than each of a few: whatever is not linear is beyond that. */
+/**
+ * The maximum ratio between the cost of one of many children and of one of a few. A higher ratio means that the cost is
+ * not linear.
+ */
 const mostGrowth = 1.5;
 const few = 8;
 
@@ -83,7 +87,7 @@ export async function scale({ engine, folder, quick }) {
 }
 
 /**
- * The median of each figure.
+ * Returns the median of each figure.
  *
  * @param {any[]} reports
  * @returns {any}
@@ -135,7 +139,7 @@ function costRows(what, count, ours, theirs) {
 			baseline: spread(all(theirs, "wallMs"), seconds),
 		},
 		each("processor time of the host by child", "hostMs", "ms"),
-		// A thread that sleeps in between spends most of it on waking up.
+		// A thread that sleeps in between spends most of this time on waking up.
 		each("JavaScript thread by child", "threadMs", "ms", count === 1 ? undefined : most.threadMs),
 		...alone,
 		each("memory by child", "growthMib", "MiB", most.mebibytes),
@@ -176,7 +180,7 @@ function growthRow(more, costs, many) {
 }
 
 /**
- * A host that loses answers would have little to do.
+ * Compares the results. A host that loses answers would have little to do.
  *
  * @param {number} ours
  * @param {number} theirs

@@ -5,19 +5,20 @@ import { cpus, loadavg, release } from "node:os";
 import { probe } from "./programs.mjs";
 
 /**
- * One line of the table. `reached` is absent where nothing was promised.
+ * One line of the table. `reached` is absent if there is no target.
  *
  * @typedef {{ what: string, ours: string, baseline?: string, ratio?: string, target?: string, reached?: boolean }} Row
  * @typedef {{ title: string, about: string, rows: Row[] }} Section
  */
 
-/** What other programs did when the measuring began; half a core and more blurs the figures. */
+/** The load by other programs when the measurement began. Half a core or more distorts the figures. */
 const loadBefore = loadavg()[0] ?? 0;
 
 /**
  * @param {Section[]} sections
- * @param {string[]} failed names of those that have no figures because they failed
- * @param {number} tookMs how long measuring took
+ *
+ * @param {string[]} failed names of the sections that failed, and therefore have no figures
+ * @param {number} tookMs the duration of the measurement
  * @returns {string} Markdown
  */
 export function page(sections, failed, tookMs) {
@@ -34,7 +35,7 @@ export function page(sections, failed, tookMs) {
 }
 
 /**
- * The page with some sections measured anew; those that it does not have come at its end.
+ * Returns the page with some sections replaced. Sections that the page does not have are added at its end.
  *
  * @param {string} page
  * @param {Section[]} sections

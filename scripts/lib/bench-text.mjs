@@ -1,4 +1,7 @@
-/** Measures the sanitizer and the truncator against what they replace, and on what makes others slow. */
+/**
+ * Measures the sanitizer and the truncator against what they replace, and with inputs that are slow for other
+ * implementations.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,13 +19,13 @@ import { step } from "./progress.mjs";
  * @typedef {import("./bench-run.mjs").Setting} Setting
  */
 
-/** How long one measurement of ours may take: some 40 passes over 800,000 characters. */
+/** The time limit for one measurement of ours: some 40 passes over 800,000 characters. */
 const ourLimitMs = 20_000;
 
-/** Of so many worst inputs the quick form takes one. */
+/** The quick form takes one of this many worst inputs. */
 const quickStride = 10;
 
-/** How much longer ten times the input may take. */
+/** The maximum growth in time for ten times the input. */
 const mostGrowth = 12;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
@@ -89,13 +92,13 @@ export async function hostileTexts({ engine, folder, quick }) {
 }
 
 /**
- * The least times of a small and of a large input, in nanoseconds: what the work takes when nothing else runs. Where the
- * ratio looks bad, it is measured again, because another program on the machine can only have made it worse.
+ * Measures the minimum times for a small and a large input, in nanoseconds, because the minimum is the time without
+ * other load. If the ratio looks bad, it is measured again, because other programs can only have made it worse.
  *
  * @param {number} rounds at least
  * @param {string[]} small
  * @param {string[]} large
- * @returns {Promise<{ one?: number, ten?: number }>} without what takes longer than the limit
+ * @returns {Promise<{ one?: number, ten?: number }>} a time is absent if it exceeds the limit
  */
 async function growth(rounds, small, large) {
 	let one = Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** Measures how soon nobody of a process tree is left. */
+/** Measures the time until no process of a process tree is left. */
 
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
@@ -9,15 +9,17 @@ import { step } from "./progress.mjs";
 
 /**
  * @typedef {import("./bench-table.mjs").Row} Row
+ *
  * @typedef {import("./bench-table.mjs").Section} Section
  * @typedef {import("./bench-run.mjs").Setting} Setting
- * @typedef {{ ms: number[], left: number[] }} Way when the last process was gone, and how many were left where some were
+ * @typedef {{ ms: number[], left: number[] }} Way the times at which the last process exited, and the numbers of
+ * processes left if some were
  */
 
-/** How long anybody may be there after the forced end. */
+/** The maximum lifetime of a process after the forced end, in ms. */
 const mostMs = 100;
 
-/** Each end of a run is waited for, with a tree that has to come up before. */
+/** The time limit. Each round starts a process tree and waits for its end. */
 const longestMs = 600_000;
 
 /** @param {Setting} setting @returns {Promise<Section>} */

@@ -1,4 +1,4 @@
-/** Measures what a tree of its own costs a run, beside git's linked work tree. */
+/** Measures the cost of a private tree for a run, against git's linked work tree. */
 
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
@@ -9,10 +9,10 @@ import { SetupProblem } from "./problem.mjs";
 import { step } from "./progress.mjs";
 import { wardenName } from "./warden.mjs";
 
-/** How much longer than git's own a private tree may take. */
+/** The maximum ratio between the times for a private tree and for git's own. */
 const most = 1.2;
 
-/** Thousands of files are written and removed in each round. */
+/** The time limit. Each round writes and removes thousands of files. */
 const longestMs = 600_000;
 
 /** @param {import("./bench-run.mjs").Setting} setting @returns {Promise<import("./bench-table.mjs").Section>} */

@@ -1,4 +1,4 @@
-/** Measures what a warden costs, what each of its layers adds, and what the two sandboxes add together. */
+/** Measures the cost of a warden, of each of its layers, and of the two sandboxes together. */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -16,13 +16,16 @@ import { wardenName } from "./warden.mjs";
  * @typedef {{ mechanisms: string[], byteMs: number[], lifeMs: number[], openNs: number }} Way
  */
 
-/** What a warden may add to a start, and hold: half of it where it is linked statically. */
+/**
+ * The maximum time that a warden adds to a start, and its maximum memory. A statically linked warden may use half of
+ * it.
+ */
 const most = { milliseconds: 2, mebibytes: 2 };
 
-/** A directory that most systems have, and that is almost empty. */
+/** A directory that exists on most systems and is almost empty. */
 const memory = "/dev/shm";
 
-/** What the outer sandbox may add to a start, and the inner one to a shell command. */
+/** The maximum time that the outer sandbox adds to a start, and the inner one to a shell command, in ms. */
 const mostOfRings = 1;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
@@ -65,7 +68,7 @@ export async function warden({ engine, folder, quick }) {
 	};
 	for (const [name, what] of Object.entries(more)) {
 		const way = ways[name];
-		// This machine does not allow it.
+		// This machine does not allow this layer.
 		if (!way) continue;
 		rows.push(...startRows(`${what} (${way.mechanisms.join(", ")})`, way, warden));
 		rows.push(row(`${what}: one \`open\``, way.openNs / 1000, warden.openNs / 1000, "µs"));
@@ -85,14 +88,14 @@ export async function rings({ engine, folder, quick }) {
 		`entries, and one with 1,000. The warden is linked ${process.platform === "linux" ? linkedWith(program) : ""}. Linux only.`;
 	if (process.platform !== "linux") return { title, about, rows: [] };
 
-	// Few entries lie beside what leads there, as beside a home directory.
+	// A parent directory with few entries, similar to a home directory.
 	const place = mkdtempSync(join(existsSync(memory) ? memory : folder, "rings-"));
 	const command = [engine, "rings", program, place, String(times)];
 	const found = await step("starting children and shells in sandboxes", () => report(command)).finally(() =>
 		rmSync(place, { recursive: true, force: true }),
 	);
 	const { warden, both } = /** @type {Record<string, Way | undefined>} */ (found?.ways ?? {});
-	// This machine does not allow it.
+	// This machine does not allow the sandboxes.
 	if (!warden || !both) return { title, about, rows: [] };
 	/** @type {Record<string, number[]>} */
 	const { plainMs = [], ...confined } = found.shells;
@@ -183,8 +186,8 @@ function row(what, ours, baseline, unit, most) {
 }
 
 /**
- * How a program is linked, and what that adds to each of its starts. glibc asks the processor for its caches, dozens of
- * questions that the host of a virtual machine answers.
+ * Returns how a program is linked, and the time that this adds to each start. glibc queries the processor's caches
+ * dozens of times, and on a virtual machine the host answers each query.
  *
  * @param {string} path
  */
@@ -196,7 +199,7 @@ function linkedWith(path) {
 }
 
 /**
- * Whether a 64-bit program for Linux needs nobody to load it.
+ * Returns true if a 64-bit program for Linux needs no dynamic loader.
  *
  * @param {string} path
  */

@@ -1,7 +1,7 @@
 /**
- * The module that pi loads: `extension/` and what it uses of pi's terminal library, in one file whose every import Node
- * resolves alone. Whatever imports a package of pi's goes through pi's compiler, which trusts what it finds in a directory
- * below the shared temporary one, and costs each start of pi more than all of ours.
+ * Builds the module that pi loads: `extension/` and the parts of pi's terminal library that it uses, in one file whose
+ * imports Node resolves without help. pi compiles every file that imports one of its packages. Its compiler trusts a
+ * cache directory below the shared temporary one, and would cost each start of pi more time than the whole extension.
  */
 
 import { createHash } from "node:crypto";
@@ -13,24 +13,30 @@ import { root } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
 import { writeWhole } from "./stamp.mjs";
 
-/** pi lists an extension by the folder of its `index.js`, after the package's name where that came from a registry. */
+/** pi shows an extension by the folder of its `index.js`, after the package's name if it came from a registry. */
 const folder = "extensions/pi-subagent-native";
 
 export const bundle = `${folder}/index.js`;
 
-/** What a build writes. The licences are those of what is in the module; to Node the folder is one of ES modules. */
+/**
+ * The files that a build writes. The licences are for the packages in the module. The `package.json` declares the
+ * folder's files as ES modules.
+ */
 export const bundleFiles = [bundle, `${bundle}.map`, `${folder}/THIRD-PARTY.md`, `${folder}/package.json`];
 
 /** The oldest Node that pi runs on. */
 const target = "node22.19";
 
-/** The packages that may be in the module. They do nothing when they are imported, so what is not used is left out. */
+/** The packages that may be in the module. Importing them has no side effects, so unused code is left out. */
 const bundled = /^(?:@earendil-works\/pi-tui|marked|get-east-asian-width)(?:\/|$)/;
 
-/** Stands for the hash of the module in the module itself, and has its length: the source map counts columns. */
+/**
+ * A placeholder for the module's hash in the module itself. It has the same length, because the source map counts
+ * columns.
+ */
 const unknownBuild = "0".repeat(16);
 
-/** Builds the module unless it is newer than all that it is made of. For tests, which begin with this. */
+/** Builds the module unless it is newer than all of its sources. Tests call it first. */
 export async function freshenBundle() {
 	const sources = ["extension", "package.json", "package-lock.json", "scripts/lib/bundle.mjs"];
 	const newest = sources.reduce((time, path) => newestIn(join(root, path), time), 0);
@@ -46,7 +52,7 @@ export async function writeBundle() {
 }
 
 /**
- * The text of each file. The same for the same sources, on any machine.
+ * Returns the text of each file. The same sources give the same texts on any machine.
  *
  * @returns {Promise<Map<string, string>>}
  * @throws {SetupProblem}
@@ -58,7 +64,7 @@ async function generate() {
 		outfile: bundle,
 		format: "esm",
 		sourcemap: "linked",
-		// The sources are shipped, and text that is there twice is twice in the history.
+		// The package contains the sources. Embedding them would store each text twice, and also in every commit.
 		sourcesContent: false,
 		banner: { js: `// pi-subagent-native ${name}. Generated from extension/ by \`npm run build:extension\`.` },
 		define: { BUILD: JSON.stringify(name) },
@@ -73,14 +79,14 @@ async function generate() {
 }
 
 /**
- * One file with all that it needs, and of what files it consists.
+ * Bundles a file with all of its imports, and returns the result and the names of the bundled files.
  *
  * @param {string} entry
  * @param {import("esbuild").BuildOptions & { outfile: string }} options
  * @returns {Promise<{ text: string, map: string, files: string[] }>}
  */
 async function built(entry, options) {
-	// Not at the top: tests that only look whether the module is fresh have no use for it.
+	// Not at the top: tests that only check whether the module is up to date do not need it.
 	const { build } = await import("esbuild");
 	const { outputFiles = [], metafile } = await build({
 		absWorkingDir: root,
@@ -91,7 +97,7 @@ async function built(entry, options) {
 		platform: "node",
 		target,
 		legalComments: "none",
-		// What is checked by `tsc` needs none of its options to be bundled.
+		// `tsc` checks the code; bundling needs none of its options.
 		tsconfigRaw: {},
 		plugins: [onlyWhatNodeResolves],
 		logLevel: "silent",
@@ -122,7 +128,7 @@ const onlyWhatNodeResolves = {
 };
 
 /**
- * What the licences of the packages ask for: their notices.
+ * Returns the notices that the licences of the packages require.
  *
  * @param {string[]} files of the module
  * @returns {string} Markdown
@@ -145,7 +151,7 @@ function licences(files) {
 	return [head, ...sections].join("\n");
 }
 
-/** For a package that only names it. @param {string} author */
+/** Returns the MIT licence for a package that only names it. @param {string} author */
 function mit(author) {
 	const own = readFileSync(join(root, "LICENSE"), "utf8");
 	return own.replace(/^Copyright .*$/m, `Copyright (c) ${author}`);

@@ -1,4 +1,4 @@
-/** What has to be on the machine before anything is installed or built. */
+/** Checks the machine's requirements before anything is installed or built. */
 
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
@@ -14,7 +14,7 @@ import { npm, pathWith, probe } from "./programs.mjs";
  */
 
 /**
- * The first version number in a text.
+ * Returns the first version number in a text.
  *
  * @param {string | undefined} text
  * @returns {Version | undefined}
@@ -34,9 +34,9 @@ export function atLeast(version, floor) {
 }
 
 /**
- * Checks everything at once, so that a user mends it in one go.
+ * Checks everything at once, so that a user can fix all problems together.
  *
- * @throws {SetupProblem} that names all that is missing
+ * @throws {SetupProblem} that lists all problems
  */
 export function checkMachine() {
 	findCargoHome();
@@ -49,7 +49,9 @@ export function checkMachine() {
 	throw new SetupProblem(first.what, `${first.how}${more ? `\n${more}` : ""}`);
 }
 
-/** rustup puts cargo into a folder that a shell started earlier does not have on its path. */
+/**
+ * Adds cargo's folder to the path. rustup puts cargo into a folder that is not on the path of a shell started earlier.
+ */
 function findCargoHome() {
 	if (probe("cargo", ["--version"])) return;
 	const folder = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "bin");
@@ -103,7 +105,7 @@ function rust() {
 
 /** @returns {Missing | undefined} */
 function linker() {
-	// On Windows rustc finds Microsoft's linker itself, and its own message says how to get it.
+	// On Windows rustc finds Microsoft's linker itself, and its own message explains how to install it.
 	if (process.platform === "win32" || probe("cc", ["--version"])) return undefined;
 	const how =
 		process.platform === "darwin"

@@ -1,6 +1,6 @@
 /**
- * Imported before a test file: what its modules compile to, TypeScript without its types included, is kept for the next start.
- * Only for this process: what tests start has an environment of its own.
+ * Keeps the compiled modules of a test file, including TypeScript without its types, for the next start. Imported
+ * before a test file. It applies only to this process: programs that the tests start have their own environment.
  */
 
 import module from "node:module";
@@ -8,5 +8,5 @@ import { join } from "node:path";
 
 import { setupDir } from "./places.mjs";
 
-// Node 20 has none.
+// Node 20 lacks it.
 module.enableCompileCache?.(join(setupDir, "compile-cache"));

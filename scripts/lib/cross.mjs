@@ -1,4 +1,4 @@
-/** Builds for the platforms that have a package: with the system's own linker, or with zig as compiler and linker of C. */
+/** Builds for the platforms that have a package, with the system's own linker or with zig as C compiler and linker. */
 
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,37 +10,42 @@ import { step } from "./progress.mjs";
 import { findPython, pythonPackages } from "./python.mjs";
 import { hasStandardLibrary, hasWarden, linkStaticWarden } from "./warden.mjs";
 
-/** zig brings the C libraries and headers of Linux, macOS and MinGW. */
+/** zig includes the C libraries and headers of Linux, macOS and MinGW. */
 const tools = ["ziglang==0.17.0", "cargo-zigbuild==0.24.0"];
 
-/** Beside what is built for this machine, so that neither has the other compiled again. */
+/** A separate target directory, so that neither build invalidates the other one. */
 const trials = join(root, "target", "cross");
 const small = { CARGO_PROFILE_DEV_DEBUG: "0", CARGO_INCREMENTAL: "0", CARGO_TARGET_DIR: trials };
 
-/** Of the systems that the oldest supported Node starts on: an addon that asks for more does not load there. */
+/**
+ * The glibc of the systems that the oldest supported Node runs on. An addon that needs a newer one does not load there.
+ */
 const oldestGlibc = "2.28";
 
 /**
- * How a target is built. `isTrial`: it compiles fast and is never published.
+ * A plan for building a target. `isTrial`: it compiles fast and is never published.
  *
  * @typedef {{ target: string, how: "zig" | "system", rustTarget: string, isTrial: boolean }} Plan
  */
 
-/** What a trial compiles where the libraries of the real one cannot be had: the same code, linked with MinGW's. */
+/**
+ * The target that a trial compiles if the real one's libraries are not available: the same code, linked with MinGW's
+ * libraries.
+ */
 const standIns = { "x86_64-pc-windows-msvc": "x86_64-pc-windows-gnu" };
 
-/** @returns {string[]} every target that has a package */
+/** @returns {string[]} all targets that have a package */
 export function crossTargets() {
 	return JSON.parse(readFileSync(join(root, "package.json"), "utf8")).napi.targets;
 }
 
 /**
- * How a target is built on this machine.
+ * Returns the plan for building a target on this machine.
  *
  * @param {string} target
  * @param {{ check: boolean, isTrial?: boolean, platform?: string, hasLibrary?: (target: string) => boolean }} how
  * @returns {Plan}
- * @throws {SetupProblem} that says what is missing
+ * @throws {SetupProblem} that explains how to install a missing library or tool
  */
 export function planFor(target, { check, isTrial = false, ...machine }) {
 	const { platform = process.platform, hasLibrary = hasStandardLibrary } = machine;
@@ -48,7 +53,7 @@ export function planFor(target, { check, isTrial = false, ...machine }) {
 	const isAtHome = isOwn !== undefined && target.includes(isOwn);
 	const standIn = /** @type {Record<string, string>} */ (standIns)[target];
 	const rustTarget = isTrial && !isAtHome && standIn ? standIn : target;
-	// The warden of glibc's package is linked with musl: it needs no library then, whatever the system has.
+	// The warden of the glibc package is linked with musl, so that it needs no library of the system.
 	const warden = hasWarden(target) && !check ? [target.replace(/-gnu$/, "-musl")] : [];
 	const targets = [...new Set([rustTarget, ...warden])];
 	const missing = targets.filter((each) => !hasLibrary(each));
@@ -65,7 +70,8 @@ export function planFor(target, { check, isTrial = false, ...machine }) {
 }
 
 /**
- * Builds the addon, and the warden where there is one, into `artifacts/TARGET`; a trial goes where it is not published from.
+ * Builds the addon, and the warden if the target has one, into `artifacts/TARGET`. A trial goes into a folder that is
+ * not published.
  *
  * @param {Plan} plan
  * @returns {Promise<string>} the folder
@@ -82,7 +88,7 @@ export async function buildFor({ target, how, rustTarget, isTrial }) {
 		if (rustTarget !== target) return await buildStandIn(rustTarget, folder, env);
 		const napi = packageProgram("@napi-rs/cli", "napi");
 		await runQuietly("napi build", [...napi, "build", ...options, ...(how === "zig" ? ["-x"] : [])], { env });
-		// The same for all: it is committed.
+		// Identical for all targets, and already committed.
 		rmSync(join(folder, "index.d.ts"), { force: true });
 	});
 	if (hasWarden(target)) await linkStaticWarden(target, folder, env);
@@ -90,14 +96,15 @@ export async function buildFor({ target, how, rustTarget, isTrial }) {
 }
 
 /**
- * Builds the addon with MinGW's libraries, which napi's command refuses to do with zig. Its name is the one that the loader asks for.
+ * Builds the addon with MinGW's libraries, because napi's command does not support that with zig. The file has the name
+ * that the loader looks for.
  *
  * @param {string} rustTarget
  * @param {string} folder
  * @param {Record<string, string>} env
  */
 async function buildStandIn(rustTarget, folder, env) {
-	// napi's build script wants to see them; the addon looks its functions up in the host and links none.
+	// napi's build script requires the library. The addon finds its functions in the host and links none.
 	const libnode = join(setupDir, "zig", "libnode");
 	mkdirSync(libnode, { recursive: true });
 	writeFileSync(join(libnode, "libnode.dll"), "");
@@ -105,7 +112,7 @@ async function buildStandIn(rustTarget, folder, env) {
 	for (const name of ["libnode.dll.a", "libnode.a"]) writeFileSync(join(libnode, name), "!<arch>\n");
 	const what = ["--locked", "--lib", "--target", rustTarget];
 	await runQuietly("cargo zigbuild", ["cargo-zigbuild", "zigbuild", ...what], {
-		// Every function is exported with zig, and without optimization there are more than a DLL may have.
+		// zig exports every function, and without optimization there are more functions than a DLL can export.
 		env: { ...env, LIBNODE_PATH: libnode, CARGO_PROFILE_DEV_OPT_LEVEL: "1" },
 	});
 	const built = join(trials, rustTarget, "debug", "pi_subagent_native.dll");
@@ -113,7 +120,7 @@ async function buildStandIn(rustTarget, folder, env) {
 }
 
 /**
- * Links a library for Windows of one file of C.
+ * Links a Windows library from one C file.
  *
  * @param {string} source
  * @param {string} library
@@ -125,7 +132,7 @@ export async function linkForWindows(source, library, uses) {
 }
 
 /**
- * Has rustc read all code as a target sees it, without the tests.
+ * Checks all code for a target with rustc, without the tests.
  *
  * @param {Plan} plan
  */
@@ -138,7 +145,7 @@ export async function checkFor({ target, how }) {
 	});
 }
 
-/** zig and what hands it to cargo, in the environment. */
+/** Returns the environment with zig and its cargo wrapper. */
 async function zig() {
 	const python = findPython();
 	if (python) return await pythonPackages(python, "zig", tools);
@@ -147,7 +154,8 @@ async function zig() {
 }
 
 /**
- * SQLite's C is compiled even for a check. For Microsoft's target zig has no headers; MinGW's serve, as nothing is linked.
+ * Returns the C compiler for a check, because SQLite's C code is compiled even then. zig has no headers for Microsoft's
+ * target; MinGW's headers work, because nothing is linked.
  *
  * @param {string} target
  * @returns {Record<string, string>}

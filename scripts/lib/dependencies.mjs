@@ -1,4 +1,4 @@
-/** The npm packages that building and testing need. */
+/** Installs the npm packages that building and testing need. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { dropStamp, hashOf, readStamp, writeStamp } from "./stamp.mjs";
 export const registryHint =
 	"npm has to reach its registry; behind a proxy set npm's `proxy`, `https-proxy` and `cafile`.";
 
-/** Runs `npm ci` unless `node_modules` already is what the lock file says. */
+/** Runs `npm ci` unless `node_modules` matches the lock file. */
 export async function installDependencies() {
 	const wanted = hashOf(["package-lock.json"], [process.platform, process.arch]);
 	const installed = existsSync(join(root, "node_modules", ".package-lock.json"));

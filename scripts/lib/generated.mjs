@@ -1,4 +1,4 @@
-/** Generated files are committed; these checks fail when they are not what the sources give now. */
+/** Checks the committed generated files. A check fails if a file differs from the output for the present sources. */
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -9,11 +9,11 @@ import { SetupProblem } from "./problem.mjs";
 import { run } from "./programs.mjs";
 import { wardenName } from "./warden.mjs";
 
-/** Characters of a difference that are shown: of the module it can be half a megabyte. */
+/** The maximum number of characters of a difference to show. For the module it can be half a megabyte. */
 const mostOfDiff = 20_000;
 
 /**
- * The addon's loader and its types. The build has just written them.
+ * Checks the addon's loader and its types, which the build has just written.
  *
  * @throws {SetupProblem}
  */
@@ -22,7 +22,7 @@ export async function checkLoader() {
 }
 
 /**
- * The module that pi loads, with its source map and the licences.
+ * Checks the module that pi loads, with its source map and the licences.
  *
  * @throws {SetupProblem}
  */
@@ -32,7 +32,7 @@ export async function checkBundle() {
 }
 
 /**
- * Fails unless files that were just written are those that git has, committed or staged.
+ * Fails if files that were just written differ from the committed or staged ones.
  *
  * @param {string} what
  * @param {string[]} files
@@ -54,7 +54,7 @@ async function checkCommitted(what, files, build) {
 }
 
 /**
- * The platform packages below `npm/`.
+ * Checks the platform packages below `npm/`.
  *
  * @throws {SetupProblem}
  */
@@ -75,7 +75,7 @@ export async function checkPlatformPackages() {
 }
 
 /**
- * Every text file below a folder by its relative path; what is built is no part of it.
+ * Returns every text file below a folder by its relative path. Build outputs are skipped.
  *
  * @param {string} folder
  */

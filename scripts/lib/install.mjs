@@ -1,4 +1,4 @@
-/** Puts something into `.setup` as a whole or not at all, and keeps two set-ups out of each other's way. */
+/** Puts files into `.setup` completely or not at all, and keeps two setups from running at the same time. */
 
 import {
 	chmodSync,
@@ -18,11 +18,13 @@ import { setupDir } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
 import { note } from "./progress.mjs";
 
-/** How long one set-up waits for another in the same clone; a first build of the addon takes a few minutes at most. */
+/**
+ * The time that one setup waits for another in the same clone. A first build of the addon takes a few minutes at most.
+ */
 const lockWaitMs = 15 * 60_000;
 
 /**
- * Fills a folder below `.setup`: made beside its place and renamed when complete.
+ * Fills a folder below `.setup`. The folder gets another name until it is complete.
  *
  * @param {string} name
  * @param {(folder: string) => Promise<void>} fill
@@ -33,11 +35,11 @@ export async function installInto(name, fill) {
 	mkdirSync(setupDir, { recursive: true });
 	const folder = mkdtempSync(join(setupDir, `${name}.part-`));
 	try {
-		// Without a package.json of its own, npm would take the clone's for this folder's.
+		// Without its own package.json, npm would use the clone's for this folder.
 		writeFileSync(join(folder, "package.json"), `${JSON.stringify({ private: true })}\n`);
 		await fill(folder);
 		rmSync(place, { recursive: true, force: true });
-		// `mkdtemp` closes it to others, and a test becomes another user to be refused.
+		// `mkdtemp` closes the folder to other users, but some tests run as another user.
 		chmodSync(folder, 0o755);
 		renameSync(folder, place);
 	} finally {
@@ -47,7 +49,7 @@ export async function installInto(name, fill) {
 }
 
 /**
- * Runs work while no other set-up in this clone does.
+ * Runs work while no other setup runs in this clone.
  *
  * @template T
  * @param {() => Promise<T>} work
@@ -108,7 +110,7 @@ function isAlive(pid) {
 	}
 }
 
-/** What an interrupted set-up left behind; only the holder of the lock may do this. */
+/** Removes the parts of an interrupted setup. Only the holder of the lock may do this. */
 function removeParts() {
 	for (const name of readdirSync(setupDir)) {
 		if (name.includes(".part-")) rmSync(join(setupDir, name), { recursive: true, force: true });

@@ -1,7 +1,7 @@
-/** Runs the steps of a test run in lanes: side by side, each lane one step after the other. */
+/** Runs the steps of a test run in lanes. The lanes run in parallel, the steps of a lane one after the other. */
 
 /**
- * What comes of a step; `why` is there when it failed.
+ * The outcome of a step; `why` is the reason of a failure.
  *
  * @typedef {{ why?: string, output: Buffer[] }} Outcome
  * @typedef {{ lane: string, name: string }} Step
@@ -9,8 +9,8 @@
  */
 
 /**
- * Runs steps and returns a row for each, in their order. After a failure no step starts that has not started, unless
- * `keepGoing`; those that run in other lanes come to their end, because what they started ends with them.
+ * Runs steps and returns a row for each, in their order. After a failure, no further step starts unless `keepGoing` is
+ * set. Steps in other lanes finish, because they clean up what they have started.
  *
  * @template {Step} S
  * @param {S[]} steps

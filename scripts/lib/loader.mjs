@@ -1,4 +1,4 @@
-/** What the addon's loader says when there is no addon. The rest of `index.js` is napi's. */
+/** Writes the loader's error message for a missing addon. The rest of `index.js` comes from napi. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,14 +9,17 @@ import { writeWhole } from "./stamp.mjs";
 
 const path = join(root, "index.js");
 
-/** napi's own end of a search: it names neither platform nor libc, and removing a lock file is rarely what helps. */
+/**
+ * napi's own end of a search. Its message names neither platform nor libc, and its advice to remove the lock file
+ * rarely helps.
+ */
 const ofNapi = /^if \(!nativeBinding\) \{\n {2}if \(loadErrors\.length > 0\) \{\n.*?^\}\n/ms;
 
 const heading = "// Written by scripts/lib/loader.mjs up to the end of the search.";
 const ours = new RegExp(`^${heading}\n.*?^if \\(!nativeBinding\\) \\{\n.*?^\\}\n`, "ms");
 
 /**
- * Puts our words into the loader that the build has just written.
+ * Replaces the message in the loader that the build has just written.
  *
  * @throws {SetupProblem}
  */
@@ -25,7 +28,7 @@ export function writeLoader() {
 }
 
 /**
- * The text of a loader with our words in the place of napi's, or of what we put there before.
+ * Returns a loader's text with our message instead of napi's, or instead of our earlier one.
  *
  * @param {string} text
  * @throws {SetupProblem}
@@ -39,7 +42,7 @@ export function withOurWords(text) {
 	return text.replace(pattern, () => ending(readdirSync(join(root, "npm")).sort()));
 }
 
-/** @param {string[]} platforms those that have a package */
+/** @param {string[]} platforms the platforms that have a package */
 function ending(platforms) {
 	const isClone = "require('fs').existsSync(require('path').join(__dirname, 'Cargo.toml'))";
 	return `${heading}
@@ -56,14 +59,14 @@ if (!nativeBinding) {
 }
 
 /**
- * The error of a loader that has found no addon, and its parts, for whoever knows a better remedy. Stands in `index.js`
- * as it stands here, so it uses nothing from outside.
+ * Returns the error for a missing addon. Its fields let a caller suggest a better remedy. The function is copied into
+ * `index.js` as it is, so it uses nothing from outside.
  *
  * @param {{ platform: string, arch: string, versions: { node: string } }} process
  * @param {boolean} isMusl
- * @param {string[]} platforms those that have a package
- * @param {{ code?: string, message?: string }[]} failures of what was tried
- * @param {string} [clone] the folder of the sources, where it is one
+ * @param {string[]} platforms the platforms that have a package
+ * @param {{ code?: string, message?: string }[]} failures the errors of the attempts
+ * @param {string} [clone] the folder of the sources, if there is one
  * @returns {Error & { platform: string, reason: string, isSupported: boolean }}
  */
 export function missingAddon(process, isMusl, platforms, failures, clone) {

@@ -1,4 +1,4 @@
-/** A Node new enough for pi: the one that runs this, else one installed below `.setup`. */
+/** Finds or installs a Node that is new enough for pi: the one that runs this script, or one below `.setup`. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -14,8 +14,8 @@ import { step } from "./progress.mjs";
 const folder = `node-${installedNode}`;
 
 /**
- * The npm package that holds a Node binary for this platform, taken directly: the package `node` would fetch it with an
- * install script. There is none for musl.
+ * Returns the npm package with a Node binary for this platform. It is installed directly, because the package `node`
+ * would fetch it with an install script. There is no package for musl.
  */
 function packageName() {
 	const platform = process.platform === "win32" ? "win" : process.platform;
@@ -23,13 +23,13 @@ function packageName() {
 	return `${prefix}-${platform}-${process.arch}`;
 }
 
-/** Where the binary lies once it is installed. */
+/** Returns the path of the installed binary. */
 function installedBinary() {
 	const name = process.platform === "win32" ? "node.exe" : "node";
 	return join(setupDir, folder, "node_modules", packageName(), "bin", name);
 }
 
-/** The Node that runs pi, as far as it is there. */
+/** Returns the Node that runs pi, if there is one. */
 export function findNodeForPi() {
 	const override = process.env.PI_TEST_NODE;
 	if (override) return override;
@@ -37,7 +37,7 @@ export function findNodeForPi() {
 	return existsSync(installedBinary()) ? installedBinary() : undefined;
 }
 
-/** Makes sure that there is one. */
+/** Installs a Node for pi if there is none, and returns it. */
 export async function installNodeForPi() {
 	const found = findNodeForPi();
 	if (found && atLeast(versionIn(probe(found, ["--version"])), nodeForPi)) return found;

@@ -1,4 +1,7 @@
-/** The npm packages of the platforms: their descriptions are generated, addon and warden are put in for publishing. */
+/**
+ * Writes the npm packages of the platforms. Their descriptions are generated; the addon and the warden are added for
+ * publishing.
+ */
 
 import {
 	chmodSync,
@@ -20,14 +23,15 @@ import { packageProgram, runQuietly } from "./programs.mjs";
 import { hasWarden, wardenName } from "./warden.mjs";
 
 /**
- * Writes the description of each platform's package: what napi makes of package.json, with the warden among the files.
+ * Writes the description of each platform's package: napi's output for package.json, with the warden added to the
+ * files.
  *
  * @param {string} folder for one folder per platform
  */
 export async function writePlatformPackages(folder) {
 	const napi = packageProgram("@napi-rs/cli", "napi");
-	// It makes and removes folders beside the package.json that it reads. In the project a cargo that looks at every file for
-	// the first time would fail over one that has just gone.
+	// napi creates and removes folders next to the package.json that it reads. A cargo that scans the project at the same
+	// time would fail on a folder that has just been removed.
 	const scratch = mkdtempSync(join(setupDir, "packages.part-"));
 	try {
 		copyFileSync(join(root, "package.json"), join(scratch, "package.json"));
@@ -45,9 +49,9 @@ export async function writePlatformPackages(folder) {
 }
 
 /**
- * Puts what was built for each platform into its package. A warden lies beside its addon, as everywhere.
+ * Copies each platform's build into its package. The warden is next to its addon, as in every other place.
  *
- * @param {string} artifacts the folder in which each platform's build has a folder, however deep
+ * @param {string} artifacts the folder with a folder for each platform's build, at any depth
  * @param {string} packages the folder with the packages
  */
 export function fillPlatformPackages(artifacts, packages) {
@@ -61,16 +65,16 @@ export function fillPlatformPackages(artifacts, packages) {
 		}
 		const place = join(packages, platform, wardenName);
 		copyFileSync(warden, place);
-		// What goes through an archive of a build service comes out without its mode.
+		// The archives of a build service drop file modes.
 		chmodSync(place, 0o755);
 	}
 }
 
 /**
- * Fails for a package that has an addon and lacks a warden that can be run.
+ * Fails for a package that has an addon but no executable warden.
  *
  * @param {string} packages the folder with the packages
- * @param {boolean} [all] whether it also fails for a package that lacks its addon
+ * @param {boolean} [all] also fail for a package without an addon
  */
 export function checkFilledPackages(packages, all = false) {
 	const hasAddon = (/** @type {string} */ platform) =>

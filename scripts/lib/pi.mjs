@@ -1,4 +1,7 @@
-/** pi itself, in the versions the project is tried with: the oldest is a development dependency, the others lie below `.setup`. */
+/**
+ * Installs pi in the versions that the project is tested with. The oldest is a development dependency, the others are
+ * below `.setup`.
+ */
 
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -14,15 +17,15 @@ const packageName = "@earendil-works/pi-coding-agent";
 const program = join("dist", "bundle", "cli.js");
 
 /**
- * The runtime packages that the bundle of the newest version loads from outside itself. A plain install of that version
- * fails if the registry lacks one of its workspace packages.
+ * The runtime packages that the bundle of the newest version loads from outside. A plain install of that version fails
+ * if the registry lacks one of its workspace packages.
  */
 const besideBundle = ["jiti@2.7.0", "@silvia-odwyer/photon-node@0.3.4"];
 
 const quiet = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
 
 /**
- * Where the program of each version lies, and how a folder of its own is filled with what `npm ci` does not bring.
+ * The path of each version's program, and the function that fills its folder if `npm ci` does not install it.
  *
  * @type {Record<string, { program: string, fill?: (folder: string) => Promise<void> }>}
  */
@@ -58,7 +61,7 @@ async function inFolder(folder, what, command) {
 }
 
 /**
- * The program file of one version of pi, as far as it is installed.
+ * Returns the program file of one version of pi, if it is installed.
  *
  * @param {string} version
  * @returns {string | undefined}
@@ -71,7 +74,7 @@ export function findPi(version) {
 }
 
 /**
- * Makes sure that one version of pi is there.
+ * Installs one version of pi if it is missing, and returns its program file.
  *
  * @param {string} version
  * @returns {Promise<string>}

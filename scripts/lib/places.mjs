@@ -1,7 +1,6 @@
 /**
- * Where things lie in a clone, and which versions of pi the project is tried with.
- *
- * Everything that set-up makes goes below `.setup/` and `node_modules/`, so deleting those two undoes it.
+ * The paths in a clone, and the versions of pi that the project is tested with. All files of the setup are below
+ * `.setup/` and `node_modules/`, so deleting these two folders undoes it.
  */
 
 import { join } from "node:path";
@@ -10,26 +9,26 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/[/\\]$/, "");
 export const setupDir = join(root, ".setup");
 
-/** The newest pi that the project supports: the demo runs it. */
+/** The newest pi that the project supports. The demo runs it. */
 export const newestPi = "1.6.0";
 
-/** The oldest pi that the project supports: the tests run both. */
+/** The oldest pi that the project supports. The tests run both. */
 export const oldestPi = "0.87.1";
 
-/** pi needs this Node, and it strips types from the tests' TypeScript as well. */
+/** The Node version that pi needs. It also strips types from the tests' TypeScript. */
 export const nodeForPi = { major: 22, minor: 19 };
 
-/** What is installed below `.setup` when the system's Node is older than that. */
+/** The version installed below `.setup` if the system's Node is too old. */
 export const installedNode = "24";
 
-/** The oldest Node that npm scripts here run on. */
+/** The oldest Node that the npm scripts here support. */
 export const oldestNode = { major: 20, minor: 0 };
 
 /** `rust-version` of Cargo.toml. */
 export const oldestRust = { major: 1, minor: 88 };
 
 /**
- * The environment variable that replaces the installed pi of one version, for instance `PI_TEST_PI_1_5_2`.
+ * Returns the environment variable that replaces the installed pi of one version, for instance `PI_TEST_PI_1_5_2`.
  *
  * @param {string} version
  */

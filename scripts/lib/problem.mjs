@@ -1,8 +1,9 @@
-/** Something that a user can mend: what is missing, and how to get it. */
+/** A problem that a user can fix, with the remedy. */
 export class SetupProblem extends Error {
 	/**
 	 * @param {string} what one sentence
-	 * @param {string} how what to do about it; may have several lines
+	 *
+	 * @param {string} how the remedy; may have several lines
 	 */
 	constructor(what, how) {
 		super(`${what}\n${indent(how)}`);
@@ -19,7 +20,8 @@ function indent(text) {
 }
 
 /**
- * Runs a script's main function: what a user can mend is printed without a stack, and ends it with exit code 1.
+ * Runs a script's main function. A problem that a user can fix is printed without a stack trace, and the exit code is
+ * 1.
  *
  * @param {() => Promise<number | undefined>} main resolves with the exit code
  */

@@ -1,4 +1,4 @@
-/** Runs other programs: quietly with a log that is shown on failure, or with their output passed through. */
+/** Runs other programs, either quietly with a log that is shown on failure, or with their output passed through. */
 
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -8,33 +8,33 @@ import { delimiter, dirname, join } from "node:path";
 import { root } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
 
-/** How many lines of a failed program's output are shown: npm says what is wrong first, cargo last. */
+/** The numbers of lines of a failed program's output to show. npm prints the cause first, cargo last. */
 const shownLines = { first: 10, last: 30 };
 
-/** How much of a program's output is kept to show it. */
+/** The number of characters of a program's output to keep. */
 const keptCharacters = 64 * 1024;
 
-/** How long the rest of its output is waited for after a program has ended. */
+/** The time to wait for the rest of a program's output after the program has ended. */
 const drainMs = 2_000;
 
 /** @typedef {[program: string, ...args: string[]]} Command */
 
 /**
- * cargo's flags for everything but the napi edge. They name the warden's own feature, because the first flag alone would
- * switch off the program of that member as well.
+ * cargo's flags for everything except the napi edge. They name the warden's own feature, because the first flag would
+ * also disable its program.
  */
 export const coreFeatures = ["--no-default-features", "--features", "pi-subagent-warden/guardian"];
 
 /**
- * Every program that runs now, so that an interrupt ends them.
+ * The running programs, so that an interrupt can end them.
  *
  * @type {Set<import("node:child_process").ChildProcess>}
  */
 const running = new Set();
 
 /**
- * The environment of programs that set-up starts. npm hands its own settings down as `npm_config_…` when a script runs
- * under `npm run`; they stay, because a proxy or a registry may be among them.
+ * Returns the environment for programs that the setup starts. Under `npm run`, npm passes its own settings down as
+ * `npm_config_…`. They stay, because they may contain a proxy or a registry.
  *
  * @param {Record<string, string>} [extra]
  */
@@ -43,7 +43,7 @@ export function programEnv(extra = {}) {
 }
 
 /**
- * `PATH` with folders in front.
+ * Returns `PATH` with folders in front.
  *
  * @param {...string} folders
  */
@@ -52,7 +52,7 @@ export function pathWith(...folders) {
 }
 
 /**
- * First line that a program prints, or nothing when it cannot be run.
+ * Returns the first line that a program prints, or nothing if it cannot be run.
  *
  * @param {string} program
  * @param {string[]} args
@@ -63,7 +63,7 @@ export function probe(program, args) {
 }
 
 /**
- * What a program prints, or nothing when it cannot be run.
+ * Returns a program's output, or nothing if it cannot be run.
  *
  * @param {string} program
  * @param {string[]} args
@@ -76,7 +76,7 @@ export function outputOf(program, args) {
 }
 
 /**
- * The npm that runs this script, else the one on the path: a program and its first arguments.
+ * Returns the npm that runs this script, or else the npm on the path, as a program and its first arguments.
  *
  * @returns {Command}
  */
@@ -88,7 +88,7 @@ export function npm() {
 }
 
 /**
- * Runs a program to its end with its output kept, and throws with the end of that output when it fails.
+ * Runs a program to its end and returns its output. If the program fails, throws an error with the end of the output.
  *
  * @param {string} what a short name for messages, for instance `npm ci`
  * @param {Command} command
@@ -114,11 +114,11 @@ function ends(output) {
 }
 
 /**
- * Runs a program and resolves with its exit code, or with a sentence where there is none.
+ * Runs a program and resolves with its exit code, or with a sentence if there is none.
  *
  * @param {Command} command
- * @param {{ cwd?: string, env?: Record<string, string>, onOutput?: (chunk: Buffer) => void, priority?: number }} [options]
- * `priority` is one of `os.constants.priority`, and holds for what the program starts as well
+ * @param {{ cwd?: string, env?: Record<string, string>, onOutput?: (chunk: Buffer) => void, priority?: number }}
+ * [options] `priority` is one of `os.constants.priority`, and also applies to child processes
  * @returns {Promise<number | string>}
  */
 export function run(command, options = {}) {
@@ -142,7 +142,7 @@ export function run(command, options = {}) {
 			running.delete(child);
 			resolve(`cannot start ${program}: ${error.message}`);
 		});
-		// A process it left behind may hold its output open for ever.
+		// A process that the program left behind may keep its output open forever.
 		child.once("exit", () => {
 			setTimeout(() => {
 				child.stdout?.destroy();
@@ -164,17 +164,17 @@ function lower(pid, priority) {
 	try {
 		setPriority(pid, priority);
 	} catch {
-		// It has ended already, or the system does not allow it: then it competes with the others.
+		// The process has already ended, or the system does not allow the change. It keeps its priority then.
 	}
 }
 
-/** Ends every program that `run` started and that is still there. */
+/** Ends every running program that `run` started. */
 export function endRunning() {
 	for (const child of running) child.kill("SIGTERM");
 }
 
 /**
- * A program of an installed npm package, run by the present Node, which works on every platform.
+ * Returns a program of an installed npm package, run by the present Node. This works on every platform.
  *
  * @param {string} name of the package
  * @param {string} program

@@ -1,4 +1,7 @@
-/** Progress on standard error: one line when a step starts, on a terminal with a clock, one with its time when it is done. */
+/**
+ * Shows progress on standard error: a line when a step starts, with a clock on a terminal, and a line with its duration
+ * when it is done.
+ */
 
 const terminal = process.stderr.isTTY === true;
 const color = terminal && !process.env.NO_COLOR;
@@ -23,7 +26,7 @@ export function note(text) {
 }
 
 /**
- * Runs a step that takes a while and says so.
+ * Runs a step and shows its progress.
  *
  * @template T
  * @param {string} what
@@ -49,7 +52,7 @@ export async function step(what, work) {
 }
 
 /**
- * A step that goes on, in one line: one that wraps would not be overwritten.
+ * Returns the progress of a step on one line. A line that wraps could not be overwritten.
  *
  * @param {string} what
  * @param {number} milliseconds

@@ -1,4 +1,4 @@
-/** Programs that come from PyPI. They go below the clone, as everything that set-up makes. */
+/** Installs programs from PyPI below the clone, like all other setup. */
 
 import { existsSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -11,17 +11,17 @@ import { dropStamp, hashOf, readStamp, writeStamp } from "./stamp.mjs";
 
 const names = process.platform === "win32" ? ["python", "python3"] : ["python3", "python"];
 
-/** A Python that has pip, or nothing. */
+/** Returns a Python that has pip, if there is one. */
 export function findPython() {
 	return names.find((name) => probe(name, ["-m", "pip", "--version"]));
 }
 
 /**
- * Installs packages, unless they are there, and returns what a program needs in its environment to find them.
+ * Installs packages if they are missing, and returns the environment variables that a program needs to find them.
  *
  * @param {string} python
  * @param {string} name of the folder below `.setup`
- * @param {string[]} packages with their versions; what they depend on is not installed
+ * @param {string[]} packages with their versions; dependencies are not installed
  * @returns {Promise<{ PATH: string, PYTHONPATH: string }>}
  */
 export async function pythonPackages(python, name, packages) {

@@ -1,23 +1,23 @@
-/** The size of the addon, which every installation downloads and every pi loads. */
+/** Checks the size of the addon, which every installation downloads and every pi loads. */
 
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
 
-/** The platform that the bound is for: code for others is not of the same size. */
+/** The platform of the limit. Code for other platforms has another size. */
 const measured = "linux-x64-gnu";
 
 /**
- * How large the stripped addon may be: what it was when this was written, and a little for other compilers. A change that
- * needs more says in its commit what it gets for that, and raises the bound.
+ * The maximum size of the stripped addon: its size when this limit was set, and a little more for other compilers. A
+ * change that needs more raises the limit, and its commit gives the reason.
  */
 const mostBytes = 11_350_000;
 
 /**
- * Holds the growth of the addon.
+ * Checks that the addon has not grown beyond its limit.
  *
- * @throws {SetupProblem} when it is larger than it may be
+ * @throws {SetupProblem} if it is too large
  */
 export async function checkAddonSize() {
 	const path = join(root, `pi-subagent-native.${measured}.node`);

@@ -1,4 +1,4 @@
-/** Stamps say what a step was done for, so that it is done again only when that has changed. */
+/** Stamps record the inputs of a step, so that it runs again only if they have changed. */
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { root, setupDir } from "./places.mjs";
 
 /**
- * Hash of files and folders of the clone, by path and content. What does not exist counts as such.
+ * Returns the hash of files and folders of the clone, by path and content. A missing file has a hash too.
  *
  * @param {string[]} paths relative to the root
  * @param {string[]} [extra] further values that the step depends on
@@ -61,8 +61,9 @@ export function dropStamp(name) {
 }
 
 /**
- * Writes a file of the project so that a reader, or an interrupt, never meets half of it. What is not whole yet lies in
- * the set-up directory: a cargo that looks at every file of the project would fail over one that has just gone.
+ * Writes a file of the project atomically, so that neither a reader nor an interrupt can meet a partial file. The
+ * temporary file is in the setup directory: a cargo that scans the project would fail on a file that has just been
+ * removed.
  *
  * @param {string} path
  * @param {string} text

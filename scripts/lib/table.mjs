@@ -1,4 +1,4 @@
-/** The last lines of a test run: what ran, how it ended, how long it took. */
+/** Formats the summary of a test run: the steps, their results and their durations. */
 
 import { bold, dim, green, red, seconds } from "./progress.mjs";
 
@@ -10,7 +10,8 @@ const marks = { passed: green("✓"), failed: red("✗"), "not run": dim("–") 
 
 /**
  * @param {Row[]} rows
- * @param {number} ms what all of it took; less than the sum where steps ran side by side
+ *
+ * @param {number} ms the total time; less than the sum if steps ran in parallel
  * @returns {string}
  */
 export function table(rows, ms) {

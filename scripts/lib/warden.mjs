@@ -1,4 +1,4 @@
-/** Builds the warden, the small program that ships beside the addon, when its sources have changed. */
+/** Builds the warden, the small program that ships with the addon, if its sources have changed. */
 
 import { chmodSync, copyFileSync, existsSync, readdirSync, renameSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -9,20 +9,20 @@ import { outputOf, probe, runQuietly } from "./programs.mjs";
 import { note, step } from "./progress.mjs";
 import { dropStamp, hashOf, readStamp, writeStamp } from "./stamp.mjs";
 
-/** The file's name, here and in the platform packages: the addon looks for it in its own folder. */
+/** The file's name, here and in the platform packages. The addon looks for it in its own folder. */
 export const wardenName = "pi-subagent-warden";
 
 const sources = ["Cargo.toml", "Cargo.lock", "warden"];
 
 /**
- * One way to link it.
+ * One way to link the warden.
  *
  * @typedef {{ name: string, target: string, rustc: string[] }} Kind
  */
 
 /**
- * Whether a platform has a warden. What it does is Linux's; elsewhere children are held by their process group, or, on
- * Windows, one by one.
+ * Returns true if a platform has a warden. The warden needs Linux. On other systems, children are ended by their
+ * process group, or one by one on Windows.
  *
  * @param {string} platform a name of Node, of rustc or of a folder below `npm/`
  */
@@ -30,7 +30,7 @@ export function hasWarden(platform) {
 	return /^linux|-linux-/.test(platform);
 }
 
-/** Builds the warden unless the one that is there is of the present sources, linked in the best way there is now. */
+/** Builds the warden unless it matches the present sources and is linked in the best available way. */
 export async function buildWarden() {
 	if (!hasWarden(process.platform)) return;
 	const kinds = kindsFor(hostTarget());
@@ -61,7 +61,7 @@ export async function linkWarden(kinds) {
 }
 
 /**
- * Builds the warden of a platform's package: linked with musl, which needs nothing of the system.
+ * Builds the warden of a platform's package. It is linked with musl and needs no libraries of the system.
  *
  * @param {string} target
  * @param {string} folder for the program
@@ -73,11 +73,13 @@ export async function linkStaticWarden(target, folder, env) {
 }
 
 /**
- * The ways to link a warden for a platform, the best first. Measured on Linux, x64, as a process that waits: with musl
- * 0.34 MiB resident, 0.5 MB on disk and 0.12 ms to start; with a static glibc 1.0 MiB, 1.2 MB and 0.25 ms; with a shared
- * glibc 1.9 MiB, 0.4 MB and 0.44 ms. On a virtual machine each start with glibc takes 0.6 ms, because it asks the
- * processor for its caches, and the host answers; a shell command of a sandboxed child is such a start. Nothing is
- * installed for it: what is not there is not tried.
+ * Returns the ways to link a warden for a platform, the best first. Nothing is installed for them: a way whose library
+ * is missing is left out.
+ *
+ * Measured on Linux, x64, as an idle process: with musl 0.34 MiB resident, 0.5 MB on disk and 0.12 ms to start; with a
+ * static glibc 1.0 MiB, 1.2 MB and 0.25 ms; with a shared glibc 1.9 MiB, 0.4 MB and 0.44 ms. On a virtual machine, each
+ * start with glibc takes 0.6 ms, because glibc queries the processor's caches and the host answers each query. A shell
+ * command of a sandboxed child is such a start.
  *
  * @param {string} target of rustc, for instance `x86_64-unknown-linux-gnu`
  * @returns {Kind[]}
@@ -90,7 +92,7 @@ export function kindsFor(target) {
 	const musl = staticKind(target);
 	if (hasStandardLibrary(musl.target)) kinds.push(musl);
 	if (musl.target !== target && hasStaticLibc()) {
-		// At a fixed address, because relocating itself takes a static glibc program beyond 1 MiB.
+		// A fixed address, because the relocations of a static glibc program would need more than 1 MiB.
 		const rustc = ["-C", "target-feature=+crt-static", "-C", "relocation-model=static"];
 		kinds.push({ name: "static, glibc", target, rustc });
 	}
@@ -103,7 +105,7 @@ function staticKind(target) {
 	return { name: "static, musl", target: musl, rustc: ["-C", "target-feature=+crt-static"] };
 }
 
-/** The platform that rustc builds for when it is not told. */
+/** Returns the platform that rustc builds for by default. */
 export function hostTarget() {
 	const host = /^host: (.*)$/m.exec(outputOf("rustc", ["-vV"]) ?? "")?.[1];
 	if (host) return host;
@@ -116,13 +118,14 @@ export function hasStandardLibrary(target) {
 	return folder !== undefined && existsSync(folder) && readdirSync(folder).some((name) => name.startsWith("libstd-"));
 }
 
-/** A C compiler that does not find a file prints its bare name. */
+/** A C compiler prints the bare name of a file that it does not find. */
 function hasStaticLibc() {
 	return isAbsolute(probe("cc", ["-print-file-name=libc.a"]) ?? "");
 }
 
 /**
- * The flags go to the program alone: a variable would replace the user's own, and reach build scripts.
+ * Links the warden. The flags apply to the program only: an environment variable would replace the user's own and would
+ * also apply to build scripts.
  *
  * @param {Kind} kind
  * @param {string} [cargo]
@@ -139,7 +142,7 @@ async function link({ target, rustc }, cargo = "cargo", env = {}) {
 }
 
 /**
- * A warden that runs cannot be written to, but it can be replaced.
+ * Replaces the warden in a folder. A running program cannot be written to, but its file can be replaced.
  *
  * @param {string} program
  * @param {string} folder

@@ -1,4 +1,4 @@
-/** Debian packages of any architecture and of a release newer than this machine's, unpacked and never installed. */
+/** Unpacks Debian packages of any architecture, from a release newer than this machine's, without installing them. */
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -7,17 +7,17 @@ import { setupDir } from "../lib/places.mjs";
 import { SetupProblem } from "../lib/problem.mjs";
 import { outputOf, runQuietly } from "../lib/programs.mjs";
 
-/** The first release whose musl knows the packed relocations that programs for musl have by now. */
+/** The first release whose musl supports the packed relocations of current programs for musl. */
 const release = "trixie";
 
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /**
- * Unpacks packages, once. apt keeps its lists of them beside them: nothing of the machine's own apt is changed.
+ * Unpacks packages once. apt's lists are kept in a separate folder, so the machine's own apt does not change.
  *
- * @param {string} folder an absolute path, which comes to be as a whole or not at all
- * @param {string[]} packages with their architecture, such as `musl:arm64`; what they depend on is not fetched
- * @param {(path: string) => boolean} isNeeded which of their files stay
+ * @param {string} folder an absolute path; created completely or not at all
+ * @param {string[]} packages with their architecture, such as `musl:arm64`; dependencies are not fetched
+ * @param {(path: string) => boolean} isNeeded selects the files to keep
  */
 export async function unpackDebian(folder, packages, isNeeded) {
 	if (existsSync(folder)) return;
@@ -41,7 +41,7 @@ export async function unpackDebian(folder, packages, isNeeded) {
 			"Dir::State::status": "/dev/null",
 			"Dir::Cache": join(apt, "cache"),
 			"Acquire::Languages": "none",
-			// A folder of root is closed to the user that apt would download as.
+			// The user that apt would download as cannot enter root's folder.
 			"APT::Sandbox::User": "",
 		};
 		const lines = Object.entries(settings).map(([key, value]) => `${key} "${value}";\n`);
@@ -54,7 +54,7 @@ export async function unpackDebian(folder, packages, isNeeded) {
 			const path = join(entry.parentPath, entry.name);
 			if (!entry.isDirectory() && !isNeeded(relative(fresh, path))) rmSync(path);
 		}
-		// Links to what was left out lead nowhere, and some tools stumble over such.
+		// Links to removed files are broken, and some tools fail on broken links.
 		for (const entry of readdirSync(fresh, { recursive: true, withFileTypes: true })) {
 			const path = join(entry.parentPath, entry.name);
 			if (entry.isSymbolicLink() && !existsSync(path)) rmSync(path);

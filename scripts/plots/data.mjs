@@ -1,8 +1,8 @@
-/** The figures of `benchmark/RESULTS.md`, read back from its tables: what the plots and the pages are made of. */
+/** Reads the figures of `benchmark/RESULTS.md` from its tables. The plots and the pages are made from them. */
 
 /**
- * A figure as the table writes it. `median` is the only one where there was one measurement; `low` and `high` are the
- * range of all of them. Absent where a cell says something else.
+ * A figure of the table. A single measurement has only `median`; `low` and `high` are the range of several. All three
+ * are absent if the cell contains other text.
  *
  * @typedef {{ text: string, median?: number, low?: number, high?: number, unit?: string }} Figure
  * @typedef {{ what: string, ours: Figure, baseline?: Figure, ratio?: string, target?: string, reached?: boolean }} Row
@@ -10,7 +10,7 @@
  * @typedef {{ machine: string, sections: Section[] }} Results
  */
 
-/** One unit of each kind in those of the smallest, to compare a median in ms with a range in s. */
+/** The size of each unit in the smallest unit of its kind, to compare a median in ms with a range in s. */
 const sizes = /** @type {Record<string, number>} */ ({ µs: 1, ms: 1000, s: 1e6 });
 
 const number = "-?\\d+(?:\\.\\d+)?";
@@ -32,7 +32,7 @@ export function results(page) {
 }
 
 /**
- * The row of a section, which both have to be there.
+ * Returns a row of a section. Throws if the section or the row is missing.
  *
  * @param {Results} results
  * @param {string} title

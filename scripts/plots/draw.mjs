@@ -1,15 +1,16 @@
-/** A plot as an SVG: one bar for each side of each comparison, its figure beside it, and a line for the spread. */
+/** Draws a plot as an SVG: one bar for each side of each comparison, with its figure, and a line for the range. */
 
 /**
  * @typedef {{ value: number, low?: number, high?: number, text: string }} Bar
+ *
  * @typedef {{ label: string, ours?: Bar, baseline?: Bar }} Group
  * @typedef {object} Plot
  * @property {string} title the question
- * @property {string} axis what is measured, with its unit
+ * @property {string} axis the measured quantity, with its unit
  * @property {{ ours: string, baseline: string }} names of the two sides
  * @property {Group[]} groups
- * @property {boolean} [isLogarithmic] for figures of different sizes; then there are points instead of bars, as no bar can
- *   begin at zero
+ * @property {boolean} [isLogarithmic] for figures of different sizes; points replace the bars, because a bar cannot
+ * begin at zero then
  */
 
 /** GitHub's own colours. */
@@ -21,7 +22,7 @@ export const papers = {
 const width = 760;
 const fonts = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif";
 
-/** Where bars begin and end; to the right of it is room for the longest figure. */
+/** The start and the end of the bars. The space to the right is for the longest figure. */
 const left = 236;
 const right = 560;
 const top = 62;
@@ -65,7 +66,7 @@ export function svg(plot, look) {
 	].join("\n");
 }
 
-/** What the plot shows, for those who do not see it. @param {Plot} plot */
+/** Returns the plot's alternative text. @param {Plot} plot */
 export function inWords({ groups, names }) {
 	const side = (/** @type {string} */ name, /** @type {Bar | undefined} */ bar) => (bar ? [`${name} ${bar.text}`] : []);
 	return groups

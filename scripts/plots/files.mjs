@@ -1,4 +1,7 @@
-/** What is made of `benchmark/RESULTS.md`: the data, the plots, and what pages quote. Each has one content only. */
+/**
+ * Makes the files that derive from `benchmark/RESULTS.md`: the data, the plots, and the quoted parts of pages. Their
+ * content depends on that file only.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,13 +11,14 @@ import { results, row } from "./data.mjs";
 import { inWords, papers, svg } from "./draw.mjs";
 import { questions } from "./questions.mjs";
 
-/** Where the figures stand that all others are made of. */
+/** The file with the figures. */
 export const source = join("benchmark", "RESULTS.md");
 
 const looks = /** @type {(keyof typeof papers)[]} */ (Object.keys(papers));
 
 /**
- * The files and their contents, by path below the root. Of a page that is written by hand only the marked part is made.
+ * Returns the files and their contents, by path below the root. On a page written by hand, only the marked part is
+ * replaced.
  *
  * @returns {Map<string, string>}
  */
@@ -34,7 +38,7 @@ export function files() {
 	return files;
 }
 
-/** Writes the files anew. */
+/** Writes all files. */
 export function draw() {
 	for (const [path, text] of files()) writeFileSync(join(root, path), text);
 }
@@ -93,7 +97,7 @@ function bootTable(found) {
 }
 
 /**
- * The page with the part between the two marks made anew.
+ * Returns the page with the part between the two marks replaced.
  *
  * @param {string} page
  * @param {string} mark

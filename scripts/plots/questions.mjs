@@ -1,4 +1,4 @@
-/** One plot for each question that a user has about speed and memory, made of the figures of `benchmark/RESULTS.md`. */
+/** Makes one plot for each question about speed and memory, from the figures of `benchmark/RESULTS.md`. */
 
 import { row } from "./data.mjs";
 
@@ -171,12 +171,12 @@ function value(figure) {
 	return figure.median;
 }
 
-/** How many processes are left; a time says that they all have gone. @param {Figure} figure */
+/** Returns the number of remaining processes. A time means that all processes have exited. @param {Figure} figure */
 function left(figure) {
 	return figure.unit === "left" ? value(figure) : 0;
 }
 
-/** The median with its unit. @param {Figure | undefined} figure */
+/** Returns the median with its unit. @param {Figure | undefined} figure */
 function short(figure) {
 	return `${value(figure)} ${figure?.unit}`;
 }
