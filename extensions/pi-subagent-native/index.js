@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 19092fa73881b751. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 5919de7930a19c12. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6328,7 +6328,8 @@ var WORDS = /\u001b\[[\d;]*m|[^\s\u001b]+/g;
 var LONGEST_NAME = 4096;
 function brokenAtNames(word, columns) {
   if (word.length <= columns / 2 || word.length > LONGEST_NAME) return word;
-  let [done, rest] = ["", word];
+  let done = "";
+  let rest = word;
   while (widthOf(rest) > columns) {
     const end = /^.*[/\\:]/.exec(sliceByColumn(rest, 0, columns, true))?.[0];
     if (!end || !rest.startsWith(end)) break;
@@ -6386,8 +6387,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 19092fa73881b751"}.`)) return void 0;
-  const [version] = "0.1.0 19092fa73881b751".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 5919de7930a19c12"}.`)) return void 0;
+  const [version] = "0.1.0 5919de7930a19c12".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6457,7 +6458,7 @@ function tellFailuresTo(context, isNew) {
 function failed(what, error) {
   if (isTold) return;
   isTold = true;
-  untold = `${failure(what, error)}. Everything else goes on; please report this`;
+  untold = `${failure(what, error)}. The rest of the extension continues. Please report this`;
   setImmediate(tell);
 }
 function tell() {
@@ -6538,8 +6539,8 @@ function defined(fields) {
 
 // extension/background/deliveries.ts
 function openDeliveries({ pi, context, background, native, arrived }) {
-  const standing = () => native.deliveredIn(mayDeliver(context.sessionManager.getEntries()));
-  const delivered = standing();
+  const idsInSession = () => native.deliveredIn(mayDeliver(context.sessionManager.getEntries()));
+  const delivered = idsInSession();
   const dispatcher = new native.DeliveryDispatcher(context.hasUI, delivered);
   const messages = /* @__PURE__ */ new Map();
   let timer;
@@ -6549,7 +6550,7 @@ function openDeliveries({ pi, context, background, native, arrived }) {
       for (let next = dispatcher.next(); next; next = dispatcher.next()) {
         const { step, triggerTurn = false, deliveryIds = [] } = next;
         const message = messages.get(next.message ?? "");
-        if (step === "look") dispatcher.contains(standing(), context.sessionManager.getSessionFile());
+        if (step === "look") dispatcher.contains(idsInSession(), context.sessionManager.getSessionFile());
         if (step === "confirm") background.session?.delivered(deliveryIds).catch(() => void 0);
         if (step === "arrived" && message) arrived(message);
         if (step === "send" && message) {
@@ -6564,16 +6565,16 @@ function openDeliveries({ pi, context, background, native, arrived }) {
   function watch() {
     const waiting = dispatcher.waiting();
     for (const id of messages.keys()) if (!waiting.includes(id)) messages.delete(id);
-    background.hold([...messages.values()].flatMap(({ runs }) => runs));
-    const lookAfterMs = dispatcher.lookAfterMs();
-    if (lookAfterMs !== null && lookAfterMs !== void 0) {
-      timer ??= guardedInterval("delivering results", look, lookAfterMs);
+    background.setUndelivered([...messages.values()].flatMap(({ runs }) => runs));
+    const checkAfterMs = dispatcher.lookAfterMs();
+    if (checkAfterMs !== null && checkAfterMs !== void 0) {
+      timer ??= guardedInterval("delivering results", check, checkAfterMs);
       return;
     }
     clearInterval(timer);
     timer = void 0;
   }
-  function look() {
+  function check() {
     whileOpen(() => {
       dispatcher.look(context.isIdle());
       advance();
@@ -6596,18 +6597,18 @@ function openDeliveries({ pi, context, background, native, arrived }) {
     watch();
   }
   return {
-    /** The ids of the deliveries that stood in the session when it was opened. */
+    /** The ids of the deliveries that were in the session when it was opened. */
     delivered,
-    /** Takes a message from the addon. */
+    /** Queues a message from the addon for delivery. */
     add(message) {
       const [id] = message.deliveryIds;
       if (id === void 0 || !dispatcher.add(message.deliveryIds, message.triggerTurn)) return;
       messages.set(id, message);
-      look();
+      check();
     },
-    /** A prompt has come, and pi prepares its turn. */
+    /** Notes that a prompt has arrived and that pi prepares its turn. */
     prompted: () => dispatcher.prompted(),
-    /** The prompt's turn is about to start. */
+    /** Delivers the queued messages before the prompt's turn starts. */
     beforeStart() {
       dispatcher.turnStarts();
       advance();
@@ -6616,12 +6617,12 @@ function openDeliveries({ pi, context, background, native, arrived }) {
       dispatcher.turnStarted();
       signal = by;
     },
-    /** A message has ended; pi adds it to the session when its handlers are through. */
+    /** Notes the end of a message. pi adds the message to the session after its handlers have finished. */
     messageEnded(message) {
       if (message.role === "assistant") dispatcher.answered(message.stopReason);
       if (timer) setImmediate(() => whileOpen(grew));
     },
-    /** The run would come to rest: what is held joins the session, and the model goes on with it. */
+    /** Adds the queued messages to the session before the run settles, so that the model continues with them. */
     async beforeSettle(event) {
       let joining;
       for (let isMore = true; isMore && !joining; ) {
@@ -6634,13 +6635,16 @@ function openDeliveries({ pi, context, background, native, arrived }) {
       const drafts = joined.map((message) => ({ type: "custom_message", ...message }));
       return { entries: [...event.entries, ...drafts], continue: event.continue || joining.continue };
     },
-    /** The run has come to rest. */
+    /** Notes that the run has settled. */
     settled(aborted) {
       dispatcher.settled(aborted || signal?.aborted || false);
       signal = void 0;
       advance();
     },
-    /** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
+    /**
+     * Waits for the runs that a command started, and for the model's answers to their results. Without a user, pi exits
+     * right after the command.
+     */
     async drain(waitForIdle) {
       for (let isMore = true; isMore; ) {
         isMore = await background.settledOrAsked();
@@ -6649,7 +6653,7 @@ function openDeliveries({ pi, context, background, native, arrived }) {
         await waitForIdle();
       }
     },
-    /** Ends with the session: what does not stand in it is the addon's again. */
+    /** Ends the deliveries. The addon keeps the messages that are not in the session. */
     close() {
       grew();
       forget();
@@ -6688,45 +6692,47 @@ var isRun = shape(
   [isUsage, "usage"],
   [maybe(isRetry), "retry"]
 );
-function runsOf(told) {
-  return Array.isArray(told) ? told.filter(isRun) : [];
+function runsOf(runs) {
+  return Array.isArray(runs) ? runs.filter(isRun) : [];
 }
 
 // extension/background/registry.ts
 var GATHERED_MS = 3e3;
 var NONE = [];
 var Background = class {
-  /** The addon's view of the open session; absent while none is open, or without the addon. */
+  /** The addon's view of the open session. Absent while no session is open, or without the addon. */
   session;
-  /** All live runs of the session and those that ended since it was opened, newest first. */
+  /** All live runs of the session, and the runs that have ended since it was opened, newest first. */
   runs = NONE;
-  held = NONE;
-  /** Ends whose results have come, `endOf` each. */
-  told = /* @__PURE__ */ new Set();
+  undelivered = NONE;
+  /** The run ends (`endOf`) whose results have been offered for delivery. */
+  offered = /* @__PURE__ */ new Set();
   listeners = /* @__PURE__ */ new Set();
-  /** Runs that have ended, and whose results do not stand in the session yet. */
+  /** The runs that have ended and whose results are not in the session yet. */
   get unread() {
     const now = Date.now();
     const coming = this.runs.filter((run) => {
       const isFresh = now - (run.endedMs ?? 0) < GATHERED_MS;
-      return isFresh && !isLive(run) && !run.isForeground && !this.told.has(endOf(run));
+      return isFresh && !isLive(run) && !run.isForeground && !this.offered.has(endOf(run));
     });
-    return [...coming, ...this.held];
+    return [...coming, ...this.undelivered];
   }
-  /** Takes in whose results are held back at this moment. */
-  hold(runs) {
-    const before = this.held.map(endOf).join();
-    this.held = runsOf(runs);
-    const now = this.held.map(endOf);
-    for (const end of now) this.told.add(end);
+  /** Sets the runs whose results are waiting for delivery. */
+  setUndelivered(runs) {
+    const before = this.undelivered.map(endOf).join();
+    this.undelivered = runsOf(runs);
+    const now = this.undelivered.map(endOf);
+    for (const end of now) this.offered.add(end);
     if (now.join() !== before) this.publish(this.runs);
   }
-  /** Calls `listener` at every change from now on. Returns what ends that. */
+  /** Calls `listener` after every change. Returns a function that unsubscribes it. */
   subscribe(listener) {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
-  /** Opens a session; `onEvent` hears of everything else that happens to it, and is offered results again when it throws. */
+  /**
+   * Opens a session. `onEvent` receives all its other events. If `onEvent` throws, the addon offers the results again.
+   */
   open(native, options, onEvent) {
     let view;
     view = native.openBackground(options, (event) => {
@@ -6736,18 +6742,18 @@ var Background = class {
     });
     this.session = view;
   }
-  /** Forgets the session, and returns its view so that it can be closed. */
+  /** Closes the session here and returns its view, so that the caller can close it too. */
   leave() {
     const { session: session2 } = this;
     this.session = void 0;
-    this.held = NONE;
-    this.told.clear();
+    this.undelivered = NONE;
+    this.offered.clear();
     this.publish(NONE);
     return session2;
   }
   /**
-   * Waits for the session's runs, or until one asks the conversation: that is true. A signal to pi ends the wait, because
-   * pi waits for its handlers first.
+   * Waits until all runs of the session have settled or one of them asks the conversation. Returns true in the second
+   * case. A signal to pi also ends the wait, because pi waits for its handlers before it exits.
    */
   async settledOrAsked() {
     const { session: session2 } = this;
@@ -6839,18 +6845,18 @@ function safely(text2, styled2) {
 var SEPARATOR = " \xB7 ";
 var Pen = class _Pen extends Style {
   width;
-  /** What the user's keys of an action are called; empty where there are none. */
+  /** Returns the user's keys for an action. Empty if there are none. */
   keyText;
   constructor(theme, width, keys = keyText) {
     super(theme);
     this.width = width;
     this.keyText = keys;
   }
-  /** A pen for fewer columns, or for more. */
+  /** Returns a pen for another width. */
   resized(width) {
     return new _Pen(this.theme, width, this.keyText);
   }
-  /** Draws what stands to the right of a margin. */
+  /** Draws to the right of a margin. */
   indented(columns, draw) {
     return indented(draw(this.resized(this.width - columns)), columns);
   }
@@ -6858,19 +6864,19 @@ var Pen = class _Pen extends Style {
   clip(line2) {
     return clip(line2, this.width);
   }
-  /** Wraps styled text; what follows the first line stands below the end of `lead`. */
+  /** Wraps styled text. The lines after the first are aligned with the end of `lead`. */
   wrap(text2, lead = "") {
     return wrap(text2, this.width, lead);
   }
-  /** A foreign text in one colour. */
+  /** Draws untrusted text in one colour. */
   paragraph(text2, color) {
     return this.wrap(this.fg(color, plainText(text2).trim()));
   }
-  /** Styled parts in a row, those without text left out. */
+  /** Joins styled parts in a row and leaves out the empty ones. */
   joined(parts) {
     return parts.filter((part) => part !== "").join(this.fg("dim", SEPARATOR));
   }
-  /** The same on as many lines as they need. */
+  /** Joins styled parts on as many lines as they need. */
   rows(parts) {
     const lines = [];
     for (const part of parts) {
@@ -7182,7 +7188,7 @@ var SECOND_MS = 1e3;
 var ticking = /* @__PURE__ */ new Set();
 function renderers(tool, asked = () => []) {
   return {
-    /** Draws the upper part of the card: who works on what. */
+    /** Draws the upper part of the card: the agents and their tasks. */
     renderCall(args, theme, context) {
       const card = cardOf(tool, args, context);
       if (context.isPartial && context.executionStarted) card?.start(Date.now());
@@ -7195,7 +7201,7 @@ function renderers(tool, asked = () => []) {
       ];
       return component(theme, draw, () => `${shownSecond(context)} ${waiting().map(({ id }) => id)}`, context);
     },
-    /** Draws the lower part: how it goes, and what came of it. */
+    /** Draws the lower part of the card: the progress and the results. */
     renderResult(result, _options, theme, context) {
       const text2 = contentText(result);
       const card = cardOf(tool, context.args, context);
@@ -7424,7 +7430,7 @@ function placeOptions(pi, context) {
     sessionId: sessionManager.getSessionId(),
     model: model && `${model.provider}/${model.id}`,
     modelFromExtension: model && model.api === VIRTUAL_API,
-    // pi tells which providers are registered, not by which file.
+    // pi lists the registered providers, but not their files.
     extensionProviders: [...modelRegistry.getRegisteredProviderIds()],
     extensionOnlyProviders: extensionOnlyProviders(),
     thinking: thinkingLevel ?? pi.getThinkingLevel()
@@ -7480,7 +7486,7 @@ async function refreshToken(registryOf, provider, validForMs) {
 }
 function hostCallbacks(context, questions, callId) {
   const refresh = async ({ provider, validForMs }) => (
-    // A context that is stale throws for its registry.
+    // A stale context throws when its registry is read.
     await refreshToken(() => context.modelRegistry, provider, validForMs)
   );
   const session2 = context.sessionManager.getSessionId();
@@ -7622,10 +7628,10 @@ function runActions(host, callbacks, answer2) {
     isAsking = false;
     host.open(reportView(host, page, ask, name === "log"));
   };
-  const asks = (run) => run.asks !== void 0 && answer2 !== void 0;
+  const canAnswer = (run) => run.asks !== void 0 && answer2 !== void 0;
   const table = {
     answer: (run) => {
-      if (asks(run)) answer2?.(run.runId);
+      if (canAnswer(run)) answer2?.(run.runId);
     },
     stop: (run, name) => {
       const question = `again stops ${name} and everything it started, any other key leaves it`;
@@ -7633,7 +7639,7 @@ function runActions(host, callbacks, answer2) {
       else foot.say(`${name} has ended already`, "warning");
     },
     background: (run) => act(run, "background"),
-    resume: (run, name) => isLive(run) ? foot.say(`${name} has not ended: a message reaches it`, "warning") : act(run, "resume"),
+    resume: (run, name) => isLive(run) ? foot.say(`${name} has not ended. Send it a message instead`, "warning") : act(run, "resume"),
     message: (run, name) => foot.askText(
       `${isLive(run) ? "Message to" : "Continue"} ${name}`,
       (text2) => unwaited("the panel", act(run, "send", text2))
@@ -7644,7 +7650,7 @@ function runActions(host, callbacks, answer2) {
   };
   return {
     hints: (run) => [
-      ...asks(run) ? [["answer", "question"]] : [],
+      ...canAnswer(run) ? [["answer", "question"]] : [],
       isLive(run) ? ["stop", "stop"] : ["resume", "resume"],
       ...isLive(run) && run.isForeground ? [["background", "background"]] : [],
       ...!isLive(run) && run.isIsolated ? [["diff", "diff"]] : [],
@@ -7652,7 +7658,7 @@ function runActions(host, callbacks, answer2) {
       ["info", "info"],
       ["log", "log"]
     ],
-    /** Does what a key asks for; says whether there is something of that name. */
+    /** Does the action of a key. Returns false if there is no such action. */
     press(action, run) {
       const done = table[action]?.(run, quoted(run));
       if (done) unwaited("the panel", done);
@@ -7687,12 +7693,14 @@ function panelFoot(keys, changed) {
   };
   return {
     hush,
-    /** Says something in the place of the keys, until the next key or for a while. */
+    /** Shows a message instead of the keys, until the next key or for a limited time. */
     say(text2, color) {
       said = { text: text2, color, until: Date.now() + SAID_FOR_MS };
       changed();
     },
-    /** Asks for a key, which does it; every other one leaves it. The question goes on where the key is named. */
+    /**
+     * Asks for a key that confirms an action; any other key cancels. The line shows the name of the key before `question`.
+     */
     askAgain(action, question, then) {
       asked = { action, question, then };
     },
@@ -7707,14 +7715,14 @@ function panelFoot(keys, changed) {
       };
       typed = { label, input };
     },
-    /** Takes in what is typed; says whether somebody types. */
+    /** Handles input for the text field. Returns false if no text field is open. */
     type(data) {
       if (!typed) return false;
       if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) leave();
       else typed.input.handleInput(data.replace(PASTE, (_2, text2) => pasteOf(text2)));
       return true;
     },
-    /** Another key was pressed: answers what was asked for. Says whether that is all it does. */
+    /** Handles a key that answers a question. Returns true if the key has no other effect. */
     press(action) {
       const question = asked;
       if (!question) hush();
@@ -7755,14 +7763,14 @@ function panelKeys(bindings) {
   const namesOf = ({ pi, own }) => [.../* @__PURE__ */ new Set([...pi ? keysOf(pi, bindings) : [], ...own])].map(keyName);
   return {
     bindings,
-    /** The action of a key, given as the terminal has sent it. */
+    /** Returns the action of a key, given the characters that the terminal sent. */
     actionOf(data) {
       const chosen = all.find(({ pi }) => pi && bindings.matches?.(data, pi));
       return (chosen ?? all.find(({ own }) => own.some((key) => isPressed(data, key))))?.action;
     },
-    /** The first key of an action. */
+    /** Returns the name of the first key of an action. */
     nameOf: (action) => all.filter((keys) => keys.action === action).flatMap(namesOf)[0] ?? "",
-    /** All keys, and what they do. */
+    /** Returns all keys and their effects. */
     table: () => all.map((keys) => [namesOf(keys).join(" "), keys.does])
   };
 }
@@ -7805,32 +7813,34 @@ function repeated(work, restMs = 0) {
 var FOLLOWED_ENTRIES = 400;
 var MOST_ENTRIES = 4e3;
 var TranscriptWindow = class {
-  /** Whether the end is shown, and stays shown. */
+  /** True while the view follows the end. */
   isFollowing = true;
-  /** Whether there are older entries than those here. */
+  /** True if the file has older entries than the loaded ones. */
   hasMore = false;
   blocks = [];
   place = { block: 0, line: 0 };
   pen;
   rows = 1;
-  /** What stands below the newest entry. */
+  /** The lines below the newest entry. */
   tail = [];
-  /** The very first entry is wanted, whatever has to be read for it. */
+  /** True if the user wants the first entry, which may require reading the whole file. */
   wantsTop = false;
   get length() {
     return this.blocks.length;
   }
-  /** Whether nothing is above the screen that could be scrolled to. */
+  /** Returns true if there is nothing left to scroll to above the screen. */
   get isAtTop() {
     return !this.isFollowing && this.place.block === 0 && this.place.line === 0;
   }
-  /** Starts anew. */
+  /** Drops all entries. */
   clear() {
     this.blocks = [];
     this.hasMore = false;
     this.isFollowing = true;
   }
-  /** Joins the newest entries of the file with those that are here, whichever reach further back. */
+  /**
+   * Joins the newest entries of the file with the loaded ones. The side that reaches further back determines the start.
+   */
   take({ entries, hasMore }) {
     const { blocks } = this;
     const known = entries.length - entries.findIndex((_2, added2) => isEnd(blocks, entries, entries.length - added2));
@@ -7845,7 +7855,9 @@ var TranscriptWindow = class {
     this.blocks = this.blocks.slice(-FOLLOWED_ENTRIES);
     this.hasMore = true;
   }
-  /** Scrolls up (negative) or down, infinitely far to an end. At the end it follows again. */
+  /**
+   * Scrolls up (negative) or down. An infinite number goes to the start or the end. At the end the view follows again.
+   */
   scroll(lines) {
     this.wantsTop = lines === Number.NEGATIVE_INFINITY;
     if (lines === Number.POSITIVE_INFINITY) this.isFollowing = true;
@@ -7855,7 +7867,7 @@ var TranscriptWindow = class {
       this.place = this.wantsTop ? { block: 0, line: 0 } : this.above(from, -lines);
     } else if (!this.isFollowing) this.place = this.below(this.place, lines);
   }
-  /** What is on the screen; `tail` stands below the newest entry. */
+  /** Returns the lines on the screen. `tail` is drawn below the newest entry. */
   visible(pen, rows, tail) {
     Object.assign(this, { pen, rows, tail });
     const lines = this.isFollowing ? [] : this.from(this.place);
@@ -7864,11 +7876,11 @@ var TranscriptWindow = class {
     this.place = this.end();
     return this.from(this.place);
   }
-  /** Where the screen is when it shows the last lines. */
+  /** Returns the position at which the screen shows the last lines. */
   end() {
     return this.above({ block: this.blocks.length + 1, line: 0 }, this.rows);
   }
-  /** The lines of a screen from a place on. */
+  /** Returns one screen of lines, starting at a position. */
   from({ block, line: line2 }) {
     const lines = [];
     for (let at2 = block; at2 <= this.blocks.length && lines.length < this.rows; at2++) {
@@ -7877,16 +7889,18 @@ var TranscriptWindow = class {
     return lines.slice(0, this.rows);
   }
   above({ block, line: line2 }, lines) {
-    let [at2, rest] = [block, line2 - lines];
+    let at2 = block;
+    let rest = line2 - lines;
     while (rest < 0 && at2 > 0) rest += this.lines(--at2).length;
     return { block: at2, line: Math.max(0, rest) };
   }
   below({ block, line: line2 }, lines) {
-    let [at2, rest] = [block, line2 + lines];
+    let at2 = block;
+    let rest = line2 + lines;
     while (at2 < this.blocks.length && rest >= this.lines(at2).length) rest -= this.lines(at2++).length;
     return { block: at2, line: rest };
   }
-  /** The lines of a block; behind the last one, what stands below it. */
+  /** Returns the lines of a block. The block after the last one is the tail. */
   lines(block) {
     if (block === this.blocks.length) return this.tail;
     return (this.pen && this.blocks[block]?.lines(this.pen)) ?? [];
@@ -7928,7 +7942,8 @@ function transcriptView(host, actions, opened) {
     (shown, said, pen) => isLive(shown) ? liveLines(shown, said, pen) : paint(drawingOf(shown).end, pen)
   );
   const reading = repeated(async () => {
-    const [entries, tools] = [wanted, withTools];
+    const entries = wanted;
+    const tools = withTools;
     wanted = 0;
     try {
       const transcript = await host.session.transcript(run.key, { entries, tools });
@@ -7974,7 +7989,7 @@ function transcriptView(host, actions, opened) {
   const withoutEntries = (pen, tail) => {
     const said = (draw) => ["", ...pen.indented(INDENT2, draw)];
     if (run.archivedMs !== void 0) {
-      const archived = `The transcript was archived ${when(run.archivedMs)}. What the run came to:`;
+      const archived = `The transcript was archived ${when(run.archivedMs)}. The result:`;
       const result = run.result || run.partial || "(nothing)";
       return said((inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]);
     }
@@ -7982,7 +7997,7 @@ function transcriptView(host, actions, opened) {
     if (why !== void 0)
       return [...said((inner) => inner.paragraph(why, "warning")), ...paint(drawingOf(run).end, pen)];
     if (version === void 0) return said((inner) => [inner.fg("dim", "Reading \u2026")]);
-    const waits = pen.fg("dim", isLive(run) ? "Nothing has been said yet." : "Nothing was said.");
+    const waits = pen.fg("dim", isLive(run) ? "No text yet." : "No text.");
     return [...said((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
   };
   want(NEWEST_ENTRIES);
@@ -8032,17 +8047,17 @@ function when(ms) {
 var HEADING_FROM_ROWS = 12;
 var DETAIL_FROM_ROWS = 16;
 var DETAIL_ROWS = 8;
-var MOST_DETAIL_ROWS = 16;
-var FEWEST_DETAIL_ROWS = 3;
-var SPENT_LINES = 2;
-var MOST_CHARACTERS = 2e3;
+var MAX_DETAIL_ROWS = 16;
+var MIN_DETAIL_ROWS = 3;
+var USAGE_LINES = 2;
+var MAX_CHARACTERS2 = 2e3;
 var CHOSEN = "\u25B8 ";
 var OTHER = "  ";
 function listView(host, actions) {
   const { runs } = host;
-  const told = cached((list2) => JSON.stringify(list2.map(brief)));
+  const listJson = cached((list2) => JSON.stringify(list2.map(brief)));
   const drawn = cached(
-    (list2, unread, key, _second) => loadAddon().native?.runList(told(list2), [...unread], key, Date.now())
+    (list2, unread, key, _second) => loadAddon().native?.runList(listJson(list2), [...unread], key, Date.now())
   );
   const lineOf = cached((lines, pen) => painter(lines, pen.resized(pen.width - OTHER.length)));
   const drawing = () => drawn(runs.list, runs.unread, current()?.key, Math.floor(Date.now() / 1e3));
@@ -8081,8 +8096,8 @@ function listView(host, actions) {
         return paintRow(row).map((line2) => lead + line2);
       });
       if (hasHeading && heading) lines.unshift(OTHER + paintRow(heading).join(""));
-      const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
-      return room < FEWEST_DETAIL_ROWS ? lines : [...lines, ...detailLines(run, room, pen)];
+      const room = wanted > 0 ? Math.min(MAX_DETAIL_ROWS, rows - lines.length) : 0;
+      return room < MIN_DETAIL_ROWS ? lines : [...lines, ...detailLines(run, room, pen)];
     },
     hints() {
       const run = current();
@@ -8102,7 +8117,7 @@ function listView(host, actions) {
   };
 }
 function brief({ task, result, partial, text: text2, ...run }) {
-  const start2 = (words) => words?.slice(0, MOST_CHARACTERS);
+  const start2 = (value) => value?.slice(0, MAX_CHARACTERS2);
   return { ...run, task: start2(task), result: start2(result), partial: start2(partial), text: start2(text2) };
 }
 function nothing({ isAll, isComplete, problem }, pen) {
@@ -8110,11 +8125,12 @@ function nothing({ isAll, isComplete, problem }, pen) {
 }
 function detailLines(run, rows, pen) {
   const { name, above, said, below } = drawingOf(run);
-  const [asked, spent] = [paint(above, pen), paint(below, pen).slice(0, SPENT_LINES)];
-  const room = Math.max(0, rows - 2 - asked.length - spent.length);
+  const task = paint(above, pen);
+  const usage = paint(below, pen).slice(0, USAGE_LINES);
+  const room = Math.max(0, rows - 2 - task.length - usage.length);
   const lines = paint(said, pen);
   const middle = isLive(run) ? lines.slice(Math.max(0, lines.length - room)) : lines.slice(0, room);
-  return ["", rule(name, pen), ...asked, ...middle, ...spent].slice(0, rows);
+  return ["", rule(name, pen), ...task, ...middle, ...usage].slice(0, rows);
 }
 
 // extension/panel/runs.ts
@@ -8150,17 +8166,17 @@ function panelRuns(background, session2, changed) {
     if (ends !== before) reading.want();
   };
   const runs = {
-    /** Newest first. */
+    /** All listed runs, newest first. */
     list: [],
-    /** The keys of those that wait to be read. */
+    /** The keys of the runs with unread results. */
     unread: /* @__PURE__ */ new Set(),
     isAll: false,
-    /** Whether the store has answered, and why it has not. */
+    /** `isComplete` is true once the store has answered. `problem` is its error. */
     isComplete: false,
     problem: void 0,
     run: (key) => runs.list.find((run) => run.key === key),
     join: join2,
-    /** Lists the runs of all sessions, or only this one's. */
+    /** Switches between the runs of all sessions and the runs of this one. */
     toggleAll() {
       runs.isAll = !runs.isAll;
       const [own] = background.runs;
@@ -8168,7 +8184,7 @@ function panelRuns(background, session2, changed) {
       join2();
       reading.want();
     },
-    /** Asks the store now, or when it is time to. */
+    /** Reads the store, at once or if the interval has passed. */
     ask(now) {
       const age = Math.abs(Date.now() - askedAt);
       if (now || !reading.isBusy() && age >= (runs.isAll ? ALL_EVERY_MS : OWN_EVERY_MS)) reading.want();
@@ -8194,7 +8210,10 @@ var MARGIN = " ";
 async function openPanel(context, background, callbacks = {}, answer2, opened) {
   const { session: session2 } = background;
   if (!session2) {
-    context.ui.notify("Background runs are not available in this session: /subagents doctor says why", "warning");
+    context.ui.notify(
+      "Background runs are not available in this session. `/subagents doctor` shows the reason",
+      "warning"
+    );
     return;
   }
   const closed = Promise.withResolvers();
@@ -8242,7 +8261,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
   const refresh = () => {
     for (const view of views) view.refresh?.();
   };
-  const told = () => {
+  const runsChanged = () => {
     if (background.session !== session2) {
       close();
       return;
@@ -8284,7 +8303,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
   let wanted = opened;
   views.push(listView(host, actions));
   openWanted();
-  const unsubscribe = background.subscribe(told);
+  const unsubscribe = background.subscribe(runsChanged);
   const ticked = () => {
     refresh();
     drawing.want();
@@ -8292,7 +8311,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
   const tick = guardedInterval("the clock of the panel", ticked, TICK_MS);
   runs.ask(true);
   const screen2 = {
-    /** Set by pi: whether keys come here, and not to a dialog that has opened since. */
+    /** Set by pi: true if the panel has the keyboard, and not a dialog that opened later. */
     focused: false,
     render(columns) {
       if (!screen2.focused) return [];
@@ -8342,7 +8361,8 @@ function questionRows(text2, width) {
 }
 function brokenRows(line2, first, width) {
   const rows = [];
-  let [text2, columns] = ["", 0];
+  let text2 = "";
+  let columns = 0;
   let room = first;
   const end = (isBroken) => {
     rows.push({ text: text2, isBroken });
@@ -8426,7 +8446,8 @@ function questionOverlay(options) {
   let chosen = 0;
   let input;
   let laidOut;
-  let [from, page] = [0, LEAST_ROWS];
+  let from = 0;
+  let page = LEAST_ROWS;
   let isRead = false;
   let isHurried = false;
   let shownAt;
@@ -8501,7 +8522,8 @@ function questionOverlay(options) {
     return [...seen, { text: text2, isBroken: false }];
   }
   function hints() {
-    const [take, no] = [name("tui.select.confirm"), name("tui.select.cancel")];
+    const take = name("tui.select.confirm");
+    const no = name("tui.select.cancel");
     if (isHurried && !isRead) {
       return warning(`Read it to its end first: ${name("tui.select.pageDown")} or ${keyName("end")} \xB7 ${no} declines`);
     }
@@ -8558,7 +8580,7 @@ var SHORTCUT = "alt+a";
 var WIDGET = "subagents-questions";
 var MOST_LINES = 3;
 var QUIET_MS = 2e3;
-var LOOK_EVERY_MS = 200;
+var CHECK_EVERY_MS = 200;
 var REPORT = /^\u001b(?:\[(?:<|M|[IO]$|\?|[\d;]+[cnRt]$)|\]|P|_)/;
 function terminalQuestions(ui) {
   let waiting = [];
@@ -8566,7 +8588,7 @@ function terminalQuestions(ui) {
   let shown;
   const putOff = /* @__PURE__ */ new Set();
   let lastKey = performance.now();
-  function heard(data) {
+  function noteKey(data) {
     if (isKeyRelease(data) || REPORT.test(data)) return;
     lastKey = performance.now();
     const { overlay, asked } = shown ?? {};
@@ -8574,7 +8596,7 @@ function terminalQuestions(ui) {
     if (!overlay.isNew()) putOff.add(asked.id);
     hide();
   }
-  function look() {
+  function openWhenQuiet() {
     const next = waiting.find((asked) => !isForConversation(asked) && !putOff.has(asked.id));
     if (!next || shown || !isEditorFree()) return;
     if (performance.now() - Math.max(lastKey, next.since) >= QUIET_MS) show2(next, false);
@@ -8637,8 +8659,8 @@ function terminalQuestions(ui) {
       return component(theme, (pen) => [...pen.indented(1, lines), ...others(pen)]);
     });
   }
-  const release = ui.onTerminalInput(heard);
-  const clock = guardedInterval("opening a question", look, LOOK_EVERY_MS);
+  const release = ui.onTerminalInput(noteKey);
+  const clock = guardedInterval("opening a question", openWhenQuiet, CHECK_EVERY_MS);
   return {
     update(now) {
       waiting = now;
@@ -8728,11 +8750,11 @@ function notOpen() {
 
 // extension/host/guarded.ts
 var GUARDS = {
-  // A handler of `tool_call` blocks the call by failing.
+  // A failing handler of `tool_call` blocks the call.
   on: (handler, event) => event === "tool_call" ? called(handler) : harmless(`the handler of \`${event}\``, called(handler)),
   registerTool: (tool) => ({
     ...tool,
-    // pi makes a result for the model of what fails in there.
+    // pi turns an error from here into a result for the model.
     execute: called(tool.execute),
     renderCall: renderer(`drawing \`${tool.name}\``, tool.renderCall),
     renderResult: renderer(`drawing \`${tool.name}\``, tool.renderResult)
@@ -8873,7 +8895,7 @@ function fitting() {
   return (lines, width) => {
     if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
     const fit = lines.map((line2, index) => {
-      if (!isText(line2)) throw new TypeError("a line is no text");
+      if (!isText(line2)) throw new TypeError("a line is not a string");
       const isSame2 = width === last.width && line2 === last.drawn[index];
       return isSame2 ? last.fit[index] ?? "" : clip(line2.replace(/[\r\n]+/g, " "), width);
     });
@@ -8922,7 +8944,10 @@ function dialogs(context) {
   }
   return {
     update,
-    /** The client shows it already, or will, unless it is one that only a person who asks for it sees. */
+    /**
+     * The client shows the question already or will show it. A question for the conversation is shown only if the user
+     * opens it.
+     */
     open(id) {
       wanted.add(id);
       update(all);
@@ -8951,9 +8976,9 @@ var MOST_WITHDRAWN = 100;
 var Questions = class {
   queue;
   presenter;
-  /** Questions that were taken back before they were heard. */
+  /** The ids of questions that were withdrawn before they arrived here. */
   withdrawn = [];
-  /** From now on the questions of this session are asked; some may wait since before a reload. */
+  /** Starts showing the questions of this session. Some may have been pending since before a reload. */
   attach(session2, presenter) {
     const changed = () => presenter.update(this.list());
     this.presenter?.close();
@@ -8962,7 +8987,9 @@ var Questions = class {
     queues.set(session2, this.queue);
     changed();
   }
-  /** Ends that: with the session goes the person who could answer, unless its next load asks them again. */
+  /**
+   * Stops showing questions. The open ones are left unanswered, unless the next load of the extension asks them again.
+   */
   detach(isReload) {
     const { queue, presenter } = this;
     this.queue = void 0;
@@ -8975,14 +9002,14 @@ var Questions = class {
     queues.delete(queue.session);
     for (const { settle } of queue.waiting) settle();
   }
-  /** All that wait, longest first; those of one tool call, if it is given. */
+  /** Returns all pending questions, oldest first, or only those of one tool call. */
   list(callId) {
     const all = this.queue?.waiting ?? [];
     return callId === void 0 ? all : all.filter((asked) => asked.callId === callId);
   }
   /**
-   * Opens the question that a line after `/subagents` is about; `problem` says why there is none. Nothing for a line that
-   * is another command.
+   * Opens the question that a line after `/subagents` refers to. `problem` is the reason why there is none. Returns
+   * `undefined` for any other command.
    */
   open(line2) {
     const waiting = this.list().map(({ id, runId, agent, label }) => ({ id, runId, agent, ...label && { label } }));
@@ -8990,7 +9017,7 @@ var Questions = class {
     if (chosen?.id !== void 0) this.presenter?.open(chosen.id);
     return chosen ?? void 0;
   }
-  /** How runs of this session ask; those of a tool call are known by it. */
+  /** Returns the callbacks for runs of this session. `callId` marks the questions of one tool call. */
   callbacks(session2, callId) {
     const of = callId === void 0 ? {} : { callId };
     return {
@@ -9011,7 +9038,7 @@ var Questions = class {
       }
     };
   }
-  /** The addon takes it back when it does not wait any more. */
+  /** Asks a question. The addon withdraws it when it stops waiting. */
   async ask(session2, asked) {
     const queue = queues.get(session2);
     if (!queue || this.withdrawn.includes(asked.id)) return void 0;
@@ -9050,11 +9077,12 @@ function ourTools(pi, questions, background) {
     return SESSION_TOOLS.includes(name) ? (call) => useSessionTool(name, background, call) : void 0;
   }
   return {
-    /** Registers those of the tools that this version of the extension has. */
+    /** Registers the tools that this version of the extension has. */
     register(surfaces) {
       for (const surface of surfaces) {
         const { name } = surface;
-        const [run, mode] = [runOf(name), modeOf(name)];
+        const run = runOf(name);
+        const mode = modeOf(name);
         if (!run) continue;
         const drawn = renderers(name, (callId) => questions.list(callId));
         pi.registerTool({
@@ -9081,7 +9109,7 @@ function ourTools(pi, questions, background) {
         });
       }
     },
-    /** Tells once whether the call with this id failed. */
+    /** Returns true if the call with this id failed, and forgets it. */
     takeFailed: (callId) => failed2.delete(callId)
   };
 }
@@ -9139,7 +9167,7 @@ async function spawn({ session: session2 }, { native, params, place, host, signa
     },
     () => void 0
   );
-  return failure2("aborted before the run was accepted; if it is accepted all the same, it is stopped");
+  return failure2("aborted before the run was accepted; if it is accepted anyway, it is stopped");
 }
 async function list({ native, place, signal }) {
   const agents = signal?.aborted ? void 0 : await unlessAborted(signal, native.listSpawnable(place));
@@ -9267,9 +9295,8 @@ function showWidget(context, background) {
   };
 }
 function widgetLines({ live: live2, unread }, rows, now, pen) {
-  const most = Math.max(1, Math.min(MOST_LINES2, Math.floor(rows / ROWS_PER_LINE)));
-  const [working, ended] = [JSON.stringify(live2), JSON.stringify(unread)];
-  const drawing = loadAddon().native?.runWidget(working, ended, most, now) ?? [];
+  const limit = Math.max(1, Math.min(MOST_LINES2, Math.floor(rows / ROWS_PER_LINE)));
+  const drawing = loadAddon().native?.runWidget(JSON.stringify(live2), JSON.stringify(unread), limit, now) ?? [];
   return paint(drawing, pen.resized(pen.width - MARGIN2.length)).map((line2) => MARGIN2 + line2);
 }
 
@@ -9284,7 +9311,7 @@ function subagentNative(api) {
 function start(pi) {
   const background = new Background();
   const questions = new Questions();
-  const tell3 = (channel, news) => contained("telling other extensions of runs", () => pi.events.emit(channel, news));
+  const tell3 = (channel, news) => contained("notifying other extensions of runs", () => pi.events.emit(channel, news));
   const tools = ourTools(pi, questions, background);
   const notices = new Notices();
   const endArriving = watchArrivingCalls(pi);
@@ -9292,7 +9319,7 @@ function start(pi) {
   let deliveries;
   let hideWidget = () => {
   };
-  let turns = 0;
+  let sessionChanges = 0;
   const remembered2 = rememberedTools();
   tools.register(remembered2);
   if (remembered2.length > 0) registerAnnouncementRenderer(pi);
@@ -9305,15 +9332,15 @@ function start(pi) {
     const ends = [end(endArriving), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
     dying = Promise.allSettled(ends).then(() => void process.kill(process.pid, "SIGINT"));
   };
-  function heard(event, context) {
-    contained("telling of background runs", () => {
+  function handleEvent(event, context) {
+    contained("handling an event of background runs", () => {
       if (event.notices) notices.announce(event.notices, context);
       for (const { happened, run } of event.news ?? []) tell3(happened, run);
     });
     if (event.deliveries) deliveries?.add(event.deliveries);
   }
   function sayTakenNames(context) {
-    contained("looking for names that are taken", () => {
+    contained("checking for taken names", () => {
       if (!surfaces?.register) return;
       const taken2 = findTakenNames(
         pi,
@@ -9332,13 +9359,13 @@ function start(pi) {
       };
       deliveries = openDeliveries({ pi, context, background, native, arrived });
       const options = { ...placeOptions(pi, context), delivered: deliveries.delivered };
-      background.open(native, options, (event) => heard(event, context));
+      background.open(native, options, (event) => handleEvent(event, context));
     } catch (error) {
       notices.announce([`background runs are not available: ${messageOf(error)}`], context);
     }
   }
   function leaveSession() {
-    turns++;
+    sessionChanges++;
     process.off("SIGINT", interrupted);
     hideWidget();
     hideWidget = () => {
@@ -9349,7 +9376,7 @@ function start(pi) {
   }
   pi.on("session_start", async (_event, context) => {
     const before = leaveSession();
-    const turn = turns;
+    const thisSession = sessionChanges;
     await before?.close().catch(() => void 0);
     const isTerminal = context.mode === "tui";
     const presenter = () => isTerminal ? terminalQuestions(context.ui) : dialogs(context);
@@ -9360,7 +9387,7 @@ function start(pi) {
       findSessionKeys(context.modelRegistry).catch(() => void 0)
     ]);
     surfaces = await describeTools(pi, context);
-    if (turn !== turns) return;
+    if (thisSession !== sessionChanges) return;
     registerAnnouncementRenderer(pi);
     if (surfaces.register) tools.register(surfaces.tools);
     else if (remembered2.length > 0) {
@@ -9371,7 +9398,7 @@ function start(pi) {
     notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
     if (surfaces.backgroundKey) registerBackgroundKey(pi, session2, surfaces.backgroundKey);
     await finding;
-    if (turn !== turns) return;
+    if (thisSession !== sessionChanges) return;
     sayTakenNames(context);
     openBackground(context);
     if (isTerminal) hideWidget = showWidget(context, background);

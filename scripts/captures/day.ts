@@ -6,73 +6,73 @@ import type { Part, Story } from "./story.ts";
 
 const parts: Partial<Record<Moment, Part>> = {
 	spawned: {
-		heading: "Two explorers, and no waiting",
+		heading: "Start two explorers",
 		text:
-			"You ask in your own words; the model calls `sessions_spawn`. The call returns at once with a run id, the turn ends, and the two runs go " +
-			"on above the editor: a line each, with what they do, for how long, and what they have spent.",
-		shows: "Two calls of sessions_spawn, and above the editor a line for each of the two runs.",
+			"You ask in your own words, and the model calls `sessions_spawn`. Each call returns at once with a run id, and the turn ends. The two runs " +
+			"continue above the editor. Each line shows a run's activity, duration and usage.",
+		shows: "Two calls of sessions_spawn, and a line for each of the two runs above the editor.",
 		from: /^ Two things/,
 	},
 	steered: {
-		heading: "Work goes on, and a run is steered",
+		heading: "Send a message to a run",
 		text:
-			"The session is free for something else: here the model has a plan made in the foreground, by a chain of two agents. Meanwhile " +
-			`you think of something that the explorer should know. \`${typed.steer}\` is read by its child before its next turn; the chain is not disturbed.`,
-		shows: "A chain at work, the answer to /subagents send, and the two background runs.",
+			"The session is free for other work. Here, a chain of two agents makes a plan in the foreground. At the same time you want to tell the " +
+			`explorer something: \`${typed.steer}\`. Its child reads the message before its next turn. The chain is not affected.`,
+		shows: "A running chain, the answer to /subagents send, and the two background runs.",
 		from: /^ Meanwhile/,
 	},
 	arrived: {
 		text:
-			"The explorer is done before the chain is. Its result waits until the model has finished what it was doing, and then arrives as one " +
-			"message: how it ended, which the runtime says and not the child, its words, what it took. The model reads it in the same go.",
-		shows: "The chain is done; below it the result of the explorer, and what the model says to it.",
+			"The explorer completes before the chain. Its result waits until the model has finished its turn, and then arrives as one message: the " +
+			"outcome, which comes from the runtime and not from the child, the child's text, and the usage. The model reads it right away.",
+		shows: "The completed chain, the explorer's result below it, and the model's answer.",
 		from: /^ ✓ subagent chain/,
 	},
 	budget: {
-		heading: "One that finds no end",
+		heading: "Limit a run",
 		text:
-			"Two more runs. The first looks for code that nobody calls and would look for ever; `budget.maxTurns` is 6. It is told when five are " +
-			"used up, and ended when all are. The model hears that as an error, with what there was.",
-		shows: "A run over its budget of six turns, and the two that go on.",
+			"Two more runs. The first looks for unused code and would never finish, but `budget.maxTurns` is 6. After five turns the child gets a " +
+			"warning, and after six turns the run is ended. The model receives an error with the partial result.",
+		shows: "A run that exceeded its budget of six turns, and two runs that continue.",
 		from: /^ ✓ background explorer · dead code/,
 	},
 	panel: {
-		heading: "A look inside",
-		text: "`/subagents` opens the panel: all runs of the session, newest first, and below them what the chosen one was asked, does and says.",
-		shows: "The panel: four runs, one of them chosen.",
+		heading: "Look inside a run",
+		text: "`/subagents` opens the panel. It lists all runs of the session, newest first, and shows the selected run's task, activity and text.",
+		shows: "The panel with four runs, one of them selected.",
 		from: /^ Sub-agents/,
 	},
 	transcript: {
-		text: "Enter shows the conversation of a run as it grows.",
-		shows: "The transcript of a run under way.",
+		text: "Enter shows a run's transcript as it grows.",
+		shows: "The transcript of a live run.",
 		from: /^ [●⚠] tests · /,
 	},
 	stopped: {
 		text:
-			"This one is no longer needed: `s`, and `s` again. What it had started ends with it. The session is told, and the model gets no turn for " +
-			"it: you know what you did.",
-		shows: "The same transcript, after the run was stopped.",
+			"You no longer need this run: press `s`, and `s` again. The processes that it started end with it. The session gets a message, but the " +
+			"model gets no turn for it, because you stopped the run yourself.",
+		shows: "The same transcript after you stopped the run.",
 		from: /^ [●⚠] tests · /,
 	},
 	quit: {
-		heading: "Home, and back",
+		heading: "Quit pi and return",
 		text:
-			"One run is still at work when you quit pi. It ends with pi, everything that it had started too, and what there was of its answer is " +
-			"kept. The last line in your terminal says which, and what continues it.",
+			"One run is still running when you quit pi. It ends together with pi and with the processes that it started. Its partial answer is kept. " +
+			"The last line in your terminal names the run and the command that resumes it.",
 		shows: "The terminal after pi: a line that names the run that ended and how to resume it.",
 		from: /background run ended with pi/,
 	},
 	interrupted: {
 		text:
-			"When you open the session again, with `pi --continue` here, you are told: the status is `unknown`, because nobody knows what " +
-			"would have come of it. Nothing starts again by itself: no run, and no turn.",
-		shows: "The session is open again; the run that was cut off is announced as interrupted.",
+			"You open the session again, here with `pi --continue`. A message reports the run with the status `unknown`, because its result is not " +
+			"known. No run and no turn starts again without you.",
+		shows: "The session is open again, and a message reports that the run was interrupted.",
 		from: /^ ?⚠ tests/,
 	},
 	resumed: {
 		text:
-			`\`${typed.resume}\` continues it in its own session, where it was cut off. Its result arrives like any other, once. (\`background.onExit: "keep"\` ` +
-			"in your configuration lets runs go on without pi.)",
+			`\`${typed.resume}\` continues the run in its own session, from the point of the interruption. Its result arrives once, like any other. ` +
+			'(With `background.onExit: "keep"` in your configuration, runs continue without pi.)',
 		shows: "The run was resumed, and its result has arrived.",
 		from: /^ ?⚠ history/,
 	},
@@ -83,12 +83,12 @@ export const day: Story = {
 	head: [
 		"# A day with background runs",
 		"",
-		`What a person sees of runs that nobody waits for, in pi ${newestPi}, from the first prompt to the last result.`,
+		`This page shows a day with background runs in pi ${newestPi}, from the first prompt to the last result.`,
 		"",
-		"`npm run captures -- day` makes this page: real pi in tmux, a scripted model, the colours of pi's own themes.",
-		"`__test__/extension/pi-day.spec.ts` plays the same day and proves what is said here: every end of a run stands in the session",
-		"once, the model reads it once, it is drawn once, and no process is left behind. On the pictures times and run ids are replaced by",
-		"ones that stay the same, and empty rows, pi's editor and its footer are left out.",
+		"`npm run captures -- day` makes this page from real pi in tmux, with a scripted model and pi's own themes.",
+		"`__test__/extension/pi-day.spec.ts` plays the same day and checks these claims: each result is in the session once, the model",
+		"reads it once, it is drawn once, and no process is left behind. On the pictures, constant values replace times and run ids. Empty",
+		"rows, pi's editor and its footer are left out.",
 	],
 	parts,
 	times: {

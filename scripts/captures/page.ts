@@ -25,23 +25,20 @@ export interface Page {
 const docs = join(root, "docs");
 
 const states: readonly (readonly [mark: string, meaning: string])[] = [
-	[
-		"○",
-		"not started: the call is being written, the run is queued, a rate limit holds it back, an earlier step is due",
-	],
-	["◐", "its child is being started"],
-	["●", "at work"],
-	["?", "its child asks something and waits for the answer: in the widget, the panel and lists"],
-	["↻", "an attempt failed for the provider's sake; the next one is about to begin"],
-	["✓", "done"],
-	["✗", "failed, out of time, or killed"],
-	["⚠", "stopped, interrupted, over budget, or done in part"],
-	["–", "skipped, because a step before it failed"],
+	["○", "not started: the model is writing the call, or the run waits for a slot, a rate limit or an earlier step"],
+	["◐", "starting: the child boots"],
+	["●", "running"],
+	["?", "waiting for an answer to a question of its child (in the widget, the panel and lists)"],
+	["↻", "retrying: the provider failed, and the next attempt starts soon"],
+	["✓", "completed"],
+	["✗", "failed, timed out, or killed"],
+	["⚠", "stopped, interrupted, over budget, or partly completed"],
+	["–", "skipped, because an earlier step failed"],
 ];
 
 const HOW = [
-	"`npm run captures` makes this page: real pi in tmux, a scripted model, the colours of pi's own themes. Times, run ids",
-	"and time stamps in paths are replaced by ones that stay the same; nothing else is touched.",
+	"`npm run captures` makes this page from real pi in tmux, with a scripted model and pi's own themes. Constant values replace",
+	"times, run ids and time stamps in paths; all else is unchanged.",
 ];
 
 export const pages: readonly Page[] = [
@@ -50,8 +47,8 @@ export const pages: readonly Page[] = [
 		opening: [
 			"# Cards",
 			"",
-			`What a person sees of a delegation, in pi ${newestPi}: one card per call. pi's own key expands and collapses it. Marks and`,
-			"words tell the states, so that none depends on colour:",
+			`pi shows one card for each call that delegates work. These pictures are from pi ${newestPi}. pi's own key expands and collapses`,
+			"the cards. A mark and a word show each state, so no state depends on colour alone:",
 			"",
 			"| | |",
 			"|---|---|",
@@ -64,17 +61,17 @@ export const pages: readonly Page[] = [
 			{
 				start: "parallel",
 				heading: "Several at once",
-				text: "`subagent_parallel` gives tasks to agents that work side by side.",
+				text: "`subagent_parallel` gives tasks to several agents that work in parallel.",
 			},
 			{
 				start: "chain",
 				heading: "One after the other",
-				text: "`subagent_chain` takes steps; each may use what the step before came to.",
+				text: "`subagent_chain` takes steps. Each step can use the result of the step before it.",
 			},
 			{
 				start: "foreign",
 				heading: "From another extension",
-				text: "What another extension, or another release, has stored about a call of this name is drawn as the text that the model read.",
+				text: "A call that another extension or another release stored under the same tool name is shown as the text that the model read.",
 			},
 		],
 	},
@@ -83,7 +80,7 @@ export const pages: readonly Page[] = [
 		opening: [
 			"# Panel and widget",
 			"",
-			`What a person sees of background runs, in pi ${newestPi}. The marks are those of the [cards](cards.md).`,
+			`The widget and the panel show background runs. These pictures are from pi ${newestPi}. The marks are the same as on the [cards](cards.md).`,
 			"",
 			...HOW,
 		],
@@ -91,17 +88,17 @@ export const pages: readonly Page[] = [
 			{
 				start: "widget",
 				heading: "Above the editor",
-				text: "A line for each run under way, and for each that waits to be read: five at most and one that counts the others, nothing when there are none.",
+				text: "The widget has a line for each live run and for each run with an unread result: at most five, and a line with the number of the others. Without such runs there is no widget.",
 			},
 			{
 				start: "question",
 				heading: "A question",
-				text: "What a run asks waits until somebody has time for it.",
+				text: "A run's question waits until you answer it.",
 			},
 			{
 				start: "panel",
 				heading: "The panel",
-				text: "`/subagents` opens it. It covers pi's screen, follows what happens, and leaves everything as it was.",
+				text: "`/subagents` opens the panel. It covers pi's screen and follows the runs. When you close it, pi's screen is unchanged.",
 			},
 		],
 		ending: [
@@ -132,7 +129,7 @@ function scenesOf({ parts }: Page): Scene[] {
 /** Returns the page that shows a scene's pictures. */
 export function pageOf(scene: Scene): Page {
 	const page = pages.find((known) => scenesOf(known).includes(scene));
-	if (!page) throw new Error(`no page has a place for the scene ${scene.name}`);
+	if (!page) throw new Error(`the scene ${scene.name} belongs to no page`);
 	return page;
 }
 

@@ -17,8 +17,8 @@ export const chainScenes: readonly Scene[] = [
 	{
 		name: "chain",
 		pictures: {
-			"chain-running": "The steps with their numbers; the arrow stands at the one under way, the others wait.",
-			"chain-done": "Done: the last step's answer is the answer.",
+			"chain-running": "The numbered steps. The arrow marks the running step; the others wait.",
+			"chain-done": "Completed: the last step's answer is the result.",
 			"chain-done-expanded": "The same, expanded.",
 		},
 		narrow: ["chain-running"],
@@ -49,7 +49,7 @@ export const chainScenes: readonly Scene[] = [
 	},
 	{
 		name: "chain-failed",
-		pictures: { "chain-failed": "Stopped at the step that failed; what came before stays." },
+		pictures: { "chain-failed": "A step failed and the chain stopped. The earlier results are kept." },
 		settings: { retry: { enabled: false } },
 		play: () => ({
 			calls: [{ tool: "subagent_chain", args: { steps: chainSteps } }],

@@ -9,8 +9,7 @@ export const foreignScenes: readonly Scene[] = [
 	{
 		name: "foreign",
 		pictures: {
-			foreign:
-				"Recorded with the example of such a tool that pi ships: one task, two at once, an agent that does not exist.",
+			foreign: "Recorded with pi's example of such a tool: one task, two parallel tasks, and an unknown agent.",
 		},
 		session: () => exampleSession(newestPi),
 		play: () => ({

@@ -67,7 +67,7 @@ const overloaded = { body: { error: { message: "The model is overloaded.", type:
 export const panelScenes: readonly Scene[] = [
 	{
 		name: "widget",
-		pictures: { widget: "Two runs at work, and one that waits for its turn." },
+		pictures: { widget: "Two live runs and a queued one." },
 		narrow: ["widget"],
 		rows: ROWS,
 		config: { maxConcurrent: 2 },
@@ -83,7 +83,7 @@ export const panelScenes: readonly Scene[] = [
 	},
 	{
 		name: "widget-retry",
-		pictures: { "widget-retry": "The provider is overloaded; the request is repeated." },
+		pictures: { "widget-retry": "The provider is overloaded, and pi repeats the request." },
 		rows: ROWS,
 		settings: { retry: { enabled: true, maxRetries: 3, baseDelayMs: 9_000 } },
 		play() {
@@ -103,9 +103,10 @@ export const panelScenes: readonly Scene[] = [
 	{
 		name: "question",
 		pictures: {
-			"question-waits": "A line says who asks what. Keys go to the editor, and nothing opens over what is typed.",
+			"question-waits":
+				"A line shows the run and its question. Keys go to the editor, and no dialog opens while you type.",
 			"question-open":
-				"`alt+a` opens it. Enter gives the harmless answer; whoever means yes chooses it with an arrow key.",
+				"`alt+a` opens the question. Enter gives the harmless answer. To say yes, select it with an arrow key first.",
 		},
 		rows: ROWS,
 		childExtension: ASKS,
@@ -126,10 +127,10 @@ export const panelScenes: readonly Scene[] = [
 	{
 		name: "panel",
 		pictures: {
-			"panel-list": "The runs of the session, newest first, and what is known of the chosen one.",
-			"panel-stop": "`s` stops a run. It asks once.",
+			"panel-list": "The runs of the session, newest first, and the details of the selected run.",
+			"panel-stop": "`s` stops a run, after a confirmation.",
 			"panel-transcript": "Enter shows the transcript as it grows.",
-			"panel-ended": "What the run came to, at the end.",
+			"panel-ended": "The result, at the end of the transcript.",
 			"panel-keys": "`?` shows the keys.",
 		},
 		narrow: ["panel-list", "panel-transcript"],
@@ -163,7 +164,7 @@ export const panelScenes: readonly Scene[] = [
 	},
 	{
 		name: "panel-empty",
-		pictures: { "panel-empty": "Where there is nothing yet." },
+		pictures: { "panel-empty": "A session without background runs." },
 		rows: 16,
 		play: () => ({
 			calls: [],

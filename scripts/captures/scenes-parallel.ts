@@ -25,7 +25,7 @@ const twoSilent = /\d+s ago[\s\S]*\d+s ago/;
 export const parallelScenes: readonly Scene[] = [
 	{
 		name: "parallel-arguments",
-		pictures: { "parallel-arguments": "The model still writes the call: what there is of its tasks." },
+		pictures: { "parallel-arguments": "The model still writes the call. The card shows the tasks so far." },
 		play() {
 			const rest = makeGate();
 			return {
@@ -49,10 +49,10 @@ export const parallelScenes: readonly Scene[] = [
 	{
 		name: "parallel",
 		pictures: {
-			"parallel-running": "One line per task, two of them at once, and a line for all.",
-			"parallel-running-expanded": "The same, expanded: what the tasks at work do.",
-			"parallel-done": "Done: the start of each answer.",
-			"parallel-done-expanded": "The same, expanded: everything of each task.",
+			"parallel-running": "One line per task, and a line for all of them. Two tasks run at the same time.",
+			"parallel-running-expanded": "The same, expanded: the activity of the running tasks.",
+			"parallel-done": "Completed: the start of each answer.",
+			"parallel-done-expanded": "The same, expanded: all details of each task.",
 		},
 		narrow: ["parallel-running", "parallel-done"],
 		config: { parallelConcurrency: 2 },
@@ -92,7 +92,7 @@ export const parallelScenes: readonly Scene[] = [
 	},
 	{
 		name: "parallel-failed",
-		pictures: { "parallel-failed": "One of three failed. The call is a success that names the failure." },
+		pictures: { "parallel-failed": "One of three tasks failed. The call succeeds and reports the failure." },
 		narrow: ["parallel-failed"],
 		settings: { retry: { enabled: false } },
 		play: () => ({
@@ -111,7 +111,7 @@ export const parallelScenes: readonly Scene[] = [
 	},
 	{
 		name: "parallel-aborted",
-		pictures: { "parallel-aborted": "Stopped with Escape: what was done stays, what had not started never does." },
+		pictures: { "parallel-aborted": "Stopped with Escape. Completed results are kept; queued tasks do not start." },
 		config: { parallelConcurrency: 2 },
 		play: () => ({
 			calls: [
@@ -138,7 +138,7 @@ export const parallelScenes: readonly Scene[] = [
 		name: "parallel-held",
 		pictures: {
 			"parallel-held":
-				"The provider limits its rate: one task failed by it, and no other starts until the time is over.",
+				"The provider limits its rate. One task failed because of it, and no other task starts until the wait has ended.",
 		},
 		narrow: ["parallel-held"],
 		config: { parallelConcurrency: 2 },
@@ -164,7 +164,9 @@ export const parallelScenes: readonly Scene[] = [
 	},
 	{
 		name: "parallel-budget",
-		pictures: { "parallel-budget": "One task costs more than the cent that each may cost; the other stays within it." },
+		pictures: {
+			"parallel-budget": "Each task may cost one cent. One task exceeds this budget, the other one does not.",
+		},
 		config: { budget: { maxCost: 0.01 } },
 		play: () => ({
 			calls: [{ tool: "subagent_parallel", args: { tasks: [at("explorer", find), at("reviewer", review)] } }],

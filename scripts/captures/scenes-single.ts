@@ -9,10 +9,11 @@ export const singleScenes: readonly Scene[] = [
 	{
 		name: "single",
 		pictures: {
-			"single-running": "At work: the last tool calls in pi's own short forms, what is being said, time and spending.",
-			"single-running-expanded": "The same, expanded: the whole task, every call with the words that led to it.",
-			"single-done": "Done: the start of the answer.",
-			"single-done-expanded": "The same, expanded: task, calls, the answer as Markdown, spending, the child's session.",
+			"single-running": "Running: the last tool calls in pi's short form, the current text, the time and the usage.",
+			"single-running-expanded": "The same, expanded: the whole task, and every tool call with the text before it.",
+			"single-done": "Completed: the start of the answer.",
+			"single-done-expanded":
+				"The same, expanded: the task, the tool calls, the answer as Markdown, the usage and the child's session.",
 		},
 		narrow: ["single-running"],
 		play() {
@@ -46,7 +47,9 @@ export const singleScenes: readonly Scene[] = [
 	},
 	{
 		name: "single-queued",
-		pictures: { "single-queued": "Two calls where only one child may run at a time: the second waits for its turn." },
+		pictures: {
+			"single-queued": "Two calls, but only one child may run at a time. The second call waits for the slot.",
+		},
 		config: { maxConcurrent: 1 },
 		// The call waits at a question until the other call has the only slot.
 		projectAgents: ["reviewer"],
@@ -80,7 +83,7 @@ export const singleScenes: readonly Scene[] = [
 	},
 	{
 		name: "single-starting",
-		pictures: { "single-starting": "The child is being started." },
+		pictures: { "single-starting": "The child is starting." },
 		holdsStarts: true,
 		play: () => ({
 			calls: [{ tool: "subagent", args: { agent: "reviewer", task: review } }],
@@ -95,7 +98,9 @@ export const singleScenes: readonly Scene[] = [
 	},
 	{
 		name: "single-retrying",
-		pictures: { "single-retrying": "The provider failed for good in the first attempt; the second is about to start." },
+		pictures: {
+			"single-retrying": "The first attempt failed because of the provider. The second attempt starts soon.",
+		},
 		config: { retry: { backoffMs: 4_000 } },
 		settings: { retry: { enabled: true, maxRetries: 1, baseDelayMs: 50 } },
 		play() {
@@ -115,7 +120,7 @@ export const singleScenes: readonly Scene[] = [
 	},
 	{
 		name: "single-failed",
-		pictures: { "single-failed": "Failed: the code, and what the provider said." },
+		pictures: { "single-failed": "Failed: the error code, and the provider's message." },
 		settings: { retry: { enabled: false } },
 		play: () => ({
 			calls: [{ tool: "subagent", args: { agent: "reviewer", task: review } }],
@@ -128,7 +133,7 @@ export const singleScenes: readonly Scene[] = [
 	},
 	{
 		name: "single-aborted",
-		pictures: { "single-aborted": "Stopped with Escape: what there was of the answer stays." },
+		pictures: { "single-aborted": "Stopped with Escape. The partial answer is kept." },
 		play: () => ({
 			calls: [{ tool: "subagent", args: { agent: "explorer", task: find } }],
 			children: {
@@ -147,7 +152,7 @@ export const singleScenes: readonly Scene[] = [
 	},
 	{
 		name: "single-budget",
-		pictures: { "single-budget": "Over its budget of one cent: ended, with what was said until then." },
+		pictures: { "single-budget": "The run exceeded its budget of one cent and was ended. The text so far is kept." },
 		config: { budget: { maxCost: 0.01 } },
 		play: () => ({
 			calls: [{ tool: "subagent", args: { agent: "explorer", task: find } }],

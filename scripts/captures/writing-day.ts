@@ -14,49 +14,49 @@ const typed = {
 
 const parts: Record<string, Part> = {
 	workers: {
-		heading: "Three workers side by side",
-		text: "Each has a tree of its own, made from yours with what you have not committed, so none waits for another.",
-		shows: "Three workers above the editor, a line each.",
+		heading: "Three parallel workers",
+		text: "Each worker has its own tree, a copy of yours with your uncommitted changes, so no worker waits for another.",
+		shows: "Three workers above the editor, one line each.",
 		from: /^ Three workers/,
 	},
 	checked: {
-		heading: "A check that is red, and then green",
+		heading: "A check that fails, and then passes",
 		text:
-			"`agents.worker.check` is a command of yours. It runs when the child says that it is done. This one is red at first: the child gets what it " +
-			"printed, mends what it did, and says again that it is done. The model hears how the check went, which branch there is and what it changes. " +
-			"Your tree is as it was.",
-		shows: "The result of a worker: its words, its check, its branch.",
+			"`agents.worker.check` is your own command. It runs when the child reports that it is done. Here it fails first: the child receives the " +
+			"output, fixes its work, and reports again. The model receives the check's result, the branch and a summary of its changes. Your tree is " +
+			"unchanged.",
+		shows: "A worker's result: its text, its check and its branch.",
 		from: /^ ✓ parser/,
 	},
 	conflict: {
-		heading: "Taking it over, and a conflict",
+		heading: "Apply changes, and a conflict",
 		text:
-			"Two of them have changed the same line. `/subagents apply` brings the first into your tree. At the second the file gets git's conflict " +
-			"markers, and is named.",
-		shows: "The answers to two commands: one was applied, one conflicts.",
+			"Two workers changed the same line. `/subagents apply` applies the first branch to your tree. At the second branch, git writes conflict " +
+			"markers into the file, and the answer names it.",
+		shows: "The answers to two commands: one branch was applied, the other one conflicts.",
 		from: /✓ applied \w+ \(worker "tested"\)/,
 	},
 	aborted: {
-		text: "`/subagents apply --abort` brings back what was there before the second.",
+		text: "`/subagents apply --abort` restores the state before the second command.",
 		shows: "The answer to /subagents apply --abort.",
 		from: /took back/,
 	},
 	undone: {
-		heading: "An undo",
-		text: "Another agent has worked in place, and you have changed one of its files since. `/subagents undo` brings back the others, and names yours.",
-		shows: "The answer to /subagents undo: two files are brought back, one is left as it is.",
+		heading: "Undo changes",
+		text: "Another agent edited files in your tree, and you have changed one of them since. `/subagents undo` restores the other files and names yours.",
+		shows: "The answer to /subagents undo: two files are restored, one is left unchanged.",
 		from: /brought back what/,
 	},
 	interrupted: {
 		heading: "pi is killed",
 		text:
-			"One more worker is at work when pi gets SIGKILL. Nothing of it is left running. When you open the session again, what it had written " +
-			"becomes its branch, committed or not, and you are told how it ended.",
-		shows: "The session is open again: the run was interrupted, and its branch is there.",
+			"One more worker is running when pi gets SIGKILL. None of its processes survives. When you open the session again, its changes become a " +
+			"branch, committed or not, and a message shows how the run ended.",
+		shows: "The session is open again. The run was interrupted, and its branch exists.",
 		from: /lost its pi/,
 	},
 	resumed: {
-		text: "`/subagents resume last` continues its conversation in a tree made from that branch, and moves it forward.",
+		text: "`/subagents resume last` continues its conversation in a tree made from that branch. New commits are added to the branch.",
 		shows: "The run was resumed, and its result has arrived.",
 		from: /resumed/,
 	},
@@ -67,12 +67,12 @@ export const writingDay: Story = {
 	head: [
 		"# A day of writing",
 		"",
-		`What a person sees of agents that edit files, in pi ${newestPi}: each in a tree of its own, checked, taken over, undone, and nothing lost.`,
-		"How it works is in [isolation](isolation.md), [writing](writing.md) and [taking it over](apply.md).",
+		`This page shows agents that edit files in pi ${newestPi}: each in its own tree, with a check, applied and undone, without lost changes.`,
+		"For details, see [isolation](isolation.md), [writing](writing.md) and [applying changes](apply.md).",
 		"",
-		"`npm run captures -- writing-day` makes this page: real pi in tmux, a scripted model, the colours of pi's own themes.",
-		"`__test__/extension/pi-writing-day.spec.ts` plays the same day and proves what is said here. On the pictures times and run ids are",
-		"replaced by ones that stay the same, and empty rows, pi's editor and its footer are left out.",
+		"`npm run captures -- writing-day` makes this page from real pi in tmux, with a scripted model and pi's own themes.",
+		"`__test__/extension/pi-writing-day.spec.ts` plays the same day and checks these claims. On the pictures, constant values replace",
+		"times and run ids. Empty rows, pi's editor and its footer are left out.",
 	],
 	parts,
 	times: {
