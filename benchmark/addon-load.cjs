@@ -1,4 +1,4 @@
-/** How long it takes to require the addon in a process that has not seen it. */
+/** Measures the time to require the addon in a process that has not loaded it before. */
 
 const started = performance.now();
 require("../index.js");

@@ -1,6 +1,6 @@
 /**
- * Agent directories of pi, generated: `bare` knows a model and nothing else, `full` is that of somebody who has collected
- * extensions, skills, prompt templates, themes and MCP servers. Both have rules of their own in `AGENTS.md`.
+ * Generates agent directories of pi. `bare` has only a model; `full` also has a typical collection of extensions,
+ * skills, prompt templates, themes and MCP servers. Both have their own rules in `AGENTS.md`.
  */
 
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -8,14 +8,14 @@ import { dirname, join } from "node:path";
 
 import { Random } from "./random.mjs";
 
-/** What a collection holds. */
+/** The sizes of the collection. */
 const counts = { extensions: 10, tools: 3, skills: 20, prompts: 20, themes: 5, servers: 2, serverTools: 12 };
 
-/** Provider and model that both know; no request is ever made unless a `baseUrl` is given. */
+/** The provider and model of both directories. No request is made unless a `baseUrl` is given. */
 export const provider = "scripted";
 export const model = "scripted-model";
 
-/** Nobody answers there. */
+/** An address without a server. */
 const nowhere = "http://127.0.0.1:9/v1";
 
 const random = new Random(11);
@@ -32,8 +32,8 @@ function prose(length) {
  *
  * @param {string} agentDir
  * @param {"bare" | "full"} kind
- * @param {{ node?: string, theme?: string, baseUrl?: string, settings?: object }} [more] the Node that MCP servers run on,
- *   a theme of pi to make themes from, where the model is, and further settings
+ * @param {{ node?: string, theme?: string, baseUrl?: string, settings?: object }} [more] the Node for MCP servers, a
+ * theme of pi to derive themes from, the URL of the model, and further settings
  */
 export function makeAgentHome(agentDir, kind, more = {}) {
 	const write = (/** @type {string} */ path, /** @type {string} */ text) => {
@@ -76,7 +76,7 @@ function words(count) {
 }
 
 /**
- * One of the kind people write: some tools with a schema, a command, handlers, helpers.
+ * Returns a typical extension: some tools with a schema, a command, handlers and helpers.
  *
  * @param {number} index
  */
@@ -137,7 +137,7 @@ function helper(name) {
 }`;
 }
 
-/** A server with some tools, as MCP has it over standard input and output. */
+/** Returns an MCP server with some tools, over standard input and output. */
 function mcpServer() {
 	return `import { createInterface } from "node:readline";
 

@@ -1,6 +1,6 @@
 /**
- * The JavaScript collector at work: reads the program it is given, started as an extension starts a child, or standard
- * input, and prints what the native one prints, for comparison.
+ * Runs the JavaScript collector. It reads the output of a program that it starts like an extension starts a child, or
+ * its standard input, and prints the same report as the native collector.
  */
 
 import { spawn } from "node:child_process";

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: terminal control is what some of the rules remove.
 /**
- * The sanitizer's rules the way extensions write them: one regular expression after the other. Started as a program, it
+ * The sanitizer's rules in the usual form for an extension: one regular expression after the other. As a program, it
  * measures itself on a file.
  */
 
@@ -18,7 +18,7 @@ const rules = [
 	[/\x1b\[[0-?]*[ -/]*[@-~]/g, ""],
 	[/\x1b[PX^_][\s\S]*?\x1b\\/g, ""],
 	[/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g, ""],
-	// Keys of vendors.
+	// Keys with a vendor's prefix.
 	[/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g, "[PRIVATE_KEY_REDACTED]"],
 	[/\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g, "[JWT_REDACTED]"],
 	[/\bsk-ant-[\w-]{20,}/g, "[ANTHROPIC_KEY_REDACTED]"],
@@ -33,7 +33,7 @@ const rules = [
 	[/\b[rs]k_(?:live|test)_\w{20,}/g, "[STRIPE_KEY_REDACTED]"],
 	[/\bhf_\w{30,}/g, "[HF_TOKEN_REDACTED]"],
 	[/\bSG\.[\w-]{16,}\.[\w-]{16,}/g, "[SENDGRID_KEY_REDACTED]"],
-	// Where secrets stand.
+	// Contexts that contain secrets.
 	[/((?:proxy-)?authorization["']?\s*[:=]\s*)[^\r\n]+/gi, "$1[REDACTED]"],
 	[/((?:set-)?cookie["']?\s*:\s*)[^\r\n]+/gi, "$1[REDACTED]"],
 	[/\b(bearer\s+)[\w.~+/=-]{8,}/gi, "$1[REDACTED]"],
@@ -42,13 +42,13 @@ const rules = [
 	[new RegExp(`(["']?${secretName}["']?\\s*[:=]\\s*")((?:[^"\\\\]|\\\\.)+)(")`, "gi"), "$1[REDACTED]$3"],
 	[new RegExp(`(["']?${secretName}["']?\\s*[:=]\\s*')((?:[^'\\\\]|\\\\.)+)(')`, "gi"), "$1[REDACTED]$3"],
 	[new RegExp(`(\\b${secretName}\\s*=\\s*)([^\\s"',;]{4,})`, "gi"), "$1[REDACTED]"],
-	// Places.
+	// Paths with user names, and long stack traces.
 	[/(?:\/home|\/Users)\/[^/\s:"']+(?=[/\s:"']|$)/g, "~"],
 	[/[A-Z]:\\Users\\[^\\\s:"']+(?=[\\\s:"']|$)/g, "~"],
 	[/((?:^[ \t]+at [^\n]+\n){5})(?:[ \t]+at [^\n]+\n)+/gm, "$1    ...\n"],
 ];
 
-/** The values that this process knows, replaced wherever they stand. */
+/** The known secret values, which are replaced in any context. */
 const known = ["correct-horse-battery-staple-42"];
 
 /** @param {string} text */

@@ -1,4 +1,4 @@
-/** Truncation the way extensions write it: one character less until the bytes fit. Measures itself on a file. */
+/** Truncation in the usual form for an extension: one character less until the bytes fit. Measures itself on a file. */
 
 import { readFileSync } from "node:fs";
 import { argv } from "node:process";

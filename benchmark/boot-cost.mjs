@@ -1,19 +1,24 @@
-/** What it costs to boot a pi in RPC mode, until it answers its first command. Linux only. */
+/** Measures the cost of booting a pi in RPC mode, until it answers its first command. Linux only. */
 
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** How long after its first answer a pi is looked at: what it has begun with by then belongs to its start. */
+/**
+ * The time after the first answer at which a pi's cost is measured. Work that it starts until then belongs to its boot.
+ */
 const settleMs = 400;
 
-/** A pi that does not answer by then never will. */
+/** The time limit for the first answer. */
 const limitMs = 60_000;
 
-/** @typedef {{ ms: number, cpuMs: number, pssMib: number }} BootCost until the answer; with all it has started, a bit later */
+/**
+ * @typedef {{ ms: number, cpuMs: number, pssMib: number }} BootCost the time until the answer, and the resources of all
+ * its processes a short time later
+ */
 
 /**
- * Boots one and ends it.
+ * Boots a pi and ends it.
  *
  * @param {string[]} command
  * @param {{ cwd: string, env: NodeJS.ProcessEnv }} place
@@ -24,7 +29,7 @@ export async function bootCost([program = "", ...args], { cwd, env }) {
 	const child = spawn(program, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"] });
 	const complaints = /** @type {string[]} */ ([]);
 	child.stderr.setEncoding("utf8").on("data", (text) => complaints.push(text));
-	// One that is gone is told by its end.
+	// If the process has exited, its end is reported instead of this error.
 	child.stdin.on("error", () => undefined);
 	const ended = new Promise((resolve) => {
 		child.once("error", (error) => resolve(error.message));
@@ -69,7 +74,7 @@ function sum(values) {
 }
 
 /**
- * A process with all that descend from it.
+ * Returns a process and all of its descendants.
  *
  * @param {number} pid
  * @returns {number[]}
@@ -93,12 +98,15 @@ function cpuMs(pid) {
 	return sum(tasks(pid).map((task) => Number(read(`/proc/${pid}/task/${task}/schedstat`).split(" ")[0]) / 1e6));
 }
 
-/** Its share of what it has mapped, what others have mapped as well divided among them. @param {number} pid */
+/**
+ * Returns the proportional set size: shared pages count in equal parts for all processes that map them. @param {number}
+ * pid
+ */
 function pssMib(pid) {
 	return Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) / 1024;
 }
 
-/** What is gone meanwhile is empty. @param {string} path */
+/** Returns a file's text, or an empty text if the process has exited. @param {string} path */
 function read(path) {
 	try {
 		return readFileSync(path, "utf8");

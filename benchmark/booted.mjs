@@ -1,9 +1,11 @@
 /**
- * Stands where a run starts its pi: boots the real one as it would have been booted, in RPC mode, and answers with what
- * that cost: the command line, the environment, the files and the sandbox are those of a run.
- * `BENCH_BOOT` in the environment is a JSON object: `drop` has options to leave out, with their values, the first of each;
- * `fresh` has variables that name a fresh directory.
- * Usage: booted.mjs <Node for pi> <pi's program> <what a run passes to pi…>
+ * Replaces pi in a run: boots the real pi with the command line, environment, files and sandbox of the run, but in RPC
+ * mode, and answers with the cost of the boot.
+ *
+ * `BENCH_BOOT` in the environment is a JSON object. `drop` lists options to remove with their values, the first
+ * occurrence of each. `fresh` lists variables that get a fresh directory.
+ *
+ * Usage: booted.mjs <Node for pi> <pi's program> <the run's arguments for pi…>
  */
 
 import { mkdtempSync } from "node:fs";
@@ -17,7 +19,7 @@ const [node = "", script = "", ...passed] = argv.slice(2);
 const { BENCH_BOOT: wanted = "{}", ...inherited } = env;
 const { drop = [], fresh = [] } = JSON.parse(wanted);
 
-/** Whatever protocol the run speaks, what is measured is RPC. @param {string[]} args */
+/** Replaces the run's protocol by RPC, which is measured. @param {string[]} args */
 function inRpcMode(args) {
 	const rest = [...args];
 	const mode = rest.indexOf("--mode");
@@ -25,7 +27,7 @@ function inRpcMode(args) {
 	return ["--mode", "rpc", ...rest.filter((word) => word !== "-p")];
 }
 
-/** Without an option and its value. @param {string[]} args @param {string} option */
+/** Removes an option and its value. @param {string[]} args @param {string} option */
 function without(args, option) {
 	const at = args.indexOf(option);
 	return at < 0 ? args : args.toSpliced(at, 2);

@@ -1,11 +1,11 @@
-/** Ordinary texts for the sanitizer and the truncator. */
+/** Generates ordinary texts for the sanitizer and the truncator. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { Random } from "./random.mjs";
 
-/** Secrets of the shapes that are redacted; none of them was ever valid. */
+/** Returns secrets of the redacted kinds. None of them was ever valid. */
 function secrets(/** @type {Random} */ random) {
 	return [
 		`OPENAI_API_KEY=sk-proj-${random.characters(48)}`,
@@ -18,10 +18,10 @@ function secrets(/** @type {Random} */ random) {
 }
 
 /**
- * Paragraphs as models write them.
+ * Returns paragraphs in the style of a model.
  *
  * @param {number} length
- * @param {{ secrets: boolean }} options with a secret every 20 KB or so
+ * @param {{ secrets: boolean }} options with a secret about every 20 KB
  */
 export function prose(length, options) {
 	const random = new Random(11);
@@ -40,8 +40,8 @@ export function prose(length, options) {
 }
 
 /**
- * Source files of this project, in parts, again and again. Those about secrets are left out, the sanitizer's own and those
- * about credentials: no other code names them in every third line.
+ * Returns parts of this project's source files, repeatedly. The sanitizer's own files and files about credentials are
+ * left out, because no other code mentions secrets in every third line.
  *
  * @param {string} root
  * @param {number} length
@@ -71,7 +71,7 @@ function sources(root, folder) {
 }
 
 /**
- * What tools print as JSON: lists of records, pretty or not, some with text in text.
+ * Returns JSON output of tools: lists of records, pretty-printed or not, some with nested text.
  *
  * @param {number} length
  */
@@ -99,7 +99,7 @@ export function jsonOutput(length) {
 }
 
 /**
- * Chinese text of about so many bytes of UTF-8, without a line end.
+ * Returns Chinese text of about `bytes` bytes of UTF-8, without a line break.
  *
  * @param {number} bytes
  */

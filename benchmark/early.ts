@@ -1,9 +1,11 @@
 /**
- * How long after a parent's tool call is complete its child asks the model for the first time, in real pi: from the last
- * byte of the streamed call to the arrival of the child's request, at one and the same scripted model. One delegation of
- * each way in turn, all by the same agent file.
+ * Measures the time from a parent's complete tool call to its child's first request, in real pi: from the last byte of
+ * the streamed call to the arrival of the child's request, at the same scripted model. The ways take turns, with one
+ * delegation each, and use the same agent file.
+ *
  * Usage: <Node for pi> early.ts <pi's example extension> <delegations> <warm|cold>
- * `warm` delegates twice in each way before, so that compiled code is there.
+ *
+ * `warm` delegates twice in each way first, so that compiled code is cached.
  */
 
 import { randomUUID } from "node:crypto";
@@ -32,22 +34,22 @@ const [example = "", delegations = "1", before = "warm"] = process.argv.slice(2)
 /** Small deltas, as models write arguments. */
 const deltaLength = 6;
 
-/** What a delegated task is like: long enough for a call that takes its time. */
+/** The text of a task, long enough for a call that takes a while. */
 const filler =
 	"find out where the session file is written, which of its entries are read again when a session is resumed, and what " +
 	"becomes of an entry that cannot be parsed. Look at the tests as well, and name each file with the lines that matter. " +
 	"Do not change anything. Report in a few sentences, the most important first, and say what you are not sure of.";
 
-/** How long a slow call streams, at least. */
+/** The minimum time that a slow call streams, in ms. */
 const slowMs = 1_800;
 
-/** What a delegation with everything around it may take. */
+/** The time limit for a complete delegation. */
 const limitMs = 60_000;
 
-/** Between two delegations, so that what one has left to do does not slow the next. */
+/** The pause between two delegations, so that remaining work of the first does not slow down the second. */
 const restMs = 500;
 
-/** The same agent for everybody, from the user's directory. */
+/** The same agent for all ways, from the user's directory. */
 const agent = `---
 name: finder
 description: Finds code.
@@ -61,11 +63,11 @@ You find code and say where it is. You change nothing.
 
 interface Way {
 	extension: string;
-	/** How the parent's call arrives. */
+	/** True if the parent's call streams slowly. */
 	isSlow: boolean;
-	/** Whether a child may be booted while a call still arrives; absent where nobody knows of it. */
+	/** The setting for booting a child while its call still arrives. Absent for pi's example, which does not have it. */
 	earlyBoot?: "on" | "off";
-	/** How many children wait for the next call. */
+	/** The number of spare children that wait for the next call. */
 	spares?: number;
 }
 
@@ -78,7 +80,7 @@ const ways: Record<string, Way> = {
 	spare: { extension: packageDir, isSlow: false, earlyBoot: "on", spares: 1 },
 };
 
-/** When a call was complete, and when its child asked, by the mark in its task. */
+/** The times at which a call was complete and at which its child sent a request, by the mark in its task. */
 const completed = new Map<string, number>();
 const asked = new Map<string, number>();
 
@@ -99,7 +101,7 @@ const script: Script = (request) => {
 	return [say("I delegate that."), call("subagent", args, slow), finish("tool_calls"), note(mark)];
 };
 
-/** Notes the time when the model has come to this step. */
+/** Returns a step that records the time at which the model reaches it. */
 function note(mark: string): Step {
 	return {
 		...until(Promise.resolve()),
@@ -110,7 +112,7 @@ function note(mark: string): Step {
 	} as Step;
 }
 
-/** A pi that delegates in one way, for as many delegations as wanted. */
+/** A pi that delegates in one way, any number of times. */
 class Parent {
 	readonly #way: Way;
 	readonly #world: World;
@@ -119,18 +121,18 @@ class Parent {
 	constructor(way: Way, baseUrl: string) {
 		this.#way = way;
 		this.#world = new World({ version: newestPi, baseUrl, extensions: [way.extension] });
-		// Compiled code is kept where pi keeps it by itself.
+		// Keep compiled code in pi's default place.
 		delete this.#world.env.NODE_COMPILE_CACHE;
 		this.#world.writeAgentDir("agents/finder.md", agent);
 		if (way.earlyBoot) {
-			// One that waits is there for as long as all the other ways take their turns.
+			// A spare child has to outlast the turns of all other ways.
 			const spare = { count: way.spares ?? 0, idleMs: 600_000 };
 			this.#world.writeAgentDir("subagents.json", JSON.stringify({ subagents: { earlyBoot: way.earlyBoot, spare } }));
 		}
 		this.#session = startRpc(this.#world, { limitMs: 600_000 });
 	}
 
-	/** Milliseconds from the complete call to the child's request. */
+	/** Returns the milliseconds from the complete call to the child's request. */
 	async delegate(): Promise<number> {
 		const mark = randomUUID();
 		const events = await this.#session.prompt(`${opening}${mark} ${this.#way.isSlow ? "slow" : "fast"}`, limitMs);
@@ -152,7 +154,8 @@ const server = await ModelServer.start(script);
 const parents = new Map(Object.entries(ways).map(([name, way]) => [name, new Parent(way, server.baseUrl)]));
 try {
 	const found: Record<string, number[]> = {};
-	// Twice, because compiled code is written when a pi ends; once at least, because the first call finds nobody waiting.
+	// Twice, because compiled code is written when a pi ends. At least once, because no spare child exists at the first
+	// call.
 	const unmeasured = before === "warm" ? 2 : 1;
 	for (let i = 0; i < unmeasured; i++) for (const parent of parents.values()) await parent.delegate();
 	for (let i = 0; i < Number(delegations); i++) {

@@ -1,5 +1,5 @@
 /**
- * How long pi takes to import the extension, and an empty one, by pi's own count. One boot of each in turn.
+ * Measures the time in which pi imports the extension, and an empty one, by pi's own count. The two boots take turns.
  * Usage: extension-import.mjs <Node for pi> <pi's program> <folder> <rounds>
  */
 
@@ -16,13 +16,14 @@ for (const name of ["home", "tmp", "project"]) mkdirSync(join(folder, name), { r
 writeFileSync(empty, "export default function () {}\n");
 const modules = { ours: fileURLToPath(new URL("../extensions/pi-subagent-native/index.js", import.meta.url)), empty };
 
-/** Without what others have set for their own pi or Node. */
+/** Without the variables that users set for their own pi or Node. */
 const kept = Object.entries(env).filter(([name]) => !/^(PI_|NODE_)/.test(name));
 const places = { HOME: join(folder, "home"), PI_CODING_AGENT_DIR: join(folder, "home"), TMPDIR: join(folder, "tmp") };
 const environment = { ...Object.fromEntries(kept), ...places, PI_OFFLINE: "1", PI_TELEMETRY: "0", PI_TIMING: "1" };
 
 /**
- * Milliseconds from pi's request for the module to its end. The first extension of all pays for pi's loader as well.
+ * Returns the milliseconds from pi's request for the module to its end. The first extension of a pi also pays for pi's
+ * loader.
  *
  * @param {string} module
  * @returns {Promise<number>}
@@ -46,7 +47,7 @@ async function importMs(module) {
 
 /** @type {Record<string, number[]>} */
 const found = { ours: [], empty: [] };
-// Once before, so that compiled code is there.
+// Once before, so that compiled code is cached.
 for (const module of Object.values(modules)) await importMs(module);
 for (let round = 0; round < Number(rounds); round++) {
 	for (const [name, module] of Object.entries(modules)) found[name]?.push(await importMs(module));

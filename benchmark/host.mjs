@@ -1,9 +1,11 @@
 /**
- * What a host feels while its children write as fast as they can: the delay of its event loop, and its memory. One way to
- * read them per process, so that neither inherits the other's heap; `elsewhere` lets other processes read them, which
- * shows what the machine alone does to a host.
- * Usage: node --expose-gc host.mjs run|javascript|elsewhere <rounds> <folder> <engine> <warm-up file> <file>…
- * Each file is poured by a child of its own.
+ * Measures the delay of a host's event loop and its memory while its children write as fast as they can. Each process
+ * reads them in one way, so that no way inherits the heap of another. With `otherProcess`, other processes read them,
+ * which shows the effect of the machine's load alone.
+ *
+ * Usage: node --expose-gc host.mjs run|javascript|otherProcess <rounds> <folder> <engine> <warm-up file> <file>…
+ *
+ * A separate child writes each file.
  */
 
 import { spawn } from "node:child_process";
@@ -19,18 +21,22 @@ import { JavaScriptCollector } from "./javascript-collector.mjs";
 const [way = "", rounds, folder = "", engine = "", warmUp = "", ...files] = argv.slice(2);
 const isLinux = process.platform === "linux";
 
-/** Long enough for timers to be where they are when nothing happens. */
+/** Long enough for timers to return to their idle state. */
 const restMs = 100;
 
-/** @type {Record<string, (file: string) => Promise<number | undefined>>} what resolves with the turns it has counted */
-const ways = { run: readByAddon, javascript: readByJavaScript, elsewhere: readElsewhere };
+/**
+ * The ways to read a child. Each resolves with the number of turns that it has counted.
+ *
+ * @type {Record<string, (file: string) => Promise<number | undefined>>}
+ */
+const ways = { run: readByAddon, javascript: readByJavaScript, otherProcess: readInOtherProcess };
 const read = ways[way];
-if (!read) throw new Error(`there is no way ${way}`);
+if (!read) throw new Error(`unknown way ${way}; use run, javascript or otherProcess`);
 const addon = way === "run" ? createRequire(import.meta.url)("../index.js") : undefined;
 
 let updates = 0;
 
-// Code that is used for the first time, on either side, belongs to no run.
+// The first use of code, on either side, is not part of the measurement.
 await read(warmUp);
 globalThis.gc?.();
 await sleep(restMs);
@@ -47,7 +53,7 @@ const began = performance.now();
 let turns = [];
 for (let round = 0; round < Number(rounds); round++) turns = await Promise.all(files.map(read));
 const ms = performance.now() - began;
-// The turn that ends the last run is still to be counted.
+// The turn that ends the last run has not been counted yet.
 await sleep(2);
 delay.disable();
 const milliseconds = (/** @type {number} */ nanoseconds) => nanoseconds / 1e6;
@@ -66,7 +72,7 @@ const report = {
 };
 process.stdout.write(`${JSON.stringify(report)}\n`);
 
-/** As the extension does it: updates are looked at, and the result is awaited. */
+/** Reads a child like the extension does: the updates are processed, and the result is awaited. */
 async function readByAddon(/** @type {string} */ file) {
 	const agentDir = join(folder, "agent");
 	const piCommand = [engine, "pour", file, "sent"];
@@ -85,7 +91,7 @@ async function readByAddon(/** @type {string} */ file) {
 	return usage.turns;
 }
 
-/** As an extension without native code does it. */
+/** Reads a child like an extension without native code does. */
 async function readByJavaScript(/** @type {string} */ file) {
 	const collector = new JavaScriptCollector();
 	const child = spawn(engine, ["pour", file, "sent"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
@@ -94,8 +100,8 @@ async function readByJavaScript(/** @type {string} */ file) {
 	return collector.usage.turns;
 }
 
-/** The same children and the same work, none of it in this process. */
-function readElsewhere(/** @type {string} */ file) {
+/** Starts the same children with the same work, but in other processes. */
+function readInOtherProcess(/** @type {string} */ file) {
 	const command = ["supervise", "collect", engine, "pour", file, "sent"];
 	const child = spawn(engine, command, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
 	return new Promise((resolve, reject) => {
@@ -104,7 +110,7 @@ function readElsewhere(/** @type {string} */ file) {
 	});
 }
 
-/** Makes the peak of the resident set what is resident now, and tells it in KiB. */
+/** Resets the peak of the resident set to its present size, and returns it in KiB. */
 function resetPeak() {
 	if (!isLinux) return undefined;
 	writeFileSync("/proc/self/clear_refs", "5");
@@ -116,7 +122,10 @@ function status(name) {
 	return Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(readFileSync("/proc/self/status", "utf8"))?.[1]);
 }
 
-/** How long the JavaScript thread has worked, and how long it has waited for a processor, in nanoseconds. */
+/**
+ * Returns the time that the JavaScript thread has worked, and the time that it has waited for a processor, in
+ * nanoseconds.
+ */
 function mainThread() {
 	if (!isLinux) return { busy: Number.NaN, queued: Number.NaN };
 	const [busy, queued] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ").map(Number);

@@ -1,6 +1,6 @@
-/** Texts that send a backtracking expression, or one that is tried anew at each place, into quadratic time. */
+/** Texts that take quadratic time in a backtracking expression, or in one that is tried again at each position. */
 
-/** What is repeated; one per line, in JSON's escapes. */
+/** The repeated strings, one per line, with JSON escapes. */
 const units = String.raw`
 eyJ
 eyJhb.
@@ -55,7 +55,8 @@ x
 
 /**
  * @param {number} length
- * @returns {Record<string, string>} the texts by what they are made of
+ *
+ * @returns {Record<string, string>} the texts by a description of their content
  */
 export function hostile(length) {
 	const fill = (/** @type {string} */ unit) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length);

@@ -1,9 +1,9 @@
 /**
- * A collector of the kind extensions write: chunks to strings, concatenated, split, each line parsed, messages kept, live
- * text taken from each update. What the native one is compared with.
+ * A collector in the usual form for an extension: it concatenates the chunks as strings, splits them, parses each line,
+ * keeps the messages, and takes the live text from each update. It is the baseline for the native collector.
  */
 
-/** A caller sees at most 20 updates a second. */
+/** The interval between updates. A caller sees at most 20 per second. */
 const lookEveryMs = 50;
 
 export class JavaScriptCollector {
@@ -13,7 +13,7 @@ export class JavaScriptCollector {
 	usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
 	/** @type {{ text: string, items: unknown[] } | undefined} */
 	seen;
-	/** Called after each look. */
+	/** Called after each update. */
 	onLook = () => {};
 	#buffer = "";
 	#live = "";
@@ -39,7 +39,7 @@ export class JavaScriptCollector {
 		});
 	}
 
-	/** The text of the last answer that is no tool call. */
+	/** Returns the text of the last answer that is not a tool call. */
 	finalText() {
 		const last = this.#messages.findLast(({ role, stopReason }) => role === "assistant" && stopReason !== "toolUse");
 		return last ? textOf(last.content) : "";

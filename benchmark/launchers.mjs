@@ -1,9 +1,11 @@
 /**
- * What runs through a launcher cost, beside the launcher alone and beside the same runs here. Every child says a short answer; for
- * `memory` all of them wait in its middle until they are there.
+ * Measures the cost of runs through a launcher, against the launcher alone and against the same local runs. Every child
+ * sends a short answer. For `memory`, all children wait in the middle of their answer until all have arrived there.
  *
- * Usage: node --expose-gc launchers.mjs many|memory|one|alone <folder> <engine> <launcher> <runs> <at once>. `launcher` is a
- * file with a launcher as a configuration has it, or `local`; `alone` starts `true` through it, without a run. Linux only.
+ * Usage: node --expose-gc launchers.mjs many|memory|one|alone <folder> <engine> <launcher> <runs> <at once>
+ *
+ * `launcher` is a file with a launcher's configuration, or `local`. `alone` starts `true` through it, without a run.
+ * Linux only.
  */
 
 import { spawn, spawnSync } from "node:child_process";
@@ -16,11 +18,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 const [purpose = "", folder = "", engine = "", file = "local", count = "1", width = "1"] = argv.slice(2);
 const [runs, atOnce] = [Number(count), Number(width)];
 
-/** Pieces of an answer; at a gate a child waits in the middle. */
+/** The number of pieces of an answer. At a gate, a child waits in the middle. */
 const deltas = 8;
-/** Long enough for timers and children to be where they are when nothing happens. */
+/** Long enough for timers and children to return to their idle state. */
 const restMs = 300;
-/** Whoever has not come by then will not. */
+/** The time limit for a child's arrival. */
 const limitMs = 300_000;
 
 const launcher = file === "local" ? undefined : JSON.parse(readFileSync(file, "utf8"));
@@ -40,7 +42,7 @@ const config = {
 		: { maxConcurrent: atOnce, maxConcurrentPerUser: 4096 }),
 };
 
-/** One run. Says when its child waits at the gate, and returns whether its answer is whole. */
+/** Performs one run. Calls `atTheGate` when its child waits at the gate, and returns true if its answer is complete. */
 async function run(/** @type {() => void} */ atTheGate = () => undefined) {
 	const started = addon.startRun(
 		{ agent: "explorer", task: "look", cwd, agentDir, config, piCommand },
@@ -54,7 +56,7 @@ async function run(/** @type {() => void} */ atTheGate = () => undefined) {
 	return output.includes("for the limits.");
 }
 
-/** The launcher by itself. */
+/** Runs the launcher alone. */
 async function alone() {
 	const words = launcher.command.flatMap((/** @type {string} */ word) => (word === "{argv}" ? ["true"] : [word]));
 	const filled = words.map((/** @type {string} */ word) => word.replace("{runId}", "alone").replace(",{env}", ""));
@@ -65,7 +67,7 @@ async function alone() {
 }
 
 /**
- * Does something again and again, some of it at once, and returns what came of it.
+ * Performs an action `times` times, up to `together` at once, and returns the results.
  *
  * @param {() => Promise<boolean>} act
  * @param {number} times
@@ -99,7 +101,7 @@ function mapped(pid, name) {
 	return Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1]) / 1024;
 }
 
-/** What the wardens of this process hold together, and the launchers behind them, in MiB. */
+/** Returns the memory of this process's wardens and of the launchers below them, in MiB. */
 function behind() {
 	const childrenOf = (/** @type {string} */ pid) =>
 		readdirSync(`/proc/${pid}/task`).flatMap((task) =>
@@ -112,9 +114,9 @@ function behind() {
 	return { wardenMib: sum(wardens), launcherMib: sum(wardens.flatMap(childrenOf)) };
 }
 
-/** The memory of this process for each run, while all children wait. */
+/** Measures the memory of this process for each run, while all children wait. */
 async function memory() {
-	// Code that is used for the first time belongs to no run.
+	// The first use of code is not part of the measurement.
 	const first = openSync(gate, "r+");
 	await run();
 	closeSync(first);
@@ -149,7 +151,7 @@ async function memory() {
 /** @returns {Promise<object>} */
 async function measure() {
 	if (purpose === "memory") return await memory();
-	// A gate that is open is none.
+	// An open gate does not stop a child.
 	const open = openSync(gate, "r+");
 	const act = purpose === "alone" ? alone : () => run();
 	try {

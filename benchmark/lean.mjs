@@ -1,7 +1,9 @@
 /**
- * What it costs to boot a child, and to boot pi with its default options in the same home. One boot of each way in turn.
- * Usage: lean.mjs <Node for pi> <pi's program> <folder> <rounds> <warm|cold>. Linux only.
- * `warm` boots each way once before, so that compiled code is there.
+ * Measures the cost of booting a child, and of booting pi with its default options in the same home. The ways take
+ * turns, with one boot each.
+ *
+ * Usage: lean.mjs <Node for pi> <pi's program> <folder> <rounds> <warm|cold>. Linux only. `warm` boots each way once
+ * before, so that compiled code is cached.
  */
 
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -18,7 +20,7 @@ const standIn = fileURLToPath(new URL("booted.mjs", import.meta.url));
 const { startRun } = createRequire(import.meta.url)("../index.js");
 
 const cwd = join(folder, "project");
-/** The user's, with what pi has kept there; a sandboxed child has one of its own. */
+/** The user's temporary directory, with pi's cache. A sandboxed child has a directory of its own. */
 const temporary = join(folder, "tmp");
 for (const path of [join(cwd, ".git"), temporary]) mkdirSync(path, { recursive: true });
 
@@ -34,7 +36,7 @@ function home(kind) {
 }
 
 /**
- * Without what others have set for their own pi or Node.
+ * Returns the environment without the variables that users set for their own pi or Node.
  *
  * @param {{ root: string, agentDir: string }} home
  */
@@ -44,13 +46,13 @@ function environment({ root, agentDir }) {
 	return { ...Object.fromEntries(kept), HOME: root, PI_CODING_AGENT_DIR: agentDir, TMPDIR: temporary, ...network };
 }
 
-/** As somebody starts it by hand. @param {keyof typeof homes} kind */
+/** Boots pi like a user does. @param {keyof typeof homes} kind */
 function byHand(kind) {
 	return () => bootCost([node, script, "--mode", "rpc"], { cwd, env: environment(homes[kind]) });
 }
 
 /**
- * As a run starts it.
+ * Boots pi like a run does.
  *
  * @param {"off" | "required"} sandbox
  * @param {object} [changes] see `booted.mjs`
@@ -84,7 +86,7 @@ const ways = {
 	unguarded: asChild("required", { drop: ["-e"] }),
 };
 
-// The world that the runs of this process find around them.
+// The environment for the runs of this process.
 for (const name of Object.keys(env)) if (/^(PI_|NODE_)/.test(name)) delete env[name];
 Object.assign(env, environment(homes.full));
 

@@ -1,9 +1,11 @@
 /**
- * What many children at once cost their host: processor time, the JavaScript thread's part of it, memory while all of them
- * are there, and the delay of the event loop. Each child says half of a short answer, waits at a gate until all have come
- * that far, and says the rest; the memory is taken while they wait.
+ * Measures the cost of many children at once for their host: processor time, the JavaScript thread's share of it,
+ * memory while all children exist, and the delay of the event loop.
  *
- * With `delay` the event loop is watched and nothing else: whoever watches it keeps the JavaScript thread at work.
+ * Each child sends half of a short answer, waits at a gate until all children have done so, and sends the rest. The
+ * memory is measured while they wait. With `delay`, only the event loop is measured, because measuring it keeps the
+ * JavaScript thread busy.
+ *
  * Usage: node --expose-gc many.mjs run|javascript <folder> <engine> <children> <off|required> cost|delay. Linux only.
  */
 
@@ -20,17 +22,20 @@ import { JavaScriptCollector } from "./javascript-collector.mjs";
 const [way = "", folder = "", engine = "", count = "1", sandbox = "off", purpose = "cost"] = argv.slice(2);
 const children = Number(count);
 
-/** Half a second of an answer before the gate and half a second after it: at twenty updates a second, all are shown. */
+/**
+ * Half a second of an answer before the gate and half a second after it. At twenty updates per second, all of them are
+ * shown.
+ */
 const deltas = 20;
 const pauseMs = 50;
 
-/** What every child has said when it waits at the gate, at least; a bit less than half. */
+/** The minimum length of a child's text at the gate; slightly less than half of the answer. */
 const halfLength = 120;
 
-/** Long enough for timers and children to be where they are when nothing happens. */
+/** Long enough for timers and children to return to their idle state. */
 const restMs = 300;
 
-/** Whoever has not come by then will not. */
+/** The time limit for a child's arrival. */
 const limitMs = 120_000;
 
 const agentDir = join(mkdtempSync(join(folder, "many-")), "agent");
@@ -40,12 +45,16 @@ const addon = way === "run" ? createRequire(import.meta.url)("../index.js") : un
 
 let updates = 0;
 
-/** @type {Record<string, (gate: string, halfway: () => void) => Promise<string>>} what resolves with the answer */
+/**
+ * The ways to read a child. Each resolves with the child's answer.
+ *
+ * @type {Record<string, (gate: string, halfway: () => void) => Promise<string>>}
+ */
 const ways = { run: byAddon, javascript: byJavaScript };
 const start = ways[way];
-if (!start) throw new Error(`there is no way ${way}`);
+if (!start) throw new Error(`unknown way ${way}; use run or javascript`);
 
-/** As the extension does it. */
+/** Reads a child like the extension does. */
 async function byAddon(/** @type {string} */ gate, /** @type {() => void} */ halfway) {
 	const result = await addon
 		.startRun(
@@ -65,7 +74,7 @@ async function byAddon(/** @type {string} */ gate, /** @type {() => void} */ hal
 	return output;
 }
 
-/** As an extension without native code does it. */
+/** Reads a child like an extension without native code does. */
 async function byJavaScript(/** @type {string} */ gate, /** @type {() => void} */ halfway) {
 	const collector = new JavaScriptCollector();
 	const args = ["child", gate, String(deltas), String(pauseMs), "--mode", "json", "-p"];
@@ -89,7 +98,7 @@ function makeGate() {
 }
 
 /**
- * Starts children, says when all wait at the gate, and lets them go.
+ * Starts children, calls `atTheGate` when all of them wait there, and opens the gate.
  *
  * @param {number} number
  * @param {string} gate
@@ -110,7 +119,7 @@ async function all(number, gate, atTheGate) {
 	const halfMs = performance.now() - began;
 	await atTheGate();
 	const released = performance.now();
-	// Open until all have passed, so that nobody who is late waits for ever.
+	// The gate stays open until all children have passed, so that a late child does not wait forever.
 	const opened = openSync(gate, "r+");
 	const found = await ended;
 	closeSync(opened);
@@ -130,12 +139,12 @@ function mapped(pid, name) {
 	return Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1]) / 1024;
 }
 
-/** The resident set at its peak. */
+/** Returns the peak of the resident set. */
 function peakMib() {
 	return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) / 1024;
 }
 
-/** What the wardens of this process hold together, in MiB. */
+/** Returns the memory of this process's wardens, in MiB. */
 function wardens() {
 	const tasks = readdirSync("/proc/self/task");
 	const pids = tasks.flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, "utf8").trim().split(" "));
@@ -143,7 +152,7 @@ function wardens() {
 	return held.reduce((total, pid) => total + mapped(pid, "Pss"), 0);
 }
 
-/** Makes and drops garbage, so that the heap is as large as that of a host that has worked for a while. */
+/** Allocates and drops garbage, so that the heap is as large as in a host that has worked for a while. */
 function growHeap() {
 	let kept = [];
 	for (let i = 0; i < 400_000; i++) {
@@ -153,7 +162,7 @@ function growHeap() {
 }
 
 /**
- * What it takes the JavaScript thread to wake as often as one child has it woken, and do nothing.
+ * Measures the cost of waking the JavaScript thread without work, as often as one child does.
  *
  * @param {number} times
  */
@@ -163,7 +172,7 @@ async function wakeUps(times) {
 	return threadMs() - from;
 }
 
-// Code that is used for the first time belongs to no child.
+// The first use of code is not part of the measurement.
 await all(2, makeGate(), () => undefined);
 const gate = makeGate();
 growHeap();
@@ -184,14 +193,14 @@ if (purpose === "delay") {
 	const [p50, p99] = [50, 99].map((part) => delay.percentile(part) / 1e6);
 	report = { p50, p99, max: delay.max / 1e6 };
 } else {
-	// Makes the peak of the resident set what is resident now.
+	// Resets the peak of the resident set to its present size.
 	writeFileSync("/proc/self/clear_refs", "5");
 	const before = { mib: mapped("self", "Rss"), thread: threadMs(), host: hostMs() };
 	const plateau = { mib: 0, wardenMib: 0, threads: 0, files: 0 };
 	let aside = { thread: 0, host: 0 };
 	const { wallMs, answers } = await all(children, gate, async () => {
 		await sleep(restMs);
-		// What taking the figures costs is no child's.
+		// The cost of the measurement itself does not count.
 		const from = { thread: threadMs(), host: hostMs() };
 		globalThis.gc?.();
 		plateau.mib = mapped("self", "Rss");

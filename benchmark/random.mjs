@@ -1,11 +1,11 @@
-/** Numbers and words that are the same in every run, so that results can be compared. */
+/** Generates numbers and words that are the same in every run, so that results can be compared. */
 
 const words =
 	"the a of to and in is that it for was on are as with they be at this from have or by one had not but what all were when we there can an your which their said if will each about how up out them then she many some so these would other into has more two like him see time could no make than first been its who now people my made over did down only way find use may water long little very after words called just where most know error file line function value test path module result state buffer stream process message server token session request parser option default return between child parent output input reads writes closes keeps drops counts waits".split(
 		" ",
 	);
 
-/** A small seeded generator with what the benchmarks need. */
+/** A small seeded random generator for the benchmarks. */
 export class Random {
 	#state;
 
@@ -14,7 +14,7 @@ export class Random {
 		this.#state = seed >>> 0;
 	}
 
-	/** At least 0, below 1. */
+	/** Returns a number of at least 0 and below 1. */
 	next() {
 		this.#state = (this.#state + 0x6d2b79f5) >>> 0;
 		let mixed = this.#state;
@@ -24,7 +24,7 @@ export class Random {
 	}
 
 	/**
-	 * A whole number from `low` to `high`, both included.
+	 * Returns an integer from `low` to `high`, both included.
 	 *
 	 * @param {number} low
 	 * @param {number} high
@@ -47,7 +47,7 @@ export class Random {
 		return list[Math.floor(this.next() * list.length)];
 	}
 
-	/** A word; early ones come more often, as in language. */
+	/** Returns a word. Early words are more frequent, as in natural language. */
 	word() {
 		return words[Math.floor(this.next() ** 2 * words.length)];
 	}
@@ -62,7 +62,7 @@ export class Random {
 		return text;
 	}
 
-	/** One sentence with its full stop. */
+	/** Returns one sentence with its full stop. */
 	sentence() {
 		const count = this.between(5, 18);
 		const parts = [];

@@ -1,7 +1,9 @@
 /**
- * How long the JavaScript thread of a grown process is blocked by starting a child, with `startRun` of the addon or with
- * Node's own `spawn`. Each in a process of its own: a fork leaves the pages of its parent to be copied when they are next
- * written to, which would slow whatever is measured after it. Usage: start-block.mjs run|spawn <megabytes> <starts> <folder>
+ * Measures the time that starting a child blocks the JavaScript thread of a large process, with `startRun` of the addon
+ * or with Node's own `spawn`. Each runs in its own process: after a fork, the parent's pages are copied at the next
+ * write, which would slow down the next measurement.
+ *
+ * Usage: start-block.mjs run|spawn <megabytes> <starts> <folder>
  */
 
 import { spawn } from "node:child_process";
@@ -16,11 +18,11 @@ const [way, megabytes, starts, folder] = [argv[2], Number(argv[3]), Number(argv[
 const agentDir = join(folder, "agent");
 mkdirSync(agentDir, { recursive: true });
 
-/** Memory that is really there: each page is written to. */
+/** Resident memory, because each page is written to. */
 const ballast = [];
 while (process.memoryUsage.rss() < megabytes * 2 ** 20) ballast.push(Buffer.alloc(16 * 2 ** 20, ballast.length + 1));
 
-/** The longest time between two turns of the event loop until `done` is settled. */
+/** Returns the longest time between two turns of the event loop until `done` is settled. */
 async function longestPause(/** @type {Promise<unknown>} */ done) {
 	let isDone = false;
 	let longest = 0;
@@ -61,7 +63,7 @@ for (let i = 0; i < starts; i++) {
 	calls.push(performance.now() - begin);
 	await done;
 }
-// Apart from the calls: looking for pauses keeps a core busy, and whoever does that is made to wait more often.
+// Separate from the calls, because measuring pauses keeps a core busy and causes more waiting.
 for (let i = 0; i < starts; i++) {
 	const begin = performance.now();
 	const done = start();

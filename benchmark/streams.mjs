@@ -1,9 +1,9 @@
 /**
- * Event streams in the shapes of pi: `cumulative` as before 0.84, where each update repeats the message so far twice, and
- * `delta` as from 0.84 on. Both tell the same story: runs of 20 turns, in each an answer in deltas of 50 to 300 bytes, now
- * and then with thinking before it, and a tool call with its progress. The answers are long, so that updates make up as
- * much of the stream as they do with the shorter deltas of real models. An ordinary run has a few MB; a long stream is
- * many runs after each other, so that no single line grows beyond what pi writes in practice.
+ * Generates event streams in pi's formats. `cumulative` is the format before 0.84, in which each update repeats the
+ * message so far twice; `delta` is the format since 0.84. Both contain the same runs of 20 turns. Each turn has an
+ * answer in deltas of 50 to 300 bytes, sometimes with thinking before it, and a tool call with its progress. The
+ * answers are long, so that updates have the same share of the stream as with the shorter deltas of real models. A run
+ * has a few MB. A long stream consists of many runs, so that no line is longer than in practice.
  */
 
 import { closeSync, openSync, writeSync } from "node:fs";
@@ -50,7 +50,7 @@ export function writeStream(path, form, bytes) {
 	}
 }
 
-/** One pi at work. */
+/** One simulated pi. */
 class Story {
 	#random = new Random(7);
 	#form;
@@ -73,7 +73,7 @@ class Story {
 		this.#emit({ type: "session", version: 3, id, timestamp, cwd: "/home/user/project" });
 	}
 
-	/** One task from its start to its end. */
+	/** Emits one task from its start to its end. */
 	run() {
 		const emit = this.#emit;
 		const user = { role: "user", content: [textBlock(this.#random.sentence())], timestamp: this.#clock };
@@ -224,7 +224,7 @@ class Story {
 	}
 
 	/**
-	 * An answer as models write them: sentences, lists, code, now and then something that is not ASCII.
+	 * Returns an answer in the style of a model: sentences, lists, code, and sometimes characters outside ASCII.
 	 *
 	 * @param {number} length
 	 */

@@ -1,7 +1,8 @@
 /**
- * How long after a forced end somebody of a process tree is still there. The tree is that of the tests (victims that ignore
- * SIGTERM, in groups and sessions of their own, orphaned, stopped, forking all the time), below the child of a run whose
- * grace is nothing, so that the end of the run or of its host is the forced end. /proc is looked at without a pause.
+ * Measures the time that processes of a tree survive a forced end. The tree is the tests' tree: processes that ignore
+ * SIGTERM, have their own groups and sessions, are orphaned, stopped, or fork all the time. It is below the child of a
+ * run without grace, so that the end of the run or of its host is the forced end. /proc is polled without a pause.
+ *
  * Usage: tree-end.mjs <folder> [rounds] [warden|process-group]. Linux only.
  */
 
@@ -17,18 +18,18 @@ const [folder = ".", rounds = "20", level = "warden"] = argv.slice(2);
 const tests = fileURLToPath(new URL("../__test__/", import.meta.url));
 const mark = "PSN_BENCH_TREE";
 
-/** Longer than any end that is one; what is there then is left. */
+/** Longer than any successful end. Processes that still exist then count as left. */
 const limitMs = 1_500;
 
-/** How long a tree may need to be up. */
+/** The time limit for a tree's start. */
 const upMs = 20_000;
 
-/** Looks in a row that have to find nobody: one that forks and leaves can be missed by one. */
+/** The number of consecutive scans that must find no process. A single scan can miss a process that forks and exits. */
 const looks = 5;
 
 /**
- * The ways to end a run: what the host does (see `hosts/tree.mjs`), what is done to it, and the word by which it says when
- * that was.
+ * The ways to end a run: the host's action (see `hosts/tree.mjs`), the signal to the host, and the word that the host
+ * prints at the time of the end.
  *
  * @type {Record<string, { deed: string, signal?: NodeJS.Signals, since?: string, stays?: true, child?: string }>}
  */
@@ -36,7 +37,7 @@ const ways = {
 	"SIGKILL to the host": { deed: "wait", signal: "SIGKILL" },
 	"SIGTERM to the host": { deed: "wait", signal: "SIGTERM" },
 	"process.exit() of the host": { deed: "exit", since: "exit" },
-	// A child that leaves when it is asked to gives the others half a second; one that stays forces the end at once.
+	// A child that exits on request gives the others half a second. A child that stays forces the end at once.
 	"an abort, from the call": { deed: "abort", since: "aborted", stays: true },
 	"an abort, from the result": { deed: "abort", since: "result", stays: true },
 	"the child's own end, from the result": { deed: "wait", since: "result", child: "exit 0" },
@@ -60,7 +61,7 @@ function isAlive({ pid, started }) {
 	return fields[19] === started && fields[0] !== "Z" && fields[0] !== "X";
 }
 
-/** One run with a tree, in a place of its own. */
+/** One run with a tree, in a directory of its own. */
 class Round {
 	#place = mkdtempSync(join(folder, "tree-"));
 	#mark = randomUUID();
@@ -71,8 +72,9 @@ class Round {
 
 	/**
 	 * @param {string} deed
-	 * @param {string} child what it does once its tree is up
-	 * @param {boolean} stays whether it stays when it is asked to leave, from its first moment on
+	 *
+	 * @param {string} child its command after its tree has started
+	 * @param {boolean} stays true if the child ignores requests to exit from its start
 	 */
 	async start(deed, child, stays) {
 		const [project, tree] = ["project", "tree"].map((name) => join(this.#place, name));
@@ -85,7 +87,7 @@ class Round {
 		const options = {
 			...{ agent: "explorer", task: "look", cwd: project, agentDir: join(this.#place, "agent") },
 			...{ piCommand: ["/bin/sh", pi], env: { [mark]: this.#mark } },
-			// The script reads its task to the end of its input, as pi does in its json mode.
+			// The script reads its task to the end of its input, like pi in its json mode.
 			config: { graceMs: 0, sandbox: { mode: "off" }, protocol: "json" },
 		};
 		const words = [join(tests, "edge", "hosts", "tree.mjs"), JSON.stringify(options), deed];
@@ -110,7 +112,7 @@ class Round {
 	}
 
 	/**
-	 * When the host did what it says; `undefined` while it has not said so.
+	 * Returns the time at which the host printed `what`, or `undefined` if it has not printed it yet.
 	 *
 	 * @param {string} what
 	 */
@@ -119,7 +121,7 @@ class Round {
 		return time === undefined ? undefined : BigInt(time);
 	}
 
-	/** @returns {Victim[]} those who have listed themselves */
+	/** @returns {Victim[]} the processes that have listed themselves */
 	listed() {
 		const lines = read(this.#victims).split("\n").slice(0, -1);
 		return lines.map((line) => {
@@ -129,7 +131,7 @@ class Round {
 	}
 
 	/**
-	 * Those who are there.
+	 * Returns the processes that are alive.
 	 *
 	 * @param {Victim[]} known
 	 */
@@ -149,7 +151,7 @@ class Round {
 				try {
 					if (pid !== "1") process.kill(Number(pid), "SIGKILL");
 				} catch {
-					// It went by itself.
+					// The process has exited.
 				}
 			}
 		}
@@ -158,8 +160,8 @@ class Round {
 }
 
 /**
- * Removes a directory into which a process that was another one at every look may write until it has run out of turns.
- * Node tries again to remove a directory, but not what has come into it meanwhile.
+ * Removes a directory. A process that forks all the time may still write into it until it has run out of forks. Node
+ * retries the removal of the directory itself, but not of new entries.
  *
  * @param {string} path
  */
@@ -174,7 +176,8 @@ function removeAll(path) {
 }
 
 /**
- * Ends one run, and returns when the last process was gone, in milliseconds after the forced end, or how many were left.
+ * Ends one run. Returns the time from the forced end to the exit of the last process in milliseconds, or the number of
+ * surviving processes.
  *
  * @param {(typeof ways)[string]} way
  */
@@ -192,7 +195,7 @@ async function measure({ deed, signal, since, stays = false, child = "sleep 60" 
 			const now = process.hrtime.bigint();
 			const there = round.alive(known);
 			const later = round.listed();
-			// Whoever has listed itself meanwhile was there.
+			// A process that has listed itself since the scan was alive.
 			if (there.length === 0 && later.length === listed.length) {
 				if (clean++ === 0) gone = now;
 			} else {
@@ -200,7 +203,7 @@ async function measure({ deed, signal, since, stays = false, child = "sleep 60" 
 			}
 			known = [...known.filter(isAlive), ...later.slice(listed.length)];
 			listed = later;
-			// What the host says has to be heard meanwhile.
+			// Let the event loop read the host's output.
 			await new Promise((resolve) => setImmediate(resolve));
 			if (since && began === undefined) began = round.when(since);
 			if (began !== undefined) {

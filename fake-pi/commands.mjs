@@ -1,11 +1,11 @@
-/** What pi answers to the commands of its RPC mode. */
+/** Answers the commands of pi's RPC mode. */
 
 /**
  * @typedef {import("./rpc.mjs").Session} Session
  * @typedef {import("./rpc.mjs").Command} Command
  */
 
-/** Known commands that succeed here and do nothing. */
+/** Known commands that succeed here without an effect. */
 const idle = new Set(
 	`clear_queue set_model cycle_model get_available_models set_thinking_level cycle_thinking_level
 	get_available_thinking_levels set_steering_mode set_follow_up_mode compact set_auto_compaction set_auto_retry
@@ -16,7 +16,7 @@ const idle = new Set(
 const busy = "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message.";
 
 /**
- * What each command comes to; nothing when it is answered later.
+ * Returns the answer of each command, or nothing if it is answered later.
  *
  * @type {Record<string, (session: Session, command: Command) => unknown>}
  */

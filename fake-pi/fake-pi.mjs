@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 /**
- * A stand-in for pi that plays a scenario: the same words on the command line, the same stream of events, no model.
- *
- * See README.md for the scenarios and how to write one.
+ * A stand-in for pi that plays a scenario. It has the same command line and the same stream of events, but no model.
+ * See README.md for the scenarios and their syntax.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -15,14 +14,14 @@ import { log, Stage } from "./stage.mjs";
 import { bootOf, check, isDeaf, playAll, playScenario } from "./steps.mjs";
 import { newest, Wire } from "./wire.mjs";
 
-/** Options of pi that take a value, so that the value is not taken for the task. */
+/** pi's options with a value, so that the value is not read as the task. */
 const withValue = new Set(
 	`--mode --provider --model --api-key --system-prompt --append-system-prompt --name -n --session --session-id --fork
 	--session-dir --models --tools -t --exclude-tools -xt --thinking --export --extension -e --skill --prompt-template
 	--theme --use-theme --tui-mode`.split(/\s+/),
 );
 
-/** What pi leaves with when a signal asks it to. */
+/** pi's exit codes after a signal. */
 const politeExits = { SIGTERM: 143, SIGHUP: 129 };
 
 /** @param {string[]} words */
@@ -44,7 +43,7 @@ function parseArguments(words) {
 }
 
 /**
- * The steps to play: an inline array, the path of a file with one, or the name of a built-in scenario.
+ * Returns the steps to play: an inline array, the content of a file, or a built-in scenario.
  *
  * @param {string} wanted
  */
@@ -88,7 +87,7 @@ async function main() {
 
 try {
 	await main();
-	// What the scenario has left behind keeps nobody.
+	// Processes that the scenario left behind do not delay the exit.
 	process.exit();
 } catch (error) {
 	if (error instanceof Refused) {

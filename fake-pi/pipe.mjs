@@ -1,4 +1,4 @@
-/** Bytes out, at the pace of the reader and in the pieces that were asked for, and lines in. */
+/** Writes bytes at the reader's pace in pieces of a requested size, and reads lines. */
 
 import { write as writeCallback } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -6,18 +6,18 @@ import { promisify } from "node:util";
 
 const write = promisify(writeCallback);
 
-/** How soon a full pipe that does not block is tried again. */
+/** The pause before another attempt to write to a full non-blocking pipe. */
 const fullPipeMs = 1;
 
-/** How much is handed to the system at once when there is a lot. */
+/** The maximum size of one write. */
 const largestPiece = 1 << 20;
 
 /**
- * Writes everything, however slowly it is read. Not through `process.stdout`, which would keep what is not read yet.
+ * Writes all data, at the reader's pace. `process.stdout` is not used, because it would buffer unread data.
  *
  * @param {number} descriptor
  * @param {string | Uint8Array} data
- * @param {{ split?: number, pauseMs?: number }} [pieces] how many bytes at once, and the pause between them
+ * @param {{ split?: number, pauseMs?: number }} [pieces] the bytes per write, and the pause between writes
  */
 export async function writeAll(descriptor, data, pieces = {}) {
 	const bytes = typeof data === "string" ? Buffer.from(data) : data;
@@ -26,10 +26,14 @@ export async function writeAll(descriptor, data, pieces = {}) {
 	await turn;
 }
 
-/** One record is never torn by another. @type {Map<number, Promise<void>>} */
+/**
+ * The pending writes per descriptor, so that no record interrupts another one.
+ *
+ * @type {Map<number, Promise<void>>}
+ */
 const turns = new Map();
 
-/** Waits until everything is written that was begun. */
+/** Waits until all pending writes have finished. */
 export async function flushed() {
 	await Promise.all(turns.values());
 }
@@ -49,7 +53,7 @@ async function writeSome(descriptor, bytes, from, length) {
 		return (await write(descriptor, bytes, from, length, null)).bytesWritten;
 	} catch (error) {
 		const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-		// Nobody reads any more: pi ends then, too.
+		// The reader is gone. pi exits in that case too.
 		if (code === "EPIPE") process.exit(1);
 		if (code !== "EAGAIN") throw error;
 		await delay(fullPipeMs);
@@ -58,11 +62,11 @@ async function writeSome(descriptor, bytes, from, length) {
 }
 
 /**
- * Writes a number of bytes as fast as they are read, but no half of a pattern.
+ * Writes a number of bytes as fast as they are read, in whole patterns.
  *
  * @param {number} descriptor
  * @param {number} total
- * @param {string} pattern what is written again and again
+ * @param {string} pattern the repeated text
  */
 export async function fill(descriptor, total, pattern) {
 	const unit = Buffer.from(pattern);
@@ -73,7 +77,7 @@ export async function fill(descriptor, total, pattern) {
 	}
 }
 
-/** Reads everything until the end. */
+/** Reads a stream to its end. */
 export async function readToEnd(stream = process.stdin) {
 	const chunks = [];
 	for await (const chunk of stream) chunks.push(chunk);
@@ -81,7 +85,7 @@ export async function readToEnd(stream = process.stdin) {
 }
 
 /**
- * Lines that end with LF, as they come. `readline` would also split at U+2028.
+ * Yields lines that end with LF, as they arrive. `readline` would also split at U+2028.
  *
  * @param {AsyncIterable<Buffer>} stream
  */

@@ -1,4 +1,4 @@
-/** One child of a replay: what it is told to say, and when. */
+/** Plays one child of a replay: sends its output at the right time. */
 
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
  * @typedef {{ steer(message: string): void, abort(reason?: string): void }} Caller
  */
 
-/** What a line of standard input is, by the word that a recording has for it. */
+/** The type of a command line on standard input, and its name in a recording. */
 const names = { steer: "steer", abort: "abort", extension_ui_response: "answer" };
 
 export class Playback {
@@ -23,19 +23,19 @@ export class Playback {
 		this.isGone = false;
 	}
 
-	/** What is written with the next record. @type {unknown[]} */
+	/** Records to write together with the next one. @type {unknown[]} */
 	#together = [];
-	/** How often each command came. @type {Map<string, number>} */
+	/** The number of times each command has arrived. @type {Map<string, number>} */
 	#heard = new Map();
-	/** How often it has to have come. @type {Map<string, number>} */
+	/** The number of times each command must have arrived. @type {Map<string, number>} */
 	#wanted = new Map();
 	#news = Promise.withResolvers();
 
 	/**
-	 * Plays to a child until that has left.
+	 * Plays to a child until it has exited.
 	 *
 	 * @param {import("node:net").Socket} socket
-	 * @param {AsyncIterable<string>} reports what comes from it
+	 * @param {AsyncIterable<string>} reports the child's messages
 	 */
 	async play(socket, reports) {
 		void this.#listen(reports);
@@ -51,7 +51,7 @@ export class Playback {
 			await this.#do(entry, order);
 			if (this.isGone) return;
 		}
-		// One whose end was not recorded stays until it is ended.
+		// A child without a recorded end stays until it is ended.
 		await this.#until(() => this.isGone);
 	}
 
@@ -66,7 +66,8 @@ export class Playback {
 			this.#wanted.set(name, wanted);
 			const isHeard = () => (this.#heard.get(name) ?? 0) >= wanted || this.isStopped;
 			await this.#until(() => isHeard() || this.hasEnded);
-			// The replay's host wants no more, such as an announcement or another turn after a check.
+			// The replay's host sends no further command, such as a request for an announcement or another turn after a
+			// check.
 			if (!isHeard()) await this.#leave({ at: 0, end: "settled", code: 0 }, order);
 		} else if (entry.caller === "steer") {
 			this.caller.steer(entry.message ?? "");
@@ -82,7 +83,7 @@ export class Playback {
 	/** @param {Entry} entry @param {(what: Order) => void} order */
 	async #leave({ end, code, signal, stderr = "" }, order) {
 		if (stderr !== "") order({ err: stderr });
-		// Its host ended its input once it had what it wanted.
+		// The recorded host closed the child's input once it had the result.
 		if (end === "settled" && this.isRpc) await this.#until(() => this.hasEnded);
 		if (signal) order({ kill: /** @type {NodeJS.Signals} */ (signal) });
 		else if (code !== undefined || end === "settled") order({ exit: code ?? 0 });
@@ -99,7 +100,7 @@ export class Playback {
 		try {
 			for await (const line of reports) this.#hear(JSON.parse(line));
 		} catch {
-			// It was killed.
+			// The child was killed.
 		}
 		this.isGone = true;
 		this.#tell();
@@ -109,7 +110,7 @@ export class Playback {
 	#hear({ in: line, end, signal }) {
 		if (signal !== undefined) this.isStopped = true;
 		if (end) this.hasEnded = true;
-		// Without commands the task is all of the input.
+		// Without commands, the whole input is the task.
 		const name = this.isRpc ? nameOf(line) : end && "prompt";
 		if (name === "abort") this.isStopped = true;
 		if (name) this.#heard.set(name, (this.#heard.get(name) ?? 0) + 1);

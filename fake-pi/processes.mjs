@@ -1,4 +1,4 @@
-/** Descendants that are hard to find or hard to end. Each ends by itself after a while, whatever becomes of it. */
+/** Starts descendants that are hard to find or hard to end. Each exits after a while in any case. */
 
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -7,31 +7,33 @@ import { lifetimeMs, log } from "./stage.mjs";
 
 const program = fileURLToPath(new URL("fake-pi.mjs", import.meta.url));
 
-/** How long a descendant may take until it is as deaf as it was asked to be. */
+/** The time limit for a descendant to set up its signal handling. */
 const upWithinMs = 10_000;
 
-/** The program of a descendant: says its process id when nothing can surprise it any more, then sleeps. */
+/**
+ * Returns the shell script of a descendant: it prints its process id once its signal handling is set up, then sleeps.
+ */
 const sleeper = (/** @type {boolean} */ isPolite, /** @type {number} */ seconds) =>
 	`${isPolite ? "" : 'trap "" TERM HUP INT; '}echo $$ >&3; exec 3>&-; exec sleep ${seconds}`;
 
 /**
- * How a descendant gets away.
+ * The ways in which a descendant leaves its parent.
  *
  * @type {Record<string, { shell?: string, script: (sleeper: string) => string, detached?: boolean }>}
  */
 export const forks = {
-	/** A child in our own process group. */
+	/** A child in fake-pi's own process group. */
 	plain: { script: (sleeper) => sleeper },
-	/** Leader of a process group of its own, below a parent that stays: what bash makes of a job when told to. */
+	/** The leader of its own process group, below a parent that stays, like a job of bash with job control. */
 	group: { shell: "bash", script: (sleeper) => `set -m; sh -c '${sleeper}' & wait` },
-	/** Leader of a session of its own. */
+	/** The leader of its own session. */
 	session: { script: (sleeper) => sleeper, detached: true },
-	/** In a session that it does not lead, its parents gone: a daemon. */
+	/** A daemon: a member of another session without living parents. */
 	daemon: { script: (sleeper) => `sh -c '${sleeper}' & exit 0`, detached: true },
 };
 
 /**
- * Starts one and waits until it is what it should be.
+ * Starts a descendant and waits until it is set up.
  *
  * @param {string} kind
  * @param {{ polite: boolean, holds: string, seconds: number }} how
@@ -62,7 +64,7 @@ async function firstLine(child, pipe) {
 }
 
 /**
- * Plays steps in a process of its own, which says nothing.
+ * Plays steps in a separate process without output.
  *
  * @param {unknown[]} steps
  * @param {{ detached: boolean }} how
@@ -74,7 +76,7 @@ export function playInChild(steps, { detached }) {
 	log({ child: child.pid });
 }
 
-/** Ends this process when its time is over, even one that waits for nothing. */
+/** Ends this process after its maximum lifetime, even if it waits for nothing. */
 export function limitLifetime() {
 	setTimeout(() => process.exit(1), lifetimeMs).unref();
 }

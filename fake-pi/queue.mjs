@@ -1,6 +1,6 @@
-/** Messages that wait for their turn, as pi keeps them: over aborts and from one prompt to the next. */
+/** Message queues, as pi keeps them: across aborts and prompts. */
 
-/** What waits in one session. */
+/** The queued messages of one session. */
 export class Queue {
 	constructor() {
 		/** Delivered one at a time, before the model's next answer. @type {string[]} */
@@ -9,13 +9,13 @@ export class Queue {
 		this.followUp = [];
 	}
 
-	/** What pi writes when something came or went. */
+	/** Returns the event that pi writes after a change. */
 	update() {
 		return { type: "queue_update", steering: [...this.steering], followUp: [...this.followUp] };
 	}
 }
 
-/** Thrown to leave the scenario at hand for what the model does when it is steered. */
+/** Thrown to leave the present steps for the steps after a steering message. */
 export class Steered extends Error {
 	/** @param {unknown[]} steps */
 	constructor(steps) {
@@ -24,8 +24,8 @@ export class Steered extends Error {
 	}
 }
 
-/** Thrown where a prompt is refused before anything comes of it. */
+/** Thrown if a prompt is refused before its first event. */
 export class Refused extends Error {}
 
-/** What a scenario was told to ignore beside signals: `abort` and `eof`. @type {Set<string>} */
+/** The ignored inputs other than signals: `abort` and `eof`. @type {Set<string>} */
 export const ignored = new Set();

@@ -1,15 +1,15 @@
-/** Reads a recording. Anybody may have written it: what is not as it should be is refused, and nothing in it names a program. */
+/** Reads a recording. The file is untrusted: invalid content is refused, and nothing in it can name a program. */
 
 import { readFileSync, statSync } from "node:fs";
 
-/** What the first line says it is. */
+/** The kind in the first line. */
 const kind = "subagent-recording";
 const newest = 1;
 
-/** No recording is larger, with its ends of children. */
+/** The maximum size of a recording, including the ends of its children. */
 const mostBytes = 80 << 20;
 
-/** The settings that are taken from a recording: those that decide what becomes of a child's output. */
+/** The settings that are taken from a recording: the ones that affect the processing of a child's output. */
 export const settings = [
 	"protocol",
 	"timeoutMs",
@@ -23,25 +23,25 @@ export const settings = [
 ];
 
 /**
- * What happened to one child, in order.
+ * The events of one child, in order.
  *
  * @typedef {object} Entry
  * @property {number} at milliseconds since the child was started
- * @property {any} [out] a record that it wrote, or a line that is none
- * @property {true} [more] the next record came with it
- * @property {string} [in] a command that it was sent
- * @property {string} [id] of the question that is answered
+ * @property {any} [out] a record from the child, or an invalid line
+ * @property {true} [more] the next record arrived together with it
+ * @property {string} [in] a command to the child
+ * @property {string} [id] of the answered question
  * @property {object} [answer]
- * @property {string} [caller] what the caller did: `steer`
+ * @property {string} [caller] the caller's action: `steer`
  * @property {string} [message]
- * @property {true} [stop] it was told to stop, or was about to be ended
- * @property {string} [end] how it ended
+ * @property {true} [stop] the child was asked to stop, or was about to be ended
+ * @property {string} [end] the kind of its end
  * @property {string} [why]
  * @property {number} [code]
  * @property {string} [signal]
  * @property {string} [stderr]
- * @property {number} [leftOut] entries that did not fit, and lines that were too long
- * @property {number} [leftOutText] bytes of text of messages that never ended
+ * @property {number} [leftOut] the number of omitted entries and of lines that were too long
+ * @property {number} [leftOutText] omitted bytes of text in messages that never ended
  */
 
 /**
@@ -63,7 +63,7 @@ export function readRecording(path) {
 	const { size } = statSync(path);
 	if (size > mostBytes) throw new Error(`${path}: it has ${size} bytes; a recording has at most ${mostBytes}`);
 	const lines = readFileSync(path, "utf8").split("\n");
-	// A host that was killed may have torn the last one.
+	// A killed host may have truncated the last line.
 	const whole = lines.slice(0, -1).map((line, index) => object(line, `${path} line ${index + 1}`));
 	const [header, ...entries] = whole;
 	if (header?.kind !== kind) throw new Error(`${path}: it is no recording; its first line has no "kind": "${kind}"`);
@@ -80,7 +80,7 @@ export function readRecording(path) {
 	return { ...headerOf(header, path), children };
 }
 
-/** What an entry may have, and of which type. @type {Record<string, string>} */
+/** The fields of an entry and their types. @type {Record<string, string>} */
 const types = {
 	in: "string",
 	id: "string",
@@ -138,7 +138,7 @@ function object(line, place) {
 		const value = JSON.parse(line);
 		if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
 	} catch {
-		// Said below.
+		// The error follows below.
 	}
 	throw new Error(`${place}: expected an object of JSON`);
 }

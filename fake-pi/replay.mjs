@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /**
- * Replays a recording of a run: supervision, collector, budgets, retries and result are real, and a child says again what is
- * recorded. No model, no key, no network, and nothing of the recording is executed.
- *
- * See docs/recordings.md.
+ * Replays a recording of a run. Supervision, collector, budgets, retries and result are real; a child repeats the
+ * recorded output. It needs no model, no key and no network, and executes nothing from the recording. See
+ * docs/recordings.md.
  */
 
 import { randomUUID } from "node:crypto";
@@ -22,25 +21,25 @@ import { readRecording } from "./recording.mjs";
 
 const program = fileURLToPath(new URL("fake-pi.mjs", import.meta.url));
 
-/** What a child says whose attempt is not in the recording. */
+/** The output of a child whose attempt is not in the recording. */
 const notRecorded = [{ at: 0, end: "exited", code: 70, stderr: "this attempt is not in the recording\n" }];
 
-/** How long a replay may take: as long as a run. */
+/** The time limit of a replay, the same as for a run. */
 const longestMs = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * @typedef {object} ReplayOptions
- * @property {number} [speed] how many times as fast as it was recorded; without it nothing is waited for. Limits of time
- * stay what they are.
+ *
+ * @property {number} [speed] the factor of the recorded speed; without it, there are no pauses. Time limits do not
+ * change.
  * @property {(update: import("../index.js").ToolResult) => void} [onUpdate] as for `startRun`
- * @property {AbortSignal} [signal] ends it
+ * @property {AbortSignal} [signal] ends the replay
  */
 
 /**
- * Replays a recording, and resolves with the result of the run. Rejects when the file is no recording.
- *
- * The result is as recorded, but for ids, times, paths, and what the machine and the tree have to do with it: sandbox,
- * supervision, resources, changed files, checks. Secrets are placeholders in the recording, so none is counted.
+ * Replays a recording, and resolves with the result of the run. Rejects if the file is not a recording. The result is
+ * as recorded, except for ids, times, paths, and data about the machine and the tree: sandbox, supervision, resources,
+ * changed files, checks. The recording has placeholders instead of secrets, so no secrets are counted.
  *
  * @param {string} path
  * @param {ReplayOptions} [options]
@@ -82,7 +81,7 @@ export async function replay(path, { speed = Number.POSITIVE_INFINITY, onUpdate,
 }
 
 /**
- * Plays to whoever knows the token.
+ * Plays to a connection that knows the token.
  *
  * @param {import("node:net").Socket} socket @param {string} token @param {() => Playback} next
  */
@@ -107,8 +106,8 @@ function optionsOf({ agent, task, model, pi, config }, folder, address) {
 		task,
 		cwd,
 		agentDir,
-		// Whether a failed run is tried again depends on what its tools could change, and a question counts only where an
-		// extension could ask it. There is none that could be loaded.
+		// The retry of a failed run depends on its tools' permissions, and a question counts only if an extension could ask
+		// it. There is no extension to load.
 		config: { ...config, sandbox: sandboxed ? "auto" : "off", inheritExtensions: extensionsMayAsk ? "all" : "none" },
 		piCommand: [process.execPath, program],
 		env: {
@@ -121,14 +120,14 @@ function optionsOf({ agent, task, model, pi, config }, folder, address) {
 	};
 }
 
-/** Answers the questions of a replay as they were answered. */
+/** Answers the questions of a replay with the recorded answers. */
 class Answers {
 	/** @param {import("./recording.mjs").Recording} recording */
 	constructor({ children }) {
 		const entries = children.flat();
 		const given = new Map(entries.filter(({ answer }) => answer !== undefined).map(({ id, answer }) => [id, answer]));
 		const asked = entries.map(({ out }) => out).filter((out) => out?.type === "extension_ui_request");
-		/** Questions that wait to be asked again. @type {{ title: string, answer: any }[]} */
+		/** The questions that have not been asked yet. @type {{ title: string, answer: any }[]} */
 		this.left = asked.map(({ id, title }) => ({ title: String(title ?? ""), answer: given.get(id) }));
 	}
 

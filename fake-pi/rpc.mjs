@@ -1,4 +1,4 @@
-/** `--mode rpc`: commands on standard input, each prompt plays the scenario. */
+/** `--mode rpc`: reads commands from standard input. Each prompt plays the scenario. */
 
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
@@ -26,9 +26,9 @@ export class Session {
 		this.sessionFile = sessionFile;
 		this.wire = new Wire(process.env.FAKE_PI_VERSION ?? newest);
 		this.queue = new Queue();
-		/** The last prompt. @type {Stage | undefined} */
+		/** The stage of the last prompt. @type {Stage | undefined} */
 		this.stage = undefined;
-		/** The end of what it does. @type {Promise<void>} */
+		/** Settles when the last prompt has been played. @type {Promise<void>} */
 		this.played = Promise.resolve();
 		/** @type {any[]} */
 		this.messages = [];
@@ -36,17 +36,21 @@ export class Session {
 
 	#isPlaying = false;
 
-	/** Whether a prompt is under way. What a scenario does after it has settled does not count. */
+	/** Returns true while a prompt is being played. Steps after its settling do not count. */
 	get isBusy() {
 		return this.#isPlaying && !this.stage?.isSettled;
 	}
 
-	/** Whether the scenario goes on although pi would have nothing to do any more. */
+	/** Returns true while the scenario continues after pi would be idle. */
 	get isLingering() {
 		return this.#isPlaying && this.stage?.isSettled === true;
 	}
 
-	/** Begins to play. The prompt is answered when its first event is due, as pi does. @param {Command} command */
+	/**
+	 * Begins to play. The prompt is answered when its first event is due, like in pi.
+	 *
+	 * @param {Command} command
+	 */
 	prompt(command) {
 		log({ task: command.message });
 		const { queue, sessionFile, wire } = this;
@@ -59,7 +63,7 @@ export class Session {
 
 	/** @param {Stage} stage @param {Command} command */
 	async #play(stage, command) {
-		/** What is answered when nothing comes of it, which means that an extension has handled it. */
+		/** The answer for a prompt without an event, which means that an extension has handled it. */
 		let outcome = this.disposition("handled");
 		try {
 			await turn();
@@ -82,7 +86,7 @@ export class Session {
 		await this.#emit(this.queue.update());
 	}
 
-	/** Ends the prompt under way; does not come back when that is ignored. */
+	/** Aborts the present prompt. Does not return if aborts are ignored. */
 	async abort() {
 		if (ignored.has("abort")) {
 			log({ ignored: "abort" });
@@ -101,9 +105,10 @@ export class Session {
 	}
 
 	/**
-	 * What a prompt or a queued message came to; older versions do not say.
+	 * Returns the answer for a prompt or a queued message. Older versions do not give its disposition.
 	 *
-	 * @param {string} disposition @returns {{ success: boolean, data?: object, error?: string }}
+	 * @param {string} disposition
+	 * @returns {{ success: boolean, data?: object, error?: string }}
 	 */
 	disposition(disposition) {
 		return this.wire.isTimed ? { success: true, data: { disposition } } : { success: true };
@@ -122,7 +127,7 @@ export class Session {
 }
 
 /**
- * Serves commands until standard input ends, which ends whatever is under way.
+ * Serves commands until standard input ends, which also ends a prompt that is being played.
  *
  * @param {unknown[]} steps
  * @param {string | undefined} sessionFile
@@ -135,7 +140,7 @@ export async function serve(steps, sessionFile) {
 	log({ ended: "stdin" });
 	if (session.isLingering) await session.played;
 	if (ignored.has("eof")) await new Promise((resolve) => setTimeout(resolve, lifetimeMs));
-	// What needs no time is answered before it goes.
+	// Answer commands that need no time before exiting.
 	await turn();
 	await flushed();
 }

@@ -1,10 +1,10 @@
-/** The child of a replay: says what `replay.mjs` tells it to, and tells that what it hears. */
+/** The child of a replay: writes the output that `replay.mjs` sends, and reports its input. */
 
 import { connect } from "node:net";
 
 import { flushed, linesOf, writeAll } from "./pipe.mjs";
 
-/** Signals that ask pi to leave. The replay decides when it does. */
+/** The signals that ask pi to exit. The replay decides when the child exits. */
 const polite = /** @type {const} */ (["SIGTERM", "SIGHUP"]);
 
 /**
@@ -12,7 +12,7 @@ const polite = /** @type {const} */ (["SIGTERM", "SIGHUP"]);
  * @typedef {{ token: string } | { in: string } | { end: true } | { signal: string }} Report
  */
 
-/** @param {string} address the port of the replay, and the word that it knows its child by: `40123:f00d` */
+/** @param {string} address the port of the replay and the child's token: `40123:f00d` */
 export async function sayAgain(address) {
 	const [port = "", token = ""] = address.split(":");
 	const socket = connect(Number(port), "127.0.0.1");

@@ -13,7 +13,7 @@ export class SessionFile {
 	/** @type {any} */
 	#parent = null;
 
-	/** Appends a message, after the header where the file is new. @param {Wire} wire @param {any} message */
+	/** Appends a message. Writes the header first if the file is new. @param {Wire} wire @param {any} message */
 	append(wire, message) {
 		const isNew = !existsSync(this.path) || statSync(this.path).size === 0;
 		const entry = wire.entry(message, undefined, this.#parent);

@@ -1,4 +1,4 @@
-/** Where a scenario is played: what has been said so far, and the ways to say more. */
+/** Plays a scenario: keeps the state so far, and emits events. */
 
 import { appendFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,13 +8,13 @@ import { Queue, Steered } from "./queue.mjs";
 import { SessionFile } from "./session-file.mjs";
 import { Wire } from "./wire.mjs";
 
-/** No process of a scenario lives longer, whatever the scenario says. */
+/** The maximum lifetime of each process of a scenario, in ms. */
 export const lifetimeMs = Number(process.env.FAKE_PI_LIFETIME_MS) || 300_000;
 
-/** Tokens of a message whose scenario names none. */
+/** The usage of a message whose scenario gives none. */
 const defaultTokens = { input: 10, output: 5, cacheRead: 2, cacheWrite: 1 };
 
-/** Appends to the file in `FAKE_PI_LOG`, from which a test can tell what the program was given and what it did. */
+/** Appends to the file in `FAKE_PI_LOG`, so that a test can check the program's input and actions. */
 export function log(/** @type {object} */ entry) {
 	if (process.env.FAKE_PI_LOG) appendFileSync(process.env.FAKE_PI_LOG, `${JSON.stringify(entry)}\n`);
 }
@@ -40,11 +40,11 @@ export class Stage {
 		this.queue = queue;
 		this.#onOpen = onOpen;
 		this.abort = new AbortController();
-		/** Answers to questions, by the question's id. @type {Map<string, (answer: object) => void>} */
+		/** The handlers for answers, by the question's id. @type {Map<string, (answer: object) => void>} */
 		this.questions = new Map();
-		/** How events are written. @type {{ split?: number, pauseMs?: number }} */
+		/** The sizes of and pauses between writes. @type {{ split?: number, pauseMs?: number }} */
 		this.pieces = {};
-		/** What stands before each event, in turn. @type {string[]} */
+		/** The texts before events, in turn. @type {string[]} */
 		this.noise = [];
 		this.lineEnd = "\n";
 		/** Kept so that it is not freed. @type {unknown[]} */
@@ -53,28 +53,30 @@ export class Stage {
 		this.isSettled = false;
 		this.attempt = 0;
 		this.calls = 0;
-		/** Of this run of the agent. @type {any[]} */
+		/** The messages of this run of the agent. @type {any[]} */
 		this.messages = [];
-		/** The parts of the message under way. @type {any[] | undefined} */
+		/** The parts of the open message. @type {any[] | undefined} */
 		this.content = undefined;
-		/** What the model is known to have used for it so far. @type {object | undefined} */
+		/** The known usage of the open message so far. @type {object | undefined} */
 		this.tokens = undefined;
 		/** The call whose tool is running, and its message. @type {{ call: any, message: any } | undefined} */
 		this.running = undefined;
-		/** Between a failure and the next attempt. */
+		/** True between a failure and the next attempt. */
 		this.isRetrying = false;
-		/** What the last question was answered. */
+		/** The answer to the last question. */
 		this.answer = "";
-		/** What the model does when it is steered, instead of the rest of the scenario. @type {unknown[] | undefined} */
+		/**
+		 * The steps to play after a steering message, instead of the rest of the scenario. @type {unknown[] | undefined}
+		 */
 		this.steered = undefined;
-		/** The last message that steered it. */
+		/** The last steering message. */
 		this.steer = "";
 	}
 
 	#onOpen;
 	#file;
 	#isInTurn = false;
-	/** A message was delivered that the model has not answered. */
+	/** True if the model has not answered a delivered message. */
 	#owesAnswer = false;
 	#written = 0;
 
@@ -101,7 +103,7 @@ export class Stage {
 		);
 	}
 
-	/** The opening events, once. */
+	/** Emits the opening events, once. */
 	async begin() {
 		if (this.isOpen) return;
 		this.isOpen = true;
@@ -113,14 +115,18 @@ export class Stage {
 		await this.#deliver();
 	}
 
-	/** What opens the work and each further attempt at it. */
+	/** Emits the opening events of an attempt. */
 	async #beginAttempt() {
 		this.messages = [];
 		await this.emit({ type: "agent_start" });
 		await this.#beginTurn();
 	}
 
-	/** Another attempt at what failed, after a pause. @param {{ errorMessage: string, maxAttempts: number, delayMs: number }} how */
+	/**
+	 * Starts another attempt after a failure and a pause.
+	 *
+	 * @param {{ errorMessage: string, maxAttempts: number, delayMs: number }} how
+	 */
 	async retry({ errorMessage, maxAttempts, delayMs }) {
 		await this.emit(this.wire.agentEnd(this.messages, true));
 		const attempt = ++this.attempt;
@@ -132,7 +138,7 @@ export class Stage {
 		await this.#deliver();
 	}
 
-	/** Delivers the next steering message, if there is one, in the turn that is open. */
+	/** Delivers the next steering message, if there is one, in the open turn. */
 	async #deliver() {
 		const text = this.queue.steering.shift();
 		if (text === undefined) return;
@@ -140,7 +146,7 @@ export class Stage {
 		if (this.steered) throw new Steered(this.steered);
 	}
 
-	/** @param {string} text that the model is told while it works */
+	/** @param {string} text a message for the working model */
 	async #hear(text) {
 		await this.emit(this.queue.update());
 		await this.#wholeMessage(this.wire.user(text));
@@ -148,7 +154,7 @@ export class Stage {
 		this.#owesAnswer = true;
 	}
 
-	/** Delivers the next follow-up, if there is one; it is the task then. */
+	/** Delivers the next follow-up message, if there is one. It becomes the task. */
 	async followUp() {
 		const text = this.isOpen && !this.isSettled ? this.queue.followUp.shift() : undefined;
 		if (text === undefined) return false;
@@ -163,7 +169,7 @@ export class Stage {
 		await this.emit({ type: "turn_start" });
 	}
 
-	/** Opens a message, if none is open. */
+	/** Opens a message unless one is open. */
 	async beginMessage() {
 		await this.#openTurn();
 		if (this.content) return;
@@ -182,17 +188,21 @@ export class Stage {
 		return this.wire.assistant(structuredClone(this.content ?? []), { stopReason: "", under: true, tokens });
 	}
 
-	/** @param {object} event of the message under way @param {object} [tokens] */
+	/**
+	 * @param {object} event of the open message
+	 *
+	 * @param {object} [tokens]
+	 */
 	async update(event, tokens = this.wire.isCumulative ? undefined : defaultTokens) {
 		await this.emit(this.wire.update(event, this.#underWay(tokens)));
 	}
 
 	/**
-	 * Adds to the text, or to the thinking, of the message under way, in deltas.
+	 * Adds to the text or thinking of the open message, in deltas.
 	 *
 	 * @param {"text" | "thinking"} kind
 	 * @param {string} text
-	 * @param {{ chunk?: number, pauseMs?: number }} pace characters for each delta, and the pause after each
+	 * @param {{ chunk?: number, pauseMs?: number }} pace characters per delta, and the pause after each
 	 */
 	async addText(kind, text, { chunk = Number.POSITIVE_INFINITY, pauseMs = 0 } = {}) {
 		await this.beginMessage();
@@ -217,7 +227,7 @@ export class Stage {
 		}
 	}
 
-	/** Ends the texts of the message under way, all at its end, as pi does. @param {object | undefined} tokens */
+	/** Ends the texts of the open message. They all end together, like in pi. @param {object | undefined} tokens */
 	async #endParts(tokens) {
 		for (const [contentIndex, part] of (this.content ?? []).entries()) {
 			const content = part[part.type];
@@ -226,7 +236,7 @@ export class Stage {
 	}
 
 	/**
-	 * Ends the message under way.
+	 * Ends the open message.
 	 *
 	 * @param {{ stopReason: string, errorMessage?: string, tokens?: object | undefined }} how
 	 */
@@ -235,7 +245,7 @@ export class Stage {
 		if (errorMessage === undefined) await this.beginMessage();
 		if (errorMessage === undefined || stopReason === "aborted") await this.#endParts(tokens);
 		const message = this.wire.assistant(this.content ?? [], { stopReason, errorMessage, tokens });
-		// One that failed before its first word appears as a whole.
+		// A message that failed before its first text appears complete.
 		if (!this.content) await this.emit({ type: "message_start", message });
 		this.content = undefined;
 		this.tokens = undefined;
@@ -252,13 +262,13 @@ export class Stage {
 	async endTurn(message, toolResults = []) {
 		this.#isInTurn = false;
 		await this.emit({ type: "turn_end", message, toolResults });
-		// A model that failed is asked no more.
+		// A model that failed gets no further request.
 		if (message.errorMessage !== undefined || this.queue.steering.length === 0) return;
 		await this.#beginTurn();
 		await this.#deliver();
 	}
 
-	/** A message that is whole when it appears. @param {any} message */
+	/** Emits a message that is complete at its start. @param {any} message */
 	async #wholeMessage(message) {
 		await this.emit({ type: "message_start", message });
 		await this.#messageEnd(message);
@@ -271,7 +281,13 @@ export class Stage {
 		await this.emit({ type: "message_end", message });
 	}
 
-	/** Runs a tool for a call that has been made. @param {any} call @param {any[]} content @param {boolean} isError */
+	/**
+	 * Emits the result of a tool call.
+	 *
+	 * @param {any} call
+	 * @param {any[]} content
+	 * @param {boolean} isError
+	 */
 	async endTool(call, content, isError) {
 		this.running = undefined;
 		await this.emit(this.wire.toolEnd(call, content, isError));
@@ -280,7 +296,7 @@ export class Stage {
 		return result;
 	}
 
-	/** The closing events, once. */
+	/** Emits the closing events, once. */
 	async settle(aborted = false) {
 		if (!this.isOpen || this.isSettled) return;
 		while (this.#owesAnswer && !aborted) {
@@ -299,7 +315,7 @@ export class Stage {
 		if (attempt > 0) await this.emit({ type: "auto_retry_end", success: false, attempt, finalError });
 	}
 
-	/** What an abort makes of the work under way. */
+	/** Ends the present work after an abort. */
 	async wasAborted() {
 		if (!this.isOpen || this.isSettled) return;
 		if (this.isRetrying) {
@@ -314,7 +330,7 @@ export class Stage {
 			this.#isInTurn = false;
 			await this.emit({ type: "turn_end", message: running.message, toolResults: [result] });
 		}
-		// After a tool the next request is begun all the same, and fails.
+		// After a tool, pi still begins the next request, which fails.
 		const stopReason = running ? this.wire.abortedLater : "aborted";
 		const errorMessage = running ? "This operation was aborted" : "Request was aborted";
 		await this.endTurn(await this.endMessage({ stopReason, errorMessage, tokens }));

@@ -1,7 +1,6 @@
 /**
- * The scenario language: a table of what each step does.
- *
- * A step is `{ "name": value, "option": … }`, or `"name"` alone. The first key is the step's name.
+ * The scenario language: a table with the action of each step. A step is `{ "name": value, "option": … }`, or `"name"`
+ * alone. The first key is the step's name.
  */
 
 import { randomUUID } from "node:crypto";
@@ -22,13 +21,13 @@ import { Wire } from "./wire.mjs";
 const descriptors = { stdin: 0, stdout: 1, stderr: 2 };
 const to = (/** @type {string} */ name = "stdout") => descriptors[/** @type {"stdout"} */ (name)] ?? 1;
 
-/** Memory is taken in pieces, so that a limit is passed gradually. */
+/** Memory is allocated in pieces, so that a limit is passed gradually. */
 const growStep = 16 << 20;
 
-/** How long a busy process works before it looks whether somebody wants something. */
+/** The time that a busy process works before it checks for events. */
 const spinSliceMs = 20;
 
-/** How often a path that is waited for is looked at. */
+/** The interval for checking whether a path exists. */
 const lookEveryMs = 10;
 
 /** @param {string[]} options @param {Handler["play"]} play @returns {Handler} */
@@ -36,7 +35,7 @@ const step = (options, play) => ({ options, play });
 
 /** @type {Record<string, Handler>} */
 export const handlers = {
-	// What a model says. The opening events come by themselves.
+	// Steps of the model. The opening events are emitted automatically.
 	begin: step([], (stage) => stage.begin()),
 	stream: step(["chunk", "pauseMs", "usage"], (stage, text, { usage, ...pace }) => {
 		stage.tokens = usage ?? stage.tokens;
@@ -62,7 +61,7 @@ export const handlers = {
 	settle: step([], (stage) => stage.settle()),
 	event: step([], (stage, event) => stage.emit(event)),
 
-	// What a pipe does to it.
+	// Steps of the pipe.
 	raw: step(["as", "to", "split", "pauseMs"], (_, text, { as = "utf8", to: target, ...pieces }) =>
 		writeAll(to(target), Buffer.from(text, as), pieces),
 	),
@@ -80,7 +79,7 @@ export const handlers = {
 		for (const name of [names].flat()) closeSync(to(name));
 	}),
 
-	// What a process does.
+	// Steps of the process.
 	sleep: step([], (stage, ms) => stage.sleep(ms)),
 	await: step([], untilThere),
 	hang: step([], (stage) => stage.sleep(lifetimeMs)),
@@ -118,7 +117,7 @@ export const handlers = {
 	}),
 	child: step(["detached"], (_, steps, { detached = false }) => playInChild(steps, { detached })),
 
-	// How the scenario itself goes on.
+	// Steps that control the scenario.
 	deaf: step([], () => undefined),
 	boot: step([], () => undefined),
 	version: step([], (stage, version) => {
@@ -149,10 +148,11 @@ export async function playAll(stage, steps) {
 }
 
 /**
- * Plays a scenario to its end: the steps, what the model does instead when it is steered, the same steps for each
- * message that follows up, the closing events.
+ * Plays a scenario to its end: the steps, the steps after a steering message instead of the rest, the same steps again
+ * for each follow-up message, and the closing events.
  *
- * @param {Stage} stage @param {unknown[]} steps
+ * @param {Stage} stage
+ * @param {unknown[]} steps
  */
 export async function playScenario(stage, steps) {
 	do await playSteered(stage, steps);
@@ -170,21 +170,30 @@ async function playSteered(stage, steps) {
 	}
 }
 
-/** Whether this must not wait for its task. @param {unknown[]} steps */
+/**
+ * Returns true if the scenario must not wait for its task.
+ *
+ * @param {unknown[]} steps
+ */
 export function isDeaf(steps) {
 	return steps.some((word) => parse(word).name === "deaf");
 }
 
-/** What happens before anything is read. @param {unknown[]} steps @returns {unknown[]} */
+/**
+ * Returns the steps to play before anything is read.
+ *
+ * @param {unknown[]} steps
+ * @returns {unknown[]}
+ */
 export function bootOf(steps) {
 	return steps.map(parse).flatMap(({ name, value }) => (name === "boot" ? value : []));
 }
 
 /**
- * Takes steps apart without playing them.
+ * Validates steps without playing them.
  *
  * @param {unknown} steps
- * @throws {Error} that names the step and what would be right
+ * @throws {Error} with the step and its valid form
  */
 export function check(steps) {
 	if (!Array.isArray(steps)) throw new Error(`a scenario is an array of steps, not ${JSON.stringify(steps)}`);
@@ -213,9 +222,11 @@ async function untilThere(stage, path) {
 }
 
 /**
- * A turn that calls a tool, runs it for a while and has its result.
+ * Plays a turn that calls a tool, runs it for a while and returns its result.
  *
- * @param {Stage} stage @param {string} name @param {any} options
+ * @param {Stage} stage
+ * @param {string} name
+ * @param {any} options
  */
 async function call(stage, name, { args = {}, result = "", isError = false, takesMs = 0, until, usage }) {
 	await stage.beginMessage();
@@ -239,9 +250,11 @@ async function call(stage, name, { args = {}, result = "", isError = false, take
 }
 
 /**
- * Failures that pi tries again by itself.
+ * Plays failures that pi retries on its own.
  *
- * @param {Stage} stage @param {string} errorMessage @param {any} options
+ * @param {Stage} stage
+ * @param {string} errorMessage
+ * @param {any} options
  */
 async function retry(stage, errorMessage, { times = 1, of: maxAttempts = 3, delayMs = 1, usage }) {
 	for (let round = 0; round < times; round++) {
@@ -251,9 +264,11 @@ async function retry(stage, errorMessage, { times = 1, of: maxAttempts = 3, dela
 }
 
 /**
- * A question of an extension, which waits for its answer: in JSON mode nobody can give one.
+ * Asks an extension's question and waits for the answer. In JSON mode no answer can arrive.
  *
- * @param {Stage} stage @param {string} method @param {any} options
+ * @param {Stage} stage
+ * @param {string} method
+ * @param {any} options
  */
 async function ask(stage, method, { timeoutMs, ...fields }) {
 	const id = randomUUID();
@@ -279,7 +294,11 @@ async function spin(stage, ms) {
 	}
 }
 
-/** Whether no process was here before. @param {string} path */
+/**
+ * Returns true if no process has played this before.
+ *
+ * @param {string} path
+ */
 function isFirst(path) {
 	try {
 		closeSync(openSync(path, "wx"));

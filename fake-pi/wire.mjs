@@ -1,23 +1,22 @@
 /**
- * The shapes of pi's events, by the version of pi that writes them. Knows nothing of scenarios.
- *
- * Three shapes are known: up to 0.83 every update carries the whole message so far, from 0.84 on only what is new, and
- * from 1.0 on messages and tools also say how long they took.
+ * The formats of pi's events, by the version of pi. It knows nothing about scenarios. There are three formats: up to
+ * 0.83 every update carries the whole message so far; since 0.84 it carries only the new part; since 1.0 messages and
+ * tools also have their durations.
  */
 
 import { randomUUID } from "node:crypto";
 
-/** The version that is spoken unless a scenario says otherwise. */
+/** The default version. */
 export const newest = "1.6.0";
 
-/** Dollars for a token, so that a cost follows from the tokens. */
+/** The prices in dollars per token, to derive a cost from the tokens. */
 const prices = { input: 3e-6, output: 15e-6, cacheRead: 0.3e-6, cacheWrite: 3.75e-6 };
 
 const nothing = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
 /** Builds events. Every method returns one record of the stream. */
 export class Wire {
-	/** @param {string} version of the pi to speak like */
+	/** @param {string} version the version of pi to imitate */
 	constructor(version = newest) {
 		const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
 		/** @param {number} a @param {number} b */
@@ -27,9 +26,9 @@ export class Wire {
 		this.hasSettled = from(0, 80, 4) >= 0;
 		this.hasSystem = from(0, 84) >= 0;
 		this.isTimed = from(1, 0) >= 0;
-		/** Why a message ended whose request was aborted before it was sent. */
+		/** The stop reason of a message whose request was aborted before it was sent. */
 		this.abortedLater = this.isTimed ? "aborted" : "error";
-		/** Milliseconds by which the child's clock is wrong. */
+		/** The error of the child's clock, in milliseconds. */
 		this.clockShift = 0;
 	}
 
@@ -37,7 +36,7 @@ export class Wire {
 		return Date.now() + this.clockShift;
 	}
 
-	/** An ISO date, also for a clock that is off by more than dates can hold. */
+	/** Returns an ISO date, even if the clock is outside the range of dates. */
 	date() {
 		const date = new Date(this.now());
 		return Number.isNaN(date.valueOf()) ? String(date) : date.toISOString();
@@ -47,7 +46,7 @@ export class Wire {
 		return { type: "session", version: 3, id, timestamp: this.date(), cwd };
 	}
 
-	/** @param {any} message as {@link Wire.assistant} or one of its sisters gives it */
+	/** @param {any} message from {@link Wire.assistant} or a similar method */
 	entry(message, id = randomUUID().slice(0, 8), parentId = null) {
 		return { type: "message", id, parentId, timestamp: this.date(), message };
 	}
@@ -69,8 +68,8 @@ export class Wire {
 	}
 
 	/**
-	 * What was used; without tokens what pi writes before the model has told. A cost in dollars stands for what would
-	 * follow from the tokens.
+	 * Returns the usage. Without tokens, it is pi's value before the model has reported any. `cost` in dollars replaces
+	 * the cost derived from the tokens.
 	 *
 	 * @param {Partial<typeof nothing> & { cost?: number }} [tokens]
 	 */
@@ -96,14 +95,15 @@ export class Wire {
 	}
 
 	/**
-	 * An assistant message.
+	 * Returns an assistant message.
 	 *
 	 * @param {any[]} content
-	 * @param {{ stopReason: string, errorMessage?: string | undefined, tokens?: object | undefined, under?: boolean }} how
+	 * @param {{ stopReason: string, errorMessage?: string | undefined, tokens?: object | undefined, under?: boolean }}
+	 * how
 	 */
 	assistant(content, { stopReason, errorMessage, tokens, under = false }) {
 		const called = content.some(({ type, partialArgs }) => type === "toolCall" && partialArgs === undefined);
-		// Before it is known how a message ends, newer ones say so and older ones guess.
+		// While the end of a message is unknown, newer versions write `pending` and older ones guess.
 		const guess = this.isCumulative ? (called ? "toolUse" : "stop") : "pending";
 		const done = !under && errorMessage === undefined;
 		const isNamed = done || (under && this.hasSystem && !this.isTimed);
@@ -124,8 +124,9 @@ export class Wire {
 	}
 
 	/**
-	 * @param {object} event `text_delta` and its kind
-	 * @param {any} soFar the message under way
+	 * @param {object} event `text_delta` and similar events
+	 *
+	 * @param {any} soFar the open message
 	 */
 	update(event, soFar) {
 		if (!this.isCumulative) return { type: "message_update", usage: soFar.usage, assistantMessageEvent: event };
@@ -167,7 +168,7 @@ export class Wire {
 		return { type: "agent_end", messages, ...(this.isCumulative ? {} : { willRetry }) };
 	}
 
-	/** What follows when nothing more comes of itself; older ones say nothing then. */
+	/** Returns the event after the work has settled. Older versions have none. */
 	settled(aborted = false) {
 		return this.hasSettled ? { type: "agent_settled", ...(this.isTimed ? { aborted } : {}) } : undefined;
 	}

@@ -1,4 +1,4 @@
-//! What is built to measure what confinement costs a child that may write.
+//! Builds a tree, to measure the cost of confinement for a child that may write.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Makes it below `folder`.
+    /// Creates the tree below `folder`.
     pub(crate) fn new(warden: &Path, folder: &Path) -> Result<Self, Box<dyn Error>> {
         let root = folder.join("tree");
         for name in [".git/objects", ".git/refs", ".pi/agents"] {
@@ -59,7 +59,7 @@ impl Tree {
         Ok(Self { root, shell })
     }
 
-    /// The sandbox of a child that may write in it.
+    /// Returns the sandbox of a child that may write in the tree.
     pub(crate) fn sandbox(&self) -> Sandbox {
         Sandbox {
             writable: vec![self.root.clone()],
@@ -69,7 +69,7 @@ impl Tree {
         }
     }
 
-    /// The command that builds it from nothing.
+    /// Returns the command that builds the tree from nothing.
     pub(crate) fn build(&self) -> String {
         format!("cd '{}' && make -s clean && make -s -j2 CC=cc && echo built", self.root.display())
     }

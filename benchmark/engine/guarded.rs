@@ -1,5 +1,5 @@
-//! Measures what a warden costs: to start a child through it, to keep it running, and what its sandboxes add to a
-//! child's start and work.
+//! Measures the cost of a warden: starting a child through it, keeping it running, and the sandboxes' part in a child's
+//! start and work.
 
 use std::error::Error;
 use std::fs::File;
@@ -24,7 +24,7 @@ const OPENS: u32 = 20_000;
 /// Prints the warden's status after it has sampled its tree several times.
 const LOOK_AT_PARENT: &str = "sleep 0.7; cat /proc/$PPID/status";
 
-/// The ways to start a child, their names in the report, and the mechanism that has to be in force.
+/// The ways to start a child, their names in the report, and the mechanism that must be active.
 const WAYS: [(Way, &str, Option<Mechanism>); 6] = [
     (Way::Plain, "plain", None),
     (Way::Warden, "warden", None),
@@ -44,29 +44,29 @@ enum Way {
     PidNamespace,
     /// Through a warden, with the read-only sandbox.
     ReadOnly,
-    /// The same, with modes, owners, times and attributes protected too.
+    /// Like `ReadOnly`, and also protects modes, owners, times and attributes.
     Metadata,
-    /// The same in a pid namespace, with a file hidden and files limited: what a sandboxed child gets.
+    /// Like `Metadata`, in a pid namespace with a hidden file and limited files: the sandbox of a real child.
     Both,
 }
 
-/// Starts a child in each way, in turn, `count` times, and reports what is compared.
+/// Starts a child in each way, in turn, `count` times, and reports the results.
 pub(crate) fn measure(warden: &str, folder: &str, count: &str) -> Result<Value, Box<dyn Error>> {
     let host = Host::new(warden, folder)?;
     let ways = host.ways(&WAYS, count.parse()?, true)?;
     Ok(json!({ "ways": ways, "residentKib": host.resident()? }))
 }
 
-/// Starts a child with and without the sandbox that a child gets, in turn, `count` times, then shell commands in such a
-/// child, and reports what is compared.
+/// Starts a child with and without the usual sandbox, in turn, `count` times. Then runs shell commands in such a child,
+/// and reports the results.
 pub(crate) fn rings(warden: &str, folder: &str, count: &str) -> Result<Value, Box<dyn Error>> {
     let host = Host::new(warden, folder)?;
     let ways = [WAYS[1], WAYS[5]];
     Ok(json!({ "ways": host.ways(&ways, count.parse()?, false)?, "shells": host.shells(count)? }))
 }
 
-/// Builds a tree through a warden without a sandbox and in those of a child that may write there, in turn, `count` times,
-/// and reports how many milliseconds each took.
+/// Builds a tree through a warden, without a sandbox and in the sandboxes of a child that may write there, in turn,
+/// `count` times. Reports the milliseconds of each build.
 pub(crate) fn builds(warden: &str, folder: &str, count: &str) -> Result<Value, Box<dyn Error>> {
     let host = Host::new(warden, folder)?;
     let tree = Tree::new(&host.warden, &host.folder)?;
@@ -88,7 +88,7 @@ pub(crate) fn builds(warden: &str, folder: &str, count: &str) -> Result<Value, B
     Ok(json!({ "freeMs": freely, "confinedMs": confinedly }))
 }
 
-/// Opens a file repeatedly, and reports how many nanoseconds one open takes.
+/// Opens a file repeatedly, and reports the nanoseconds of one open.
 pub(crate) fn opens(path: &str) -> io::Result<Value> {
     let batch = || -> io::Result<u64> {
         let started = Instant::now();
@@ -122,7 +122,7 @@ impl Host {
         Ok(Self { runtime, warden: warden.into(), folder: folder.into() })
     }
 
-    /// Starts a child in each way, in turn, `count` times, and reports them by their names.
+    /// Starts a child in each way, in turn, `count` times, and returns the results by name.
     fn ways(
         &self,
         ways: &[(Way, &str, Option<Mechanism>)],
@@ -131,7 +131,8 @@ impl Host {
     ) -> Result<Value, Box<dyn Error>> {
         let mut found = Vec::new();
         for (way, name, wanted) in ways {
-            // The first start of each way pays for loading the programs, and shows whether this machine allows it.
+            // The first start of each way includes loading the programs. It also shows whether this machine supports
+            // the way.
             let Ok(first) = self.run(*way, &["/bin/echo", "ready"]) else { continue };
             if wanted.is_none_or(|wanted| first.supervised.mechanisms.contains(&wanted)) {
                 found.push((*way, *name, first.supervised.mechanisms, Vec::new(), Vec::new()));
@@ -156,7 +157,7 @@ impl Host {
         Ok(reports.into())
     }
 
-    /// What one `open` costs a child, in nanoseconds.
+    /// Returns the time of one `open` in a child, in nanoseconds.
     fn opens(&self, way: Way) -> Result<u64, Box<dyn Error>> {
         let program = std::env::current_exe()?;
         let program = program.to_str().ok_or("the path of this program is not UTF-8")?;
@@ -166,7 +167,7 @@ impl Host {
             .ok_or_else(|| "the child reports nothing".into())
     }
 
-    /// The resident memory of a warden whose child is idle, in KiB.
+    /// Returns the resident memory of a warden whose child is idle, in KiB.
     fn resident(&self) -> Result<u64, Box<dyn Error>> {
         let status = self.run(Way::Warden, &["/bin/sh", "-c", LOOK_AT_PARENT])?.output;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -174,7 +175,7 @@ impl Host {
         Ok(word.parse()?)
     }
 
-    /// What the tools' sandbox adds to each of `count` shell commands of a child.
+    /// Measures the time that the tools' sandbox adds to each of `count` shell commands of a child.
     fn shells(&self, count: &str) -> Result<Value, Box<dyn Error>> {
         let program = std::env::current_exe()?;
         let shells = shells::install(&self.warden, &self.folder)?;

@@ -1,8 +1,6 @@
-//! The native side of the benchmarks: one small program for everything that is measured, and for the writers that
-//! feed it.
-//!
-//! `scripts/bench.mjs` runs it; each measurement prints one line of JSON. It uses only the crate's public API, and
-//! does not know what the numbers are compared with.
+//! The native side of the benchmarks: one small program for all measurements and for the writers that feed them.
+//! `scripts/bench.mjs` runs it. Each measurement prints one line of JSON. It uses only the crate's public API and does
+//! not know the baselines.
 
 mod buffer;
 #[cfg(target_os = "linux")]

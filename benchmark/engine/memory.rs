@@ -1,4 +1,4 @@
-//! Measures how much memory the native part of a run needs while its child floods it.
+//! Measures the memory of the native part of a run while its child floods it.
 
 use std::error::Error;
 use std::io;
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::pipe::child;
 
-/// Reads a flood of this program through `supervise` and a collector, and reports the resident set just before the
-/// child starts and at its peak. Pages of code that are used for the first time count as well.
+/// Reads a flood of this program through `supervise` and a collector. Reports the resident set just before the child
+/// starts and at its peak. The peak includes code pages that are used for the first time.
 pub(crate) fn measure(kind: &str, bytes: &str) -> Result<Value, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let program = std::env::current_exe()?;
@@ -19,7 +19,7 @@ pub(crate) fn measure(kind: &str, bytes: &str) -> Result<Value, Box<dyn Error>> 
     let cancel = Cancel::new();
     let limits = SuperviseLimits::default();
 
-    // 5 resets the peak to what is resident now.
+    // 5 resets the peak to the present size.
     std::fs::write("/proc/self/clear_refs", "5")?;
     let before = status("VmRSS")?;
     let mut watch = Watch(Collector::new());
@@ -39,7 +39,7 @@ pub(crate) fn measure(kind: &str, bytes: &str) -> Result<Value, Box<dyn Error>> 
     }))
 }
 
-/// The number in the line that counts the omitted bytes.
+/// Returns the number of omitted bytes in a text of standard error.
 fn omitted(stderr: &str) -> u64 {
     let (before, _) = stderr.split_once(" bytes omitted]\n").unwrap_or_default();
     before.rsplit("\n[").next().and_then(|number| number.parse().ok()).unwrap_or(0)
@@ -54,7 +54,7 @@ impl Observer for Watch {
     }
 }
 
-/// A value of `/proc/self/status` in KiB.
+/// Returns a value of `/proc/self/status` in KiB.
 fn status(name: &str) -> io::Result<u64> {
     let text = std::fs::read_to_string("/proc/self/status")?;
     text.lines()

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::buffer::Buffer;
 use super::stdio::stdin;
 
-/// How often the live state is copied: a caller gets at most 20 updates a second.
+/// The interval between copies of the live state. A caller gets at most 20 updates per second.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Reads standard input and discards it.
@@ -26,7 +26,7 @@ pub(crate) fn drain() -> io::Result<Value> {
     Ok(json!({ "bytes": bytes, "ns": nanoseconds(started), "cpuNs": cpu_nanoseconds() }))
 }
 
-/// Collects standard input, and copies the live state as often as a caller gets it.
+/// Collects standard input, and copies the live state at the interval of a caller's updates.
 pub(crate) fn collect() -> io::Result<Value> {
     let started = Instant::now();
     let mut fold = Fold::new();
@@ -56,7 +56,7 @@ pub(crate) fn supervised(consumer: &str, program: &str, arguments: &[&str]) -> R
     })
 }
 
-/// A command for a program, with this process's environment and no warden.
+/// Returns a command for a program, with this process's environment and no warden.
 pub(crate) fn child(program: &str, arguments: &[&str]) -> io::Result<ChildCommand> {
     Ok(ChildCommand {
         program: PathBuf::from(program),
@@ -107,7 +107,7 @@ impl Fold {
         if now - self.looked >= LOOK_EVERY {
             self.looked = now;
             self.looks += 1;
-            // An update copies the same out of the collector.
+            // An update copies the same data out of the collector.
             let live = self.collector.live();
             self.seen = (live.text.to_owned(), live.display_items.to_vec());
         }
@@ -147,7 +147,7 @@ fn nanoseconds(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// CPU time of this thread so far; `None` where the system does not report it.
+/// Returns the CPU time of this thread so far, or `None` if the system does not report it.
 fn cpu_nanoseconds() -> Option<u64> {
     std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok()
 }

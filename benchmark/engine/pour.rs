@@ -1,4 +1,4 @@
-//! Writers: copy a file to standard output, in the writes of `cat` or in those of pi.
+//! Writers that copy a file to standard output, with the write sizes of `cat` or of pi.
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -1,4 +1,5 @@
-//! Measures what the two sandboxes add: the outer one to the start of a child, the inner one to a shell command.
+//! Measures the time that the two sandboxes add: the outer one to the start of a child, the inner one to a shell
+//! command.
 
 use std::error::Error;
 use std::fs;
@@ -10,19 +11,19 @@ use std::time::Instant;
 use pi_subagent_native::process::ToolShell;
 use serde_json::{Value, json};
 
-/// The user's shell, which the other one executes.
+/// The user's shell, which the sandboxed shell executes.
 const SHELL: &str = "/bin/sh";
-/// What a home directory has, and what pi's directory has.
+/// The numbers of entries in a home directory and in pi's directory.
 const AT_HOME: usize = 60;
 const OF_PI: usize = 12;
-/// What a home directory has that nobody tidies.
+/// The number of entries in an untidy home directory.
 const UNTIDY: usize = 1000;
 
-/// The shells that are measured: their names in the report, what lies in the home directory, and the network.
+/// The measured shells: their names in the report, the number of entries in the home directory, and network access.
 const SHELLS: [(&str, usize, bool); 3] =
     [("confinedMs", AT_HOME, true), ("noNetworkMs", AT_HOME, false), ("untidyMs", UNTIDY, true)];
 
-/// Puts the warden into home directories below `folder`, each time as the shell of a child's tools. Returns the paths.
+/// Installs the warden as the shell of a child's tools in several home directories below `folder`. Returns the paths.
 pub(crate) fn install(warden: &Path, folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     SHELLS.iter().map(|(name, files, network)| shell(warden, &folder.join(name), *files, *network)).collect()
 }
@@ -54,8 +55,8 @@ fn shell(warden: &Path, home: &Path, files: usize, network: bool) -> Result<Path
     Ok(shell)
 }
 
-/// Runs an empty command in the user's shell and in each of `confined`, in turn, `count` times, and reports how many
-/// milliseconds each took.
+/// Runs an empty command in the user's shell and in each of `confined`, in turn, `count` times, and reports the
+/// milliseconds of each.
 pub(crate) fn measure(count: &str, confined: &[&str]) -> Result<Value, Box<dyn Error>> {
     let names = ["plainMs"].into_iter().chain(SHELLS.map(|(name, ..)| name));
     let mut found: Vec<(&str, &str, Vec<f64>)> =

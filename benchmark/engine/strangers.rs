@@ -1,4 +1,5 @@
-//! The sanitizer on texts of strangers: what goes of the secrets in them, and what changes in files of all kinds.
+//! Runs the sanitizer on texts of other projects: counts the removed secrets, and lists the changes in files of all
+//! kinds.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,10 +11,11 @@ use pi_subagent_native::text::{Sanitizer, SanitizerOptions, settled_length};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// So much of a secret in a row gives something away.
+/// The number of consecutive characters of a secret that count as a leak.
 const PART: usize = 8;
 
-/// So many characters of a part must be by chance; the others are those of every secret of its kind.
+/// The minimum number of random characters in such a part. The other characters are the same for every secret of its
+/// kind.
 const FREE: usize = 6;
 
 #[derive(Deserialize)]
@@ -25,7 +27,7 @@ struct Case {
     free: String,
 }
 
-/// Sanitizes each text of a file of JSON lines, whole and while it arrives.
+/// Sanitizes each text of a file of JSON lines, as a whole and while it arrives.
 pub(crate) fn figures(file: &str) -> Result<Value, Box<dyn Error>> {
     let sanitizer = Sanitizer::new(SanitizerOptions::default());
     let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
@@ -35,7 +37,7 @@ pub(crate) fn figures(file: &str) -> Result<Value, Box<dyn Error>> {
         let Case { kind, id, text, secret, free } = serde_json::from_str(&line?)?;
         let clean = sanitizer.sanitize(&text);
         let parts: Vec<&str> = parts(&secret, &free).collect();
-        // Control sequences go from every text.
+        // Control sequences are removed from every text.
         let is_kept =
             || sanitizer.inspect(&text).iter().all(|redaction| redaction.rule == "control_sequence");
         let good = if kind == "innocent" { is_kept() } else { !shows(&clean, &parts, "") };
@@ -44,7 +46,7 @@ pub(crate) fn figures(file: &str) -> Result<Value, Box<dyn Error>> {
         if !good {
             failed.entry(kind.clone()).or_default().push(json!({"id": id, "text": text, "clean": &*clean}));
         }
-        // What the whole text shows as well is no glimpse.
+        // A part that the whole text shows as well does not count.
         let begins = text.char_indices().map(|(end, _)| &text[..end]);
         let growing =
             begins.map(|begin| sanitizer.sanitize_growing(&begin[..settled_length(begin)]).into_string());
@@ -66,7 +68,7 @@ pub(crate) fn figures(file: &str) -> Result<Value, Box<dyn Error>> {
     }))
 }
 
-/// The parts of a secret that give something away.
+/// Returns the parts of a secret that count as a leak.
 fn parts<'a>(secret: &'a str, free: &str) -> impl Iterator<Item = &'a str> {
     let is_free: Vec<bool> = free.bytes().map(|byte| byte == b'1').collect();
     let ends = PART..=if secret.is_ascii() { secret.len() } else { 0 };
@@ -78,13 +80,13 @@ fn shows(shown: &str, parts: &[&str], unless: &str) -> bool {
     parts.iter().any(|part| shown.contains(part) && !unless.contains(part))
 }
 
-/// Files longer than this are data, not code that somebody reads.
+/// The maximum file size. Longer files are data, not code.
 const LONGEST: u64 = 1024 * 1024;
 
-/// Characters before and behind a change.
+/// The number of characters to print before and after a change.
 const AROUND: usize = 60;
 
-/// Prints every change in the text files of some folders, for a person to judge, and at last how much was read.
+/// Prints every change in the text files of some folders, for a review, and returns the amount of text.
 pub(crate) fn changes(folders: &[&str]) -> io::Result<Value> {
     let sanitizer = Sanitizer::new(SanitizerOptions::default());
     let mut files: Vec<PathBuf> = Vec::new();
@@ -121,7 +123,7 @@ pub(crate) fn changes(folders: &[&str]) -> io::Result<Value> {
     Ok(json!({"files": files.len(), "bytes": bytes, "changes": count, "rules": rules}))
 }
 
-/// The last character boundary at or before `at`.
+/// Returns the last character boundary at or before `at`.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

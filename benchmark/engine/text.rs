@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pi_subagent_native::text::{Sanitizer, SanitizerOptions, TruncateLimits};
 use serde_json::{Value, json};
 
-/// How long to measure at least: so long that a scheduling pause does not show in the median.
+/// The minimum duration of a measurement, long enough that a scheduling pause does not affect the median.
 const MEASURE_FOR: Duration = Duration::from_millis(200);
 const MIN_RUNS: usize = 5;
 

@@ -1,4 +1,4 @@
-//! Making and removing the tree of a run: a private one, and git's linked work tree.
+//! Measures creating and removing the tree of a run: a private tree, and git's linked work tree.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -11,17 +11,18 @@ use pi_subagent_native::process::probe;
 use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
 use serde_json::{Value, json};
 
-/// The id of the one run.
+/// The id of the run.
 const ID: &str = "0badcafe";
-/// The id of one that is undone.
+/// The id of the run that is undone.
 const UNDONE: &str = "0badf00d";
-/// Files that are changed before they are brought back.
+/// The number of changed files to restore.
 const CHANGED: usize = 100;
-/// Files in one directory.
+/// The number of files in one directory.
 const TOGETHER: usize = 20;
 
-/// In a new repository of `files` files in `folder`, in milliseconds each: the snapshot, the private tree and its end of a
-/// run that changed one file; and `git worktree add` and `remove`. Then bringing back 100 changed files, and `git checkout`. `warden` may be `none`.
+/// Measures the following in a new repository of `files` files in `folder`, in milliseconds each: the snapshot, the
+/// private tree, and the end of a run that changed one file; `git worktree add` and `remove`; restoring 100 changed
+/// files, and `git checkout`. `warden` may be `none`.
 pub(super) fn measure(
     warden: &str,
     folder: &str,
@@ -48,7 +49,7 @@ pub(super) fn measure(
         let limits = SnapshotLimits { bytes: 1 << 28, files: 200_000 };
         let store = SnapshotStore::new(git, &folder.join("agent"), &env, limits);
         for round in 0..rounds.parse::<usize>()? {
-            // What the one writes is on the disk before the other begins, and neither always comes first.
+            // Each side's writes are flushed before the other side begins, and the sides take turns at being first.
             for is_ours in [round % 2 == 0, round % 2 == 1] {
                 flush()?;
                 if is_ours {
@@ -81,7 +82,7 @@ pub(super) fn measure(
     }))
 }
 
-/// One run in a private tree that changes one file.
+/// Performs one run in a private tree that changes one file.
 async fn private(
     store: &SnapshotStore,
     folder: &Path,
@@ -101,7 +102,7 @@ async fn private(
     Ok(())
 }
 
-/// The same with git's linked work tree, in milliseconds.
+/// Does the same with git's linked work tree. Returns milliseconds.
 fn linked(folder: &Path) -> Result<f64, Box<dyn Error>> {
     let (root, side) = (folder.join("project"), folder.join("side"));
     let began = Instant::now();

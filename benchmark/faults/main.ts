@@ -1,7 +1,8 @@
 /**
- * What becomes of faults with this package and with the extension that pi ships as an example: plays every scenario in
- * real pi with both, and writes the table of `docs/faults.md`.
- * Usage: <Node for pi> main.ts [words of the faults to play; then the table is printed only]
+ * Plays every fault in real pi, with this package and with the extension that pi ships as an example, and writes the
+ * table of `docs/faults.md`.
+ *
+ * Usage: <Node for pi> main.ts [words of the faults to play; then the table is only printed]
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -16,23 +17,23 @@ import { type Row, rows } from "./scenarios.ts";
 const ways: Way[] = ["this package", "pi's example"];
 const page = join(packageDir, "docs/faults.md");
 
-/** Two cores, and each scenario waits most of its time. */
+/** For two cores. Each scenario mostly waits. */
 const atOnce = 2;
 
-const words = process.argv.slice(2);
-const chosen = rows.filter(({ fault }) => words.every((word) => fault.includes(word)));
+const filters = process.argv.slice(2);
+const chosen = rows.filter(({ fault }) => filters.every((word) => fault.includes(word)));
 
 await runMain(async () => {
 	if (chosen.length === 0) {
 		const faults = rows.map(({ fault }) => fault).join("\n");
-		throw new SetupProblem(`No fault is described with: ${words.join(" ")}`, `There are:\n${faults}`);
+		throw new SetupProblem(`No fault contains: ${filters.join(" ")}`, `Known faults:\n${faults}`);
 	}
 	const table = tableOf(await playAll());
-	if (words.length > 0) {
+	if (filters.length > 0) {
 		process.stdout.write(`${table}\n`);
 		return 0;
 	}
-	const text = readFileSync(page, "utf8").replace(/^\| What goes wrong[\s\S]*?\n(?=\n)/m, () => `${table}\n`);
+	const text = readFileSync(page, "utf8").replace(/^\| Fault[\s\S]*?\n(?=\n)/m, () => `${table}\n`);
 	writeFileSync(page, text.replace(/in pi \d+\.\d+\.\d+/, `in pi ${newestPi}`));
 	note(`docs/faults.md has ${chosen.length} faults, played in pi ${newestPi}.`);
 	return 0;
@@ -48,7 +49,7 @@ async function playAll(): Promise<string[]> {
 			for (const [index, row] of waiting) {
 				const cells: string[] = [];
 				for (const way of ways) cells.push(cell(row, await play(way, row)));
-				lines[index] = `| ${[row.fault, row.should, ...cells].join(" | ")} |`;
+				lines[index] = `| ${[row.fault, row.expected, ...cells].join(" | ")} |`;
 				done += 1;
 				note(dim(`${done} of ${chosen.length}: ${row.fault}`));
 			}
@@ -59,22 +60,20 @@ async function playAll(): Promise<string[]> {
 
 function tableOf(lines: string[]): string {
 	const sides = ways.map((way) => way[0]?.toUpperCase() + way.slice(1));
-	return [`| What goes wrong | What should come of it | ${sides.join(" | ")} |`, "|---|---|---|---|", ...lines].join(
-		"\n",
-	);
+	return [`| Fault | Expected result | ${sides.join(" | ")} |`, "|---|---|---|---|", ...lines].join("\n");
 }
 
 function cell(row: Row, played: Played): string {
 	const figure = row.figure ? [row.figure(played)] : [];
-	if (row.did(played)) return ["yes", ...figure].join(", ");
-	return `**no**: ${[row.instead?.(played) ?? ending(played), ...figure].join(", ")}`;
+	if (row.passed(played)) return ["yes", ...figure].join(", ");
+	return `**no**: ${[row.observed?.(played) ?? ending(played), ...figure].join(", ")}`;
 }
 
-/** How the call ended, in words. */
+/** Describes how the call ended. */
 function ending({ ended, piEnded, isError, text, left }: Played): string {
-	const more = left > 0 ? `; ${left === 1 ? "1 process runs" : `${left} processes run`} on` : "";
+	const more = left > 0 ? `; ${left === 1 ? "1 process survives" : `${left} processes survive`}` : "";
 	if (piEnded) return `pi itself ends${more}`;
-	if (!ended) return `no end within 20 s${more}`;
+	if (!ended) return `the call does not end within 20 s${more}`;
 	const said = text.split("\n").find((line) => line.trim()) ?? "";
 	return `${isError ? "a failure" : "a success"}: \`${said.replaceAll("|", "/").replaceAll("`", "'").slice(0, 60)}\`${more}`;
 }

@@ -21,51 +21,51 @@ import {
 	World,
 } from "../../__test__/support/pi.ts";
 
-/** Who delegates. */
+/** The package that delegates. */
 export type Way = "this package" | "pi's example";
 
-/** What a scenario is made of. */
+/** The settings of a scenario. */
 export interface Scenario {
-	/** Steps of `fake-pi`, or the name of one of its scenarios; absent: the child is real pi. */
+	/** Steps of `fake-pi`, or the name of one of its scenarios. If absent, the child is real pi. */
 	child?: string | unknown[];
-	/** What the model of a real child does. */
+	/** The model of a real child. */
 	model?: (answers: number) => Step[];
-	/** What the parent's model calls. */
+	/** The arguments of the parent's call. */
 	args?: Record<string, unknown>;
-	/** The same where the two have other names for it. */
+	/** The same call for this package, if its names differ. */
 	ours?: { tool: string; args: Record<string, unknown> };
-	/** What is done once the child has read the file `at-work`. */
-	meanwhile?: "abort" | "kill pi";
-	/** How long a call may take before it counts as one that never ends. */
+	/** The action to take once the child has read the file `at-work`. */
+	action?: "abort" | "kill pi";
+	/** The time after which a call counts as one without an end. */
 	patienceMs?: number;
 }
 
-/** What came of it. */
+/** The result of a scenario. */
 export interface Played {
-	/** Whether the call came to an end at all. */
+	/** True if the call has ended. */
 	ended: boolean;
-	/** Whether pi has ended with it, unasked. */
+	/** True if pi has exited, although the scenario did not end it. */
 	piEnded: boolean;
 	isError: boolean;
-	/** What the model reads. */
+	/** The text for the model. */
 	text: string;
-	/** Processes that run on when the call has ended, without pi itself. */
+	/** The number of processes that survive the call, except pi itself. */
 	left: number;
-	/** The most memory that pi has had, in MiB, beyond what it had before the call. */
+	/** The growth of pi's memory above its value before the call, at its peak, in MiB. */
 	grownMiB: number;
-	/** Whether the file was written that a child was not to write. */
+	/** True if the child wrote the file that it must not write. */
 	wrote: boolean;
-	/** What of ours or theirs lies in the temporary directory afterwards. */
+	/** The number of our files left in the temporary directory. */
 	litter: number;
 }
 
-/** Made anew in each start, so that no such token stands in a file. */
+/** Generated at each start, so that no file contains it. */
 export const token = `ghp_${randomBytes(18).toString("hex")}`;
 
-/** The name of a file by which a child says that it is at work. */
+/** The name of the file that a child reads to show that it is working. */
 export const atWork = "at-work";
 
-/** The same agent for both: it looks, with a shell. */
+/** The same agent for both packages: it only looks, and has a shell. */
 const agent = `---
 name: looker
 description: Looks around.
@@ -79,7 +79,7 @@ You look around. You change nothing.
 const task = "Look around.";
 const patienceMs = 20_000;
 
-/** Limits short enough to wait for. Nothing else of the configuration differs from the defaults. */
+/** Limits short enough to wait for. All other settings have their default values. */
 const limits = { idleTimeoutMs: 4_000, graceMs: 500 };
 
 const fakePi = join(packageDir, "fake-pi/fake-pi.mjs");
@@ -110,7 +110,10 @@ function oursIn(world: World, child: Scenario["child"]): string[] {
 	return [packageDir];
 }
 
-/** The example starts the program that it runs in once more; an extension beside it says that this is the stand-in. */
+/**
+ * Sets up pi's example. It starts the program that it runs in again; an extension next to it makes this program the
+ * stand-in.
+ */
 function theirsIn(world: World, child: Scenario["child"]): string[] {
 	const [, program] = piCommand(newestPi);
 	const example = join(dirname(program), "../../examples/extensions/subagent/index.ts");
@@ -127,28 +130,29 @@ function steps(world: World, child: string | unknown[]): string {
 async function delegate(world: World, extensions: string[], scenario: Scenario, tool: string): Promise<Played> {
 	const rpc = startRpc(world, { args: ["-ne", ...extensions.flatMap((path) => ["-e", path])], limitMs: 120_000 });
 	await rpc.send({ type: "get_state" });
-	const [before, pid] = [memory(rpc.pi.pid), rpc.pi.pid];
-	let most = before;
+	const { pid } = rpc.pi;
+	const before = memory(pid);
+	let peak = before;
 	const watch = setInterval(() => {
-		most = Math.max(most, memory(pid));
+		peak = Math.max(peak, memory(pid));
 	}, 20);
 	try {
 		const isEnd = ({ type, toolName }: { type: string; toolName?: unknown }) =>
 			type === "tool_execution_end" && toolName === tool;
 		void rpc.send({ type: "prompt", message: "Delegate" }).catch(() => undefined);
 		const ending = rpc.log.waitFor(isEnd, scenario.patienceMs ?? patienceMs).catch(() => undefined);
-		if (scenario.meanwhile) await rpc.log.waitFor(isAtWork, patienceMs);
-		if (scenario.meanwhile === "abort") void rpc.send({ type: "abort" }).catch(() => undefined);
-		if (scenario.meanwhile === "kill pi") process.kill(pid, "SIGKILL");
+		if (scenario.action) await rpc.log.waitFor(isAtWork, patienceMs);
+		if (scenario.action === "abort") void rpc.send({ type: "abort" }).catch(() => undefined);
+		if (scenario.action === "kill pi") process.kill(pid, "SIGKILL");
 		const end = (await ending) as ToolEnd | undefined;
-		await settled(world, pid, scenario.meanwhile === "kill pi" ? 5_000 : 1_000);
+		await settled(world, pid, scenario.action === "kill pi" ? 5_000 : 1_000);
 		return {
 			ended: end !== undefined,
-			piEnded: scenario.meanwhile !== "kill pi" && rpc.pi.child.exitCode !== null,
+			piEnded: scenario.action !== "kill pi" && rpc.pi.child.exitCode !== null,
 			isError: end?.isError ?? false,
 			text: end?.result.content.map(({ text = "" }) => text).join("\n") ?? "",
 			left: others(world, pid),
-			grownMiB: Math.round((most - before) / 1024),
+			grownMiB: Math.round((peak - before) / 1024),
 			wrote: existsSync(join(world.cwd, "written")),
 			litter: readdirSync(world.tmp).filter((name) => name.startsWith("pi-subagent")).length,
 		};
@@ -159,20 +163,20 @@ async function delegate(world: World, extensions: string[], scenario: Scenario, 
 	}
 }
 
-/** Processes of the call: all of the world but pi. */
+/** Returns the number of the call's processes: all processes of the scenario except pi. */
 const others = (world: World, pid: number) => survivors(world.mark).filter((one) => one.pid !== pid).length;
 
-/** An update of the call from which on the child is at work. */
+/** Returns true for an update that shows that the child is working. */
 const isAtWork = (event: { type: string }) =>
 	event.type === "tool_execution_update" && JSON.stringify(event).includes(atWork);
 
-/** Gives what ends by itself a moment to do so. */
+/** Waits until processes that exit on their own have done so. */
 async function settled(world: World, pid: number, limitMs: number): Promise<void> {
 	const deadline = performance.now() + limitMs;
 	while (others(world, pid) > 0 && performance.now() < deadline) await delay(20);
 }
 
-/** The memory of a process in KiB; 0 of one that is gone. */
+/** Returns the memory of a process in KiB; 0 if it has exited. */
 function memory(pid: number): number {
 	try {
 		return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);

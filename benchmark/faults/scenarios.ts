@@ -1,25 +1,25 @@
-/** What can go wrong with a child, and what should come of it. A new row is a new entry here. */
+/** The faults of a child and their expected results. A new row needs only a new entry here. */
 
 import { call, say } from "../../__test__/support/pi.ts";
 import { atWork, type Played, type Scenario, token } from "./play.ts";
 
 export interface Row extends Scenario {
-	/** What goes wrong. */
+	/** The fault. */
 	fault: string;
-	/** What should come of it. */
-	should: string;
-	/** Whether it did. */
-	did: (played: Played) => boolean;
-	/** What came of it instead; without it, how the call ended. */
-	instead?: (played: Played) => string;
-	/** A figure that is shown either way. */
+	/** The expected result. */
+	expected: string;
+	/** Returns true if the result is as expected. */
+	passed: (played: Played) => boolean;
+	/** Describes a different result. By default, the end of the call is described. */
+	observed?: (played: Played) => string;
+	/** Returns a figure to show in both cases. */
 	figure?: (played: Played) => string;
 }
 
 const megabyte = 1 << 20;
 
-/** A child that has said something, works, and then says no more. */
-const works = [{ stream: "so far" }, { call: "read", args: { path: atWork }, result: "" }];
+/** The steps of a child that has sent some text and works, and then is silent. */
+const startsWork = [{ stream: "so far" }, { call: "read", args: { path: atWork }, result: "" }];
 const everyKind = { fork: ["plain", "group", "session", "daemon"] };
 
 const answers = (text: string) => (played: Played) => played.ended && !played.isError && played.text.includes(text);
@@ -28,174 +28,174 @@ const fails =
 	({ ended, isError, text }: Played) =>
 		ended && isError && parts.every((part) => text.includes(part));
 const grown = ({ grownMiB }: Played) => `${grownMiB} MiB`;
-/** What the call itself came to is in the other columns. */
-const left = ({ left }: Played) => (left === 1 ? "1 process runs on" : `${left} processes run on`);
+/** The result of the call itself is in the other columns. */
+const left = ({ left }: Played) => (left === 1 ? "1 process survives" : `${left} processes survive`);
 const tasks = ["answers", "fails"].map((word) => ({ agent: "looker", task: word }));
 
 export const rows: Row[] = [
 	{
 		fault: "the child fails: exit code 1, a reason on standard error",
-		should: "a failure with the reason",
+		expected: "a failure with the reason",
 		child: "complains",
-		did: fails("no such model"),
+		passed: fails("no such model"),
 	},
 	{
 		fault: "the provider refuses with an error",
-		should: "a failure with its words",
+		expected: "a failure with the provider's message",
 		child: "fails",
-		did: fails("529: overloaded"),
+		passed: fails("529: overloaded"),
 	},
 	{
-		fault: "one of two tasks side by side fails",
-		should: "the answer of the other",
+		fault: "one of two parallel tasks fails",
+		expected: "the answer of the other task",
 		child: [{ when: "fails", do: [{ fail: "529: overloaded" }], else: [{ say: "Done." }] }],
 		args: { tasks },
 		ours: { tool: "subagent_parallel", args: { tasks } },
-		did: ({ ended, text }) => ended && text.includes("Done.") && text.includes("529"),
+		passed: ({ ended, text }) => ended && text.includes("Done.") && text.includes("529"),
 	},
 	{
 		fault: "the agent does not exist",
-		should: "a failure that names those that do",
+		expected: "a failure that lists the known agents",
 		child: "answers",
 		args: { agent: "nobody", task: "Look." },
-		did: fails("looker"),
+		passed: fails("looker"),
 	},
 	{
-		fault: "the child crashes (SIGSEGV) within its answer",
-		should: "a failure, with the text so far",
+		fault: "the child crashes (SIGSEGV) in the middle of its answer",
+		expected: "a failure, with the text so far",
 		child: "crashes",
-		did: fails("so far"),
-		instead: ({ ended, isError }) => (ended && isError ? "a failure without the text" : "no failure"),
+		passed: fails("so far"),
+		observed: ({ ended, isError }) => (ended && isError ? "a failure without the text" : "no failure"),
 	},
 	{
-		fault: "the child exits with 0 and has said nothing",
-		should: "a failure",
+		fault: "the child exits with 0 and without an answer",
+		expected: "a failure",
 		child: "exits",
-		did: fails(),
+		passed: fails(),
 	},
 	{
-		fault: "the child exits with 0 within its answer",
-		should: "a failure, with the text so far",
+		fault: "the child exits with 0 in the middle of its answer",
+		expected: "a failure, with the text so far",
 		child: "breaks-off",
-		did: fails("so far"),
+		passed: fails("so far"),
 	},
 	{
 		fault: "warnings and broken JSON between its lines",
-		should: "the answer",
+		expected: "the answer",
 		child: [{ noise: ["npm warn deprecated\n", "{broken\n", "\n"] }, { say: "Done." }],
-		did: answers("Done."),
+		passed: answers("Done."),
 	},
 	{
-		fault: "a line that is JSON, but no event: `null`",
-		should: "the answer",
+		fault: "a line that is JSON but not an event: `null`",
+		expected: "the answer",
 		child: [{ noise: "null\n" }, { say: "Done." }],
-		did: answers("Done."),
+		passed: answers("Done."),
 	},
 	{
 		fault: "half a line at the end of its output",
-		should: "the answer",
+		expected: "the answer",
 		child: [{ say: "Done." }, "settle", { raw: '{"type":"message_end","mess' }, { exit: 0 }],
-		did: answers("Done."),
+		passed: answers("Done."),
 	},
 	{
-		fault: "characters cut in two by the pipe",
-		should: "the answer, letter by letter",
+		fault: "characters split by the pipe",
+		expected: "the unchanged answer",
 		child: "splits",
-		did: answers("日本 😀 é"),
-		instead: () => "an answer with broken characters",
+		passed: answers("日本 😀 é"),
+		observed: () => "an answer with broken characters",
 	},
 	{
 		fault: "an answer of 1 MB",
-		should: "less than 100 KB of it for the model",
+		expected: "less than 100 KB of it for the model",
 		child: [{ say: "word ".repeat(megabyte / 5) }],
-		did: ({ ended, isError, text }) => ended && !isError && text.length < 100_000,
+		passed: ({ ended, isError, text }) => ended && !isError && text.length < 100_000,
 	},
 	{
 		fault: "a token in the answer",
-		should: "the token taken out",
+		expected: "the answer without the token",
 		child: [{ say: `The login is ${token}.` }],
-		did: ({ ended, text }) => ended && !text.includes(token),
-		instead: () => "the model reads the token",
+		passed: ({ ended, text }) => ended && !text.includes(token),
+		observed: () => "the model reads the token",
 	},
 	{
-		fault: "the child says nothing and never ends",
-		should: "a failure after the limit of silence, here 4 s",
+		fault: "the child is silent and never exits",
+		expected: "a failure after the idle timeout, here 4 s",
 		child: "silent",
-		did: fails(),
+		passed: fails(),
 	},
 	{
-		fault: "the child has answered and never ends",
-		should: "the answer",
+		fault: "the child has answered and never exits",
+		expected: "the answer",
 		child: "lingers",
-		did: answers("Done."),
+		passed: answers("Done."),
 	},
 	{
 		fault: "the child leaves four processes behind",
-		should: "the answer, and nothing runs on",
+		expected: "the answer, and no process survives",
 		child: "forks",
-		did: (played) => answers("Done.")(played) && played.left === 0,
-		instead: (played) => `${played.ended ? "the answer" : "no end of the call"}; ${left(played)}`,
+		passed: (played) => answers("Done.")(played) && played.left === 0,
+		observed: (played) => `${played.ended ? "the answer" : "the call does not end"}; ${left(played)}`,
 	},
 	{
 		fault: "an abort (Esc)",
-		should: "an end, with the text so far",
-		child: [...works, "hang"],
-		meanwhile: "abort",
-		did: ({ ended, text, left }) => ended && left === 0 && text.includes("so far"),
+		expected: "the call ends, with the text so far",
+		child: [...startsWork, "hang"],
+		action: "abort",
+		passed: ({ ended, text, left }) => ended && left === 0 && text.includes("so far"),
 	},
 	{
 		fault: "an abort of a child that ignores signals",
-		should: "an end, and nothing runs on",
-		child: [{ ignore: ["SIGTERM", "SIGHUP", "SIGINT", "abort"] }, ...works, "hang"],
-		meanwhile: "abort",
-		did: ({ ended, left }) => ended && left === 0,
-		instead: left,
+		expected: "the call ends, and no process survives",
+		child: [{ ignore: ["SIGTERM", "SIGHUP", "SIGINT", "abort"] }, ...startsWork, "hang"],
+		action: "abort",
+		passed: ({ ended, left }) => ended && left === 0,
+		observed: left,
 	},
 	{
 		fault: "an abort of a child that has started four processes",
-		should: "an end, and nothing runs on",
-		child: [everyKind, ...works, "hang"],
-		meanwhile: "abort",
-		did: ({ ended, left }) => ended && left === 0,
-		instead: left,
+		expected: "the call ends, and no process survives",
+		child: [everyKind, ...startsWork, "hang"],
+		action: "abort",
+		passed: ({ ended, left }) => ended && left === 0,
+		observed: left,
 	},
 	{
 		fault: "pi is killed (SIGKILL) while the child works",
-		should: "nothing runs on 5 s later",
-		child: [{ ignore: "eof" }, ...works, "hang"],
-		meanwhile: "kill pi",
-		did: ({ left }) => left === 0,
-		instead: left,
+		expected: "no process survives after 5 s",
+		child: [{ ignore: "eof" }, ...startsWork, "hang"],
+		action: "kill pi",
+		passed: ({ left }) => left === 0,
+		observed: left,
 	},
 	{
 		fault: "the same, and the child has started four processes",
-		should: "nothing runs on 5 s later",
-		child: [everyKind, ...works, "hang"],
-		meanwhile: "kill pi",
-		did: ({ left }) => left === 0,
-		instead: left,
+		expected: "no process survives after 5 s",
+		child: [everyKind, ...startsWork, "hang"],
+		action: "kill pi",
+		passed: ({ left }) => left === 0,
+		observed: left,
 	},
 	{
 		fault: "100 MB on standard error",
-		should: "the answer; pi grows by less than 64 MiB",
+		expected: "the answer; pi grows by less than 64 MiB",
 		patienceMs: 60_000,
 		child: ["begin", { fill: 100 * megabyte, with: "warning: deprecated\n", to: "stderr" }, { say: "Done." }],
-		did: (played) => answers("Done.")(played) && played.grownMiB < 64,
-		instead: (played) => (answers("Done.")(played) ? "the answer, and pi grows" : "no answer"),
+		passed: (played) => answers("Done.")(played) && played.grownMiB < 64,
+		observed: (played) => (answers("Done.")(played) ? "the answer, but pi grows" : "no answer"),
 		figure: grown,
 	},
 	{
 		fault: "100 MB of small events",
-		should: "the answer; pi grows by less than 64 MiB",
+		expected: "the answer; pi grows by less than 64 MiB",
 		patienceMs: 60_000,
 		child: ["begin", { fill: 100 * megabyte, with: '{"type":"queue_update"}\n' }, { say: "Done." }],
-		did: (played) => answers("Done.")(played) && played.grownMiB < 64,
-		instead: (played) => (answers("Done.")(played) ? "the answer, and pi grows" : "no answer"),
+		passed: (played) => answers("Done.")(played) && played.grownMiB < 64,
+		observed: (played) => (answers("Done.")(played) ? "the answer, but pi grows" : "no answer"),
 		figure: grown,
 	},
 	{
 		fault: "a line of 100 MB",
-		should: "the answer; pi grows by less than 64 MiB",
+		expected: "the answer; pi grows by less than 64 MiB",
 		patienceMs: 60_000,
 		child: [
 			"begin",
@@ -204,26 +204,26 @@ export const rows: Row[] = [
 			{ raw: '"}\n' },
 			{ say: "Done." },
 		],
-		did: (played) => answers("Done.")(played) && played.grownMiB < 64,
-		instead: (played) => (answers("Done.")(played) ? "the answer, and pi grows" : "no answer"),
+		passed: (played) => answers("Done.")(played) && played.grownMiB < 64,
+		observed: (played) => (answers("Done.")(played) ? "the answer, but pi grows" : "no answer"),
 		figure: grown,
 	},
 	{
-		fault: "an agent that only looks writes with its shell (real pi)",
-		should: "no file is written",
+		fault: "a read-only agent writes with its shell (real pi)",
+		expected: "no file is written",
 		model: (answered) =>
 			answered > 0 ? [say("I have looked.")] : [call("bash", { command: "echo x > written; echo tried" })],
-		did: ({ ended, wrote }) => ended && !wrote,
-		instead: ({ wrote }) => (wrote ? "the file is written" : "no end of the call"),
+		passed: ({ ended, wrote }) => ended && !wrote,
+		observed: ({ wrote }) => (wrote ? "the file is written" : "the call does not end"),
 	},
 	{
-		fault: "the shell of a child (real pi) starts a server and forgets it",
-		should: "an end, and nothing runs on",
+		fault: "a child's shell (real pi) starts a server in the background",
+		expected: "the call ends, and no process survives",
 		model: (answered) =>
 			answered > 0
 				? [say("I have looked.")]
 				: [call("bash", { command: "setsid sleep 60 >/dev/null 2>&1 </dev/null & echo ok" })],
-		did: ({ ended, left }) => ended && left === 0,
-		instead: left,
+		passed: ({ ended, left }) => ended && left === 0,
+		observed: left,
 	},
 ];

@@ -1,9 +1,9 @@
 /**
- * Makes strings that match a regular expression of a secret scanner, in the dialects of Go and Rust: groups, classes,
- * quantifiers, alternatives, flags. Boundaries and anchors give nothing.
+ * Generates strings that match a regular expression of a secret scanner, in the dialects of Go and Rust: groups,
+ * classes, quantifiers, alternatives, flags. Boundaries and anchors generate no characters.
  */
 
-/** @typedef {{ text: string, free: boolean }} Piece A stretch of a made-up string; `free` when chance decided on it. */
+/** @typedef {{ text: string, free: boolean }} Piece A part of a generated string; `free` if it is random. */
 /**
  * @typedef {{ kind: "text", text: string }
  *   | { kind: "class", set: string }
@@ -29,10 +29,15 @@ const posix = {
 /** @type {Record<string, string>} */
 const controls = { n: "\n", r: "\r", t: "\t" };
 
-/** Repeats without a bound go on for so long. */
+/** The number of repetitions added to the minimum if a quantifier has no upper limit. */
 const someMore = 6;
 
-/** Reads an expression as a tree whose root is group 0. @param {string} source @returns {Node} */
+/**
+ * Parses an expression into a tree whose root is group 0.
+ *
+ * @param {string} source
+ * @returns {Node}
+ */
 export function parse(source) {
 	let at = 0;
 	let groups = 0;
@@ -67,7 +72,7 @@ export function parse(source) {
 		if (char === "(") return group();
 		if (char === "[") return { kind: "class", set: charClass() };
 		if (char === "^" || char === "$") return undefined;
-		// A dot that nobody escaped means a dot, as in the name of a host.
+		// An unescaped dot stands for a dot, as in a host name.
 		if (char === ".")
 			return /[{*+?]/.test(source.charAt(at)) ? { kind: "class", set: lower + digits } : { kind: "text", text: char };
 		if (char === "\\") {
@@ -113,7 +118,7 @@ export function parse(source) {
 		return { kind: "repeat", node, least: Number(least), most: most ? Number(most) : open };
 	}
 
-	/** What an escape stands for; nothing for a boundary. */
+	/** Returns the node of an escape, or nothing for a boundary. */
 	function escaped() {
 		const char = source.charAt(at++);
 		if (char === "x") {
@@ -152,19 +157,29 @@ export function parse(source) {
 		}
 		at++;
 		const visible = negated ? [...printable].filter((char) => !set.includes(char)).join("") : set;
-		// Blanks and line ends, where a class has other signs, only make a text harder to read.
+		// If a class has other characters, leave out white space, which only makes a text harder to read.
 		return [...visible].filter((char) => char > " " && char <= "~").join("") || visible || "a";
 	}
 }
 
-/** Whether what stands in a place is decided by the expression and not by chance. @param {Node} node @returns {boolean} */
+/**
+ * Returns true if the expression determines the text of a node completely.
+ *
+ * @param {Node} node
+ * @returns {boolean}
+ */
 function isFixed(node) {
 	if (node.kind === "text") return true;
 	if (node.kind === "repeat") return node.least > 0 && isFixed(node.node);
 	return node.kind === "group" && node.options.length < 20 && node.options.every((option) => option.every(isFixed));
 }
 
-/** Letters, digits and signs that every match has in a row, at most. @param {Node} node @returns {number} */
+/**
+ * Returns the maximum number of consecutive letters, digits and signs that are the same in every match.
+ *
+ * @param {Node} node
+ * @returns {number}
+ */
 export function longestFixed(node) {
 	let longest = 0;
 	/** @param {Node} part @returns {void} */
@@ -192,7 +207,13 @@ function width(node) {
 	return Math.min(...node.options.map((option) => option.reduce((sum, item) => sum + width(item), 0)));
 }
 
-/** The group with this number. @param {Node} node @param {number} index @returns {Node | undefined} */
+/**
+ * Returns the group with this number.
+ *
+ * @param {Node} node
+ * @param {number} index
+ * @returns {Node | undefined}
+ */
 export function groupOf(node, index) {
 	if (node.kind === "repeat") return groupOf(node.node, index);
 	if (node.kind !== "group") return undefined;
@@ -204,7 +225,13 @@ export function groupOf(node, index) {
 	return undefined;
 }
 
-/** Makes a string that matches. @param {Node} node @param {() => number} random @returns {Piece[]} */
+/**
+ * Generates a matching string.
+ *
+ * @param {Node} node
+ * @param {() => number} random
+ * @returns {Piece[]}
+ */
 export function make(node, random) {
 	/** @param {number} count */
 	const below = (count) => Math.floor(random() * count);

@@ -6,18 +6,21 @@ import { join } from "node:path";
 import { groupOf, longestFixed, parse } from "./generate.mjs";
 
 /**
- * A kind of secret. It is recognizable when something in it is the same for all of its kind; another kind is only known
- * by the name that stands before it.
+ * A kind of secret. It is recognizable if all secrets of the kind share a fixed part. Other kinds are only known by the
+ * name before them.
+ *
  * @typedef {{ id: string, secret: import("./generate.mjs").Node, recognizable: boolean }} Shape
  */
 
-/** So many characters in a row that all secrets of a kind have make the kind recognizable. */
+/** The minimum number of consecutive fixed characters that make a kind recognizable. */
 const leastFixed = 3;
 
-/** Expressions of gitleaks that only find a name and what is assigned to it begin like this. */
+/** Matches the start of gitleaks expressions that only find a name and its assigned value. */
 const namedOnly = /\[\\w\.-\]\{0,50\}\?/;
 
-/** Rules about places (headers of curl, Kubernetes manifests) and about what is public, not about kinds of secrets. */
+/**
+ * Rules about contexts (curl headers, Kubernetes manifests) and about public values, which are not kinds of secrets.
+ */
 const others =
 	/client-id$|public-key$|^(curl-auth|generic-api-key|kubernetes-secret|nuget-config|hashicorp-tf-password|private-key|sidekiq-sens)/;
 
@@ -30,7 +33,7 @@ export function gitleaksShapes(folder) {
 		const id = /^id = "(.*)"$/m.exec(rule)?.[1] ?? "";
 		const source = /^regex = '''(.*?)'''/ms.exec(rule)?.[1];
 		if (!source || others.test(id)) return [];
-		// An expression can have both: a name with any value, or a token.
+		// An expression may have both alternatives: a name with any value, or a token.
 		return topAlternatives(source).map((part) => shape(id, part, namedOnly.test(part)));
 	});
 }
@@ -67,7 +70,7 @@ export function yamlShapes(folder) {
 	});
 }
 
-/** A field of YAML with a text of several lines. @param {string} block @param {string} field */
+/** Returns a YAML field with a text of several lines. @param {string} block @param {string} field */
 function literalBlock(block, field) {
 	const found = new RegExp(`^( *)${field}: (?:[|>][+-]?\\d?\\n((?:\\1 +.*\\n|\\s*\\n)+)|'(.*)'$)`, "m").exec(block);
 	return found?.[2] ?? found?.[3]?.replaceAll("''", "'");
@@ -80,7 +83,7 @@ function shape(id, source, isNamed) {
 	return { id, secret, recognizable: !isNamed && longestFixed(secret) >= leastFixed };
 }
 
-/** The alternatives of an expression outside all groups. @param {string} source */
+/** Returns the alternatives of an expression outside all groups. @param {string} source */
 function topAlternatives(source) {
 	const parts = [""];
 	let depth = 0;
@@ -102,7 +105,7 @@ function topAlternatives(source) {
 	return parts;
 }
 
-/** The texts that a rule of gitleaks must pass over. @param {string} folder of gitleaks @returns {string[]} */
+/** Returns the texts that a rule of gitleaks must not match. @param {string} folder of gitleaks @returns {string[]} */
 export function gitleaksInnocent(folder) {
 	const rules = join(folder, "cmd/generate/config/rules");
 	const files = readdirSync(rules).filter((name) => name.endsWith(".go"));
@@ -113,7 +116,12 @@ export function gitleaksInnocent(folder) {
 	});
 }
 
-/** The strings of a Go list from `at` to its end; those that are computed are left out. @param {string} source @param {number} from */
+/**
+ * Returns the strings of a Go list from `from` to its end. Computed strings are skipped.
+ *
+ * @param {string} source
+ * @param {number} from
+ */
 function literals(source, from) {
 	/** @type {string[]} */
 	const found = [];

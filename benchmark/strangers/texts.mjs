@@ -1,8 +1,8 @@
-/** Puts made-up secrets where secrets stand: bare, and under a name that tells what they are. */
+/** Puts generated secrets into typical contexts: bare, and after a name that describes them. */
 
 import { make } from "./generate.mjs";
 
-/** So many secrets of each shape. */
+/** The number of secrets of each kind. */
 const perShape = 6;
 
 /** @type {((secret: string) => string)[]} */
@@ -26,7 +26,8 @@ const named = [
 ];
 
 /**
- * `free` has a `1` for every character of the secret that chance decided on.
+ * A text with a secret. `free` has a `1` for every random character of the secret.
+ *
  * @typedef {{ kind: "bare" | "named" | "innocent", id: string, text: string, secret: string, free: string }} Text
  */
 
@@ -48,7 +49,7 @@ export function texts(shapes, innocent) {
 			const pieces = make(node, random);
 			const secret = pieces.map((piece) => piece.text).join("");
 			const free = pieces.map((piece) => (piece.free ? "1" : "0").repeat(piece.text.length)).join("");
-			// Nothing under a name is as short as this, and blanks have no place in an assignment.
+			// Secrets after a name are not this short, and an assignment contains no blanks.
 			if (secret.length < 8 || /\s/.test(secret)) continue;
 			const values = { id, secret, free };
 			if (recognizable)
@@ -61,7 +62,7 @@ export function texts(shapes, innocent) {
 	return all;
 }
 
-/** The same numbers in every run. @param {number} seed */
+/** Returns a generator of the same numbers in every run. @param {number} seed */
 function generator(seed) {
 	let state = seed >>> 0;
 	return () => {

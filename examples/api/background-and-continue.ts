@@ -1,4 +1,4 @@
-/** Starts a run in the background, hears of its end, and asks it something more. */
+/** Starts a run in the background, receives its result, and sends a follow-up message. */
 
 import { endBackground, openBackground, spawnSession } from "pi-subagent-native";
 

@@ -1,4 +1,4 @@
-/** Two tasks side by side: each may cost half a dollar and take twenty turns, both together one dollar. */
+/** Runs two parallel tasks. Each may cost half a dollar and take twenty turns, both together one dollar. */
 
 import { startParallel } from "pi-subagent-native";
 

@@ -1,4 +1,4 @@
-/** Reads a recording of `pi --mode json` and prints its answer. What is secret in it is taken out. */
+/** Reads a recording of `pi --mode json` and prints its answer without secrets. */
 
 import { collectOutputFile, inspectOutput } from "pi-subagent-native";
 

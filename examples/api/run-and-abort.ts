@@ -1,4 +1,4 @@
-/** Runs one agent, and ends it when it takes too long for this program. What it had said by then is kept. */
+/** Runs one agent, and aborts it after a time limit. The text so far is kept. */
 
 import { startRun } from "pi-subagent-native";
 

@@ -1,4 +1,4 @@
-/** Asks for a result of a certain shape. pi checks it before the child may end with it. */
+/** Requests a result with a given schema. pi validates it before the child may end with it. */
 
 import { startRun } from "pi-subagent-native";
 

@@ -1,4 +1,4 @@
-/** Shows a run on a web page while it works: server-sent events, one for each update. Ends when the run has ended. */
+/** Shows a live run on a web page, with a server-sent event for each update. Exits when the run has ended. */
 
 import { createServer } from "node:http";
 import { startRun } from "pi-subagent-native";

@@ -1,14 +1,14 @@
 /**
- * Keeps an eye on background runs: how many there are and what they have spent in pi's footer, and one line for each that
- * has ended in `~/subagent-journal.tsv`. Load it beside pi-subagent-native with `pi -e examples/subagent-events`, or copy
- * it to `~/.pi/agent/extensions/`.
+ * Monitors background runs. pi's footer shows their number and cost, and `~/subagent-journal.tsv` gets a line for each
+ * ended run. Load it next to pi-subagent-native with `pi -e examples/subagent-events`, or copy it to
+ * `~/.pi/agent/extensions/`.
  */
 
 import { appendFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** The part of an event that is used here; `docs/events.md` has all of it. */
+/** The fields of an event used here. `docs/events.md` lists all of them. */
 interface RunEvent {
 	runId: string;
 	label?: string;
@@ -20,7 +20,7 @@ interface RunEvent {
 	transcript?: string;
 }
 
-/** The part of pi's extension API that is used here. */
+/** The part of pi's extension API used here. */
 interface Pi {
 	on(event: "session_start" | "session_shutdown", handler: (event: unknown, context: Context) => void): unknown;
 	events: { on(channel: string, handler: (data: unknown) => void): () => void };
@@ -41,7 +41,7 @@ export default function subagentEvents(pi: Pi): void {
 		live.clear();
 		spent = 0;
 	});
-	// What is registered on the bus is not taken away with the session, so it must not use what belonged to it.
+	// Listeners on the event bus outlive the session, so they must not use its context.
 	pi.on("session_shutdown", () => {
 		context = undefined;
 	});

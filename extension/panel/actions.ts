@@ -13,7 +13,7 @@ import { drawingOf, type PanelHost } from "./view.ts";
 
 /** The number of conversation entries that `log` shows, which is the maximum of the command. */
 const LOG_LIMIT = 200;
-const LONGEST_NAME = 40;
+const MAX_NAME_LENGTH = 40;
 
 export type RunActions = ReturnType<typeof runActions>;
 
@@ -94,7 +94,7 @@ function pageOf({ title, exact, ...report }: Report): Page {
 }
 
 function quoted(run: BackgroundRun): string {
-	return `“${clip(drawingOf(run).name, LONGEST_NAME)}”`;
+	return `“${clip(drawingOf(run).name, MAX_NAME_LENGTH)}”`;
 }
 
 /** Returns the first line of a report, or its title. */

@@ -12,7 +12,7 @@ import type { Pen } from "../ui/pen.ts";
 /** The number of entries kept while the view follows the end. */
 const FOLLOWED_ENTRIES = 400;
 /** The maximum number of entries kept. The transcript file has the others. */
-export const MOST_ENTRIES = 4_000;
+export const MAX_ENTRIES = 4_000;
 
 type TranscriptEntry = Transcript["entries"][number];
 

@@ -11,7 +11,7 @@ import { fitPath, oneLine } from "../ui/text.ts";
 import type { RunActions } from "./actions.ts";
 import type { Hint } from "./foot.ts";
 import { repeated } from "./repeated.ts";
-import { MOST_ENTRIES, TranscriptWindow } from "./transcript-window.ts";
+import { MAX_ENTRIES, TranscriptWindow } from "./transcript-window.ts";
 import { drawingOf, type PanelHost, scrolled, type View } from "./view.ts";
 
 /** The number of entries read to follow the end. Older ones are read when the user scrolls to them. */
@@ -65,7 +65,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 	 * costs at most twice the file.
 	 */
 	const wantOlder = () => {
-		if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MOST_ENTRIES, window.length * 2));
+		if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MAX_ENTRIES, window.length * 2));
 	};
 	const take = (transcript: Transcript, asked: number) => {
 		const { length } = window;

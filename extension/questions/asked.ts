@@ -25,7 +25,7 @@ export function isForConversation(asked: Asked): boolean {
 
 const MARK = "? ";
 /** The minimum width of a question. If the question would be narrower, the hint is left out. */
-const FEWEST_COLUMNS = 24;
+const MIN_COLUMNS = 24;
 
 /**
  * Returns a pending question on one line, for a card or above the editor. `hint` says how to answer, and is shown if
@@ -33,7 +33,7 @@ const FEWEST_COLUMNS = 24;
  */
 export function questionLine({ sentence }: Asked, pen: Pen, hint = ""): string {
 	const room = pen.width - widthOf(hint && ` · ${hint}`);
-	const end = hint === "" || room < FEWEST_COLUMNS ? "" : pen.fg("dim", ` · ${hint}`);
+	const end = hint === "" || room < MIN_COLUMNS ? "" : pen.fg("dim", ` · ${hint}`);
 	const question = pen.fg("warning", clip(MARK + oneLine(sentence), end ? room : pen.width));
 	return question + end;
 }

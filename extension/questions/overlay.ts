@@ -34,7 +34,7 @@ const CHOICES = 8;
 /** The rows of the screen that stay free, the rows of the frame, and the minimum number of rows for the question. */
 const FREE_ROWS = 4;
 const FRAME_ROWS = 2;
-const LEAST_ROWS = 3;
+const MIN_ROWS = 3;
 /** The columns of the frame with its inner padding. */
 const FRAME_COLUMNS = 4;
 /** The columns that the list of choices uses for itself. */
@@ -91,7 +91,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 	/** The question's rows for one width, the first visible row, and the number of visible rows. */
 	let laidOut: { width: number; rows: readonly QuestionRow[] } | undefined;
 	let from = 0;
-	let page = LEAST_ROWS;
+	let page = MIN_ROWS;
 	/** True once the last row was visible. */
 	let isRead = false;
 	/** True if the last key tried to approve before that. */
@@ -223,7 +223,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 			const inner = Math.max(1, width - FRAME_COLUMNS);
 			allRows(inner);
 			const below = ["", ...(input ?? list).render(inner), "", ...wrap(hints(), inner)];
-			const rows = Math.max(LEAST_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
+			const rows = Math.max(MIN_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
 			const edge = (left: string, text: string, right: string) =>
 				warning(left + truncateToWidth(`─${text}${"─".repeat(width)}`, inner + 2, "") + right);
 			const side = warning("│");

@@ -39,7 +39,7 @@ const queues = new Map<string, Queue>();
  * The maximum number of remembered withdrawals. If a question is withdrawn before it arrives here, it arrives right
  * after.
  */
-const MOST_WITHDRAWN = 100;
+const MAX_WITHDRAWN = 100;
 
 export class Questions {
 	private queue: Queue | undefined;
@@ -108,7 +108,7 @@ export class Questions {
 			withdraw: (id) => {
 				const waiting = queues.get(session)?.waiting.find((asked) => asked.id === id);
 				if (waiting) waiting.settle();
-				else this.withdrawn = [...this.withdrawn, id].slice(-MOST_WITHDRAWN);
+				else this.withdrawn = [...this.withdrawn, id].slice(-MAX_WITHDRAWN);
 			},
 		};
 	}

@@ -18,7 +18,7 @@ import type { Presenter, Waiting } from "./questions.ts";
 export const SHORTCUT = "alt+a";
 
 const WIDGET = "subagents-questions";
-const MOST_LINES = 3;
+const MAX_LINES = 3;
 /** The time without a key after which a question opens by itself, and the interval of this check. */
 const QUIET_MS = 2_000;
 const CHECK_EVERY_MS = 200;
@@ -116,7 +116,7 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 			screen = undefined;
 			return;
 		}
-		const seen = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
+		const seen = waiting.slice(0, waiting.length > MAX_LINES ? MAX_LINES - 1 : MAX_LINES);
 		const more = waiting.length - seen.length;
 		const lines = (pen: Pen) =>
 			seen.map((asked, index) => {

@@ -6,10 +6,10 @@
 import type { Cell, Fit, Part, Row, Span } from "../../index.js";
 import { type Color, joinedWidth, limited, type Pen } from "./pen.ts";
 import { compactProse, prose } from "./prose.ts";
-import { cell, ELLIPSIS, FEWEST_COLUMNS, fitPath, widthOf } from "./text.ts";
+import { cell, ELLIPSIS, fitPath, MIN_COLUMNS, widthOf } from "./text.ts";
 
 /** The minimum width of a path next to text that is too long, and next to other paths. */
-const FEWEST_PATH_COLUMNS = 6;
+const MIN_PATH_COLUMNS = 6;
 const PATH_COLUMNS = 24;
 /** The maximum width of the label column, in columns and as a share of the width. Longer labels do not widen it. */
 const LABEL_COLUMNS = 28;
@@ -70,7 +70,7 @@ function cut(spans: readonly Span[], pen: Pen): string {
 	const path = spans.find(({ isPath }) => isPath);
 	if (!path) return pen.clip(styled(spans, pen));
 	const beside = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
-	const fit = fitPath(path.text, Math.max(FEWEST_PATH_COLUMNS, pen.width - beside));
+	const fit = fitPath(path.text, Math.max(MIN_PATH_COLUMNS, pen.width - beside));
 	return pen.clip(styled(spans.with(spans.indexOf(path), { ...path, text: fit }), pen));
 }
 
@@ -83,7 +83,7 @@ function line({ lead, cells, parts, behind }: Of<"line">, columns: Columns, pen:
 	const room = pen.width - used;
 	const whole = (middle: string) => {
 		// The columns behind the parts begin at the same position in each line.
-		const padded = after.length > 0 && room >= FEWEST_COLUMNS ? cell(middle, room) : middle;
+		const padded = after.length > 0 && room >= MIN_COLUMNS ? cell(middle, room) : middle;
 		const drawn = [...before.map(({ text }) => text), padded, ...after.map(({ text }) => text)];
 		const all = start + drawn.filter((part) => part !== "").join(GAP);
 		return (room < 0 ? pen.clip(all) : all).trimEnd();
@@ -105,7 +105,7 @@ function drawnCells(cells: readonly Cell[], widths: readonly number[], pen: Pen)
 function toldApart(text: string, end: string, width: number): string {
 	if (widthOf(text) <= width) return text;
 	const room = width - widthOf(end);
-	return room < FEWEST_COLUMNS ? end : text.slice(0, room) + end;
+	return room < MIN_COLUMNS ? end : text.slice(0, room) + end;
 }
 
 /** Returns a line with these parts, and below it the part that does not fit. */
@@ -146,7 +146,7 @@ function fittingParts(parts: readonly Part[], pen: Pen): string[] {
 	const part = parts[cuttable];
 	if (part) {
 		const left = room() + taken(cuttable);
-		const fits = left >= Math.min(FEWEST_COLUMNS, widths[cuttable] ?? 0);
+		const fits = left >= Math.min(MIN_COLUMNS, widths[cuttable] ?? 0);
 		drawn[cuttable] = fits ? cut(part.spans, pen.resized(left)) : "";
 	}
 	// A single part may lose the beginning of its path.
@@ -217,6 +217,6 @@ function columnsOf(drawing: readonly Row[], pen: Pen): Columns {
 
 function cellWidth({ span, most, share, isGrowing }: Cell, width: number): number {
 	if (isGrowing) return 1;
-	const limit = share === undefined ? most : Math.min(most, Math.max(FEWEST_COLUMNS, Math.floor(width / share)));
+	const limit = share === undefined ? most : Math.min(most, Math.max(MIN_COLUMNS, Math.floor(width / share)));
 	return Math.min(limit, widthOf(span.text.slice(0, most)));
 }

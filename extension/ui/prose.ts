@@ -9,7 +9,7 @@ import { plainText } from "./text.ts";
  * The maximum length of code that is highlighted. Longer code is usually a whole file, and highlighting it would delay
  * the screen.
  */
-const MOST_CODE = 30_000;
+const MAX_CODE = 30_000;
 
 /** Draws a text in full. */
 export function prose(source: string, pen: Pen): string[] {
@@ -54,7 +54,7 @@ function markdownTheme(pen: Pen): MarkdownTheme {
 /** Returns the highlighted lines of a code block, if this pi can highlight it. */
 function highlighted(code: string, language: string | undefined): string[] | undefined {
 	try {
-		return code.length > MOST_CODE ? undefined : loadedLibrary().highlightCode?.(code, language);
+		return code.length > MAX_CODE ? undefined : loadedLibrary().highlightCode?.(code, language);
 	} catch {
 		// The theme may come from another release; the code is shown without colours.
 		return undefined;

@@ -4,7 +4,7 @@ import { sliceByColumn, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "
 
 export const ELLIPSIS = "…";
 /** The minimum width at which a cut text is still readable. */
-export const FEWEST_COLUMNS = 6;
+export const MIN_COLUMNS = 6;
 /**
  * pi resets all styles around an ellipsis, including the background of the line. `UNSTYLED` ends only the text styles.
  */
@@ -74,11 +74,11 @@ function restyled(cut: string, line: string): string {
 const WORDS = /\u001b\[[\d;]*m|[^\s\u001b]+/g;
 
 /** The maximum length of a word that is broken at separators. Longer words are not paths, and breaking them is slow. */
-const LONGEST_NAME = 4096;
+const MAX_NAME_LENGTH = 4096;
 
 /** Breaks a word that is too wide, such as a path or a key, after its separators. */
 function brokenAtNames(word: string, columns: number): string {
-	if (word.length <= columns / 2 || word.length > LONGEST_NAME) return word;
+	if (word.length <= columns / 2 || word.length > MAX_NAME_LENGTH) return word;
 	let done = "";
 	let rest = word;
 	while (widthOf(rest) > columns) {

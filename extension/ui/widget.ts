@@ -12,7 +12,7 @@ import { paint } from "./paint.ts";
 import type { AnyTheme, Pen } from "./pen.ts";
 
 const WIDGET = "subagents";
-const MOST_LINES = 5;
+const MAX_LINES = 5;
 /** The number of terminal rows per widget line, for low terminals. */
 const ROWS_PER_LINE = 6;
 const TICK_MS = 1_000;
@@ -72,7 +72,7 @@ export function showWidget(context: ExtensionContext, background: Background): (
 
 /** Returns one line for each run, and a line with the number of hidden runs. */
 export function widgetLines({ live, unread }: Shown, rows: number, now: number, pen: Pen): readonly string[] {
-	const limit = Math.max(1, Math.min(MOST_LINES, Math.floor(rows / ROWS_PER_LINE)));
+	const limit = Math.max(1, Math.min(MAX_LINES, Math.floor(rows / ROWS_PER_LINE)));
 	const drawing = loadAddon().native?.runWidget(JSON.stringify(live), JSON.stringify(unread), limit, now) ?? [];
 	return paint(drawing, pen.resized(pen.width - MARGIN.length)).map((line) => MARGIN + line);
 }

@@ -1,4 +1,4 @@
-//! A stream comes to the same in any chunks, within bounded memory.
+//! The collector gives the same result for any chunking of a stream, within bounded memory.
 
 use std::fmt::Write as _;
 
@@ -7,24 +7,25 @@ use pi_subagent_native::event::{Collected, Collector, Live};
 use super::draw::Draw;
 use super::heap::held;
 
-/// The promise of the collector's documentation.
-const MOST_MEMORY: usize = 3 * 1024 * 1024;
-/// The same for the text on show.
-const MOST_LIVE: usize = 64 * 1024;
-/// The same for the items on show.
-const MOST_ITEMS: usize = 48 * 1024;
+/// The limit in the collector's documentation.
+const MAX_MEMORY: usize = 3 * 1024 * 1024;
+/// The documented limit for the live text.
+const MAX_LIVE: usize = 64 * 1024;
+/// The documented limit for the live items.
+const MAX_ITEMS: usize = 48 * 1024;
 
-/// Any chunking gives the same view at the end and the same result; the view and the memory stay within their bounds.
+/// Checks that any chunking gives the same final view and the same result, and that the view and the memory stay within
+/// their limits.
 pub(crate) fn collector(stream: &[u8]) {
     let mut draw = Draw::from(stream);
-    // Some streams come several times over, so that short inputs reach the bounds too.
+    // Some streams are repeated, so that short inputs reach the limits too.
     let again = if draw.upto(7) == 0 { 1 + draw.upto(40) } else { 1 };
     let stream = stream.repeat(again.min(1 + 60_000 / stream.len().max(1)));
     let expected = collect([stream.as_slice()]);
     let counts = expected.1.counts;
     assert_eq!(counts.lines, counts.events + counts.invalid_lines, "a line is an event or invalid");
     assert_eq!(counts.bytes, stream.len() as u64);
-    // Single bytes are the slowest; what they show, they show on short streams.
+    // Single bytes are the slowest, so they are only tried on short streams.
     let sizes: &[usize] = if stream.len() <= 4096 { &[1, 16, 4096] } else { &[16, 4096] };
     for &most in sizes {
         assert_eq!(collect(draw.chunks(&stream, most)), expected, "chunks of at most {most}");
@@ -38,13 +39,13 @@ fn collect<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (String, Collected
     for chunk in chunks {
         events += u64::from(collector.push(chunk).events);
         let held = held() - before;
-        assert!(held < MOST_MEMORY, "{held} bytes held");
+        assert!(held < MAX_MEMORY, "{held} bytes held");
     }
     let live = collector.live();
-    assert!(live.text.len() <= MOST_LIVE, "{} bytes on show", live.text.len());
+    assert!(live.text.len() <= MAX_LIVE, "{} bytes on show", live.text.len());
     let items = serde_json::to_string(live.display_items).expect("items are JSON");
-    assert!(items.len() <= MOST_ITEMS, "{} bytes of items", items.len());
-    // When the pause of a retry ends is counted from the moment at which it was read.
+    assert!(items.len() <= MAX_ITEMS, "{} bytes of items", items.len());
+    // The end of a retry's pause depends on the time of reading.
     let retry = live.retry.map(|retry| (retry.attempt, retry.max_attempts, &retry.error));
     let mut view = format!("{:?} {retry:?}", Live { retry: None, ..live });
     let asked = collector.take_questions();

@@ -1,6 +1,6 @@
 //! Numbers that follow from the bytes under test.
 
-/// A small generator, seeded with the bytes: a failure repeats itself.
+/// A small generator, seeded with the bytes, so that a failure can be reproduced.
 pub(super) struct Draw(u64);
 
 impl Draw {
@@ -9,7 +9,7 @@ impl Draw {
         Self(bytes.iter().fold(0xcbf2_9ce4_8422_2325, hash) | 1)
     }
 
-    /// A number from 0 to `most`.
+    /// Returns a number from 0 to `most`.
     pub(super) fn upto(&mut self, most: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -17,7 +17,7 @@ impl Draw {
         usize::try_from(self.0 >> 20).unwrap_or(usize::MAX) % (most + 1)
     }
 
-    /// The bytes in pieces of 0 to `most` bytes.
+    /// Returns the bytes in pieces of 0 to `most` bytes.
     pub(super) fn chunks<'a>(&mut self, mut bytes: &'a [u8], most: usize) -> Vec<&'a [u8]> {
         let mut chunks = Vec::new();
         while !bytes.is_empty() {

@@ -1,13 +1,13 @@
-//! Lines are what lies between line feeds, wherever the chunks end.
+//! Lines are the parts between line feeds, for any chunking.
 
 use pi_subagent_native::text::lines::Lines;
 
 use super::draw::Draw;
 
-/// Any chunking gives the lines that a split of the whole gives.
+/// Checks that any chunking gives the lines of the whole stream.
 pub(crate) fn framer(stream: &[u8]) {
     let whole = stream.strip_prefix("\u{feff}".as_bytes());
-    // A mark that is only begun may still become one.
+    // An incomplete byte order mark may still be completed.
     let is_begun = stream.len() < 3 && "\u{feff}".as_bytes().starts_with(stream);
     let expected: Vec<&[u8]> =
         if is_begun { vec![b""] } else { whole.unwrap_or(stream).split(|byte| *byte == b'\n').collect() };

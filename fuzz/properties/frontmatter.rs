@@ -1,11 +1,12 @@
-//! An agent file is an agent, a diagnostic or something else; never a panic, never a half.
+//! An agent file gives an agent, a diagnostic or neither. Reading it never panics and never gives a partial agent.
 
 use std::path::Path;
 
 use pi_subagent_native::agent::{AgentDefinition, Parsed, Source, parse};
 use pi_subagent_native::text::Severity;
 
-/// An agent comes without errors and within its bounds; the ways of Windows to write a file change nothing.
+/// Checks that an agent has no errors and stays within its limits, and that Windows line ends and a byte order mark
+/// change nothing.
 pub(crate) fn frontmatter(content: &[u8]) {
     let Parsed { agent, diagnostics, .. } = read(content);
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();

@@ -1,4 +1,4 @@
-//! How much memory is held, as the allocator sees it.
+//! Counts the allocated memory, in the allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -7,7 +7,7 @@ thread_local! {
     static HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The bytes that this thread has allocated and not freed. Only the difference of two calls means something.
+/// Returns the bytes that this thread has allocated and not freed. Only the difference between two calls is meaningful.
 pub(crate) fn held() -> usize {
     HELD.get()
 }
@@ -21,11 +21,11 @@ struct Counting;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-// SAFETY: every call is passed on as it is.
+// SAFETY: every call is passed on unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         change(|held| held.wrapping_add(layout.size()));
-        // SAFETY: the caller's promise holds for `System`.
+        // SAFETY: the caller's guarantee also holds for `System`.
         unsafe { System.alloc(layout) }
     }
 

@@ -1,7 +1,6 @@
-//! What holds for any bytes, one function for each fuzz target. `tests/properties.rs` checks the same on generated text.
-//!
-//! A function takes what its subject takes in earnest, so that recorded streams and real files are seeds as they are;
-//! where to cut and what to limit is drawn from the bytes themselves.
+//! Properties that hold for any bytes, one function per fuzz target. `tests/properties.rs` checks the same on generated
+//! text. A function takes the same input as the code under test, so that recorded streams and real files can be seeds.
+//! Cuts and limits are derived from the bytes themselves.
 
 mod collector;
 mod draw;

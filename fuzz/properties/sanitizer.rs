@@ -1,4 +1,4 @@
-//! Sanitized text is clean, stays as it is, and is cut within limits.
+//! Sanitized text is clean, does not change when sanitized again, and is cut within limits.
 
 use std::sync::LazyLock;
 
@@ -19,16 +19,17 @@ static SANITIZER: LazyLock<Sanitizer> = LazyLock::new(|| {
     })
 });
 
-/// How much longer a text can become: the longest marker replaces the shortest secret.
-const MOST_GROWTH: usize = 16;
+/// The maximum growth of a text: the longest marker replaces the shortest secret.
+const MAX_GROWTH: usize = 16;
 
-/// Sanitizing twice changes nothing, leaves no control character and no known secret, and does not blow a text up.
+/// Checks that sanitizing twice changes nothing, leaves no control character and no known secret, and keeps the text
+/// within its maximum growth.
 pub(crate) fn sanitizer(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let once = SANITIZER.sanitize(&text);
     assert_eq!(*SANITIZER.sanitize(&once), *once, "sanitizing twice changes nothing");
     assert!(!once.contains(KNOWN));
-    assert!(once.len() <= text.len() * MOST_GROWTH, "{} bytes from {}", once.len(), text.len());
+    assert!(once.len() <= text.len() * MAX_GROWTH, "{} bytes from {}", once.len(), text.len());
     let is_control = |found: char| found.is_control() && !matches!(found, '\n' | '\t' | '\r');
     assert!(!once.contains(is_control));
 

@@ -1,12 +1,11 @@
-//! What is read is printed so that it is read as the same.
+//! Printing and reading again gives the same value.
 
 use std::ffi::OsString;
 
 use pi_subagent_warden::{Abilities, Options, Order, Report};
 
-/// No message, no arguments and no probe makes a panic; what means something survives a round trip.
-///
-/// Arguments are separated by NUL, as the system keeps them.
+/// Checks that no message, argument or probe causes a panic, and that valid ones survive a round trip. Arguments are
+/// separated by NUL, as in the system.
 pub(crate) fn warden(bytes: &[u8]) {
     if let Some(order) = Order::parse(bytes) {
         assert_eq!(order.as_str().as_bytes(), bytes);

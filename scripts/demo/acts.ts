@@ -198,7 +198,10 @@ async function killed(pi: Session, stage: Stage, prompt: string): Promise<void> 
 	const isGone = await until(() => survivors(stage.mark).length === 0);
 	const left = survivors(stage.mark).length;
 	if (!isGone)
-		throw new SetupProblem(`${left} processes outlived pi.`, "On Linux that is a defect; elsewhere a limit.");
+		throw new SetupProblem(
+			`${left} processes outlived pi.`,
+			"On Linux this is a bug. On other systems it is a known limit.",
+		);
 	say(green(`  ✓ 0 left, ${Math.round(performance.now() - at)} ms later`));
 }
 

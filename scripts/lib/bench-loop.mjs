@@ -64,10 +64,10 @@ export async function loop({ engine, folder, quick }) {
 		checkSame(ours.turns, theirs.turns);
 		rows.push(...sceneRows(what, files.length, rounds, ours, theirs, isPromised ?? false));
 		if (!isPromised) continue;
-		const elsewhere = await step(`event loop, ${what}, read elsewhere`, () => measure("elsewhere", rounds));
+		const others = await step(`event loop, ${what}, read by other processes`, () => measure("otherProcess", rounds));
 		rows.push(
-			{ what: `${what}, read by other processes: delay, p99`, ours: milliseconds(elsewhere.p99) },
-			{ what: `${what}, read by other processes: delay, max`, ours: milliseconds(elsewhere.max) },
+			{ what: `${what}, read by other processes: delay, p99`, ours: milliseconds(others.p99) },
+			{ what: `${what}, read by other processes: delay, max`, ours: milliseconds(others.max) },
 		);
 	}
 	const about =

@@ -54,10 +54,10 @@ function page(found, asked) {
 	return `${[
 		"# Speed and memory",
 		[
-			"What delegation costs, in five pictures. `npm run bench` makes this page, together with",
-			"[`benchmark/RESULTS.md`](../benchmark/RESULTS.md), which has all figures and says how each was measured, and",
-			"`benchmark/results.json`, which has the same for programs. Both sides were measured in turn on one machine; the ratios are the",
-			"point, absolute figures do not travel.",
+			"Five pictures show the cost of delegation. `npm run bench` makes this page, together with",
+			"[`benchmark/RESULTS.md`](../benchmark/RESULTS.md), which has all figures and describes each measurement, and",
+			"`benchmark/results.json`, which has the same figures for programs. Both sides were measured in turn on one machine. Compare the",
+			"ratios: absolute figures differ between machines.",
 		].join("\n"),
 		`Machine: ${found.machine}`,
 		...parts,
@@ -87,7 +87,7 @@ function bootTable(found) {
 	return [
 		"| | time | processor time | memory |",
 		"|---|---|---|---|",
-		line("a sandboxed child, guard and all", (what) => row(found, title, `${child}: ${what}`).ours.text),
+		line("a sandboxed child with its guard", (what) => row(found, title, `${child}: ${what}`).ours.text),
 		line("pi by hand", (what) => row(found, title, `${child}: ${what}`).baseline?.text),
 		line(
 			"pi by hand, in an empty home",
@@ -105,7 +105,8 @@ function bootTable(found) {
  * @param {string} path for the error
  */
 function replaced(page, mark, part, path) {
-	const [start, end] = [`<!-- from benchmark/RESULTS.md: ${mark} -->\n`, "\n<!-- end -->"];
+	const start = `<!-- from benchmark/RESULTS.md: ${mark} -->\n`;
+	const end = "\n<!-- end -->";
 	const from = page.indexOf(start);
 	const to = page.indexOf(end, from);
 	if (from === -1 || to === -1) throw new Error(`${path} has no part \`${start.trim()}\` … \`${end.trim()}\``);

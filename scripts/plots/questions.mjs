@@ -27,19 +27,19 @@ function firstRequest(results) {
 		["the call comes at once", "the call comes at once"],
 		["the same, and a child waits for it (`spare.count: 1`)", "at once, a spare child waits"],
 	];
-	const there = sections.find((section) => section.title === title)?.rows.map(({ what }) => what) ?? [];
+	const measured = sections.find((section) => section.title === title)?.rows.map(({ what }) => what) ?? [];
 	const early = row(results, title, ways[0]?.[0] ?? "");
 	return {
 		name: "first-request",
-		title: "How soon is the child at work?",
-		axis: "ms from the complete call to the child's first request: median, and the range of all",
+		title: "How soon does the child start?",
+		axis: "ms from the complete call to the child's first request (median and range)",
 		names: { ours: "this package", baseline: "pi's own example" },
 		groups: ways
-			.filter(([what]) => there.includes(what))
+			.filter(([what]) => measured.includes(what))
 			.map(([what, label]) => group(label.replaceAll("`", ""), row(results, title, what))),
 		answer: [
-			`${short(early.ours)} after a call that its model wrote for 1.8 s, ${short(early.baseline)} with the sub-agent extension that pi has as an`,
-			"example: the child boots while the call is still being written. A call that comes whole gains nothing by that.",
+			`A child sends its first request ${short(early.ours)} after a call that the model wrote for 1.8 s, and ${short(early.baseline)} with pi's example`,
+			"extension. The child boots while the model still writes the call. A call that arrives in one piece starts no sooner.",
 		].join("\n"),
 	};
 }
@@ -58,7 +58,7 @@ function delay(results) {
 	return {
 		name: "delay",
 		title: "Does pi's interface wait while children write?",
-		axis: "ms of delay of the event loop: p99, from p50 to the longest; an idle host shows 1.1",
+		axis: "event loop delay in ms (p99, range from p50 to the maximum); 1.1 when idle",
 		names: { ours: "this package", baseline: "JavaScript: spawn and JSON.parse" },
 		isLogarithmic: true,
 		groups: scenes.map((scene, index) => ({
@@ -67,8 +67,8 @@ function delay(results) {
 			baseline: bar(scene, "baseline"),
 		})),
 		answer: [
-			`${short(promised.ours)} at p99 with eight children that pour 50 MB each, one of them a line of 64 MiB; ${short(promised.baseline)} where JavaScript`,
-			"reads them. 100 ms are felt when one types.",
+			`The p99 delay is ${short(promised.ours)} with eight children that write 50 MB each, one of them a line of 64 MiB. It is ${short(promised.baseline)} if`,
+			"JavaScript reads them. A user notices 100 ms while typing.",
 		].join("\n"),
 	};
 }
@@ -81,10 +81,10 @@ function memory(results) {
 	return {
 		name: "memory",
 		title: "How much memory does a child take from pi?",
-		axis: "MiB by child that pi's process grows, at its peak",
+		axis: "growth of pi's process per child in MiB (peak)",
 		names: { ours: "this package", baseline: "JavaScript: spawn and JSON.parse" },
 		groups: scenes.map((scene, index) => group(sceneLabels[index] ?? scene, of(scene))),
-		answer: `${short(promised.ours)} by each of 8 children, one of which writes a line of 64 MiB; ${short(promised.baseline)} where JavaScript keeps it.`,
+		answer: `Each of 8 children takes ${short(promised.ours)}, although one of them writes a line of 64 MiB. It is ${short(promised.baseline)} if JavaScript keeps the line.`,
 	};
 }
 
@@ -100,11 +100,11 @@ function survivors(results) {
 		["an abort, from the call", "the call is aborted"],
 		["the child's own end, from the result", "after the call's result"],
 	];
-	const most = Math.max(...ways.map(([what]) => left(row(results, title, what).ours)));
+	const max = Math.max(...ways.map(([what]) => left(row(results, title, what).ours)));
 	return {
 		name: "survivors",
-		title: "What runs on after the end?",
-		axis: "processes of a stubborn tree that are still there 1.5 s later, median",
+		title: "Which processes survive the end?",
+		axis: "surviving processes of a stubborn tree after 1.5 s (median)",
 		names: { ours: "this package", baseline: "a process group" },
 		groups: ways.map(([what, label]) => {
 			const { ours, baseline } = row(results, title, what);
@@ -115,8 +115,8 @@ function survivors(results) {
 			};
 		}),
 		answer: [
-			`${most === 0 ? "Nothing" : `Up to ${most} processes`}: ${short(killed.ours)} after pi was killed the last of them is gone, also those that ignore SIGTERM, have left their`,
-			`group, lost their parent, or fork all the time. With a process group ${value(killed.baseline)} run on. Linux.`,
+			`${max === 0 ? "No process survives" : `Up to ${max} processes survive`}. The last process exits ${short(killed.ours)} after pi was killed, even if it ignores SIGTERM, has left its`,
+			`group, has lost its parent, or forks all the time. With a process group, ${value(killed.baseline)} processes survive. Measured on Linux.`,
 		].join("\n"),
 	};
 }
@@ -126,21 +126,21 @@ function throughput(results) {
 	/** @type {[title: string, what: string, label: string][]} */
 	const rows = [
 		["Collector", "cumulative: against the JavaScript collector, each reading its child", "events with the whole text"],
-		["Collector", "delta: against the JavaScript collector, each reading its child", "events with what is new"],
-		["Sanitizer", "prose", "taking secrets out of prose"],
-		["Sanitizer", "code", "taking secrets out of code"],
+		["Collector", "delta: against the JavaScript collector, each reading its child", "events with new text only"],
+		["Sanitizer", "prose", "removing secrets from prose"],
+		["Sanitizer", "code", "removing secrets from code"],
 	];
 	const delta = row(results, "Collector", rows[1]?.[1] ?? "");
 	const prose = row(results, "Sanitizer", "prose");
 	return {
 		name: "throughput",
 		title: "How fast is a child's output read and sanitized?",
-		axis: "MB/s: median, and the range of all",
+		axis: "MB/s (median and range)",
 		names: { ours: "this package", baseline: "the same in JavaScript" },
 		groups: rows.map(([title, what, label]) => group(label, row(results, title, what))),
 		answer: [
-			`At ${short(delta.ours)}, beside ${short(delta.baseline)} in JavaScript, where each event has only what is new; secrets are taken out of prose at`,
-			`${short(prose.ours)}, beside ${short(prose.baseline)}. A model writes a few kB/s: what counts is how little of a processor that takes.`,
+			`Events with new text only are read at ${short(delta.ours)}, against ${short(delta.baseline)} in JavaScript. Secrets are removed from prose at`,
+			`${short(prose.ours)}, against ${short(prose.baseline)}. A model writes only a few kB/s, so the speed mainly reduces the processor time.`,
 		].join("\n"),
 	};
 }
@@ -167,7 +167,8 @@ function bar(figure) {
 
 /** @param {Figure | undefined} figure */
 function value(figure) {
-	if (figure?.median === undefined) throw new Error(`\`${figure?.text ?? "nothing"}\` is no figure that can be drawn`);
+	if (figure?.median === undefined)
+		throw new Error(`\`${figure?.text ?? "nothing"}\` is not a figure that can be drawn`);
 	return figure.median;
 }
 
