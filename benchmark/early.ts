@@ -38,7 +38,7 @@ const deltaLength = 6;
 const filler =
 	"find out where the session file is written, which of its entries are read again when a session is resumed, and what " +
 	"becomes of an entry that cannot be parsed. Look at the tests as well, and name each file with the lines that matter. " +
-	"Do not change anything. Report in a few sentences, the most important first, and say what you are not sure of.";
+	"Do not change anything. Report in a few sentences, the most important first, and name uncertain points.";
 
 /** The minimum time that a slow call streams, in ms. */
 const slowMs = 1_800;
@@ -136,10 +136,11 @@ class Parent {
 	async delegate(): Promise<number> {
 		const mark = randomUUID();
 		const events = await this.#session.prompt(`${opening}${mark} ${this.#way.isSlow ? "slow" : "fast"}`, limitMs);
-		const [from, to] = [completed.get(mark), asked.get(mark)];
+		const from = completed.get(mark);
+		const to = asked.get(mark);
 		if (from === undefined || to === undefined) {
 			const told = JSON.stringify(events.find(({ type }) => type === "tool_execution_end") ?? events.at(-1));
-			throw new Error(`no child of ${this.#way.extension} has asked the model: ${told.slice(0, 2000)}`);
+			throw new Error(`no child of ${this.#way.extension} has sent a request: ${told.slice(0, 2000)}`);
 		}
 		return to - from;
 	}

@@ -87,7 +87,7 @@ async function readByAddon(/** @type {string} */ file) {
 	const result = await run.result();
 	const [{ exitCode, error, usage }] = result.details.results;
 	if (exitCode !== 0) throw new Error(`the run failed: ${error}`);
-	if (!seen) throw new Error("no update came");
+	if (!seen) throw new Error("no update arrived");
 	return usage.turns;
 }
 

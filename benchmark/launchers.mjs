@@ -16,7 +16,8 @@ import { argv } from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const [purpose = "", folder = "", engine = "", file = "local", count = "1", width = "1"] = argv.slice(2);
-const [runs, atOnce] = [Number(count), Number(width)];
+const runs = Number(count);
+const atOnce = Number(width);
 
 /** The number of pieces of an answer. At a gate, a child waits in the middle. */
 const deltas = 8;
@@ -27,10 +28,11 @@ const limitMs = 300_000;
 
 const launcher = file === "local" ? undefined : JSON.parse(readFileSync(file, "utf8"));
 const place = mkdtempSync(join(folder, "launchers-"));
-const [agentDir, cwd] = [join(place, "agent"), join(place, "project")];
+const agentDir = join(place, "agent");
+const cwd = join(place, "project");
 for (const path of [agentDir, join(cwd, ".git")]) mkdirSync(path, { recursive: true });
 const gate = join(place, "gate");
-if (spawnSync("mkfifo", [gate]).status !== 0) throw new Error(`no pipe can be made at ${gate}`);
+if (spawnSync("mkfifo", [gate]).status !== 0) throw new Error(`cannot create a pipe at ${gate}`);
 const addon = createRequire(import.meta.url)("../index.js");
 
 const piCommand = [engine, "child", gate, String(deltas), "0"];
@@ -136,7 +138,9 @@ async function memory() {
 		return /** @type {Promise<boolean>} */ (/** @type {unknown} */ (answer));
 	});
 	const ended = Promise.all(answers);
-	const late = sleep(limitMs, undefined, { ref: false }).then(() => Promise.reject(new Error("the gate stays empty")));
+	const late = sleep(limitMs, undefined, { ref: false }).then(() =>
+		Promise.reject(new Error("no child reached the gate in time")),
+	);
 	await Promise.race([Promise.all(there), ended, late]);
 	await sleep(restMs);
 	globalThis.gc?.();

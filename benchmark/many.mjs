@@ -93,7 +93,7 @@ async function byJavaScript(/** @type {string} */ gate, /** @type {() => void} *
 
 function makeGate() {
 	const gate = join(mkdtempSync(join(folder, "gate-")), "gate");
-	if (spawnSync("mkfifo", [gate]).status !== 0) throw new Error(`no pipe can be made at ${gate}`);
+	if (spawnSync("mkfifo", [gate]).status !== 0) throw new Error(`cannot create a pipe at ${gate}`);
 	return gate;
 }
 
@@ -114,7 +114,9 @@ async function all(number, gate, atTheGate) {
 		halfways.push(new Promise((resolve) => answers.push(start(gate, () => resolve(undefined)))));
 	}
 	const ended = Promise.all(answers);
-	const late = sleep(limitMs, undefined, { ref: false }).then(() => Promise.reject(new Error("the gate stays empty")));
+	const late = sleep(limitMs, undefined, { ref: false }).then(() =>
+		Promise.reject(new Error("no child reached the gate in time")),
+	);
 	await Promise.race([Promise.all(halfways), ended, late]);
 	const halfMs = performance.now() - began;
 	await atTheGate();
@@ -190,7 +192,8 @@ if (purpose === "delay") {
 	await all(children, gate, () => undefined);
 	await sleep(2);
 	delay.disable();
-	const [p50, p99] = [50, 99].map((part) => delay.percentile(part) / 1e6);
+	const p50 = delay.percentile(50) / 1e6;
+	const p99 = delay.percentile(99) / 1e6;
 	report = { p50, p99, max: delay.max / 1e6 };
 } else {
 	// Resets the peak of the resident set to its present size.

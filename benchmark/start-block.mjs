@@ -14,7 +14,10 @@ import { argv } from "node:process";
 
 const require = createRequire(import.meta.url);
 const addon = require("../index.js");
-const [way, megabytes, starts, folder] = [argv[2], Number(argv[3]), Number(argv[4]), argv[5]];
+const way = argv[2];
+const megabytes = Number(argv[3]);
+const starts = Number(argv[4]);
+const folder = argv[5];
 const agentDir = join(folder, "agent");
 mkdirSync(agentDir, { recursive: true });
 

@@ -77,7 +77,8 @@ class Round {
 	 * @param {boolean} stays true if the child ignores requests to exit from its start
 	 */
 	async start(deed, child, stays) {
-		const [project, tree] = ["project", "tree"].map((name) => join(this.#place, name));
+		const project = join(this.#place, "project");
+		const tree = join(this.#place, "tree");
 		for (const path of [join(project, ".git"), tree, join(this.#place, "agent")]) mkdirSync(path, { recursive: true });
 		const pi = join(this.#place, "pi.sh");
 		const program = join(tests, "support", "programs", "tree.bash");
@@ -99,7 +100,7 @@ class Round {
 		});
 		const deadline = performance.now() + upMs;
 		while (!existsSync(join(tree, "up"))) {
-			if (performance.now() > deadline) throw new Error("the tree is not up in time");
+			if (performance.now() > deadline) throw new Error("the tree did not start in time");
 			await delay(5);
 		}
 	}
@@ -210,7 +211,7 @@ async function measure({ deed, signal, since, stays = false, child = "sleep 60" 
 				if (clean >= looks) return { ms: Math.max(0, Number(gone - began) / 1e6) };
 				if (Number(now - began) / 1e6 > limitMs) return { left: there.length };
 			}
-			if (performance.now() > deadline) throw new Error(`${since} was never said`);
+			if (performance.now() > deadline) throw new Error(`the host did not print ${since}`);
 		}
 	} finally {
 		round.end();

@@ -51,7 +51,7 @@ function scenario(wanted) {
 	const builtIn = JSON.parse(readFileSync(new URL("scenarios.json", import.meta.url), "utf8"));
 	const isInline = wanted.trimStart().startsWith("[");
 	if (!isInline && !existsSync(wanted) && !Object.hasOwn(builtIn, wanted)) {
-		throw new Error(`\`${wanted}\` is no file and no scenario: ${Object.keys(builtIn).join(", ")}`);
+		throw new Error(`\`${wanted}\` is neither a file nor a scenario. Scenarios: ${Object.keys(builtIn).join(", ")}`);
 	}
 	const isFile = !isInline && existsSync(wanted);
 	const steps = isInline ? JSON.parse(wanted) : isFile ? JSON.parse(readFileSync(wanted, "utf8")) : builtIn[wanted];
@@ -70,7 +70,7 @@ async function main() {
 	const mode = values["--mode"] ?? "text";
 	log({ pid: process.pid, cwd: process.cwd(), argv: process.argv.slice(2) });
 	const steps = scenario(process.env.FAKE_PI_SCENARIO || "answers");
-	if (mode !== "json" && mode !== "rpc") throw new Error("only `--mode json` and `--mode rpc` are played");
+	if (mode !== "json" && mode !== "rpc") throw new Error("fake-pi only supports `--mode json` and `--mode rpc`");
 	for (const [signal, code] of Object.entries(politeExits)) process.on(signal, () => process.exit(code));
 	const sessionFile = "--no-session" in values ? undefined : values["--session"];
 	const wire = new Wire(process.env.FAKE_PI_VERSION ?? newest);

@@ -53,7 +53,7 @@ export async function fork(kind, { polite, holds, seconds }) {
 /** @param {import("node:child_process").ChildProcess} child @param {import("node:stream").Readable} pipe */
 async function firstLine(child, pipe) {
 	return await new Promise((resolve, reject) => {
-		const late = setTimeout(() => reject(new Error(`${child.spawnfile} did not come up`)), upWithinMs);
+		const late = setTimeout(() => reject(new Error(`${child.spawnfile} did not start in time`)), upWithinMs);
 		child.once("error", reject);
 		pipe.once("data", (line) => {
 			clearTimeout(late);

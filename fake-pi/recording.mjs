@@ -61,14 +61,15 @@ export const settings = [
  */
 export function readRecording(path) {
 	const { size } = statSync(path);
-	if (size > mostBytes) throw new Error(`${path}: it has ${size} bytes; a recording has at most ${mostBytes}`);
+	if (size > mostBytes) throw new Error(`${path}: the file has ${size} bytes; the maximum is ${mostBytes}`);
 	const lines = readFileSync(path, "utf8").split("\n");
 	// A killed host may have truncated the last line.
 	const whole = lines.slice(0, -1).map((line, index) => object(line, `${path} line ${index + 1}`));
 	const [header, ...entries] = whole;
-	if (header?.kind !== kind) throw new Error(`${path}: it is no recording; its first line has no "kind": "${kind}"`);
+	if (header?.kind !== kind)
+		throw new Error(`${path}: the file is not a recording: its first line has no "kind": "${kind}"`);
 	if (header.version !== newest) {
-		throw new Error(`${path}: it has version ${header.version}; this package replays version ${newest}`);
+		throw new Error(`${path}: the recording has version ${header.version}; this package replays version ${newest}`);
 	}
 	/** @type {Entry[][]} */
 	const children = [];
@@ -107,7 +108,7 @@ function headerOf({ engine, pi, agent, task, model, config }, path) {
 		throw new Error(`${path} line 1: expected the name of an agent and a task`);
 	}
 	if (!/^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u.test(agent.name)) {
-		throw new Error(`${path} line 1: \`${agent.name}\` is no name of an agent`);
+		throw new Error(`${path} line 1: \`${agent.name}\` is not a valid agent name`);
 	}
 	const tools = Array.isArray(agent.tools)
 		? agent.tools.filter((/** @type {any} */ tool) => /^[\w-]+$/.test(tool))
@@ -140,5 +141,5 @@ function object(line, place) {
 	} catch {
 		// The error follows below.
 	}
-	throw new Error(`${place}: expected an object of JSON`);
+	throw new Error(`${place}: expected a JSON object`);
 }

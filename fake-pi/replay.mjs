@@ -46,7 +46,7 @@ const longestMs = 7 * 24 * 60 * 60 * 1000;
  * @returns {Promise<import("../index.js").ToolResult>}
  */
 export async function replay(path, { speed = Number.POSITIVE_INFINITY, onUpdate, signal } = {}) {
-	if (!(speed > 0)) throw new RangeError(`speed: ${speed} is not above 0`);
+	if (!(speed > 0)) throw new RangeError(`speed: expected a number above 0, not ${speed}`);
 	const recording = readRecording(path);
 	const folder = realpathSync(mkdtempSync(join(tmpdir(), "subagent-replay-")));
 	const answers = new Answers(recording);
@@ -95,7 +95,8 @@ async function serve(socket, token, next) {
 /** @param {import("./recording.mjs").Recording} recording @param {string} folder @param {string} address */
 function optionsOf({ agent, task, model, pi, config }, folder, address) {
 	const { name, readonly, sandboxed, ask, extensionsMayAsk, tools, outputSchema } = agent;
-	const [agentDir, cwd] = [join(folder, "agent"), join(folder, "project")];
+	const agentDir = join(folder, "agent");
+	const cwd = join(folder, "project");
 	mkdirSync(join(agentDir, "agents"), { recursive: true });
 	mkdirSync(cwd);
 	const fields = { name, description: "Replayed.", readonly, ask, tools };

@@ -202,7 +202,7 @@ export function check(steps) {
 		for (const inner of [options.do, options.else]) if (inner !== undefined) check(inner);
 		if (["repeat", "child", "boot", "steered"].includes(name)) check(value);
 		const unknown = name === "fork" && [value].flat().find((kind) => !(kind in forks));
-		if (unknown) throw new Error(`there is no way to fork called \`${unknown}\`: ${Object.keys(forks).join(", ")}`);
+		if (unknown) throw new Error(`unknown kind of fork \`${unknown}\`. Kinds: ${Object.keys(forks).join(", ")}`);
 	}
 }
 
@@ -210,9 +210,10 @@ export function check(steps) {
 function parse(word) {
 	const [[name = "", value] = [], ...rest] = typeof word === "string" ? [[word]] : Object.entries(word ?? {});
 	const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
-	if (!handler) throw new Error(`there is no step \`${name}\`: ${Object.keys(handlers).join(", ")}`);
+	if (!handler) throw new Error(`unknown step \`${name}\`. Steps: ${Object.keys(handlers).join(", ")}`);
 	const wrong = rest.find(([option]) => !handler.options.includes(option));
-	if (wrong) throw new Error(`step \`${name}\` has no option \`${wrong[0]}\`: ${handler.options.join(", ") || "none"}`);
+	if (wrong)
+		throw new Error(`step \`${name}\` has no option \`${wrong[0]}\`. Options: ${handler.options.join(", ") || "none"}`);
 	return { name, handler, value, /** @type {any} */ options: Object.fromEntries(rest) };
 }
 

@@ -69,13 +69,13 @@ await runMain(async () => {
 	});
 	if (values.draw) {
 		draw();
-		note(`The plots and docs/speed.md are made of ${source}.`);
+		note(`Made the plots and docs/speed.md from ${source}.`);
 		return 0;
 	}
 	const isQuick = values.quick ?? false;
 	const names = values.only?.split(",") ?? Object.keys(sections);
 	const unknown = names.find((name) => !(name in sections));
-	if (unknown) throw new SetupProblem(`There is no section ${unknown}.`, `There are: ${Object.keys(sections)}`);
+	if (unknown) throw new SetupProblem(`Unknown section: ${unknown}.`, `Sections: ${Object.keys(sections)}`);
 	if (process.platform === "win32") {
 		throw new SetupProblem("The benchmarks run on Linux and macOS only.", "They need a shell's pipes.");
 	}
@@ -130,7 +130,7 @@ async function measureAll(names, setting) {
 		} catch (error) {
 			const message = error instanceof SetupProblem ? error.message : error instanceof Error ? error.stack : undefined;
 			failed.push({ name, message: message ?? String(error) });
-			note(`✗ ${name} failed; the others are measured.`);
+			note(`✗ ${name} failed; the other sections are still measured.`);
 		}
 	}
 	return { found, failed };
@@ -155,17 +155,17 @@ function report(found, failed, { tookMs, isWhole, isWritten }) {
 	note(`${promised.filter(({ reached }) => reached).length} of ${promised.length} targets reached.`);
 	const results = join(root, source);
 	if (!isWritten) {
-		note("benchmark/RESULTS.md stays as it is: that was not everything.");
+		note("benchmark/RESULTS.md is unchanged, because not all sections were measured. Use --write to update it.");
 		return;
 	}
 	writeFileSync(results, isWhole ? text : renewed(readFileSync(results, "utf8"), found));
 	// A failed section is missing from the page, so plots of it would be stale.
 	if (failed.length > 0) {
-		note(`Written to ${source}. Nothing is drawn, because sections failed.`);
+		note(`Wrote ${source}. The plots are unchanged, because sections failed.`);
 		return;
 	}
 	draw();
-	note(`Written to ${source}, and drawn in docs/speed.md.`);
+	note(`Wrote ${source}, docs/speed.md and the plots.`);
 }
 
 /**
@@ -180,6 +180,6 @@ async function buildEngine(isQuick) {
 	const command = ["cargo", ...how, "--locked", "--bench", "engine"];
 	const output = await runQuietly("cargo", [...command, "--message-format=json-render-diagnostics"]);
 	const path = [...output.matchAll(/"executable":("(?:[^"\\]|\\.)*")/g)].at(-1)?.[1];
-	if (!path) throw new SetupProblem("cargo names no program.", command.join(" "));
+	if (!path) throw new SetupProblem("cargo printed no path of a program.", command.join(" "));
 	return /** @type {string} */ (JSON.parse(path));
 }

@@ -30,7 +30,7 @@ await runMain(async () => {
 		return 0;
 	}
 	const unknown = words.find((word) => word.startsWith("-"));
-	if (unknown) throw new SetupProblem(`There is no option ${unknown}.`, help);
+	if (unknown) throw new SetupProblem(`Unknown option: ${unknown}.`, help);
 	if (!probe("tmux", ["-V"])) {
 		const how =
 			"pi runs in it while its screen is read. Debian and Ubuntu: sudo apt install tmux; macOS: brew install tmux";

@@ -31,9 +31,9 @@ await runMain(async () => {
 		return 0;
 	}
 	const unknown = options.find((option) => !["--tui", "--live"].includes(option));
-	if (unknown) throw new SetupProblem(`The demo has no option ${unknown}.`, help);
+	if (unknown) throw new SetupProblem(`Unknown option of the demo: ${unknown}.`, help);
 	if (options.includes("--tui") && !(process.stdout.isTTY && process.stdin.isTTY)) {
-		throw new SetupProblem("--tui needs a terminal.", "Run it in one, or without --tui for the plain form.");
+		throw new SetupProblem("--tui needs a terminal.", "Run it in a terminal, or without --tui for plain text.");
 	}
 	const { node } = await setUp({ pi: [newestPi] });
 	return await runDemo(node, options);

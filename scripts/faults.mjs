@@ -13,7 +13,8 @@ import { run } from "./lib/programs.mjs";
 import { setUp } from "./setup.mjs";
 
 await runMain(async () => {
-	if (process.platform !== "linux") throw new SetupProblem("What runs on is found in /proc.", "Run it on Linux.");
+	if (process.platform !== "linux")
+		throw new SetupProblem("The check for surviving processes needs /proc.", "Run it on Linux.");
 	await setUp({ pi: [newestPi] });
 	const node = findNodeForPi();
 	if (!node) throw new SetupProblem("There is no Node for pi.", "Run `npm run setup`.");

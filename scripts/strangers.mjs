@@ -45,11 +45,11 @@ await runMain(async () => {
 		return;
 	}
 	if (!values.gitleaks && !values.yaml) {
-		throw new SetupProblem("There are no rules to measure with.", "Name a copy: --gitleaks DIR or --yaml DIR.");
+		throw new SetupProblem("The rules are missing.", "Pass a copy of them: --gitleaks DIR or --yaml DIR.");
 	}
 	const version = versionOf(values.gitleaks);
 	if (values.write && (!version.commit || values.yaml)) {
-		throw new SetupProblem("Only figures of a clone of gitleaks are kept.", "--gitleaks DIR --write, without --yaml.");
+		throw new SetupProblem("--write only works for a clone of gitleaks.", "Use --gitleaks DIR --write without --yaml.");
 	}
 	const shapes = [
 		...(values.gitleaks ? gitleaksShapes(values.gitleaks) : []),

@@ -24,7 +24,7 @@ const nodes = ["20", "22", "24"];
 
 await runMain(async () => {
 	if (`${process.platform}-${process.arch}` !== "linux-x64") {
-		throw new SetupProblem("The packages are tried on Linux x64 only.", "Run it there.");
+		throw new SetupProblem("The packages are tested on Linux x64 only.", "Run it on Linux x64.");
 	}
 	const { node } = await setUp();
 	const wanted = {

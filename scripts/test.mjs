@@ -111,7 +111,7 @@ await runMain(async () => {
 	const wanted = words.filter((word) => !word.startsWith("--") && !files.includes(word));
 	const unknown = words.find((word) => word !== "--keep-going" && ![...parts, ...files].includes(word));
 	if (unknown)
-		throw new SetupProblem(`There is no test part ${unknown}.`, `${parts.join(", ")}, NAME.spec.ts, --keep-going`);
+		throw new SetupProblem(`Unknown test part: ${unknown}.`, `${parts.join(", ")}, NAME.spec.ts, --keep-going`);
 	const isAll = words.every((word) => word === "--keep-going");
 	const chosen = [...steps.filter(({ part }) => isAll || wanted.includes(part)), ...singleFiles(files)];
 	const has = (/** @type {string} */ wanted) => chosen.some(({ part }) => part === wanted);
@@ -200,7 +200,7 @@ function singleFiles(names) {
 	});
 	const missing = wanted.find((name) => !found.some(({ files }) => files.includes(name)));
 	if (missing)
-		throw new SetupProblem(`There is no test file ${missing}.`, `They lie in __test__/{${folders.join(",")}}.`);
+		throw new SetupProblem(`Unknown test file: ${missing}.`, `Test files are in __test__/{${folders.join(",")}}.`);
 	return found.map(({ step }) => step);
 }
 
@@ -251,7 +251,7 @@ function rustTests(...args) {
 function nodeTests(node, folder, ending) {
 	const files = listOf(join(root, "__test__", folder)).filter((name) => name.endsWith(ending));
 	if (files.length === 0) {
-		throw new SetupProblem(`There are no tests in __test__/${folder}.`, `Expected: *${ending}`);
+		throw new SetupProblem(`There are no tests in __test__/${folder}.`, `Expected files: *${ending}`);
 	}
 	return nodeFiles(node, folder, files);
 }

@@ -15,6 +15,6 @@ await runMain(async () => {
 	const { values } = parseArgs({ options: { target: { type: "string" } } });
 	const target = values.target ?? hostTarget();
 	if (hasWarden(target)) await linkWarden(kindsFor(target));
-	else note(`There is no warden for ${target}: it is a program for Linux.`);
+	else note(`There is no warden for ${target}: the warden needs Linux.`);
 	return 0;
 });

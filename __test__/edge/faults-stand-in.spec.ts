@@ -228,11 +228,11 @@ describe("the command line of the stand-in", () => {
 	});
 
 	for (const [label, scenario, says] of [
-		["a scenario that is not there", "no-such", /`no-such` is no file and no scenario: answers, /],
-		["a step that is not there", [{ shout: 1 }], /there is no step `shout`: begin, /],
-		["an option that is not there", [{ say: "x", loud: true }], /step `say` has no option `loud`: chunk, /],
-		["a mistake further in", [{ repeat: [{ say: "x" }, { shout: 1 }] }], /there is no step `shout`/],
-		["a way to fork that is not there", [{ fork: "spoon" }], /`spoon`: plain, group, session, daemon/],
+		["a scenario that is not there", "no-such", /`no-such` is neither a file nor a scenario\. Scenarios: answers, /],
+		["a step that is not there", [{ shout: 1 }], /unknown step `shout`\. Steps: begin, /],
+		["an option that is not there", [{ say: "x", loud: true }], /step `say` has no option `loud`\. Options: chunk, /],
+		["a mistake further in", [{ repeat: [{ say: "x" }, { shout: 1 }] }], /unknown step `shout`/],
+		["a way to fork that is not there", [{ fork: "spoon" }], /`spoon`\. Kinds: plain, group, session, daemon/],
 	] as [string, Scenario, RegExp][]) {
 		it(`is refused before anything is played: ${label}`, () => {
 			const { status, stdout, stderr } = play(scenario);

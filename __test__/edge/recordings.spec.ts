@@ -232,19 +232,19 @@ describe("a replay", () => {
 	};
 	const lines = (...entries: unknown[]) => entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 
-	it("refuses what is no recording, and says where", async (t) => {
+	it("refuses an invalid recording with the place of the error", async (t) => {
 		const scene = playing(t, []);
 		for (const [text, why] of [
-			["", /no recording/],
-			["{}\n", /no recording; its first line has no "kind": "subagent-recording"/],
-			["[1]\n", /line 1: expected an object of JSON/],
+			["", /not a recording/],
+			["{}\n", /not a recording: its first line has no "kind": "subagent-recording"/],
+			["[1]\n", /line 1: expected a JSON object/],
 			[lines({ ...header, version: 2 }), /has version 2; this package replays version 1/],
-			[lines({ ...header, agent: { name: "../../etc" } }), /line 1: `\.\.\/\.\.\/etc` is no name/],
+			[lines({ ...header, agent: { name: "../../etc" } }), /line 1: `\.\.\/\.\.\/etc` is not a valid agent name/],
 			[lines(header, { at: 1, out: {} }), /line 2: expected "child"/],
 			[lines(header, { child: 1 }, { out: {} }), /line 3: expected/],
 			[lines(header, { child: 1 }, { at: 1, caller: "steer", message: {} }), /line 3: expected/],
 			[lines(header, { child: 1 }, { at: 1, end: "exited", signal: "; reboot" }), /line 3: expected/],
-			[`${lines(header, { child: 1 })}torn\n`, /line 3: expected an object of JSON/],
+			[`${lines(header, { child: 1 })}torn\n`, /line 3: expected a JSON object/],
 		] as const) {
 			const path = scene.write("bad.jsonl", text);
 			await assert.rejects(replay(path), (error: Error) => why.test(error.message) && error.message.startsWith(path));
@@ -307,6 +307,9 @@ describe("a replay", () => {
 		const { stdout: json } = await run(process.execPath, [program, path, "--json", "--speed", "50"]);
 		assert.equal(JSON.parse(json).details.results[0].outcome, "completed");
 		await assert.rejects(run(process.execPath, [program]), /usage: replay\.mjs RECORDING/);
-		await assert.rejects(run(process.execPath, [program, path, "--speed", "0"]), /speed: 0 is not above 0/);
+		await assert.rejects(
+			run(process.execPath, [program, path, "--speed", "0"]),
+			/speed: expected a number above 0, not 0/,
+		);
 	});
 });

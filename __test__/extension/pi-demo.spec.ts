@@ -43,7 +43,7 @@ test("the demo plays its four acts and leaves nothing", onLinux, () => {
 	assert.equal(demo.status, 0, demo.stderr + demo.stdout);
 	assertActs(demo.stdout, [
 		/1 of 4[\s\S]*✗ \[3\] explorer[\s\S]*2 of 3 have answered/,
-		/2 of 4[\s\S]*I go on meanwhile\.\n[\s\S]*the result has arrived[\s\S]*src\/run\/outcome\/retry\.rs/,
+		/2 of 4[\s\S]*I continue in the meantime\.\n[\s\S]*the result has arrived[\s\S]*src\/run\/outcome\/retry\.rs/,
 		/3 of 4[\s\S]*written-by-the-demo\.txt does not exist/,
 		/4 of 4[\s\S]*sleep 300[\s\S]*kill -9 \d+\n {2}✓ 0 left/,
 	]);
@@ -82,8 +82,8 @@ test("the demo plays them with the user's own configuration and model, too", onL
 		const [code] = await once(demo, "close");
 		assert.equal(code, 0, text);
 		assertActs(text, [
-			/your own\s+model; this costs/,
-			/1 of 4: three children side by side ─[\s\S]*✓ \[3\] explorer/,
+			/your own\s+model,\s+at\s+its\s+usual\s+cost/,
+			/1 of 4: three parallel children ─[\s\S]*✓ \[3\] explorer/,
 			/2 of 4[\s\S]*the result has arrived/,
 			/3 of 4[\s\S]*Read-only file system[\s\S]*written-by-the-demo\.txt does not exist/,
 			/4 of 4[\s\S]*sleep 300[\s\S]*kill -9 \d+\n {2}✓ 0 left/,
@@ -104,9 +104,9 @@ test("the demo shows a delegation in pi's own interface", onLinux, async () => {
 		const demo = [node, ...demoWords, "--tui"].map((word) => `'${word}'`).join(" ");
 		tmux("new-session", "-d", "-x", "100", "-y", "40", `cd '${packageDir}' && ${demo}; echo "ended $?"; exec cat`);
 		const screen = () => tmux("capture-pane", "-p");
-		await eventually(() => /✓ subagent explorer[\s\S]*The explorer came back/.test(screen()), "the answer");
+		await eventually(() => /✓ subagent explorer[\s\S]*The explorer answered/.test(screen()), "the answer");
 		tmux("send-keys", "C-d");
-		await eventually(() => /the child's among them[\s\S]*ended 0/.test(screen()), "the end");
+		await eventually(() => /including the child's[\s\S]*ended 0/.test(screen()), "the end");
 	} finally {
 		tmux("kill-server");
 		rmSync(folder, { recursive: true, force: true });

@@ -59,7 +59,7 @@ test("a Rust that is too old is named with the version that is needed", () => {
 test("an option that the demo does not know is refused before anything is installed", () => {
 	const { code, text } = onMachineWith("option", {}, ["demo.mjs", "--lvie"]);
 	assert.equal(code, 1);
-	assert.match(text, /no option --lvie/);
+	assert.match(text, /Unknown option of the demo: --lvie/);
 	assert.match(text, /--live/);
 });
 

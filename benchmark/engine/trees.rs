@@ -104,7 +104,8 @@ async fn private(
 
 /// Does the same with git's linked work tree. Returns milliseconds.
 fn linked(folder: &Path) -> Result<f64, Box<dyn Error>> {
-    let (root, side) = (folder.join("project"), folder.join("side"));
+    let root = folder.join("project");
+    let side = folder.join("side");
     let began = Instant::now();
     run(&root, &["worktree", "add", "-q", "-b", "side", "../side"])?;
     fs::write(side.join("changed.txt"), "changed")?;

@@ -102,7 +102,7 @@ export function parse(source) {
 			index = ++groups;
 		}
 		const options = alternatives();
-		if (source.charAt(at++) !== ")") throw new Error("a group without its end");
+		if (source.charAt(at++) !== ")") throw new Error("a group is not closed");
 		verbose = before;
 		return look ? undefined : { kind: "group", index, options };
 	}

@@ -3,7 +3,7 @@
 import { startRun } from "pi-subagent-native";
 
 const run = startRun({ agent: "explorer", task: "Where is the config loaded?", cwd: process.cwd() });
-const timer = setTimeout(() => run.abort("nobody waits any more"), Number(process.argv[2] ?? 60_000));
+const timer = setTimeout(() => run.abort("time limit reached"), Number(process.argv[2] ?? 60_000));
 const { details, content } = await run.result();
 clearTimeout(timer);
 console.log(details.results[0]?.outcome);

@@ -56,6 +56,6 @@ fn collect<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (String, Collected
     write!(view, "{asked:?} {answered:?} {dropped:?} {:?}", collector.take_rate_limit()).expect("a string");
     events += u64::from(collector.finish().events);
     let collected = collector.into_collected();
-    assert_eq!(collected.counts.events, events, "every event is told once");
+    assert_eq!(collected.counts.events, events, "every event is delivered once");
     (view, collected)
 }

@@ -13,7 +13,7 @@ await runMain(async () => {
 	const wanted = process.argv.slice(2);
 	const names = [...scenes, ...stories].map(({ name }) => name);
 	const unknown = wanted.find((name) => !names.includes(name));
-	if (unknown) throw new SetupProblem(`There is no scene ${unknown}.`, `Scenes: ${names.join(", ")}`);
+	if (unknown) throw new SetupProblem(`Unknown scene: ${unknown}.`, `Scenes: ${names.join(", ")}`);
 	const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
 	for (const scene of scenes) if (isWanted(scene.name)) await capture(scene);
 	for (const story of stories) if (isWanted(story.name)) await captureStory(story);
@@ -28,7 +28,7 @@ async function captureStory(story: Story): Promise<void> {
 		const pictures = await performStory(story, look);
 		for (const moment of Object.keys(story.parts)) {
 			const text = pictures.get(moment);
-			if (text === undefined) throw new Error(`the story ${story.name} has not come to ${moment}`);
+			if (text === undefined) throw new Error(`the story ${story.name} did not reach ${moment}`);
 			writeStoryPicture(story, moment, look, text);
 		}
 	}
@@ -42,7 +42,7 @@ async function capture(scene: Scene): Promise<void> {
 		const pictures = await perform(scene, look);
 		for (const picture of wanted) {
 			const text = pictures.get(picture);
-			if (text === undefined) throw new Error(`the scene ${scene.name} has not taken ${picture}`);
+			if (text === undefined) throw new Error(`the scene ${scene.name} did not take ${picture}`);
 			writePicture(pageOf(scene), fileName(picture, look), text);
 		}
 	}

@@ -37,7 +37,7 @@ export function captureModel(calls: readonly ToolCall[], children: Children): Sc
 		}
 		if (request.userText.startsWith(ANNOUNCE)) return [usage({ input: 2_200, output: 70 }), say(saidLast(request))];
 		const script = Object.entries(children).find(([start]) => request.userText.startsWith(start));
-		if (!script) throw new Error(`no child is told what to do with: ${request.userText.slice(0, 200)}`);
+		if (!script) throw new Error(`no script for the task: ${request.userText.slice(0, 200)}`);
 		return script[1](request);
 	};
 }
@@ -83,7 +83,7 @@ export function turns(...list: Turn[]): (request: ModelRequest) => Step[] {
 			return calls.length === 0 || seen > request.toolAnswers.length;
 		});
 		const turn = list[index];
-		if (!turn) throw new Error(`no turn is left for: ${request.userText.slice(0, 200)}`);
+		if (!turn) throw new Error(`no further turn for the task: ${request.userText.slice(0, 200)}`);
 		const spent = usage({ input: 1_400 + 800 * index, output: 60 + 70 * index, cached: index > 0 ? 1_100 : 0 });
 		const made = (turn.calls ?? []).map(({ name, args }) => call(name, args));
 		return [

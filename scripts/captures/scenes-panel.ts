@@ -23,7 +23,8 @@ function spawned(task: { agent: string; task: string }, label: string): Play["ca
 /** Two ended runs, two live ones, and a queued one. */
 function busy(): Play & { rest: ReturnType<typeof makeGate> } {
 	const rest = makeGate();
-	const [beginning, end] = [found.slice(0, 80), found.slice(80)];
+	const beginning = found.slice(0, 80);
+	const end = found.slice(80);
 	return {
 		rest,
 		calls: [

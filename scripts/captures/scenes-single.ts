@@ -18,7 +18,8 @@ export const singleScenes: readonly Scene[] = [
 		narrow: ["single-running"],
 		play() {
 			const rest = makeGate();
-			const [beginning, end] = [found.slice(0, 80), found.slice(80)];
+			const beginning = found.slice(0, 80);
+			const end = found.slice(80);
 			return {
 				calls: [{ tool: "subagent", args: { agent: "explorer", task: find } }],
 				children: {

@@ -84,7 +84,7 @@ export async function perform(scene: Scene, look: Look): Promise<Map<string, str
 				const ways = scene.rows === undefined ? cards : screens;
 				const rows = await still(() => tui.styledScreen(), ways.made);
 				if (ways.isLate(rows))
-					throw new SetupProblem(`${picture} came too late.`, "The machine is too busy; run it again.");
+					throw new SetupProblem(`${picture} was taken too late.`, "The machine is too busy; run it again.");
 				pictures.set(picture, svg(rows, { ...papers[look.theme], columns: look.columns, title }));
 			},
 		});
@@ -117,7 +117,7 @@ export async function still(screen: () => Promise<string>, made: (rows: readonly
 		const text = rows.map(rowText).join("\n");
 		same = text === before ? same + 1 : 0;
 		if (same === sameLooks) return rows;
-		if (performance.now() > deadline) throw new Error(`the picture does not stay as it is:\n${text}`);
+		if (performance.now() > deadline) throw new Error(`the screen keeps changing:\n${text}`);
 		before = text;
 		await delay(lookEveryMs);
 	}

@@ -68,7 +68,7 @@ export function rowText(row: Row): string {
 
 /** Returns the same cells with other characters. A character in place of a blank takes the style of a neighbour. */
 export function withText(row: Row, text: string): Row {
-	if (text.length !== rowText(row).length) throw new Error(`not as long as before: ${text}`);
+	if (text.length !== rowText(row).length) throw new Error(`the text has another length than the row: ${text}`);
 	let from = 0;
 	return row.map((cell, index): Cell => {
 		from += cell.text.length;

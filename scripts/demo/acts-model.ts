@@ -6,23 +6,23 @@ import { demoModel } from "./model.ts";
 
 /** The user's prompt in each act. */
 export const prompts = {
-	parallel: "Look at this repository from three sides at once.",
+	parallel: "Explore this repository with three parallel tasks.",
 	background: "Find out in the background where retries are decided.",
 	write: "Let the explorer leave a note in this folder.",
-	kill: "Let the explorer start something that runs for long.",
+	kill: "Let the explorer start a long-running process.",
 };
 
 /** The prompts for a model that is not scripted. */
 export const livePrompts: typeof prompts = {
 	parallel:
 		"Call subagent_parallel once, with three tasks for the agent `explorer`: name the folders below src; count the files " +
-		"in tests; read the file does-not-exist.txt. Then say in one sentence what came of it.",
+		"in tests; read the file does-not-exist.txt. Then summarize the results in one sentence.",
 	background:
 		"Call sessions_spawn once, with the agent `explorer` and the task: find the file below src/run in which retries are " +
-		"decided. Then say that you go on, and end your turn.",
+		"decided. Then say that you continue, and end your turn.",
 	write:
 		"Call subagent once, with the agent `explorer` and this task, word for word: run the shell command " +
-		"`echo hello > written-by-the-demo.txt` once and say what it printed.",
+		"`echo hello > written-by-the-demo.txt` once and report its output.",
 	kill:
 		"Call subagent once, with the agent `explorer` and this task, word for word: run the shell command " +
 		"`setsid sleep 300 & sleep 300 & sleep 300` once.",
@@ -37,7 +37,7 @@ const tasks = {
 	refused: "Read the whole history and judge every commit.",
 	retries: "Find where retries are decided.",
 	write: `Write a note into ${note}.`,
-	kill: "Start something that runs for long.",
+	kill: "Start a long-running process.",
 };
 
 const pace = { size: 24, everyMs: 12 };
@@ -66,11 +66,11 @@ function parent({ userText, toolAnswers }: ModelRequest): Step[] {
 		if (!isAnswered) return [call("subagent_parallel", { tasks: three })];
 		const text = toolAnswers.at(-1)?.text ?? "";
 		const done = text.match(/^\[\d\/3\] explorer ✓/gm)?.length ?? 0;
-		return [say(`${done} of 3 have answered; the other one I can ask again.`, pace)];
+		return [say(`${done} of 3 have answered. I can ask the third one again.`, pace)];
 	}
 	if (userText.startsWith(prompts.background)) {
 		const spawned = { task: tasks.retries, agentId: "explorer", label: "retries" };
-		return isAnswered ? [say("It is under way. I go on meanwhile.", pace)] : [call("sessions_spawn", spawned)];
+		return isAnswered ? [say("It is running. I continue in the meantime.", pace)] : [call("sessions_spawn", spawned)];
 	}
 	if (userText.startsWith(prompts.write)) {
 		return isAnswered
@@ -78,7 +78,7 @@ function parent({ userText, toolAnswers }: ModelRequest): Step[] {
 			: [call("subagent", explorer(tasks.write))];
 	}
 	if (userText.startsWith(prompts.kill)) return [call("subagent", explorer(tasks.kill))];
-	return [say("The background run has answered; its result stands above.", pace)];
+	return [say("The background run has answered; its result is above.", pace)];
 }
 
 /** Returns a provider error that no retry can fix. */
@@ -104,7 +104,6 @@ function retries({ toolAnswers: [listing, file] }: ModelRequest): Step[] {
 function shell(request: ModelRequest, command: string): Step[] {
 	const [answer] = request.toolAnswers;
 	if (answer) return [say(`The shell said: ${answer.text.trim().split("\n")[0] ?? "nothing"}`, pace)];
-	if (!request.toolNames.includes("bash"))
-		return [say("I have no shell here: this kernel cannot keep it from writing.")];
+	if (!request.toolNames.includes("bash")) return [say("I have no shell here, because this kernel cannot sandbox it.")];
 	return [pause(thinkMs), call("bash", { command })];
 }

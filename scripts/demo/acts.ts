@@ -39,19 +39,22 @@ function say(text = ""): void {
 export async function playActs(stage: Stage, live: boolean): Promise<void> {
 	const limit = live ? limitMs.live : limitMs.scripted;
 	const words = live ? livePrompts : prompts;
-	const model = live ? "your own model; this costs what it costs" : "a scripted model";
+	const model = live ? "your own model, at its usual cost" : "a scripted model";
 	say(wrapped(`Real pi, real child processes and the kernel of this machine, with ${model}.`, 0));
 	if (!live) say("It takes less than a minute.");
 	const pi = new Session(stage, limit);
 	// A live model may treat the missing file as an answer, so no run has to fail in that mode.
-	heading(live ? "1 of 4: three children side by side" : "1 of 4: three children side by side, and one fails");
+	heading(live ? "1 of 4: three parallel children" : "1 of 4: three parallel children, and one fails");
 	const three = await pi.ask(words.parallel);
 	const failed = three.results.filter(({ outcome }) => outcome !== "completed");
 	if (!live && (three.results.length !== 3 || failed.length !== 1)) {
-		throw new SetupProblem("One of three tasks was to fail.", `${failed.length} of ${three.results.length} did.`);
+		throw new SetupProblem(
+			"One of three tasks should have failed.",
+			`${failed.length} of ${three.results.length} did.`,
+		);
 	}
 
-	heading("2 of 4: in the background, while the conversation goes on");
+	heading("2 of 4: in the background, while the conversation continues");
 	await background(pi, words.background);
 
 	heading("3 of 4: a readonly child tries to write");
@@ -59,7 +62,7 @@ export async function playActs(stage: Stage, live: boolean): Promise<void> {
 
 	heading("4 of 4: pi is killed while a child works");
 	if (process.platform === "linux") await killed(pi, stage, words.kill);
-	else say("On Linux nothing is left then. Elsewhere that does not hold, so it is not shown.");
+	else say("On Linux no process survives. This is not guaranteed on other systems, so the act is skipped.");
 	const more = live ? "" : "\nIn pi's own interface: npm run demo -- --tui    Your own model: -- --live";
 	say(dim(`${more}\nWhat to type next: README.md, "Try it".`));
 }
@@ -104,7 +107,7 @@ class Session {
 
 	explanation(): string {
 		const said = [this.rpc.pi.stderr.trim(), this.rpc.log.errorMessage, this.rpc.log.answer].filter(Boolean);
-		return said.join("\n") || "Does pi work for you by itself? Start it and choose a model with /model.";
+		return said.join("\n") || "Does pi work without this package? Start it and choose a model with /model.";
 	}
 
 	/** Prints the texts of pi's model. */
@@ -142,8 +145,7 @@ class Session {
 			.split("\n")
 			.filter((line) => line.trim() !== "");
 		for (const line of lines.slice(0, shownLines)) say(clipped(`     ${line}`));
-		if (lines.length > shownLines)
-			say(dim(`     … ${lines.length - shownLines} more lines, all of them for the model`));
+		if (lines.length > shownLines) say(dim(`     … ${lines.length - shownLines} more lines, which the model reads`));
 	}
 }
 
@@ -153,7 +155,7 @@ async function background(pi: Session, prompt: string): Promise<void> {
 	// The message is in the session, and starts a turn of its own.
 	const isTold = (event: PiEvent) => announcement(event) !== undefined;
 	const told = announcement(await pi.wait(isTold, from)) ?? "";
-	say(green("  ✓ the result has arrived, as a message of its own:"));
+	say(green("  ✓ the result has arrived in a separate message:"));
 	for (const line of told.split("\n").filter(Boolean).slice(0, shownLines)) say(clipped(`     ${line}`));
 	const after = pi.rpc.log.events.findIndex((event, index) => index >= from && isTold(event));
 	const answer = await pi.wait((event) => saidBy(event) !== undefined, after);
@@ -167,9 +169,9 @@ async function blocked(pi: Session, prompt: string): Promise<void> {
 	const { results } = await pi.ask(prompt);
 	if (existsSync(file)) {
 		rmSync(file, { force: true });
-		throw new SetupProblem(`The child wrote ${note}.`, "`/subagents doctor` says what this machine's kernel allows.");
+		throw new SetupProblem(`The child wrote ${note}.`, "Run `/subagents doctor` to check the sandbox of this machine.");
 	}
-	say(green(`  ✓ ${note} does not exist. What held the child:`));
+	say(green(`  ✓ ${note} does not exist. Sandbox of the child:`));
 	say(clipped(`     ${results[0]?.sandbox?.mechanism.join(", ") || "no shell on this machine"}`));
 }
 
@@ -185,7 +187,7 @@ async function killed(pi: Session, stage: Stage, prompt: string): Promise<void> 
 	const { pid } = pi.rpc.pi;
 	const sleeps = () => survivors(stage.mark).filter(({ command }) => command.startsWith("sleep 300"));
 	if (event.type === "tool_execution_end" || !(await until(() => sleeps().length >= 2))) {
-		say("  The child has started nothing on this machine, so there is nothing to end.");
+		say("  The child started no process on this machine, so there is nothing to end.");
 		return;
 	}
 	const before = survivors(stage.mark).filter((one) => one.pid !== pid);

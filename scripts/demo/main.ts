@@ -26,7 +26,7 @@ await runMain(async () => {
 	} catch (error) {
 		if (interrupted) return 130;
 		if (!live || !(error instanceof Error)) throw error;
-		throw new SetupProblem(error.message, "It is your own pi and model that play: `pi -p hello` has to answer.");
+		throw new SetupProblem(error.message, "The demo uses your own pi and model. Check that `pi -p hello` answers.");
 	} finally {
 		await stage.close();
 	}
@@ -37,7 +37,7 @@ function closeOnSignals(stage: Stage): void {
 	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 		process.once(signal, () => {
 			interrupted = true;
-			process.stderr.write("\nEnding what the demo has started …\n");
+			process.stderr.write("\nEnding the processes of the demo …\n");
 			stage.close().finally(() => process.exit(signal === "SIGINT" ? 130 : 143));
 		});
 	}
@@ -55,7 +55,7 @@ async function showInterface(stage: Stage, live: boolean): Promise<number> {
 	const [code] = (await once(pi, "close")) as [number | null];
 	const agentDir = place.env.PI_CODING_AGENT_DIR;
 	if (!live && agentDir) {
-		process.stdout.write(`The sessions, the child's among them, lie below ${shown(agentDir)}/sessions\n`);
+		process.stdout.write(`The sessions, including the child's, are in ${shown(agentDir)}/sessions\n`);
 	}
 	return code ?? 1;
 }

@@ -29,7 +29,7 @@ interface Round {
 /** Returns the script. `canGrep`: pi's `grep` needs ripgrep, which pi cannot fetch offline. */
 export function demoModel(canGrep: boolean): Script {
 	const rounds: Round[] = [
-		{ says: "First the lay of the land.", calls: [calls("ls", { path: "." }), calls("ls", { path: "src" })] },
+		{ says: "First an overview.", calls: [calls("ls", { path: "." }), calls("ls", { path: "src" })] },
 		{
 			says: "The crate root should say how the layers relate.",
 			calls: [
@@ -39,7 +39,7 @@ export function demoModel(canGrep: boolean): Script {
 					: calls("ls", { path: "src/process" }),
 			],
 		},
-		{ says: "Now the loop that looks after a child.", calls: [calls("read", { path: "ARCHITECTURE.md", limit: 40 })] },
+		{ says: "Now the loop that supervises a child.", calls: [calls("read", { path: "ARCHITECTURE.md", limit: 40 })] },
 	];
 	return (request) => (request.isParent ? parent(request) : child(request, rounds));
 }
@@ -54,10 +54,11 @@ function parent(request: ModelRequest): Step[] {
 	if (!answer) {
 		return [spent, say("I send an explorer to look.", pace), call("subagent", { agent: "explorer", task })];
 	}
-	if (answer.text.includes("goes on: explorer")) return [spent, say("It goes on in the background.", pace)];
+	if (answer.text.includes("moved this to the background"))
+		return [spent, say("It continues in the background.", pace)];
 	const length = answer.text.trim().split("\n").length;
 	const lines = length === 1 ? "a line" : `${length} lines`;
-	return [spent, say(`The explorer came back with ${lines}; what it found stands above.`, pace)];
+	return [spent, say(`The explorer answered with ${lines}; its findings are above.`, pace)];
 }
 
 function child(request: ModelRequest, rounds: Round[]): Step[] {
@@ -98,7 +99,7 @@ function report(answers: ToolAnswer[]): string {
 		...(title ? [`- \`ARCHITECTURE.md\`, "${title}", has the reasons.`] : []),
 		"",
 		"## Uncertain",
-		`- I read ${answers.filter(({ name }) => name === "read").length} files; the rest I know by name only.`,
+		`- I read ${answers.filter(({ name }) => name === "read").length} files; I only know the names of the others.`,
 	].join("\n");
 }
 

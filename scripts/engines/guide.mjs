@@ -34,7 +34,7 @@ export function launcherOf(page, name, { after, more = [], home = "" } = {}) {
 export function firstResultOf(page, launcher) {
 	const [text = ""] = blocks(page, "markdown", "Set it up");
 	const agent = /^name: (.*)$/m.exec(text)?.[1];
-	if (!agent) throw new Error(`docs/launchers/${page} has no agent`);
+	if (!agent) throw new Error(`docs/launchers/${page} has no agent file in “Set it up”`);
 	const { cwd, piCommand } = launcherIn(page, launcher);
 	const file = text.replace(/^launcher: .*$/m, `launcher: ${launcher}`);
 	return { agent, file, settings: { ...(cwd && { cwd }), ...(piCommand && { piCommand }) } };
@@ -51,7 +51,7 @@ export function firstResultOf(page, launcher) {
 export function trials(page, programs) {
 	const lines = blocks(page, "sh", "Try it without pi").flatMap((text) => text.trim().split("\n"));
 	const commands = lines.filter((line) => programs.includes(line.split(" ")[0] ?? ""));
-	if (commands.length === 0) throw new Error(`docs/launchers/${page} has nothing to try`);
+	if (commands.length === 0) throw new Error(`docs/launchers/${page} has no commands in “Try it without pi”`);
 	return commands;
 }
 

@@ -61,8 +61,7 @@ const leaving = 5_000;
 /** @param {string[]} asked */
 export async function playAll(asked) {
 	const unknown = asked.find((name) => !(name in engines));
-	if (unknown)
-		throw new SetupProblem(`There is no engine ${unknown}.`, `There are: ${Object.keys(engines).join(", ")}`);
+	if (unknown) throw new SetupProblem(`Unknown engine: ${unknown}.`, `Engines: ${Object.keys(engines).join(", ")}`);
 	const { node, pi } = await setUp({ pi: [newestPi] });
 	/** @type {string[]} */
 	const summary = [];
@@ -102,7 +101,7 @@ export async function withEngine(name, use) {
 		const found = await use(running, place);
 		const listening = listeningBeyondLoopback(place);
 		if (listening.length > 0)
-			throw new Error(`something listens beyond the loopback interface: ${listening.join("; ")}`);
+			throw new Error(`a program listens on another address than the loopback: ${listening.join("; ")}`);
 		return found;
 	} catch (error) {
 		if (error instanceof Missing) return error;
@@ -127,7 +126,7 @@ export async function withEngine(name, use) {
 async function nothingIsLeft(place) {
 	const limit = Date.now() + leaving;
 	for (let left = naming(place); left.length > 0; left = naming(place)) {
-		if (Date.now() > limit) throw new Error(`the engine is stopped, and is still there: ${left.join("; ")}`);
+		if (Date.now() > limit) throw new Error(`processes survived the end of the engine: ${left.join("; ")}`);
 		await new Promise((resolve) => setTimeout(resolve, 50));
 	}
 }
@@ -148,7 +147,7 @@ async function play(name, running, place, pi) {
 	wrap(place, "pi", pi);
 	const { page, programs } = /** @type {Engine} */ (engines[name]);
 	const env = { PATH: pathWith(programsOf(place)), PI_SUBAGENT_TEST_ENGINE: file };
-	note(`${name}: what docs/launchers/${page} has its reader type`);
+	note(`${name}: the commands of docs/launchers/${page}`);
 	try {
 		for (const line of trials(page, programs)) {
 			note(`    $ ${line}`);
@@ -158,7 +157,7 @@ async function play(name, running, place, pi) {
 	} catch (error) {
 		return error instanceof Error ? error.message : String(error);
 	}
-	note(`${name}: the first result in pi that it leads to`);
+	note(`${name}: the first result in pi`);
 	const first = await playFirstResult({ page, running, place, node: pi[0], env });
 	if (first !== 0) return `no first result in pi: ${first}`;
 	const there = (running.pi ?? pi).join(" ");

@@ -43,7 +43,7 @@ export const openssh = {
 			note(
 				isApart ? "openssh: two hosts in network namespaces" : `openssh: over the loopback interface, because ${hosts}`,
 			);
-			if (!isRoot) note("openssh: a full disk is not played, because only root can mount one");
+			if (!isRoot) note("openssh: the full-disk scene is skipped, because only root can mount a disk");
 			const [port = 0] = isApart ? [2222] : await freePorts(1);
 			const address = isApart ? hosts.address : "127.0.0.1";
 			configure(place, address, port);

@@ -21,7 +21,8 @@ const limit = 120_000;
 export function unpack(name, wanted) {
 	const folder = folderOf(name);
 	if (isUnpacked(name)) return folder;
-	if (!existsSync("/usr/bin/apt-get")) throw new Missing(`no apt-get here, which brings ${wanted.join(", ")}`);
+	if (!existsSync("/usr/bin/apt-get"))
+		throw new Missing(`apt-get is missing; it is needed to fetch ${wanted.join(", ")}`);
 	const fresh = `${folder}.${process.pid}`;
 	const files = join(fresh, "packages");
 	mkdirSync(files, { recursive: true });

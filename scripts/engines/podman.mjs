@@ -43,7 +43,7 @@ export const podman = {
 	page: "containers.md",
 	programs: ["podman"],
 	async start(place) {
-		if (process.getuid?.() !== 0) throw new Missing("set up here for root only");
+		if (process.getuid?.() !== 0) throw new Missing("only root can set it up here");
 		permitted("unshare", ["-m", "sh", "-c", "mount -t cgroup2 none /sys/fs/cgroup"]);
 		const unpacked = unpack("podman", ["podman", "conmon", "crun"]);
 		const program = (/** @type {string} */ name) => join(unpacked, "usr", "bin", name);

@@ -35,7 +35,7 @@ export async function buildAddon() {
 		dropStamp("addon");
 		await runQuietly("npm run build:addon", [...npm(), "run", "build:addon"]);
 		if (!products().some((name) => name.endsWith(".node"))) {
-			throw new SetupProblem("npm run build:addon made no .node file.", `Nothing named *.node lies in ${join(root)}.`);
+			throw new SetupProblem("npm run build:addon made no .node file.", `Expected a file *.node in ${join(root)}.`);
 		}
 		writeStamp("addon", stamp());
 	});

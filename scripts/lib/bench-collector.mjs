@@ -69,9 +69,9 @@ export async function collector({ engine, folder, quick }) {
 		);
 	}
 	const about =
-		"A stream of 200 MB in pi's shapes, from a writer with 64 KiB writes, the live text folded along and looked at 20 times\n" +
-		"a second. A child is read as a run reads it (`process::supervise`) and as an extension does (Node's `spawn`); against\n" +
-		"JavaScript it sends its file without a copy, so that the reader sets the pace. In a shell's pipe both read standard\n" +
+		"A stream of 200 MB in pi's formats, from a writer with 64 KiB writes. The live text is updated and copied 20 times a\n" +
+		"second. A run reads a child with `process::supervise`, an extension with Node's `spawn`. For the comparison with\n" +
+		"JavaScript, the child sends its file without a copy, so that the reader sets the pace. In a shell's pipe, both read standard\n" +
 		"input. JavaScript: string concatenation, split, `JSON.parse`, messages kept.";
 	return { title: "Collector", about: quick ? about.replace("200 MB", `${quickBytes / 1e6} MB`) : about, rows };
 }
@@ -85,7 +85,7 @@ export async function collector({ engine, folder, quick }) {
 function checkSame(ours, theirs) {
 	for (const key of ["bytes", "turns", "output", "toolsCompleted", "textBytes"]) {
 		if (ours[key] !== theirs[key]) {
-			const what = `The two collectors do not agree on ${key}: ${ours[key]} here, ${theirs[key]} in JavaScript.`;
+			const what = `The two collectors report different values for ${key}: ${ours[key]} here, ${theirs[key]} in JavaScript.`;
 			throw new SetupProblem(what, "One of them, or the generated stream, is wrong.");
 		}
 	}

@@ -30,7 +30,7 @@ export async function early(setting) {
 	const { node, program } = piOf(setting);
 	const example = join(program, "..", "..", "..", "examples", "extensions", "subagent", "index.ts");
 	if (!existsSync(example)) {
-		throw new SetupProblem(`pi's example extension is not at ${example}.`, "The npm package of pi has it.");
+		throw new SetupProblem(`pi's example extension is not at ${example}.`, "Install pi's npm package.");
 	}
 	const command = [
 		node,
@@ -56,9 +56,9 @@ export async function early(setting) {
 		},
 	];
 	const about =
-		`From the last byte of the parent's tool call, streamed by a scripted model, to the child's first request at that model,\n` +
-		`in pi ${newestPi}: median and range of ${delegations} delegations. Baseline: the sub-agent extension that pi has as an example,\n` +
-		"with the same agent file, in turn on the same machine. A slow call streams its arguments for 1.8 s, agent first.";
+		`The time from the last byte of the parent's tool call, streamed by a scripted model, to the child's first request to that\n` +
+		`model, in pi ${newestPi}: median and range of ${delegations} delegations. Baseline: pi's example of a sub-agent extension with the\n` +
+		"same agent file, in turn on the same machine. A slow call streams its arguments for 1.8 s and begins with the agent.";
 	return { title: "From a complete call to its child's first request", about, rows };
 }
 
@@ -69,7 +69,8 @@ export async function early(setting) {
  */
 function earlyRows(ours, theirs) {
 	const what = "early boot, the call streams for 1.8 s";
-	const [own, other] = [median(ours), median(theirs)];
+	const own = median(ours);
+	const other = median(theirs);
 	return [
 		{ ...row(what, ours, theirs), target: `≤ ${most.ms} ms`, reached: own <= most.ms },
 		{

@@ -25,7 +25,7 @@ export async function addon({ quick }) {
 	const ms = median(loads);
 	const word = (/** @type {number} */ ms) => `${ms.toFixed(1)} ms`;
 	const file = readdirSync(root).find((name) => name.endsWith(".node"));
-	if (!file) throw new SetupProblem("There is no addon.", "npm run build makes it.");
+	if (!file) throw new SetupProblem("The addon is missing.", "Run `npm run build`.");
 	const size = statSync(join(root, file)).size / 1e6;
 	const rows = [
 		{ what: "`require`, first time in a process", ours: spread(loads, word), target: "< 6 ms", reached: ms < 6 },
@@ -68,7 +68,7 @@ export async function start({ folder, quick }) {
 	];
 	const about =
 		`${starts * rounds} starts of each, from Node processes with ${megabytes} MB resident: \`startRun\` of the addon (baseline:\n` +
-		"`spawn` of Node), with a child that ends at once. A pause is that of the whole run, with the delivery of its result.";
+		"`spawn` of Node), with a child that exits at once. A pause covers the whole run, including the delivery of its result.";
 	return { title: "JavaScript thread blocked by starting a child", about, rows };
 }
 
@@ -107,8 +107,8 @@ export async function memory({ engine, quick }) {
 		}
 	}
 	const about =
-		`Growth of the resident set, at its peak, of a fresh process that reads a child's ${quick ? "16 MiB" : "1 GiB"} through\n` +
-		`\`process::supervise\` and the collector, ${rounds === 1 ? "once" : `${rounds} times`}; code that is used for the first time is included. Linux only.`;
+		`The peak growth of the resident set of a fresh process that reads ${quick ? "16 MiB" : "1 GiB"} from a child through\n` +
+		`\`process::supervise\` and the collector, ${rounds === 1 ? "once" : `${rounds} times`}; the first use of code is included. Linux only.`;
 	return { title: "Memory of a run", about, rows };
 }
 
@@ -123,5 +123,5 @@ async function flood(command, what) {
 	// For standard error, only the omitted bytes are counted; the few kept bytes do not matter.
 	const arrived = found.stdoutBytes + found.stderrOmitted;
 	if (arrived >= Number(command.at(-1)) * 0.99) return found;
-	throw new SetupProblem(`Only ${arrived} bytes of ${what} arrived.`, "The flood broke off.");
+	throw new SetupProblem(`Only ${arrived} bytes of ${what} arrived.`, "The flood ended early.");
 }

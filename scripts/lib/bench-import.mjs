@@ -21,12 +21,13 @@ export async function importing(setting) {
 	const command = [...baseline("extension-import"), node, program, folder, String(rounds)];
 	const found = await step("importing the extension", () => report(command));
 	if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
-	const [ours, empty] = [median(found.ours), median(found.empty)];
+	const ours = median(found.ours);
+	const empty = median(found.empty);
 	const words = (/** @type {number[]} */ ms) => `${median(ms)} ms, ${Math.min(...ms)} to ${Math.max(...ms)} ms`;
 	const { size } = statSync(join(root, bundle));
 	const about =
-		`pi ${newestPi} imports the module that it gets from us, and an extension that does nothing (baseline): by pi's own count, which\n` +
-		`has whole milliseconds, in turn, median and range of ${rounds} starts. The first extension pays for pi's loader, so both do here.`;
+		`pi ${newestPi} imports this package's module, and an empty extension (baseline), in turn: median and range of ${rounds} starts, by\n` +
+		"pi's own count in whole milliseconds. Each is the first extension of its pi, so both times include pi's loader.";
 	return {
 		title: "What importing the extension costs",
 		about,

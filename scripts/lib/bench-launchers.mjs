@@ -31,14 +31,16 @@ const longestMs = 900_000;
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function launchers(setting) {
 	const title = "Runs through a launcher";
-	const [runs, atOnce, rounds] = setting.quick ? [4, 2, 1] : [200, 50, 9];
+	const runs = setting.quick ? 4 : 200;
+	const atOnce = setting.quick ? 2 : 50;
+	const rounds = setting.quick ? 1 : 9;
 	/** @type {Row[]} */
 	const rows = [];
 	/** @type {string[]} */
 	const left = [];
 	for (const [name, word] of /** @type {["slurm" | "openssh", string][]} */ (Object.entries(engines))) {
 		if (process.platform !== "linux" || !isUnpacked(name)) {
-			left.push(`${word} is not unpacked here (\`npm run test:engines -- ${name}\` does that)`);
+			left.push(`${word} is not unpacked here. Run \`npm run test:engines -- ${name}\``);
 			continue;
 		}
 		const found = await withEngine(name, (running, place) =>
@@ -47,12 +49,12 @@ export async function launchers(setting) {
 		if (found instanceof Missing) left.push(`${word}: ${found.message}`);
 		else rows.push(...found);
 	}
-	for (const why of left) note(`Left out: ${why}`);
+	for (const why of left) note(`Skipped: ${why}`);
 	const about =
-		"A child that answers at once, started with `startRun` through the launcher of the guide; the engine runs on this same machine,\n" +
-		"with its servers, so that its own time is in both columns. The baseline is the launcher alone, with `true` for a child, or the same\n" +
-		`run here. ${rounds} runs one after the other, in turn; ${runs} runs, ${atOnce} at a time; memory while ${atOnce} children wait. Linux only.` +
-		left.map((why) => `\nLeft out: ${why}.`).join("");
+		"A child that answers at once, started with `startRun` through the guide's launcher. The engine and its servers run on the same\n" +
+		"machine, so both columns include their time. The baseline is the launcher alone with `true` as its child, or the same local\n" +
+		`run. ${rounds} runs one after the other, in turn; ${runs} runs, ${atOnce} at a time; memory while ${atOnce} children wait. Linux only.` +
+		left.map((why) => `\nSkipped: ${why}.`).join("");
 	return { title, about, rows };
 }
 

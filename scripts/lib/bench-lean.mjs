@@ -26,8 +26,8 @@ export async function lean(setting) {
 	const rounds = setting.quick ? 1 : 11;
 	const about =
 		`Booting pi in RPC mode until it answers \`get_state\`, in a home with ten extensions, twenty skills, twenty prompts,\n` +
-		`five themes and two MCP servers: ${rounds} times as a run starts its child, and as one starts pi by hand (baseline), in turn: medians and ranges. Processor time and memory\n` +
-		"(its share, PSS) are those of all processes of it, MCP servers included, 0.4 s after the answer. Linux only.";
+		`five themes and two MCP servers: ${rounds} boots of a run's child and of a plain pi (baseline), in turn: medians and ranges. Processor time\n` +
+		"and memory (PSS) include all processes of the pi, with its MCP servers, 0.4 s after the answer. Linux only.";
 	const title = "What a child costs to boot";
 	if (process.platform !== "linux") return { title, about, rows: [] };
 
@@ -61,8 +61,10 @@ export async function lean(setting) {
 function wayRows(what, ours, theirs, isPromised) {
 	/** @type {(name: string, key: keyof BootCost, unit: string, digits?: number) => Row} */
 	const row = (name, key, unit, digits = 0) => {
-		const [owns = [], others = []] = [ours, theirs].map((costs) => costs.map((cost) => cost[key]));
-		const [own, other] = [median(owns), median(others)];
+		const owns = ours.map((cost) => cost[key]);
+		const others = theirs.map((cost) => cost[key]);
+		const own = median(owns);
+		const other = median(others);
 		const word = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`;
 		return {
 			what: `${what}: ${name}`,

@@ -72,11 +72,11 @@ export async function loop({ engine, folder, quick }) {
 	}
 	const about =
 		`Delay of the event loop (\`monitorEventLoopDelay\`, every millisecond, so that an idle host shows 1.1 ms) of a host whose\n` +
-		`children each pour ${quick ? 0.2 : 50} MB of pi's events, one of them a single answer of ${quick ? 0.25 : 64} MiB in one line, with updates\n` +
+		`children each write ${quick ? 0.2 : 50} MB of pi's events, one of them a single answer of ${quick ? 0.25 : 64} MiB in one line, with updates\n` +
 		`subscribed: \`startRun\` of the addon, ${rounds} times one after the other, all of it in one histogram (baseline: the JavaScript\n` +
-		"collector on Node's `spawn`, once). Busy is the processor time of the JavaScript thread, and waiting what others made it\n" +
-		"wait for one, while all children were read once. Memory is the growth of the resident set at its peak, by child. Read\n" +
-		"by other processes: what the machine alone does.";
+		"collector on Node's `spawn`, once). Busy is the processor time of the JavaScript thread while all children were read once;\n" +
+		"waiting is its time without a processor. Memory is the peak growth of the resident set, per child. The rows “read by other\n" +
+		"processes” show the effect of the machine's load alone.";
 	return { title: "Host while its children write as fast as they can", about, rows };
 }
 
@@ -136,7 +136,7 @@ function writeLine(engine, path, bytes) {
 	const file = openSync(path, "w");
 	const { status } = spawnSync(engine, ["flood", "message", String(bytes)], { stdio: ["ignore", file, "inherit"] });
 	closeSync(file);
-	if (status !== 0) throw new SetupProblem("The line could not be written.", `Is there room in ${path}?`);
+	if (status !== 0) throw new SetupProblem("The line could not be written.", `Check the free space for ${path}.`);
 }
 
 /**
@@ -147,6 +147,6 @@ function writeLine(engine, path, bytes) {
  */
 function checkSame(ours, theirs) {
 	if (ours.join() === theirs.join()) return;
-	const what = `The two hosts do not agree on the turns: ${ours} here, ${theirs} in JavaScript.`;
+	const what = `The two hosts counted different turns: ${ours} here, ${theirs} in JavaScript.`;
 	throw new SetupProblem(what, "One of them, or the generated stream, is wrong.");
 }

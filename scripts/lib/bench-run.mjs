@@ -57,7 +57,7 @@ export async function report(command, options = {}) {
 	clearTimeout(timer);
 	if (child.pid) groups.delete(child.pid);
 	if (overran) return undefined;
-	if (end !== 0) throw new SetupProblem(`${command.join(" ")} failed (${end}).`, complaints || "It said nothing.");
+	if (end !== 0) throw new SetupProblem(`${command.join(" ")} failed (${end}).`, complaints || "It printed no error.");
 	return JSON.parse(output.trim().split("\n").at(-1) ?? "");
 }
 
@@ -118,7 +118,7 @@ export function baseline(name) {
 
 /** Returns the pi of a section that needs one. @param {Setting} setting */
 export function piOf({ pi }) {
-	if (!pi) throw new Error("this section is not listed among those that need pi");
+	if (!pi) throw new Error("this section is missing from the list of sections that need pi");
 	return pi;
 }
 

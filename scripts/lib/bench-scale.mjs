@@ -38,11 +38,11 @@ export async function scale({ engine, folder, quick }) {
 	const rounds = quick ? 1 : 3;
 	const numbers = quick ? quickCounts : counts;
 	const about =
-		"Children that say a short answer in twenty deltas over a second, all of them at once, from the addon (`startRun`, updates\n" +
-		`subscribed), each time in a fresh host, ${rounds} times; the baseline reads the same children with Node's \`spawn\` and \`JSON.parse\`.\n` +
-		"Processor time is that of the host without its children; the JavaScript thread's is what the kernel has counted for it.\n" +
-		"Memory is the growth of the host's resident set while all children are there, after a garbage collection, or its peak. The delay of\n" +
-		"the event loop (watched every millisecond, so that an idle host shows 1.1 ms) is from runs of its own. Linux only.";
+		"All children send a short answer in twenty deltas over a second, at the same time. The addon reads them (`startRun`, with\n" +
+		`updates), each time in a fresh host, ${rounds} times. The baseline reads the same children with Node's \`spawn\` and \`JSON.parse\`.\n` +
+		"Processor time is the host's without its children; the JavaScript thread's time comes from the kernel. Memory is the growth of\n" +
+		"the host's resident set while all children exist, after a garbage collection, or its peak. The delay of the event loop (measured\n" +
+		"every millisecond, so that an idle host shows 1.1 ms) comes from separate runs. Linux only.";
 	const title = "Many children at once";
 	if (process.platform !== "linux") return { title, about, rows: [] };
 
@@ -107,8 +107,10 @@ function medianOf(reports) {
 function costRows(what, count, ours, theirs) {
 	/** @type {(name: string, key: keyof Cost, unit: string, most?: number) => Row} */
 	const each = (name, key, unit, most) => {
-		const [owns = [], others = []] = [ours, theirs].map((costs) => costs.map((cost) => cost[key] / count));
-		const [own, other] = [median(owns), median(others)];
+		const owns = ours.map((cost) => cost[key] / count);
+		const others = theirs.map((cost) => cost[key] / count);
+		const own = median(owns);
+		const other = median(others);
 		const word = (/** @type {number} */ value) => `${value.toFixed(2)} ${unit}`;
 		return {
 			what: `${what}: ${name}`,

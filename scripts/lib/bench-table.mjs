@@ -25,8 +25,8 @@ export function page(sections, failed, tookMs) {
 	const head = [
 		"# Benchmark results",
 		"",
-		"Written by `npm run bench`. Everything was measured side by side on one machine, in medians of alternating runs, with their",
-		"range where there are several; the ratios are the point, absolute figures do not travel. As plots: [docs/speed.md](../docs/speed.md).",
+		"`npm run bench` writes this page. Both sides were measured on one machine, in medians of alternating runs, with their range if",
+		"there are several. Compare the ratios: absolute figures differ between machines. Plots: [docs/speed.md](../docs/speed.md).",
 		"",
 		`${machine()} Measuring took ${Math.ceil(tookMs / 60_000)} minutes.`,
 		...(failed.length > 0 ? ["", `**Not measured, because they failed: ${failed.join(", ")}.**`] : []),

@@ -26,9 +26,9 @@ const longestMs = 600_000;
 export async function tree({ folder, quick }) {
 	const rounds = quick ? 1 : 20;
 	const about =
-		`${rounds} runs for each way to end one, with a child below which processes ignore SIGTERM, leave their group and session, lose\n` +
-		"their parent, are stopped, or go on forking: the time from the forced end until the last of them is gone, median and\n" +
-		"longest (baseline: the same with a process group instead of a warden; how many were there 1.5 s later). Linux only.";
+		`${rounds} runs for each way to end a run. The child has descendants that ignore SIGTERM, leave their group and session, lose\n` +
+		"their parent, are stopped, or fork all the time. The figure is the time from the forced end to the exit of the last process,\n" +
+		"median and maximum. Baseline: a process group instead of a warden, and the number of processes left after 1.5 s. Linux only.";
 	const title = "End of a process tree";
 	if (process.platform !== "linux") return { title, about, rows: [] };
 

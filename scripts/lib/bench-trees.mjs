@@ -17,16 +17,18 @@ const longestMs = 600_000;
 
 /** @param {import("./bench-run.mjs").Setting} setting @returns {Promise<import("./bench-table.mjs").Section>} */
 export async function trees({ engine, folder, quick }) {
-	const [files, rounds] = quick ? [200, 1] : [50_000, 4];
+	const files = quick ? 200 : 50_000;
+	const rounds = quick ? 1 : 4;
 	const about =
-		`A repository of ${files} files, ${rounds} rounds: a snapshot, the private tree, one changed file, the branch of it, and the end of\n` +
+		`A repository of ${files} files, ${rounds} rounds: a snapshot, the private tree, one changed file, its branch, and the end of\n` +
 		"the tree (baseline: `git worktree add`, `add` and `commit` of the file, `git worktree remove`). Then `undo` of 100 changed\n" +
-		"files (baseline: `git checkout -- .`, which also drops what was not committed before).";
+		"files (baseline: `git checkout -- .`, which also drops uncommitted changes).";
 	const warden = process.platform === "linux" ? join(root, wardenName) : "none";
 	const command = [engine, "trees", warden, mkdtempSync(join(folder, "private-")), String(files), String(rounds)];
 	const found = await step(`trees of ${files} files`, () => report(command, { limitMs: longestMs }));
 	if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
-	const [ours, theirs] = [median(found.ours), median(found.theirs)];
+	const ours = median(found.ours);
+	const theirs = median(found.theirs);
 	const ms = (/** @type {number} */ value) => `${value.toFixed(0)} ms`;
 	const ratio = `${(ours / theirs).toFixed(2)}×`;
 	return {

@@ -33,8 +33,8 @@ export async function warden({ engine, folder, quick }) {
 	const starts = quick ? 3 : 100;
 	const about =
 		`${starts} starts of \`/bin/echo\` in each way, in turn, by \`process::supervise\`: in a process group (baseline) and through a\n` +
-		"warden; what a namespace or a sandbox adds has a warden without one as its baseline. The first byte is the child's, as\n" +
-		"the host sees it. An `open` is a child's, of a file some folders deep. Linux only.";
+		"warden. The baseline for a namespace or a sandbox is a warden without it. The first byte is the child's, as seen by the\n" +
+		"host. An `open` is one call of the child, for a file some folders deep. Linux only.";
 	const title = "Warden";
 	if (process.platform !== "linux") return { title, about, rows: [] };
 
@@ -45,10 +45,12 @@ export async function warden({ engine, folder, quick }) {
 	/** @type {Record<string, Way | undefined>} */
 	const ways = found?.ways ?? {};
 	const { plain, warden } = ways;
-	if (!plain || !warden) throw new SetupProblem("The warden starts nothing.", `Does ${program} --probe answer?`);
+	if (!plain || !warden)
+		throw new SetupProblem("The warden starts no child.", `Check that ${program} --probe answers.`);
 
 	const mebibytes = found.residentKib / 1024;
-	const [mostMs, mostMebibytes] = [most.milliseconds / part, most.mebibytes / part];
+	const mostMs = most.milliseconds / part;
+	const mostMebibytes = most.mebibytes / part;
 	/** @type {Row[]} */
 	const rows = [
 		...startRows("through a warden", warden, plain, mostMs),
@@ -82,10 +84,10 @@ export async function rings({ engine, folder, quick }) {
 	const title = "The two sandboxes of a child";
 	const program = join(root, wardenName);
 	const about =
-		`${times} starts of \`/bin/echo\` through a warden without (baseline) and with the sandbox that a readonly child gets, in\n` +
-		`turn; then, in such a child, ${times} empty commands of \`/bin/sh\` and of the shell in the sandbox of tools, in turn. Most\n` +
-		"of the latter is another program to start, and a look at all that lies beside a hidden path: a home directory with 60\n" +
-		`entries, and one with 1,000. The warden is linked ${process.platform === "linux" ? linkedWith(program) : ""}. Linux only.`;
+		`${times} starts of \`/bin/echo\` through a warden without (baseline) and with the sandbox of a readonly child, in turn. Then,\n` +
+		`in such a child, ${times} empty commands of \`/bin/sh\` and of the shell in the sandbox of tools, in turn. Most of the latter's\n` +
+		"time is the start of another program, and a scan of the entries next to a hidden path: a home directory with 60 entries,\n" +
+		`and one with 1,000. The warden is linked ${process.platform === "linux" ? linkedWith(program) : ""}. Linux only.`;
 	if (process.platform !== "linux") return { title, about, rows: [] };
 
 	// A parent directory with few entries, similar to a home directory.
@@ -122,8 +124,8 @@ export async function builds({ engine, folder, quick }) {
 	const times = quick ? 1 : 40;
 	const title = "A build by a child that may write";
 	const about =
-		`${times} builds of 24 C files by \`make -j2\`, from nothing, through a warden without a sandbox (baseline) and in the two of a\n` +
-		"child that may write in the tree (its `.git` and `.pi` read-only), in turn; until nobody is left. Linux only, with a C compiler.";
+		`${times} builds of 24 C files by \`make -j2\`, from nothing, through a warden without a sandbox (baseline) and in the two\n` +
+		"sandboxes of a child that may write in the tree (with `.git` and `.pi` read-only), in turn, until the last process exits. Linux only, with a C compiler.";
 	const program = join(root, wardenName);
 	const isThere = process.platform === "linux" && ["make", "cc"].every((name) => isOnPath(name));
 	if (!isThere) return { title, about, rows: [] };
@@ -205,7 +207,9 @@ function linkedWith(path) {
  */
 function isStatic(path) {
 	const elf = readFileSync(path);
-	const [interpreter, size, count] = [3, elf.readUInt16LE(54), elf.readUInt16LE(56)];
+	const interpreter = 3;
+	const size = elf.readUInt16LE(54);
+	const count = elf.readUInt16LE(56);
 	const headers = Array.from({ length: count }, (_, index) => Number(elf.readBigUInt64LE(32)) + index * size);
 	return headers.every((at) => elf.readUInt32LE(at) !== interpreter);
 }

@@ -140,7 +140,10 @@ function licences(files) {
 		const { version, license, author } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 		const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
 		if (!file && license !== "MIT")
-			throw new SetupProblem(`${name} ${version} comes without a licence.`, "Look for it.");
+			throw new SetupProblem(
+				`${name} ${version} has no licence file.`,
+				"Add its licence text to scripts/lib/bundle.mjs.",
+			);
 		const text = file
 			? readFileSync(join(folder, file), "utf8")
 			: mit(typeof author === "string" ? author : author?.name);

@@ -150,7 +150,7 @@ async function zig() {
 	const python = findPython();
 	if (python) return await pythonPackages(python, "zig", tools);
 	const how = "zig is installed with it, below the clone. Debian, Ubuntu: sudo apt install python3-pip";
-	throw new SetupProblem("There is no Python with pip.", how);
+	throw new SetupProblem("Python with pip is missing.", how);
 }
 
 /**

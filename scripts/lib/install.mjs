@@ -66,10 +66,10 @@ export async function withLock(work) {
 			rmSync(path, { force: true });
 			continue;
 		}
-		if (!told) note(`  … waiting for another set-up in this clone (process ${holder})`);
+		if (!told) note(`  … waiting for another setup in this clone (process ${holder})`);
 		told = true;
 		if (performance.now() > deadline) {
-			throw new SetupProblem(`Another set-up (process ${holder}) does not end.`, `End it, or remove ${path}.`);
+			throw new SetupProblem(`Another setup (process ${holder}) does not end.`, `End it, or remove ${path}.`);
 		}
 		await delay(250);
 	}

@@ -36,8 +36,8 @@ export function writeLoader() {
 export function withOurWords(text) {
 	const pattern = [ours, ofNapi].find((pattern) => pattern.test(text));
 	if (!pattern) {
-		const how = "scripts/lib/loader.mjs replaces what it says there: look at index.js, and adapt the pattern.";
-		throw new SetupProblem("napi's loader no longer ends a search as it did.", how);
+		const how = "scripts/lib/loader.mjs replaces its error message. Compare index.js, and adapt the pattern.";
+		throw new SetupProblem("The end of napi's loader has changed.", how);
 	}
 	return text.replace(pattern, () => ending(readdirSync(join(root, "npm")).sort()));
 }

@@ -61,7 +61,7 @@ export function fillPlatformPackages(artifacts, packages) {
 		if (!addon || !hasWarden(platform)) continue;
 		const warden = join(dirname(join(artifacts, addon)), wardenName);
 		if (!existsSync(warden)) {
-			throw new SetupProblem(`There is no warden for ${platform}.`, `${warden} should be there, beside ${addon}.`);
+			throw new SetupProblem(`There is no warden for ${platform}.`, `Expected ${warden} next to ${addon}.`);
 		}
 		const place = join(packages, platform, wardenName);
 		copyFileSync(warden, place);

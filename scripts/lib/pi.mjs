@@ -36,7 +36,7 @@ const recipes = {
 			const source = `${packageName}@${newestPi}`;
 			await inFolder(folder, `npm pack ${source}`, [...npm(), "pack", source]);
 			const archive = readdirSync(folder).find((name) => name.endsWith(".tgz"));
-			if (!archive) throw new SetupProblem(`npm pack ${source} left no archive.`, registryHint);
+			if (!archive) throw new SetupProblem(`npm pack ${source} wrote no archive.`, registryHint);
 			await inFolder(folder, "tar", ["tar", "-xzf", archive]);
 			await inFolder(folder, "npm install", [...npm(), "install", ...quiet, ...besideBundle]);
 		},
@@ -89,6 +89,9 @@ export async function installPi(version) {
 		await installInto(`pi-${version}`, fill);
 		const path = findPi(version);
 		if (path) return path;
-		throw new SetupProblem(`pi ${version} has no ${program}.`, `Look into ${join(setupDir, `pi-${version}`)}.`);
+		throw new SetupProblem(
+			`pi ${version} has no ${program}.`,
+			`Remove ${join(setupDir, `pi-${version}`)} and run \`npm run setup\` again.`,
+		);
 	});
 }

@@ -27,5 +27,5 @@ export async function checkAddonSize() {
 	const how =
 		"`cargo bloat --release --crates` shows what it is made of. If the growth is worth it, raise `mostBytes` in " +
 		"scripts/lib/size.mjs and say in the commit what it buys.";
-	throw new SetupProblem(`The addon has ${size} bytes; ${mostBytes} are allowed.`, how);
+	throw new SetupProblem(`The addon has ${size} bytes; the limit is ${mostBytes}.`, how);
 }

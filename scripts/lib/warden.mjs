@@ -55,7 +55,7 @@ export async function linkWarden(kinds) {
 			return;
 		} catch (error) {
 			if (isLast || !(error instanceof SetupProblem)) throw error;
-			note("    It is linked another way instead.");
+			note("    Trying another way to link it.");
 		}
 	}
 }
@@ -138,7 +138,7 @@ async function link({ target, rustc }, cargo = "cargo", env = {}) {
 	const output = await runQuietly("cargo rustc", [cargo, "rustc", ...options], { env });
 	const path = [...output.matchAll(/"executable":("(?:[^"\\]|\\.)*")/g)].at(-1)?.[1];
 	if (path) return JSON.parse(path);
-	throw new SetupProblem("cargo names no program.", `cargo rustc ${what.join(" ")}`);
+	throw new SetupProblem("cargo printed no path of a program.", `cargo rustc ${what.join(" ")}`);
 }
 
 /**

@@ -25,7 +25,10 @@ export async function unpackDebian(folder, packages, isNeeded) {
 		?.split("\n")
 		.find((uri) => /\/debian\/?$/.test(uri));
 	if (!mirror || !existsSync(keyring)) {
-		throw new SetupProblem(`There is no apt of Debian here, which brings ${packages.join(", ")}.`, "Run it on Debian.");
+		throw new SetupProblem(
+			`Debian's apt is missing; it is needed to fetch ${packages.join(", ")}.`,
+			"Run it on Debian.",
+		);
 	}
 	const fresh = `${folder}.${process.pid}`;
 	const apt = join(setupDir, `apt.part-${process.pid}`);

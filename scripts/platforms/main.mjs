@@ -19,7 +19,7 @@ const testLimitMs = 900_000;
 
 /** The targets whose programs cannot run here. */
 const cannotRun = {
-	"-apple-": "there is nothing here that runs programs of macOS",
+	"-apple-": "no program here can run macOS programs",
 };
 
 /** The files of `__test__/edge` that run under emulation by default. All of them would take hours. */
@@ -49,13 +49,13 @@ export async function playPlatforms(args) {
 	const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
 	const known = crossTargets();
 	const unknown = positionals.find((target) => !known.includes(target));
-	if (unknown) throw new SetupProblem(`There is no package for ${unknown}.`, `There are:\n${known.join("\n")}`);
+	if (unknown) throw new SetupProblem(`There is no package for ${unknown}.`, `Packages:\n${known.join("\n")}`);
 	const badPart = values.part?.find((part) => !(part in parts));
-	if (badPart) throw new SetupProblem(`There is no part ${badPart}.`, `There are: ${Object.keys(parts).join(", ")}`);
+	if (badPart) throw new SetupProblem(`Unknown part: ${badPart}.`, `Parts: ${Object.keys(parts).join(", ")}`);
 	const badFile = values.file?.find((file) => !filesOfTheEdge.includes(file));
-	if (badFile) throw new SetupProblem(`There is no file ${badFile}.`, `There are: ${filesOfTheEdge.join(", ")}`);
+	if (badFile) throw new SetupProblem(`Unknown file: ${badFile}.`, `Files: ${filesOfTheEdge.join(", ")}`);
 	if (`${process.platform}-${process.arch}` !== "linux-x64") {
-		throw new SetupProblem("The platforms are tried on Linux x64 only.", "Run it there.");
+		throw new SetupProblem("The platforms are tested on Linux x64 only.", "Run it on Linux x64.");
 	}
 	const { node } = await setUp({ addon: false });
 	nodeHere = node;

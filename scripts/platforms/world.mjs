@@ -81,7 +81,8 @@ export function runInside(words, { place, target, env, enter = [], onOutput }) {
  * @param {string} proc the folder of the process
  */
 function mapUsers(proc) {
-	const [user, group] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+	const user = process.getuid?.() ?? 0;
+	const group = process.getgid?.() ?? 0;
 	if (user !== 0) writeFileSync(`${proc}/setgroups`, "deny");
 	writeFileSync(`${proc}/uid_map`, user === 0 ? "0 0 4294967295" : `0 ${user} 1`);
 	writeFileSync(`${proc}/gid_map`, user === 0 ? "0 0 4294967295" : `0 ${group} 1`);

@@ -27,7 +27,7 @@ const countLeft = /^(?:.*; )?(\d+) left$/;
 export function results(page) {
 	const [head = "", ...parts] = page.trimEnd().split(/\n\n(?=## )/);
 	const machine = /^Machine: (.*)$/m.exec(head)?.[1];
-	if (!machine) throw new Error("benchmark/RESULTS.md does not say on which machine it was measured");
+	if (!machine) throw new Error("benchmark/RESULTS.md has no line `Machine: …`");
 	return { machine, sections: parts.map(section) };
 }
 
