@@ -390,7 +390,7 @@ describe("a transcript", () => {
 		assert.match(panel.text, /no file\n\n +✓ done/);
 		background.read = () => [];
 		await panel.press(KEYS.escape, KEYS.enter);
-		assert.match(panel.text, /Nothing was said\./);
+		assert.match(panel.text, /No text\./);
 	});
 
 	it("stays readable when its run is removed, and offers nothing that needs the run", async () => {

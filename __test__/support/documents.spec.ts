@@ -182,7 +182,7 @@ test("every command of a page runs here, or is known for a reason not to", () =>
 test("every script, file and test that a command of a page names exists", () => {
 	const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 	const { stderr } = spawnSync(process.execPath, [join(root, "scripts/bench.mjs"), "--only", "none"], options);
-	const sections = new Set(/There are: (\S+)/.exec(stderr)?.[1]?.split(","));
+	const sections = new Set(/Sections: (\S+)/.exec(stderr)?.[1]?.split(","));
 	for (const page of pages) {
 		for (const command of commands(page)) {
 			const [, script] = /^npm (?:run (?:-s )?)?([\w:-]+)/.exec(command) ?? [];
