@@ -1,7 +1,7 @@
 "use strict";
 
 /**
- * Blocks every tool call in a child that its run does not allow, whatever other extensions have registered. It is a
+ * Blocks every tool call in a child that its run does not allow, including calls of tools from other extensions. It is a
  * second line of defence: pi's allow-list hides such tools from the model, and the guard also stops calls that one tool
  * makes to another.
  *

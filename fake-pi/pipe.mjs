@@ -53,7 +53,7 @@ async function writeSome(descriptor, bytes, from, length) {
 		return (await write(descriptor, bytes, from, length, null)).bytesWritten;
 	} catch (error) {
 		const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-		// The reader is gone. pi exits in that case too.
+		// The reader has exited. pi exits in that case too.
 		if (code === "EPIPE") process.exit(1);
 		if (code !== "EAGAIN") throw error;
 		await delay(fullPipeMs);

@@ -9,7 +9,7 @@ const newest = 1;
 /** The maximum size of a recording, including the ends of its children. */
 const mostBytes = 80 << 20;
 
-/** The settings that are taken from a recording: the ones that affect the processing of a child's output. */
+/** The settings taken from a recording. They affect the processing of a child's output. */
 export const settings = [
 	"protocol",
 	"timeoutMs",

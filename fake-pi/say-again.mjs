@@ -22,7 +22,7 @@ export async function sayAgain(address) {
 	report({ token });
 	void hear(report);
 	for await (const line of linesOf(socket)) await follow(JSON.parse(line));
-	// The replay is gone.
+	// The replay has ended.
 	process.exit(1);
 }
 

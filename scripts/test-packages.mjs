@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * `npm run test:packages`: packs the packages, publishes them to a registry on the loopback interface, and installs
- * them from there like a user does. The addon and the warden are those of the last build. The registry, pnpm and other
+ * them from there like a user does. The addon and the warden come from the last build. The registry, pnpm and other
  * versions of Node come from npm and are installed below the setup directory.
  */
 

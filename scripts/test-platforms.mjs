@@ -6,7 +6,7 @@
  * if the processor differs. Parts that are not available here are skipped with the reason. The exit code is 1 if a part
  * failed.
  *
- * `--release` builds the published form instead of the one that compiles fast. `--part loaded` (or `edge`, `pi`) plays
+ * `--release` builds the published form instead of the fast one. `--part loaded` (or `edge`, `pi`) plays
  * one part. `--whole` plays all edge tests even on an emulated processor, and `--file NAME` only some files.
  */
 

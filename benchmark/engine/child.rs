@@ -103,7 +103,7 @@ impl Child {
         self.emit(&json!({ "type": "agent_settled", "aborted": false }))
     }
 
-    /// Opening a named pipe for reading blocks until it is opened for writing.
+    /// Waits at the gate: opening a named pipe for reading blocks until it is opened for writing.
     fn wait_at_the_gate(&self) -> io::Result<()> {
         File::open(&self.gate).map(drop)
     }

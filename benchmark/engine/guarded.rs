@@ -18,7 +18,7 @@ use super::builds::Tree;
 use super::pipe::child;
 use super::shells;
 
-/// How many times a file is opened per measurement.
+/// The number of times that a file is opened per measurement.
 const OPENS: u32 = 20_000;
 
 /// Prints the warden's status after it has sampled its tree several times.

@@ -31,7 +31,7 @@ const isRun = shape<BackgroundRun>(
 	[maybe(isRetry), "retry"],
 );
 
-/** Returns the runs that the addon sent, without those that this release cannot draw. */
+/** Returns the runs that the addon sent, without the runs that this release cannot draw. */
 export function runsOf(runs: unknown): BackgroundRun[] {
 	return Array.isArray(runs) ? runs.filter(isRun) : [];
 }

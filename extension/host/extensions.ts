@@ -84,7 +84,7 @@ async function resolve(context: ExtensionContext): Promise<Found> {
 		return manager;
 	};
 	const { extensions = [], noExtensions = false, noPromptTemplates = false } = parseArgs(process.argv.slice(2));
-	// A reopened session may have another directory than the one that command-line paths are relative to.
+	// Paths of the command line are relative to the current directory. A reopened session may have another directory.
 	const named = await managed(process.cwd()).resolveExtensionSources(extensions, { temporary: true });
 	// If discovery fails, the named extensions are still known.
 	const discovered = await managed(context.cwd)

@@ -38,7 +38,7 @@ function describe(error: unknown): string {
 	const here = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
 	const { platform = here, reason = firstLine(error), isSupported = true } = (error ?? {}) as Missing;
 	const folder = resolve(fileURLToPath(packageFolder));
-	// A git checkout is in a folder below pi's directory, and has to be built there.
+	// A git checkout is in a folder below pi's directory, and must be built there.
 	const remedy = existsSync(join(folder, "Cargo.toml"))
 		? `Run \`npm run setup\` in ${folder}.`
 		: "Install the package again with `pi install npm:pi-subagent-native`, with optional dependencies allowed.";

@@ -14,7 +14,7 @@ const GAP = "  ";
 const SAID_FOR_MS = 6_000;
 /** The maximum length of pasted text, because a user may paste a whole file. */
 const MAX_CHARACTERS = 8_000;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal puts around a paste
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control sequences
 const PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
 
 export type Foot = ReturnType<typeof panelFoot>;

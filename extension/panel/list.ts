@@ -41,7 +41,7 @@ export function listView(host: PanelHost, actions: RunActions): View {
 		index = Math.max(0, Math.min(runs.list.length - 1, at));
 		chosen = runs.list[index]?.key;
 	};
-	/** Selects the chosen run at its current position. If it is gone, selects the run that is there now. */
+	/** Selects the chosen run at its current position. If the run no longer exists, selects the run in its place. */
 	const current = () => {
 		const at = runs.list.findIndex(({ key }) => key === chosen);
 		choose(at >= 0 ? at : index);

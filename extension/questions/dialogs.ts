@@ -27,8 +27,8 @@ export function dialogs(context: ExtensionContext): Presenter {
 	return {
 		update,
 		/**
-		 * The client shows the question already or will show it. A question for the conversation is shown only if the user
-		 * opens it.
+		 * Shows a question for the conversation, because the user wants to answer it. The client shows all other questions
+		 * anyway.
 		 */
 		open(id) {
 			wanted.add(id);

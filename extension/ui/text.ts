@@ -16,11 +16,11 @@ const UNSTYLED = "\u001b[22;23;24;29;39m";
  * begin like the others.
  */
 const ESCAPES =
-	// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control sequences
 	/\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[PX^_][^\u001b]*(?:\u001b\\)?|[\u001b\u009b]\[?[0-?]*[ -/]*[@-~]/g;
 
 /** Characters that are removed from untrusted text: control characters, and marks that reorder the line. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control sequences
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /** Text that needs no change, the common case. */
@@ -40,7 +40,7 @@ export function oneLine(text: string): string {
 /**
  * `STYLES` matches colours and weights. `NARROW` matches text whose characters have one column each, in any context.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what a style is made of
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control sequences
 const STYLES = /\u001b\[[\d;]*m/g;
 const NARROW =
 	/^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2199\u21a9-\u22ff\u2500-\u25fc\u2713\u2717\u276f]*$/;
@@ -70,7 +70,7 @@ function restyled(cut: string, line: string): string {
 }
 
 /** Matches styles, and words between blanks. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what a style is made of
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control sequences
 const WORDS = /\u001b\[[\d;]*m|[^\s\u001b]+/g;
 
 /** The maximum length of a word that is broken at separators. Longer words are not paths, and breaking them is slow. */

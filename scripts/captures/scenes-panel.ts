@@ -20,7 +20,7 @@ function spawned(task: { agent: string; task: string }, label: string): Play["ca
 	return { tool: "sessions_spawn", args: { agentId: task.agent, task: task.task, label } };
 }
 
-/** Two ended runs, two live ones, and a queued one. */
+/** Returns a play with two ended runs, two live ones, and a queued one. */
 function busy(): Play & { rest: ReturnType<typeof makeGate> } {
 	const rest = makeGate();
 	const beginning = found.slice(0, 80);

@@ -5,7 +5,7 @@ import { type Cell, type Row, rowText } from "./terminal.ts";
 /** The line above pi's editor, or tmux's message after pi has ended. The panel has neither. */
 const EDITOR = /^──|^Pane is dead/;
 
-/** Returns the rows from the last one that matches `from` down to the editor. Several empty rows become one. */
+/** Returns the rows from the last match of `from` down to the editor. Several empty rows become one. */
 export function shownFrom(rows: readonly Row[], from: RegExp): Row[] {
 	const texts = rows.map((row) => rowText(row).trimEnd());
 	const begin = texts.findLastIndex((text) => from.test(text));

@@ -32,7 +32,7 @@ await runMain(async () => {
 	}
 });
 
-/** On Ctrl-C, ends everything that the demo has started before the demo ends. */
+/** Ends everything that the demo has started on Ctrl-C, before the demo itself ends. */
 function closeOnSignals(stage: Stage): void {
 	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 		process.once(signal, () => {

