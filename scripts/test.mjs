@@ -39,7 +39,15 @@ const filesAtOnce = { edge: 4, support: 2, extension: 4 };
 /** The slowest test files. They begin first, so that no slow file runs alone at the end. */
 const longest = [
 	...["faults", "survivors", "background", "callbacks"],
-	...["pi-credentials", "pi-questions-tui", "pi-endings", "pi-panel", "pi-permission-hooks", "pi-tools-sandbox", "pi-consent"],
+	...[
+		"pi-credentials",
+		"pi-questions-tui",
+		"pi-endings",
+		"pi-panel",
+		"pi-permission-hooks",
+		"pi-tools-sandbox",
+		"pi-consent",
+	],
 	...["pi-ask-parent", "pi-survivors", "pi-card", "pi-lean", "pi-failures", "pi-offline", "pi-background"],
 ];
 

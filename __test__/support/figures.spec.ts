@@ -165,7 +165,7 @@ const unbound: Record<string, RegExp[]> = {
 	"docs/recordings.md": [/at most 64 MiB/, /more than 4 MiB/, /up to 1 MiB/],
 	"docs/redaction.md": [/at most 1 MiB/, /580 MB/, /\d+ MB/],
 	"docs/results.md": [/more than 2 MiB/, /more than 1 MiB/],
-	"docs/sandbox.md": [],
+	"docs/sandbox.md": [/hold 512 MiB of memory/],
 	"docs/troubleshooting.md": [/more than 1 MiB/],
 	"docs/writing.md": [/256 MiB/, /10 ms/],
 	"docs/api.md": [/3 MiB of memory/],

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 5919de7930a19c12. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 4615d19b092b5e4e. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6289,11 +6289,11 @@ var Spacer = class {
 
 // extension/ui/text.ts
 var ELLIPSIS = "\u2026";
-var FEWEST_COLUMNS = 6;
+var MIN_COLUMNS = 6;
 var RESET = "\x1B[0m";
 var UNSTYLED = "\x1B[22;23;24;29;39m";
 var ESCAPES = (
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control sequences
   /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[PX^_][^\u001b]*(?:\u001b\\)?|[\u001b\u009b]\[?[0-?]*[ -/]*[@-~]/g
 );
 var CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
@@ -6325,9 +6325,9 @@ function restyled(cut2, line2) {
   return cut2.replace(RESET, "").replace(RESET, line2.includes("\x1B") ? UNSTYLED : "");
 }
 var WORDS = /\u001b\[[\d;]*m|[^\s\u001b]+/g;
-var LONGEST_NAME = 4096;
+var MAX_NAME_LENGTH = 4096;
 function brokenAtNames(word, columns) {
-  if (word.length <= columns / 2 || word.length > LONGEST_NAME) return word;
+  if (word.length <= columns / 2 || word.length > MAX_NAME_LENGTH) return word;
   let done = "";
   let rest = word;
   while (widthOf(rest) > columns) {
@@ -6387,8 +6387,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 5919de7930a19c12"}.`)) return void 0;
-  const [version] = "0.1.0 5919de7930a19c12".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 4615d19b092b5e4e"}.`)) return void 0;
+  const [version] = "0.1.0 4615d19b092b5e4e".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6934,7 +6934,7 @@ async function library() {
 }
 
 // extension/ui/prose.ts
-var MOST_CODE = 3e4;
+var MAX_CODE = 3e4;
 function prose(source, pen) {
   const text2 = plainText(source).trim();
   try {
@@ -6969,14 +6969,14 @@ function markdownTheme(pen) {
 }
 function highlighted(code, language) {
   try {
-    return code.length > MOST_CODE ? void 0 : loadedLibrary().highlightCode?.(code, language);
+    return code.length > MAX_CODE ? void 0 : loadedLibrary().highlightCode?.(code, language);
   } catch {
     return void 0;
   }
 }
 
 // extension/ui/paint.ts
-var FEWEST_PATH_COLUMNS = 6;
+var MIN_PATH_COLUMNS = 6;
 var PATH_COLUMNS = 24;
 var LABEL_COLUMNS = 28;
 var LABEL_SHARE = 3;
@@ -7016,7 +7016,7 @@ function cut(spans, pen) {
   const path = spans.find(({ isPath }) => isPath);
   if (!path) return pen.clip(styled(spans, pen));
   const beside = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
-  const fit = fitPath(path.text, Math.max(FEWEST_PATH_COLUMNS, pen.width - beside));
+  const fit = fitPath(path.text, Math.max(MIN_PATH_COLUMNS, pen.width - beside));
   return pen.clip(styled(spans.with(spans.indexOf(path), { ...path, text: fit }), pen));
 }
 function line({ lead, cells, parts, behind }, columns, pen) {
@@ -7027,7 +7027,7 @@ function line({ lead, cells, parts, behind }, columns, pen) {
   const used = [...before, ...after].reduce((sum, { width }) => sum + width + GAP.length, widthOf(start2));
   const room = pen.width - used;
   const whole = (middle) => {
-    const padded = after.length > 0 && room >= FEWEST_COLUMNS ? cell(middle, room) : middle;
+    const padded = after.length > 0 && room >= MIN_COLUMNS ? cell(middle, room) : middle;
     const drawn = [...before.map(({ text: text2 }) => text2), padded, ...after.map(({ text: text2 }) => text2)];
     const all = start2 + drawn.filter((part) => part !== "").join(GAP);
     return (room < 0 ? pen.clip(all) : all).trimEnd();
@@ -7046,7 +7046,7 @@ function drawnCells(cells, widths, pen) {
 function toldApart(text2, end, width) {
   if (widthOf(text2) <= width) return text2;
   const room = width - widthOf(end);
-  return room < FEWEST_COLUMNS ? end : text2.slice(0, room) + end;
+  return room < MIN_COLUMNS ? end : text2.slice(0, room) + end;
 }
 function withBelow(all, room, whole, pen) {
   const parts = all.filter(({ from = 0, until }) => pen.width >= from && (until === void 0 || pen.width < until));
@@ -7083,7 +7083,7 @@ function fittingParts(parts, pen) {
   const part = parts[cuttable];
   if (part) {
     const left = room() + taken2(cuttable);
-    const fits = left >= Math.min(FEWEST_COLUMNS, widths[cuttable] ?? 0);
+    const fits = left >= Math.min(MIN_COLUMNS, widths[cuttable] ?? 0);
     drawn[cuttable] = fits ? cut(part.spans, pen.resized(left)) : "";
   }
   return parts.length === 1 && !part ? [cut(parts[0]?.spans ?? [], pen)] : drawn;
@@ -7144,7 +7144,7 @@ function columnsOf(drawing, pen) {
 }
 function cellWidth({ span, most, share, isGrowing }, width) {
   if (isGrowing) return 1;
-  const limit = share === void 0 ? most : Math.min(most, Math.max(FEWEST_COLUMNS, Math.floor(width / share)));
+  const limit = share === void 0 ? most : Math.min(most, Math.max(MIN_COLUMNS, Math.floor(width / share)));
   return Math.min(limit, widthOf(span.text.slice(0, most)));
 }
 
@@ -7173,10 +7173,10 @@ function isForConversation(asked) {
   return asked.method !== "consent" && asked.forConversation === true;
 }
 var MARK = "? ";
-var FEWEST_COLUMNS2 = 24;
+var MIN_COLUMNS2 = 24;
 function questionLine({ sentence }, pen, hint = "") {
   const room = pen.width - widthOf(hint && ` \xB7 ${hint}`);
-  const end = hint === "" || room < FEWEST_COLUMNS2 ? "" : pen.fg("dim", ` \xB7 ${hint}`);
+  const end = hint === "" || room < MIN_COLUMNS2 ? "" : pen.fg("dim", ` \xB7 ${hint}`);
   const question = pen.fg("warning", clip(MARK + oneLine(sentence), end ? room : pen.width));
   return question + end;
 }
@@ -7602,7 +7602,7 @@ function reportView(host, first, ask, startsAtEnd = false) {
 
 // extension/panel/actions.ts
 var LOG_LIMIT = 200;
-var LONGEST_NAME2 = 40;
+var MAX_NAME_LENGTH2 = 40;
 function runActions(host, callbacks, answer2) {
   const { foot, runs, session: session2 } = host;
   let isAsking = false;
@@ -7670,7 +7670,7 @@ function pageOf({ title, exact, ...report }) {
   return { title, draw: (pen) => paint(reportRows({ ...report, ...exact, title: "" }) ?? [], pen) };
 }
 function quoted(run) {
-  return `\u201C${clip(drawingOf(run).name, LONGEST_NAME2)}\u201D`;
+  return `\u201C${clip(drawingOf(run).name, MAX_NAME_LENGTH2)}\u201D`;
 }
 function summary({ title, lines: [first] }) {
   return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title);
@@ -7811,7 +7811,7 @@ function repeated(work, restMs = 0) {
 
 // extension/panel/transcript-window.ts
 var FOLLOWED_ENTRIES = 400;
-var MOST_ENTRIES = 4e3;
+var MAX_ENTRIES = 4e3;
 var TranscriptWindow = class {
   /** True while the view follows the end. */
   isFollowing = true;
@@ -7961,7 +7961,7 @@ function transcriptView(host, actions, opened) {
     reading.want();
   };
   const wantOlder = () => {
-    if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MOST_ENTRIES, window.length * 2));
+    if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MAX_ENTRIES, window.length * 2));
   };
   const take = (transcript, asked) => {
     const { length } = window;
@@ -8420,7 +8420,7 @@ var GUARD_MS = 500;
 var CHOICES = 8;
 var FREE_ROWS = 4;
 var FRAME_ROWS = 2;
-var LEAST_ROWS = 3;
+var MIN_ROWS = 3;
 var FRAME_COLUMNS = 4;
 var CHOICE_COLUMNS = 4;
 var BROKEN = "\u21A9";
@@ -8447,7 +8447,7 @@ function questionOverlay(options) {
   let input;
   let laidOut;
   let from = 0;
-  let page = LEAST_ROWS;
+  let page = MIN_ROWS;
   let isRead = false;
   let isHurried = false;
   let shownAt;
@@ -8560,7 +8560,7 @@ function questionOverlay(options) {
       const inner = Math.max(1, width - FRAME_COLUMNS);
       allRows(inner);
       const below = ["", ...(input ?? list2).render(inner), "", ...wrap(hints(), inner)];
-      const rows = Math.max(LEAST_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
+      const rows = Math.max(MIN_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
       const edge = (left, text2, right) => warning(left + truncateToWidth(`\u2500${text2}${"\u2500".repeat(width)}`, inner + 2, "") + right);
       const side = warning("\u2502");
       const row = (line2, edge2 = side) => `${side} ${cell(line2, inner)} ${edge2}`;
@@ -8578,7 +8578,7 @@ function isText2(data) {
 // extension/questions/terminal.ts
 var SHORTCUT = "alt+a";
 var WIDGET = "subagents-questions";
-var MOST_LINES = 3;
+var MAX_LINES = 3;
 var QUIET_MS = 2e3;
 var CHECK_EVERY_MS = 200;
 var REPORT = /^\u001b(?:\[(?:<|M|[IO]$|\?|[\d;]+[cnRt]$)|\]|P|_)/;
@@ -8647,7 +8647,7 @@ function terminalQuestions(ui) {
       screen2 = void 0;
       return;
     }
-    const seen = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
+    const seen = waiting.slice(0, waiting.length > MAX_LINES ? MAX_LINES - 1 : MAX_LINES);
     const more = waiting.length - seen.length;
     const lines = (pen) => seen.map((asked, index) => {
       const hint = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
@@ -8945,8 +8945,8 @@ function dialogs(context) {
   return {
     update,
     /**
-     * The client shows the question already or will show it. A question for the conversation is shown only if the user
-     * opens it.
+     * Shows a question for the conversation, because the user wants to answer it. The client shows all other questions
+     * anyway.
      */
     open(id) {
       wanted.add(id);
@@ -8972,7 +8972,7 @@ async function show({ ui }, asked, signal) {
 
 // extension/questions/questions.ts
 var queues = /* @__PURE__ */ new Map();
-var MOST_WITHDRAWN = 100;
+var MAX_WITHDRAWN = 100;
 var Questions = class {
   queue;
   presenter;
@@ -9034,7 +9034,7 @@ var Questions = class {
       withdraw: (id) => {
         const waiting = queues.get(session2)?.waiting.find((asked) => asked.id === id);
         if (waiting) waiting.settle();
-        else this.withdrawn = [...this.withdrawn, id].slice(-MOST_WITHDRAWN);
+        else this.withdrawn = [...this.withdrawn, id].slice(-MAX_WITHDRAWN);
       }
     };
   }
@@ -9254,7 +9254,7 @@ ${policy}`;
 
 // extension/ui/widget.ts
 var WIDGET2 = "subagents";
-var MOST_LINES2 = 5;
+var MAX_LINES2 = 5;
 var ROWS_PER_LINE = 6;
 var TICK_MS2 = 1e3;
 var MARGIN2 = " ";
@@ -9295,7 +9295,7 @@ function showWidget(context, background) {
   };
 }
 function widgetLines({ live: live2, unread }, rows, now, pen) {
-  const limit = Math.max(1, Math.min(MOST_LINES2, Math.floor(rows / ROWS_PER_LINE)));
+  const limit = Math.max(1, Math.min(MAX_LINES2, Math.floor(rows / ROWS_PER_LINE)));
   const drawing = loadAddon().native?.runWidget(JSON.stringify(live2), JSON.stringify(unread), limit, now) ?? [];
   return paint(drawing, pen.resized(pen.width - MARGIN2.length)).map((line2) => MARGIN2 + line2);
 }
