@@ -544,6 +544,7 @@ async fn a_branch_that_is_there_already_is_left_alone() {
     // Where no such branch can be, everything is kept.
     let scene = Scene::committed();
     scene.git(&["branch", "subagent"]);
+    fs::write(scene.root().join(".git/refs/heads/subagent-0badcafe.lock"), "").expect("written");
     let isolated = Isolated::of(scene, &[]).await;
     isolated.write("new.txt", "new");
     let imported = isolated.store.import(&isolated.tree).await;

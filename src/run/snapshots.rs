@@ -46,6 +46,14 @@ pub(in crate::run) enum TreeAtEnd {
     Unknown(Option<String>),
 }
 
+impl TreeAtEnd {
+    /// The files that are known to have changed.
+    pub(in crate::run) fn paths(&self) -> impl Iterator<Item = String> + '_ {
+        let paths = if let Self::Other(paths) = self { &paths[..] } else { &[] };
+        paths.iter().map(|path| path.to_string_lossy().into_owned())
+    }
+}
+
 /// The snapshot of a run under way.
 pub(in crate::run) struct Before {
     store: SnapshotStore,

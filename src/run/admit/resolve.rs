@@ -167,9 +167,7 @@ pub(in crate::run) fn resolve(
     }
     let (skills, missing) = SkillFiles::of(&values.skills.value, &context.host);
     notices.extend(missing);
-    if launcher.elsewhere().is_none() {
-        notices.extend(git_variables(&config, context, &spec.cwd));
-    }
+    notices.extend(git_variables(&config, spec, launcher.elsewhere()));
     Ok(ResolvedRun {
         model: values.model.value.clone(),
         thinking: values.thinking.value.clone(),
@@ -216,9 +214,12 @@ pub(in crate::run) fn resolve(
 }
 
 /// Returns notices for variables of git that the child does not get.
-fn git_variables(config: &Config, context: &HostContext, cwd: &Path) -> Vec<String> {
-    let start = context.host.cwd.as_deref().unwrap_or(cwd);
-    let withheld = withheld_git_variables(&context.env, start, cwd);
+fn git_variables(config: &Config, spec: &RunSpec, elsewhere: Option<&str>) -> Vec<String> {
+    if elsewhere.is_some() {
+        return Vec::new();
+    }
+    let RunSpec { context, cwd, .. } = spec;
+    let withheld = withheld_git_variables(&context.env, context.host.cwd.as_deref().unwrap_or(cwd), cwd);
     let configured = config.env.keys().filter(|name| leads_git(name)).map(|name| {
         format!("`env.{name}` of the configuration is not set: it would lead the run's git to another repository; remove it")
     });

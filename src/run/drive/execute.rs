@@ -180,12 +180,7 @@ impl ActiveRun<'_> {
                 Err(notice) => (None, notice),
             };
             let is_committed = changed.as_ref().is_some_and(|changed| changed.is_committed);
-            let changed = changed.map(|mut changed| {
-                if let TreeAtEnd::Other(changes) = &tree {
-                    changed.add(changes.iter().map(|path| path.to_string_lossy().into_owned()));
-                }
-                changed
-            });
+            let changed = changed.map(|changed| changed.with(tree.paths()));
             report.changes = changed.as_ref().map(Changed::listed);
             let existing = blocking(move || changed.map(|changed| changed.existing())).await;
             if let Some(isolated) = self.isolated.take() {

@@ -47,8 +47,9 @@ pub(in crate::run) struct Changed {
 
 impl Changed {
     /// Adds changes that git does not see, because it was told not to look at the files.
-    pub(in crate::run) fn add(&mut self, paths: impl IntoIterator<Item = String>) {
+    pub(in crate::run) fn with(mut self, paths: impl IntoIterator<Item = String>) -> Self {
         self.paths.extend(paths);
+        self
     }
 
     /// The paths that a result lists, sorted.

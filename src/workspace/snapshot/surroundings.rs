@@ -63,7 +63,7 @@ pub(super) struct Restoration {
 impl Surroundings {
     /// Looks at a tree, without `ignored` paths. `usual` has the usual permissions, if they are known. `None` if there are too
     /// many entries. Blocks.
-    fn of(root: &Path, ignored: &BTreeSet<PathBuf>, usual: Option<u32>) -> io::Result<Option<Self>> {
+    fn of(root: &Path, ignored: &BTreeSet<PathBuf>, usual: Option<u32>) -> Option<Self> {
         let mut found = Self::default();
         let (mut waiting, mut count) = (vec![PathBuf::new()], 0);
         while let Some(directory) = waiting.pop() {
@@ -72,7 +72,7 @@ impl Surroundings {
             for entry in entries.flatten() {
                 count += 1;
                 if count > MAX_ENTRIES {
-                    return Ok(None);
+                    return None;
                 }
                 let path = directory.join(entry.file_name());
                 if entry.file_name() == REPOSITORY || ignored.contains(&path) {
@@ -92,7 +92,7 @@ impl Surroundings {
         found.usual = usual.unwrap_or_else(|| most_frequent(found.files.values().copied()));
         let usual = found.usual;
         found.files.retain(|_, mode| *mode != usual);
-        Ok(Some(found))
+        Some(found)
     }
 
     fn mode(&self, path: &Path) -> u32 {
@@ -189,8 +189,7 @@ impl SnapshotStore {
         let ours = self.directory(&snapshot.id);
         let ignored = self.recorder(snapshot, &ours).ignored(&ours.join(index)).await?;
         let root = snapshot.root.clone();
-        let found = off_thread(move || Surroundings::of(&root, &ignored, usual)).await;
-        Ok(found.map_err(FileError::at(&snapshot.root))?)
+        Ok(off_thread(move || Surroundings::of(&root, &ignored, usual)).await)
     }
 
     async fn read_surroundings(&self, snapshot: &Snapshot, name: &str) -> Option<Surroundings> {

@@ -86,9 +86,9 @@ impl SnapshotStore {
         let end = snapshot.end.as_deref().unwrap_or(&now);
         let paths =
             |changes: Vec<Change>| changes.into_iter().map(|change| change.path).collect::<BTreeSet<_>>();
-        let changes = self.changes(snapshot, &snapshot.tree, end).await?;
-        let left = self.remove_left(snapshot, &changes).await?;
-        let by_run = paths(changes.clone());
+        let of_run = self.changes(snapshot, &snapshot.tree, end).await?;
+        let left = self.remove_left(snapshot, &of_run).await?;
+        let by_run = paths(of_run.clone());
         let restoration = self.restoration(snapshot).await;
         let mut since = paths(self.changes(snapshot, end, &now).await?);
         let mut wanted = self.changes(snapshot, &snapshot.tree, &now).await?;
@@ -136,7 +136,7 @@ impl SnapshotStore {
         }
         let root = snapshot.root.clone();
         let mut undone = off_thread(move || {
-            restoration.finish(&root, &changes, &mut undone);
+            restoration.finish(&root, &of_run, &mut undone);
             undone
         })
         .await;
