@@ -115,7 +115,8 @@ async fn one_task_of_a_call_is_stopped_and_another_is_sent_a_message() {
         .expect("it works");
     let result = timeout(PATIENCE, call).await.expect("both are over").expect("no panic");
     assert_eq!(outcomes(&result), [RunOutcome::Aborted, RunOutcome::Completed]);
-    assert!(scene.runs().await.is_empty(), "what is over is not listed");
+    let listed = scene.runs().await;
+    assert!(listed.len() == 2 && listed.iter().all(|run| !run.is_live() && run.is_foreground), "{listed:?}");
     for (run, (mark, number)) in runs.iter().zip([("✗ SUBAGENT_FAILED", 1), ("✓", 2)]) {
         let heading = format!("[{number}/2] explorer {mark} · run {} · `{}`\n", run.run_id, run.task);
         assert!(result.text.contains(&heading), "{}", result.text);
@@ -183,7 +184,11 @@ async fn the_list_of_an_open_conversation_has_them_and_nothing_waits_for_them() 
     assert!(said.contains("stopped 2 sub-agents"), "{said}");
     let result = timeout(PATIENCE, call).await.expect("both are over").expect("no panic");
     assert_eq!(outcomes(&result), [RunOutcome::Aborted, RunOutcome::Aborted]);
-    shows(0).await;
+    let shows_ends = || {
+        let runs = ear.0.lock().last().and_then(|event| event.runs.clone());
+        runs.is_some_and(|runs| runs.len() == 2 && runs.iter().all(|run| !run.is_live()))
+    };
+    eventually("the ended runs in the list", shows_ends).await;
     let events = ear.0.lock().clone();
     let told = |event: &BackgroundEvent| {
         event.started.is_empty() && event.ended.is_empty() && event.message.is_none()

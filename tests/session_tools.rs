@@ -19,13 +19,13 @@ use std::sync::Arc;
 use ear::Ear;
 use hidden::{assert_all_seen, with_hidden};
 use pi_subagent_native::orchestrate::background::{
-    BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SessionAnswer,
+    BackgroundRun, BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SessionAnswer,
     SpawnRequest, background, close_conversation, commands, continue_run, mark_delivered, open_conversation,
     parse_call, spawn, until_settled, use_session_tool,
 };
 use pi_subagent_native::orchestrate::single;
 use pi_subagent_native::process::{Cancel, CancelReason};
-use pi_subagent_native::run::{Host, HostContext, RunOverrides, RunSpec, ToolResult};
+use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
 use pids::eventually;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User, stage};
@@ -184,13 +184,14 @@ async fn runs_of_calls_and_of_the_background_are_listed_alike() {
     }
     let few = scene.tool("sessions_list", json!({ "limit": 1 })).await.value;
     assert_eq!((texts(&few, "sessions", "runId"), &few["more"]), (vec![run_id], &json!(1)));
-    assert_eq!(scene.service.runs(Some(SESSION.into())).await.len(), 1, "people see no call that is over");
+    let listed = scene.service.runs(Some(SESSION.into())).await;
+    assert_eq!(listed.len(), 2, "a person and a model see the same list");
 }
 
 #[tokio::test]
-async fn the_last_run_is_the_newest_of_the_list_and_without_one_the_call_that_began_last() {
+async fn the_last_run_is_the_one_that_began_last_whether_a_call_waited_for_it_or_not() {
     let scene = Scene::new(ANSWERS).await;
-    let says = async |line| {
+    let says = async |line: &str| {
         let answer = commands::answer(&scene.service, &scene.view, line, None, Arc::new(User::default()));
         timeout(PATIENCE, answer).await.expect("it answers").plain()
     };
@@ -203,6 +204,48 @@ async fn the_last_run_is_the_newest_of_the_list_and_without_one_the_call_that_be
     scene.settled().await;
     let said = says("info last").await;
     assert!(said.contains(&key), "{said}");
+    let newest = scene.call().await.details.run_id.expect("a run");
+    let list = says("list").await;
+    let lines: Vec<_> = list.lines().filter(|line| line.contains('#')).collect();
+    assert!(lines.len() == 4 && lines[0].contains(&newest), "{list}");
+    assert!(list.contains("its call has its result"), "{list}");
+    for command in ["info", "log", "diff", "apply", "discard", "undo", "resume"] {
+        for name in ["last", "1"] {
+            let said = says(format!("{command} {name}").as_str()).await;
+            assert!(said.contains(&newest), "{command} {name}: {said}");
+            scene.settled().await;
+        }
+    }
+    // The list of an open conversation follows with its next event.
+    for command in ["info", "log", "undo", "diff", "apply", "apply --abort", "discard", "resume", "send"] {
+        eventually("the call can be completed", || {
+            let offered = commands::complete(&format!("{command} "), &scene.view.runs(), &[]);
+            offered.first().is_some_and(|first| first.label == newest)
+        })
+        .await;
+    }
+}
+
+/// The first run in the list may have ended.
+#[tokio::test]
+async fn stop_last_stops_the_last_run_that_works() {
+    let scene = Scene::new(LISTENS).await;
+    let key = scene.spawn("map").await;
+    scene.until_heard(1).await;
+    let older = scene.service.runs(Some(SESSION.into())).await.remove(0);
+    let ended = BackgroundRun {
+        key: "0badcafe-0000-4000-8000-000000000000".to_owned(),
+        run_id: "0badcafe".to_owned(),
+        created_ms: older.created_ms + 1,
+        outcome: Some(RunOutcome::Completed),
+        ..older.clone()
+    };
+    let target = commands::Target::new("last");
+    let runs = [ended, older];
+    let of = |live| commands::resolve(&target, &runs, &[], live).expect("there is one").run_id.clone();
+    assert_eq!([of(true), of(false)], [runs[1].run_id.clone(), runs[0].run_id.clone()]);
+    let stopped = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
+    assert_eq!(stopped.value["status"], "stopped");
 }
 
 #[tokio::test]
@@ -460,7 +503,7 @@ async fn a_person_reaches_a_call_that_is_over_by_its_id() {
         let (service, view) = (&scene.service, &scene.view);
         async move { commands::answer(service, view, &line, None, Arc::new(User::default())).await }
     };
-    assert!(command("list".to_owned()).await.title.contains("none"));
+    assert!(command("list".to_owned()).await.plain().contains(&run_id));
     let resumed = command(format!("resume {run_id}")).await;
     assert!(!resumed.is_error, "{}", resumed.plain());
     scene.until_told(1).await;

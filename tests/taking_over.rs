@@ -1,6 +1,8 @@
 //! What a person types about runs that have written: in any order, at any time, and while another run writes to the tree.
 #![cfg(target_os = "linux")]
 
+#[path = "support/call.rs"]
+mod call;
 #[path = "support/ear.rs"]
 mod ear;
 #[path = "support/pids.rs"]
@@ -20,9 +22,10 @@ use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SpawnRequest,
     background, commands, open_conversation, spawn, until_settled,
 };
+use pi_subagent_native::orchestrate::single;
 use pi_subagent_native::present::Report;
 use pi_subagent_native::process::Cancel;
-use pi_subagent_native::run::{Host, HostContext};
+use pi_subagent_native::run::{Host, HostContext, RunOverrides, RunSpec, ToolResult};
 use pids::eventually;
 use serde_json::json;
 use stage::{PATIENCE, User, stage};
@@ -128,6 +131,22 @@ impl Scene {
         let id = self.start(agent, task).await;
         self.settled().await;
         id
+    }
+
+    /// A call that waits for its run.
+    async fn call(&self, agent: &str, task: &str, context: Arc<HostContext>) -> ToolResult {
+        let spec = RunSpec {
+            agent: agent.into(),
+            label: None,
+            task: task.into(),
+            cwd: self.path(""),
+            context,
+            share: 1,
+            siblings: 1,
+            overrides: RunOverrides::default(),
+        };
+        let call = single(spec, call::call(Arc::new(User::default())));
+        timeout(PATIENCE, call).await.expect("it ends")
     }
 
     async fn answer(&self, line: &str) -> Report {
@@ -291,4 +310,61 @@ async fn a_run_that_is_stopped_while_its_tree_is_made_leaves_nothing() {
     eventually("the snapshot is back", || scene.entries("subagents/snapshots") == [id.clone()]).await;
     let said = scene.says(&format!("apply {id}")).await;
     assert!(said.contains("applied"), "{said}");
+}
+
+/// The commands for a person that a text names.
+fn commands_in(text: &str) -> Vec<&str> {
+    text.split("`/subagents ").skip(1).filter_map(|rest| rest.split('`').next()).collect()
+}
+
+#[tokio::test]
+async fn what_the_result_of_a_call_names_is_found_by_that_name() {
+    let scene = Scene::new().await;
+    let with = |change: &dyn Fn(&mut HostContext)| {
+        let mut changed = (*context(&scene.root)).clone();
+        change(&mut changed);
+        Arc::new(changed)
+    };
+    let no_session_file = with(&|context| {
+        context.config.as_mut().expect("there is one")["persistSession"] = json!(false);
+    });
+    let no_conversation = with(&|context| {
+        (context.host.session_id, context.host.session_file) = (None, None);
+    });
+    for (about, context) in [("no session file", no_session_file), ("no conversation", no_conversation)] {
+        let result = scene.call("brancher", "branch", context).await;
+        assert!(!result.is_error, "{about}: {}", result.text);
+        let named = commands_in(&result.text);
+        assert!(matches!(named[..], [command] if command.starts_with("apply ")), "{about}: {}", result.text);
+        let id = named[0].trim_start_matches("apply ");
+        for (line, expected) in [
+            (format!("diff {id}"), "Changes of"),
+            (named[0].to_owned(), "applied"),
+            (format!("undo {id}"), "`/subagents apply --abort"),
+            (format!("apply --abort {id}"), "took back"),
+            (format!("discard {id} --yes"), "deleted the branch"),
+        ] {
+            let said = scene.says(&line).await;
+            assert!(said.contains(expected), "{about}: {line}: {said}");
+        }
+        let is_named = result.details.results[0].run_id.is_some();
+        assert_eq!(is_named, about == "no session file", "its conversation lists it");
+        if is_named {
+            let said = scene.says(&format!("info {id}")).await;
+            assert!(said.contains("brancher"), "{said}");
+            let said = scene.says(&format!("resume {id}")).await;
+            assert!(said.contains("cannot be resumed: "), "{said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn undo_last_takes_back_the_call_that_ended_last_and_no_older_run() {
+    let scene = Scene::new().await;
+    scene.done("writer", "placed").await;
+    let result = scene.call("writer", "secret", context(&scene.root)).await;
+    assert!(!result.is_error && scene.text("secret.txt").is_some(), "{}", result.text);
+    let said = scene.says("undo last").await;
+    assert!(said.contains("brought back") && said.contains("`secret.txt`"), "{said}");
+    assert_eq!((scene.text("secret.txt"), scene.text("placed.txt").is_some()), (None, true), "{said}");
 }

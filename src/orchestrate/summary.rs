@@ -43,7 +43,8 @@ fn heading(result: &ToolResult, index: usize, count: usize) -> String {
 
 /// The result of one run, which names the run where its conversation can continue it.
 pub(super) fn named(mut result: ToolResult) -> ToolResult {
-    if let Some(id) = result.details.results.first().and_then(|single| single.run_id.as_ref()) {
+    let single = result.details.results.first().filter(|single| single.session_file.is_some());
+    if let Some(id) = single.and_then(|single| single.run_id.as_ref()) {
         // What one that succeeded can still be asked is known from the tools; what to do about a failure is not.
         let how = if is_success(&result) { "" } else { ": `sessions_send` lets it go on" };
         result.text = format!("{}\n\n[run {id}{how}]", result.text);

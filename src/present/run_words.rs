@@ -13,6 +13,8 @@ pub(super) const MAX_CELL: usize = 160;
 
 /// What tells a run of a call from one in the background.
 pub(super) const WAITED_FOR: &str = "a call waits for it";
+/// The same once it has ended.
+pub(super) const WAS_WAITED_FOR: &str = "its call has its result";
 
 /// `explorer "find the code"`.
 pub(crate) fn who(run: &BackgroundRun) -> String {

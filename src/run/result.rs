@@ -114,7 +114,7 @@ pub struct SingleResult {
     pub agent: String,
     /// The task it was given.
     pub task: String,
-    /// The id by which its conversation can continue it, once it is stored for that.
+    /// The id that finds the run in its conversation, once the run is stored. With a session file it can be continued.
     pub run_id: Option<String>,
     /// 0 for success; otherwise the child's own code, 124 for a limit, 130 for an abort, 128 + n for a signal.
     pub exit_code: i32,

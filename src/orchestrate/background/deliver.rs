@@ -249,7 +249,7 @@ async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stor
         let session = view.session().to_owned();
         let all = service.blocking(move |service| service.all_stored(Some(&session))).await;
         view.set_ended(all.iter().filter(|run| !run.is_live()));
-        let mut runs: Vec<_> = all.into_iter().filter(|run| !run.is_foreground).collect();
+        let mut runs = all;
         // The list has live runs and the newest others. A run that has ended is shown as ended before it leaves the list.
         let mut left = view.runs();
         left.retain(|run| run.is_live() && !run.is_foreground && runs.iter().all(|kept| kept.key != run.key));

@@ -271,13 +271,18 @@ impl ForegroundRun {
         store_changes(&self.service, &self.live).await
     }
 
-    /// Stores the run for those who want to continue it, if there is a session to continue. Returns its id then.
+    /// Stores a run that has begun and returns its id, which finds the run from now on.
     async fn keep(&self, result: &ToolResult) -> Option<String> {
-        let session = result.details.results.first()?.session_file.clone()?;
-        let child_session = blocking(move || session_id(Path::new(&session)).ok().flatten()).await;
+        let session = result.details.results.first()?.session_file.clone();
+        if session.is_none() {
+            // A run that never began has done nothing that anybody could look for.
+            self.live.record().started_ms?;
+        }
+        let child_session = blocking(move || session_id(Path::new(&session?)).ok().flatten()).await;
         let Ending { run, .. } = Ending::of_result(&self.live, result, &self.config, child_session, &[]);
         let run_id = run.run_id.clone();
         self.service.blocking(move |service| service.repository.put(&run)).await;
+        self.service.invalidate(false);
         Some(run_id)
     }
 }

@@ -145,10 +145,10 @@ impl RunRepository {
         runs
     }
 
-    /// How many background runs of a session, or of all, are stored besides those of [`Self::runs`].
+    /// How many runs of a session, or of all, are stored besides those of [`Self::runs`].
     pub(super) fn count_older(&self, session: Option<&str>) -> usize {
         let stored: usize = self.stores().filter_map(|store| store.count_runs(session).ok()).sum();
-        stored.saturating_sub(self.runs(session).iter().filter(|run| !run.is_foreground).count())
+        stored.saturating_sub(self.runs(session).len())
     }
 
     /// The runs with this id, of all sessions.

@@ -111,27 +111,18 @@ pub async fn ended() {
 
 impl BackgroundService {
     /// The runs of a session, or of all, newest first: the live state of those hosted here, the stored state of the
-    /// others. Of those that a call waited for only the live ones.
+    /// others. Ended runs of calls are included, so that a person and a model find whatever ran last.
     pub async fn runs(self: &Arc<Self>, session: Option<String>) -> Vec<BackgroundRun> {
         let runs = self.stored_runs(session.clone()).await;
         self.with_hosted(runs, session.as_deref())
     }
 
-    /// The runs of a session, those that a call has waited for too, newest first.
-    pub(super) async fn known_runs(self: &Arc<Self>, session: &str) -> Vec<BackgroundRun> {
-        let of_session = session.to_owned();
-        let runs = self.blocking(move |service| service.all_stored(Some(&of_session))).await;
-        self.with_hosted(runs, Some(session))
-    }
-
     /// The runs of a session, or of all, as stored, with the snapshots of their keepers.
     pub(super) async fn stored_runs(self: &Arc<Self>, session: Option<String>) -> Vec<BackgroundRun> {
-        let mut runs = self.blocking(move |service| service.all_stored(session.as_deref())).await;
-        runs.retain(|run| !run.is_foreground);
-        runs
+        self.blocking(move |service| service.all_stored(session.as_deref())).await
     }
 
-    /// The runs of a session, or of all, as stored, those that a call has waited for too. Blocks.
+    /// The same. Blocks.
     pub(super) fn all_stored(&self, session: Option<&str>) -> Vec<BackgroundRun> {
         self.snapshots.update(self.repository.runs(session))
     }

@@ -2,7 +2,7 @@
 
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
-use crate::present::run_words::{MAX_CELL, MAX_NAME, WAITED_FOR, mark, spent, standing, who};
+use crate::present::run_words::{MAX_CELL, MAX_NAME, WAITED_FOR, WAS_WAITED_FOR, mark, spent, standing, who};
 use crate::run::BackgroundRun;
 use crate::text::{one_line, quoted_within};
 
@@ -14,8 +14,7 @@ pub fn list_report(runs: &[BackgroundRun], older: usize, all: bool, clock: &Cloc
         let why = if all {
             "no session has a run that is still known"
         } else {
-            "nothing runs, and this session has started none in the background; `/subagents list all` shows those of all \
-             sessions. A call that has changed files has its id on its card"
+            "this session has started none; `/subagents list all` shows those of all sessions"
         };
         return Report::new("Runs: none").with(ReportLine::new(Mark::Info, "", why));
     }
@@ -24,8 +23,11 @@ pub fn list_report(runs: &[BackgroundRun], older: usize, all: bool, clock: &Cloc
     for (index, run) in runs.iter().enumerate() {
         report.lines.push(ReportLine::new(mark(run), format!("#{}", index + 1), what(run, clock)));
         let session = if all { format!(" · session {}", run.session) } else { String::new() };
-        let ids =
-            if run.is_foreground && run.is_live() { WAITED_FOR.to_owned() } else { run.session_key.clone() };
+        let ids = match (run.is_foreground, run.is_live()) {
+            (true, true) => WAITED_FOR.to_owned(),
+            (true, false) => format!("{WAS_WAITED_FOR} · {}", run.session_key),
+            (false, _) => run.session_key.clone(),
+        };
         let ids = format!("{ids}{session}");
         report.lines.push(ReportLine::below(one_line(&ids, MAX_CELL)));
     }

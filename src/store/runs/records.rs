@@ -188,13 +188,13 @@ impl Store {
         self.read(|connection, _| select(connection, &which, params![session, limit]))
     }
 
-    /// How many background runs of a session, or of all, there are.
+    /// How many runs of a session, or of all, there are.
     ///
     /// # Errors
     ///
     /// When the database cannot be used.
     pub fn count_runs(&self, session: Option<&str>) -> Result<usize, StoreError> {
-        let sql = format!("SELECT count(*) FROM run WHERE NOT is_foreground AND {}", of_session(session));
+        let sql = format!("SELECT count(*) FROM run WHERE {}", of_session(session));
         let count =
             self.read(|connection, _| connection.query_row(&sql, [session], |row| row.get::<_, i64>(0)))?;
         Ok(usize::try_from(count).unwrap_or(0))

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::changes::{abort_last, taken_over};
+use super::changes::{abort_last, by_snapshot, taken_over};
 use super::parse::{Command, RunCommand, Target, parse};
-use super::resolve::{named, resolve};
+use super::resolve::resolve;
 use crate::config::OnExit;
 use crate::doctor::doctor;
 use crate::orchestrate::background::actions::{StoppedRuns, hand_over, resume, send, stop, stop_all};
@@ -90,14 +90,21 @@ pub async fn answer(
             doctor_report(&doctor(cwd, context, callbacks).await)
         }
         Command::AbortApply => {
-            let known = service.known_runs(view.session()).await;
+            let known = service.runs(Some(view.session().to_owned())).await;
             abort_last(&known, &view.scope.context).await
         }
-        Command::On(target, command) => match find(service, view, &target, command == RunCommand::Stop).await
-        {
-            Ok(run) => answer_on(service, view, &run, command, &clock, callbacks).await,
-            Err(report) => report,
-        },
+        Command::On(target, command) => {
+            let found = match find(service, view, &target, command == RunCommand::Stop).await {
+                Err(report) if command.is_about_changes() => {
+                    by_snapshot(&target, &view.scope).await.ok_or(report)
+                }
+                found => found,
+            };
+            match found {
+                Ok(run) => answer_on(service, view, &run, command, &clock, callbacks).await,
+                Err(report) => report,
+            }
+        }
     }
 }
 
@@ -120,13 +127,6 @@ async fn answer_on(
             let transcript = read(view, run, Wanted { entries: limit, tools }).await;
             return log_report(run, &transcript, limit, clock);
         }
-        RunCommand::Diff
-        | RunCommand::Apply { .. }
-        | RunCommand::AbortApply
-        | RunCommand::Discard { .. }
-        | RunCommand::Undo => {
-            return taken_over(run, command, &view.scope.context).await;
-        }
         RunCommand::Stop if !run.is_live() => return already_finished(run, clock),
         RunCommand::Stop => ("stopped", stop(service, run).await),
         RunCommand::Send { message } => {
@@ -135,6 +135,11 @@ async fn answer_on(
         RunCommand::Resume { message } => {
             ("resumed", resume(service, run, message.as_deref(), &view.scope, callbacks).await)
         }
+        RunCommand::Diff
+        | RunCommand::Apply { .. }
+        | RunCommand::AbortApply
+        | RunCommand::Discard { .. }
+        | RunCommand::Undo => return taken_over(run, command, &view.scope.context).await,
     };
     match outcome {
         Ok(outcome) => action_report(run, outcome),
@@ -249,14 +254,6 @@ async fn find(
     match resolve(target, &own, &listed, live) {
         Ok(run) => Ok(run.clone()),
         Err(report) => {
-            // Runs of calls that are over have no place in the list.
-            let known = service.known_runs(view.session()).await;
-            // Without one in the list, the call that began last is what a person means.
-            let last =
-                known.iter().max_by_key(|run| run.created_ms).filter(|_| own.is_empty() && target.is_last());
-            if let Some(run) = last.or_else(|| named(&target.0, &known, live).ok()) {
-                return Ok(run.clone());
-            }
             elsewhere(service, target, &listed).await.ok_or(report)
         }
     }

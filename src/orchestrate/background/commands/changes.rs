@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::parse::RunCommand;
+use super::parse::{RunCommand, Target};
+use crate::orchestrate::background::conversation::view::ConversationScope;
 use crate::orchestrate::writers::tree_for;
 use crate::present::{
     Report, applied_report, difference_report, discarded_report, refused_report, taken_back_report,
     undone_report,
 };
-use crate::run::{BackgroundRun, CallSettings, HostContext, blocking, snapshot_store};
+use crate::run::{BackgroundRun, CallSettings, HostContext, RunOutcome, blocking, snapshot_store};
 use crate::text::chain;
 use crate::workspace::{ApplyError, SnapshotError, SnapshotStore};
 
@@ -17,6 +18,9 @@ use crate::workspace::{ApplyError, SnapshotError, SnapshotStore};
 const LIVE: &str = "it has not ended: wait for it, or stop it first";
 /// Why there is nothing to take back, without a run that was named.
 const NOT_APPLIED: &str = "no run of this session is applied; to take back one of another session, name it: `/subagents apply --abort ID`";
+
+/// The agent of a run of which only the snapshot is left.
+const UNKNOWN: &str = "unknown";
 
 /// Why nothing is undone of a run that has no snapshot.
 const NO_SNAPSHOT: &str =
@@ -108,6 +112,24 @@ pub(super) async fn abort_last(runs: &[BackgroundRun], context: &Arc<HostContext
         Some((_, run)) => taken_over(run, RunCommand::AbortApply, context).await,
         None => Report::error(NOT_APPLIED),
     }
+}
+
+/// Finds a run that no store has by the snapshot of its tree: one of a program without a conversation, or one whose record
+/// was removed since. Its result has named its id all the same.
+pub(super) async fn by_snapshot(target: &Target, scope: &ConversationScope) -> Option<BackgroundRun> {
+    let run = BackgroundRun { cwd: scope.cwd.clone(), ..BackgroundRun::default() };
+    let (_, store) = store_of(&run, &scope.context).await.ok()?;
+    let snapshot = store.open(&target.0).await.ok()?;
+    // Without an end its run may still work, in another process.
+    let has_ended =
+        if snapshot.is_of_private_tree() { snapshot.left.is_some() } else { snapshot.end.is_some() };
+    has_ended.then(|| BackgroundRun {
+        run_id: snapshot.id,
+        agent: UNKNOWN.to_owned(),
+        cwd: snapshot.root,
+        outcome: Some(RunOutcome::Completed),
+        ..run
+    })
 }
 
 async fn store_of(

@@ -79,6 +79,16 @@ pub enum RunCommand {
     },
 }
 
+impl RunCommand {
+    /// Whether it shows or moves what a run has changed.
+    pub(super) fn is_about_changes(&self) -> bool {
+        matches!(
+            self,
+            Self::Undo | Self::Diff | Self::Apply { .. } | Self::AbortApply | Self::Discard { .. }
+        )
+    }
+}
+
 /// A name for a run: a number in a list, the beginning of an id, a label, a session key, or `last`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target(pub(super) String);

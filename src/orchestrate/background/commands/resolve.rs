@@ -28,12 +28,13 @@ pub fn resolve<'a>(
     }
     if runs.is_empty() {
         return Err(Report::error(format!(
-            "there is no run {}: no background run was started",
+            "there is no run {}: none was started",
             quoted(name)
         )));
     }
     if target.is_last() {
-        return Ok(&runs[0]);
+        // The last run that can be stopped may not be the last one that was started.
+        return Ok(runs.iter().find(|run| live && run.is_live()).unwrap_or(&runs[0]));
     }
     let number = target.number();
     let listed = if shown.is_empty() { runs.len() } else { shown.len() };

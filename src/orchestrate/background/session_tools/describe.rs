@@ -32,7 +32,7 @@ pub(super) async fn list(
     wanted: &ListWanted,
     clock: &Clock,
 ) -> SessionAnswer {
-    let mut runs = service.known_runs(view.session()).await;
+    let mut runs = service.runs(Some(view.session().to_owned())).await;
     if let Some(minutes) = wanted.active_minutes {
         let since = clock.now_ms().saturating_sub(MINUTE_MS.saturating_mul(minutes.into()));
         runs.retain(|run| run.is_live() || updated(run) >= since);

@@ -21,7 +21,7 @@ pub(super) async fn find(
     name: &str,
 ) -> Result<BackgroundRun, Report> {
     let name = name.trim();
-    let runs = service.known_runs(view.session()).await;
+    let runs = service.runs(Some(view.session().to_owned())).await;
     let unknown = match named(name, &runs, false) {
         Ok(run) => return Ok(run.clone()),
         Err(report) => report,
