@@ -1,18 +1,22 @@
 /** The live card as real pi draws it, in a wide dark and in a narrow light terminal. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 
 import {
 	call,
 	delegate,
 	fail,
+	type ModelRequest,
 	makeGate,
 	newestPi,
 	oldestPi,
 	onStage,
 	piVersions,
 	say,
+	startRpc,
 	startTui,
 	until,
 	usage,
@@ -209,6 +213,60 @@ for (const version of piVersions) {
 				assert.ok(new Set(grounds).size >= 3, "user's message, failure, success");
 				await tui.close();
 			});
+		});
+	});
+}
+
+interface Exported {
+	callHtml?: string;
+	resultHtmlCollapsed?: string;
+	resultHtmlExpanded?: string;
+}
+
+/** What pi's HTML export draws of the calls of custom tools, as text, in order. */
+function exportedCalls(file: string) {
+	const html = readFileSync(file, "utf8");
+	const data = /<script id="session-data"[^>]*>([A-Za-z0-9+/=]+)</.exec(html)?.[1] ?? assert.fail(html.slice(0, 500));
+	const { renderedTools } = JSON.parse(Buffer.from(data, "base64").toString()) as {
+		renderedTools: Record<string, Exported>;
+	};
+	const text = (part = "") =>
+		part
+			.replaceAll(/<\/div>/g, "\n")
+			.replaceAll(/<[^>]+>/g, "")
+			.replaceAll("&nbsp;", " ")
+			.trim();
+	return Object.values(renderedTools).map(({ callHtml, resultHtmlCollapsed, resultHtmlExpanded }) => ({
+		call: text(callHtml),
+		result: text(resultHtmlCollapsed ?? resultHtmlExpanded),
+	}));
+}
+
+for (const version of piVersions) {
+	test(`the HTML export of pi ${version} shows ended calls as ended, with outcome and duration`, async () => {
+		const look = () => [say("Looked.")];
+		const broken = () => [fail(400, { body: { error: { message: "the model is out" } } })];
+		const tasks = ["look here", "look there"].map((task) => ({ agent: "explorer", task }));
+		const both = ({ userText, toolAnswers }: ModelRequest) =>
+			userText === "both of them" && toolAnswers.length === 0 ? [call("subagent_parallel", { tasks })] : [say("Done.")];
+		await onStage({ version, children: { look, broken, both } }, async (stage) => {
+			const rpc = startRpc(stage.world);
+			await rpc.prompt(delegate({ agent: "explorer", task: "look around" }));
+			await rpc.prompt(delegate({ agent: "explorer", task: "broken one" }));
+			await rpc.prompt("both of them");
+			const outputPath = join(stage.world.cwd, "session.html");
+			const { success, error } = await rpc.send({ type: "export_html", outputPath });
+			assert.ok(success, error);
+			const drawn = exportedCalls(outputPath);
+			assert.equal(drawn.length, 3, JSON.stringify(drawn));
+			for (const { call } of drawn) assert.doesNotMatch(call, /●| · 0s/, "nothing in it is live");
+			const [looked, failed, several] = drawn;
+			assert.match(looked?.call ?? "", /^○ subagent explorer\n\s*look around$/);
+			assert.match(looked?.result ?? "", /^✓ subagent explorer · \d[\d.]*s\n[\s\S]*Looked\./);
+			assert.match(failed?.result ?? "", /^✗ subagent explorer · \d[\d.]*s.*\n[\s\S]*the model is out/);
+			assert.match(several?.call ?? "", /^○ subagent parallel · 2 tasks/);
+			assert.match(several?.result ?? "", /^✓ subagent parallel · 2 tasks/);
+			await rpc.close();
 		});
 	});
 }

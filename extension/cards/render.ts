@@ -24,19 +24,38 @@ interface Shared {
 	args?: unknown;
 	details?: unknown;
 	isOver?: boolean;
+	/** Whether this process carries the call out, or did. */
+	ranHere?: boolean;
+	/** Whether the upper part was last drawn before there was a result. */
+	isHeadEarly?: boolean;
 	tick?: NodeJS.Timeout;
 }
 
 /** The cards that will be redrawn, so that the end of the session can stop their timers. */
 const ticking = new Set<Shared>();
 
-/** Returns the renderers of the tool `tool`. */
-export function renderers(tool: string, asked: (callId: string) => readonly Asked[] = () => []): Renderers {
+/**
+ * Returns the renderers of the tool `tool`. `isUnderWay` returns true if this process carries out a call. pi's HTML export
+ * calls the renderers of every call in a session as if it had begun, and redraws no upper part once there is a result.
+ */
+export function renderers(
+	tool: string,
+	asked: (callId: string) => readonly Asked[] = () => [],
+	isUnderWay: (callId: string) => boolean = () => true,
+): Renderers {
 	return {
 		/** Draws the upper part of the card: the agents and their tasks. */
 		renderCall(args, theme, context) {
 			const card = cardOf(tool, args, context);
-			if (context.isPartial && context.executionStarted) card?.start(Date.now());
+			const state = context.state as Shared;
+			state.isHeadEarly = context.isPartial;
+			// pi draws a call first and carries it out then, so this is asked again whenever the card is shown.
+			const begin = () => {
+				if (!context.isPartial || !context.executionStarted || !isUnderWay(context.toolCallId)) return;
+				state.ranHere = true;
+				card?.start(Date.now());
+			};
+			begin();
 			const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
 			const questions = (pen: Pen) => waiting().map((question) => questionLine(question, pen));
 			const plain = context.isError ? `✗ ${tool}` : tool;
@@ -44,14 +63,24 @@ export function renderers(tool: string, asked: (callId: string) => readonly Aske
 				...painted(card?.head(extentOf(context)), plain, pen),
 				...pen.indented(INDENT, questions),
 			];
-			return component(theme, draw, () => `${shownSecond(context)} ${waiting().map(({ id }) => id)}`, context);
+			const stamp = () => {
+				begin();
+				return `${card?.isRunning} ${shownSecond(context)} ${waiting().map(({ id }) => id)}`;
+			};
+			return component(theme, draw, stamp, context);
 		},
 		/** Draws the lower part of the card: the progress and the results. */
 		renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
 			const text = contentText(result);
 			const card = cardOf(tool, context.args, context);
 			if (card) tell(card, result.details, text, context);
-			const draw = (pen: Pen) => painted(card?.body(extentOf(context)), text, pen);
+			const { ranHere, isHeadEarly } = context.state as Shared;
+			const lacksOutcome = !context.isPartial && !ranHere && isHeadEarly === true;
+			const draw = (pen: Pen) => {
+				const extent = extentOf(context);
+				const outcome = lacksOutcome ? card?.head(extent).slice(0, 1) : undefined;
+				return [...paint(outcome ?? [], pen), ...painted(card?.body(extent), text, pen)];
+			};
 			return component(theme, draw, () => shownSecond(context), context);
 		},
 	};

@@ -55,6 +55,8 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 	 * be lost.
 	 */
 	const failed = new Set<string>();
+	/** Calls that this process carries out. */
+	const underWay = new Set<string>();
 
 	/** Returns the function of a tool, or `undefined` if this version of the extension does not have the tool. */
 	function runOf(name: string): Run | undefined {
@@ -73,11 +75,16 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 				const run = runOf(name);
 				const mode = modeOf(name);
 				if (!run) continue;
-				const drawn = renderers(name, (callId) => questions.list(callId));
+				const drawn = renderers(
+					name,
+					(callId) => questions.list(callId),
+					(callId) => underWay.has(callId),
+				);
 				pi.registerTool({
 					...{ ...surface, ...drawn },
 					prepareArguments: (args) => prepared(name, args),
 					async execute(id, params, signal, onUpdate, context) {
+						underWay.add(id);
 						const { native, problem } = loadAddon();
 						shareCompiledCode();
 						let isOver = false;
@@ -93,6 +100,7 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 							failure(`the run ended unexpectedly: ${messageOf(error)}`),
 						);
 						isOver = true;
+						underWay.delete(id);
 						if (output.isError) failed.add(id);
 						return output;
 					},
