@@ -19,8 +19,12 @@ import {
 	untilTold,
 } from "./stand-in.ts";
 
+/** An answer of 20 KB. */
+const page = `a page ${"0123456789 ".repeat(1_860)}ends`;
+
 /** What a child does is in its task. */
 const obedient = [
+	{ when: "page", do: [{ say: page }, "settle", { exit: 0 }] },
 	{ when: "slow", do: [{ sleep: 400 }] },
 	{ when: "fail", do: [{ fail: "401: no key" }, "settle", { exit: 0 }] },
 	{ when: "crash", do: [{ stream: "so far" }, { exit: 7 }] },
@@ -266,34 +270,40 @@ describe("a task's own directory", () => {
 });
 
 describe("what a result may fill", () => {
-	const limit = 51_200;
+	const one = 51_200;
+	const all = 512 * 1024;
 
-	it("is shared, so that a long answer cannot push out the others", async (t) => {
+	it("is for each answer what it is for a single one", async (t) => {
 		const scene = playing(t, obedient);
-		const several = ["one", "long two", "three", "four"];
+		const several = ["one", "long two", "page three", "page four", "page five", "page six", "page seven", "page eight"];
 		const result = await run(scene, several);
-		assert.deepEqual(outcomesOf(result), Array(4).fill("completed"));
+		assert.deepEqual(outcomesOf(result), Array(8).fill("completed"));
 		const text = textOf(result);
-		for (const task of ["one", "three", "four"])
-			assert.ok(text.includes(`explorer ✓ · \`${task}\`\n\n\`\`\`text\nYou said: ${task}`), task);
+		assert.ok(text.includes("explorer ✓ · `one`\n\n```text\nYou said: one"));
 		assert.match(text, /explorer ✓ · `long two`\n\n```text\nfirst 0123.*last\n```\n\n\[3/s);
-		assert.ok(Buffer.byteLength(text) <= limit / 4 + 1_000, `${Buffer.byteLength(text)} bytes`);
+		assert.equal(text.split(page).length - 1, 6, "each page of 20 KB is whole");
+		const bytes = Buffer.byteLength(text);
+		assert.ok(bytes > 6 * page.length + one - 1_000 && bytes <= 6 * page.length + one + 8_000, `${bytes} bytes`);
 		assert.deepEqual([result.isError ?? false, result.details.error?.code], [false, "SUBAGENT_OUTPUT_TRUNCATED"]);
 		assert.ok(existsSync(result.details.results[1]?.fullOutputFile ?? ""));
 	});
 
-	for (const [word, count] of [
-		["long", 8],
-		["lines", 8],
-		["long", 2],
-		["crash long", 3],
+	for (const [word, count, limit] of [
+		["long", 8, all],
+		["lines", 8, all],
+		["crash long", 3, all],
+		["long", 8, 60_000],
+		["page", 2, 30_000],
 	] as const) {
-		it(`is never exceeded: ${count} × ${word}`, async (t) => {
-			const scene = playing(t, obedient);
+		it(`is never exceeded: ${count} × ${word} in ${limit} bytes`, async (t) => {
+			const config = { output: { maxTotalBytes: limit } };
+			const scene = playing(t, obedient, { config });
 			const result = await run(scene, Array(count).fill(word));
 			const text = textOf(result);
-			assert.ok(Buffer.byteLength(text) <= limit, `${Buffer.byteLength(text)} bytes`);
-			assert.ok(text.split("\n").length <= 2_000);
+			const bytes = Buffer.byteLength(text);
+			assert.ok(bytes <= Math.min(limit, count * (one + 1_000)), `${bytes} bytes`);
+			if (limit < count * one && word !== "lines") assert.ok(bytes > limit * 0.8, `${bytes} bytes`);
+			assert.ok(text.split("\n").length <= count * 2_010);
 			assert.equal(headings(result).length, count);
 		});
 	}

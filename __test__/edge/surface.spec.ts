@@ -167,7 +167,7 @@ describe("the configuration", () => {
 				graceMs: 5000,
 				allowWrite: false,
 				projectAgentPolicy: "confirm",
-				output: { maxBytes: 51_200, maxLines: 2000 },
+				output: { maxBytes: 51_200, maxLines: 2000, maxTotalBytes: 524_288 },
 			},
 		);
 	});
@@ -221,7 +221,7 @@ describe("the configuration", () => {
 		const { values } = await loadConfig(
 			surfaceOf(scene, { config: { maxDepth: 2, output: { maxLines: 50 }, model: undefined } }),
 		);
-		assert.deepEqual([values.maxDepth, values.output], [2, { maxBytes: 51_200, maxLines: 50 }]);
+		assert.deepEqual([values.maxDepth, values.output], [2, { maxBytes: 51_200, maxLines: 50, maxTotalBytes: 524_288 }]);
 		for (const config of [{ maxDepth: "x" }, { nothing: 1 }, { output: 5 }, { timeoutMs: 1.5 }]) {
 			await assert.rejects(loadConfig(surfaceOf(scene, { config })), new RegExp(`\`${Object.keys(config)[0]}`));
 		}

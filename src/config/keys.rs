@@ -167,6 +167,7 @@ pub(super) const KEYS: &[Key] = {
         setting("projectAgentDirs", InnerPlaceList, "[]", Never),
         setting("injectDelegationPolicy", Bool, "true", Never),
         setting("output.maxBytes", Integer { min: 256, max: 16 << 20 }, "51200", Smaller),
+        setting("output.maxTotalBytes", Integer { min: 256, max: 64 << 20 }, "524288", Smaller),
         setting("output.maxLines", Integer { min: 4, max: 1_000_000 }, "2000", Smaller),
         setting("model", Text, "null", Never),
         setting("thinking", Choice(&THINKING), "null", Never),

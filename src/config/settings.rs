@@ -55,7 +55,7 @@ pub struct Config {
     /// Retries after a transient failure.
     pub retry: Retry,
     /// How much of a child's answer reaches the model.
-    pub output: TruncateLimits,
+    pub output: OutputLimits,
     /// How the child is driven.
     pub protocol: Protocol,
     /// Default model of children; `None` inherits.
@@ -207,6 +207,43 @@ text_enum! {
         Allow = "allow",
         /// They do not run.
         Deny = "deny",
+    }
+}
+
+/// How much of the answers of children reaches the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OutputLimits {
+    /// Bytes of one answer.
+    pub max_bytes: usize,
+    /// Lines of one answer.
+    pub max_lines: usize,
+    /// Bytes of several answers in one result or message. The default lets ten pass whole, about 130,000 tokens: an eighth
+    /// of a context of a million, and still below one of 200,000.
+    pub max_total_bytes: usize,
+}
+
+impl OutputLimits {
+    /// The limits of one answer alone.
+    #[must_use]
+    pub fn one(self) -> TruncateLimits {
+        TruncateLimits { max_bytes: self.max_bytes, max_lines: self.max_lines }
+    }
+
+    /// The limits of each of `count` answers in one text: those of one alone, unless all together would be too much.
+    #[must_use]
+    pub fn each_of(self, count: usize) -> TruncateLimits {
+        let share = if count > 1 { self.max_total_bytes / count } else { self.max_bytes };
+        TruncateLimits { max_bytes: self.max_bytes.min(share).max(1), ..self.one() }
+    }
+
+    /// The limits of a text with `count` answers, never less than those of one. Lines bound each answer, and no sum of them.
+    #[must_use]
+    pub fn all_of(self, count: usize) -> TruncateLimits {
+        if count <= 1 {
+            return self.one();
+        }
+        TruncateLimits { max_bytes: self.max_total_bytes.max(self.max_bytes), max_lines: usize::MAX }
     }
 }
 

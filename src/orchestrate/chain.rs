@@ -27,6 +27,8 @@ const KIND: CallKind = CallKind {
     join: one_after_the_other,
 };
 
+/// Answers in the result of a chain: that of the step that failed, and that of the one before.
+const SHOWN: usize = 2;
 /// Most bytes of the task of a step that is still to come in the result of a chain.
 const TASK_BYTES: usize = 4 * 1024;
 /// The placeholder for the answer of the step before.
@@ -67,8 +69,12 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         .collect();
     let (call, updates) = call.without_updates();
     let (under_way, current) = watch::channel(None);
-    let chain =
-        Chain { call: Arc::clone(&call), progress: Arc::clone(&progress), under_way, limits: config.output };
+    let chain = Chain {
+        call: Arc::clone(&call),
+        progress: Arc::clone(&progress),
+        under_way,
+        limits: config.output.one(),
+    };
     // A task of its own, so that it can go on alone.
     let mut running = JoinSet::new();
     running.spawn(chain.run(steps, first_task));
@@ -77,7 +83,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
             select! {
                 biased;
                 Some(ended) = running.join_next() => match ended {
-                    Ok(results) => return one_after_the_other(&id, results, config.output),
+                    Ok(results) => return one_after_the_other(&id, results, config.output.all_of(SHOWN)),
                     Err(error) => std::panic::resume_unwind(error.into_panic()),
                 },
                 answer = hand_over_when_asked(&call, has_session, &agents, current.clone()) => {
@@ -85,7 +91,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
                     if let Ok((run, done)) = answer {
                         running.detach_all();
                         let left = names[done.len()..].to_vec();
-                        return chain_in_background(&id, &run, done, left, config.output);
+                        return chain_in_background(&id, &run, done, left, config.output.all_of(SHOWN));
                     }
                 }
             }
@@ -97,7 +103,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         never = progress.forward(&updates) => match never {},
     };
     // The text of the last step has its own.
-    result.text = with_left(result.text, skipped, config.output);
+    result.text = with_left(result.text, skipped, config.output.all_of(SHOWN));
     for (index, single) in result.details.results.iter().enumerate() {
         if single.outcome == RunOutcome::Background {
             progress.end(index, single);

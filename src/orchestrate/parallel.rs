@@ -86,7 +86,7 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
         never = progress.forward(&call.updates) => match never {},
     };
     progress.send(&call.updates);
-    side_by_side(&id, results, limits)
+    side_by_side(&id, results, limits.all_of(count))
 }
 
 /// Hands over all runs that have no result yet, or none of them. One that ends meanwhile keeps its result for the call.

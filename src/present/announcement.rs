@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::run::{BackgroundRun, BackgroundStatus};
+use crate::run::{BackgroundRun, BackgroundStatus, Cleanup};
 use crate::store::Delivery;
 use crate::text::{
     TruncateLimits, fenced, figures, floor_char_boundary, one_line, quoted_if_odd, quoted_within, truncate,
@@ -63,6 +63,14 @@ pub(crate) struct DeliveryBody {
     /// Limits of the result's text.
     pub max_bytes: usize,
     pub max_lines: usize,
+    /// The limit of all results in one message. Absent in what earlier releases stored.
+    #[serde(default = "default_total")]
+    pub max_total_bytes: usize,
+}
+
+/// The default of `output.maxTotalBytes`.
+fn default_total() -> usize {
+    512 * 1024
 }
 
 impl DeliveryBody {
@@ -84,6 +92,7 @@ impl DeliveryBody {
             triggers_turn: false,
             max_bytes: LEAST_BYTES,
             max_lines: 1,
+            max_total_bytes: LEAST_BYTES,
         })
     }
 
@@ -115,7 +124,7 @@ impl DeliveryBody {
         }
         parts.push(run.session_key.clone());
         parts.extend(run.child_session_id.as_ref().map(|id| format!("session {}", quoted_if_odd(id))));
-        parts.extend(run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned()));
+        parts.extend(run.transcript.as_ref().map(|path| transcript_of(run, path)));
         parts.join(" · ")
     }
 
@@ -148,10 +157,8 @@ impl DeliveryBody {
 
     /// The announcement in full, one of `share` in a message.
     fn in_full(&self, share: usize) -> String {
-        let limits = TruncateLimits {
-            max_bytes: (self.max_bytes / share).max(LEAST_BYTES).min(self.max_bytes),
-            max_lines: (self.max_lines / share).max(1),
-        };
+        let part = if share > 1 { (self.max_total_bytes / share).max(LEAST_BYTES) } else { self.max_bytes };
+        let limits = TruncateLimits { max_bytes: part.min(self.max_bytes), max_lines: self.max_lines };
         let words = self.result.as_deref().filter(|result| !result.trim().is_empty());
         let (room, left) = self.shared(words.or(self.partial.as_deref()).unwrap_or_default(), limits);
         let said =
@@ -179,6 +186,21 @@ impl DeliveryBody {
         parts.extend(self.next_step.iter().map(|step| format!("Next: {step}")));
         parts.push(self.stats.clone());
         parts.join("\n")
+    }
+}
+
+/// Names the transcript of a run that has ended, as long as it has its name.
+fn transcript_of(run: &BackgroundRun, path: &Path) -> String {
+    let path = path.to_string_lossy();
+    match (run.cleanup, run.archive_at_ms, run.ended_ms) {
+        (Cleanup::Delete, ..) => "archived: `sessions_history` reads its transcript".to_owned(),
+        (Cleanup::Keep, Some(at), Some(ended)) => {
+            format!(
+                "{path} (archived after {}: `sessions_history` reads it then)",
+                figures::between(ended, at)
+            )
+        }
+        _ => path.into_owned(),
     }
 }
 
@@ -227,7 +249,8 @@ fn announced(run: &BackgroundRun, room: usize) -> Value {
         "model": run.model,
         "result": run.result.as_deref().map(|result| cut(result, room)),
         "partial": run.partial.as_deref().map(|partial| cut(partial, room)),
-        "transcript": run.transcript,
+        "transcript": run.transcript.as_ref().filter(|_| run.cleanup == Cleanup::Keep),
+        "archiveAtMs": run.archive_at_ms,
         "startedMs": run.started_ms,
         "endedMs": run.ended_ms,
         "ranBeforeMs": (run.ran_before_ms > 0).then_some(run.ran_before_ms),
@@ -258,6 +281,7 @@ mod tests {
             triggers_turn: true,
             max_bytes: 64 * 1024,
             max_lines: 2_000,
+            max_total_bytes: 160 * 1024,
         }
     }
 
@@ -318,11 +342,11 @@ mod tests {
     }
 
     #[test]
-    fn several_results_share_what_one_may_fill() {
+    fn each_of_several_results_is_as_long_as_one_alone_until_all_are_too_long_together() {
         let long = "word ".repeat(20_000);
-        let one = message(&[announcement(Some(&long))]).len();
-        let four = message(&vec![announcement(Some(&long)); 4]).len();
-        assert!(one <= 66 * 1024 && four <= 66 * 1024, "{one} {four}");
+        let length = |count| message(&vec![announcement(Some(&long)); count]).len() / 1024;
+        assert_eq!([1, 2, 4].map(length), [64, 128, 160]);
+        assert!((160..170).contains(&length(16)), "{}", length(16));
     }
 
     #[test]

@@ -169,6 +169,7 @@ impl Ending {
             triggers_turn: config.announce.trigger_turn && end.triggers_turn,
             max_bytes: config.output.max_bytes,
             max_lines: config.output.max_lines,
+            max_total_bytes: config.output.max_total_bytes,
         };
         // A call that has waited has the result.
         let delivery = (!end.is_silent && !run.is_foreground).then(|| Delivery {

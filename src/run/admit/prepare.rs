@@ -26,8 +26,6 @@ use crate::text::{FENCE_BYTES, Sanitizer, TruncateLimits};
 const MAX_NAME: usize = 64;
 /// Bytes for the heading of a run, its blank lines and its fence, in a text that several runs share.
 const HEADING_BYTES: usize = 290 + FENCE_BYTES;
-/// Lines for the same.
-const HEADING_LINES: usize = 6;
 /// Bytes and lines for the name of a run below the text of a call with one.
 const NAME_BYTES: usize = 20;
 const NAME_LINES: usize = 2;
@@ -211,15 +209,16 @@ impl<'a> Call<'a> {
 
     /// The run's part of the size limit of a result.
     fn limits(&self, resolved: &ResolvedRun) -> TruncateLimits {
-        let output = &resolved.config.output;
-        let share = |whole: usize, heading: usize, name: usize| match self.spec.share {
-            0 | 1 if self.spec.context.session().is_some() => whole.saturating_sub(name).max(1),
-            0 | 1 => whole,
-            several => (whole / several).saturating_sub(heading).max(1),
-        };
-        TruncateLimits {
-            max_bytes: share(output.max_bytes, HEADING_BYTES, NAME_BYTES),
-            max_lines: share(output.max_lines, HEADING_LINES, NAME_LINES),
+        let output = resolved.config.output;
+        match self.spec.share {
+            0 | 1 if self.spec.context.session().is_some() => output.one().less(NAME_BYTES, NAME_LINES),
+            0 | 1 => output.one(),
+            several => {
+                // The headings count in the sum, not in each answer.
+                let share = output.each_of(several);
+                let room = (output.max_total_bytes / several).saturating_sub(HEADING_BYTES).max(1);
+                TruncateLimits { max_bytes: share.max_bytes.min(room), ..share }
+            }
         }
     }
 }
