@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use pi_subagent_native::archive::{
     ArchiveError, Candidate, RunPlace, archive, disk_use, keep_within, remove, run_directories,
+    transcript_now,
 };
 use tempfile::TempDir;
 
@@ -104,21 +105,27 @@ fn transcripts_are_archived_once_under_a_name_with_the_time() {
         fs::write(run.join("prompt.md"), "{}").expect("a file");
         archive(&place(&home, &run), NOW_MS).expect("put aside");
         let aside = |name: &str| format!("{name}.deleted.{STAMP}");
-        let expected =
-            [aside("output.md"), "prompt.md".to_owned(), aside("session-2.jsonl"), aside("session.jsonl")];
+        // A result names its output by path, so that one keeps its name.
+        let kept = ["output.md", "prompt.md"].map(str::to_owned);
+        let expected = [kept.as_slice(), &["session-2.jsonl", "session.jsonl"].map(aside)].concat();
         assert_eq!(names(&run), expected);
+        let session = run.join("session.jsonl");
+        assert_eq!(transcript_now(&session), Some(run.join(aside("session.jsonl"))));
         assert_eq!(fs::read_to_string(run.join(aside("session.jsonl"))).expect("a file"), "first");
         archive(&place(&home, &run), NOW_MS + 1).expect("nothing to do");
         assert_eq!(names(&run), expected);
         // It went on meanwhile, in the same millisecond even: what was put aside first is not lost.
-        fs::write(run.join("session.jsonl"), "third").expect("a file");
+        fs::write(&session, "third").expect("a file");
+        assert_eq!(transcript_now(&session).as_ref(), Some(&session));
         archive(&place(&home, &run), NOW_MS).expect("put aside");
         assert_eq!(fs::read_to_string(run.join(aside("session.jsonl"))).expect("a file"), "first");
         let second = run.join(format!("session.jsonl.deleted.{STAMP}-2"));
-        assert_eq!(fs::read_to_string(second).expect("a file"), "third");
+        assert_eq!(fs::read_to_string(&second).expect("a file"), "third");
+        assert_eq!(transcript_now(&session), Some(second), "the newest");
         let all = disk_use(std::slice::from_ref(&run)).bytes;
         assert_eq!(remove(&place(&home, &run)).expect("removed"), all);
         assert!(!run.exists());
+        assert_eq!(transcript_now(&session), None);
         for _ in 0..2 {
             archive(&place(&home, &run), NOW_MS).expect("there is nothing");
             assert_eq!(remove(&place(&home, &run)).expect("gone"), 0);

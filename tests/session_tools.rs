@@ -19,9 +19,9 @@ use std::sync::Arc;
 use ear::Ear;
 use hidden::{assert_all_seen, with_hidden};
 use pi_subagent_native::orchestrate::background::{
-    BackgroundRun, BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SessionAnswer,
-    SpawnRequest, background, close_conversation, commands, continue_run, mark_delivered, open_conversation,
-    parse_call, spawn, until_settled, use_session_tool,
+    BackgroundRun, BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt,
+    SessionAnswer, SpawnRequest, background, close_conversation, commands, continue_run, mark_delivered,
+    open_conversation, parse_call, spawn, until_settled, use_session_tool,
 };
 use pi_subagent_native::orchestrate::single;
 use pi_subagent_native::process::{Cancel, CancelReason};
@@ -75,12 +75,17 @@ impl Scene {
     }
 
     async fn spawn(&self, label: &str) -> String {
+        self.spawn_with(label, None).await
+    }
+
+    async fn spawn_with(&self, label: &str, cleanup: Option<&str>) -> String {
         let request = SpawnRequest::new(
             "look around\nand tell".into(),
             self.root.path().join("project"),
             context(&self.root),
         );
-        let request = SpawnRequest { agent: Some("explorer".into()), label: Some(label.into()), ..request };
+        let (agent, label) = (Some("explorer".into()), Some(label.into()));
+        let request = SpawnRequest { agent, label, cleanup: cleanup.map(str::to_owned), ..request };
         match spawn(&self.service, request, Arc::new(User::default())).await {
             Receipt::Accepted { session_key, .. } => session_key,
             receipt => panic!("{receipt:?}"),
@@ -539,5 +544,74 @@ async fn an_isolated_run_goes_on_with_its_branch() {
     assert_eq!(fs::read_to_string(root.join("seen")).expect("noted"), "more\n");
     assert_eq!(git(&["show", &format!("{branch}:made.txt")]), "more\nmore\n");
     assert_eq!(git(&["rev-parse", &format!("{branch}^")]), first);
+    close_conversation(&scene.service, &scene.view).await;
+}
+
+/// The transcript is renamed as soon as the end was delivered.
+#[tokio::test]
+async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
+    let scene = Scene::new(ANSWERS).await;
+    let key = scene.spawn_with("map", Some("delete")).await;
+    scene.until_told(1).await;
+    scene.settled().await;
+    let message = |number: usize| {
+        let role = if number.is_multiple_of(2) { "user" } else { "assistant" };
+        json!({ "role": role, "content": [{ "type": "text", "text": format!("message {number}") }] })
+    };
+    scene.write_transcript((0..45).map(message)).await;
+    let (ids, told) = {
+        let events = scene.ear.0.lock();
+        let message = events.iter().find_map(|event| event.message.clone()).expect("it was told");
+        (message.delivery_ids, message.text)
+    };
+    assert!(!told.contains("session.jsonl"), "that file is gone when the message is read: {told}");
+    assert!(told.contains("`sessions_history` reads its transcript"), "{told}");
+    assert!(mark_delivered(&scene.service, &scene.view, ids).await);
+    let archived = async {
+        loop {
+            let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
+            let path = run.transcript.clone().expect("a transcript").to_string_lossy().into_owned();
+            if path.contains(".deleted.") {
+                return (run, path);
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let (run, path) = timeout(PATIENCE, archived).await.expect("it is archived");
+    assert!(fs::metadata(&path).is_ok(), "{path}");
+    let (mut offset, mut read) = (0, Vec::new());
+    loop {
+        let params = json!({ "sessionKey": key, "limit": 20, "offset": offset });
+        let page = scene.tool("sessions_history", params).await;
+        assert!(!page.is_error && page.value["run"]["transcript"] == path, "{}", page.value);
+        let texts = texts(&page.value, "messages", "text");
+        offset += texts.len();
+        read.splice(0..0, texts);
+        match page.value["note"].as_str() {
+            Some(note) => assert!(note.contains(&format!("`offset: {offset}`")), "{note}"),
+            None => break,
+        }
+    }
+    assert_eq!(read, (0..45).map(|number| format!("message {number}")).collect::<Vec<_>>());
+    let beyond = json!({ "sessionKey": key, "offset": offset });
+    let beyond = scene.tool("sessions_history", beyond).await.value;
+    assert_eq!(beyond["note"], "there are no older messages", "{beyond}");
+    let says = async |line: &str| {
+        let line = format!("{line} {}", run.run_id);
+        let user = Arc::new(User::default());
+        commands::answer(&scene.service, &scene.view, &line, None, user).await.plain()
+    };
+    assert!(says("info").await.contains(&path));
+    assert!(says("log").await.contains("message 44"));
+    assert!(says("resume").await.contains(&format!("/subagents log {}", run.run_id)));
+    fs::remove_file(&path).expect("removed");
+    for line in ["info", "log"] {
+        let said = says(line).await;
+        assert!(said.contains("deleted") && !said.contains(&path), "{line}: {said}");
+    }
+    let history = scene.tool("sessions_history", json!({ "sessionKey": key })).await.value;
+    assert!(history["error"].as_str().is_some_and(|why| why.contains("was deleted")), "{history}");
+    let list = scene.tool("sessions_list", json!({})).await.value;
+    assert_eq!(list["sessions"][0]["transcript"], Value::Null, "{list}");
     close_conversation(&scene.service, &scene.view).await;
 }

@@ -11,7 +11,7 @@ use pi_subagent_native::transcript::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const ALL: Wanted = Wanted { entries: 1000, tools: true };
+const ALL: Wanted = Wanted { entries: 1000, tools: true, skip: 0 };
 const MAX_TEXT: usize = 16 * 1024;
 
 fn sanitizer() -> Sanitizer {
@@ -118,13 +118,13 @@ fn the_newest_entries_are_read_with_whether_there_are_more() {
         text += &says(id + 1, &format!("answer {}", id + 1));
     }
     let session = Session::new(&text);
-    let three = session.read(Wanted { entries: 3, tools: true });
+    let three = session.read(Wanted { entries: 3, tools: true, skip: 0 });
     assert_eq!(told(&three), ["p/m: answer 1998", "user: question 1999", "p/m: answer 2000"]);
     assert!(three.has_more);
-    let all = session.read(Wanted { entries: 2_000, tools: true });
+    let all = session.read(Wanted { entries: 2_000, tools: true, skip: 0 });
     assert_eq!((all.entries.len(), all.has_more), (2_000, false));
     assert_eq!(line(&all.entries[0]), "user: question 1");
-    let none = session.read(Wanted { entries: 0, tools: true });
+    let none = session.read(Wanted { entries: 0, tools: true, skip: 0 });
     assert_eq!((none.entries.len(), none.has_more), (0, true));
 }
 
@@ -295,7 +295,7 @@ fn texts_are_clean_and_bounded() {
     let session = Session::new(
         header() + &user(1, "Go.") + &message(2, &json!({ "role": "assistant", "content": many })),
     );
-    let read = session.read(Wanted { entries: 100, tools: true });
+    let read = session.read(Wanted { entries: 100, tools: true, skip: 0 });
     assert_eq!((read.entries.len(), read.has_more), (100, true));
     assert_eq!(line(&read.entries[99]), "t> t n=99999");
     let read = session.read(ALL);
@@ -345,7 +345,7 @@ fn neither_a_line_of_64_megabytes_nor_a_file_of_a_terabyte_is_held_in_memory() {
         long.starts_with("?: start 0123") && long.ends_with("cde  end") && long.len() <= MAX_TEXT + 200,
         "{long}"
     );
-    let last = session.read(Wanted { entries: 1, tools: false });
+    let last = session.read(Wanted { entries: 1, tools: false, skip: 0 });
     assert_eq!((told(&last), last.has_more), (vec!["user: last".to_owned()], true));
     File::options()
         .write(true)

@@ -312,7 +312,7 @@ describe("the announcement of a background run", () => {
 			assert.match(text, notes ?? /^(?![\s\S]*no announcement)/, label);
 			assert.match(
 				text,
-				/^runtime \d.* · tokens \d.* \(in .* \/ out .*\) · est\. \$\S+ · agent:explorer:subagent:\S+ · session \S+ · \/\S+session\.jsonl$/m,
+				/^runtime \d.* · tokens \d.* \(in .* \/ out .*\) · est\. \$\S+ · agent:explorer:subagent:\S+ · session \S+ · \/\S+session\.jsonl \(archived after 60m00s: `sessions_history` reads it then\)$/m,
 			);
 		}
 		await here.delivered(here.messages.flatMap(({ deliveryIds }) => deliveryIds));
@@ -805,7 +805,8 @@ describe("what is kept of a background run", () => {
 		for (const { runId } of [deleted, silent]) {
 			const gone = await first.run(runId, ({ archivedMs }) => !!archivedMs);
 			await until(() => archivedOf(gone).length === 1, "the transcript put aside");
-			assert.ok(!existsSync(gone.transcript ?? ""));
+			const { transcript = "" } = await first.run(runId, ({ transcript }) => !!transcript?.includes(".deleted."));
+			assert.ok(existsSync(transcript), "the record names the file that there is");
 			const refused = await first.command(`resume ${runId}`);
 			assert.deepEqual([refused.isError, /archived/.test(refused.text)], [true, true], refused.text);
 		}

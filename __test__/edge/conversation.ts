@@ -314,6 +314,8 @@ export function linesOf({ text }: DeliveryMessage): string[] {
 
 /** The archived transcripts of a run. */
 export function archivedOf({ transcript = "" }: BackgroundRun): string[] {
-	const [folder, name] = [join(transcript, ".."), transcript.slice(transcript.lastIndexOf("/") + 1)];
+	const folder = join(transcript, "..");
+	// The record names the file as it is called now.
+	const [name = ""] = transcript.slice(transcript.lastIndexOf("/") + 1).split(".deleted.");
 	return existsSync(folder) ? readdirSync(folder).filter((each) => each.startsWith(`${name}.deleted.`)) : [];
 }

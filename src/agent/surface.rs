@@ -270,6 +270,7 @@ fn sessions_history() -> ToolSurface {
             &json!({
                 "includeTools": { "type": "boolean" },
                 "limit": { "type": "integer" },
+                "offset": { "type": "integer" },
                 "sessionKey": session_key(),
             }),
         ),

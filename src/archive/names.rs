@@ -5,11 +5,14 @@ use crate::files::layout::{GUARD, LOCK, PROMPT};
 /// Stands between the name and the time in the name of an archived file.
 const ASIDE: &str = ".deleted.";
 
-/// Whether archiving a run renames this file: a session, an output or a result, which hold what its child said.
-pub(super) fn is_said(name: &str) -> bool {
-    [("session", ".jsonl"), ("output", ".md"), ("result", ".json")]
-        .iter()
-        .any(|(before, after)| is_numbered(name, before, after))
+/// Whether archiving a run renames this file. Only sessions are renamed: results name their outputs by path.
+pub(super) fn is_session(name: &str) -> bool {
+    is_numbered(name, "session", ".jsonl")
+}
+
+/// Whether this is a session, an output or a result, which hold what a run's child said.
+fn is_said(name: &str) -> bool {
+    is_session(name) || is_numbered(name, "output", ".md") || is_numbered(name, "result", ".json")
 }
 
 /// Whether this is `<before><after>` or `<before>-<number><after>`.
@@ -26,6 +29,11 @@ pub(super) fn is_aside(name: &str) -> bool {
         let is_time = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'T' | b'Z' | b'.');
         is_said(said) && (1..=64).contains(&time.len()) && time.bytes().all(is_time)
     })
+}
+
+/// Whether `archived` is an archived name of the file `name`.
+pub(super) fn is_aside_of(archived: &str, name: &str) -> bool {
+    is_aside(archived) && archived.strip_prefix(name).is_some_and(|rest| rest.starts_with(ASIDE))
 }
 
 /// Whether this is the name of one of a run's files.
@@ -51,7 +59,9 @@ mod tests {
         }
         for said in ["session.jsonl", "session-2.jsonl", "session-17.jsonl", "output.md", "output-2.md"] {
             assert!(is_said(said) && is_ours(said), "{said}");
+            assert_eq!(is_session(said), said.starts_with("session"), "{said}");
             let aside = aside(said, "2025-11-22T07-49-12.345Z", 2);
+            assert!(is_aside_of(&aside, said) && !is_aside_of(&aside, "session-1.jsonl"), "{aside}");
             assert!(is_aside(&aside) && is_ours(&aside) && !is_said(&aside), "{aside}");
         }
         for own in [PROMPT, GUARD, LOCK] {

@@ -1,16 +1,17 @@
 //! Archives runs, removes them, and decides how many have to go.
 
-use std::io;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use time::OffsetDateTime;
 
-use super::names::{aside, is_said};
+use super::names::{aside, is_aside_of, is_session};
 use super::place::{ArchiveError, RunPlace};
 
 /// How many names are tried for an archived file. The first is free, unless the clock was set back.
 const ATTEMPTS: u32 = 16;
 
-/// Archives the sessions and outputs of a run: renames each to `<name>.deleted.<time>`, where the time is `now_ms`
+/// Archives the sessions of a run: renames each to `<name>.deleted.<time>`, where the time is `now_ms`
 /// (milliseconds since 1970) in UTC. Does nothing when they are archived already or the directory is gone. Blocks.
 ///
 /// # Errors
@@ -21,12 +22,26 @@ pub fn archive(place: &RunPlace<'_>, now_ms: i64) -> Result<(), ArchiveError> {
     let Some(directory) = place.open()? else { return Ok(()) };
     let (time, mut result) = (stamp(now_ms), Ok(()));
     let failed = |source| place.failed(source);
-    for (name, _) in directory.files().map_err(failed)?.iter().filter(|(name, _)| is_said(name)) {
+    for (name, _) in directory.files().map_err(failed)?.iter().filter(|(name, _)| is_session(name)) {
         let free = (1..=ATTEMPTS).map(|number| aside(name, &time, number)).find(|to| !directory.has(to));
         let free = free.ok_or_else(|| io::ErrorKind::AlreadyExists.into());
         result = result.and(free.and_then(|to| directory.rename(name, &to)).map_err(failed));
     }
     result
+}
+
+/// Returns where the transcript is that a run had at `path`: there, or under the newest name that archiving has given it.
+/// `None` when it was deleted. Blocks.
+#[must_use]
+pub fn transcript_now(path: &Path) -> Option<PathBuf> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Some(path.to_owned());
+    }
+    let (directory, name) = (path.parent()?, path.file_name()?.to_str()?);
+    let entries = fs::read_dir(directory).ok()?.flatten();
+    let archived = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    // The times in the names sort as text.
+    archived.filter(|archived| is_aside_of(archived, name)).max().map(|newest| directory.join(newest))
 }
 
 /// A time as part of a file name: in UTC, and without colons, which some file systems do not allow.

@@ -11,7 +11,8 @@ use crate::text;
 /// The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it.
 #[napi(object, object_from_js = false)]
 pub struct ToolResult {
-    /// One block, for the model and the user: sanitized and within `output.maxBytes` and `output.maxLines`.
+    /// One block, for the model and the user: sanitized and within `output.maxBytes` and
+    /// `output.maxLines`; of several tasks each answer is, and all are within `output.maxTotalBytes`.
     pub content: Vec<TextContent>,
     /// True when the run failed. A truncated success is no failure.
     /// @default false
@@ -180,8 +181,8 @@ pub struct SingleResult {
     pub agent: String,
     /// At most 16 KiB.
     pub task: String,
-    /// The id by which the session tools know the run. Absent when the call belongs to no session, or the child left no
-    /// session file to continue.
+    /// The id by which the session tools and commands know the run. Absent when the call belongs to no session, or the run
+    /// never began. With a `sessionFile` the run can be continued.
     pub run_id: Option<String>,
     /// 0 for success; otherwise the child's own code, 124 for a time limit, 130 for an abort, 128 + n for signal n.
     pub exit_code: i32,

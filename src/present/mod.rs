@@ -41,6 +41,7 @@ pub use question_words::{
     question_words,
 };
 pub use report::{Mark, Report, ReportLine};
+pub(crate) use reports::TRANSCRIPT_DELETED;
 pub use reports::{
     DEFAULT_LOG_LINES, MAX_LOG_LINES, action_report, agents_report, already_finished, applied_report,
     difference_report, discarded_report, doctor_report, handed_over_report, info_report, list_report,

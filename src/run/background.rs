@@ -266,6 +266,12 @@ impl BackgroundRun {
         Some(Duration::from_millis(self.ran_before_ms.saturating_add(last)))
     }
 
+    /// Whether it had a transcript that was deleted since: for the quota, or by a person.
+    #[must_use]
+    pub fn has_lost_transcript(&self) -> bool {
+        self.transcript.is_none() && (self.archived_ms.is_some() || self.child_session_id.is_some())
+    }
+
     /// Whether it is queued or under way.
     #[must_use]
     pub fn is_live(&self) -> bool {

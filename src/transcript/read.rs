@@ -29,6 +29,8 @@ pub struct Wanted {
     pub entries: usize,
     /// Whether tool calls and their results count as entries.
     pub tools: bool,
+    /// How many of the newest entries to leave out: the pages that were read before.
+    pub skip: usize,
 }
 
 /// The newest part of a conversation.
@@ -113,7 +115,7 @@ impl TranscriptEntry {
     }
 }
 
-/// Reads the newest entries of the session's current branch.
+/// Reads the newest entries of the session's current branch, after those that are to be skipped.
 ///
 /// Skips lines that cannot be read, and a last line that is still being written.
 ///
@@ -123,10 +125,14 @@ impl TranscriptEntry {
 /// file.
 pub fn read_transcript(path: &Path, wanted: Wanted, sanitizer: &Sanitizer) -> io::Result<Transcript> {
     let mut newest_first: Vec<TranscriptEntry> = Vec::new();
-    let mut total = 0;
+    let (mut total, mut skip) = (0, wanted.skip);
     let mut is_cut = false;
     let (bytes, passage_is_cut) = pass(path, sanitizer, |entries| {
         for entry in entries.into_iter().rev().filter(|entry| wanted.tools || !entry.is_tool()) {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
             total += entry.bytes();
             if newest_first.len() == wanted.entries || (total > MAX_TOTAL && !newest_first.is_empty()) {
                 is_cut = true;

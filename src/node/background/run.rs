@@ -72,7 +72,8 @@ pub struct BackgroundRun {
     pub usage: RunUsage,
     /// The run's directory; absent before its child starts.
     pub directory: Option<String>,
-    /// The child's session file; absent before its child starts.
+    /// The child's session file, under its new name once it was archived; absent before its child starts, and once it was
+    /// removed for `quotaBytes`.
     pub transcript: Option<String>,
     /// The id of the child's session.
     pub child_session_id: Option<String>,

@@ -34,7 +34,7 @@ pub type EventSink = ThreadsafeFunction<BackgroundEvent, Returned, BackgroundEve
 /// A change of a conversation's runs. A field is absent when there is nothing new for it.
 #[napi(object, object_from_js = false)]
 pub struct BackgroundEvent {
-    /// The live runs of the conversation and its newest 100, newest first, those that a call waits for too, brief: `task` has at most 200 bytes; `result`,
+    /// The live runs of the conversation, its newest 100 in the background and as many of calls, newest first, brief: `task` has at most 200 bytes; `result`,
     /// `partial` and `notes` are absent.
     pub runs: Option<Vec<BackgroundRun>>,
     /// What other extensions are to hear of runs, oldest first; none of those that had ended before the conversation was
@@ -219,7 +219,8 @@ impl BackgroundSession {
 
 #[napi]
 impl BackgroundSession {
-    /// The conversation's live runs and its newest 100, newest first. `all`: the runs of every conversation.
+    /// The conversation's live runs, its newest 100 in the background and as many of calls, newest first. `all`: the runs of
+    /// every conversation.
     #[napi(catch_unwind, ts_return_type = "Promise<BackgroundRun[]>")]
     pub fn runs(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Vec<BackgroundRun>>> {
         let (service, session) = (Arc::clone(&self.service), self.session.clone());

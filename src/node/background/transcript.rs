@@ -53,7 +53,7 @@ pub struct TranscriptEntry {
 impl From<TranscriptOptions> for Wanted {
     fn from(TranscriptOptions { entries, tools }: TranscriptOptions) -> Self {
         let entries = entries.unwrap_or(ENTRIES).clamp(1, MAX_ENTRIES);
-        Self { entries: entries as usize, tools: tools == Some(true) }
+        Self { entries: entries as usize, tools: tools == Some(true), skip: 0 }
     }
 }
 

@@ -171,7 +171,11 @@ pub async fn resume(
         return Err("it is under way".to_owned());
     }
     if run.archived_ms.is_some() {
-        return Err("its transcript was archived, and there is nothing to continue".to_owned());
+        let run_id = &run.run_id;
+        return Err(format!(
+            "its transcript was archived, which ends its session: `sessions_history` and `/subagents log {run_id}` still \
+             read it"
+        ));
     }
     let settings = CallSettings::of(&run.cwd, &scope.context).await;
     let config = settings.loaded().map_err(|refusal| refusal.to_string())?.config.clone();

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use super::repository::RunRepository;
 use crate::agent::canonical;
-use crate::archive::{ArchiveError, Candidate, RunPlace, archive, keep_within, prune_snapshots};
+use crate::archive::{
+    ArchiveError, Candidate, RunPlace, archive, keep_within, prune_snapshots, transcript_now,
+};
 use crate::files::layout;
 use crate::run::{BackgroundRun, Cleanup, HostContext, RunOutcome, load_config, sweep_leftovers};
 use crate::store::{StoredDirectory, now_ms};
@@ -55,6 +57,11 @@ impl Retention {
             let run_id = &run.run_id;
             let why = chain(&error);
             self.repository.notify_user(format!("the transcript of run {run_id} cannot be archived: {why}"));
+        }
+        // Whoever reads the record finds the file under its new name.
+        let transcript = run.transcript.as_deref().and_then(transcript_now);
+        if transcript != run.transcript {
+            self.repository.amend(&BackgroundRun { transcript, ..archived });
         }
     }
 

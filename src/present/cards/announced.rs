@@ -49,6 +49,7 @@ struct AnnouncedRun {
     result: Option<String>,
     partial: Option<String>,
     transcript: Option<String>,
+    archive_at_ms: Option<f64>,
     started_ms: Option<f64>,
     ran_before_ms: Option<f64>,
     ended_ms: Option<f64>,
@@ -164,9 +165,16 @@ impl AnnouncedRun {
         rows.extend(self.notes.iter().flatten().map(|note| Row::text("muted", note)));
         rows.push(figures);
         rows.push(Row::line([Span::new("dim", folded(&self.session_key))]));
-        rows.extend(
-            self.transcript.as_deref().filter(|path| !path.is_empty()).map(|path| place("session", path)),
-        );
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
+        let is_archived = self.archive_at_ms.is_some_and(|at| at <= now_ms() as f64);
+        // Then it has another name, which the command finds.
+        match self.transcript.as_deref().filter(|path| !path.is_empty() && !is_archived) {
+            Some(path) => rows.push(place("session", path)),
+            None => {
+                let log = format!("/subagents log {}", folded(&self.run_id));
+                rows.push(Row::line([Span::new("dim", log)]));
+            }
+        }
         rows
     }
 

@@ -38,7 +38,8 @@ pub fn info_report(run: &BackgroundRun, clock: &Clock) -> Report {
     let unknown = if run.is_live() { "not known before its child has begun" } else { "not known" };
     facts.say("session id", run.child_session_id.as_deref().unwrap_or(unknown));
     let transcript = run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned());
-    facts.say("transcript", transcript.as_deref().unwrap_or("none"));
+    let without = if run.has_lost_transcript() { "deleted" } else { "none" };
+    facts.say("transcript", transcript.as_deref().unwrap_or(without));
     facts.maybe("files", run.directory.as_deref().map(|path| path.to_string_lossy()).as_deref());
     if !is_waited_for {
         kept(&mut facts, run, clock);

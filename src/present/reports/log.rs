@@ -13,6 +13,8 @@ use crate::transcript::{Transcript, TranscriptEntry};
 pub const DEFAULT_LOG_LINES: usize = 20;
 /// Most lines of a conversation that a log shows.
 pub const MAX_LOG_LINES: usize = 200;
+/// Why nothing can be read of a run whose transcript is gone.
+pub(crate) const TRANSCRIPT_DELETED: &str = "its transcript was deleted, for `quotaBytes` or by a person";
 /// Longest line; more than any screen has columns.
 const MAX_LINE: usize = 1_000;
 /// How much of a tool's result is shown.
@@ -72,8 +74,8 @@ fn path(run: &BackgroundRun) -> String {
 }
 
 fn nothing(run: &BackgroundRun) -> &'static str {
-    if run.archived_ms.is_some() {
-        "its transcript was archived"
+    if run.has_lost_transcript() {
+        TRANSCRIPT_DELETED
     } else if run.is_live() {
         "nothing was said yet"
     } else {

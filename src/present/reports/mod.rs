@@ -24,4 +24,5 @@ pub use changes::{applied_report, difference_report, discarded_report, taken_bac
 pub use doctor::doctor_report;
 pub use info::info_report;
 pub use list::list_report;
+pub(crate) use log::TRANSCRIPT_DELETED;
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use super::changes::{abort_last, by_snapshot, taken_over};
 use super::parse::{Command, RunCommand, Target, parse};
 use super::resolve::resolve;
+use crate::archive::transcript_now;
 use crate::config::OnExit;
 use crate::doctor::doctor;
 use crate::orchestrate::background::actions::{StoppedRuns, hand_over, resume, send, stop, stop_all};
@@ -124,7 +125,8 @@ async fn answer_on(
     let (wanted, outcome) = match command {
         RunCommand::Info => return info_report(&with_child_session(run).await, clock),
         RunCommand::Log { limit, tools } => {
-            let transcript = read(view, run, Wanted { entries: limit, tools }).await;
+            let run = &with_child_session(run).await;
+            let transcript = read(view, run, Wanted { entries: limit, tools, skip: 0 }).await;
             return log_report(run, &transcript, limit, clock);
         }
         RunCommand::Stop if !run.is_live() => return already_finished(run, clock),
@@ -147,9 +149,13 @@ async fn answer_on(
     }
 }
 
-/// The run with the id of its child's session, which a run under way has only in the file of that session.
-async fn with_child_session(run: &BackgroundRun) -> BackgroundRun {
+/// The run with the id of its child's session, which a run under way has only in the file of that session, and without a
+/// transcript that was deleted.
+pub(in super::super) async fn with_child_session(run: &BackgroundRun) -> BackgroundRun {
     let mut run = run.clone();
+    if let Some(path) = run.transcript.clone().filter(|_| !run.is_live()) {
+        run.transcript = blocking(move || transcript_now(&path)).await;
+    }
     if let Some(transcript) = run.transcript.clone().filter(|_| run.child_session_id.is_none()) {
         run.child_session_id = blocking(move || session_id(&transcript).ok().flatten()).await;
     }
@@ -253,9 +259,7 @@ async fn find(
     let own = service.runs(Some(view.session().to_owned())).await;
     match resolve(target, &own, &listed, live) {
         Ok(run) => Ok(run.clone()),
-        Err(report) => {
-            elsewhere(service, target, &listed).await.ok_or(report)
-        }
+        Err(report) => elsewhere(service, target, &listed).await.ok_or(report),
     }
 }
 

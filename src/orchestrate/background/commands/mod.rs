@@ -10,7 +10,7 @@ mod question;
 mod resolve;
 
 pub use answer::{CommandHost, answer, stop_everything, transcript};
-pub(super) use answer::{NO_TRANSCRIPT, read};
+pub(super) use answer::{NO_TRANSCRIPT, read, with_child_session};
 pub use complete::{Completion, complete};
 pub use parse::{Command, RunCommand, Target, parse, usage_report};
 pub use question::{AskingRun, question_to_answer};

@@ -82,10 +82,7 @@ pub enum RunCommand {
 impl RunCommand {
     /// Whether it shows or moves what a run has changed.
     pub(super) fn is_about_changes(&self) -> bool {
-        matches!(
-            self,
-            Self::Undo | Self::Diff | Self::Apply { .. } | Self::AbortApply | Self::Discard { .. }
-        )
+        matches!(self, Self::Undo | Self::Diff | Self::Apply { .. } | Self::AbortApply | Self::Discard { .. })
     }
 }
 

@@ -27,10 +27,7 @@ pub fn resolve<'a>(
         return Err(unnamed());
     }
     if runs.is_empty() {
-        return Err(Report::error(format!(
-            "there is no run {}: none was started",
-            quoted(name)
-        )));
+        return Err(Report::error(format!("there is no run {}: none was started", quoted(name))));
     }
     if target.is_last() {
         // The last run that can be stopped may not be the last one that was started.

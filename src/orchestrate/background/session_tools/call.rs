@@ -50,6 +50,8 @@ pub struct ListWanted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryWanted {
     pub(super) limit: usize,
+    /// How many of the newest messages other pages have.
+    pub(super) offset: usize,
     pub(super) tools: bool,
 }
 
@@ -72,6 +74,8 @@ struct History {
     session_key: String,
     #[serde(default = "default_limit")]
     limit: u32,
+    #[serde(default)]
+    offset: u32,
     #[serde(default)]
     include_tools: bool,
 }
@@ -109,8 +113,10 @@ pub fn parse_call(tool: &str, params: Value) -> Option<Result<SessionCall, Repor
     let tool = Tool::parse(tool)?;
     Some(match tool {
         Tool::SessionsList => read(tool, params).map(SessionCall::List),
-        Tool::SessionsHistory => read(tool, params).map(|History { session_key, limit, include_tools }| {
-            let wanted = HistoryWanted { limit: bounded(limit), tools: include_tools };
+        Tool::SessionsHistory => read(tool, params).map(|call| {
+            let History { session_key, limit, offset, include_tools } = call;
+            let wanted =
+                HistoryWanted { limit: bounded(limit), offset: offset as usize, tools: include_tools };
             SessionCall::Of(session_key, RunCall::History(wanted))
         }),
         Tool::SessionsSend => read(tool, params).map(|Send { session_key, message, timeout_seconds }| {

@@ -9,10 +9,10 @@ use time::format_description::well_known::Rfc3339;
 
 use super::answer::SessionAnswer;
 use super::call::{HistoryWanted, ListWanted, MAX_LIMIT};
-use crate::orchestrate::background::commands::{self, NO_TRANSCRIPT};
+use crate::orchestrate::background::commands::{self, NO_TRANSCRIPT, with_child_session};
 use crate::orchestrate::background::conversation::view::ConversationView;
 use crate::orchestrate::background::service::BackgroundService;
-use crate::present::{Clock, list_report, log_report, refused_report};
+use crate::present::{Clock, TRANSCRIPT_DELETED, list_report, log_report, refused_report};
 use crate::run::{BackgroundRun, RunOutcome};
 use crate::text::{TruncateLimits, one_line, truncate};
 use crate::transcript::{TranscriptEntry, Wanted};
@@ -39,7 +39,10 @@ pub(super) async fn list(
     }
     let home = view.scope.context.home.as_deref();
     let shown = runs.len().min(wanted.limit());
-    let described: Vec<Value> = runs[..shown].iter().map(|run| described(service, run, home)).collect();
+    let mut described = Vec::new();
+    for run in &runs[..shown] {
+        described.push(self::described(service, &with_child_session(run).await, home));
+    }
     let more = runs.len() - shown;
     let value = some(json!({ "sessions": described, "more": (more > 0).then_some(more) }));
     SessionAnswer::new(value, list_report(&runs[..shown], more, false, clock))
@@ -52,13 +55,14 @@ pub(super) async fn history(
     wanted: &HistoryWanted,
     clock: &Clock,
 ) -> SessionAnswer {
-    let read = Wanted { entries: wanted.limit, tools: wanted.tools };
+    let read = Wanted { entries: wanted.limit, tools: wanted.tools, skip: wanted.offset };
+    let run = &with_child_session(run).await;
     let transcript = commands::read(view, run, read).await;
     let report = log_report(run, &transcript, wanted.limit, clock);
     let home = view.scope.context.home.as_deref();
     let transcript = match transcript {
         Ok(transcript) => transcript,
-        Err(_) if run.archived_ms.is_some() => return refused(run, "its transcript was archived"),
+        Err(_) if run.has_lost_transcript() => return refused(run, TRANSCRIPT_DELETED),
         Err(_) if run.transcript.is_none() => return refused(run, NO_TRANSCRIPT),
         Err(error) => return refused(run, &error.to_string()),
     };
@@ -73,10 +77,17 @@ pub(super) async fn history(
     let left_out = transcript.has_more || newest_first.len() < transcript.entries.len();
     newest_first.reverse();
     let file = run.transcript.as_deref().map(|path| shown_path(path, home));
-    let note = left_out.then(|| {
+    let next = (left_out && !newest_first.is_empty()).then(|| wanted.offset + newest_first.len());
+    let note = next.map(|next| {
         let file = file.as_deref().unwrap_or("its session file");
-        format!("older messages were left out; `limit` goes up to {MAX_LIMIT}, and {file} has all of them")
+        format!(
+            "older messages were left out: `offset: {next}` reads on, `limit` goes up to {MAX_LIMIT}, and {file} has all \
+             of them"
+        )
     });
+    let none =
+        (newest_first.is_empty() && wanted.offset > 0).then(|| "there are no older messages".to_owned());
+    let note = note.or(none);
     let value = json!({ "run": described(service, run, home), "messages": newest_first, "note": note });
     SessionAnswer::new(some(value), report)
 }
