@@ -282,7 +282,7 @@ describe("the tools to register", () => {
 				),
 				{ type: "object", properties: {}, additionalProperties: false },
 				{ type: "object", properties: { activeMinutes: integer, limit: integer }, additionalProperties: false },
-				object({ includeTools: { type: "boolean" }, limit: integer, sessionKey }, ["sessionKey"]),
+				object({ includeTools: { type: "boolean" }, limit: integer, offset: integer, sessionKey }, ["sessionKey"]),
 				object({ message: text, sessionKey, timeoutSeconds: integer }, ["sessionKey", "message"]),
 				object({ sessionKey }),
 			],

@@ -60,7 +60,8 @@ for (const version of piVersions) {
 			const before = git("status", "--porcelain");
 			const agent = "---\nname: writer\ntools: read, write, bash\nisolation: private\n---\nWrite.\n";
 			stage.world.writeAgentDir("agents/writer.md", agent);
-			stage.configure({ allowWrite: true, env: { PROJECT: cwd } });
+			// The names in its result lead to it without a session, too.
+			stage.configure({ allowWrite: true, persistSession: false, env: { PROJECT: cwd } });
 			const { log } = await runJson(stage.world, delegate({ agent: "writer", task: "write it" }));
 			const run = runOf(lastEnd(log));
 			assert.deepEqual([run.outcome, run.output], ["completed", "Done."], run.error);
@@ -76,6 +77,7 @@ for (const version of piVersions) {
 			assert.equal(git("status", "--porcelain"), before);
 			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\n");
 			assert.match(textOf(lastEnd(log)), /nothing of this is in your tree yet/);
+			assert.ok(textOf(lastEnd(log)).includes(`\`/subagents apply ${run.runId}\``), textOf(lastEnd(log)));
 			const saidOf = async (line: string) => (await runPrint(stage.world, `/subagents ${line}`)).stdout;
 			const difference = await saidOf(`diff ${run.runId}`);
 			assert.match(difference, /^ *\+two$/m);
