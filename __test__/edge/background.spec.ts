@@ -312,7 +312,7 @@ describe("the announcement of a background run", () => {
 			assert.match(text, notes ?? /^(?![\s\S]*no announcement)/, label);
 			assert.match(
 				text,
-				/^runtime \d.* · tokens \d.* \(in .* \/ out .*\) · est\. \$\S+ · agent:explorer:subagent:\S+ · session \S+ · \/\S+session\.jsonl \(archived after 60m00s: `sessions_history` reads it then\)$/m,
+				/^runtime \d.* · tokens \d.* \(in .* \/ out .*\) · est\. \$\S+ · agent:explorer:subagent:\S+ · session \S+ · \/\S+session\.jsonl \(archived after 1h00m: `sessions_history` reads it then\)$/m,
 			);
 		}
 		await here.delivered(here.messages.flatMap(({ deliveryIds }) => deliveryIds));
