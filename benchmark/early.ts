@@ -139,8 +139,8 @@ class Parent {
 		const from = completed.get(mark);
 		const to = asked.get(mark);
 		if (from === undefined || to === undefined) {
-			const told = JSON.stringify(events.find(({ type }) => type === "tool_execution_end") ?? events.at(-1));
-			throw new Error(`no child of ${this.#way.extension} has sent a request: ${told.slice(0, 2000)}`);
+			const lastEvent = JSON.stringify(events.find(({ type }) => type === "tool_execution_end") ?? events.at(-1));
+			throw new Error(`no child of ${this.#way.extension} has sent a request: ${lastEvent.slice(0, 2000)}`);
 		}
 		return to - from;
 	}

@@ -45,7 +45,7 @@ function start(pi: ExtensionAPI): void {
 	const background = new Background();
 	const questions = new Questions();
 	/** Sends an event about runs to other extensions. A listener that fails does not keep it from the others. */
-	const tell = (channel: string, news: object) =>
+	const notify = (channel: string, news: object) =>
 		contained("notifying other extensions of runs", () => pi.events.emit(channel, news));
 	const tools = ourTools(pi, questions, background);
 	const notices = new Notices();
@@ -80,7 +80,7 @@ function start(pi: ExtensionAPI): void {
 	function handleEvent(event: BackgroundEvent, context: ExtensionContext): void {
 		contained("handling an event of background runs", () => {
 			if (event.notices) notices.announce(event.notices, context);
-			for (const { happened, run } of event.news ?? []) tell(happened, run);
+			for (const { happened, run } of event.news ?? []) notify(happened, run);
 		});
 		if (event.deliveries) deliveries?.add(event.deliveries);
 	}
@@ -107,7 +107,7 @@ function start(pi: ExtensionAPI): void {
 		if (!native) return;
 		try {
 			const arrived = ({ news, questions }: DeliveryMessage) => {
-				if (questions.length === 0) tell("subagent:delivered", news);
+				if (questions.length === 0) notify("subagent:delivered", news);
 			};
 			deliveries = openDeliveries({ pi, context, background, native, arrived });
 			const options = { ...placeOptions(pi, context), delivered: deliveries.delivered };

@@ -8,8 +8,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { readToEnd } from "./pipe.mjs";
 import { limitLifetime } from "./processes.mjs";
 import { Refused } from "./queue.mjs";
+import { playRecorded } from "./replay-child.mjs";
 import { serve } from "./rpc.mjs";
-import { sayAgain } from "./say-again.mjs";
 import { log, Stage } from "./stage.mjs";
 import { bootOf, check, isDeaf, playAll, playScenario } from "./steps.mjs";
 import { newest, Wire } from "./wire.mjs";
@@ -66,7 +66,7 @@ async function main() {
 		return;
 	}
 	limitLifetime();
-	if (process.env.FAKE_PI_REPLAY) return await sayAgain(process.env.FAKE_PI_REPLAY);
+	if (process.env.FAKE_PI_REPLAY) return await playRecorded(process.env.FAKE_PI_REPLAY);
 	const mode = values["--mode"] ?? "text";
 	log({ pid: process.pid, cwd: process.cwd(), argv: process.argv.slice(2) });
 	const steps = scenario(process.env.FAKE_PI_SCENARIO || "answers");

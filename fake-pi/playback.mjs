@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /**
  * @typedef {import("./recording.mjs").Entry} Entry
- * @typedef {import("./say-again.mjs").Order} Order
+ * @typedef {import("./replay-child.mjs").Order} Order
  * @typedef {{ steer(message: string): void, abort(reason?: string): void }} Caller
  */
 
@@ -26,7 +26,7 @@ export class Playback {
 	/** Records to write together with the next one. @type {unknown[]} */
 	#together = [];
 	/** The number of times each command has arrived. @type {Map<string, number>} */
-	#heard = new Map();
+	#received = new Map();
 	/** The number of times each command must have arrived. @type {Map<string, number>} */
 	#wanted = new Map();
 	#news = Promise.withResolvers();
@@ -64,11 +64,11 @@ export class Playback {
 			const { in: name } = entry;
 			const wanted = (this.#wanted.get(name) ?? 0) + 1;
 			this.#wanted.set(name, wanted);
-			const isHeard = () => (this.#heard.get(name) ?? 0) >= wanted || this.isStopped;
-			await this.#until(() => isHeard() || this.hasEnded);
+			const isReceived = () => (this.#received.get(name) ?? 0) >= wanted || this.isStopped;
+			await this.#until(() => isReceived() || this.hasEnded);
 			// The replay's host sends no further command, such as a request for an announcement or another turn after a
 			// check.
-			if (!isHeard()) await this.#leave({ at: 0, end: "settled", code: 0 }, order);
+			if (!isReceived()) await this.#leave({ at: 0, end: "settled", code: 0 }, order);
 		} else if (entry.caller === "steer") {
 			this.caller.steer(entry.message ?? "");
 		} else if (entry.stop) {
@@ -83,7 +83,7 @@ export class Playback {
 	/** @param {Entry} entry @param {(what: Order) => void} order */
 	async #leave({ end, code, signal, stderr = "" }, order) {
 		if (stderr !== "") order({ err: stderr });
-		// The recorded host closed the child's input once it had the result.
+		// Wait until the host has closed the input, which it does once it has the result.
 		if (end === "settled" && this.isRpc) await this.#until(() => this.hasEnded);
 		if (signal) order({ kill: /** @type {NodeJS.Signals} */ (signal) });
 		else if (code !== undefined || end === "settled") order({ exit: code ?? 0 });
@@ -98,26 +98,26 @@ export class Playback {
 	/** @param {AsyncIterable<string>} reports */
 	async #listen(reports) {
 		try {
-			for await (const line of reports) this.#hear(JSON.parse(line));
+			for await (const line of reports) this.#receive(JSON.parse(line));
 		} catch {
 			// The child was killed.
 		}
 		this.isGone = true;
-		this.#tell();
+		this.#wake();
 	}
 
 	/** @param {any} report */
-	#hear({ in: line, end, signal }) {
+	#receive({ in: line, end, signal }) {
 		if (signal !== undefined) this.isStopped = true;
 		if (end) this.hasEnded = true;
 		// Without commands, the whole input is the task.
 		const name = this.isRpc ? nameOf(line) : end && "prompt";
 		if (name === "abort") this.isStopped = true;
-		if (name) this.#heard.set(name, (this.#heard.get(name) ?? 0) + 1);
-		this.#tell();
+		if (name) this.#received.set(name, (this.#received.get(name) ?? 0) + 1);
+		this.#wake();
 	}
 
-	#tell() {
+	#wake() {
 		this.#news.resolve(undefined);
 		this.#news = Promise.withResolvers();
 	}

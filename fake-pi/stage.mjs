@@ -142,12 +142,12 @@ export class Stage {
 	async #deliver() {
 		const text = this.queue.steering.shift();
 		if (text === undefined) return;
-		await this.#hear(text);
+		await this.#deliverText(text);
 		if (this.steered) throw new Steered(this.steered);
 	}
 
 	/** @param {string} text a message for the working model */
-	async #hear(text) {
+	async #deliverText(text) {
 		await this.emit(this.queue.update());
 		await this.#wholeMessage(this.wire.user(text));
 		this.steer = text;
@@ -159,7 +159,7 @@ export class Stage {
 		const text = this.isOpen && !this.isSettled ? this.queue.followUp.shift() : undefined;
 		if (text === undefined) return false;
 		await this.#beginTurn();
-		await this.#hear(text);
+		await this.#deliverText(text);
 		this.task = text;
 		return true;
 	}

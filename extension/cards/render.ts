@@ -73,7 +73,7 @@ export function renderers(
 		renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
 			const text = contentText(result);
 			const card = cardOf(tool, context.args, context);
-			if (card) tell(card, result.details, text, context);
+			if (card) updateCard(card, result.details, text, context);
 			const { ranHere, isHeadEarly } = context.state as Shared;
 			const lacksOutcome = !context.isPartial && !ranHere && isHeadEarly === true;
 			const draw = (pen: Pen) => {
@@ -102,7 +102,7 @@ function cardOf(tool: string, args: unknown, context: ToolRenderContext): CallCa
 }
 
 /** Passes an update or a result to a card. pi draws the same update many times; it is passed once. */
-function tell(card: CallCard, details: unknown, text: string, context: ToolRenderContext): void {
+function updateCard(card: CallCard, details: unknown, text: string, context: ToolRenderContext): void {
 	const state = context.state as Shared;
 	if (context.isPartial) {
 		if (details !== state.details || details === undefined) card.update(asJson(details), text, Date.now());

@@ -14,32 +14,32 @@ const MAX_WORDS = 300;
 
 /** The latest session, and the failure that its user has not seen yet. */
 let session: ExtensionContext | undefined;
-let isTold = false;
-let untold: string | undefined;
+let isReported = false;
+let pending: string | undefined;
 
 /**
  * Sets the session whose user sees failures. A new session shows the first failure again. Failures before a session are
  * kept for it.
  */
-export function tellFailuresTo(context: ExtensionContext | undefined, isNew: boolean): void {
+export function showFailuresIn(context: ExtensionContext | undefined, isNew: boolean): void {
 	session = context;
-	if (isNew) isTold = untold !== undefined;
-	if (untold !== undefined) tell();
+	if (isNew) isReported = pending !== undefined;
+	if (pending !== undefined) showPending();
 }
 
 /** Records a failure. The user sees it later, because pi may be drawing now. */
 export function failed(what: string, error: unknown): void {
-	if (isTold) return;
-	isTold = true;
-	untold = `${failure(what, error)}. The rest of the extension continues. Please report this`;
-	setImmediate(tell);
+	if (isReported) return;
+	isReported = true;
+	pending = `${failure(what, error)}. The rest of the extension continues. Please report this`;
+	setImmediate(showPending);
 }
 
-function tell(): void {
-	if (untold === undefined || !session) return;
+function showPending(): void {
+	if (pending === undefined || !session) return;
 	try {
-		say(untold, session);
-		untold = undefined;
+		say(pending, session);
+		pending = undefined;
 	} catch {
 		// That session is closed; the next one shows the failure.
 	}

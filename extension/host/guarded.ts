@@ -3,7 +3,7 @@
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component, TuiMouseEventResult } from "@earendil-works/pi-tui";
 import { clip, plainText } from "../ui/text.ts";
-import { contained, failed, failure, failureLine, tellFailuresTo } from "./guard.ts";
+import { contained, failed, failure, failureLine, showFailuresIn } from "./guard.ts";
 import { say } from "./notices.ts";
 import { contentText, defined, isObject, isText } from "./stored.ts";
 
@@ -25,7 +25,7 @@ const GUARDS: Readonly<Record<string, (ours: Ours, name: string) => unknown>> = 
 	}),
 	registerCommand: (command, name) => ({
 		...command,
-		handler: spoken(`/${name}`, called(command.handler)),
+		handler: withNotice(`/${name}`, called(command.handler)),
 		getArgumentCompletions: harmless(`completing \`/${name}\``, command.getArgumentCompletions, null),
 	}),
 	registerShortcut: (shortcut, key) => ({
@@ -42,8 +42,8 @@ const GUARDS: Readonly<Record<string, (ours: Ours, name: string) => unknown>> = 
 /** Wraps `pi`, once per load. */
 export function guarded(pi: ExtensionAPI): ExtensionAPI {
 	// Failures before the first session are shown in that session.
-	tellFailuresTo(undefined, true);
-	pi.on("session_start", (_event, context) => tellFailuresTo(context, true));
+	showFailuresIn(undefined, true);
+	pi.on("session_start", (_event, context) => showFailuresIn(context, true));
 	return guardedPart(pi);
 }
 
@@ -72,7 +72,7 @@ function called(ours: Loose): Loose {
 		const place = args.findLastIndex((arg) => isObject(arg) && "sessionManager" in arg);
 		if (place < 0) return ours(...args);
 		const context = args[place] as ExtensionContext;
-		tellFailuresTo(context, false);
+		showFailuresIn(context, false);
 		return ours(...args.with(place, guardedPart(context)));
 	};
 }
@@ -82,7 +82,7 @@ function harmless(what: string, ours: Loose, otherwise?: unknown): Loose {
 }
 
 /** Returns a command that shows every failure, because the user waits for it. */
-function spoken(what: string, command: Loose): Loose {
+function withNotice(what: string, command: Loose): Loose {
 	return async (...args) => {
 		try {
 			await command(...args);

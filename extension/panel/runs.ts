@@ -36,13 +36,13 @@ export function panelRuns(background: Background, session: BackgroundSession, ch
 	/** Joins the events with the stored runs. If a run has just ended, requests its result from the store. */
 	const join = () => {
 		const byKey = new Map(stored.map((run) => [run.key, run]));
-		const told = background.runs.map((run) => completed(run, byKey.get(run.key)));
-		for (const { key } of told) byKey.delete(key);
+		const own = background.runs.map((run) => completed(run, byKey.get(run.key)));
+		for (const { key } of own) byKey.delete(key);
 		runs.unread = new Set(background.unread.map(({ key }) => key));
-		runs.list = [...told, ...byKey.values()].sort((a, b) => b.createdMs - a.createdMs);
+		runs.list = [...own, ...byKey.values()].sort((a, b) => b.createdMs - a.createdMs);
 		changed();
 		const before = ends;
-		ends = told
+		ends = own
 			.filter((run) => !isLive(run))
 			.map(endOf)
 			.join();
@@ -62,8 +62,8 @@ export function panelRuns(background: Background, session: BackgroundSession, ch
 		/** Switches between the runs of all sessions and the runs of this one. */
 		toggleAll(): void {
 			runs.isAll = !runs.isAll;
-			const [own] = background.runs;
-			if (!runs.isAll) stored = stored.filter(({ session }) => session === own?.session);
+			const [first] = background.runs;
+			if (!runs.isAll) stored = stored.filter(({ session }) => session === first?.session);
 			join();
 			reading.want();
 		},
@@ -79,7 +79,7 @@ export function panelRuns(background: Background, session: BackgroundSession, ch
 }
 
 /** Adds the long texts of the stored run, which events leave out. */
-function completed(told: BackgroundRun, stored: BackgroundRun | undefined): BackgroundRun {
-	if (!stored || isLive(told) !== isLive(stored)) return told;
-	return { ...told, ...picked(stored, ["task", "result", "partial", "notes"]) };
+function completed(own: BackgroundRun, stored: BackgroundRun | undefined): BackgroundRun {
+	if (!stored || isLive(own) !== isLive(stored)) return own;
+	return { ...own, ...picked(stored, ["task", "result", "partial", "notes"]) };
 }

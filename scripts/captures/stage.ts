@@ -59,7 +59,7 @@ export async function perform(scene: Scene, look: Look): Promise<Map<string, str
 		const inherited = scene.childExtension && {
 			inheritExtensions: [world.writeAgentDir("of-children.ts", scene.childExtension)],
 		};
-		const config = { ...scene.config, ...inherited, ...(scene.holdsStarts && { piCommand: heldPi(world, sign) }) };
+		const config = { ...scene.config, ...inherited, ...(scene.holdsStarts && { piCommand: pausedPi(world, sign) }) };
 		world.writeAgentDir("subagents.json", JSON.stringify({ subagents: config }));
 		const opened = scene.session && join(world.root, "opened.jsonl");
 		if (opened) {
@@ -98,7 +98,7 @@ export async function perform(scene: Scene, look: Look): Promise<Map<string, str
 }
 
 /** Returns a command that waits for the file `sign`, and then runs pi. */
-function heldPi(world: World, sign: string): string[] {
+function pausedPi(world: World, sign: string): string[] {
 	const script = `while [ ! -e "$0" ]; do sleep 0.05; done; exec "$@"`;
 	return ["/bin/sh", "-c", script, sign, ...piCommand(world.version)];
 }

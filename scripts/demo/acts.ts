@@ -153,11 +153,11 @@ async function background(pi: Session, prompt: string): Promise<void> {
 	const from = pi.rpc.log.events.length;
 	await pi.ask(prompt);
 	// The message is in the session, and starts a turn of its own.
-	const isTold = (event: PiEvent) => announcement(event) !== undefined;
-	const told = announcement(await pi.wait(isTold, from)) ?? "";
+	const isAnnouncement = (event: PiEvent) => announcement(event) !== undefined;
+	const text = announcement(await pi.wait(isAnnouncement, from)) ?? "";
 	say(green("  ✓ the result has arrived in a separate message:"));
-	for (const line of told.split("\n").filter(Boolean).slice(0, shownLines)) say(clipped(`     ${line}`));
-	const after = pi.rpc.log.events.findIndex((event, index) => index >= from && isTold(event));
+	for (const line of text.split("\n").filter(Boolean).slice(0, shownLines)) say(clipped(`     ${line}`));
+	const after = pi.rpc.log.events.findIndex((event, index) => index >= from && isAnnouncement(event));
 	const answer = await pi.wait((event) => saidBy(event) !== undefined, after);
 	say(`${bold("pi")}   ${wrapped(saidBy(answer) ?? "", 5)}`);
 	await pi.wait(({ type }) => type === "agent_settled", after);

@@ -59,15 +59,15 @@ export async function withLock(work) {
 	mkdirSync(setupDir, { recursive: true });
 	const path = join(setupDir, "lock");
 	const deadline = performance.now() + lockWaitMs;
-	let told = false;
+	let isShown = false;
 	while (!take(path)) {
 		const holder = Number(readOrEmpty(path));
 		if (holder > 0 && !isAlive(holder)) {
 			rmSync(path, { force: true });
 			continue;
 		}
-		if (!told) note(`  … waiting for another setup in this clone (process ${holder})`);
-		told = true;
+		if (!isShown) note(`  … waiting for another setup in this clone (process ${holder})`);
+		isShown = true;
 		if (performance.now() > deadline) {
 			throw new SetupProblem(`Another setup (process ${holder}) does not end.`, `End it, or remove ${path}.`);
 		}

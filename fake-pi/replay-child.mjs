@@ -13,21 +13,21 @@ const polite = /** @type {const} */ (["SIGTERM", "SIGHUP"]);
  */
 
 /** @param {string} address the port of the replay and the child's token: `40123:f00d` */
-export async function sayAgain(address) {
+export async function playRecorded(address) {
 	const [port = "", token = ""] = address.split(":");
 	const socket = connect(Number(port), "127.0.0.1");
 	const report = (/** @type {Report} */ what) => void socket.write(`${JSON.stringify(what)}\n`);
 	socket.on("error", () => process.exit(1));
 	for (const signal of polite) process.on(signal, () => report({ signal }));
 	report({ token });
-	void hear(report);
+	void reportInput(report);
 	for await (const line of linesOf(socket)) await follow(JSON.parse(line));
 	// The replay has ended.
 	process.exit(1);
 }
 
 /** @param {(what: Report) => void} report */
-async function hear(report) {
+async function reportInput(report) {
 	for await (const line of linesOf()) report({ in: line });
 	report({ end: true });
 }
