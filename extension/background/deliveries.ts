@@ -17,7 +17,7 @@ import { asJson, isObject } from "../host/stored.ts";
 import type { Background } from "./registry.ts";
 
 /** The session that receives the deliveries, and the objects needed to make them. */
-interface Place {
+interface DeliveryContext {
 	pi: ExtensionAPI;
 	context: ExtensionContext;
 	background: Background;
@@ -29,7 +29,7 @@ interface Place {
 export type Deliveries = ReturnType<typeof openDeliveries>;
 
 /** Opens the deliveries for one session. */
-export function openDeliveries({ pi, context, background, native, arrived }: Place) {
+export function openDeliveries({ pi, context, background, native, arrived }: DeliveryContext) {
 	const idsInSession = () => native.deliveredIn(mayDeliver(context.sessionManager.getEntries()));
 	const delivered = idsInSession();
 	const dispatcher = new native.DeliveryDispatcher(context.hasUI, delivered);
@@ -79,12 +79,12 @@ export function openDeliveries({ pi, context, background, native, arrived }: Pla
 	}
 
 	/**
-	 * Calls `does`. After pi has left the session, every call that belonged to the session throws; the deliveries are
+	 * Calls `work`. After pi has left the session, every call that belonged to the session throws; the deliveries are
 	 * dropped then.
 	 */
-	function whileOpen(does: () => void): void {
+	function whileOpen(work: () => void): void {
 		try {
-			does();
+			work();
 		} catch {
 			try {
 				// The session is still open: the next check retries the failed step.

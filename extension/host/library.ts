@@ -10,7 +10,7 @@ export type Pi = Partial<typeof import("@earendil-works/pi-coding-agent")>;
 
 let loaded: Pi = {};
 
-/** Returns the loaded library. It is undefined before the first session; in a host other than pi it is empty. */
+/** Returns the loaded library. It is empty before the first session, and in a host other than pi. */
 export const loadedLibrary = () => loaded;
 
 /** Loads the library next to the program of the running pi. Node's own resolution would find another copy or none. */
