@@ -658,7 +658,7 @@ const faults = {
 		"from the start": {
 			elsewhere: hosts.onDisk("size=4k"),
 			is: failed(1),
-			error: /^session directory: .*os error 28/,
+			error: /^session directory: .*no space is left on this disk/,
 			files: [],
 			skip: hosts.lacksMounts,
 		},

@@ -150,7 +150,10 @@ describe("a disk", { skip: !mayMount && "no namespace to mount in" }, () => {
 		const scene = new Scene(t, answers);
 		const { result, files } = await onDisk(scene, "size=4k");
 		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
-		assert.match(single(result).error ?? "", /^session directory: .*\/agent\/subagents\/runs\/.*os error 28/);
+		assert.match(
+			single(result).error ?? "",
+			/^session directory: .*\/agent\/subagents\/runs\/.*no space is left on this disk/,
+		);
 		assert.equal(single(result).sessionFile, undefined, "a file that was never written is not promised");
 		assert.ok(!scene.wasStarted);
 		assert.deepEqual(files, ["subagents", "subagents/runs"]);
@@ -172,7 +175,7 @@ describe("a disk", { skip: !mayMount && "no namespace to mount in" }, () => {
 		assert.ok(textOf(result).startsWith("first x") && textOf(result).endsWith("x last"));
 		assert.match(single(result).diagnostics?.join("\n") ?? "", /full text is lost/);
 		await t.test("and says why", () =>
-			assert.match(single(result).diagnostics?.join("\n") ?? "", /full text is lost.*os error 28/),
+			assert.match(single(result).diagnostics?.join("\n") ?? "", /full text is lost.*no space is left on this disk/),
 		);
 		await t.test("and leaves no half of a file", () => {
 			const run = `subagents/runs/${result.details.runId}`;

@@ -105,7 +105,7 @@ describe("a machine that is short of descriptors while it is asked what it allow
 		assert.deepEqual(shape(failed), ["SUBAGENT_FAILED", 1, "failed", true], textOf(failed));
 		assert.match(
 			single(failed).error ?? "",
-			/^warden: what this machine allows cannot be found out now: .*\(os error 24\)/,
+			/^warden: what this machine allows cannot be found out now: .*`ulimit -n`/,
 		);
 		assert.equal(scene.wasStarted, false);
 		const result = await scene.run({ env, config: { sandbox: "auto" } });
