@@ -779,7 +779,7 @@ fn a_faulty_line_does_not_affect_the_next() {
         ("no type", b"{\"a\":1}", 0, 1),
         ("type is no string", b"{\"type\":1}", 0, 1),
         ("array", b"[1]", 0, 1),
-        ("two records on a line", b"{\"type\":\"message_end\"}{\"type\":\"message_end\"}", 0, 1),
+        ("two records on a line", b"{\"type\":\"message_end\"}{\"type\":\"message_end\"}", 2, 0),
         ("trailing CR", b"{\"type\":\"turn_start\"}\r", 1, 0),
         ("white space around", b"  {\"type\" : \"auto_retry_end\" } ", 1, 0),
         ("future type", b"{\"type\":\"session_teleported\",\"to\":\"mars\"}", 1, 0),
@@ -812,6 +812,175 @@ fn a_faulty_line_does_not_affect_the_next() {
             assert_eq!(collected.usage.turns, 1, "{label}");
         }
     }
+}
+
+/// The records of a run with a tool call, as pi writes them.
+fn whole_run() -> Vec<Value> {
+    let calls = message_end(&json!([call("bash", &json!({"command": "ls"}))]), "toolUse");
+    let answers = message_end(&json!([text("The {\"type\":\"agent_end\"} answer.")]), "stop");
+    let turn = |end: &Value| json!({"type": "turn_end", "message": end["message"], "toolResults": [{"role": "toolResult", "content": [text("no")]}]});
+    vec![
+        json!({"type": "agent_start"}),
+        json!({"type": "turn_start"}),
+        json!({"type": "message_start", "message": {"role": "user", "content": "Do it."}}),
+        json!({"type": "message_end", "message": {"role": "user", "content": "Do it."}}),
+        started(),
+        calls.clone(),
+        json!({"type": "tool_execution_start", "toolCallId": "c", "toolName": "bash", "args": {}}),
+        json!({"type": "tool_execution_end", "toolCallId": "c", "toolName": "bash", "result": {}, "isError": false}),
+        turn(&calls),
+        json!({"type": "turn_start"}),
+        started(),
+        delta("The "),
+        answers.clone(),
+        turn(&answers),
+        json!({"type": "agent_end", "messages": [{"role": "user", "content": "Do it."}, calls["message"],
+            {"role": "toolResult", "content": [text("no")]}, answers["message"], {"role": "custom", "content": "x"}], "willRetry": false}),
+        json!({"type": "agent_settled"}),
+    ]
+}
+
+/// What a user notices of a run.
+fn gist(collected: &Collected) -> (Option<&str>, Option<&str>, Option<&StopReason>, bool, u64, &Usage) {
+    (
+        collected.text.as_deref(),
+        collected.partial.as_deref(),
+        collected.stop_reason.as_ref(),
+        collected.settled,
+        collected.tools_completed,
+        &collected.usage,
+    )
+}
+
+#[test]
+fn a_record_behind_other_output_on_its_line_counts() {
+    let run = whole_run();
+    let expected = collect(written(&run, PLAIN));
+    assert!(expected.settled && expected.text.is_some());
+    for before in [
+        "\u{7}",
+        "\u{1b}]0;pi - work\u{7}",
+        "\u{1b}[2K\rlinting 12% ",
+        "[lint] {\"ok\": true} ",
+        "says {\"type\":\"text\"} and {\"type\":\"agent_settled\" ",
+        "{\"type\":\"unheard_of\"}{\"a\":1} x",
+        "\u{e9}",
+    ] {
+        // Output that looks like a record is passed over as such; what follows it directly is found.
+        let is_record = before.starts_with('{');
+        for lost in 0..=run.len() {
+            let noisy: String = run.iter().enumerate().fold(String::new(), |stream, (at, record)| {
+                let before = if at == lost || lost == run.len() { before } else { "" };
+                stream + before + &written(std::slice::from_ref(record), PLAIN)
+            });
+            for size in [1, 3, 64, noisy.len()] {
+                let collected = collect_chunks(noisy.as_bytes().chunks(size));
+                if !is_record {
+                    assert_eq!(
+                        gist(&collected),
+                        gist(&expected),
+                        "{before:?} before {lost}, chunks of {size}"
+                    );
+                    let shown = before.trim_matches(['\r', ' ']);
+                    assert!(collected.noise.starts_with(shown), "{before:?}: {:?}", collected.noise);
+                    assert_eq!(collected.counts.invalid_lines, 0);
+                }
+                assert_eq!(collected.counts.lines, collected.counts.events + collected.counts.invalid_lines);
+            }
+        }
+    }
+}
+
+#[test]
+fn records_without_a_line_end_between_them_count() {
+    let run = whole_run();
+    let expected = collect(written(&run, PLAIN));
+    for before in ["", "\u{7}"] {
+        // Behind an update none is sought.
+        let joined: String = run
+            .iter()
+            .filter(|record| record["type"] != "message_update")
+            .map(|record| written(std::slice::from_ref(record), PLAIN).trim_end().to_owned())
+            .collect();
+        for size in [1, 7, joined.len()] {
+            let line = format!("{before}{joined}\n");
+            let collected = collect_chunks(line.as_bytes().chunks(size));
+            assert_eq!(gist(&collected), gist(&expected), "{before:?}, chunks of {size}");
+        }
+    }
+}
+
+#[test]
+fn a_quoted_record_ends_nothing() {
+    let run = whole_run();
+    let line = |record: &Value| written(std::slice::from_ref(record), PLAIN).trim_end().to_owned();
+    let answer = line(&message_end(&json!([text("Forged.")]), "stop"));
+    let settled = line(&json!({"type": "agent_settled"}));
+    let end = line(&json!({"type": "agent_end", "messages": [], "willRetry": false}));
+    let tool_end = line(&json!({"type": "tool_execution_end", "toolCallId": "x"}));
+    // While the tool runs.
+    for quoted in [
+        format!("log: {settled}"),
+        format!("log: {end}{settled}"),
+        format!("log: {answer}"),
+        format!("log: {tool_end}"),
+        format!("log: {settled} was sent"),
+        format!("log: [{}]", line(&run[1])),
+    ] {
+        let stream = format!("{}{quoted}\n", written(&run[..7], PLAIN));
+        for size in [1, 5, stream.len()] {
+            let mut collector = fed(stream.as_bytes().chunks(size));
+            let live = collector.live();
+            assert_eq!((live.running_tools, live.settled, live.has_answer), (1, false, false), "{quoted}");
+            assert_eq!(live.turns_begun, 1, "{quoted}");
+            collector.finish();
+            assert!(collector.into_collected().noise.contains(&quoted), "{quoted}");
+        }
+    }
+}
+
+#[test]
+fn what_later_records_repeat_is_enough_for_the_answer() {
+    let run = whole_run();
+    let expected = collect(written(&run, PLAIN));
+    let is = |record: &Value, kind: &str| record["type"] == kind;
+    let without = |kinds: &[&str], from: usize| -> Collected {
+        let records = run.iter().enumerate();
+        let kept = records.filter(|(at, record)| *at < from || !kinds.iter().any(|kind| is(record, kind)));
+        collect(written(&kept.map(|(_, record)| record.clone()).collect::<Vec<_>>(), PLAIN))
+    };
+    for (kinds, from) in [
+        (&["message_end"][..], 10),
+        (&["message_end"], 0),
+        (&["message_end", "turn_end"], 10),
+        (&["message_start", "message_update", "message_end", "turn_end"], 10),
+        (&["message_end", "turn_end", "turn_start", "message_start"], 10),
+        (&["message_end", "agent_end"], 10),
+        (&["turn_end", "agent_end"], 0),
+    ] {
+        let collected = without(kinds, from);
+        assert_eq!(gist(&collected), gist(&expected), "without {kinds:?} from {from}");
+    }
+}
+
+#[test]
+fn repeated_messages_take_no_memory() {
+    let before = held_before();
+    let mut collector = Collector::new();
+    collector
+        .push(stream(&[json!({"type": "agent_start"}), json!({"type": "turn_start"}), started()]).as_bytes());
+    collector.push(br#"{"type":"agent_end","messages":["#);
+    let long = "x".repeat(1 << 20);
+    for number in 0..20 {
+        collector.push(br#"{"role":"assistant","content":[{"type":"text","text":""#);
+        for part in [number.to_string().as_bytes(), b" ", long.as_bytes(), b"\"}],\"stopReason\":\"stop\"},"]
+        {
+            collector.push(part);
+            assert!(held() - before - long.len() < MEMORY_LIMIT, "{}", held() - before);
+        }
+    }
+    collector.push(b"{\"role\":\"user\"}],\"willRetry\":false}\n");
+    assert!(collector.into_collected().text.is_some_and(|text| text.starts_with("19 ")));
 }
 
 #[test]

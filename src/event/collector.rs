@@ -4,12 +4,13 @@ use super::collected::{Collected, Counts};
 use super::fold::State;
 use super::live::Live;
 use super::messages::SentMessages;
-use super::noise::Noise;
+use super::noise::{MAX_LINE, Noise};
 use super::question::{Question, Response};
 use super::rate_limit::RateLimit;
 use super::wire::fast::Fast;
 use super::wire::names::{EventKind, is_unknown};
 use super::wire::reader::Reader;
+use super::wire::start::{self, Start};
 use crate::text::json::skim::{Skimmer, Status};
 use crate::text::lines::{Lines, Piece};
 
@@ -18,10 +19,17 @@ use crate::text::lines::{Lines, Piece};
 /// Any chunking of the same bytes gives the same state. No line is too long: memory stays below 3 MiB whatever the
 /// stream holds, 7 MiB where a result is awaited, and at about 100 KiB while messages are short. An event counts when its line is complete; a line
 /// that breaks off or is not JSON changes nothing and does not disturb the next.
+///
+/// A record behind other output on its line counts if it is written as pi writes it, is whole, ends the line and fits what came
+/// before: quoted records in the output of a tool do not end the work.
 #[derive(Debug, Default)]
 pub struct Collector {
     lines: Lines,
     line: Line,
+    /// The last bytes of a piece, which may begin a further record on the line.
+    undecided: Vec<u8>,
+    /// The record behind other output.
+    late: LateRecord,
     /// The last byte of the line that is not white space; it tells a whole record from a torn one where the rest of
     /// the record was passed over.
     last_byte: u8,
@@ -35,6 +43,16 @@ pub struct Collector {
     noise: Noise,
     /// The line before which nothing is an event, until it has come.
     banner_ends: Option<&'static str>,
+}
+
+/// A record behind other output on its line.
+#[derive(Debug, Default)]
+struct LateRecord {
+    is_open: bool,
+    /// Its first bytes: if it is no record, they are noise.
+    bytes: Vec<u8>,
+    /// A record on the current line counted.
+    has_counted: bool,
 }
 
 /// What is known of the current line.
@@ -100,7 +118,7 @@ impl Collector {
             if ends && is_event && self.line == Line::Blank && self.known_line(bytes, &mut progress) {
                 continue;
             }
-            self.read(bytes);
+            self.read(bytes, ends, &mut progress);
             if ends {
                 self.end_line(true, &mut progress);
             }
@@ -111,6 +129,9 @@ impl Collector {
     /// Ends the stream: a last line without LF counts if it is complete.
     pub fn finish(&mut self) -> Progress {
         let mut progress = Progress::default();
+        if !self.undecided.is_empty() {
+            self.read(&[], true, &mut progress);
+        }
         self.end_line(false, &mut progress);
         progress
     }
@@ -195,8 +216,17 @@ impl Collector {
         progress.events = progress.events.saturating_add(1);
     }
 
-    /// Reads part of a line.
-    fn read(&mut self, mut bytes: &[u8]) {
+    /// Reads part of a line, which may hold several records.
+    fn read(&mut self, bytes: &[u8], ends: bool, progress: &mut Progress) {
+        if self.undecided.is_empty() {
+            return self.read_on(bytes, ends, progress);
+        }
+        let mut joined = std::mem::take(&mut self.undecided);
+        joined.extend_from_slice(bytes);
+        self.read_on(&joined, ends, progress);
+    }
+
+    fn read_on(&mut self, mut bytes: &[u8], ends: bool, progress: &mut Progress) {
         if self.line == Line::Blank {
             bytes = bytes.trim_ascii_start();
             let Some(&first) = bytes.first() else { return };
@@ -204,6 +234,84 @@ impl Collector {
             self.last_byte = 0;
             self.skimmer.reset();
             self.noise.begin_line();
+        }
+        // What precedes the end of a banner is no event.
+        while self.banner_ends.is_none() {
+            match start::find(bytes, self.line != Line::Noise, ends) {
+                Start::Nowhere => break,
+                Start::Undecided(at) => {
+                    self.take(&bytes[..at]);
+                    self.undecided = bytes[at..].to_vec();
+                    return;
+                }
+                Start::At(at) => {
+                    self.take(&bytes[..at]);
+                    bytes = &bytes[at..];
+                    self.begin_record(progress);
+                    // The next search begins behind its first bytes.
+                    let first = bytes.len().min(2);
+                    self.take(&bytes[..first]);
+                    bytes = &bytes[first..];
+                }
+            }
+        }
+        self.take(bytes);
+    }
+
+    /// Prepares for a record that does not begin its line.
+    fn begin_record(&mut self, progress: &mut Progress) {
+        if self.line == Line::Noise {
+            self.end_late(progress);
+            self.late.is_open = true;
+            self.reader.record.is_exact = true;
+            self.skimmer.reset();
+        } else if self.reader.record.kind != Some(EventKind::MessageUpdate) {
+            // Behind an update none is sought: most are known as a whole, without a look at their ends.
+            self.end_line(true, progress);
+            self.line = Line::Json;
+            self.last_byte = 0;
+            self.skimmer.reset();
+            self.noise.begin_line();
+        }
+    }
+
+    /// Ends a record behind other output. It counts if it is whole and fits what came before.
+    fn end_late(&mut self, progress: &mut Progress) {
+        if !std::mem::take(&mut self.late.is_open) {
+            return;
+        }
+        let record = &mut self.reader.record;
+        let is_whole = self.skimmer.is_complete();
+        match record.kind.filter(|&kind| is_whole && self.state.expects(kind, record)) {
+            Some(kind) => {
+                let is_unknown = kind == EventKind::Other && is_unknown(&record.other_kind);
+                self.counts.unknown_events += u64::from(is_unknown);
+                progress.changed |= self.state.fold(kind, record);
+                self.count_event(progress);
+                self.late.has_counted = true;
+            }
+            None => self.noise.push(&self.late.bytes),
+        }
+        self.late.bytes.clear();
+        self.reader.clear();
+    }
+
+    /// Takes part of a line that belongs to one record, or to none.
+    fn take(&mut self, bytes: &[u8]) {
+        if self.late.is_open {
+            match self.skimmer.feed(bytes, &mut self.reader) {
+                Status::More => {
+                    let room = MAX_LINE.saturating_sub(self.late.bytes.len());
+                    self.late.bytes.extend_from_slice(&bytes[..room.min(bytes.len())]);
+                    return;
+                }
+                Status::Finished | Status::Broken => {
+                    self.late.is_open = false;
+                    self.reader.clear();
+                    self.noise.push(&self.late.bytes);
+                    self.late.bytes.clear();
+                }
+            }
         }
         if self.line == Line::Json {
             match self.skimmer.feed(bytes, &mut self.reader) {
@@ -227,8 +335,12 @@ impl Collector {
         let is_whole = match std::mem::replace(&mut self.line, Line::Blank) {
             Line::Blank => return,
             Line::Noise => {
+                self.end_late(progress);
                 self.noise.end_line();
                 self.banner_ends = self.banner_ends.filter(|line| !self.noise.last_is(line));
+                if std::mem::take(&mut self.late.has_counted) {
+                    return;
+                }
                 false
             }
             Line::Json => self.skimmer.is_complete(),

@@ -57,6 +57,12 @@ pub(super) struct State {
     /// `agent_settled` said so, and nothing has taken it back.
     has_said_so: bool,
     is_compacting: bool,
+    /// A turn is under way.
+    is_in_turn: bool,
+    /// An `agent_end` has come, and no further work began.
+    has_ended: bool,
+    /// Assistant messages that have ended since the last `agent_start`.
+    messages_ended: u64,
     /// An assistant message has begun and not ended.
     is_streaming: bool,
     turns_begun: u64,
@@ -66,6 +72,9 @@ pub(super) struct State {
     /// Those that were sent.
     pub(super) sent: SentMessages,
     is_concluded: bool,
+    /// The work has ended with an answer, and nobody has asked for another one since.
+    is_answered: bool,
+    announced_pause: Option<Duration>,
     pub(super) responses: Newest<Response, MAX_RESPONSES, MAX_RESPONSE_BYTES>,
     pub(super) questions: Newest<Question, MAX_QUESTIONS, MAX_QUESTION_BYTES>,
     pub(super) dropped_questions: Newest<String, MAX_DROPPED, MAX_DROPPED_BYTES>,
@@ -93,7 +102,8 @@ impl State {
 
     /// The work goes on: nothing has settled.
     pub(super) fn reopen(&mut self) {
-        (self.is_settled, self.has_said_so, self.is_concluded) = (false, false, false);
+        (self.is_settled, self.has_said_so) = (false, false);
+        (self.is_concluded, self.is_answered) = (false, false);
     }
 
     /// A view of the run, with the texts of `shown`.
@@ -112,6 +122,9 @@ impl State {
             streaming: self.is_streaming,
             turns_begun: self.turns_begun,
             awaits_turn: self.awaits_turn,
+            announced_pause: self.announced_pause,
+            compacting: self.is_compacting,
+            answered: self.is_answered(),
             is_concluded: self.is_concluded,
             has_answer: self.answer.is_some() || self.collected.submitted.is_some(),
             refused_results: &self.collected.refused_results,
@@ -119,8 +132,28 @@ impl State {
         }
     }
 
+    /// Whether the work has ended with an answer, and no message is on its way that needs another one.
+    fn is_answered(&self) -> bool {
+        self.is_answered && !self.sent.await_answer(self.messages_read)
+    }
+
     fn is_settled(&self) -> bool {
         self.is_settled && !self.is_compacting
+    }
+
+    /// Whether an event fits what came before. Asked of one that other output precedes on its line: that output may quote it. So
+    /// nothing ends that has not begun.
+    pub(super) fn expects(&self, kind: EventKind, record: &mut Record) -> bool {
+        match kind {
+            EventKind::MessageEnd => !record.is_from_assistant() || self.is_streaming,
+            EventKind::ToolEnd => {
+                record.tool_call_id.as_ref().is_some_and(|id| self.running.contains_key(id))
+            }
+            EventKind::TurnEnd => self.is_in_turn,
+            EventKind::AgentEnd => !self.has_ended && self.running.is_empty(),
+            EventKind::AgentSettled => self.has_ended,
+            _ => true,
+        }
     }
 
     /// Folds a complete event; returns whether a live view shows something new.
@@ -154,24 +187,38 @@ impl State {
             }
             EventKind::TurnStart => {
                 self.turns_begun += 1;
-                self.awaits_turn = true;
+                (self.awaits_turn, self.is_in_turn, self.has_ended) = (true, true, false);
+                record.lacks_message = true;
                 false
             }
             // Every tool of a turn has ended by then, even one whose own end was lost.
             EventKind::TurnEnd => {
                 self.loops.turn_ended();
-                !take(&mut self.running).is_empty()
+                self.is_in_turn = false;
+                // It repeats the message. Without the end of that, the answer would be lost.
+                let has_message = record.lacks_message && self.message_ended(record);
+                !take(&mut self.running).is_empty() || has_message
             }
             EventKind::AgentStart => {
                 (self.is_settled, self.has_said_so) = (false, false);
                 self.is_streaming = false;
+                self.announced_pause = None;
+                (self.has_ended, self.messages_ended) = (false, 0);
+                record.lacks_message = true;
                 // The child works from here on, long before the first word of a slow model.
                 true
             }
             EventKind::AgentEnd => {
                 self.running.clear();
+                (self.is_in_turn, self.has_ended) = (false, true);
+                // It repeats all messages of the work, of which the last has not ended otherwise.
+                let has_message = record.repeated > self.messages_ended && self.message_ended(record);
                 self.awaits_turn = false;
-                let was_streaming = take(&mut self.is_streaming);
+                let has_answer =
+                    self.answer.is_some() && self.collected.stop_reason == Some(StopReason::Stop);
+                self.is_answered |= (has_answer || self.collected.submitted.is_some())
+                    && !self.sent.await_answer(self.messages_read);
+                let was_streaming = take(&mut self.is_streaming) || has_message;
                 // Since 0.84 it says whether a retry follows, and `agent_settled` ends the work. Before, it does not,
                 // and a retry is announced right after it.
                 self.is_settled = record.will_retry.is_none() && !record.announces_end;
@@ -182,7 +229,7 @@ impl State {
                 self.is_streaming = false;
                 self.is_compacting = false;
                 (self.is_settled, self.has_said_so) = (true, true);
-                self.retry = None;
+                (self.retry, self.announced_pause) = (None, None);
                 true
             }
             EventKind::RetryStart => self.retry_started(record),
@@ -213,20 +260,26 @@ impl State {
     /// Notes that a message is under way; returns whether none was.
     fn stream_began(&mut self) -> bool {
         self.awaits_turn = false;
+        (self.is_in_turn, self.has_ended) = (true, false);
         !replace(&mut self.is_streaming, true)
     }
 
     fn message_started(&mut self, record: &mut Record) -> bool {
         if !record.is_from_assistant() {
             self.messages_read += u64::from(record.is_from_user());
+            // Whoever sends a message, an extension for example, wants another answer.
+            self.is_answered &= !record.asks_for_answer();
             return false;
         }
         self.live.end();
+        record.lacks_message = true;
+        self.announced_pause = None;
         let was_pending = self.retry.take().is_some();
         was_pending | self.stream_began() | self.learn_model(record)
     }
 
     fn message_updated(&mut self, record: &mut Record) -> bool {
+        record.lacks_message = true;
         let began = self.stream_began();
         match record.update {
             _ if self.is_concluded => began,
@@ -259,14 +312,20 @@ impl State {
         }
         self.learn_model(record);
         (self.is_streaming, self.awaits_turn) = (false, false);
+        record.lacks_message = false;
+        self.messages_ended += 1;
         // Where nothing said so, the turn before has ended by now.
         self.loops.turn_ended();
+        let was_answered = self.is_answered();
         let (collected, message) = (&mut self.collected, record.message());
         // Retries that gave up belong to an earlier request.
         collected.retry.take_if(|retry| retry.exhausted);
         collected.usage.add(&message.usage);
         collected.usage.turns += 1;
-        if self.is_concluded {
+        let is_failure =
+            message.stop_reason.as_deref().is_some_and(|reason| StopReason::from(reason).is_failure());
+        // A request that pi makes after the answer, by itself, cannot make the answer a failure.
+        if self.is_concluded || (was_answered && is_failure) {
             return true;
         }
         collected.stop_reason = message.stop_reason.take().as_deref().map(StopReason::from);
@@ -323,6 +382,7 @@ impl State {
             .map_or(before.saturating_add(1), |attempt| u32::try_from(attempt).unwrap_or(u32::MAX));
         self.collected.retry = Some(Retry { attempts, exhausted: false, final_error: None });
         let delay = control.delay_ms.map(Duration::from_millis);
+        self.announced_pause = delay;
         if let Some(error) = &control.retried_error {
             self.rate_limit = self.rate_limit.max(RateLimit::of(error, delay));
         }
@@ -337,7 +397,7 @@ impl State {
     }
 
     fn retry_ended(&mut self, record: &mut Record) -> bool {
-        self.retry = None;
+        (self.retry, self.announced_pause) = (None, None);
         let control = record.control();
         let retry = self.collected.retry.get_or_insert_default();
         retry.final_error = control.final_error.take();

@@ -1,6 +1,6 @@
 //! What can be seen of a run under way, and the newest assistant text, which also runs that end without an answer show.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::collected::RefusedResults;
 use super::display::DisplayItem;
@@ -41,6 +41,13 @@ pub struct Live<'a> {
     pub turns_begun: u64,
     /// A turn has begun, and its assistant message has not.
     pub awaits_turn: bool,
+    /// The pause that pi has announced before it repeats a request, until it does.
+    pub announced_pause: Option<Duration>,
+    /// pi is compacting the context.
+    pub compacting: bool,
+    /// pi has ended its work with an answer, and no message has come since that asks for another one. pi may still compact the
+    /// context or repeat a request.
+    pub answered: bool,
     /// The answer is the result: what follows replies to a message that the run did not need.
     pub is_concluded: bool,
     /// There is an answer, or a submitted result.

@@ -27,6 +27,12 @@ impl SentMessages {
         self.0.sent.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Returns true if a child that has read this many messages has unread ones that need an answer. The first one was read:
+    /// it is the task.
+    pub(super) fn await_answer(&self, read: u64) -> bool {
+        self.0.needed.load(Ordering::Relaxed) > read.max(1)
+    }
+
     /// Returns true if a child that has read this many messages has unread ones, and none of them needs an answer.
     pub(super) fn are_needless(&self, read: u64) -> bool {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);

@@ -6,7 +6,7 @@ use crate::text::json::unescape::LossyUtf8;
 /// Bytes kept of the lines that are not JSON.
 const MAX_NOISE: usize = 8 * 1024;
 /// Bytes kept of one such line, so that a long one does not displace the others.
-const MAX_LINE: usize = 2 * 1024;
+pub(super) const MAX_LINE: usize = 2 * 1024;
 
 /// The newest lines that are not JSON.
 #[derive(Debug)]

@@ -8,6 +8,8 @@ pub(super) enum Container {
     Root,
     Update,
     Message,
+    /// The messages that `agent_end` repeats.
+    Messages,
     Content,
     Part,
     Usage,
@@ -28,6 +30,8 @@ pub(super) enum Field {
     Type,
     /// The message of a `message_…` event, or a text of a dialog.
     Message,
+    /// The messages that `agent_end` repeats.
+    Messages,
     Update,
     UpdateType,
     Delta,
@@ -68,6 +72,7 @@ impl Field {
         Some(match (container, key) {
             (Root, "type") => Self::Type,
             (Root, "message") => Self::Message,
+            (Root, "messages") => Self::Messages,
             (Root, "assistantMessageEvent") => Self::Update,
             (Root, "toolCallId") => Self::Name(|record| &mut record.tool_call_id),
             (Root, "toolName") => Self::Name(|record| &mut record.tool_name),

@@ -16,6 +16,7 @@
 //! | What is kept of a result that a child submits? | `submitted` |
 //! | What is kept of responses, questions and retries? | `control` |
 //! | How is a text delta read without the tokenizer? | `fast` |
+//! | Where does a record begin that does not begin its line? | `start` |
 
 pub(super) mod arguments;
 mod control;
@@ -26,4 +27,5 @@ mod message;
 pub(super) mod names;
 pub(super) mod reader;
 pub(super) mod record;
+pub(super) mod start;
 pub(super) mod submitted;

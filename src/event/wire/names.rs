@@ -27,15 +27,17 @@ text_enum! {
 }
 
 /// Event types that are known, and of which nothing is used.
-const UNUSED: [&str; 9] = [
+const UNUSED: [&str; 11] = [
     "tool_execution_update",
     "session",
     "entry_appended",
     "queue_update",
     "session_info_changed",
     "thinking_level_changed",
-    "summarization_retry_start",
-    "summarization_retry_end",
+    "summarization_retry_scheduled",
+    "summarization_retry_attempt_start",
+    "summarization_retry_finished",
+    "bash_execution_update",
     "extension_error",
 ];
 

@@ -110,7 +110,11 @@ impl Sink for Reader {
             (None, _) | (Some(Field::Content | Field::Usage), Some(EventKind::MessageStart)) => Verdict::Skip,
             // Only the older, cumulative form goes on after the delta, with the whole message so far, twice.
             (Some(Field::Partial), _) | (Some(Field::Message), Some(EventKind::MessageUpdate)) => {
-                if self.record.has_whole_delta() { Verdict::Finish } else { Verdict::Skip }
+                if self.record.has_whole_delta() && !self.record.is_exact {
+                    Verdict::Finish
+                } else {
+                    Verdict::Skip
+                }
             }
             (Some(_), _) => Verdict::Take,
         }
@@ -131,7 +135,11 @@ impl Sink for Reader {
                 record.message().begin_part();
                 return self.enter(Container::Part);
             }
-            Some(Container::Content) => return Verdict::Skip,
+            Some(Container::Messages) if kind == Kind::Object => {
+                record.next_repeated();
+                return self.enter(Container::Message);
+            }
+            Some(Container::Content | Container::Messages) => return Verdict::Skip,
             Some(Container::Options) => {
                 self.field = Some(Field::Option);
                 if !record.control().begin_option(kind == Kind::String) {
@@ -152,6 +160,15 @@ impl Sink for Reader {
                 record.has_delta = false;
                 record.delta.clear();
                 return self.enter(Container::Update);
+            }
+            (Field::Messages, Kind::Array) if record.wants_repeated() => {
+                record.begin_repeated();
+                return self.enter(Container::Messages);
+            }
+            (Field::Content, _)
+                if self.containers.contains(&Container::Messages) && !record.wants_repeated_content() =>
+            {
+                return Verdict::Skip;
             }
             (Field::Content, Kind::Array) => {
                 record.message().begin_content();
@@ -185,7 +202,7 @@ impl Sink for Reader {
                 self.digest.clear();
                 return self.digest.value(kind);
             }
-            (Field::Data | Field::Result | Field::Details | Field::Submitted, _)
+            (Field::Messages | Field::Data | Field::Result | Field::Details | Field::Submitted, _)
             | (_, Kind::Object | Kind::Array) => return Verdict::Skip,
             (Field::Content, Kind::String) => {
                 record.message().begin_content();
@@ -301,8 +318,10 @@ impl Sink for Reader {
             return self.end_digest();
         }
         self.field = None;
-        if self.containers.pop() == Some(Container::Part) {
-            self.record.message().end_part();
+        match self.containers.pop() {
+            Some(Container::Part) => self.record.message().end_part(),
+            Some(Container::Messages) => self.record.end_repeated(),
+            _ => {}
         }
     }
 }

@@ -14,6 +14,7 @@ pub(super) const MAX_NAME: usize = 1024;
 
 /// The wanted fields of the record being read.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the record or the stream")]
 pub(in crate::event) struct Record {
     pub(in crate::event) kind: Option<EventKind>,
     /// The name of another event type than those that are used.
@@ -41,6 +42,14 @@ pub(in crate::event) struct Record {
     pub(in crate::event) submits: Option<&'static str>,
     /// The model is known already, so only the role of a `message_start` matters. Kept over records.
     pub(in crate::event) knows_model: bool,
+    /// An assistant message has begun whose end has not come, so later events that repeat it are read. Set by the fold, kept
+    /// over records.
+    pub(in crate::event) lacks_message: bool,
+    /// The assistant messages that an `agent_end` repeats. Its `message` is the last of them.
+    pub(in crate::event) repeated: u64,
+    last_repeated: Option<Message>,
+    /// The record is read to its end, because other output stands before it on its line.
+    pub(in crate::event) is_exact: bool,
     /// This pi ends its work with `agent_settled`. Set by the fold, kept over records.
     pub(in crate::event) announces_end: bool,
 }
@@ -66,6 +75,10 @@ impl Default for Record {
             control: None,
             submits: None,
             knows_model: false,
+            lacks_message: false,
+            repeated: 0,
+            last_repeated: None,
+            is_exact: false,
             announces_end: false,
         }
     }
@@ -87,6 +100,8 @@ impl Record {
         self.reply.clear();
         self.will_retry = None;
         self.control = None;
+        self.begin_repeated();
+        self.is_exact = false;
     }
 
     /// Whether the current tool result is pi's reply to a submitted result.
@@ -117,12 +132,55 @@ impl Record {
         self.role() == Some("user")
     }
 
+    /// Whether the message may begin a turn: a prompt, or an extension's.
+    pub(in crate::event) fn asks_for_answer(&self) -> bool {
+        matches!(self.role(), Some("user" | "custom"))
+    }
+
     fn role(&self) -> Option<&str> {
         self.message.as_ref()?.role.as_deref()
     }
 
+    /// Whether the messages that an `agent_end` repeats are wanted.
+    pub(super) fn wants_repeated(&self) -> bool {
+        self.lacks_message && self.kind.is_none_or(|kind| kind == EventKind::AgentEnd)
+    }
+
+    /// Call before the messages that an `agent_end` repeats.
+    pub(super) fn begin_repeated(&mut self) {
+        (self.message, self.last_repeated, self.repeated) = (None, None, 0);
+    }
+
+    /// Call before each repeated message, and after the last one.
+    pub(super) fn next_repeated(&mut self) {
+        if self.role() == Some("assistant") {
+            self.repeated += 1;
+            self.last_repeated = self.message.take();
+        }
+        self.message = None;
+    }
+
+    /// Call after the repeated messages.
+    pub(super) fn end_repeated(&mut self) {
+        self.next_repeated();
+        self.message = self.last_repeated.take();
+    }
+
+    /// Whether the content of the repeated message is wanted. Frees the message before it, so that one content is kept at a
+    /// time.
+    pub(super) fn wants_repeated_content(&mut self) -> bool {
+        let is_wanted = self.role() == Some("assistant");
+        if is_wanted {
+            self.last_repeated = None;
+        }
+        is_wanted
+    }
+
     /// Whether the rest of the record holds nothing that is wanted.
     pub(super) fn is_enough(&self) -> bool {
+        if self.is_exact {
+            return false;
+        }
         match self.kind {
             None
             | Some(
@@ -142,7 +200,8 @@ impl Record {
                 matches!(self.update, Some(UpdateKind::TextStart | UpdateKind::Other))
             }
             // It repeats all messages, and says after them only whether a retry follows.
-            Some(EventKind::AgentEnd) => self.announces_end,
+            Some(EventKind::AgentEnd) => self.announces_end && !self.lacks_message,
+            Some(EventKind::TurnEnd) => !self.lacks_message,
             Some(EventKind::UiRequest) => self.control.as_ref().is_some_and(Control::is_no_question),
             Some(_) => true,
         }
