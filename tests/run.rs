@@ -306,6 +306,65 @@ async fn the_idle_limit_does_not_count_while_a_tool_runs() {
     assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false), "{}", result.text);
 }
 
+/// The end of pi's work, which it has not said to be settled.
+const ENDED: &str = r#"ended() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n'; }
+    record() { printf '{"type":"%s"%s}\n' "$1" "$2"; }
+    pause() { record auto_retry_start ',"attempt":1,"maxAttempts":3,"delayMs":3000,"errorMessage":"overloaded"'; }
+    start() { record agent_start; record turn_start; }"#;
+
+#[tokio::test]
+async fn the_idle_limit_rests_while_pi_waits_as_it_has_announced() {
+    for (label, script) in [
+        (
+            "a retry",
+            "begin; said '' error; record agent_end; pause; sleep 3; start; said 'Done.'; ended; settled",
+        ),
+        (
+            "a compaction",
+            "begin; record compaction_start; sleep 3; record compaction_end; said 'Done.'; settled",
+        ),
+    ] {
+        let result =
+            scene(&format!("{ENDED}\n{script}")).config(json!({ "idleTimeoutMs": 1500 })).run().await;
+        assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false), "{label}: {}", result.text);
+    }
+    let stuck = format!("{ENDED}\nbegin; record compaction_start; sleep 20");
+    let config = json!({ "idleTimeoutMs": 5000, "toolTimeoutMs": 500, "graceMs": 200 });
+    let result = scene(&stuck).config(config).run().await;
+    assert!(
+        message(&result).contains("500 ms while pi compacted the context (`toolTimeoutMs`)"),
+        "{}",
+        result.text
+    );
+}
+
+#[tokio::test]
+async fn nothing_that_pi_does_after_the_answer_makes_the_run_fail() {
+    let silence = || json!({ "idleTimeoutMs": 1000, "graceMs": 200 });
+    let hard = || json!({ "timeoutMs": 3000, "graceMs": 200 });
+    for (label, script, config) in [
+        ("silence", "sleep 20", silence()),
+        ("silence until the hard limit", "sleep 20", hard()),
+        ("a compaction", "record compaction_start; sleep 20", hard()),
+        (
+            "a late retry that fails",
+            "pause; start; said '' error ',\"errorMessage\":\"500\"'; settled",
+            silence(),
+        ),
+        ("a late retry that hangs", "pause; start; delta 'x'; sleep 20", hard()),
+        ("a late retry that is aborted", "pause; start; said 'x' aborted; ended; sleep 20", silence()),
+    ] {
+        let script = format!("{ENDED}\nbegin; said 'The answer.'; ended; {script}");
+        let result = scene(&script).config(config).run().await;
+        assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false), "{label}: {}", result.text);
+        assert_eq!(result.details.results[0].output.as_deref(), Some("The answer."), "{label}");
+    }
+    let asked_again =
+        r#"record message_start ',"message":{"role":"user"}'; start; said '' error; ended; settled"#;
+    let result = scene(&format!("{ENDED}\nbegin; said 'The answer.'; ended; {asked_again}")).run().await;
+    assert!(result.is_error, "an extension wanted another answer: {}", result.text);
+}
+
 #[tokio::test]
 async fn a_child_that_lingers_after_its_answer_is_ended_and_the_run_succeeds() {
     let result = scene("begin; said 'Done.'; settled; trap '' TERM; sleep 20")

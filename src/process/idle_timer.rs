@@ -82,12 +82,12 @@ impl IdleTimer {
     /// What expires next, and when; `None` means never.
     fn next(&self) -> Option<(Instant, Expired)> {
         Some(match (self.settled, self.dismissed, self.stay) {
-            (true, true, _) => (self.since.checked_add(self.linger)?, Expired::Linger),
-            (true, false, Some(stay)) => {
+            (true, _, Some(stay)) => {
                 let silence = self.silence.and_then(|limit| self.heard.checked_add(limit));
                 let sooner = [self.since.checked_add(stay), silence].into_iter().flatten().min();
                 (sooner?, Expired::Linger)
             }
+            (true, true, None) => (self.since.checked_add(self.linger)?, Expired::Linger),
             (true, false, None) => (self.since.checked_add(SETTLING.min(self.linger))?, Expired::Resumption),
             (false, ..) => (self.since.checked_add(self.silence?)?, Expired::Silence(self.silence?)),
         })

@@ -72,7 +72,7 @@ impl BudgetEnforcer {
             state.meter.end_turn();
         }
         state.is_waiting = false;
-        if live.is_concluded {
+        if live.is_concluded || live.answered {
             return;
         }
         let has_begun = live.turns_begun > state.granted;

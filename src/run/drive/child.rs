@@ -23,12 +23,16 @@ use crate::run::record::Recorder;
 /// pi's answer to a prompt that one of its commands has handled: no model will work on it.
 const HANDLED: &str = "handled";
 
+/// How long a child may stay after its answer for what pi does then: it compacts the context, repeats a request, or runs the
+/// handlers of extensions.
+const AFTER_ANSWER: Duration = Duration::from_secs(60);
+
 /// How long a child may be silent. `None` means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SilenceLimits {
     /// Between events while no tool runs.
     pub idle: Option<Duration>,
-    /// While a tool runs or a question waits.
+    /// While a tool runs, a question waits or pi compacts the context.
     pub tool: Option<Duration>,
 }
 
@@ -97,7 +101,10 @@ impl DrivenChild<'_> {
         if live.running_tools > 0 {
             return Some(Busy::Tool);
         }
-        self.child_control.is_asking().then_some(Busy::Question)
+        if self.child_control.is_asking() {
+            return Some(Busy::Question);
+        }
+        live.compacting.then_some(Busy::Compaction)
     }
 
     /// Handles responses, questions, rate limits, spending and repetition.
@@ -186,7 +193,7 @@ impl DrivenChild<'_> {
             _ => {}
         }
         let is_rejected = self.report.prompt_rejected.is_some() || self.report.check_rejected.is_some();
-        let settled = live.settled || is_rejected || live.is_concluded;
+        let settled = live.settled || is_rejected || live.is_concluded || live.answered;
         if live.finished || is_rejected {
             self.end_input();
         }
@@ -305,6 +312,9 @@ impl DrivenChild<'_> {
             self.handle_events(&mut state.collector);
         }
         let (busy, settled) = self.advance(&mut state.collector);
+        let live = state.collector.live();
+        let pause = live.announced_pause.unwrap_or_default();
+        let is_tidying = live.answered && !live.settled;
         state.changed |= progress.changed;
         drop(state);
         if progress.changed {
@@ -312,11 +322,15 @@ impl DrivenChild<'_> {
         }
         // A child that just got an answer needs time to act on it.
         let alive = has_event || self.child_control.take_answered();
-        let stay = (self.announcing == Announcing::Requested).then_some(ANNOUNCE_TIMEOUT);
+        let stay = match self.announcing {
+            Announcing::Requested => Some(ANNOUNCE_TIMEOUT),
+            _ => is_tidying.then_some(AFTER_ANSWER),
+        };
         let rests = self.check.is_running()
             || self.enforcer.is_waiting()
             || (self.rests_while_asking && self.child_control.is_asking());
-        let silence = if rests { None } else { self.silence.in_force(busy) };
+        let silence = self.silence.in_force(busy).filter(|_| !rests);
+        let silence = silence.map(|limit| limit.saturating_add(pause));
         Activity { alive, silence, settled, stay, hands_over: false }
     }
 }

@@ -30,6 +30,8 @@ pub(in crate::run) enum Busy {
     Tool,
     /// The answer to a question.
     Question,
+    /// pi's summary of its context.
+    Compaction,
 }
 
 /// How a child responded to its commands, and what it was doing when it was told to stop.
@@ -248,6 +250,7 @@ impl Verdict {
                 let (during, setting) = match report.protocol_report.stopped_in {
                     Some(Busy::Tool) => (" while a tool ran", "toolTimeoutMs"),
                     Some(Busy::Question) => (" while a question waited for its answer", "toolTimeoutMs"),
+                    Some(Busy::Compaction) => (" while pi compacted the context", "toolTimeoutMs"),
                     None => ("", "idleTimeoutMs"),
                 };
                 let error = format!("no sign of life for {} ms{during} (`{setting}`)", limit.as_millis());
