@@ -23,6 +23,8 @@ const NEVER_ALLOWED_LSP_ACTIONS = new Set(["rename", "codeaction", "restart"]);
 
 /** The first words of the prompt that asks for an announcement after the work is done. No tool may run for it. */
 const ANNOUNCING = "Your work on the task is done, and its result is kept.";
+/** The first words of the prompt that asks for a report after the time is up. No tool may run for it, either. */
+const REPORTING = "Your time for this task is up.";
 
 /** @typedef {Readonly<Record<string, string | undefined>>} Environment */
 
@@ -272,15 +274,15 @@ function childGuard(pi, { isSecond = false } = {}) {
 	// The parent appends the grants to the first copy's file.
 	if (policy.holdsTurns && !isSecond) holdTurns(pi);
 	const staleReason = watchFiles(pi);
-	let isAnnouncing = false;
+	let isLastTurn = false;
 	pi.on("before_agent_start", (/** @type {{ prompt?: string }} */ { prompt }) => {
 		// An extension's message that starts a turn is not a prompt, and does not widen the permissions.
-		if (prompt !== undefined) isAnnouncing = prompt.startsWith(ANNOUNCING);
+		if (prompt !== undefined) isLastTurn = [ANNOUNCING, REPORTING].some((words) => prompt.startsWith(words));
 		return undefined;
 	});
 	pi.on("tool_call", (/** @type {ToolCallEvent} */ event) => {
 		const over = "The work is done; no tool runs any more.";
-		const reason = isAnnouncing
+		const reason = isLastTurn
 			? over
 			: (blockReason(policy, event.toolName, event.input) ??
 				shellBlockReason(policy, pi, event.toolName) ??

@@ -26,6 +26,11 @@ pub trait Observer: Send {
         false
     }
 
+    /// The time limit is reached. Returns how long the child may stay to report what it has; `None` ends it now.
+    fn time_is_up(&mut self) -> Option<Duration> {
+        None
+    }
+
     /// Notified when the activity may have changed although the child has written nothing; the observer then gets an
     /// empty chunk.
     fn news(&self) -> Option<Arc<Notify>> {
@@ -38,6 +43,8 @@ pub(super) struct Intake<'a> {
     pub(super) streams: Streams,
     pub(super) observer: &'a mut dyn Observer,
     pub(super) idle_timer: IdleTimer,
+    /// The time limit, once it was reached by a child that may stay for a report.
+    pub(super) overran: Option<Duration>,
 }
 
 impl Intake<'_> {

@@ -152,7 +152,8 @@ impl Started {
     /// by itself is first interrupted, if the observer can do that; then the whole tree is asked to exit, and killed
     /// `limits.grace` after the first request. Meanwhile output keeps reaching the observer, until it ends or,
     /// `limits.drain` after the exit, what the pipes contain is read. A hard limit reached after the work was settled only
-    /// cuts the stay short; a cancel counts as a cancel until the end.
+    /// cuts the stay short; a cancel counts as a cancel until the end. The observer may give a child that has reached its hard
+    /// limit a bounded time for a report; the outcome is the hard limit anyway.
     ///
     /// Dropping the future kills the whole tree. Memory does not grow with what the child writes: of standard error
     /// only the head and the tail are kept. Needs a tokio runtime with time and IO enabled.
@@ -175,13 +176,18 @@ impl Started {
             idle_timer.dismiss();
         }
         let streams = Streams::new(pipes, input).map_err(|source| SpawnError::from_exec(&program, source))?;
-        let mut intake = Intake { streams, observer, idle_timer };
+        let mut intake = Intake { streams, observer, idle_timer, overran: None };
 
         let end = watch(&tree, &mut intake, limits.hard, cancel).await;
         let status = match &end {
             End::Left(status) => *status,
             End::Outstayed => intake.pump(terminate(&tree, limits.grace, cancel)).await,
             _ => interrupt(&tree, &mut intake, limits, cancel).await,
+        };
+        let end = match (end, intake.overran) {
+            (End::Cancelled(reason), _) => End::Cancelled(reason),
+            (_, Some(limit)) => End::Overran(limit),
+            (end, None) => end,
         };
         intake.pump(tree.cleared()).await;
         if let Some(left) = left {
@@ -301,7 +307,14 @@ async fn watch(
             () = &mut hard => {
                 // Settled work cannot fail any more: the child has only stayed too long.
                 let is_settled = intake.idle_timer.is_settled();
-                return if is_settled { End::Outstayed } else { End::Overran(hard_limit.unwrap_or_default()) };
+                let limit = hard_limit.unwrap_or_default();
+                if is_settled {
+                    return End::Outstayed;
+                }
+                let more = if intake.overran.is_none() { intake.observer.time_is_up() } else { None };
+                let Some(more) = more else { return End::Overran(limit) };
+                intake.overran = Some(limit);
+                hard.as_mut().reset(tokio::time::Instant::now() + more);
             }
             more = intake.streams.next(), if !intake.streams.is_done() => {
                 if more {

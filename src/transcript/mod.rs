@@ -10,7 +10,7 @@ mod lines;
 mod message;
 mod read;
 
-#[cfg(test)]
-pub(crate) use read::ANNOUNCE_WORDS;
 pub(crate) use read::MAX_HEADER;
+#[cfg(test)]
+pub(crate) use read::{ANNOUNCE_WORDS, REPORT_WORDS};
 pub use read::{Transcript, TranscriptEntry, TranscriptRole, Wanted, last_text, read_transcript, session_id};

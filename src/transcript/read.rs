@@ -17,6 +17,8 @@ const MAX_TEXT: usize = 16 * 1024;
 const MAX_TOTAL: usize = 1024 * 1024;
 /// How the request for an announcement begins, which a transcript shows in a few words.
 pub(crate) const ANNOUNCE_WORDS: &str = "Your work on the task is done, and its result is kept.";
+/// How the request for a report begins, once the time is up.
+pub(crate) const REPORT_WORDS: &str = "Your time for this task is up.";
 /// Bytes looked at for the header, the first line of a file; it has an id, a time and a directory.
 pub(crate) const MAX_HEADER: u64 = 64 * 1024;
 /// Longest session id.
@@ -296,7 +298,13 @@ fn spoken(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
     said
 }
 
-/// A message of the user; the request for an announcement is shortened.
+/// A message of the user; the host's request for an announcement or a report is shortened.
 fn asked(text: String) -> String {
-    if text.starts_with(ANNOUNCE_WORDS) { "(asked for its announcement)".to_owned() } else { text }
+    if text.starts_with(ANNOUNCE_WORDS) {
+        "(asked for its announcement)".to_owned()
+    } else if text.starts_with(REPORT_WORDS) {
+        "(asked for a report, because its time was up)".to_owned()
+    } else {
+        text
+    }
 }

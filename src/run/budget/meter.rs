@@ -345,12 +345,7 @@ impl OverBudget {
     }
 
     fn wrap_up(&self) -> String {
-        format!(
-            "Nearly used up: {} ({}). Come to an end: no more tool calls unless the answer is worthless without them, \
-             then give your final answer from what you have and say what is missing.",
-            self.bound.words().1,
-            self.numbers()
-        )
+        wrap_up(self.bound.words().1, &self.numbers())
     }
 }
 
@@ -362,6 +357,14 @@ impl fmt::Display for OverBudget {
             None => Ok(()),
         }
     }
+}
+
+/// The message that tells a child to finish, because most of `bounded` is used.
+pub(in crate::run) fn wrap_up(bounded: &str, numbers: &str) -> String {
+    format!(
+        "Nearly used up: {bounded} ({numbers}). Come to an end: no more tool calls unless the answer is worthless without them, \
+         then give your final answer from what you have and say what is missing."
+    )
 }
 
 /// A bound on money, at least one billionth.

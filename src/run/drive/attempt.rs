@@ -13,6 +13,7 @@ use super::child::{Announcing, DrivenChild, SilenceLimits};
 use super::child_control::ChildControl;
 use super::commands::Tree;
 use super::commands::check::{CheckState, Checks};
+use super::deadline::Deadline;
 use super::loop_guard::LoopGuard;
 use super::protocol::{Command, protocol_of};
 use super::shared_collector::SharedCollector;
@@ -25,7 +26,7 @@ use crate::process::{CancelReason, ChildCommand, Outcome, Started, SuperviseLimi
 use crate::run::launch::boot::{Booted, Made};
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::launcher::Heard;
-use crate::run::outcome::announcement::fill_empty_answer;
+use crate::run::outcome::announcement::use_reply;
 use crate::run::outcome::verdict::{AttemptReport, ProtocolReport, Verdict};
 use crate::text::chain;
 
@@ -97,6 +98,7 @@ impl ActiveRun<'_> {
         };
         let asks = self.admitted.asks() != Asks::Nobody;
         let check = CheckState::new(resolved.check().is_some(), config.check.attempts);
+        let deadline = Deadline::new(self.started, hard);
         let (questions, pending) = mpsc::unbounded_channel();
         let mut observer = DrivenChild {
             collector: &collector,
@@ -111,6 +113,7 @@ impl ActiveRun<'_> {
             rate_limited: &rate_limited,
             announcing: self.announcing(),
             check: &check,
+            deadline: &deadline,
             report: ProtocolReport::default(),
             recorder: self.recorder.as_deref(),
             heard: script,
@@ -135,7 +138,7 @@ impl ActiveRun<'_> {
                 () = updates.forward(&collector) => unreachable!("it forwards until the end"),
                 () = self.answer_questions(pending, &child_control) => unreachable!("it answers until the end"),
                 () = checking => unreachable!("it waits for the end"),
-                () = self.watch_spending(&collector, &child_control) => unreachable!("it watches until the end"),
+                () = self.watch_limits(&collector, &child_control, &deadline) => unreachable!("it watches until the end"),
             }
         };
         if !is_over.load(Ordering::Relaxed) {
@@ -158,7 +161,7 @@ impl ActiveRun<'_> {
         let protocol_report = observer.report;
         *self.heard.lock() = observer.heard;
         let mut collected = collector.finish().into_collected();
-        fill_empty_answer(&mut collected);
+        use_reply(&mut collected, &protocol_report);
         let elsewhere = resolved.launcher.fate(&collected.noise, collected.last_event.is_some());
         collected.noise = resolved.launcher.own_words(collected.noise);
         let (limited_by, permission_hooks) = (resolved.limited_by, resolved.permission_hooks.clone());
@@ -212,14 +215,29 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// Checks the budget whenever another run of the session has spent from it. Runs until it is dropped.
-    async fn watch_spending(&self, collector: &SharedCollector, child_control: &ChildControl) {
+    /// Checks the budget whenever another run of the session has spent from it, and the time once it is near its limit. Runs
+    /// until it is dropped.
+    async fn watch_limits(
+        &self,
+        collector: &SharedCollector,
+        child_control: &ChildControl,
+        deadline: &Deadline,
+    ) {
         let mut spending = self.enforcer.watch();
+        let mut near = pin!(deadline.is_near());
+        let mut is_near = false;
         loop {
-            spending.changed().await;
-            collector.view(|collector, _| {
-                self.enforcer.check(&collector.live(), |notice| child_control.handle_budget(notice));
-            });
+            tokio::select! {
+                () = spending.changed() => collector.view(|collector, _| {
+                    self.enforcer.check(&collector.live(), |notice| child_control.handle_budget(notice));
+                }),
+                () = &mut near, if !is_near => {
+                    is_near = true;
+                    collector.view(|collector, _| {
+                        deadline.warn(&collector.live(), |words| child_control.advise(words));
+                    });
+                }
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use tokio::sync::{Notify, mpsc};
 use super::ask_key::{AskKey, Asker};
 use super::child_control::{ANNOUNCE_TIMEOUT, ChildControl};
 use super::commands::check::{CheckState, Next};
+use super::deadline::Deadline;
 use super::loop_guard::LoopGuard;
 use super::protocol::{ANNOUNCE_ID, CHECK_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
@@ -49,6 +50,8 @@ pub(super) enum Announcing {
     Wanted,
     /// It will be asked if it has no answer by then.
     Missing,
+    /// Its time is up: it was told to stop, and will be asked for a report once it has.
+    Stopping,
     /// The child was asked and has not finished its reply.
     Requested,
     /// The child is not to be asked, or has replied.
@@ -86,6 +89,7 @@ pub(super) struct DrivenChild<'a> {
     pub announcing: Announcing,
     /// Where the check of its work stands.
     pub check: &'a CheckState,
+    pub deadline: &'a Deadline,
     /// How it responded to its commands.
     pub report: ProtocolReport,
     /// Records it.
@@ -130,6 +134,7 @@ impl DrivenChild<'_> {
         }
         let live = collector.live();
         self.enforcer.check(&live, |notice| self.child_control.handle_budget(notice));
+        self.deadline.warn(&live, |words| self.child_control.advise(words));
         let told = self.loop_guard.check(&live, |words| self.child_control.advise(words));
         self.report.told_of_loop = told.or_else(|| self.report.told_of_loop.take());
     }
@@ -146,6 +151,7 @@ impl DrivenChild<'_> {
         }
         self.is_concluded = live.is_concluded;
         match self.announcing {
+            Announcing::Stopping => return self.ask_for_report(collector),
             Announcing::Requested => {
                 let calls_tool = live.running_tools > 0 || live.stop_reason == Some(&StopReason::ToolUse);
                 if calls_tool {
@@ -198,6 +204,23 @@ impl DrivenChild<'_> {
             self.end_input();
         }
         (busy, settled)
+    }
+
+    /// Asks a child that was told to stop for a report, once it has stopped.
+    fn ask_for_report(&mut self, collector: &mut Collector) -> (Option<Busy>, bool) {
+        let live = collector.live();
+        let has_answered = live.has_answer && live.stop_reason == Some(&StopReason::Stop);
+        if !live.finished {
+            return (self.busy(&live), false);
+        }
+        if has_answered || !self.enforcer.may_continue() || !self.child_control.ask_for_report() {
+            self.end_input();
+            return (None, true);
+        }
+        self.announcing = Announcing::Requested;
+        self.report.asked_to_report = true;
+        collector.begin_epilogue();
+        (None, true)
     }
 
     /// Ends the child's input, so that it exits instead of waiting for more.
@@ -293,6 +316,27 @@ impl Observer for DrivenChild<'_> {
         self.child_control.send(Command::Abort)
     }
 
+    fn time_is_up(&mut self) -> Option<Duration> {
+        let state = self.collector.lock();
+        let live = state.collector.live();
+        let has_begun = live.usage.turns > 0 || !live.text.is_empty();
+        let may_report = has_begun
+            && !live.is_concluded
+            && !self.check.is_running()
+            && self.announcing != Announcing::Requested
+            && self.report.prompt_rejected.is_none();
+        if !may_report || !self.child_control.send(Command::Abort) {
+            return None;
+        }
+        if let Some(recorder) = self.recorder {
+            recorder.interrupted();
+        }
+        self.child_control.hold(true);
+        self.report.was_speaking = live.streaming;
+        self.announcing = Announcing::Stopping;
+        Some(self.deadline.last_turn())
+    }
+
     fn news(&self) -> Option<Arc<Notify>> {
         Some(self.child_control.news())
     }
@@ -378,6 +422,7 @@ mod tests {
                 rate_limited: &|_| {},
                 announcing: Announcing::Never,
                 check: &CheckState::new(false, 0),
+                deadline: &Deadline::new(Instant::now(), None),
                 report: ProtocolReport::default(),
                 recorder: None,
                 heard: None,

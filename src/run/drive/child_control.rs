@@ -26,6 +26,13 @@ came of the task, short, complete in itself, with the facts, names and paths tha
 your work. Do not call tools: none can run any more. If there is nothing worth telling, reply with exactly ANNOUNCE_SKIP \
 and nothing else.";
 
+/// The request for a report, sent to a child whose time is up. The guard in the child recognizes its first words and then
+/// blocks all tools.
+const REPORT_PROMPT: &str = "\
+Your time for this task is up. Write now what you have found or done so far, complete in itself, with the facts, names and \
+paths that matter, and say what is missing. It is the result of your work: nothing else of it is read. Do not call tools: \
+none can run any more.";
+
 /// How long the child may take to reply. The result of the run waits for it.
 pub(super) const ANNOUNCE_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -139,6 +146,11 @@ impl ChildControl {
         self.send(Command::Announce(ANNOUNCE_PROMPT))
     }
 
+    /// Asks for a report, because the time is up; `false` when that cannot be sent.
+    pub(super) fn ask_for_report(&self) -> bool {
+        self.send(Command::Announce(REPORT_PROMPT))
+    }
+
     /// Whether a question waits for its answer.
     pub(super) fn is_asking(&self) -> bool {
         self.asking.load(Ordering::Relaxed) > 0
@@ -178,13 +190,16 @@ mod tests {
     #[test]
     fn the_guard_recognizes_the_request() {
         let guard = include_str!("../../../extension/child-guard.cjs");
-        let (_, words) = guard.split_once("ANNOUNCING = \"").expect("the words");
-        let (words, _) = words.split_once('"').expect("their end");
-        assert!(ANNOUNCE_PROMPT.starts_with(words), "{words}");
+        for (name, prompt) in [("ANNOUNCING", ANNOUNCE_PROMPT), ("REPORTING", REPORT_PROMPT)] {
+            let (_, words) = guard.split_once(&format!("{name} = \"")).expect("the words");
+            let (words, _) = words.split_once('"').expect("their end");
+            assert!(prompt.starts_with(words), "{words}");
+        }
     }
 
     #[test]
     fn a_transcript_recognizes_the_request() {
         assert!(ANNOUNCE_PROMPT.starts_with(crate::transcript::ANNOUNCE_WORDS));
+        assert!(REPORT_PROMPT.starts_with(crate::transcript::REPORT_WORDS));
     }
 }

@@ -13,6 +13,7 @@
 //! | `attempt` | what runs concurrently while a child works |
 //! | `child` | what counts as a sign of life, and when the work is done |
 //! | `commands/` | what prepares the tree before the first prompt, and what checks the work after the last |
+//! | `deadline` | when a child is told that its time runs out, and how long its last turn may take |
 //! | `conclude` | what follows the end of a child elsewhere |
 //! | `after_end` | which changes the run has left in its tree, and how long its caller waits for them |
 //! | `child_control` | what may be written to a child now, and what it is asked at its end |
@@ -32,6 +33,7 @@ mod child_control;
 mod commands;
 mod conclude;
 mod control;
+mod deadline;
 mod execute;
 mod loop_guard;
 pub(crate) mod protocol;

@@ -2,6 +2,7 @@
 
 use crate::event::{Collected, StopReason, provider_message};
 use crate::process::Outcome;
+use crate::run::outcome::verdict::ProtocolReport;
 use crate::run::result::{ANNOUNCE_SKIP, Announcement};
 use crate::text::quoted_within;
 
@@ -23,8 +24,26 @@ pub(crate) fn announced(
     }
 }
 
+/// Uses the reply of a child to the last prompt as its answer, or as the partial result if its time was up.
+pub(in crate::run) fn use_reply(collected: &mut Collected, protocol_report: &ProtocolReport) {
+    if protocol_report.asked_to_report {
+        use_report(collected, protocol_report.was_speaking);
+    } else {
+        fill_empty_answer(collected);
+    }
+}
+
+/// Uses the report of a child whose time is up as its partial result. A message that was cut off then stands before it.
+fn use_report(collected: &mut Collected, was_speaking: bool) {
+    let Some(epilogue) = collected.epilogue.take() else { return };
+    let report = epilogue.text.or(epilogue.partial).filter(|text| !text.trim().is_empty());
+    let Some(report) = report else { return };
+    let cut = collected.partial.take().filter(|text| was_speaking && !text.trim().is_empty());
+    collected.partial = Some(cut.map_or_else(String::new, |text| text + "\n\n") + &report);
+}
+
 /// Uses the announcement as the answer of a child that gave none. Otherwise its run would fail although it replied.
-pub(in crate::run) fn fill_empty_answer(collected: &mut Collected) {
+fn fill_empty_answer(collected: &mut Collected) {
     let announced = collected.epilogue.as_deref().and_then(whole_text).map(str::to_owned);
     collected.text = collected.text.take().or(announced);
 }

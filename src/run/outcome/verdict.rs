@@ -49,6 +49,10 @@ pub(in crate::run) struct ProtocolReport {
     pub has_cut_question: bool,
     /// What the child was busy with when it was told to stop.
     pub stopped_in: Option<Busy>,
+    /// The child was asked to report what it has, because its time was up. Its reply is the epilogue of its stream.
+    pub asked_to_report: bool,
+    /// A message was under way when its time was up.
+    pub was_speaking: bool,
     /// What the child was last told that it repeats, and how often.
     pub told_of_loop: Option<String>,
 }

@@ -1,0 +1,100 @@
+//! What a child does with the end of its time: it is warned, stopped, and asked for a report.
+#![cfg(unix)]
+
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+
+use pi_subagent_native::run::{Control, RunOutcome, ToolResult};
+use scene::Scene;
+use serde_json::{Value, json};
+use stage::User;
+
+/// `works_on` calls a tool that does not end, `hear_stop` waits for the command to stop, after which nothing is under way.
+const WORDS: &str = r#"
+works_on() {
+    said "$1" toolUse; printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"bash","args":{}}\n'
+}
+hear_stop() { until hear && case "$line" in *'"abort"'*) true;; *) false;; esac; do :; done; said '' aborted; settled; }
+hear; begin
+"#;
+
+fn scene(script: &str, limit_ms: u64) -> Scene {
+    Scene::new(&format!("{WORDS}{script}"), json!({ "timeoutMs": limit_ms, "graceMs": 200 }))
+}
+
+async fn run(scene: &Scene) -> ToolResult {
+    scene.run_with(&User::default(), &Control::default()).await.0
+}
+
+/// What the child was sent, without its task.
+fn heard(scene: &Scene) -> Vec<Value> {
+    let heard = fs::read_to_string(scene.path("heard")).unwrap_or_default();
+    heard.lines().skip(1).map(|line| serde_json::from_str(line).expect("commands are JSON")).collect()
+}
+
+fn ended(result: &ToolResult) -> (RunOutcome, Option<&str>) {
+    let single = &result.details.results[0];
+    (single.outcome, single.output.as_deref())
+}
+
+#[tokio::test]
+async fn a_child_is_told_to_finish_before_its_time_is_up() {
+    let scene = scene("works_on 'I look.'; hear; said 'What I have.'; settled; leave", 5000);
+    let result = run(&scene).await;
+    assert_eq!(ended(&result), (RunOutcome::Completed, Some("What I have.")), "{}", result.text);
+    let [steer] = &heard(&scene)[..] else { panic!("one message: {:?}", heard(&scene)) };
+    assert_eq!(steer["type"], "steer");
+    let words = steer["message"].as_str().unwrap_or_default();
+    assert!(words.contains("the time for this run") && words.contains("of 5s"), "{words}");
+}
+
+#[tokio::test]
+async fn the_report_of_a_child_whose_time_is_up_is_the_partial_result() {
+    let report = "hear_stop; hear; begin; said 'Two of three are done.'; settled; leave";
+    for (label, work, expected) in [
+        ("a tool ran", "works_on 'I look.'", "Two of three are done."),
+        ("a text was under way", "delta 'The first chapter'", "The first chapter\n\nTwo of three are done."),
+    ] {
+        let scene = scene(&format!("{work}; {report}"), 2000);
+        let result = run(&scene).await;
+        assert_eq!(ended(&result), (RunOutcome::HardTimeout, Some(expected)), "{label}: {}", result.text);
+        assert!(
+            result.text.contains("hard limit reached: 2000 ms (`timeoutMs`)"),
+            "{label}: {}",
+            result.text
+        );
+        let asked = heard(&scene).pop().expect("it was asked");
+        let words = asked["message"].as_str().unwrap_or_default();
+        assert!(asked["type"] == "prompt" && words.starts_with("Your time for this task is up."), "{asked}");
+        assert_eq!(
+            result.details.results[0].usage.turns,
+            result.usage.as_ref().map_or(0, |usage| usage.turns)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_child_whose_time_is_up_has_no_more_than_its_last_turn() {
+    for (label, script, expected) in [
+        ("it does not stop", "works_on 'I look.'; sleep 20", "I look."),
+        ("it does not reply", "works_on 'I look.'; hear_stop; hear; sleep 20", "I look."),
+        (
+            "it calls a tool",
+            "works_on 'I look.'; hear_stop; hear; begin; works_on 'More.'; sleep 20",
+            "More.",
+        ),
+        ("it leaves", "works_on 'I look.'; hear_stop; exit 0", "I look."),
+        ("it says nothing", "works_on 'I look.'; hear_stop; hear; begin; said ''; settled; leave", "I look."),
+    ] {
+        let result = run(&scene(script, 2000)).await;
+        assert_eq!(ended(&result), (RunOutcome::HardTimeout, Some(expected)), "{label}: {}", result.text);
+        let took = result.details.results[0].duration_ms;
+        // A fifth of the limit, and what the end of the child takes.
+        assert!(took < 6000, "{label}: {took} ms");
+        assert!(result.details.results[0].announcement.is_none(), "{label}");
+    }
+}
