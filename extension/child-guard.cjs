@@ -10,7 +10,7 @@
  * directory.
  */
 
-/** @import { ExtensionAPI, ToolDefinition, ToolCallEvent, ToolCallEventResult, ToolResultEvent } from "@earendil-works/pi-coding-agent" */
+/** @import { ExtensionAPI, ExtensionContext, ToolDefinition, ToolCallEvent, ToolCallEventResult, ToolResultEvent } from "@earendil-works/pi-coding-agent" */
 
 /** Absent in Node before 22.3; the guard does not check there whether a file has changed. */
 const fs = process.getBuiltinModule?.("node:fs");
@@ -222,6 +222,24 @@ function watchFiles(pi) {
 	};
 }
 
+/** The name of the status that reports the child's context use to the parent. */
+const CONTEXT_STATUS = "pi-subagent-context";
+
+/**
+ * Reports the context use that pi computes: after each turn, and after a compaction, when pi does not know it.
+ *
+ * @param {Pick<ExtensionAPI, "on">} pi
+ */
+function reportContext(pi) {
+	const report = (/** @type {unknown} */ _event, /** @type {ExtensionContext | undefined} */ context) => {
+		const usage = context?.getContextUsage?.();
+		if (usage) context?.ui.setStatus(CONTEXT_STATUS, `${usage.tokens ?? "?"}/${usage.contextWindow}`);
+		return undefined;
+	};
+	pi.on("turn_end", report);
+	pi.on("session_compact", report);
+}
+
 /**
  * The interval at which the guard checks for a granted turn, in milliseconds. A shorter one gains nothing next to the
  * time of a request.
@@ -273,6 +291,7 @@ function childGuard(pi, { isSecond = false } = {}) {
 	if (policy.submits && !isSecond) registerSubmit(pi, JSON.parse(policy.submits));
 	// The parent appends the grants to the first copy's file.
 	if (policy.holdsTurns && !isSecond) holdTurns(pi);
+	if (!isSecond) reportContext(pi);
 	const staleReason = watchFiles(pi);
 	let isLastTurn = false;
 	pi.on("before_agent_start", (/** @type {{ prompt?: string }} */ { prompt }) => {

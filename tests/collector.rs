@@ -984,6 +984,37 @@ fn repeated_messages_take_no_memory() {
 }
 
 #[test]
+fn the_guard_says_how_full_the_context_is() {
+    let status = |key: &str, text: Option<&str>| json!({"type": "extension_ui_request", "id": "a", "method": "setStatus", "statusKey": key, "statusText": text});
+    let ours = "pi-subagent-context";
+    let cases: &[(&[Value], Option<(Option<u64>, u64)>)] = &[
+        (&[], None),
+        (&[status(ours, Some("1200/200000"))], Some((Some(1200), 200_000))),
+        (&[status(ours, Some("1200/200000")), status(ours, Some("?/200000"))], Some((None, 200_000))),
+        (
+            &[status(ours, Some("1200/200000")), status("git", Some("5/6")), status(ours, None)],
+            Some((Some(1200), 200_000)),
+        ),
+        (
+            &[
+                json!({"type": "extension_ui_request", "id": "a", "method": "setTitle", "statusKey": ours, "statusText": "1/2"}),
+            ],
+            None,
+        ),
+    ];
+    for (records, expected) in cases {
+        for stream in [stream(records), written(records, PLAIN)] {
+            for size in [1, 9, stream.len().max(1)] {
+                let mut collector = fed(stream.as_bytes().chunks(size));
+                assert!(collector.take_questions().is_empty(), "a status is no question");
+                let context = collector.into_collected().context;
+                assert_eq!(context.map(|context| (context.tokens, context.window)), *expected, "{stream}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_stream_may_begin_with_a_mark_and_end_without_a_newline() {
     let good = stream(&[message_end(&json!([text("good")]), "stop")]);
     let marked = [b"\xef\xbb\xbf", good.trim_end().as_bytes()].concat();

@@ -125,6 +125,7 @@ holds<
 holds<
 	Same<
 		Exclude<keyof SingleResult, keyof Required<SingleResult>>,
+		| "context"
 		| "runId"
 		| "error"
 		| "sessionFile"

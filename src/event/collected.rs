@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::display::DisplayItem;
 use super::stop_reason::StopReason;
-use super::usage::Usage;
+use super::usage::{ContextUse, Usage};
 use super::wire::submitted::Submitted;
 
 /// What is kept of a stream. Not sanitized; every part is bounded.
@@ -24,6 +24,8 @@ pub struct Collected {
     pub error_message: Option<String>,
     /// Sums over all assistant messages.
     pub usage: Usage,
+    /// How full the context is, if the child has said so.
+    pub context: Option<ContextUse>,
     /// `provider/model` of the first assistant message.
     pub model: Option<String>,
     /// The newest texts and tool calls, oldest first.

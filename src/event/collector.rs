@@ -190,6 +190,7 @@ impl Collector {
         let epilogue = self.state.into_collected(Counts::default(), String::new());
         let mut collected = before.into_collected(self.counts, noise);
         collected.usage.clone_from(&epilogue.usage);
+        collected.context = epilogue.context;
         collected.epilogue = Some(Box::new(epilogue));
         collected
     }

@@ -86,9 +86,14 @@ impl State {
     /// The state in which a further prompt begins: sums go on, and what waits to be taken moves there; all else starts
     /// anew.
     pub(super) fn next(&mut self) -> Self {
-        let Collected { usage, model, .. } = &self.collected;
+        let Collected { usage, model, context, .. } = &self.collected;
         Self {
-            collected: Collected { usage: usage.clone(), model: model.clone(), ..Collected::default() },
+            collected: Collected {
+                usage: usage.clone(),
+                model: model.clone(),
+                context: *context,
+                ..Collected::default()
+            },
             responses: take(&mut self.responses),
             questions: take(&mut self.questions),
             dropped_questions: take(&mut self.dropped_questions),
@@ -113,6 +118,7 @@ impl State {
             code: shown.live.code(),
             display_items: &shown.items.items,
             usage: &self.collected.usage,
+            context: self.collected.context,
             repeats: self.loops.repeats(),
             running_tools: self.running.len(),
             settled: self.is_settled(),
@@ -243,8 +249,10 @@ impl State {
                 self.is_settled
             }
             EventKind::UiRequest => {
+                let context = record.control().context();
                 self.asked(record);
-                false
+                self.collected.context = context.or(self.collected.context);
+                context.is_some()
             }
             EventKind::Response => {
                 self.responses.push(record.control().take_response());

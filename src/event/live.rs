@@ -6,7 +6,7 @@ use super::collected::RefusedResults;
 use super::display::DisplayItem;
 use super::loops::Repeats;
 use super::stop_reason::StopReason;
-use super::usage::Usage;
+use super::usage::{ContextUse, Usage};
 use super::wire::record::MAX_LIVE;
 use crate::text::{Fence, HeadTail, Tail, settled_length};
 
@@ -23,6 +23,8 @@ pub struct Live<'a> {
     pub display_items: &'a [DisplayItem],
     /// Sums over the assistant messages so far.
     pub usage: &'a Usage,
+    /// How full the context is, if the child has said so.
+    pub context: Option<ContextUse>,
     /// The tool calls that repeat, if any do.
     pub repeats: Option<Repeats>,
     /// Tools that are running.

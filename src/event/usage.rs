@@ -24,6 +24,41 @@ pub struct Usage {
     pub turns: u64,
 }
 
+/// How full the context of a child is, as its pi computes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextUse {
+    /// Tokens in the context. `None` after a compaction, until the model has answered.
+    pub tokens: Option<u64>,
+    /// Tokens that the model's context holds.
+    pub window: u64,
+}
+
+impl ContextUse {
+    /// Reads a status of the guard in the child: tokens, or a question mark, and the window.
+    pub(super) fn parse(status: &str) -> Option<Self> {
+        let (tokens, window) = status.split_once('/')?;
+        let tokens = if tokens == "?" { None } else { Some(count_of(tokens)?) };
+        Some(Self { tokens, window: count_of(window).filter(|window| *window > 0)? })
+    }
+
+    /// The part of the window that is used, in percent.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "contexts have far fewer than 2^52 tokens")]
+    pub fn percent(&self) -> Option<f64> {
+        Some(self.tokens? as f64 / self.window as f64 * 100.0)
+    }
+}
+
+/// A token count within what a context may hold: pi may report an estimate with decimals.
+fn count_of(number: &str) -> Option<u64> {
+    /// No context is larger.
+    const MAX: f64 = 1e12;
+    let number: f64 = number.parse().ok()?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+    (0.0..=MAX).contains(&number).then(|| number.round() as u64)
+}
+
 /// The cost of a run in its parts, in the currency of pi's price list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -99,6 +134,32 @@ pub(super) fn amount(number: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_status_of_the_guard_is_tokens_and_a_window() {
+        let cases = [
+            ("12345/200000", Some((Some(12_345), 200_000)), Some(6.1725)),
+            ("0/1000", Some((Some(0), 1000)), Some(0.0)),
+            ("10.5/1000", Some((Some(11), 1000)), Some(1.1)),
+            ("?/200000", Some((None, 200_000)), None),
+            ("1/0", None, None),
+            ("-1/1000", None, None),
+            ("1e99/1000", None, None),
+            ("NaN/1000", None, None),
+            ("1000", None, None),
+            ("", None, None),
+        ];
+        for (status, expected, percent) in cases {
+            let read = ContextUse::parse(status);
+            assert_eq!(read.map(|read| (read.tokens, read.window)), expected, "{status}");
+            let shown = read.and_then(|read| read.percent());
+            assert_eq!(
+                shown.map(|shown| (shown * 1e6).round()),
+                percent.map(|percent| percent * 1e6),
+                "{status}"
+            );
+        }
+    }
 
     #[test]
     fn strange_numbers_become_counts() {

@@ -89,6 +89,8 @@ pub struct Streaming {
     pub display_items: Vec<DisplayItem>,
     /// Spent so far, earlier attempts included.
     pub usage: RunUsage,
+    /// How full the child's context is; absent before its first turn has ended.
+    pub context: Option<ContextUse>,
     /// Assistant messages completed so far.
     pub turn_count: f64,
     /// Milliseconds since the run got its turn; while it is queued, since the call.
@@ -142,6 +144,8 @@ pub struct TaskProgress {
     pub retry: Option<RetryNotice>,
     /// Spent so far, earlier attempts included.
     pub usage: RunUsage,
+    /// How full the child's context is; absent before its first turn has ended.
+    pub context: Option<ContextUse>,
     /// Assistant messages completed so far.
     pub turn_count: f64,
     /// The model that answers, `provider/id`; absent before its first message.
@@ -188,6 +192,8 @@ pub struct SingleResult {
     pub exit_code: i32,
     /// What all attempts spent; zeros when no child reported any.
     pub usage: RunUsage,
+    /// How full the child's context was at its last turn; absent where it has not said so, as with `protocol: "json"`.
+    pub context: Option<ContextUse>,
     /// Why the run failed, at most 16 KiB. Present exactly when `exitCode` is not 0.
     pub error: Option<String>,
     /// The child's session file, after success and after failure. Absent when `persistSession` is false or no child
@@ -342,6 +348,17 @@ pub struct RunUsage {
     pub turns: f64,
 }
 
+/// How full the context of a child is, as its pi shows it.
+#[napi(object)]
+pub struct ContextUse {
+    /// Tokens in the context; absent after a compaction, until the model has answered.
+    pub tokens: Option<f64>,
+    /// Tokens that the model's context holds.
+    pub window: f64,
+    /// The part of the window that is used, from 0 to 100 and above; absent without `tokens`.
+    pub percent: Option<f64>,
+}
+
 /// What a run spent, in the shape of pi's own messages, for the totals of the parent session.
 #[napi(object, object_from_js = false)]
 pub struct PiUsage {
@@ -388,7 +405,7 @@ object_into_js! { |details: run::RunDetails| RunDetails {
 object_into_js! { |error: run::CallError| CallError { code, message } }
 
 object_into_js! { |progress: run::Progress| Streaming {
-    state, position, held_for_ms, behind, undo_note, attempt, display_items, usage, turn_count, elapsed_ms, since_event_ms, model,
+    state, position, held_for_ms, behind, undo_note, attempt, display_items, usage, context, turn_count, elapsed_ms, since_event_ms, model,
     retry,
 } }
 
@@ -405,6 +422,7 @@ object_into_js! { |task: run::TaskProgress| TaskProgress {
     since_event_ms: task.progress.since_event_ms,
     retry: task.progress.retry,
     usage: task.progress.usage,
+    context: task.progress.context,
     turn_count: task.progress.turn_count,
     model: task.progress.model,
     text: (!task.is_unchanged).then(|| task.progress.text.as_ref().to_owned()),
@@ -421,7 +439,7 @@ impl IntoJs<DisplayItem> for event::DisplayItem {
 }
 
 object_into_js! { |single: run::SingleResult| SingleResult {
-    agent, task, run_id, exit_code, usage, error, session_file, output, outcome, attempts, duration_ms, model, stop_reason,
+    agent, task, run_id, exit_code, usage, context, error, session_file, output, outcome, attempts, duration_ms, model, stop_reason,
     signal, timeout_reason, sandbox, supervision, resources, full_output_file, structured, structured_file, check, changes, flagged_gap, isolation,
     redacted, diagnostics,
     flagged: Some(single.flagged).filter(|flagged| !flagged.is_empty()),
@@ -445,6 +463,8 @@ object_into_js! { |report: run::SandboxReport| SandboxReport {
 object_into_js! { |usage: event::Usage| RunUsage {
     input, output, cache_read, cache_write, cost: usage.cost.total, turns,
 } }
+
+object_into_js! { |context: event::ContextUse| ContextUse { tokens, window, percent: context.percent() } }
 
 object_into_js! { |usage: event::Usage| PiUsage { input, output, cache_read, cache_write, total_tokens, cost } }
 

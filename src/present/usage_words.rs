@@ -1,6 +1,6 @@
 //! What runs have used, in words.
 
-use crate::event::Usage;
+use crate::event::{ContextUse, Usage};
 use crate::text::figures;
 
 /// Each part only where there is something to say.
@@ -34,10 +34,23 @@ pub fn usage_words(usage: &Usage) -> UsageWords {
     }
 }
 
+/// `12.3%/200k`, as pi shows how full a context is, and `?/200k` where pi does not know it.
+#[must_use]
+pub(super) fn context_words(context: ContextUse) -> String {
+    let percent = context.percent().map_or_else(|| "?".to_owned(), |percent| format!("{percent:.1}%"));
+    format!("{percent}/{}", figures::tokens(context.window))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::event::Cost;
+
+    #[test]
+    fn a_context_is_shown_as_in_pi() {
+        let words = |tokens| context_words(ContextUse { tokens, window: 200_000 });
+        assert_eq!([words(Some(24_680)), words(Some(0)), words(None)], ["12.3%/200k", "0.0%/200k", "?/200k"]);
+    }
 
     #[test]
     fn only_what_was_used_is_said() {

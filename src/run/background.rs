@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::progress::Resources;
 use super::progress::RetryNotice;
 use super::state::{RunOutcome, RunState};
-use crate::event::Usage;
+use crate::event::{ContextUse, Usage};
 use crate::text::text_enum;
 
 text_enum! {
@@ -111,6 +111,9 @@ pub struct LiveSnapshot {
     pub text: Option<String>,
     /// What it has spent, in all attempts and resumptions together.
     pub usage: Usage,
+    /// How full its context is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<ContextUse>,
     /// Processor time of all its processes, in milliseconds.
     pub cpu_ms: Option<u64>,
     /// Memory of all its processes in bytes: now, or the peak after its end.

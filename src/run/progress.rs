@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::state::{RunState, TaskState};
-use crate::event::{DisplayItem, PendingRetry, Usage, provider_message};
+use crate::event::{ContextUse, DisplayItem, PendingRetry, Usage, provider_message};
 use crate::process::Tally;
 use crate::text::figures::epoch_ms;
 use crate::text::{Sanitized, Sanitizer};
@@ -105,6 +105,8 @@ pub struct Progress {
     pub retry: Option<RetryNotice>,
     /// Usage so far, all attempts together.
     pub usage: Usage,
+    /// How full the child's context is; absent before its first turn has ended.
+    pub context: Option<ContextUse>,
     /// Assistant messages completed so far.
     pub turn_count: u64,
     /// Time since the run got its permit, in milliseconds. While it waits: time since it was requested.
@@ -139,6 +141,7 @@ impl Default for Progress {
             display_items: Arc::from([]),
             retry: None,
             usage: Usage::default(),
+            context: None,
             turn_count: 0,
             elapsed_ms: 0,
             since_event_ms: 0,

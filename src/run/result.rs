@@ -9,7 +9,7 @@ use super::background::BackgroundRun;
 use super::progress::{Progress, Resources, TaskProgress};
 use super::state::RunOutcome;
 use crate::agent::Network;
-use crate::event::{DisplayItem, Usage};
+use crate::event::{ContextUse, DisplayItem, Usage};
 use crate::text::figures::epoch_ms;
 use crate::text::{FullText, RedactedValues, text_enum};
 
@@ -120,6 +120,8 @@ pub struct SingleResult {
     pub exit_code: i32,
     /// The child's usage; zeros when unknown.
     pub usage: Usage,
+    /// How full the child's context was at its last turn, if it has said so.
+    pub context: Option<ContextUse>,
     /// What went wrong; present exactly when `exit_code` is not 0.
     pub error: Option<String>,
     /// The child's session file.
@@ -210,6 +212,7 @@ impl SingleResult {
             timeout_reason: None,
             sandbox: None,
             supervision: None,
+            context: None,
             resources: None,
             full_output_file: None,
             omitted_bytes: 0,

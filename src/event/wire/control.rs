@@ -4,7 +4,13 @@ use std::mem::take;
 use std::time::Duration;
 
 use crate::event::question::{Question, QuestionMethod, Response};
+use crate::event::usage::ContextUse;
 use crate::text::floor_char_boundary;
+
+/// The status by which the guard in a child says how full its context is.
+const CONTEXT_STATUS: &str = "pi-subagent-context";
+/// The method that sets a status. It expects no answer.
+const SET_STATUS: &str = "setStatus";
 
 /// Bytes kept of one option.
 const MAX_OPTION: usize = 1024;
@@ -35,6 +41,9 @@ pub(in crate::event) struct Control {
     pub(super) placeholder: Option<String>,
     pub(super) prefill: Option<String>,
     pub(super) timeout_ms: Option<u64>,
+    /// Of a status.
+    pub(super) status_key: Option<String>,
+    pub(super) status_text: Option<String>,
     /// Of a text of the question, or of its options, a part is left out.
     pub(super) is_cut: bool,
 }
@@ -42,7 +51,19 @@ pub(in crate::event) struct Control {
 impl Control {
     /// The request is known not to wait for an answer.
     pub(super) fn is_no_question(&self) -> bool {
-        self.method.as_deref().is_some_and(|method| QuestionMethod::parse(method).is_none())
+        let Some(method) = self.method.as_deref() else { return false };
+        let is_other = |key: &str| key != CONTEXT_STATUS;
+        let awaits_status = method == SET_STATUS
+            && self.status_text.is_none()
+            && !self.status_key.as_deref().is_some_and(is_other);
+        QuestionMethod::parse(method).is_none() && !awaits_status
+    }
+
+    /// The record as what the guard says of the context.
+    pub(in crate::event) fn context(&self) -> Option<ContextUse> {
+        let is_status = self.method.as_deref() == Some(SET_STATUS);
+        let is_ours = is_status && self.status_key.as_deref() == Some(CONTEXT_STATUS);
+        ContextUse::parse(self.status_text.as_deref().filter(|_| is_ours)?)
     }
 
     /// The record as a response to a command.
@@ -88,5 +109,16 @@ impl Control {
         let end = floor_char_boundary(text, MAX_OPTION);
         self.is_cut |= end < text.len();
         self.options.push(text[..end].to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guard_names_the_status() {
+        let guard = include_str!("../../../extension/child-guard.cjs");
+        assert!(guard.contains(&format!("CONTEXT_STATUS = \"{CONTEXT_STATUS}\"")));
     }
 }

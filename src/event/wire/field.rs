@@ -100,6 +100,8 @@ impl Field {
             (Root, "options") => Self::Options,
             (Root, "placeholder") => Self::Long(|record| &mut record.control().placeholder),
             (Root, "prefill") => Self::Long(|record| &mut record.control().prefill),
+            (Root, "statusKey") => Self::Name(|record| &mut record.control().status_key),
+            (Root, "statusText") => Self::Name(|record| &mut record.control().status_text),
             (Root, "timeout") => Self::Number(|record| &mut record.control().timeout_ms),
             (Update, "type") => Self::UpdateType,
             (Update, "delta") => Self::Delta,

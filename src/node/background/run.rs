@@ -3,7 +3,7 @@
 use napi_derive::napi;
 
 use crate::node::into_js::object_into_js;
-use crate::node::result::{RetryNotice, RunUsage};
+use crate::node::result::{ContextUse, RetryNotice, RunUsage};
 use crate::orchestrate::background;
 
 /// A run that goes on without its caller. All texts are sanitized; times are milliseconds since 1970 in UTC.
@@ -70,6 +70,8 @@ pub struct BackgroundRun {
     pub archived_ms: Option<i64>,
     /// What it has spent, earlier resumptions included.
     pub usage: RunUsage,
+    /// How full its context is; absent before its first turn has ended.
+    pub context: Option<ContextUse>,
     /// The run's directory; absent before its child starts.
     pub directory: Option<String>,
     /// The child's session file, under its new name once it was archived; absent before its child starts, and once it was
@@ -123,6 +125,7 @@ object_into_js! { |run: background::BackgroundRun| BackgroundRun {
     behind: run.progress.behind,
     asks: run.progress.asks,
     usage: run.progress.usage,
+    context: run.progress.context,
     pid: run.progress.pid,
     cpu_ms: run.progress.cpu_ms,
     rss_bytes: run.progress.rss_bytes,

@@ -225,6 +225,7 @@ fn joined(texts: [Option<&str>; 2]) -> String {
 }
 
 fn record_result(run: &mut BackgroundRun, single: &SingleResult) {
+    run.progress.context = single.context.or(run.progress.context);
     run.note_used(&single.usage, single.resources.as_ref());
     run.model = single.model.clone().or(run.model.take());
     run.transcript = single.session_file.clone().map(Into::into).or(run.transcript.take());

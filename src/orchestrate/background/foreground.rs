@@ -155,7 +155,10 @@ impl ForegroundRun {
             return Heir::Call;
         }
         for single in &result.details.results {
-            self.live.change(|run| run.note_used(&single.usage, single.resources.as_ref()));
+            self.live.change(|run| {
+                run.progress.context = single.context.or(run.progress.context);
+                run.note_used(&single.usage, single.resources.as_ref());
+            });
         }
         *heir
     }

@@ -185,6 +185,7 @@ impl LiveRun {
             live.text = (!text.is_empty()).then(|| newest(text, TEXT_BYTES));
             live.last_tool = progress.last_tool.as_deref().map(str::to_owned);
             live.pid = progress.pid;
+            run.progress.context = progress.context.or(run.progress.context);
             run.note_used(&progress.usage, progress.resources.as_ref());
         });
     }

@@ -140,7 +140,7 @@ impl<'a> Card<'a> {
         let expanded = Room { calls, text: self.share(0.2), with_words: true };
         let mut rows = work::work(view.items, view.text, if self.all { expanded } else { RECENT });
         let mut parts = if self.is_high() { vec![self.clock()] } else { Vec::new() };
-        parts.extend(view.usage.iter().flat_map(|usage| figures(usage, view.model)));
+        parts.extend(view.usage.iter().flat_map(|usage| figures(usage, view.context, view.model)));
         parts.push(view.silence(false));
         rows.push(Row::parts(parts));
         rows.extend(self.undo_note());
@@ -190,7 +190,7 @@ impl<'a> Card<'a> {
             spans.push(self.clock());
         }
         let usage: Usage = sum(views.iter().filter_map(|view| view.usage.as_ref()));
-        spans.extend(figures(&usage, common_model(views)));
+        spans.extend(figures(&usage, None, common_model(views)));
         if self.is_over() && !self.all {
             spans.push(expand_hint());
         }

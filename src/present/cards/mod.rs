@@ -29,7 +29,7 @@ use super::drawing::{Drawing, INDENT, Part, Span, folded, hint, indented};
 use super::{Mark, Row};
 
 pub use announced::announcement_drawing;
-pub(super) use stored::{Retry, Spent};
+pub(super) use stored::{Context, Retry, Spent};
 
 pub use call_card::CallCard;
 pub use report::{entry_drawing, report_drawing};

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::event::{Cost, Usage, short_form};
+use crate::event::{ContextUse, Cost, Usage, short_form};
 use crate::run::{Mode, RetryNotice, RunState};
 use crate::text::text_enum;
 
@@ -81,6 +81,7 @@ pub(super) struct LiveTask {
     pub behind: Option<String>,
     pub undo_note: Option<String>,
     pub usage: Spent,
+    pub context: Option<Context>,
     pub model: Option<String>,
     pub retry: Option<Retry>,
 }
@@ -96,6 +97,7 @@ pub(super) struct EndedTask {
     pub attempts: f64,
     pub duration_ms: f64,
     pub usage: Spent,
+    pub context: Option<Context>,
     pub error: Option<String>,
     pub session_file: Option<String>,
     pub output: Option<String>,
@@ -183,6 +185,19 @@ pub(in crate::present) struct Spent {
     cache_write: f64,
     cost: f64,
     turns: f64,
+}
+
+/// How full a context is. Older sessions do not say so.
+#[derive(Debug, Deserialize)]
+pub(in crate::present) struct Context {
+    tokens: Option<f64>,
+    window: f64,
+}
+
+impl Context {
+    pub(in crate::present) fn of(&self) -> ContextUse {
+        ContextUse { tokens: self.tokens.map(count), window: count(self.window) }
+    }
 }
 
 impl Spent {

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::stored::{EndedTask, Item, LiveTask, Retry, count};
+use super::stored::{Context, EndedTask, Item, LiveTask, Retry, count};
 use crate::agent::{Tool, prepare_arguments};
-use crate::event::Usage;
+use crate::event::{ContextUse, Usage};
 use crate::present::counts::{is_active, is_over};
 use crate::present::drawing::Span;
 use crate::present::{Mark, Standing, StateWords, state_words};
@@ -63,6 +63,7 @@ pub(super) struct TaskView<'a> {
     pub silent_ms: f64,
     pub is_retried: bool,
     pub usage: Option<Usage>,
+    pub context: Option<ContextUse>,
     pub model: Option<&'a str>,
     pub error: Option<&'a str>,
     /// What of its changes cannot be undone, until it has ended.
@@ -86,6 +87,7 @@ impl<'a> TaskView<'a> {
             silent_ms: 0.0,
             is_retried: false,
             usage: None,
+            context: None,
             model: None,
             error: None,
             undo_note: None,
@@ -119,6 +121,7 @@ impl<'a> TaskView<'a> {
             silent_ms: if is_heard { task.since_event_ms + age } else { 0.0 },
             is_retried: retry.is_some(),
             usage: Some(task.usage.with_turns(task.turn_count)),
+            context: task.context.as_ref().map(Context::of),
             model: task.model.as_deref(),
             error: task.error.as_deref(),
             undo_note: task.undo_note.as_deref().filter(|_| !is_over(state)),
@@ -148,6 +151,7 @@ impl<'a> TaskView<'a> {
             silent_ms: 0.0,
             is_retried: false,
             usage: Some(result.usage.usage()),
+            context: result.context.as_ref().map(Context::of),
             model: result.model.as_deref(),
             error: result.error.as_deref(),
             undo_note: None,

@@ -1,12 +1,13 @@
 //! What a run does and what came of it: its calls and words, an answer or why there is none, changed files, places.
 
 use super::files::files;
-use super::stored::{CallFailure, Check, EndedTask, Isolation, Item, Spent, count};
-use crate::event::Usage;
+use super::stored::{CallFailure, Check, Context, EndedTask, Isolation, Item, Spent, count};
+use crate::event::{ContextUse, Usage};
 use crate::present::drawing::{
     Drawing, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, plain, remark, short_path,
 };
 use crate::present::usage_words;
+use crate::present::usage_words::context_words;
 use crate::text::{figures, quoted_if_odd, quoted_within, redacted_counts};
 
 pub(super) const ANSWER_LINES: u32 = 6;
@@ -45,7 +46,8 @@ pub(super) fn ended(
     rows.extend(result.check.as_ref().map(check));
     rows.extend(files([result], all));
     rows.extend(next_step(result));
-    rows.push(Row::parts(figures(&result.usage.usage(), result.model.as_deref())));
+    let context = result.context.as_ref().map(Context::of);
+    rows.push(Row::parts(figures(&result.usage.usage(), context, result.model.as_deref())));
     if all || result.outcome == "interrupted" {
         rows.extend(whereabouts(result));
     }
@@ -113,11 +115,11 @@ pub(super) fn next_step(result: &EndedTask) -> Option<Row> {
     Some(Row::wrapped(vec![Span::new("muted", place), command]))
 }
 
-/// Turns, tokens, cost and model, each only when there is something to say.
-pub(super) fn figures(usage: &Usage, model: Option<&str>) -> Vec<Span> {
+/// Turns, tokens, cost, context and model, each only when there is something to say.
+pub(super) fn figures(usage: &Usage, context: Option<ContextUse>, model: Option<&str>) -> Vec<Span> {
     let words = usage_words(usage);
     let model = model.filter(|model| !model.is_empty()).map(|model| quoted_if_odd(model).into_owned());
-    let texts = [words.turns, words.tokens, words.cost, model];
+    let texts = [words.turns, words.tokens, words.cost, context.map(context_words), model];
     texts.into_iter().flatten().map(|text| Span::new("dim", text)).collect()
 }
 
@@ -131,7 +133,7 @@ pub(super) fn sum<'a>(usages: impl IntoIterator<Item = &'a Usage>) -> Usage {
 }
 
 pub(super) fn spent(usage: &Spent, model: Option<&str>) -> Row {
-    Row::parts(figures(&usage.usage(), model))
+    Row::parts(figures(&usage.usage(), None, model))
 }
 
 /// Attempts, files, what was redacted, and notes.

@@ -100,6 +100,7 @@ fn head(run: &ShownRun, now_ms: i64) -> Row {
         Span::new("dim", run.model()),
         Span::new("dim", words.tokens.unwrap_or_default()),
         Span::new("dim", words.cost.unwrap_or_default()),
+        Span::new("dim", run.context().unwrap_or_default()),
     ];
     Row::line([Part::new(title)].into_iter().chain(parts.map(Part::from)))
 }
@@ -125,7 +126,7 @@ fn said(run: &ShownRun, now_ms: i64) -> Drawing {
 
 fn spent(run: &ShownRun) -> Row {
     let words = run.spent();
-    let parts = [words.turns, words.tokens, words.cost, run.model.as_deref().map(folded)];
+    let parts = [words.turns, words.tokens, words.cost, run.context(), run.model.as_deref().map(folded)];
     let parts = parts.into_iter().flatten().filter(|text| !text.is_empty());
     Row::parts(parts.map(|text| Span::new("dim", text)))
 }

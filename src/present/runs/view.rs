@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::event::Usage;
-use crate::present::cards::{Retry, Spent};
+use crate::present::cards::{Context, Retry, Spent};
 use crate::present::counts::is_active;
 use crate::present::drawing::{Color, Span, beginning, first_line, folded, gist};
+use crate::present::usage_words::context_words;
 use crate::present::{Mark, Standing, StateWords, UsageWords, state_words, usage_words};
 use crate::text::figures;
 
@@ -40,6 +41,7 @@ pub(super) struct ShownRun {
     #[serde(default)]
     ran_before_ms: f64,
     usage: Spent,
+    context: Option<Context>,
     retry: Option<Retry>,
     #[serde(default)]
     is_foreground: bool,
@@ -117,6 +119,11 @@ impl ShownRun {
 
     pub(super) fn usage(&self) -> Usage {
         self.usage.usage()
+    }
+
+    /// How full its context is.
+    pub(super) fn context(&self) -> Option<String> {
+        self.context.as_ref().map(|context| context_words(context.of()))
     }
 
     pub(super) fn spent(&self) -> UsageWords {

@@ -73,11 +73,11 @@ impl Updates<'_> {
             return;
         }
         // Copied under the lock and sanitized outside it, to hold the lock only briefly.
-        let (text, items, retry, mut usage, model, silent) = child.view(|collector, silent| {
+        let (text, items, retry, mut usage, context, model, silent) = child.view(|collector, silent| {
             let live = collector.live();
             let model: Option<String> = live.model.map(str::to_owned);
             let (text, items) = (live.fenced_text(), live.display_items.to_vec());
-            (text, items, live.retry.cloned(), live.usage.clone(), model, silent)
+            (text, items, live.retry.cloned(), live.usage.clone(), live.context, model, silent)
         });
         usage.add(self.run.earlier_usage());
         let (sanitizer, share) = (self.run.sanitizer(), self.run.admitted.spec.siblings.max(1));
@@ -87,6 +87,7 @@ impl Updates<'_> {
             last_tool: items.iter().rev().find_map(tool_line).map(Into::into),
             display_items: Arc::from(bounded(items, ITEM_BYTES / share)),
             retry: retry.map(|retry| RetryNotice::by_pi(&retry, sanitizer)),
+            context,
             since_event_ms: millis(silent),
             model: model.map(|model| sanitizer.line(&model, MODEL_CHARS).into_string()),
             resources: self.resources(),

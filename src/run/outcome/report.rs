@@ -158,6 +158,7 @@ impl ResultBuilder {
         single.output = answer.as_deref().map(|text| truncate(text, OUTPUT_FIELD, None).text);
         single.attempts = self.earlier.count + 1;
         single.omitted_bytes = left_out;
+        single.context = collected.context;
         single.usage = collected.usage;
         single.usage.add(&self.earlier.usage);
         single.display_items = collected.display_items;
@@ -293,6 +294,7 @@ impl ResultBuilder {
             timeout_reason: verdict.timeout,
             sandbox: self.sandbox.as_ref().map(|plan| plan.report(None)),
             supervision: None,
+            context: None,
             resources: None,
             full_output_file: None,
             omitted_bytes: 0,

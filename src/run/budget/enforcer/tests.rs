@@ -20,6 +20,7 @@ fn live<'a>(usage: &'a Usage, streaming: bool, stop_reason: Option<&'a StopReaso
         text: "",
         display_items: &[],
         usage,
+        context: None,
         repeats: None,
         running_tools: 0,
         settled: false,
