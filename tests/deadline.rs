@@ -93,8 +93,8 @@ async fn a_child_whose_time_is_up_has_no_more_than_its_last_turn() {
         let result = run(&scene(script, 2000)).await;
         assert_eq!(ended(&result), (RunOutcome::HardTimeout, Some(expected)), "{label}: {}", result.text);
         let took = result.details.results[0].duration_ms;
-        // A fifth of the limit, and what the end of the child takes.
-        assert!(took < 6000, "{label}: {took} ms");
+        // Two seconds, and what the end of the child takes.
+        assert!(took < 8000, "{label}: {took} ms");
         assert!(result.details.results[0].announcement.is_none(), "{label}");
     }
 }

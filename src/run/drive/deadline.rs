@@ -9,8 +9,9 @@ use crate::text::figures::duration;
 
 /// From this part of the limit on, the child is told to finish: 8 of 10, as for budgets.
 const WARNING: (u32, u32) = (8, 10);
-/// The last turn may take this part of the limit, and never longer than [`MAX_LAST_TURN`]. A model writes a report in seconds.
+/// The last turn may take this part of the limit, within these bounds. A model writes a report in seconds.
 const LAST_TURN_PART: u32 = 5;
+const MIN_LAST_TURN: Duration = Duration::from_secs(2);
 const MAX_LAST_TURN: Duration = Duration::from_secs(30);
 
 /// The time limit of a run, as its current child is told of it.
@@ -53,7 +54,7 @@ impl Deadline {
 
     /// How long the last turn may take, once the time is up.
     pub(super) fn last_turn(&self) -> Duration {
-        (self.limit.unwrap_or_default() / LAST_TURN_PART).min(MAX_LAST_TURN)
+        (self.limit.unwrap_or_default() / LAST_TURN_PART).clamp(MIN_LAST_TURN, MAX_LAST_TURN)
     }
 }
 
@@ -104,8 +105,8 @@ mod tests {
     }
 
     #[test]
-    fn the_last_turn_is_a_fifth_of_the_limit_and_at_most_half_a_minute() {
-        for (limit, expected) in [(10, 2), (60, 12), (600, 30)] {
+    fn the_last_turn_is_a_fifth_of_the_limit_within_bounds() {
+        for (limit, expected) in [(1, 2), (10, 2), (60, 12), (600, 30)] {
             let deadline = Deadline::new(Instant::now(), Some(Duration::from_secs(limit)));
             assert_eq!(deadline.last_turn(), Duration::from_secs(expected));
         }
