@@ -1,0 +1,132 @@
+/** Children in real pi whose output other programs write to, that pi keeps waiting, and whose time is up. */
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import {
+	call,
+	delegate,
+	detailsOf,
+	fail,
+	hang,
+	lastEnd,
+	piVersions,
+	Stage,
+	say,
+	startRpc,
+	textOf,
+	usage,
+} from "../support/pi.ts";
+
+/** An extension that writes to standard output before the records of pi, without a line end. */
+const noisy = `import { writeSync } from "node:fs";
+export default function (pi) {
+	pi.on("turn_start", () => void writeSync(1, "\\x07"));
+	pi.on("message_start", () => void writeSync(1, "\\x1b]0;pi - working\\x07"));
+	pi.on("message_end", () => void writeSync(1, "\\r\\x1b[2Klinting 12% "));
+	pi.on("tool_execution_end", () => void writeSync(1, "{ not a record } "));
+	pi.on("turn_end", () => void writeSync(1, "next: "));
+	pi.on("agent_end", () => void writeSync(1, "\\x1b]9;done\\x1b\\\\"));
+	pi.on("agent_settled", () => void writeSync(1, "bye "));
+}
+`;
+
+const finding = "The finding is in `load.rs`.";
+
+for (const version of piVersions) {
+	describe(`the stream of a child in pi ${version}`, () => {
+		let stage: Stage;
+		let retried = 0;
+
+		before(async () => {
+			stage = await Stage.open({
+				version,
+				settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 4000 } },
+				children: {
+					looks: (request) =>
+						request.toolAnswers.length > 0 ? [say(finding)] : [say("I look."), call("ls", { path: "." })],
+					slow: (request) => {
+						if (request.wholeUserText.includes("Your time for this task is up")) {
+							return [say("Two of three suites pass.")];
+						}
+						return [say("I run the suites."), call("bash", { command: "sleep 60" })];
+					},
+					speaks: (request) =>
+						request.wholeUserText.includes("Your time for this task is up")
+							? [say("The third chapter is missing."), call("read", { path: "README.md" })]
+							: [say("The first chapter is long. ".repeat(400), { size: 40, everyMs: 50 })],
+					hurries: (request) =>
+						request.wholeUserText.includes("Nearly used up: the time for this run")
+							? [say("What I have.")]
+							: [{ type: "pause", ms: 100 }, say("I look."), call("read", { path: "README.md" })],
+					mute: (request) =>
+						request.wholeUserText.includes("Your time for this task is up")
+							? [hang()]
+							: [say("I run the suites."), call("bash", { command: "sleep 60" })],
+					waits: () => {
+						retried += 1;
+						return retried === 1 ? [fail(503)] : [say(finding)];
+					},
+					full: () => [usage({ input: 500, output: 20 }), say(finding)],
+				},
+			});
+			stage.world.writeAgentDir("extensions/noisy.ts", noisy);
+		});
+
+		after(() => stage.close());
+
+		/** The result of one run. */
+		async function run(task: string, settings: Record<string, unknown>, agent = "explorer") {
+			stage.configure({ ...settings });
+			const rpc = startRpc(stage.world);
+			await rpc.prompt(delegate({ agent, task }));
+			const end = lastEnd(rpc.log);
+			await rpc.close();
+			const single = detailsOf(end).results[0];
+			assert.ok(single, textOf(end));
+			return { text: textOf(end), isError: end.isError, single };
+		}
+
+		test("an extension that writes to standard output costs no record", async () => {
+			const quiet = await run("looks", { inheritExtensions: "none", idleTimeoutMs: 20_000 });
+			const loud = await run("looks", { inheritExtensions: "all", idleTimeoutMs: 20_000 });
+			assert.equal(loud.isError, false, loud.text);
+			assert.match(loud.text, /The finding is in `load\.rs`\./);
+			assert.deepEqual(loud.single.usage, quiet.single.usage);
+			assert.deepEqual(loud.single.displayItems, quiet.single.displayItems);
+			assert.ok(loud.single.durationMs < 15_000, `${loud.single.durationMs} ms`);
+		});
+
+		test("a child is told that its time runs out, and its answer is the result", async () => {
+			const told = await run("hurries", {
+				inheritExtensions: "none",
+				timeoutMs: 8_000,
+				loop: { warnAfter: 0, stopAfter: 0 },
+			});
+			assert.equal(told.isError, false, told.text);
+			assert.match(told.text, /What I have\./);
+			assert.ok(told.single.durationMs >= 6_300, `${told.single.durationMs} ms`);
+		});
+
+		test("a child whose time is up says what it has, without tools and within a bound", async () => {
+			const limits = { inheritExtensions: "none", timeoutMs: 5_000, graceMs: 500 };
+			const slow = await run("slow", limits, "worker");
+			assert.match(slow.text, /hard limit reached: 5000 ms/);
+			assert.match(slow.text, /partial output:\n```text\nTwo of three suites pass\.\n```/);
+			assert.equal(slow.single.outcome, "hard_timeout");
+			assert.ok(slow.single.durationMs < 8_000, `${slow.single.durationMs} ms`);
+			const speaks = await run("speaks", limits);
+			assert.match(speaks.text, /The first chapter is long\.[^`]*\n\nThe third chapter is missing\./);
+			assert.equal(speaks.single.outcome, "hard_timeout");
+			const mute = await run("mute", limits, "worker");
+			assert.match(mute.text, /partial output:\n```text\nI run the suites\.\n```/);
+			assert.ok(mute.single.durationMs < 9_000, `${mute.single.durationMs} ms`);
+		});
+
+		test("a pause that pi announces is no silence", async () => {
+			const waits = await run("waits", { inheritExtensions: "none", idleTimeoutMs: 2_500 });
+			assert.equal(waits.isError, false, waits.text);
+			assert.ok(waits.single.durationMs >= 3_500, `${waits.single.durationMs} ms`);
+		});
+	});
+}
