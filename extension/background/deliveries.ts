@@ -87,7 +87,7 @@ export function openDeliveries({ pi, context, background, native, arrived }: Del
 			work();
 		} catch {
 			try {
-				// The session is still open: the next check retries the failed step.
+				// Throws if pi has left the session. Otherwise the next check retries the failed step.
 				context.isIdle();
 				watch();
 			} catch {

@@ -173,7 +173,7 @@ export function guardedComponent<Drawn>(
 		handleMouse(event) {
 			const result = contained(what, () => inner.handleMouse?.(event));
 			if (!result) return undefined;
-			// The component's `target` is left out, so that the following events are sent to the wrapper too.
+			// The component's internal target metadata is left out, so that pi sends the following events to the wrapper too.
 			const { handled, capture, focus, render } = result;
 			return defined<TuiMouseEventResult>({ handled, capture, focus, render });
 		},

@@ -24,7 +24,7 @@ const QUIET_MS = 2_000;
 const CHECK_EVERY_MS = 200;
 
 /** Matches terminal input that is not a key: mouse events, window focus, and answers to pi's own queries. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how they begin
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control sequences
 const REPORT = /^\u001b(?:\[(?:<|M|[IO]$|\?|[\d;]+[cnRt]$)|\]|P|_)/;
 
 interface Shown {
@@ -44,8 +44,8 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 	let lastKey = performance.now();
 
 	/**
-	 * Receives every key before the focused component. A question that a key closes here is gone before the key is
-	 * handled.
+	 * Receives every key before the focused component. If the key is not for the open question, closes the question, so that
+	 * the editor gets the key.
 	 */
 	function noteKey(data: string): undefined {
 		if (isKeyRelease(data) || REPORT.test(data)) return;
