@@ -250,7 +250,7 @@ fn announced(run: &BackgroundRun, room: usize) -> Value {
         "result": run.result.as_deref().map(|result| cut(result, room)),
         "partial": run.partial.as_deref().map(|partial| cut(partial, room)),
         "transcript": run.transcript.as_ref().filter(|_| run.cleanup == Cleanup::Keep),
-        "archiveAtMs": run.archive_at_ms,
+        "archiveAtMs": if run.cleanup == Cleanup::Delete { run.ended_ms } else { run.archive_at_ms },
         "startedMs": run.started_ms,
         "endedMs": run.ended_ms,
         "ranBeforeMs": (run.ran_before_ms > 0).then_some(run.ran_before_ms),

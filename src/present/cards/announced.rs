@@ -168,12 +168,13 @@ impl AnnouncedRun {
         #[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
         let is_archived = self.archive_at_ms.is_some_and(|at| at <= now_ms() as f64);
         // Then it has another name, which the command finds.
-        match self.transcript.as_deref().filter(|path| !path.is_empty() && !is_archived) {
-            Some(path) => rows.push(place("session", path)),
-            None => {
-                let log = format!("/subagents log {}", folded(&self.run_id));
-                rows.push(Row::line([Span::new("dim", log)]));
-            }
+        if is_archived {
+            let log = format!("/subagents log {}", folded(&self.run_id));
+            rows.push(Row::line([Span::new("dim", log)]));
+        } else {
+            rows.extend(
+                self.transcript.as_deref().filter(|path| !path.is_empty()).map(|path| place("session", path)),
+            );
         }
         rows
     }
@@ -186,6 +187,33 @@ impl AnnouncedRun {
             (Some("timeout"), _) => "hard_timeout",
             (Some("error"), _) => "failed",
             (status, _) => status.unwrap_or("ended"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::present::announcement_details;
+    use crate::run::{BackgroundRun, Cleanup, RunOutcome};
+
+    #[test]
+    fn the_transcript_is_named_until_it_is_archived_and_the_command_that_reads_it_after_that() {
+        let ended = BackgroundRun {
+            run_id: "1a2b3c4d".to_owned(),
+            outcome: Some(RunOutcome::Completed),
+            transcript: Some("/runs/session.jsonl".into()),
+            ended_ms: Some(1),
+            ..BackgroundRun::default()
+        };
+        let deleted = BackgroundRun { cleanup: Cleanup::Delete, ..ended.clone() };
+        let due = BackgroundRun { archive_at_ms: Some(2), ..ended.clone() };
+        let kept = BackgroundRun { archive_at_ms: Some(i64::MAX >> 12), ..ended.clone() };
+        for (run, is_there) in [(ended, true), (kept, true), (due, false), (deleted, false)] {
+            let details = announcement_details(&["d".to_owned()], &[run]).to_string();
+            let drawn = format!("{:?}", announcement_drawing(&details, true).expect("it is ours"));
+            assert_eq!(drawn.contains("session.jsonl"), is_there, "{drawn}");
+            assert_eq!(drawn.contains("/subagents log 1a2b3c4d"), !is_there, "{drawn}");
         }
     }
 }
