@@ -101,6 +101,8 @@ function attemptsFor(user: number | undefined): string[] {
 
 function worksFor(user: number | undefined): string[] {
 	const wanted = rows(works).filter(([name, wants]) => {
+		// The agent directory lies below `/tmp` here, so that a child has none of its own.
+		if (wants === "own") return false;
 		return !undoing.includes(name) && (wants !== "view" || allows("mount-ns", user));
 	});
 	return wanted.map(([name]) => name);

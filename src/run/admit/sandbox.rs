@@ -30,6 +30,7 @@ pub(in crate::run) enum SandboxPlan {
 
 /// A sandbox that can be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the sandbox")]
 pub(crate) struct Held {
     /// Whether the child gets a view of the file system of its own, which covers modes, owners and times too, and hides
     /// files and sockets.
