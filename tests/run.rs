@@ -737,7 +737,7 @@ async fn a_marker_promises_no_more_than_its_file_holds() {
         );
         let all = kept.len() as u64 + omitted;
         let expected =
-            format!(" of {all} bytes; all but {omitted} bytes: {path}; whole in the session: {session}]");
+            format!(" of {all} bytes; all but {omitted} bytes: {path}; complete in the session: {session}]");
         assert!(marker.ends_with(&expected), "{marker}");
     }
 }

@@ -1,6 +1,6 @@
 //! An answer as plain data.
 
-use crate::text::{Sanitizer, redacted_words, text_enum};
+use crate::text::{Sanitizer, redacted_message, text_enum};
 use serde::{Deserialize, Serialize};
 
 /// Longer names do not widen the column of names.
@@ -176,7 +176,7 @@ impl Report {
         if report.lines == exact {
             return report;
         }
-        if let Some(redacted) = redacted_words(&counting.redacted()) {
+        if let Some(redacted) = redacted_message(&counting.redacted()) {
             let text = format!("{redacted}. `/subagents {again}` shows the text as it is");
             report.lines.push(ReportLine::new(Mark::Warning, "", text));
         }

@@ -1,14 +1,14 @@
-//! Where a Markdown text is code: in fenced blocks, on indented lines, and in strings of source.
+//! Finds the code in a Markdown text: fenced blocks, indented lines, and strings of source code.
 
 use memchr::{memchr, memchr2_iter};
 
-/// Longer lines are no fences.
-const FENCE_LINE: usize = 256;
+/// The maximum length of a fence line, in bytes. A longer line is not a fence.
+const MAX_FENCE_LINE: usize = 256;
 
-/// Nobody quotes deeper.
-const MOST_QUOTES: usize = 16;
+/// The maximum nesting depth of block quotes.
+const MAX_QUOTES: usize = 16;
 
-/// How much is looked at before a quote, and of the beginning of its line.
+/// The number of bytes that are read before a quote and at the beginning of its line.
 const LEAD_REACH: usize = 64;
 
 /// The marks that opened a fenced block.
@@ -16,19 +16,19 @@ const LEAD_REACH: usize = 64;
 pub struct Fence {
     mark: u8,
     count: usize,
-    /// How many block quotes it stands in.
+    /// The number of block quotes around the fence.
     depth: usize,
 }
 
 impl Fence {
-    /// The marks without a line end: they open such a block, and close it.
+    /// Returns the marks without a line end. They open and close such a block.
     #[must_use]
     pub fn marks(self) -> String {
         "> ".repeat(self.depth) + &char::from(self.mark).to_string().repeat(self.count)
     }
 
-    /// The fence that a line in `depth` block quotes is, and what stands behind its marks. Blocks in lists are indented, so
-    /// any blanks may lead.
+    /// Parses a line inside `depth` block quotes as a fence. Returns the fence and the text after its marks. Blocks in
+    /// lists are indented, so leading blanks are allowed.
     fn of(line: &str, depth: usize) -> Option<(Self, &str)> {
         let line = line.trim_start_matches([' ', '\t']);
         let mark = *line.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
@@ -37,11 +37,11 @@ impl Fence {
     }
 }
 
-/// Reads a text in pieces of any size, and knows whether its end is in a fenced block.
+/// Tracks fenced blocks in a text that arrives in chunks of any size.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fences {
     open: Option<Fence>,
-    /// The line that has begun, as far as it can be a fence.
+    /// The current line, as far as it can still be a fence.
     line: String,
 }
 
@@ -50,7 +50,7 @@ impl Fences {
         Self { open: None, line: String::new() }
     }
 
-    /// The block that the line under way belongs to.
+    /// Returns the block that contains the current line.
     pub(crate) fn open(&self) -> Option<Fence> {
         self.open
     }
@@ -58,11 +58,11 @@ impl Fences {
     pub(crate) fn push(&mut self, mut part: &str) {
         while let Some(end) = memchr(b'\n', part.as_bytes()) {
             if self.line.is_empty() {
-                self.turn(&part[..end]);
+                self.process_line(&part[..end]);
             } else {
                 self.hold(&part[..end]);
                 let line = std::mem::take(&mut self.line);
-                self.turn(&line);
+                self.process_line(&line);
             }
             part = &part[end + 1..];
         }
@@ -70,19 +70,19 @@ impl Fences {
     }
 
     fn hold(&mut self, part: &str) {
-        if self.line.len() <= FENCE_LINE {
-            let most = FENCE_LINE + 1 - self.line.len();
-            self.line.push_str(&part[..super::ceil_char_boundary(part, most)]);
+        if self.line.len() <= MAX_FENCE_LINE {
+            let max = MAX_FENCE_LINE + 1 - self.line.len();
+            self.line.push_str(&part[..super::ceil_char_boundary(part, max)]);
         }
     }
 
-    /// A whole line opens a block, closes it, or does neither. A block ends with the quote that it stands in.
-    fn turn(&mut self, line: &str) {
-        let (depth, content) = unquoted(line, self.open.map_or(MOST_QUOTES, |open| open.depth));
+    /// Processes a whole line, which may open a block or close it. A block also ends with the block quote around it.
+    fn process_line(&mut self, line: &str) {
+        let (depth, content) = unquoted(line, self.open.map_or(MAX_QUOTES, |open| open.depth));
         if self.open.is_some_and(|open| depth < open.depth) {
             self.open = None;
         }
-        if line.len() > FENCE_LINE {
+        if line.len() > MAX_FENCE_LINE {
             return;
         }
         let Some((fence, rest)) = Fence::of(content, depth) else { return };
@@ -96,10 +96,11 @@ impl Fences {
     }
 }
 
-/// How many block quotes a line stands in, at most `most`, and what stands behind their marks.
-fn unquoted(line: &str, most: usize) -> (usize, &str) {
-    let (mut depth, mut rest) = (0, line);
-    while depth < most
+/// Counts the block quotes around a line, at most `max`, and returns the text after their marks.
+fn unquoted(line: &str, max: usize) -> (usize, &str) {
+    let mut depth = 0;
+    let mut rest = line;
+    while depth < max
         && let Some(inner) = rest.trim_start_matches(' ').strip_prefix('>')
     {
         rest = inner.strip_prefix(' ').unwrap_or(inner);
@@ -108,35 +109,35 @@ fn unquoted(line: &str, most: usize) -> (usize, &str) {
     (depth, rest)
 }
 
-/// Answers for places of one text, from its front to its end, whether they are code. Reads the text once.
+/// Decides which positions of one text are code. Positions must ascend, so that the text is read once.
 #[derive(Debug, Default)]
 pub(crate) struct CodeAt {
     fences: Fences,
-    /// Where the line begins that was asked for last.
+    /// The start of the line of the last position.
     line: usize,
-    /// How far that line was looked at for quotes.
-    looked: usize,
-    /// The quote that is open there.
+    /// The end of the part of this line that was searched for quotes.
+    searched: usize,
+    /// The position of the open quote.
     quote: Option<usize>,
 }
 
 impl CodeAt {
-    /// Whether the text is code at a place, which is not before one that was asked for earlier.
+    /// Returns true if the text is code at a position. The position must not be before the last one.
     pub(crate) fn is_code(&mut self, text: &str, at: usize) -> bool {
         while let Some(length) = text.get(self.line..at).and_then(|rest| memchr(b'\n', rest.as_bytes())) {
-            self.fences.turn(&text[self.line..self.line + length]);
+            self.fences.process_line(&text[self.line..self.line + length]);
             self.line += length + 1;
-            (self.looked, self.quote) = (self.line, None);
+            (self.searched, self.quote) = (self.line, None);
         }
         let bytes = text.as_bytes();
-        self.look_for_quotes(bytes, at);
+        self.search_quotes(bytes, at);
         self.fences.open().is_some()
-            || is_indented(unquoted(&text[self.line.min(at)..at], MOST_QUOTES).1.as_bytes())
+            || is_indented(unquoted(&text[self.line.min(at)..at], MAX_QUOTES).1.as_bytes())
             || self.quote.is_some_and(|quote| is_of_source(&bytes[self.line..quote]))
     }
 
-    fn look_for_quotes(&mut self, bytes: &[u8], end: usize) {
-        let from = self.looked.min(end);
+    fn search_quotes(&mut self, bytes: &[u8], end: usize) {
+        let from = self.searched.min(end);
         for at in memchr2_iter(b'"', b'\'', &bytes[from..end]).map(|at| from + at) {
             let byte = bytes[at];
             match self.quote {
@@ -147,11 +148,11 @@ impl CodeAt {
                 _ => {}
             }
         }
-        self.looked = end;
+        self.searched = end;
     }
 }
 
-/// Four blanks or a tab, in a patch behind its mark.
+/// Returns true if the line starts with four blanks or a tab. In a patch they follow the patch mark.
 fn is_indented(before: &[u8]) -> bool {
     let before = match before {
         [b'+' | b'-', rest @ ..] if rest.starts_with(b"    ") || rest.starts_with(b"\t") => rest,
@@ -161,8 +162,8 @@ fn is_indented(before: &[u8]) -> bool {
     blanks == 4 || before.get(blanks) == Some(&b'\t')
 }
 
-/// Whether a string behind this stands where source has one: assigned, passed, or an entry of something. What prose and
-/// messages quote has a word before it.
+/// Returns true if a string after `lead` is part of source code: it is assigned, passed, or a list entry. A quotation
+/// in prose or in a message has a word before it.
 fn is_of_source(lead: &[u8]) -> bool {
     let before = lead.iter().rev().take(LEAD_REACH).find(|byte| !matches!(byte, b' ' | b'\t' | b'\\'));
     let is_imported = || {
@@ -180,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_of_any_size_come_to_the_same() {
+    fn fences_are_the_same_for_pieces_of_any_size() {
         let text =
             "a\n  ```rust\nlet x;\n~~~\n``\n````\nb\n~~~~ c ` d\n```\n~~~\nin it\n~~~~~ \nout ```\n```a`b\n";
         let whole = |text: &str| {
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn code_in_a_block_quote_ends_with_it() {
+    fn a_code_block_ends_with_its_block_quote() {
         for (text, expected) in [
             ("> ```\n> a\n", Some("> ```")),
             (">```\n>a\n", Some("> ```")),
@@ -216,7 +217,7 @@ mod tests {
             ("> ```\n> a\n> ```\n", None),
             ("> ```\n> a\nb\n", None),
             ("> > ```\n> a\n", None),
-            // A quote in a block is what the block says.
+            // A quote inside a block has no meaning of its own.
             ("```\n> ```\n", Some("```")),
             ("> ```\n> > ```\n", Some("> ```")),
         ] {
@@ -224,7 +225,7 @@ mod tests {
             fences.push(text);
             assert_eq!(fences.open().map(Fence::marks).as_deref(), expected, "{text:?}");
         }
-        let long = format!("> ```\n{}\n", "a".repeat(FENCE_LINE + 1));
+        let long = format!("> ```\n{}\n", "a".repeat(MAX_FENCE_LINE + 1));
         let mut fences = Fences::new();
         fences.push(&long);
         assert_eq!(fences.open(), None);

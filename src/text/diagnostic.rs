@@ -1,4 +1,4 @@
-//! What messages say: where a mistake in a file is, values as people wrote them, causes, and what would have been right.
+//! Builds messages about mistakes in files, with position, value, cause and suggestion.
 
 use std::error::Error;
 use std::fmt;
@@ -12,59 +12,60 @@ use super::quote::{quoted, quoted_if_odd};
 use super::text_enum::text_enum;
 use serde::Serialize;
 
-/// Longer input is no typing mistake, and the comparison takes quadratic time.
+/// The maximum length of a misspelled name, in characters. The comparison takes quadratic time, and longer input is
+/// not a typing mistake.
 const MAX_TYPED_CHARS: usize = 64;
 
 text_enum! {
-    /// How bad a [`Diagnostic`] is.
+    /// The severity of a [`Diagnostic`].
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Severity {
-        /// The file or value is not used at all.
+        /// The program does not use the file or value at all.
         Error = "error",
-        /// A part of it is ignored.
+        /// The program ignores a part of the file or value.
         Warning = "warning",
-        /// Everything is used; the user may want to know.
+        /// The program uses everything, but the user may want to know.
         Info = "info",
     }
 }
 
-/// How bad a [`Diagnostic`] is, and its stable code.
+/// The severity of a [`Diagnostic`] and its stable code.
 pub(crate) type Code = (Severity, &'static str);
 
-/// A mistake in a file that a person wrote, or something worth knowing about it.
+/// A mistake in a file that a person wrote, or a note about the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// Stable, upper case; for programs.
+    /// The stable code for programs, in upper case.
     pub code: &'static str,
-    /// For people: the value as written and what would have been right.
+    /// The message for people: the value as written and the expected values.
     pub message: String,
-    /// The file, when there is one.
+    /// The file, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// Counted from 1.
+    /// The line, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// Counted from 1, in characters.
+    /// The column in characters, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
 }
 
 impl Diagnostic {
-    /// A diagnostic about a place in a file, as far as they are known.
+    /// Creates a diagnostic about a position in a file. Both may be unknown.
     pub(crate) fn new(code: Code, message: String, path: Option<&Path>, at: Option<Position>) -> Self {
         let ((severity, code), path) = (code, path.map(Path::to_path_buf));
         Self { severity, code, message, path, line: at.map(|at| at.line), column: at.map(|at| at.column) }
     }
 }
 
-/// `path:line:column: message`, with what is known of it.
+/// Writes `path:line:column: message` without the unknown parts.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(path) = &self.path {
-            // A file may have any name, also one with lines of its own.
+            // A file name may contain line ends.
             write!(f, "{}", quoted_if_odd(&path.to_string_lossy()))?;
             if let (Some(line), Some(column)) = (self.line, self.column) {
                 write!(f, ":{line}:{column}")?;
@@ -75,8 +76,8 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The messages of an error and of its sources, joined by `: `. If the machine or this process has run out of something, a
-/// sentence says what, and replaces the steps at which that was noticed.
+/// Joins the messages of an error and of its sources with `: `. If the machine or this process has run out of a resource, one
+/// sentence names the resource and replaces the other messages.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut said = String::new();
     let mut sentence = String::new();
@@ -86,7 +87,7 @@ pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
             return message.to_owned();
         }
         let more = short.map_or_else(|| error.to_string(), |short| short.message.to_owned());
-        // A wrapper that only forwards the message of its source says nothing new.
+        // Some wrappers only repeat the message of their source.
         if more != said {
             if !sentence.is_empty() {
                 sentence.push_str(": ");
@@ -98,14 +99,15 @@ pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     sentence
 }
 
-/// The end of a message about a misspelled name; empty when nothing is near.
+/// Returns the end of a message about a misspelled name, or an empty text if no candidate is near.
 pub(crate) fn suggestion(nearest: Option<&str>) -> String {
     nearest.map(|meant| format!("; did you mean {}?", quoted(meant))).unwrap_or_default()
 }
 
-/// The candidate with the smallest edit distance to `name`, if that is small enough for a typing mistake.
+/// Finds the candidate with the smallest edit distance to `name`, if the distance is small enough for a typing
+/// mistake.
 ///
-/// Ignores case. The first of several equally near candidates wins.
+/// Ignores case. If several candidates are equally near, returns the first.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let chars = name.chars().count();
     if chars == 0 || chars > MAX_TYPED_CHARS {
@@ -116,7 +118,7 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
     for candidate in candidates {
         let distance = strsim::osa_distance(&name, &candidate.to_lowercase());
         let longer = chars.max(candidate.chars().count());
-        // A third of the letters may be wrong, but never so many that nothing typed is left.
+        // Up to a third of the letters may be wrong, but at least one letter must match.
         let near = distance <= (longer / 3).max(1) && distance < chars.min(candidate.chars().count());
         if near && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diagnostic_reads_as_a_place_and_a_message() {
+    fn a_diagnostic_shows_its_position_and_its_message() {
         let reads = |path: Option<&str>, at| {
             let code = (Severity::Error, "CODE");
             Diagnostic::new(code, "wrong".to_owned(), path.map(Path::new), at).to_string()
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_slip_of_the_finger_gets_a_suggestion() {
+    fn only_a_typing_mistake_gets_a_suggestion() {
         let names = ["explorer", "researcher", "reviewer", "qa"];
         for (typed, expected) in [
             ("exploer", Some("explorer")),

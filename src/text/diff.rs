@@ -1,27 +1,31 @@
-//! Which lines a text has lost and gained.
+//! Compares two texts line by line.
 
-/// Longer texts are not compared line by line: all lines between the first and the last difference count as changed.
+/// The maximum size of the comparison table, in cells. In longer texts, all lines between the first and the last
+/// difference count as changed.
 const MAX_CELLS: usize = 1 << 20;
 
-/// A line that one of two texts has and the other has not.
+/// A line that only one of two texts contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangedLine<'a> {
-    /// Only the text before has it.
+    /// A line that is only in the old text.
     Removed(&'a str),
-    /// Only the text after has it.
+    /// A line that is only in the new text.
     Added(&'a str),
 }
 
-/// The lines by which two texts differ, in their order.
+/// Returns the lines that differ between two texts, in order.
 #[must_use]
 pub fn changed_lines<'a>(before: &'a str, after: &'a str) -> Vec<ChangedLine<'a>> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
-    let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let (old, new) = (&old[head..], &new[head..]);
+    let old_lines: Vec<&str> = before.lines().collect();
+    let new_lines: Vec<&str> = after.lines().collect();
+    let head = old_lines.iter().zip(&new_lines).take_while(|(old, new)| old == new).count();
+    let old = &old_lines[head..];
+    let new = &new_lines[head..];
     let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
-    let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
+    let old = &old[..old.len() - tail];
+    let new = &new[..new.len() - tail];
 
-    // `common[row(i) + j]`: how many lines `old[i..]` and `new[j..]` have in common, in order.
+    // `common[row(i) + j]` is the number of lines that `old[i..]` and `new[j..]` have in common, in order.
     let row = |index: usize| index * (new.len() + 1);
     let is_long = row(old.len() + 1) > MAX_CELLS;
     let mut common = vec![0_u32; if is_long { 0 } else { row(old.len() + 1) }];
@@ -34,10 +38,13 @@ pub fn changed_lines<'a>(before: &'a str, after: &'a str) -> Vec<ChangedLine<'a>
             };
         }
     }
-    let (mut i, mut j, mut changed) = (0, 0, Vec::new());
+    let mut i = 0;
+    let mut j = 0;
+    let mut changed = Vec::new();
     while i < old.len() || j < new.len() {
         if !is_long && i < old.len() && j < new.len() && old[i] == new[j] {
-            (i, j) = (i + 1, j + 1);
+            i += 1;
+            j += 1;
         } else if i < old.len()
             && (is_long || j == new.len() || common[row(i + 1) + j] >= common[row(i) + j + 1])
         {
@@ -64,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_lines_are_those_that_only_one_text_has() {
+    fn a_changed_line_is_in_only_one_text() {
         for (label, before, after, expected) in [
             ("the same", "a\nb", "a\nb\n", ""),
             ("one replaced", "a\nb\nc", "a\nx\nc", "-b +x"),
@@ -81,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_cost_no_more_than_their_length() {
+    fn long_texts_take_linear_time() {
         let [before, after] =
             ["a", "b"].map(|line| format!("first\n{}last", format!("{line}\n").repeat(20_000)));
         let changed = changed_lines(&before, &after);

@@ -1,36 +1,36 @@
-//! Marks where somebody else's words begin and end.
+//! Puts text from other sources into a Markdown fence.
 
 use std::borrow::Cow;
 
-/// Length of the shortest fence.
-const SHORTEST: usize = 3;
-/// Backticks in a row that stay in the words; nobody needs more, and a fence is longer than any of them.
-const LONGEST_RUN: usize = 16;
-/// The most bytes that a fence adds to the words.
-pub(crate) const FENCE_BYTES: usize = 2 * (LONGEST_RUN + 1) + "text\n\n".len();
+/// The length of the shortest fence.
+const MIN_FENCE: usize = 3;
+/// The maximum number of backticks in a row that stay in the content. A fence is longer than this.
+const MAX_RUN: usize = 16;
+/// The maximum number of bytes that a fence adds to the content.
+pub(crate) const FENCE_BYTES: usize = 2 * (MAX_RUN + 1) + "text\n\n".len();
 
-/// Puts text into a fence longer than any inside it, so that nothing inside can end it.
-pub(crate) fn fenced(words: &str) -> String {
-    fenced_as("text", words)
+/// Puts text into a fence that is longer than any fence inside it, so that nothing inside can end it.
+pub(crate) fn fenced(content: &str) -> String {
+    fenced_as("text", content)
 }
 
-/// The same, for words in this language.
-pub(crate) fn fenced_as(language: &str, words: &str) -> String {
-    let longest = |words: &str| words.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
-    let words =
-        if longest(words) > LONGEST_RUN { Cow::Owned(shortened(words)) } else { Cow::Borrowed(words) };
-    let fence = "`".repeat(SHORTEST.max(longest(&words) + 1));
-    format!("{fence}{language}\n{}\n{fence}", words.trim_end_matches('\n'))
+/// Puts text into a fence with a language name.
+pub(crate) fn fenced_as(language: &str, content: &str) -> String {
+    let longest = |content: &str| content.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let content =
+        if longest(content) > MAX_RUN { Cow::Owned(shortened(content)) } else { Cow::Borrowed(content) };
+    let fence = "`".repeat(MIN_FENCE.max(longest(&content) + 1));
+    format!("{fence}{language}\n{}\n{fence}", content.trim_end_matches('\n'))
 }
 
-/// The text with no more than [`LONGEST_RUN`] backticks in a row.
-fn shortened(words: &str) -> String {
+/// Shortens runs of backticks to at most [`MAX_RUN`].
+fn shortened(content: &str) -> String {
     let mut run = 0;
     let stays = |letter: &char| {
         run = if *letter == '`' { run + 1 } else { 0 };
-        run <= LONGEST_RUN
+        run <= MAX_RUN
     };
-    words.chars().filter(stays).collect()
+    content.chars().filter(stays).collect()
 }
 
 #[cfg(test)]
@@ -38,12 +38,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_inside_ends_a_fence_and_a_fence_is_never_long() {
-        for (words, fence) in [("a", 3), ("```\nb\n```", 4), ("`````", 6)] {
+    fn content_cannot_end_its_fence_and_a_fence_has_a_maximum_length() {
+        for (content, fence) in [("a", 3), ("```\nb\n```", 4), ("`````", 6)] {
             let fence = "`".repeat(fence);
-            assert_eq!(fenced(words), format!("{fence}text\n{words}\n{fence}"));
+            assert_eq!(fenced(content), format!("{fence}text\n{content}\n{fence}"));
         }
         let long = fenced(&"`".repeat(100_000));
-        assert!(long.len() <= LONGEST_RUN + FENCE_BYTES, "{}", long.len());
+        assert!(long.len() <= MAX_RUN + FENCE_BYTES, "{}", long.len());
     }
 }

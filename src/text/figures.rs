@@ -1,21 +1,22 @@
-//! Durations, times, sizes and money as numbers, and as the text that people read in cards and reports.
+//! Formats durations, times, sizes and money, as numbers and as text for cards and reports.
 
 use std::time::{Duration, SystemTime};
 
-/// A duration in whole milliseconds.
+/// Converts a duration to whole milliseconds.
 #[must_use]
 pub fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A time in milliseconds since 1970 in UTC; 0 for one before that.
+/// Converts a time to milliseconds since 1970 in UTC. Earlier times become 0.
 #[must_use]
 pub fn epoch_ms(time: SystemTime) -> i64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// `0.4s`, `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`: two units at most, the smaller one with two digits.
+/// Formats a duration with at most two units: `0.4s`, `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`. The smaller unit has
+/// two digits.
 #[must_use]
 pub fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
@@ -28,19 +29,20 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
-/// The same for a clock that ticks, which leaves the tenths out: `3s`.
+/// Formats a duration for a ticking clock, without tenths of a second: `3s`.
 #[must_use]
 pub fn ticking(time: Duration) -> String {
     if time.as_secs() < 10 { format!("{}s", time.as_secs()) } else { duration(time) }
 }
 
-/// From one moment to a later one, both in milliseconds since the epoch. A clock that was set back makes it `0.0s`.
+/// Formats the time between two moments, both in milliseconds since the epoch. If the clock was set back, this is
+/// `0.0s`.
 #[must_use]
 pub fn between(from_ms: i64, to_ms: i64) -> String {
     duration(Duration::from_millis(u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or(0)))
 }
 
-/// `950`, `1.2k`, `12.3k`, `340k`, `5.6M`, `34M`: one decimal as long as it says something.
+/// Formats a number of tokens with at most one decimal: `950`, `1.2k`, `12.3k`, `340k`, `5.6M`, `34M`.
 #[must_use]
 pub fn tokens(count: u64) -> String {
     match count {
@@ -52,20 +54,20 @@ pub fn tokens(count: u64) -> String {
     }
 }
 
-/// `$0.04`, `$12.30`, and below a cent `$0.0004`.
+/// Formats dollars: `$0.04`, `$12.30`, and `$0.0004` below a cent.
 #[must_use]
 pub fn money(amount: f64) -> String {
     if amount > 0.0 && amount < 0.01 { format!("${amount:.4}") } else { format!("${:.2}", amount.max(0.0)) }
 }
 
-/// `950 B`, `3.2 KiB`, `47 MiB`, `1.5 GiB`: one decimal below 10.
+/// Formats a number of bytes with one decimal below 10: `950 B`, `3.2 KiB`, `47 MiB`, `1.5 GiB`.
 #[must_use]
 pub fn bytes(count: u64) -> String {
     const UNITS: [(u64, &str); 4] = [(1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB"), (1 << 40, "TiB")];
     if count < 1_024 {
         return format!("{count} B");
     }
-    // A number that would round to 1024 is one of the next unit.
+    // A number that would round to 1024 needs the next unit.
     let fitting = UNITS.into_iter().find(|(unit, _)| rounded(count, *unit) < 1_024);
     let (unit, name) = fitting.unwrap_or(UNITS[3]);
     if rounded(count, unit / 10) < 100 {
@@ -74,7 +76,7 @@ pub fn bytes(count: u64) -> String {
     format!("{} {name}", rounded(count, unit))
 }
 
-/// `1 line`, `2 lines`, `2 entries`.
+/// Formats a count with its noun: `1 line`, `2 lines`, `2 entries`.
 #[must_use]
 pub fn counted(count: usize, one: &str) -> String {
     match one.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u'])) {
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_money_and_bytes_round_to_what_is_read_at_a_glance() {
+    fn tokens_money_and_bytes_are_rounded() {
         for (count, expected) in [
             (0, "0"),
             (999, "999"),

@@ -1,18 +1,18 @@
-//! Bounded text buffers: the tail of a stream, or its head and tail.
+//! Bounded text buffers that keep the tail of a stream, or its head and tail.
 
 use super::position::{ceil_char_boundary, floor_char_boundary};
 use super::{Fence, Fences, settled_length};
 
-/// How far a cut looks for white space, so that no half of a token stays behind.
+/// The number of bytes that a cut searches for white space, so that it does not split a token.
 const MAX_CUT_WINDOW: usize = 4 * 1024;
 
-/// Keeps the newest bytes; pushing takes amortized constant time per byte.
+/// A buffer for the newest bytes. Pushing takes amortized constant time per byte.
 #[derive(Debug, Clone)]
 pub(crate) struct Tail {
     limit: usize,
     text: String,
     pushed: u64,
-    /// Reads what is not held any more.
+    /// The code block state at the end of the removed text.
     dropped: Fences,
 }
 
@@ -37,12 +37,12 @@ impl Tail {
         self.text.push_str(part);
     }
 
-    /// The newest bytes, never more than the limit.
+    /// Returns the newest bytes, at most the limit.
     pub(crate) fn view(&self) -> &str {
         &self.text[ceil_char_boundary(&self.text, self.text.len().saturating_sub(self.limit))..]
     }
 
-    /// Like [`Tail::view`], but after a cut it begins with a whole word.
+    /// Returns the same as [`Tail::view`], except that after a cut it begins with a whole word.
     pub(crate) fn view_from_word(&self) -> &str {
         let view = self.view();
         if self.is_cut() { after_torn_word(view, cut_window(self.limit)) } else { view }
@@ -62,14 +62,14 @@ impl Tail {
         self.dropped = Fences::new();
     }
 
-    /// The code block in which a view of the newest text begins.
+    /// Returns the code block at the start of a view of the newest text.
     pub(crate) fn code_before(&self, view: &str) -> Option<Fence> {
         let mut fences = self.dropped.clone();
         fences.push(&self.text[..self.text.len() - view.len()]);
         fences.open()
     }
 
-    /// Removes this character if it is the last.
+    /// Removes this character if it is the last one.
     pub(crate) fn strip(&mut self, end: char) {
         self.drop_excess();
         if self.text.ends_with(end) {
@@ -78,7 +78,7 @@ impl Tail {
         }
     }
 
-    /// Removes the last word, of which only a part was pushed.
+    /// Removes the last word if only a part of it was pushed.
     pub(crate) fn strip_torn_word(&mut self) {
         self.drop_excess();
         let whole = before_torn_word(&self.text, cut_window(self.limit / 8)).len();
@@ -86,7 +86,7 @@ impl Tail {
         self.text.truncate(whole);
     }
 
-    /// Undoes pushes since the total was `pushed`; text that they displaced stays lost.
+    /// Undoes pushes back to a total of `pushed` bytes. Older text that they displaced stays lost.
     fn rewind(&mut self, pushed: u64) {
         self.drop_excess();
         let back = usize::try_from(self.pushed - pushed).unwrap_or(usize::MAX);
@@ -94,7 +94,7 @@ impl Tail {
         self.pushed = pushed;
     }
 
-    /// Appends the text of another buffer. If that one was cut, drops everything before the gap.
+    /// Appends the text of another buffer. If the other buffer was cut, drops everything before its gap.
     pub(crate) fn append(&mut self, other: &Tail) {
         if other.is_cut() {
             self.clear();
@@ -104,8 +104,8 @@ impl Tail {
         self.push(other.view());
     }
 
-    /// Call before removing text at the end: how much is held beyond the limit depends on how the text was split, and none
-    /// of it may come into view.
+    /// Removes the bytes above the limit. Call this before removing text at the end: the number of these bytes depends
+    /// on how the text was split, and they must not become visible again.
     fn drop_excess(&mut self) {
         let excess = self.text.len() - self.view().len();
         self.drop_front(excess);
@@ -117,7 +117,7 @@ impl Tail {
         self.text.drain(..end);
     }
 
-    /// What reads on where [`Tail::view`] begins.
+    /// Returns the code block state at the start of [`Tail::view`].
     fn dropped_before_view(&self) -> Fences {
         let mut fences = self.dropped.clone();
         fences.push(&self.text[..self.text.len() - self.view().len()]);
@@ -125,7 +125,7 @@ impl Tail {
     }
 }
 
-/// Keeps the first and the last half of its limit and counts what lies between.
+/// A buffer for the first and the last half of its limit. It counts the bytes between them.
 #[derive(Debug, Clone)]
 pub(crate) struct HeadTail {
     half: usize,
@@ -158,7 +158,7 @@ impl HeadTail {
         self.head.is_empty() && self.tail.is_empty()
     }
 
-    /// Whether there is nothing but white space.
+    /// Returns true if the text is empty or only white space.
     pub(crate) fn is_blank(&self) -> bool {
         self.head.trim().is_empty() && self.tail.view().trim().is_empty()
     }
@@ -168,24 +168,25 @@ impl HeadTail {
         self.tail.clear();
     }
 
-    /// How many bytes were pushed.
+    /// Returns the total number of pushed bytes.
     pub(crate) fn pushed(&self) -> u64 {
         self.head.len() as u64 + self.tail.pushed
     }
 
-    /// Undoes pushes since the total was `pushed`; exact unless they displaced older text.
+    /// Undoes pushes back to a total of `pushed` bytes. The result is exact unless they displaced older text.
     pub(crate) fn rewind(&mut self, pushed: u64) {
-        // Nothing is pushed to the tail before the head is full.
+        // The tail is empty until the head is full.
         self.head.truncate(usize::try_from(pushed).unwrap_or(usize::MAX));
         self.tail.rewind(pushed - self.head.len() as u64);
     }
 
-    /// The beginning: the whole text, unless it is longer than half the limit.
+    /// Returns the beginning: the whole text, unless it is longer than half the limit.
     pub(crate) fn head(&self) -> &str {
         &self.head
     }
 
-    /// The text and the number of bytes left out, which a note in the gap says, too. Cuts at whole words where it can.
+    /// Returns the text and the number of bytes left out, which a note in the gap also shows. Cuts at whole words
+    /// where possible.
     pub(crate) fn to_text(&self) -> (String, u64) {
         if !self.tail.is_cut() {
             return ([&self.head, self.tail.view()].concat(), 0);
@@ -193,8 +194,9 @@ impl HeadTail {
         let head = before_torn_word(&self.head[..settled_length(&self.head)], cut_window(self.half));
         let tail = after_torn_word(self.tail.view(), cut_window(self.half));
         let omitted = self.pushed() - (head.len() + tail.len()) as u64;
-        // The note stands between two texts, each of which is the code or the prose that it was.
-        let (before, after) = (fence_open(head), self.tail.code_before(tail));
+        // The note must not change which parts of the text are code and which are prose.
+        let before = fence_open(head);
+        let after = self.tail.code_before(tail);
         let (closing, opening) = if before == after {
             (String::new(), String::new())
         } else {
@@ -207,7 +209,7 @@ impl HeadTail {
         (format!("{head}{closing}\n[{omitted} bytes omitted]\n{opening}{tail}"), omitted)
     }
 
-    /// Copies the newest text to another buffer, gap included.
+    /// Copies the newest text to another buffer, including the gap.
     pub(crate) fn copy_to(&self, other: &mut Tail) {
         if self.tail.is_cut() {
             other.clear();
@@ -216,20 +218,20 @@ impl HeadTail {
         } else {
             other.push(&self.head);
         }
-        // The tail holds more than any other buffer; the older part is counted as pushed before.
+        // This tail can be larger than the other buffer. The older part counts as pushed before.
         other.pushed += self.tail.pushed - self.tail.view().len() as u64;
         other.push(self.tail.view());
     }
 }
 
-/// The code block that a text ends in.
+/// Returns the code block at the end of a text.
 fn fence_open(text: &str) -> Option<Fence> {
     let mut fences = Fences::new();
     fences.push(text);
     fences.open()
 }
 
-/// Reserves room by doubling, but beyond `most` only what is needed.
+/// Reserves room by doubling. Above `max` it reserves only the required bytes.
 fn grow(text: &mut String, more: usize, most: usize) {
     let needed = text.len() + more;
     if needed > text.capacity() {
@@ -248,7 +250,8 @@ fn before_torn_word(text: &str, window: usize) -> &str {
     space.map_or(text, |at| &text[..=from + at])
 }
 
-/// After the first line end nearby, else after the first space: a secret can consist of several words.
+/// Skips to the first line end nearby, or to the first space. The line end comes first because a secret can consist of
+/// several words.
 fn after_torn_word(text: &str, window: usize) -> &str {
     let near = &text.as_bytes()[..window.min(text.len())];
     let line = near.iter().position(|&byte| byte == b'\n');
@@ -272,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_holds_the_newest_however_it_is_pushed() {
+    fn a_tail_keeps_the_newest_text_for_pieces_of_any_size() {
         let text: String = (0..400).map(|i| if i % 7 == 0 { '\u{20ac}' } else { 'x' }).collect();
         for size in [1, 2, 5, 99, 100, 101, 1000] {
             let mut tail = Tail::new(100);
@@ -286,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_displaced_does_not_come_back_when_the_end_is_taken_back() {
+    fn displaced_text_stays_lost_after_a_rewind() {
         let text = format!("{}{} torn\r", "old ".repeat(30), "new ".repeat(20));
         for size in [1, 2, 3, 7, 50, 1000] {
             let [mut stripped, mut torn] = [Tail::new(100), Tail::new(100)];
@@ -319,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_knows_the_code_block_that_it_begins_in() {
+    fn a_tail_reports_the_code_block_at_its_start() {
         let text =
             format!("{}```rust\n{}```\n{}", "prose\n".repeat(8), "code\n".repeat(40), "prose\n".repeat(40));
         for size in [1, 5, 64, 99, 1000] {
@@ -344,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_code_is_code_on_both_sides_of_a_gap() {
+    fn code_stays_code_on_both_sides_of_a_gap() {
         let prose = "word ".repeat(60);
         for (text, note) in [
             (format!("{prose}\n```\n{prose}"), "omitted]\n```\n"),
@@ -373,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rewind_takes_back_what_came_after_the_mark() {
+    fn a_rewind_removes_the_text_after_the_mark() {
         let mut clip = HeadTail::new(20);
         clip.push("0123456");
         let before = clip.pushed();

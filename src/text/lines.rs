@@ -1,30 +1,31 @@
-//! Byte framing: where lines end in a stream that arrives in chunks.
+//! Splits a byte stream that arrives in chunks into lines.
 
 use memchr::memchr;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// Part of one line, as much of it as a chunk holds.
+/// The part of one line that is in one chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece<'a> {
     /// The bytes, without the LF.
     pub bytes: &'a [u8],
-    /// Whether an LF followed: the line is complete.
+    /// Set if an LF follows, so the line is complete.
     pub ends: bool,
 }
 
-/// Cuts chunks into [`Piece`]s at LF only and drops a byte order mark at the start of the stream.
+/// Splits chunks into [`Piece`]s, only at LF, and drops a byte order mark at the start of the stream.
 ///
-/// It buffers nothing: the reader keeps what it needs of a line. A CR before the LF stays in the piece, because it may
-/// have come with an earlier chunk.
+/// It buffers nothing; the reader stores the bytes that it needs. A CR before the LF stays in the piece, because it may have
+/// arrived with an earlier chunk.
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
-    /// How much of the mark the stream began with; all of it once no mark can come any more.
+    /// The matched length of the byte order mark at the start of the stream. It is the full length once no mark can
+    /// follow.
     mark: usize,
 }
 
 impl Lines {
-    /// The pieces of one more chunk, in order.
+    /// Returns the pieces of the next chunk, in order.
     pub fn pieces<'a>(&mut self, mut chunk: &'a [u8]) -> Pieces<'a> {
         let mut replay: &[u8] = &[];
         while self.mark < BOM.len() && chunk.first() == Some(&BOM[self.mark]) {
@@ -32,7 +33,7 @@ impl Lines {
             chunk = &chunk[1..];
         }
         if self.mark < BOM.len() && !chunk.is_empty() {
-            // Not a mark after all: the bytes held back belong to the line.
+            // The stream has no byte order mark, so the retained bytes belong to the line.
             replay = &BOM[..self.mark];
             self.mark = BOM.len();
         }
@@ -40,7 +41,7 @@ impl Lines {
     }
 }
 
-/// Iterator over the pieces of one chunk.
+/// An iterator over the pieces of one chunk.
 #[derive(Debug, Clone)]
 pub struct Pieces<'a> {
     replay: &'static [u8],
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn any_chunking_gives_the_same_lines() {
+    fn lines_are_the_same_for_chunks_of_any_size() {
         type Case<'a> = (&'a str, &'a [u8], &'a [&'a [u8]]);
         let streams: &[Case] = &[
             ("plain", b"a\nbb\n", &[b"a", b"bb", b""]),

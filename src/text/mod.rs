@@ -1,24 +1,24 @@
 //! Pure functions on text and bytes.
 //!
-//! Nothing here knows of agents, children or files: text comes in, text goes out.
+//! This folder knows nothing about agents, children or files. It takes text and returns text.
 //!
-//! | Question | File |
+//! | Task | File |
 //! |---|---|
-//! | What may leave the process, and how is it cleaned? | `sanitize/`: [`Sanitizer`], [`Sanitized`] |
-//! | How is a text shown exactly to the person who decides on it? | `visible`: [`Visible`] |
-//! | What is a secret, and where does one stand? | `redact/` |
-//! | Which values of the environment and of `auth.json` are secrets? | `secrets` |
-//! | How is a text cut to its limits? | `truncate`; `head_tail` while it still grows |
-//! | Where do lines, characters and positions begin? | `lines` in a stream, `position` in a text |
-//! | How is JSON read while it arrives? | `json/` |
-//! | Where is a text code? | `code` |
-//! | How is it marked where somebody else's words begin and end? | `fence` |
-//! | Which lines has a text lost and gained? | `diff` |
-//! | How does a message name a mistake, its causes? | `diagnostic` |
-//! | How is a value quoted that somebody else has chosen, and put on one line? | `quote` |
-//! | How are durations, sizes and money written? | `figures` |
-//! | What do `{name}` and `*` stand for? | `template`, `pattern` |
-//! | How does an enum get its texts? | `text_enum` |
+//! | Clean text before it leaves the process | `sanitize/`: [`Sanitizer`], [`Sanitized`] |
+//! | Show a text exactly to the person who decides about it | `visible`: [`Visible`] |
+//! | Recognize secrets in text | `redact/` |
+//! | Find the secrets in the environment and in `auth.json` | `secrets` |
+//! | Cut a text to its limits | `truncate`; `head_tail` while it still grows |
+//! | Find lines, characters and positions | `lines` in a stream, `position` in a text |
+//! | Read JSON while it arrives | `json/` |
+//! | Find the code in a Markdown text | `code` |
+//! | Put text from other sources into a fence | `fence` |
+//! | Compare two texts by lines | `diff` |
+//! | Describe a mistake in a file, and its causes | `diagnostic` |
+//! | Quote untrusted values, and put text on one line | `quote` |
+//! | Format durations, sizes and money | `figures` |
+//! | Expand `{name}` and match `*` | `template`, `pattern` |
+//! | Define enums that have a text for each value | `text_enum` |
 
 mod code;
 mod diagnostic;
@@ -56,7 +56,7 @@ pub use redact::HomePaths;
 pub use sanitize::{
     Allowed, RedactedValues, Redaction, Sanitized, Sanitizer, SanitizerOptions, check_allowed, settled_length,
 };
-pub(crate) use sanitize::{is_invisible, newest, redacted_counts, redacted_words, without_controls};
+pub(crate) use sanitize::{is_invisible, newest, redacted_counts, redacted_message, without_controls};
 pub use secrets::{auth_secrets, key_secret, names_secret, secret_values};
 pub(crate) use text_enum::text_enum;
 pub(crate) use truncate::{FullText, truncate_partial};

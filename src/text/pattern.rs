@@ -1,6 +1,6 @@
-//! Names with `*`, which stands for any characters, none included.
+//! Name patterns in which `*` stands for any characters, including none.
 
-/// Whether `pattern` matches every name that `item` stands for. A `*` in `item` is only matched by one in `pattern`.
+/// Returns true if `pattern` matches every name that `item` matches. Only a `*` in `pattern` matches a `*` in `item`.
 pub(crate) fn covers(pattern: &str, item: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -16,8 +16,8 @@ pub(crate) fn covers(pattern: &str, item: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether `pattern` may match some name that `item` stands for, where `item` has a `*` at its end or none. Errs towards
-/// yes when both are patterns.
+/// Returns true if `pattern` and `item` may match a common name. `item` has at most one `*`, at its end. If both are
+/// patterns, the answer may be a false positive.
 pub(crate) fn overlaps(pattern: &str, item: &str) -> bool {
     let Some(prefix) = item.strip_suffix('*') else { return covers(pattern, item) };
     let literal = pattern.split('*').next().unwrap_or_default();
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_never_cover_more_and_never_overlap_less_than_they_say() {
+    fn covers_has_no_false_positives_and_overlaps_has_no_false_negatives() {
         for (pattern, item, covered, overlapping) in [
             ("read", "read", true, true),
             ("read", "readx", false, false),

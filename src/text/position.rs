@@ -1,6 +1,6 @@
-//! Places in a text: character boundaries, and the lines and columns of an editor.
+//! Positions in a text: character boundaries, and lines and columns as in an editor.
 
-/// The last character boundary at or before `at`, the end of the text at most.
+/// Returns the last character boundary at or before `at`, at most the end of the text.
 ///
 /// `str::floor_char_boundary` of the standard library needs Rust 1.91.
 pub(crate) fn floor_char_boundary(text: &str, at: usize) -> usize {
@@ -10,32 +10,31 @@ pub(crate) fn floor_char_boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// The first character boundary at or after `at`, the end of the text at most.
+/// Returns the first character boundary at or after `at`, at most the end of the text.
 pub(crate) fn ceil_char_boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }
 
-/// A place in a file that a person wrote.
+/// A position in a file that a person wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub(crate) line: u32,
-    /// Counted from 1, in characters.
+    /// The column in characters, counted from 1.
     pub(crate) column: u32,
 }
 
 impl Position {
-    /// The beginning of a file.
     pub(crate) const START: Self = Self { line: 1, column: 1 };
 
-    /// From counts of any size; both from 1.
+    /// Creates a position from counts of any size. Both start at 1.
     pub(crate) fn new(line: usize, column: usize) -> Self {
         let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
         Self { line: number(line), column: number(column) }
     }
 }
 
-/// The lines of a text as an editor counts them: only LF ends one.
+/// The line starts of a text. As in an editor, only LF ends a line.
 pub(crate) struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,
@@ -47,7 +46,7 @@ impl<'a> LineIndex<'a> {
         Self { text, starts: std::iter::once(0).chain(starts).collect() }
     }
 
-    /// Where the character at this byte stands; a byte behind the end counts as the end.
+    /// Returns the position of the character at this byte. A byte after the end counts as the end.
     pub(crate) fn position(&self, byte: usize) -> Position {
         let byte = floor_char_boundary(self.text, byte);
         let line = self.starts.partition_point(|start| *start <= byte);

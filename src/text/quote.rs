@@ -1,23 +1,23 @@
-//! Quotes values that a child or a project has chosen, so that no value reads as a part of our sentences. Puts texts on one
-//! line.
+//! Quotes values that a child or a project has chosen, so that a value cannot pass for a part of our message. Also
+//! puts texts on one line.
 //!
-//! A quoted value stands in backticks on one line. It has no backtick, no control character and no invisible character, so
-//! it cannot end its quotes, begin a line, or turn one around.
+//! A quoted value is in backticks on one line. It contains no backtick, control character or invisible character, so
+//! it cannot end its quotes, begin a line, or reverse the text direction.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use super::sanitize::without_controls;
 
-/// Characters of a value in a message.
+/// The maximum length of a quoted value, in characters.
 const VALUE_CHARS: usize = 60;
-/// Characters of a path in a message: the longest path that Linux accepts. A secret in a shorter one would be cut before it
-/// is recognized.
+/// The maximum length of a quoted path, in characters: the longest path that Linux accepts. With a shorter limit, the
+/// cut could make a secret unrecognizable.
 const PATH_CHARS: usize = 4096;
-/// The texts for a quote in a value.
+/// The replacement for a backtick in a value.
 const BACKTICK: &str = "\\u{60}";
 const DOUBLE_QUOTE: &str = "'";
-/// Signs that are frequent in names of files and do not separate words.
+/// Signs that are frequent in file names and do not separate words.
 const SIGNS: &str = "._-/\\@+~=#%^()[]{}$&!*?<>|:";
 
 /// Quotes a value of any kind.
@@ -25,43 +25,43 @@ pub(crate) fn quoted(value: &str) -> String {
     quoted_within(value, VALUE_CHARS)
 }
 
-/// Quotes the name of a file.
+/// Quotes a file name.
 pub(crate) fn quoted_path(path: &str) -> String {
     quoted_within(path, PATH_CHARS)
 }
 
-/// Quotes at most `max_chars` characters of a value. An ellipsis stands for the rest.
+/// Quotes at most `max_chars` characters of a value. An ellipsis replaces the rest.
 pub(crate) fn quoted_within(value: &str, max_chars: usize) -> String {
     format!("`{}`", without_quotes(value, max_chars))
 }
 
-/// Quotes the name that a run was given. It stands in double quotes, as in a report's `explorer "find the code"`.
+/// Quotes the label of a run. It is in double quotes, as in a report's `explorer "find the code"`.
 pub(crate) fn quoted_label(label: &str, max_chars: usize) -> String {
     format!("\"{}\"", inside(label, '"', DOUBLE_QUOTE, max_chars))
 }
 
-/// Returns the form of a value that can stand between backticks.
+/// Returns the form of a value that can be put between backticks.
 pub(crate) fn without_quotes(value: &str, max_chars: usize) -> String {
     inside(value, '`', BACKTICK, max_chars)
 }
 
-/// Quotes the names of files for a sentence, separated by commas.
+/// Quotes file names for a sentence, separated by commas.
 pub(crate) fn quoted_paths<S: AsRef<str>>(paths: impl IntoIterator<Item = S>) -> String {
     let quoted = paths.into_iter().map(|path| quoted_path(path.as_ref()));
     quoted.collect::<Vec<_>>().join(", ")
 }
 
-/// Quotes a name if it could be more than one word of a list. Names of letters, digits and usual signs stay as they are: they
-/// have a color or a column of their own.
+/// Quotes a name if it could look like more than one word of a list. Names of letters, digits and usual signs stay
+/// unquoted, because they have a color or a column of their own.
 pub(crate) fn quoted_if_odd(name: &str) -> Cow<'_, str> {
     let is_usual = |letter: char| letter.is_alphanumeric() || SIGNS.contains(letter);
     let is_plain = name.chars().all(is_usual) && !name.starts_with('+') && without_controls(name) == name;
     if is_plain && !name.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(quoted_path(name)) }
 }
 
-/// Returns a value on one line without the quote that stands around it.
+/// Returns a value on one line without the surrounding quote character.
 fn inside(value: &str, quote: char, with: &str, max_chars: usize) -> String {
-    // One line first: the letters of a control sequence stay visible.
+    // Make one line first, so that the letters of a control sequence stay visible.
     let line = one_line(value, usize::MAX).into_string();
     let line = without_controls(&line).replace(quote, with);
     one_line(&line, max_chars).into_string()
@@ -69,7 +69,7 @@ fn inside(value: &str, quote: char, with: &str, max_chars: usize) -> String {
 
 /// A text on one line, which may have been cut.
 ///
-/// It is no `str`, so that it cannot be sanitized: half a secret is not recognized.
+/// It does not deref to `str`, because a cut text must not be sanitized: half a secret is not recognized.
 /// [`Sanitizer::line`](crate::text::Sanitizer::line) sanitizes a text before it cuts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line(String);
@@ -92,7 +92,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// The text on one line, without control characters, cut with an ellipsis at `max_chars` characters.
+/// Puts a text on one line, without control characters, and cuts it with an ellipsis at `max_chars` characters.
 pub(crate) fn one_line(text: &str, max_chars: usize) -> Line {
     let mut line = String::new();
     let mut chars = 0;
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// Each row: a value, and its quoted form.
+    /// Each row has a value and its quoted form.
     #[test]
     fn a_quoted_value_cannot_end_its_quotes_or_its_line() {
         for (value, expected) in [
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_usual_name_needs_no_quotes_and_an_odd_one_gets_them() {
+    fn only_an_unusual_name_is_quoted() {
         for name in ["src/main.rs", "app/(group)/[id]/page.tsx", "größe.txt", "C:\\a", ".envrc", "日本語"]
         {
             assert_eq!(quoted_if_odd(name), name);

@@ -1,41 +1,41 @@
-//! Secrets that this process knows: where they come from, and which are safe to search for.
+//! Collects the secrets that this process knows, and selects the values that are safe to search for.
 
 use serde_json::Value;
 
-use super::redact::{Look, look, says_secret};
+use super::redact::{Look, is_secret_variable, look};
 
-/// A shorter value would be found in innocent text too often.
-const LEAST_LENGTH: usize = 8;
+/// The minimum length of a value, in bytes. A shorter value would match innocent text too often.
+const MIN_BYTES: usize = 8;
 
-/// A value of letters in one case is taken for a dictionary word up to this length.
-const WORD_LENGTH: usize = 16;
+/// The maximum length of a value in letters of one case that counts as a dictionary word.
+const MAX_WORD_LETTERS: usize = 16;
 
-/// Whether the name of an environment variable says key, token, secret, password or credential.
+/// Returns true if the name of an environment variable contains key, token, secret, password or credential.
 #[must_use]
 pub fn names_secret(variable: &str) -> bool {
-    // The working directory, in shells; no password, for which the name would do.
-    says_secret(variable) && !matches!(variable, "PWD" | "OLDPWD")
+    // In shells, `PWD` is the working directory, not a password.
+    is_secret_variable(variable) && !matches!(variable, "PWD" | "OLDPWD")
 }
 
-/// The values of variables whose name says key, token, secret, password or credential.
+/// Returns the values of variables whose name contains key, token, secret, password or credential.
 ///
-/// Values that are unfit to be searched for are left out: shorter than 8 bytes, paths, plain URLs, numbers, booleans,
-/// and dictionary words, which here means fewer than 16 letters in one case and nothing else.
+/// Leaves out values that are not searchable: values below 8 bytes, paths, plain URLs, numbers, booleans, and
+/// dictionary words (fewer than 16 letters, all in one case).
 #[must_use]
 pub fn secret_values<'a>(environment: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<String> {
     let named = environment.into_iter().filter(|(name, _)| names_secret(name));
     named.map(|(_, value)| value.trim()).filter(|value| is_fit(value)).map(str::to_owned).collect()
 }
 
-/// A key for a provider, if it can be searched for.
+/// Returns a provider's key if it is searchable.
 #[must_use]
 pub fn key_secret(key: &str) -> Option<String> {
     Some(key.trim()).filter(|key| is_fit(key)).map(str::to_owned)
 }
 
-/// The credentials in pi's `auth.json`, at any depth; empty when the text is no JSON.
+/// Returns the credentials in pi's `auth.json`, at any depth. Returns none if the text is not JSON.
 ///
-/// A key that is a command (`!…`) or the name of a variable is not a secret itself and is left out.
+/// Leaves out a key that is a command (`!…`) or the name of a variable, because it is not a secret itself.
 #[must_use]
 pub fn auth_secrets(auth_json: &str) -> Vec<String> {
     let mut secrets = Vec::new();
@@ -65,7 +65,7 @@ fn collect(value: &Value, secrets: &mut Vec<String>) {
 }
 
 fn is_credential(name: &str) -> bool {
-    matches!(name, "access" | "refresh") || says_secret(name)
+    matches!(name, "access" | "refresh") || is_secret_variable(name)
 }
 
 fn is_elsewhere(value: &str) -> bool {
@@ -73,12 +73,12 @@ fn is_elsewhere(value: &str) -> bool {
     value.starts_with(['!', '$']) || (is_variable && value.contains('_'))
 }
 
-/// Whether a value can be searched for without hitting innocent text.
+/// Returns true if a search for this value does not match innocent text.
 pub(super) fn is_fit(value: &str) -> bool {
-    if value.len() < LEAST_LENGTH {
+    if value.len() < MIN_BYTES {
         return false;
     }
-    let is_word = value.len() < WORD_LENGTH
+    let is_word = value.len() < MAX_WORD_LETTERS
         && value.bytes().all(|byte| byte.is_ascii_alphabetic())
         && (value.bytes().skip(1).all(|byte| byte.is_ascii_lowercase())
             || value.bytes().all(|byte| byte.is_ascii_uppercase()));
@@ -101,7 +101,7 @@ mod tests {
     use super::{auth_secrets, secret_values};
 
     #[test]
-    fn only_values_that_say_something_are_taken() {
+    fn only_searchable_values_are_secrets() {
         let environment = [
             ("DEPLOY_KEY", "k3-98xZq-11"),
             ("API_TOKEN", "short1"),

@@ -2,7 +2,7 @@
 
 use regex::{Captures, Regex};
 
-/// What takes the place of a name.
+/// The replacement for a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
     /// Text within a line.
@@ -11,8 +11,8 @@ pub enum Value<'a> {
     Block(&'a str),
 }
 
-/// Replaces each `{name}` by the value of that name. `{{name}}` stands for a literal `{name}`; braces around anything else
-/// stay as they are. Values are not expanded again.
+/// Replaces each `{name}` by the value of that name. `{{name}}` stands for a literal `{name}`. Braces around any other
+/// text stay unchanged. Values are not expanded again.
 #[must_use]
 pub fn fill<'a>(template: &str, names: &[&str], value: impl Fn(&str) -> Value<'a>) -> String {
     let fill = |found: &Captures<'_>| match found.name("place") {
@@ -20,25 +20,26 @@ pub fn fill<'a>(template: &str, names: &[&str], value: impl Fn(&str) -> Value<'a
             Value::Inline(text) => text.to_owned(),
             Value::Block(text) => {
                 let place = found.get_match().range();
-                let (before, after) = (&template[..place.start], &template[place.end..]);
+                let before = &template[..place.start];
+                let after = &template[place.end..];
                 let begins = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
                 let ends = if after.is_empty() || after.starts_with('\n') { "" } else { "\n" };
                 format!("{begins}{text}{ends}")
             }
         },
-        // One pair of braces less.
+        // Remove one pair of braces.
         None => found[0][1..found[0].len() - 1].to_owned(),
     };
     places(names).replace_all(template, fill).into_owned()
 }
 
-/// The first of these names that the template uses.
+/// Returns the first of these names that the template uses.
 #[must_use]
 pub fn first_place<'a>(template: &'a str, names: &[&str]) -> Option<&'a str> {
     places(names).captures_iter(template).find_map(|found| found.name("place")).map(|name| name.as_str())
 }
 
-/// Finds `{{name}}`, and `{name}` with the name as `place`.
+/// Builds a pattern for `{{name}}`, and for `{name}` with the name in the group `place`.
 fn places(names: &[&str]) -> Regex {
     let names = names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|");
     Regex::new(&format!(r"\{{\{{(?:{names})\}}\}}|\{{(?P<place>{names})\}}")).expect("the names are escaped")
@@ -51,7 +52,7 @@ mod tests {
     const NAMES: [&str; 2] = ["previous", "task"];
 
     #[test]
-    fn names_are_filled_and_all_else_stays() {
+    fn names_are_filled_and_other_text_stays() {
         let value = |name: &str| Value::Inline(if name == "previous" { "{task} é" } else { "" });
         for (template, filled) in [
             ("", ""),
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_is_no_place() {
+    fn an_escaped_name_is_not_a_place() {
         assert_eq!(first_place("{{previous}} {task}", &NAMES), Some("task"));
         assert_eq!(first_place("{{previous}} { task }", &NAMES), None);
     }

@@ -1,10 +1,10 @@
-//! Enums whose values are words: states, outcomes, codes, choices.
+//! Enums with a text for each value: states, outcomes, codes, choices.
 
-/// Defines an enum whose values have a text each, from one list.
+/// Defines an enum with a text for each value, from one list.
 ///
 /// The enum is `Copy` and gets `TEXTS` (in order of declaration), `as_str`, `parse`, `Display`, and serde as a string.
-/// `index.d.ts` repeats some of the texts as literals, because napi's attributes take no constants; `tests/literals.rs`
-/// compares them.
+/// `index.d.ts` repeats some of the texts as literals, because napi's attributes do not accept constants;
+/// `tests/literals.rs` compares them.
 macro_rules! text_enum {
     (
         $(#[$attribute:meta])*
@@ -19,10 +19,10 @@ macro_rules! text_enum {
         }
 
         impl $name {
-            /// The text of every value, in order of declaration.
+            /// The texts of all values, in order of declaration.
             $visibility const TEXTS: &'static [&'static str] = &[$($text),+];
 
-            /// The text of the value.
+            /// Returns the text of the value.
             #[must_use]
             $visibility const fn as_str(self) -> &'static str {
                 match self {
@@ -30,7 +30,7 @@ macro_rules! text_enum {
                 }
             }
 
-            /// The value with exactly this text.
+            /// Returns the value with exactly this text.
             #[must_use]
             $visibility fn parse(text: &str) -> Option<Self> {
                 match text {
@@ -73,7 +73,7 @@ pub(crate) use text_enum;
 #[cfg(test)]
 mod tests {
     text_enum! {
-        /// Has a text that is not its name.
+        /// An enum with a text that differs from the name of the value.
         #[derive(Default)]
         enum Shade {
             /// Light.
@@ -92,13 +92,13 @@ mod tests {
             assert_eq!(Shade::parse(text), Some(value));
             let json = serde_json::to_string(&value).expect("a string");
             assert_eq!(json, format!("{text:?}"));
-            assert_eq!(serde_json::from_str::<Shade>(&json).expect("what was written"), value);
+            assert_eq!(serde_json::from_str::<Shade>(&json).expect("it was just serialized"), value);
         }
         assert_eq!(Shade::default(), Shade::Light);
     }
 
     #[test]
-    fn any_other_text_is_no_value() {
+    fn unknown_texts_do_not_parse() {
         for text in ["", "Light", "light ", "dark"] {
             assert_eq!(Shade::parse(text), None, "{text}");
         }

@@ -1,17 +1,17 @@
-//! Truncation by bytes and lines.
+//! Truncates text by bytes and lines.
 //!
-//! One pass over the text for the counts, and no more than the kept parts after that. A cut never splits a character or
-//! a CRLF, and falls on a line end where one is near.
+//! One pass over the text counts it; after that, only the kept parts are read. A cut never splits a character or a
+//! CRLF, and prefers a nearby line end.
 
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 use serde::{Deserialize, Serialize};
 
 use super::position::{ceil_char_boundary, floor_char_boundary};
 
-/// Longest path or name of the full text that a marker shows, in bytes.
-const MOST_PLACE: usize = 4096;
+/// The maximum length of a location in a marker, in bytes.
+const MAX_LOCATION: usize = 4096;
 
-/// The most that a text may have.
+/// The maximum size of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TruncateLimits {
@@ -22,7 +22,7 @@ pub struct TruncateLimits {
 }
 
 impl TruncateLimits {
-    /// What remains after using this much, at least one byte and one line.
+    /// Returns the remaining limits after using this much, at least one byte and one line.
     #[must_use]
     pub fn less(self, bytes: usize, lines: usize) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl TruncateLimits {
         }
     }
 
-    /// Half of each limit, at least one.
+    /// Returns half of each limit, at least one.
     #[must_use]
     pub fn half(self) -> Self {
         Self { max_bytes: (self.max_bytes / 2).max(1), max_lines: (self.max_lines / 2).max(1) }
@@ -39,54 +39,54 @@ impl TruncateLimits {
 }
 
 impl Default for TruncateLimits {
-    /// pi's own limits of a tool's output.
+    /// Returns pi's own limits for a tool's output.
     fn default() -> Self {
         Self { max_bytes: 51_200, max_lines: 2000 }
     }
 }
 
-/// Where what a cut leaves out lies, for the marker.
+/// The location of the full text, for the marker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FullText<'a> {
-    /// The path or name of the text.
+    /// The path or name of the full text.
     pub place: Option<&'a str>,
-    /// Bytes of its middle that are not even there; 0 when it is whole.
+    /// The number of bytes that the full text lacks in its middle; 0 if it is complete.
     pub lacks: u64,
-    /// The session that has those, too.
+    /// The session that contains the missing bytes.
     pub session: Option<&'a str>,
 }
 
 impl<'a> FullText<'a> {
-    /// A place with all of it.
+    /// Creates the location of a complete text.
     pub(crate) fn at(place: Option<&'a str>) -> Self {
         Self { place, ..Self::default() }
     }
 
-    /// Without places that are too long for a marker.
+    /// Drops locations that are too long for a marker.
     fn fitting(self) -> Self {
-        let fits = |place: &&str| place.len() <= MOST_PLACE && !place.contains('\n');
+        let fits = |place: &&str| place.len() <= MAX_LOCATION && !place.contains('\n');
         Self { place: self.place.filter(fits), session: self.session.filter(fits), ..self }
     }
 }
 
-/// A text within its limits, with counts of what was kept.
+/// A text within its limits, with counts of the kept parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truncated {
-    /// The text, marker included.
+    /// The text, including the marker.
     pub text: String,
-    /// Whether anything was left out.
+    /// Set if anything was left out.
     pub truncated: bool,
-    /// Lines of the input that were kept, whole or in part.
+    /// The number of input lines that were kept, whole or in part.
     pub kept_lines: usize,
-    /// Lines of the input.
+    /// The number of input lines.
     pub total_lines: usize,
-    /// Bytes of the input that were kept.
+    /// The number of input bytes that were kept.
     pub kept_bytes: usize,
-    /// Bytes of the input.
+    /// The number of input bytes.
     pub total_bytes: usize,
 }
 
-/// Which end of a text stays.
+/// The part of a text that a cut keeps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
     Head,
@@ -94,17 +94,17 @@ enum Keep {
     Both,
 }
 
-/// Keeps head and tail, with a marker between them that says how much was left out.
+/// Keeps head and tail, with a marker between them that gives the size of the removed part.
 ///
-/// The marker counts within the limits. When they leave no room for it, a shorter one takes its place, then
-/// none: without a marker only the head stays. The result never exceeds the limits. `full_text` names where the whole text
-/// is, for the marker.
+/// The marker counts within the limits. If there is no room for it, a shorter marker is used, and then none. Without a
+/// marker only the head stays. The result never exceeds the limits. `full_text` is the location of the whole text, for
+/// the marker.
 #[must_use]
 pub fn truncate(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> Truncated {
     cut(text, limits, FullText::at(full_text), 0, Keep::Both)
 }
 
-/// As [`truncate`], of a text that lacks so many bytes of its middle already.
+/// Truncates like [`truncate`], for a text that already lacks bytes in its middle.
 pub(crate) fn truncate_partial(
     text: &str,
     limits: TruncateLimits,
@@ -114,13 +114,13 @@ pub(crate) fn truncate_partial(
     cut(text, limits, full_text, lacks, Keep::Both)
 }
 
-/// Keeps the head; otherwise as [`truncate`].
+/// Keeps the head; otherwise like [`truncate`].
 #[must_use]
 pub fn truncate_head(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> Truncated {
     cut(text, limits, FullText::at(full_text), 0, Keep::Head)
 }
 
-/// Keeps the tail; otherwise as [`truncate`].
+/// Keeps the tail; otherwise like [`truncate`].
 #[must_use]
 pub fn truncate_tail(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> Truncated {
     cut(text, limits, FullText::at(full_text), 0, Keep::Tail)
@@ -144,15 +144,15 @@ fn cut(text: &str, limits: TruncateLimits, full_text: FullText<'_>, lacks: u64, 
     }
     let totals = [total_lines, total_lines, text.len(), text.len()];
     let marker = Marker::choose(limits, full_text, lacks, totals);
-    let room = limits.max_bytes - marker.as_ref().map_or(0, |marker| marker.most_bytes(totals));
-    // With more than one line the marker has one to itself.
+    let room = limits.max_bytes - marker.as_ref().map_or(0, |marker| marker.max_bytes(totals));
+    // With more than one line, the marker has a line of its own.
     let lines =
         if marker.is_some() && limits.max_lines > 1 { limits.max_lines - 1 } else { limits.max_lines };
-    // Head and tail joined without a marker would form words that are not in the input.
+    // Without a marker, joining head and tail would form words that are not in the input.
     let keep = if keep == Keep::Both && marker.is_none() { Keep::Head } else { keep };
     let (head, tail) = parts(text, room, lines, keep);
     let kept_bytes = head.len() + tail.len();
-    // A line cut in its middle is in both parts; then no line is missing.
+    // A line cut in its middle is in both parts, and then no line is missing.
     let kept_lines = (count_lines(head) + count_lines(tail)).min(total_lines);
     let mut out = String::with_capacity(limits.max_bytes.min(text.len()));
     out.push_str(head);
@@ -161,7 +161,7 @@ fn cut(text: &str, limits: TruncateLimits, full_text: FullText<'_>, lacks: u64, 
         if !out.is_empty() && !out.ends_with('\n') {
             out.push(gap);
         }
-        out.push_str(&marker.words([kept_lines, total_lines, kept_bytes, text.len()]));
+        out.push_str(&marker.text([kept_lines, total_lines, kept_bytes, text.len()]));
         if !tail.is_empty() {
             out.push(gap);
         }
@@ -170,7 +170,7 @@ fn cut(text: &str, limits: TruncateLimits, full_text: FullText<'_>, lacks: u64, 
     Truncated { text: out, truncated: true, kept_lines, kept_bytes, ..whole }
 }
 
-/// The head and the tail that stay.
+/// Returns the kept head and tail.
 fn parts(text: &str, room: usize, lines: usize, keep: Keep) -> (&str, &str) {
     let is_one_line = lines == 1;
     match keep {
@@ -187,7 +187,7 @@ fn parts(text: &str, room: usize, lines: usize, keep: Keep) -> (&str, &str) {
     }
 }
 
-/// The longest head within the limits, without its line end when only one line is allowed.
+/// Returns the longest head within the limits, without its line end if only one line is allowed.
 fn head(text: &str, room: usize, lines: usize, is_one_line: bool) -> &str {
     if lines == 0 {
         return "";
@@ -210,14 +210,14 @@ fn head(text: &str, room: usize, lines: usize, is_one_line: bool) -> &str {
     if is_one_line { head.trim_end_matches(['\n', '\r']) } else { head }
 }
 
-/// The longest tail within the limits.
+/// Returns the longest tail within the limits.
 fn tail(text: &str, room: usize, lines: usize) -> &str {
     if lines == 0 || room == 0 {
         return "";
     }
     let bytes = text.as_bytes();
     let mut start = ceil_char_boundary(text, text.len().saturating_sub(room));
-    // The line end that closes the text does not begin a line.
+    // The line end at the end of the text does not begin a line.
     let inner = bytes.len().saturating_sub(1);
     let inner_lines = bytes.get(start..inner).unwrap_or_default();
     let by_lines = memrchr_iter(b'\n', inner_lines).nth(lines - 1).map(|newline| start + newline + 1);
@@ -239,34 +239,34 @@ fn count_lines(text: &str) -> usize {
     ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
-/// The words between head and tail.
+/// The text between head and tail.
 enum Marker<'a> {
-    /// With places, and bytes that the text has lacked before.
+    /// A marker with locations and the number of bytes that the text lacked before.
     Full(FullText<'a>, u64),
     Short,
 }
 
 impl<'a> Marker<'a> {
-    /// The most detailed marker that fits the limit of bytes, if any does.
+    /// Returns the most detailed marker that fits into the byte limit.
     fn choose(
         limits: TruncateLimits,
         full_text: FullText<'a>,
         lacks: u64,
         totals: [usize; 4],
     ) -> Option<Self> {
-        let fits = |marker: &Self| marker.most_bytes(totals) <= limits.max_bytes;
-        let without_place = FullText::default();
-        [Self::Full(full_text.fitting(), lacks), Self::Full(without_place, lacks), Self::Short]
+        let fits = |marker: &Self| marker.max_bytes(totals) <= limits.max_bytes;
+        let without_location = FullText::default();
+        [Self::Full(full_text.fitting(), lacks), Self::Full(without_location, lacks), Self::Short]
             .into_iter()
             .find(fits)
     }
 
-    /// The most bytes that it takes with its line ends: no number in it is larger than the totals.
-    fn most_bytes(&self, totals: [usize; 4]) -> usize {
-        self.words(totals).len() + 2
+    /// Returns the maximum length of the marker with its line ends. No number in it exceeds the totals.
+    fn max_bytes(&self, totals: [usize; 4]) -> usize {
+        self.text(totals).len() + 2
     }
 
-    fn words(&self, [kept_lines, lines, kept_bytes, bytes]: [usize; 4]) -> String {
+    fn text(&self, [kept_lines, lines, kept_bytes, bytes]: [usize; 4]) -> String {
         let Self::Full(FullText { place, lacks, session }, lacked) = self else {
             return "[truncated]".to_owned();
         };
@@ -274,10 +274,11 @@ impl<'a> Marker<'a> {
             0 => format!("; full text: {place}"),
             lacks => format!("; all but {lacks} bytes: {place}"),
         });
-        let session = session.map_or(String::new(), |session| format!("; whole in the session: {session}"));
+        let session =
+            session.map_or(String::new(), |session| format!("; complete in the session: {session}"));
         let kept = match lacked {
             0 => format!("{kept_lines} of {lines} lines, {kept_bytes} of {bytes} bytes"),
-            // How many lines those are is not known.
+            // The number of missing lines is unknown.
             lacked => format!("{kept_bytes} of {} bytes", bytes as u64 + lacked),
         };
         format!("[truncated: kept {kept}{place}{session}]")

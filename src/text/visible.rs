@@ -1,7 +1,8 @@
-//! Shows a text exactly, with its control and invisible characters made visible.
+//! Shows a text exactly, and makes its control and invisible characters visible.
 //!
-//! A person who decides on a text has to see all of it. So nothing is redacted or left out here. A control character or an
-//! invisible one becomes `<U+200B>`, several in a row `<U+200B x3>`, and a byte that is not UTF-8 `<0xFF>`. A `<` of the text that could begin such a mark is itself a mark, so no text can forge one.
+//! A person who decides about a text must see all of it, so nothing is redacted or left out here. A control character
+//! or an invisible character becomes `<U+200B>`, several in a row `<U+200B x3>`, and a byte that is not UTF-8
+//! `<0xFF>`. If a `<` in the text could begin such a mark, it becomes a mark itself, so no text can forge one.
 //!
 //! Lookalike letters of other scripts are visible and stay; [`Visible::outside_ascii`] lists them.
 
@@ -11,36 +12,37 @@ use std::path::Path;
 
 use super::sanitize::{invisible_at, is_invisible};
 
-/// Longer runs of spaces are counted. A run of this length cannot push the words behind it off a screen.
+/// The maximum length of a run of spaces. Longer runs become a count, so that they cannot push the words after them
+/// off a screen.
 const MAX_SPACES: usize = 32;
-/// Longer runs of line ends are counted.
+/// The maximum number of line ends in a row. Longer runs become a count.
 const MAX_LINE_ENDS: usize = 4;
-/// More combining marks on one letter than any language writes cover the lines around them.
+/// The maximum number of combining marks on one letter. More than any language uses would cover the lines around them.
 const MAX_MARKS: usize = 4;
-/// The most characters outside ASCII that are listed of a text.
+/// The maximum number of non-ASCII characters that are listed.
 const MAX_LISTED: usize = 8;
 
-/// Text for one person's screen: exact, and without invisible characters. Only this file builds it.
+/// Exact text for one person's screen, without invisible characters. Only this file builds it.
 ///
-/// It may hold secrets. It goes to the person who decides on it, never into a file or to a model; text for those is
-/// [`Sanitized`](super::Sanitized).
+/// It may contain secrets. Show it to the person who decides about it; never write it to a file or send it to a model.
+/// Use [`Sanitized`](super::Sanitized) for those.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Visible(String);
 
-/// The characters that a text keeps besides the visible ones.
+/// The additional characters that a text keeps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// None, and no letters that are written from right to left: a command.
+    /// A command: none, and no letters of right-to-left scripts.
     Command,
-    /// None: a name.
+    /// A name: none.
     Line,
-    /// Line ends.
+    /// Lines of a file: line ends.
     Lines,
-    /// Spaces at the end of a line, and the selectors and joiners of emoji and of joined letters.
+    /// Words on one line: spaces at the end of a line, and the selectors and joiners of emoji and of joined letters.
     Words,
-    /// The same, and line ends.
+    /// Prose: as words, and line ends.
     Prose,
-    /// The same, and tabs.
+    /// Code: as prose, and tabs.
     Code,
 }
 
@@ -55,14 +57,14 @@ impl Layout {
 }
 
 impl Visible {
-    /// Shows a command. A terminal may show letters that are written from right to left, and the signs between them, in
-    /// another order. So these letters become marks.
+    /// Shows a command. A terminal may reorder letters of right-to-left scripts and the signs between them, so these
+    /// letters become marks.
     #[must_use]
     pub fn command(text: &str) -> Self {
         Self::of(text.as_bytes(), Layout::Command)
     }
 
-    /// Shows a name or one line of a file. A line end is visible, too.
+    /// Shows a name or one line of a file. Makes line ends visible, too.
     #[must_use]
     pub fn line(text: &str) -> Self {
         Self::of(text.as_bytes(), Layout::Line)
@@ -80,7 +82,7 @@ impl Visible {
         Self::of(text.as_bytes(), Layout::Words)
     }
 
-    /// Shows words that were written for a person, on their lines.
+    /// Shows words that were written for a person, on their own lines.
     #[must_use]
     pub fn prose(text: &str) -> Self {
         Self::of(text.as_bytes(), Layout::Prose)
@@ -98,7 +100,8 @@ impl Visible {
         Self::of(path.as_os_str().as_encoded_bytes(), Layout::Line)
     }
 
-    /// Lists the characters of a command that are neither ASCII nor marks, such as a Cyrillic `р` that looks like a `p`.
+    /// Lists the characters of a command that are neither ASCII nor marks, such as a Cyrillic `р` that looks like a
+    /// `p`.
     #[must_use]
     pub fn outside_ascii(text: &str) -> Option<Self> {
         let mut found: Vec<char> = Vec::new();
@@ -116,18 +119,18 @@ impl Visible {
         (!listed.is_empty()).then(|| Self(listed.join(", ")))
     }
 
-    /// Adds words of ours.
+    /// Appends our own words.
     pub(crate) fn say(&mut self, words: &'static str) {
         self.0.push_str(words);
     }
 
-    /// Adds words of ours and a text behind them.
+    /// Appends our own words and a text after them.
     pub(crate) fn add(&mut self, words: &'static str, text: &Self) {
         self.say(words);
         self.0.push_str(text);
     }
 
-    /// The text with something before each of its lines, so that no line can pass for one of ours.
+    /// Puts a mark before each line, so that no line can pass for one of ours.
     #[must_use]
     pub(crate) fn behind(&self, mark: &'static str) -> Self {
         Self(self.0.split('\n').map(|line| format!("{mark}{line}")).collect::<Vec<_>>().join("\n"))
@@ -139,7 +142,7 @@ impl Visible {
         self.0.contains("<U+") || self.0.contains("<0x")
     }
 
-    /// The text as an owned string.
+    /// Returns the text as an owned string.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
@@ -179,7 +182,7 @@ fn push(shown: &mut String, text: &str, layout: Layout) {
         let length = c.len_utf8();
         let count = rest.chars().take_while(|next| *next == c).count();
         let run = length * count;
-        // Tabs and spaces in turn are padding as well.
+        // Alternating tabs and spaces are padding as well.
         let is_blank = |next: &char| *next == ' ' || (*next == '\t' && layout == Layout::Code);
         let blanks = rest.chars().take_while(is_blank).count();
         let is_line_end = |rest: &str| rest.is_empty() || rest.starts_with('\n') || rest.starts_with("\r\n");
@@ -189,7 +192,7 @@ fn push(shown: &mut String, text: &str, layout: Layout) {
                 marks = None;
                 continue;
             }
-            // The same line end, as it is written elsewhere.
+            // A Windows line end.
             '\r' if layout.has_lines() && rest.starts_with("\r\n") => {
                 rest = &rest[length..];
                 continue;
@@ -215,16 +218,18 @@ fn push(shown: &mut String, text: &str, layout: Layout) {
             Some(marks) if is_mark(c) => Some(marks + 1),
             _ => (!is_space).then_some(0),
         };
-        // The spaces of a run are judged together.
+        // Handle the spaces of a run together.
         let end = if is_space { run } else { length };
         shown.push_str(&rest[..end]);
         rest = &rest[end..];
     }
 }
 
-/// Adds the line ends at the start of a text and returns their length. Many blank lines hide the text below them.
+/// Appends the line ends at the start of a text and returns their length. Many blank lines would hide the text below
+/// them.
 fn push_line_ends(shown: &mut String, text: &str, layout: Layout) -> usize {
-    let (mut length, mut count) = (0, 0);
+    let mut length = 0;
+    let mut count = 0;
     while let Some(end) = ["\n", "\r\n"].iter().find(|end| text[length..].starts_with(**end)) {
         length += end.len();
         count += 1;
@@ -245,22 +250,22 @@ fn mark(c: char, count: usize) -> String {
 
 /// Returns true if a terminal draws something for the character.
 fn is_seen(c: char) -> bool {
-    // Braille without a dot, and the blanks among the hieroglyphs, are symbols to Unicode.
+    // Unicode classifies the empty Braille pattern and the blanks among the hieroglyphs as symbols.
     let is_blank = c.is_whitespace() || matches!(c, '\u{2800}' | '\u{13441}' | '\u{13442}');
     let has_glyph = || ['a', c].iter().collect::<String>().escape_debug().count() == 2;
     !is_blank && !is_invisible(c) && has_glyph()
 }
 
-/// Returns true for the letters and digits of scripts that are written from right to left.
+/// Returns true for the letters and digits of right-to-left scripts.
 fn is_from_right(c: char) -> bool {
     matches!(c,
         '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}' | '\u{10800}'..='\u{10fff}'
         | '\u{1e800}'..='\u{1efff}')
 }
 
-/// Returns true if the character is drawn over the one before it.
+/// Returns true if the character is drawn over the previous one.
 fn is_mark(c: char) -> bool {
-    // The standard library escapes such a character at the start of a text only.
+    // The standard library escapes such a character only at the start of a text.
     !c.is_ascii() && c.escape_debug().count() > 1 && is_seen(c)
 }
 
@@ -269,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn visible_characters_stay_and_all_others_are_marked() {
+    fn visible_characters_stay_and_other_characters_are_marked() {
         let zalgo = format!("e{}", "\u{301}".repeat(6));
         let padded = format!("npm test{}; evil", " ".repeat(500));
         for (label, text, expected) in [
@@ -329,11 +334,14 @@ mod tests {
         let command = "cp \u{5d0} > \u{5d1}\u{5d1}; echo é \u{661}";
         assert_eq!(&*Visible::command(command), "cp <U+05D0> > <U+05D1 x2>; echo é <U+0661>");
         assert_eq!(&*Visible::line(command), command);
-        assert_eq!(Visible::outside_ascii(command).expect("one is there").into_string(), "é U+00E9");
+        assert_eq!(
+            Visible::outside_ascii(command).expect("the command has such characters").into_string(),
+            "é U+00E9"
+        );
     }
 
     #[test]
-    fn each_layout_keeps_what_belongs_to_it() {
+    fn each_layout_keeps_its_own_characters() {
         let text = "a\r\n\tb  \n❤\u{fe0f}\u{200d}\u{1f525} x\u{200d}";
         let marked = "❤<U+FE0F><U+200D>\u{1f525} x<U+200D>";
         let drawn = "❤\u{fe0f}\u{200d}\u{1f525} x<U+200D>";
@@ -352,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_shown_as_numbers() {
+    fn invalid_bytes_are_shown_as_numbers() {
         assert_eq!(&*Visible::code(b"a\xff\xc3b\xe2\x82"), "a<0xFF><0xC3>b<0xE2><0x82>");
         #[cfg(unix)]
         {
@@ -362,9 +370,9 @@ mod tests {
         }
     }
 
-    /// Two texts that look the same would be one to a person who compares them.
+    /// Two texts that look the same would be equal to a person who compares them.
     #[test]
-    fn every_character_is_shown_in_its_own_way() {
+    fn different_characters_are_shown_differently() {
         let mut seen = std::collections::HashMap::new();
         for c in (0..=0x10_ffff).filter_map(char::from_u32) {
             let shown = Visible::line(&format!("a{c}b"));

@@ -26,7 +26,7 @@ use crate::run::result::{
 use crate::run::spec::RunId;
 use crate::run::state::RunOutcome;
 use crate::text::figures::millis;
-use crate::text::{Sanitizer, TruncateLimits, chain, fenced, redacted_words, truncate, truncate_partial};
+use crate::text::{Sanitizer, TruncateLimits, chain, fenced, redacted_message, truncate, truncate_partial};
 
 /// How long to wait for the lock on the user's credentials when copying a token back: pi gives up on a lock after 30 s.
 const LOCK: Duration = Duration::from_secs(35);
@@ -369,7 +369,7 @@ impl ResultBuilder {
             }
         }
         single.redacted = self.sanitizer.redacted();
-        single.diagnostics.extend(redacted_words(&single.redacted));
+        single.diagnostics.extend(redacted_message(&single.redacted));
         let truncation =
             (truncated || single.omitted_bytes > 0).then_some(ErrorCode::SubagentOutputTruncated);
         let code = verdict.code.or(truncation);

@@ -1,14 +1,14 @@
-//! JSON read as its bytes arrive, and how strictly files are read.
+//! Reads JSON as its bytes arrive, and defines how strictly files are read.
 //!
-//! `skim` asks about each value of a document and hands out those that are wanted; `unescape` decodes the inside of one
-//! string, and bytes to text.
+//! `skim` visits each value of a document and passes the wanted values to a sink. `unescape` decodes the inside of one
+//! string, and converts bytes to text.
 
 use jsonc_parser::ParseOptions;
 
 pub mod skim;
 pub mod unescape;
 
-/// Strict JSON: what pi and other programs would refuse is refused here too.
+/// The options for strict JSON. We reject the same input as pi and other programs.
 pub(crate) const STRICT: ParseOptions = ParseOptions {
     allow_comments: false,
     allow_loose_object_property_names: false,

@@ -1,21 +1,21 @@
-//! A JSON tokenizer that may stop at any byte and keeps nothing but the key and the number at hand.
+//! A JSON tokenizer that can stop at any byte and stores only the current key and number.
 //!
-//! It asks a [`Sink`] about each value: a value that nobody wants is passed over by counting brackets, at any
-//! depth, without recursion. What it passes over it does not check; what it hands out is JSON.
+//! It asks a [`Sink`] about each value. To skip a value, it counts brackets at any depth, without recursion. It does
+//! not check skipped values; the values that it returns are valid JSON.
 
 use memchr::memchr2;
 
 use super::unescape::{Step, Unescape};
 use crate::text::floor_char_boundary;
 
-/// Containers entered at most; deeper ones are passed over.
+/// The maximum depth of entered containers. Deeper containers are skipped.
 const MAX_DEPTH: u32 = 64;
-/// Bytes of a key that are kept; a longer key is cut, so it matches nothing.
+/// The maximum stored length of a key, in bytes. A longer key is cut, so it matches nothing.
 const MAX_KEY: usize = 256;
-/// Bytes of a number that are kept; a double holds no more digits.
+/// The maximum stored length of a number, in bytes. A double never has more digits.
 const MAX_WORD: usize = 64;
 
-/// The kind of a value, known from its first byte.
+/// The kind of a value, which its first byte determines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// An object.
@@ -28,17 +28,17 @@ pub enum Kind {
     Word,
 }
 
-/// What to do with a value.
+/// The sink's decision about a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Enter the container, hand out the string or word.
+    /// Enter the container, or return the string or word.
     Take,
-    /// Hand out its bytes as they are written, unchecked: of a string what is between the quotes, of a container all of
-    /// it. A word is taken.
+    /// Return the bytes as written, unchecked. For a string these are the bytes between the quotes, for a container
+    /// all bytes. A word is handled as [`Verdict::Take`].
     Raw,
-    /// Pass over it.
+    /// Skip the value.
     Skip,
-    /// Nothing more of this document is needed.
+    /// Stop: the sink needs nothing more from this document.
     Finish,
 }
 
@@ -49,32 +49,32 @@ pub enum Word<'a> {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number as written, at most 64 bytes of it.
+    /// A number as written, cut at 64 bytes.
     Number(&'a str),
 }
 
-/// Decides which values of a document are wanted, and receives them.
+/// Chooses the wanted values of a document and receives them.
 pub trait Sink {
-    /// A key; after [`Verdict::Skip`] its value is passed over without a call of [`Sink::value`].
+    /// Receives a key. After [`Verdict::Skip`] its value is skipped without a call of [`Sink::value`].
     fn key(&mut self, key: &str) -> Verdict;
-    /// A value begins: of the last key, or the next element of an array.
+    /// Receives the start of a value: the value of the last key, or the next element of an array.
     fn value(&mut self, kind: Kind) -> Verdict;
-    /// Part of a string that was taken.
+    /// Receives a part of a string.
     fn text(&mut self, part: &str);
-    /// Part of a value that was taken raw.
+    /// Receives a part of a raw value.
     fn raw(&mut self, _part: &[u8]) {}
-    /// The end of a string that was taken, or of a value that was taken raw.
+    /// Receives the end of a string or of a raw value.
     fn text_end(&mut self) -> Verdict;
-    /// A word that was taken.
+    /// Receives a word.
     fn word(&mut self, word: Word<'_>);
-    /// The end of a container that was taken.
+    /// Receives the end of an entered container.
     fn close(&mut self);
 }
 
-/// How [`Skimmer::feed`] ended.
+/// The result of [`Skimmer::feed`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// More input is welcome.
+    /// The document is incomplete or more input may follow.
     More,
     /// The sink needs nothing more.
     Finished,
@@ -82,7 +82,7 @@ pub enum Status {
     Broken,
 }
 
-/// The bytes that matter outside of strings when a value is passed over.
+/// The structural bytes outside of strings, for skipping a value.
 const IS_STRUCTURE: [bool; 256] = {
     let mut table = [false; 256];
     let bytes = b"\"{}[]";
@@ -94,7 +94,7 @@ const IS_STRUCTURE: [bool; 256] = {
     table
 };
 
-/// Passes over one value; the position in it survives the end of a chunk.
+/// Skips one value. The position in the value survives the end of a chunk.
 #[derive(Debug, Clone, Default)]
 pub struct Span {
     depth: u64,
@@ -103,19 +103,19 @@ pub struct Span {
 }
 
 impl Span {
-    /// From behind an opening bracket.
+    /// Starts after an opening bracket.
     #[must_use]
     pub fn container() -> Self {
         Self { depth: 1, ..Self::default() }
     }
 
-    /// From behind an opening quote.
+    /// Starts after an opening quote.
     #[must_use]
     pub fn string() -> Self {
         Self { in_string: true, ..Self::default() }
     }
 
-    /// The number of bytes up to the end of the value; `None` when the value goes on.
+    /// Returns the number of bytes up to the end of the value, or `None` if the value continues after `bytes`.
     pub fn advance(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         loop {
@@ -141,10 +141,10 @@ impl Span {
         }
     }
 
-    /// Where the string that is open at `at` ends.
+    /// Returns the end of the string that is open at `at`.
     #[inline]
     fn string_end(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
-        // Most strings passed over are short keys, for which starting a vectorized search does not pay.
+        // Most skipped strings are short keys, where a vectorized search costs more than it saves.
         let near = bytes.len().min(at + 24);
         loop {
             if self.escaped {
@@ -186,20 +186,20 @@ enum State {
     End,
 }
 
-/// The tokenizer of one document.
+/// A tokenizer for one document.
 #[derive(Debug, Clone, Default)]
 pub struct Skimmer {
     state: State,
-    /// One bit for each open container, the innermost lowest: set for an object.
+    /// One bit for each open container, with the innermost container in the lowest bit. The bit is set for an object.
     objects: u64,
     depth: u32,
-    /// The value of the key at hand is not wanted.
+    /// Set if the value of the current key is skipped.
     unwanted: bool,
     text: Unescape,
     span: Span,
     key: String,
     word: Vec<u8>,
-    /// The word at hand is longer than what is kept of it.
+    /// Set if the current word is longer than its stored part.
     long_word: bool,
 }
 
@@ -212,13 +212,13 @@ impl Skimmer {
         self.unwanted = false;
     }
 
-    /// Whether the document is complete.
+    /// Returns true if the document is complete.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.state == State::End
     }
 
-    /// Reads more of the document. After anything but [`Status::More`] do not feed the rest.
+    /// Reads more of the document. After any status except [`Status::More`], do not feed the rest.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Status {
         let mut at = 0;
         while at < bytes.len() {
@@ -239,7 +239,7 @@ impl Skimmer {
                     let rest = &bytes[at..];
                     let end = self.span.advance(rest);
                     sink.raw(match end {
-                        // The closing quote is no part of it.
+                        // The value does not include the closing quote.
                         Some(used) if rest[used - 1] == b'"' => &rest[..used - 1],
                         Some(used) => &rest[..used],
                         None => rest,
@@ -348,7 +348,7 @@ impl Skimmer {
     }
 
     fn key_start(&mut self, rest: &[u8], sink: &mut impl Sink) -> Result<usize, Status> {
-        // A short plain key that is all here needs no copy.
+        // A short plain key inside this chunk needs no copy.
         let near = &rest[1..rest.len().min(1 + 32)];
         if let Some(end) = near.iter().position(|&byte| byte == b'"' || byte == b'\\' || !byte.is_ascii())
             && near[end] == b'"'
@@ -413,7 +413,7 @@ fn classify(bytes: &[u8], is_cut: bool) -> Option<Word<'_>> {
     }
     let mut number = std::str::from_utf8(bytes).ok()?;
     if is_cut {
-        // The digits after a sign or point at the cut are missing.
+        // The number was cut here, so the digits after a sign or point are missing.
         number = number.trim_end_matches(['+', '-', '.', 'e', 'E']);
     }
     number.parse::<f64>().is_ok().then_some(Word::Number(number))
@@ -423,8 +423,8 @@ fn classify(bytes: &[u8], is_cut: bool) -> Option<Word<'_>> {
 mod tests {
     use super::*;
 
-    /// Writes down what it gets; skips values of keys named `skip`, takes those named `raw` raw, finishes at a key named
-    /// `finish`.
+    /// A sink that logs its calls. It skips values of keys named `skip`, takes values of keys named `raw` raw, and
+    /// finishes at a key named `finish`.
     #[derive(Default)]
     struct Log(String);
 
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_read_the_same_in_any_chunking() {
+    fn documents_are_read_the_same_for_chunks_of_any_size() {
         let more = Status::More;
         let deep = "[".repeat(70) + &"]".repeat(70);
         let deep_log = "[".repeat(64) + &")".repeat(64);

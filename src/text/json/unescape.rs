@@ -1,6 +1,6 @@
-//! The inside of a JSON string, decoded as its bytes arrive.
+//! Decodes the inside of a JSON string as its bytes arrive.
 //!
-//! Models do produce lone surrogates and tools do produce invalid UTF-8: both become U+FFFD, never an error.
+//! Models produce lone surrogates and tools produce invalid UTF-8. Both become U+FFFD instead of an error.
 
 use std::str::from_utf8;
 
@@ -8,7 +8,7 @@ use memchr::memchr2;
 
 const REPLACEMENT: &str = "\u{fffd}";
 
-/// Bytes to text, where a character may be split over chunks.
+/// Converts bytes to text. A character may be split over several chunks.
 #[derive(Debug, Clone, Default)]
 pub struct LossyUtf8 {
     pending: [u8; 4],
@@ -16,7 +16,7 @@ pub struct LossyUtf8 {
 }
 
 impl LossyUtf8 {
-    /// Decodes more bytes; an incomplete character at their end waits for the next call.
+    /// Decodes more bytes. An incomplete character at their end waits for the next call.
     pub fn feed(&mut self, mut bytes: &[u8], out: &mut impl FnMut(&str)) {
         while self.len > 0 {
             let Some(&next) = bytes.first() else { return };
@@ -31,12 +31,12 @@ impl LossyUtf8 {
                     self.len += 1;
                     bytes = &bytes[1..];
                 }
-                // The new byte does not belong to the character and is decoded again on its own.
+                // The new byte does not belong to the character, so it is decoded again on its own.
                 Err(_) => self.flush(out),
             }
         }
         loop {
-            // The common case costs one validation.
+            // The common case needs only one validation.
             let error = match from_utf8(bytes) {
                 Ok(text) => return out(text),
                 Err(error) => error,
@@ -53,7 +53,7 @@ impl LossyUtf8 {
         }
     }
 
-    /// Ends the text: an incomplete character becomes U+FFFD.
+    /// Ends the text. An incomplete character becomes U+FFFD.
     pub fn flush(&mut self, out: &mut impl FnMut(&str)) {
         if self.len > 0 {
             self.len = 0;
@@ -62,14 +62,14 @@ impl LossyUtf8 {
     }
 }
 
-/// How far [`Unescape::feed`] came.
+/// The progress of [`Unescape::feed`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// The string goes on in the next chunk.
+    /// The string continues in the next chunk.
     More,
-    /// The string ended after this many bytes, the closing quote included.
+    /// The string ended after this many bytes, including the closing quote.
     End(usize),
-    /// An escape that JSON does not have.
+    /// The string has an escape that JSON does not define.
     Broken,
 }
 
@@ -78,23 +78,23 @@ enum Escape {
     #[default]
     None,
     Backslash,
-    /// The digits so far, behind a 1.
+    /// The digits so far, with a 1 before them.
     Hex(u32),
 }
 
-/// Decodes one JSON string from behind its opening quote; may be stopped at any byte.
+/// Decodes one JSON string, starting after its opening quote. It can stop at any byte.
 ///
 /// Raw control characters are kept.
 #[derive(Debug, Clone, Default)]
 pub struct Unescape {
     utf8: LossyUtf8,
     escape: Escape,
-    /// A high surrogate that waits for its low one.
+    /// A high surrogate that still needs its low surrogate.
     high: Option<u16>,
 }
 
 impl Unescape {
-    /// Decodes more bytes and hands the text out in parts.
+    /// Decodes more bytes and passes the text on in parts.
     pub fn feed(&mut self, bytes: &[u8], out: &mut impl FnMut(&str)) -> Step {
         let mut at = 0;
         loop {
@@ -141,7 +141,7 @@ impl Unescape {
                     at += 1;
                     let Some(digit) = char::from(byte).to_digit(16) else { return Step::Broken };
                     let digits = digits << 4 | digit;
-                    // Four digits, without the 1 before them.
+                    // The four digits without the leading 1.
                     if let Some(unit) = digits.checked_sub(0x1_0000) {
                         self.escape = Escape::None;
                         self.unit(u16::try_from(unit).unwrap_or_default(), out);
@@ -160,7 +160,7 @@ impl Unescape {
         }
     }
 
-    /// A high surrogate that is not followed by a low one.
+    /// Writes U+FFFD for a high surrogate without a low one.
     fn lone(&mut self, out: &mut impl FnMut(&str)) {
         if self.high.take().is_some() {
             out(REPLACEMENT);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_decode_the_same_in_any_chunking() {
+    fn strings_decode_the_same_for_chunks_of_any_size() {
         let cases: &[(&str, &[u8], Option<&str>)] = &[
             ("plain", br#"abc""#, Some("abc")),
             ("empty", br#"""#, Some("")),

@@ -1,4 +1,4 @@
-//! Values in the columns of a table whose heading tells what they are, as databases and Markdown draw them.
+//! Redacts table columns with a secret heading, in the formats of databases and Markdown.
 
 use memchr::memmem;
 
@@ -8,14 +8,14 @@ use super::value::name::{NameKind, name_kind};
 
 const RULE: &str = "table_column";
 
-/// The part of the line under the headings by which it is found.
+/// The part of the line below the headings that a search looks for.
 const RULER: &[u8] = b"---";
 
-/// A longer line of headings is no table.
-const LONGEST: usize = 1024;
+/// The maximum length of a line of headings, in bytes.
+const MAX_LINE: usize = 1024;
 
-/// More columns than these are not looked at.
-const MOST: usize = 64;
+/// The maximum number of columns that are checked.
+const MAX_COLUMNS: usize = 64;
 
 /// Adds an edit for every secret below a heading such as `password`.
 pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
@@ -25,9 +25,9 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
         let end = line_end(text, at + found);
         let is_ruler = text[start..end].bytes().all(|byte| b"-+|:= \t\r".contains(&byte));
         at = end;
-        // Of the line above the headings there are none.
+        // The line above the headings has no headings itself.
         if is_ruler && text[start..end].contains(['|', '+']) && start > 1 {
-            let above = line_start(text, start.saturating_sub(LONGEST), start - 1);
+            let above = line_start(text, start.saturating_sub(MAX_LINE), start - 1);
             let headings = headings(&text[above..start - 1]);
             if headings.iter().any(Option::is_some) {
                 at = rows(text, end, &headings, edits);
@@ -36,13 +36,13 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
     }
 }
 
-/// For every column the heading and what it says, if that is something secret.
+/// Returns the heading of every column and its kind, or `None` for columns without secrets.
 fn headings(line: &str) -> Vec<Option<(&str, NameKind)>> {
     if !line.contains('|') {
         return Vec::new();
     }
     cells(line)
-        .take(MOST)
+        .take(MAX_COLUMNS)
         .map(|(_, cell)| {
             let kind = name_kind(cell);
             matches!(kind, NameKind::Password | NameKind::Secret | NameKind::Perhaps).then_some((cell, kind))
@@ -50,14 +50,14 @@ fn headings(line: &str) -> Vec<Option<(&str, NameKind)>> {
         .collect()
 }
 
-/// Judges the rows behind `from`, and returns where the table ends.
+/// Judges the rows after `from` and returns the end of the table.
 fn rows(text: &str, from: usize, headings: &[Option<(&str, NameKind)>], edits: &mut Vec<Edit>) -> usize {
     let mut at = from;
     while at < text.len() {
         let start = at + 1;
         let end = line_end(text, start);
         let row = &text[start..end];
-        if !row.contains('|') || cells(row).take(MOST + 1).count() > headings.len() {
+        if !row.contains('|') || cells(row).take(MAX_COLUMNS + 1).count() > headings.len() {
             break;
         }
         for ((offset, cell), heading) in cells(row).zip(headings) {
@@ -72,7 +72,7 @@ fn rows(text: &str, from: usize, headings: &[Option<(&str, NameKind)>], edits: &
     at
 }
 
-/// The cells of a line and where they begin, without blanks and the marks of code around them.
+/// Returns the cells of a line and their positions, without the blanks and code marks around them.
 fn cells(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_around = |character: char| character.is_whitespace() || matches!(character, '`' | '*' | '"');
     let mut from = 0;
@@ -84,7 +84,7 @@ fn cells(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Where the line begins that `at` is on, not before `least`.
+/// Returns the start of the line that contains `at`, but not before `min`.
 fn line_start(text: &str, least: usize, at: usize) -> usize {
     memchr::memrchr(b'\n', &text.as_bytes()[least..at])
         .map_or_else(|| crate::text::ceil_char_boundary(text, least), |newline| least + newline + 1)

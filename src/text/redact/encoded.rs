@@ -1,5 +1,5 @@
-//! The rules, and the one that decodes a text: JSON in base64 that has a secret, as in the credentials of container
-//! registries.
+//! Lists the rules, and adds a rule that decodes a text: JSON in base64 that contains a secret, as in the credentials
+//! of container registries.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,27 +10,27 @@ use super::rule::{Edit, Found, REDACTED, Rule};
 use super::scan::Scanner;
 use super::triggers::Trigger;
 
-/// Shorter JSON has no secret.
-const SHORTEST: usize = 24;
+/// The minimum length. Shorter JSON contains no secret.
+const MIN_JSON: usize = 24;
 
-/// Longer JSON is a file, such as a source map.
-const LONGEST: usize = 64 * 1024;
+/// The maximum length. Longer JSON is a file, such as a source map.
+const MAX_JSON: usize = 64 * 1024;
 
-/// Base64 that is wrapped has lines of this length or more, but for the last.
-const LINE: usize = 32;
+/// The minimum line length of wrapped base64. Only the last line is shorter.
+const MIN_LINE: usize = 32;
 
-/// Every rule. `homes` says which directories become `~`.
+/// Returns every rule. `homes` selects the directories that become `~`.
 pub(crate) fn rules(homes: &Homes) -> Vec<Box<dyn Rule>> {
     let mut rules = detect::rules(homes);
     rules.push(Box::new(EncodedJson));
     rules
 }
 
-/// `eyJ0b2tlbiI6…`, on one line or wrapped.
+/// The rule for `eyJ0b2tlbiI6…`, on one line or wrapped.
 struct EncodedJson;
 
 impl Rule for EncodedJson {
-    /// What `{"`, `{ "` and `{` before a line end become, and the same behind `[`.
+    /// Returns the base64 forms of `{"`, `{ "` and `{` before a line end, also after `[`.
     fn triggers(&self) -> Vec<Trigger> {
         ["eyJ", "eyAi", "ewog", "ewoJ", "ewoi", "ew0K", "W3si", "Wwog"].map(Trigger::exact).into()
     }
@@ -41,17 +41,17 @@ impl Rule for EncodedJson {
             return Err(nothing);
         }
         let (end, decoded) = decoded(cursor, trigger.start);
-        if end - trigger.start < SHORTEST || !has_secret(&decoded) {
+        if end - trigger.start < MIN_JSON || !has_secret(&decoded) {
             return Err(nothing);
         }
         Ok(Edit::new(trigger.start..end, REDACTED, "base64_json"))
     }
 }
 
-/// Returns true if base64 begins at `at`, and neither within a word nor on a line behind others.
+/// Returns true if base64 begins at `at`, and it is not inside a word or a later line of wrapped base64.
 fn begins(cursor: &Cursor<'_>, at: usize) -> bool {
-    /// More blanks are not indentation.
-    const REACH: usize = 8 * LINE;
+    /// The maximum number of blanks in an indentation.
+    const REACH: usize = 8 * MIN_LINE;
     let window = &cursor.bytes[at.saturating_sub(REACH)..at];
     // A source map is a data URL.
     if !cursor.is_token_start(at)
@@ -63,15 +63,16 @@ fn begins(cursor: &Cursor<'_>, at: usize) -> bool {
     let line = window.trim_ascii_end();
     let line_above = line.strip_suffix(b"\\n").unwrap_or(line);
     let is_first = line_above.len() == line.len() && !window[line.len()..].contains(&b'\n');
-    is_first || run_before(line_above.trim_ascii_end(), is_base64) < LINE
+    is_first || run_before(line_above.trim_ascii_end(), is_base64) < MIN_LINE
 }
 
-/// The end of the base64 at `start`, and its content.
+/// Returns the end of the base64 at `start`, and its decoded content.
 fn decoded(cursor: &Cursor<'_>, start: usize) -> (usize, String) {
     let bytes = cursor.bytes;
-    let stop = bytes.len().min(start + LONGEST);
+    let stop = bytes.len().min(start + MAX_JSON);
     let mut content = Vec::new();
-    let (mut bits, mut count) = (0_u32, 0_u32);
+    let mut bits = 0_u32;
+    let mut count = 0_u32;
     let mut at = start;
     loop {
         let line = at;
@@ -88,8 +89,8 @@ fn decoded(cursor: &Cursor<'_>, start: usize) -> (usize, String) {
         }
         let newline = line_break(bytes, at);
         let next = cursor.skip_blanks(at + newline);
-        let goes_on = newline > 0 && at - line >= LINE && next < stop && sextet(bytes[next]).is_some();
-        if !goes_on {
+        let continues = newline > 0 && at - line >= MIN_LINE && next < stop && sextet(bytes[next]).is_some();
+        if !continues {
             break;
         }
         at = next;
@@ -119,7 +120,7 @@ fn is_base64(byte: u8) -> bool {
     sextet(byte).is_some()
 }
 
-/// The value of a character of base64, in either alphabet.
+/// Returns the value of a base64 character, in either alphabet.
 fn sextet(byte: u8) -> Option<u32> {
     let value = match byte {
         b'A'..=b'Z' => byte - b'A',

@@ -1,12 +1,12 @@
-//! Signs that stand in a text in an escaped form: `%3D`, `\u003d`, `&quot;`.
+//! Reads escaped signs: `%3D`, `\u003d`, `&quot;`.
 
-/// The deepest nesting of one escape in itself that is read: `%2525253D`, `&amp;amp;amp;quot;`.
+/// The maximum nesting of an escape in itself: `%2525253D`, `&amp;amp;amp;quot;`.
 const MAX_NESTING: usize = 3;
 
-/// The most backslashes that are read before `u003d`.
+/// The maximum number of backslashes before `u003d`.
 const MAX_BACKSLASHES: usize = 16;
 
-/// Named entities of HTML. `&amp;` has a rule of its own, because it also nests.
+/// The named entities of HTML. `&amp;` is handled separately, because it also nests.
 const ENTITIES: [(&[u8], u8); 9] = [
     (b"quot;", b'"'),
     (b"apos;", b'\''),
@@ -19,7 +19,7 @@ const ENTITIES: [(&[u8], u8); 9] = [
     (b"nbsp;", b' '),
 ];
 
-/// How a sign is written.
+/// The escape format of a sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escape {
     /// `%3D`, also `%253D`.
@@ -30,7 +30,7 @@ pub(crate) enum Escape {
     Entity,
 }
 
-/// An escaped sign: the ASCII character, and the position behind its escape.
+/// An escaped sign: the ASCII character, and the position after its escape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EscapedSign {
     pub(crate) sign: u8,
@@ -50,8 +50,8 @@ pub(crate) fn escaped_sign(bytes: &[u8], at: usize) -> Option<EscapedSign> {
     sign.is_ascii().then_some(EscapedSign { sign, end: at + length, escape })
 }
 
-/// Length of the escape whose lead (`%`, `\`, `&`) stands directly before `rest`, if one ends within `rest`: the
-/// letters and digits of `3D` or `u003d`, which are no part of the name behind them.
+/// Returns the length of an escape whose lead (`%`, `\`, `&`) is directly before `rest`, if the escape ends within
+/// `rest`. Its letters and digits, as in `3D` or `u003d`, are not part of the name after them.
 pub(crate) fn escape_tail(lead: u8, rest: &[u8]) -> Option<usize> {
     match lead {
         b'%' => {
@@ -69,7 +69,7 @@ fn percent(rest: &[u8]) -> Option<(u8, usize)> {
     Some((hex(digits)?, 3 + nested))
 }
 
-/// Length of the `25`s that nest an escape behind its `%`.
+/// Returns the length of the `25`s that nest an escape after its `%`.
 fn nested_percent(rest: &[u8]) -> usize {
     let is_nested = |pair: &&[u8]| *pair == b"25";
     let levels = rest.chunks_exact(2).take(MAX_NESTING).take_while(is_nested).count();
@@ -112,9 +112,9 @@ fn entity(rest: &[u8]) -> Option<(u8, usize)> {
 
 /// Reads `34;` or `x22;`, with at most three zeros before the digits.
 fn numeric(rest: &[u8]) -> Option<(u8, usize)> {
-    /// The longest is `x00022;`.
-    const LONGEST: usize = 7;
-    let end = rest.iter().take(LONGEST).position(|&byte| byte == b';')?;
+    /// The length of the longest number, `x00022;`.
+    const MAX_NUMBER: usize = 7;
+    let end = rest.iter().take(MAX_NUMBER).position(|&byte| byte == b';')?;
     let digits = std::str::from_utf8(&rest[..end]).ok()?;
     let sign = match digits.strip_prefix(['x', 'X']) {
         Some(digits) => u8::from_str_radix(digits, 16),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digits_of_an_escape_are_no_part_of_a_name() {
+    fn the_digits_of_an_escape_are_not_part_of_a_name() {
         for (lead, rest, length) in [
             (b'%', "3Ftoken", Some(2)),
             (b'%', "253Ftoken", Some(4)),

@@ -1,11 +1,11 @@
-//! The names of the rules, and in plain words what each finds.
+//! The names of the rules, and a plain description for each.
 
 use super::tables::vendors::vendors;
 
-/// The rule of stack traces that are shortened.
+/// The rule that shortens stack traces.
 pub(crate) const STACK_FRAMES: &str = "stack_frames";
 
-/// Rules that find secrets by where they stand.
+/// Rules that find secrets by their context.
 const PLACES: [(&str, &str); 14] = [
     ("assignment", "the value of a name that says it is secret"),
     ("authorization", "the value of a header that authorizes"),
@@ -23,33 +23,33 @@ const PLACES: [(&str, &str); 14] = [
     ("url_credentials", "a user or a password in an address"),
 ];
 
-/// Rules that find what is no secret.
+/// Rules for text that is not secret.
 const OTHERS: [(&str, &str); 3] = [
     ("control_sequence", "control characters and terminal sequences, which are removed"),
     ("home_directory", "a home directory, which becomes `~`"),
-    (STACK_FRAMES, "the frames of a long stack trace, of which five stay"),
+    (STACK_FRAMES, "the frames of a long stack trace, except five"),
 ];
 
-/// The rules that find secrets; a vendor's may come several times.
+/// Returns the rules that find secrets. A vendor's rule may occur several times.
 pub(crate) fn secret_rules() -> impl Iterator<Item = &'static str> {
     PLACES.iter().map(|(rule, _)| *rule).chain(vendors().map(|vendor| vendor.rule))
 }
 
-/// Whether a rule finds secrets.
+/// Returns true if a rule finds secrets.
 pub(crate) fn is_secret_rule(rule: &str) -> bool {
     !OTHERS.iter().any(|(other, _)| *other == rule) && secret_rules().any(|known| known == rule)
 }
 
-/// Whether there is a rule of that name. Every redaction names one of them.
+/// Returns true if a rule with this name exists. Every redaction names one of them.
 pub(super) fn is_rule(rule: &str) -> bool {
     is_secret_rule(rule) || OTHERS.iter().any(|(other, _)| *other == rule)
 }
 
-/// What a rule finds, in plain words.
-pub(crate) fn what_rule_finds(rule: &str) -> String {
+/// Describes the text that a rule finds.
+pub(crate) fn describe_rule(rule: &str) -> String {
     let known = PLACES.iter().chain(&OTHERS).find(|(known, _)| *known == rule);
     known.map_or_else(
-        || format!("{}, known by its shape", rule.replace('_', " ")),
+        || format!("{}, recognized by its shape", rule.replace('_', " ")),
         |(_, what)| (*what).to_owned(),
     )
 }
@@ -60,9 +60,10 @@ mod tests {
 
     use super::{OTHERS, secret_rules};
 
-    /// A person reads the name of a rule in a result, and looks there what it is and how to switch it off.
+    /// A person reads a rule's name in a result, and looks it up in the docs to understand the rule or to switch it
+    /// off.
     #[test]
-    fn the_docs_name_every_rule_and_no_other() {
+    fn the_docs_list_exactly_the_existing_rules() {
         let page = include_str!("../../../docs/redaction.md");
         let (_, section) = page.split_once("\n## Rules\n").expect("a section about rules");
         let section = section.split("\n## ").next().unwrap_or(section);

@@ -1,4 +1,4 @@
-//! Finding exact values: a few one after the other, many by one search for all.
+//! Finds exact values: a few one after the other, many in one search.
 
 use std::ops::Range;
 
@@ -6,11 +6,12 @@ use memchr::memmem::Finder;
 
 use super::triggers::{Trigger, Triggers};
 
-/// So many searches for one value each, which read 10 GB/s, take no longer than the one for all.
-const FEW: usize = 8;
+/// The number of values up to which separate searches, at 10 GB/s each, are as fast as one search for all values.
+const MAX_SEPARATE: usize = 8;
 
-/// An occurrence of a longer value that begins within another one is not looked for, so that the time stays linear.
-const OVERLAPPING: usize = 512;
+/// The maximum length of a value whose overlapping occurrences are all found. For a longer value, the search continues
+/// after each occurrence, so that it takes linear time.
+const MAX_OVERLAPPING: usize = 512;
 
 /// The values to find, compiled.
 pub(crate) enum Literals {
@@ -19,19 +20,21 @@ pub(crate) enum Literals {
 }
 
 impl Literals {
-    /// `None` when there is nothing to find. The values are numbered in their order.
+    /// Compiles the values, which are numbered in order. Returns `None` without values.
     pub(crate) fn new<'a>(values: impl ExactSizeIterator<Item = &'a str>) -> Option<Self> {
         match values.len() {
             0 => None,
-            1..=FEW => Some(Self::Few(values.map(|value| Finder::new(value).into_owned()).collect())),
+            1..=MAX_SEPARATE => {
+                Some(Self::Few(values.map(|value| Finder::new(value).into_owned()).collect()))
+            }
             _ => Some(Self::Many(Triggers::new(values.map(|value| Trigger::exact(value.to_owned()))))),
         }
     }
 
-    /// Every place where a value stands, in order, with the number of the value. They may overlap.
+    /// Returns every occurrence of a value, in order, with the number of the value. Occurrences may overlap.
     pub(crate) fn find_all(&self, text: &str) -> Vec<(usize, Range<usize>)> {
         let bytes = text.as_bytes();
-        let step = |length: usize| if length > OVERLAPPING { length } else { 1 };
+        let step = |length: usize| if length > MAX_OVERLAPPING { length } else { 1 };
         let mut found: Vec<(usize, Range<usize>)> = Vec::new();
         match self {
             Self::Few(finders) => {
@@ -63,10 +66,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_values_and_many_are_found_alike() {
+    fn few_and_many_values_give_the_same_result() {
         let text = "abcabcab xyzw abcab xyzxyzxyz";
         let few = ["abcab", "xyz", "abc"];
-        let others = (0..FEW).map(|number| format!("other{number}"));
+        let others = (0..MAX_SEPARATE).map(|number| format!("other{number}"));
         let all: Vec<String> = few.map(str::to_owned).into_iter().chain(others).collect();
         let found = |values: &[String]| {
             let mut found = Literals::new(values.iter().map(String::as_str)).expect("values").find_all(text);

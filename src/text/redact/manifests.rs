@@ -1,4 +1,5 @@
-//! Secrets of Kubernetes: every value in `data` and `stringData` of a manifest whose kind is `Secret`, whatever its name.
+//! Redacts Kubernetes secrets: every value in `data` and `stringData` of a manifest with kind `Secret`, regardless of
+//! its name.
 
 use std::ops::Range;
 
@@ -11,18 +12,19 @@ use super::value::looks::{Look, look};
 
 const RULE: &str = "kubernetes_secret";
 
-/// The kind, and the fields whose values are secret.
+/// The kind. The fields below contain the secret values.
 const KIND: &[u8] = b"Secret";
 const FIELDS: [&[u8]; 2] = [b"data", b"stringData"];
 
-/// How far before its kind the fields of a JSON manifest are looked for.
+/// The maximum distance between the fields of a JSON manifest and its kind.
 const REACH: usize = 64 * 1024;
 
 /// Adds an edit for every value of such a manifest, in YAML or JSON.
 pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
     let cursor = Cursor::new(text);
-    // Nothing before this is read again, so that the whole is linear.
-    let (mut at, mut done) = (0, 0);
+    // Text before `done` is not read again, so that the search takes linear time.
+    let mut at = 0;
+    let mut done = 0;
     while let Some(found) = memmem::find(&cursor.bytes[at..], KIND) {
         let kind = at + found..at + found + KIND.len();
         at = kind.end;
@@ -48,14 +50,14 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
     }
 }
 
-/// Returns true if a field of a manifest is filled in.
+/// Returns true if a field of a manifest has a real value.
 fn is_value(value: &str) -> bool {
     let judged = &value[..crate::text::floor_char_boundary(value, JUDGED)];
     !matches!(look(judged), Look::Empty | Look::Placeholder | Look::Reference)
         && !matches!(value, "null" | "~" | "{}" | "[]" | "|" | ">")
 }
 
-/// The column of `kind` in the line `kind: Secret`.
+/// Returns the column of `kind` in the line `kind: Secret`.
 fn yaml_column(cursor: &Cursor<'_>, kind: &Range<usize>) -> Option<usize> {
     let quote = cursor.quote_before(kind.start).map_or(0, Quote::len);
     let line = cursor.line_before(kind.start - quote, 256);
@@ -66,7 +68,7 @@ fn yaml_column(cursor: &Cursor<'_>, kind: &Range<usize>) -> Option<usize> {
         .then_some(before.len())
 }
 
-/// Finds the values of the YAML manifest around `kind`, not before `least`, and returns its end.
+/// Finds the values of the YAML manifest around `kind`, not before `min`, and returns its end.
 fn yaml(
     cursor: &Cursor<'_>,
     least: usize,
@@ -121,7 +123,7 @@ fn yaml(
                     unquoted(bytes, rest..line.content.end)
                 });
             } else if let Some(last) = values.last_mut() {
-                // A line of a block, or of a value in several lines.
+                // A line of a block, or of a value on several lines.
                 let start = if last.start == last.end { line.content.start } else { last.start };
                 *last = start..line.content.end;
             }
@@ -130,7 +132,7 @@ fn yaml(
     at
 }
 
-/// A line of YAML. The column is that of its content behind a dash.
+/// A line of YAML. The column is the column of its content after a dash.
 struct Line {
     column: usize,
     has_dash: bool,
@@ -174,7 +176,7 @@ impl Line {
         self.is_field && !self.is_document
     }
 
-    /// The name of a field, and the position of its value.
+    /// Returns the name of a field, and the position of its value.
     fn name<'a>(&self, bytes: &'a [u8]) -> Option<(&'a [u8], usize)> {
         let line = &bytes[self.content.clone()];
         let length = memchr(b':', line).filter(|_| self.is_field)?;
@@ -184,7 +186,7 @@ impl Line {
     }
 }
 
-/// A value without the quotes around it.
+/// Returns a value without the quotes around it.
 fn unquoted(bytes: &[u8], value: Range<usize>) -> Range<usize> {
     match &bytes[value.clone()] {
         [first @ (b'"' | b'\''), .., last] if first == last => value.start + 1..value.end - 1,
@@ -197,7 +199,7 @@ fn line_start(bytes: &[u8], least: usize, at: usize) -> usize {
     memrchr(b'\n', &bytes[least..at]).map_or(least, |newline| least + newline + 1)
 }
 
-/// Where the field `"kind": "Secret"` begins, and its quotes.
+/// Returns the start of the field `"kind": "Secret"`, and its quotes.
 fn json_field(cursor: &Cursor<'_>, kind: &Range<usize>) -> Option<(usize, Quote)> {
     let quote = cursor.quote_before(kind.start).filter(|quote| quote.mark == b'"')?;
     (cursor.quote(kind.end) == Some(quote)).then_some(())?;
@@ -211,7 +213,7 @@ fn json_field(cursor: &Cursor<'_>, kind: &Range<usize>) -> Option<(usize, Quote)
     (cursor.quote(opening) == Some(quote)).then_some((opening, quote))
 }
 
-/// Finds the values of the JSON manifest with `field`, not before `least`, and returns its end.
+/// Finds the values of the JSON manifest with `field`, not before `min`, and returns its end.
 fn json(
     cursor: &Cursor<'_>,
     least: usize,
@@ -220,7 +222,7 @@ fn json(
     values: &mut Vec<Range<usize>>,
 ) -> usize {
     let marks = &cursor.bytes[field.start..field.start + quote.len()];
-    // A field that the manifest before overlaps has nothing before it.
+    // If the previous manifest overlaps the field, there is no text before it.
     let before = cursor.bytes.get(least..field.start).unwrap_or_default();
     for name in FIELDS {
         let name = [marks, name, marks].concat();
@@ -239,8 +241,8 @@ fn json(
     siblings(cursor, field.end, cursor.bytes.len(), quote, values).unwrap_or(cursor.bytes.len())
 }
 
-/// Reads the fields of an object from `at` to its end, or to `stop` at the latest, and returns where it stopped; `None` if the
-/// object ends before `stop` is reached.
+/// Reads the fields of an object from `at` to its end, or to `stop` at the latest, and returns the final position.
+/// Returns `None` if the object ends before `stop`.
 fn siblings(
     cursor: &Cursor<'_>,
     at: usize,
@@ -248,7 +250,8 @@ fn siblings(
     quote: Quote,
     values: &mut Vec<Range<usize>>,
 ) -> Option<usize> {
-    let (mut at, mut depth) = (at, 0_usize);
+    let mut at = at;
+    let mut depth = 0_usize;
     while at < stop {
         match cursor.bytes[at] {
             b'{' | b'[' => depth += 1,
@@ -271,7 +274,7 @@ fn siblings(
                     }
                     continue;
                 }
-                // A mark with fewer backslashes ends the string that the object stands in.
+                // A mark with fewer backslashes ends the string around the object.
                 Some(found) if found.escapes < quote.escapes => return Some(at),
                 _ => {}
             },
@@ -282,7 +285,7 @@ fn siblings(
     (depth == 0 || stop == cursor.bytes.len()).then_some(at)
 }
 
-/// Reads `: {"name": "value", …}` and returns the position behind it.
+/// Reads `: {"name": "value", …}` and returns the position after it.
 fn members(cursor: &Cursor<'_>, at: usize, quote: Quote, values: &mut Vec<Range<usize>>) -> Option<usize> {
     let blanks = |at: usize| {
         let rest = cursor.bytes.get(at..).unwrap_or_default();

@@ -1,29 +1,31 @@
-//! The redaction rules: what a secret looks like, and what only looks like one.
+//! The redaction rules, which distinguish secrets from text that only looks like a secret.
 //!
-//! One search finds the trigger words of all rules (`token`, `ghp_`, `://`, `-----BEGIN`, …). The rule that a trigger
-//! belongs to reads a bounded stretch around it and either redacts, and the scan goes on behind, or passes. No rule
-//! reads the same byte more often than a constant, so the whole is linear, however many rules and words there are.
+//! One search finds the trigger words of all rules (`token`, `ghp_`, `://`, `-----BEGIN`, …). The rule of a trigger
+//! reads a bounded part of the text around it. If the rule finds a secret, the scan continues after it. No rule reads
+//! the same byte more than a constant number of times, so the scan takes linear time for any number of rules and
+//! words.
 //!
-//! | Question | File |
+//! | Task | File |
 //! |---|---|
-//! | In which order are rules asked? What of a text that goes on has to wait? | `scan` |
-//! | What does a rule have to say? | `rule`: [`Rule`](rule::Rule), [`Edit`] |
-//! | What are the rules called, and what does each find? | `kinds` |
-//! | How are trigger words found? | `triggers` |
-//! | Where do exact values stand? | `literals` |
-//! | Which values stand in columns with telling headings? | `columns` |
-//! | Which values has a `Secret` of Kubernetes? | `manifests` |
-//! | Where else does a redacted value stand? | `repeated` |
-//! | What stands around a place: names, quotes, lines? | `cursor` |
-//! | Which sign does `%3D`, `\u003d` or `&quot;` stand for? | `escape` |
-//! | In which places does a secret stand, and how far does it reach? | `detect/`, one file per kind of place |
-//! | Which rules are there, and what of JSON in base64? | `encoded` |
-//! | Is this value a secret? | `value/` |
-//! | Which words, which vendors' tokens? | `tables/`, data only; a vendor is one row in `tables/vendors/` |
+//! | Run the rules in order, and hold back the end of a growing text | `scan` |
+//! | The interface of a rule | `rule`: [`Rule`](rule::Rule), [`Edit`] |
+//! | Name and describe the rules | `kinds` |
+//! | Find trigger words | `triggers` |
+//! | Find exact values | `literals` |
+//! | Redact table columns with secret headings | `columns` |
+//! | Redact the values of a Kubernetes `Secret` | `manifests` |
+//! | Redact further occurrences of a redacted value | `repeated` |
+//! | Examine the names, quotes and lines around a position | `cursor` |
+//! | Decode signs such as `%3D`, `\u003d` or `&quot;` | `escape` |
+//! | Find secrets and their extent | `detect/`, one file for each kind of context |
+//! | List the rules, and decode JSON in base64 | `encoded` |
+//! | Judge a value | `value/` |
+//! | The words and the vendors' tokens | `tables/`, data only; a vendor is one row in `tables/vendors/` |
 //!
-//! Limits. A value that is an identifier, a call, a type, a path or a template is code, not a secret. Pages of a text
-//! are judged alone: a token whose beginning was cut off is not recognized by its shape, so what cuts text
-//! before it is sanitized begins with a whole word.
+//! Limits:
+//! - A value that is an identifier, a call, a type, a path or a template is code, not a secret.
+//! - Pages of a text are judged separately. A token without its beginning is not recognized by its shape. So code that
+//!   cuts text before sanitizing must begin with a whole word.
 
 mod columns;
 mod cursor;
@@ -44,11 +46,11 @@ pub(crate) use cursor::line_break;
 pub use detect::HomePaths;
 pub(crate) use detect::Homes;
 pub(crate) use encoded::rules;
-pub(crate) use kinds::{STACK_FRAMES, is_secret_rule, secret_rules, what_rule_finds};
+pub(crate) use kinds::{STACK_FRAMES, describe_rule, is_secret_rule, secret_rules};
 pub(crate) use literals::Literals;
 pub(crate) use rule::{Edit, REDACTED};
 pub(crate) use scan::Scanner;
 pub(crate) use value::header::{header_kind, is_secret_header};
 pub(crate) use value::judgement::is_secret_string;
 pub(crate) use value::looks::{Look, look};
-pub(crate) use value::name::{NameKind, name_kind, says_secret};
+pub(crate) use value::name::{NameKind, is_secret_variable, name_kind};

@@ -1,20 +1,20 @@
-//! A value that was redacted once goes wherever else it stands in the same text: `export API_KEY=x`, and later `got x`.
+//! Redacts further occurrences of a redacted value in the same text: `export API_KEY=x`, and later `got x`.
 //!
-//! Only values of 16 random characters or more, so that no word of the text goes with them. While a text arrives, a value
-//! that stands bare before its name is shown until the name has come; from then on it goes everywhere.
+//! Only values of at least 16 random characters count, so that ordinary words stay. While a text arrives, a bare value
+//! before its name is visible until the name has arrived. After that it is redacted everywhere.
 
 use super::literals::Literals;
 use super::rule::Edit;
 use super::value::judgement::JUDGED;
 use super::value::looks::{Look, has_digit, is_made_up, look};
 
-/// A shorter value may be a word that stands elsewhere for itself.
-const LEAST: usize = 16;
+/// The minimum length of a value, in bytes. A shorter value may be an ordinary word.
+const MIN_BYTES: usize = 16;
 
-/// So many different values of a text are looked for, so that the time stays linear.
-const MOST: usize = 256;
+/// The maximum number of different values that are searched in a text, so that the time stays linear.
+const MAX_VALUES: usize = 256;
 
-/// Adds an edit for every place where the value of another edit stands again.
+/// Adds an edit for every further occurrence of the value of another edit.
 pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
     let mut values: Vec<(&str, usize)> = Vec::new();
     for (index, edit) in edits.iter().enumerate() {
@@ -22,7 +22,7 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
     }
     values.sort_unstable();
     values.dedup_by_key(|(value, _)| *value);
-    values.truncate(MOST);
+    values.truncate(MAX_VALUES);
     let Some(literals) = Literals::new(values.iter().map(|(value, _)| *value)) else { return };
     let places = literals.find_all(text);
     let again = places.into_iter().map(|(value, range)| Edit { range, ..edits[values[value].1].clone() });
@@ -30,7 +30,7 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
     edits.extend(again);
 }
 
-/// The random parts of what was redacted: all of it, or the words of a header.
+/// Returns the random parts of a redacted text: all of it, or the words of a header.
 fn parts<'a>(redacted: &'a str, rule: &str) -> impl Iterator<Item = &'a str> {
     let is_header = matches!(rule, "authorization" | "cookie");
     let ends = move |character: char| is_header && matches!(character, ' ' | ';' | ',' | '"' | '\'');
@@ -40,12 +40,12 @@ fn parts<'a>(redacted: &'a str, rule: &str) -> impl Iterator<Item = &'a str> {
             let value = word.split_once('=').map(|(_, value)| value).filter(|_| is_header);
             [Some(word), value].into_iter().flatten()
         })
-        .filter(|value| is_telling(value))
+        .filter(|value| is_random(value))
 }
 
-fn is_telling(value: &str) -> bool {
+fn is_random(value: &str) -> bool {
     let judged = &value[..crate::text::floor_char_boundary(value, JUDGED)];
-    value.len() >= LEAST
+    value.len() >= MIN_BYTES
         && !value.contains('\n')
         && has_digit(judged.as_bytes())
         && look(judged) == Look::Random

@@ -1,4 +1,4 @@
-//! What a rule is, and what it says about a place in a text.
+//! The interface of a rule and its result.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,30 +7,30 @@ use super::cursor::Cursor;
 use super::kinds::is_rule;
 use super::triggers::Trigger;
 
-/// The marker for a value whose kind is not known.
+/// The marker for a value of unknown kind.
 pub(crate) const REDACTED: &str = "[REDACTED]";
 
-/// One kind of place in which a secret can stand.
+/// A rule that finds one kind of secret.
 ///
-/// A rule is asked wherever one of its triggers stands. It reads a bounded stretch around it, so that the scan stays
-/// linear: without a finding, no byte is read more often than a constant before the place where
-/// the scan goes on.
+/// The scan calls a rule at each of its triggers. The rule reads a bounded part of the text around the trigger, so
+/// that the scan takes linear time: without a finding, each byte before the position where the scan continues is read
+/// at most a constant number of times.
 pub(crate) trait Rule: Send + Sync {
-    /// The words that call this rule.
+    /// Returns the words that call this rule.
     fn triggers(&self) -> Vec<Trigger>;
 
-    /// Judges the place where `trigger` stands.
+    /// Judges the text around `trigger`.
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found;
 
-    /// For the end of a text that goes on: where the part begins that has to wait, because what follows may still
-    /// show that it is a secret. `None` when the verdict of [`Rule::find`] is final, or when what is open is one word:
-    /// the last word waits anyway.
+    /// Returns the start of the part of a growing text that must be held back, because the following text may show that
+    /// it is a secret. Returns `None` if the verdict of [`Rule::find`] is final, or if only one word is open, because the
+    /// last word is always held back.
     fn open_from(&self, _cursor: &Cursor<'_>, _trigger: Range<usize>) -> Option<usize> {
         None
     }
 }
 
-/// One replacement and the rule that asked for it.
+/// One replacement and the name of its rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
     pub(crate) range: Range<usize>,
@@ -46,5 +46,5 @@ impl Edit {
     }
 }
 
-/// What a rule says about a place: what to redact, or where the scan goes on when that is nothing.
+/// The result of a rule: the redaction, or the position where the scan continues.
 pub(crate) type Found = Result<Edit, usize>;

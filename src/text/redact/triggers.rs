@@ -1,29 +1,30 @@
-//! Finding triggers: a table of three-byte hashes first, the few words behind a hit second.
+//! Finds triggers: first with a table of three-byte hashes, then by comparing the few words with that hash.
 //!
 //! An automaton for the same words (aho-corasick) reads prose and code at two thirds of the speed, adds 0.2 MB to the
-//! addon, and takes milliseconds to build. Nearly no place in ordinary text gets past the table, and its lookups do
-//! not wait for each other.
+//! addon, and takes milliseconds to build. In ordinary text the table rules out nearly every position, and its lookups
+//! do not wait for each other.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Size of the table as a power of two: it stays in the first-level cache, and one place in two hundred is a collision.
+/// The size of the table as a power of two. It fits into the first-level cache, and one position in two hundred is a
+/// collision.
 const BITS: u32 = 14;
 
-/// The factor of the hash: of a hundred thousand odd numbers the one with which the fewest grams of English and of code
-/// share a place with a trigger. Most numbers have five times as many.
+/// The factor of the hash. It was chosen from a hundred thousand odd numbers, because it has the fewest collisions
+/// between triggers and the grams of English and of code. Most numbers have five times as many.
 const SPREAD: u32 = 0x5695_269f;
 
-/// The bytes that are hashed, and the shortest trigger.
+/// The number of hashed bytes, and the minimum length of a trigger.
 pub(crate) const GRAM: usize = 3;
 
-/// Places that eight bytes have for a gram.
+/// The number of grams in eight bytes.
 const PLACES: usize = 8 - GRAM + 1;
 
 /// A word to find.
 pub(crate) struct Trigger {
     pub(crate) word: Cow<'static, str>,
-    /// Whether capitals and small letters count as the same.
+    /// Set if capitals and small letters are equal.
     pub(crate) any_case: bool,
 }
 
@@ -36,25 +37,25 @@ impl Trigger {
         Self { word: word.into(), any_case: true }
     }
 
-    fn stands_at(&self, bytes: &[u8], at: usize) -> bool {
+    fn matches_at(&self, bytes: &[u8], at: usize) -> bool {
         let word = self.word.as_bytes();
-        // The case is looked at last: few words get so far.
+        // Compare the case last, because few words get this far.
         bytes
             .get(at..at + word.len())
             .is_some_and(|found| found.eq_ignore_ascii_case(word) && (self.any_case || found == word))
     }
 }
 
-/// The words to find, compiled.
+/// The compiled words.
 pub(crate) struct Triggers {
-    /// For every hash the number of its bucket, or 0.
+    /// The number of the bucket for every hash, or 0.
     table: Box<[u8; 1 << BITS]>,
-    /// The words of each bucket and their numbers, the longest first; bucket 0 is empty.
+    /// The words of each bucket and their numbers, the longest first. Bucket 0 is empty.
     buckets: Vec<Vec<(usize, Trigger)>>,
 }
 
 impl Triggers {
-    /// The words are numbered in their order. Those that are too short to be found are passed over.
+    /// Compiles the words and numbers them in order. Words that are too short are skipped.
     pub(crate) fn new(words: impl IntoIterator<Item = Trigger>) -> Self {
         let mut words: Vec<(usize, Trigger)> =
             words.into_iter().enumerate().filter(|(_, trigger)| trigger.word.len() >= GRAM).collect();
@@ -65,7 +66,8 @@ impl Triggers {
         for word in words {
             let slot = &mut table[hash(gram(word.1.word.as_bytes()))];
             if *slot == 0 {
-                // More grams than numbers share buckets evenly, so that each stays short.
+                // If there are more grams than bucket numbers, they share buckets evenly, so that each bucket stays
+                // short.
                 last = last % u8::MAX + 1;
                 *slot = last;
             }
@@ -74,22 +76,22 @@ impl Triggers {
         Self { table, buckets }
     }
 
-    /// The next place at or after `from` where a word stands.
+    /// Returns the next position at or after `from` where a word begins.
     pub(crate) fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         loop {
             at = self.candidate(bytes, at)?;
-            if self.bucket(bytes, at).iter().any(|(_, word)| word.stands_at(bytes, at)) {
+            if self.bucket(bytes, at).iter().any(|(_, word)| word.matches_at(bytes, at)) {
                 return Some(at);
             }
             at += 1;
         }
     }
 
-    /// The next place at or after `from` that the table does not rule out.
+    /// Returns the next position at or after `from` that the table does not rule out.
     fn candidate(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
-        // One load gives six places, and without a branch at each of them their lookups run side by side.
+        // One load gives six positions. Without a branch at each of them, their lookups run in parallel.
         while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
             let eight = u64::from_le_bytes(*eight);
             let slot = |place: usize| self.table[hash(eight >> (8 * place))];
@@ -102,9 +104,9 @@ impl Triggers {
         rest.windows(GRAM).position(|rest| self.table[hash(gram(rest))] != 0).map(|place| at + place)
     }
 
-    /// The words that stand at a place that was found, the longest first: their numbers and their ranges.
+    /// Returns the words at a position, the longest first, with their numbers and ranges.
     pub(crate) fn words_at(&self, bytes: &[u8], at: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
-        let found = self.bucket(bytes, at).iter().filter(move |(_, word)| word.stands_at(bytes, at));
+        let found = self.bucket(bytes, at).iter().filter(move |(_, word)| word.matches_at(bytes, at));
         found.map(move |(number, trigger)| (*number, at..at + trigger.word.len()))
     }
 
@@ -117,7 +119,7 @@ fn gram(bytes: &[u8]) -> u64 {
     u64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]))
 }
 
-/// Hashes the lowest three bytes, without the bit that tells small letters from capitals.
+/// Hashes the lowest three bytes, without the bit that distinguishes small letters from capitals.
 fn hash(bytes: u64) -> usize {
     #[expect(clippy::cast_possible_truncation, reason = "only the lowest three bytes count")]
     let gram = bytes as u32 & 0x00df_dfdf;
@@ -139,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_words_of_a_place_and_the_longest_first() {
+    fn finds_all_words_at_a_position_longest_first() {
         let mut words: Vec<Trigger> = ["key", "token", "tokens-of"].map(Trigger::any_case).into();
         words.push(Trigger::exact("Key-"));
         let triggers = Triggers::new(words);
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_each_of_more_words_than_there_are_buckets() {
+    fn finds_every_word_when_words_share_buckets() {
         let words: Vec<String> = (0..1000).map(|number| format!("w{number:03}x")).collect();
         let triggers = Triggers::new(words.iter().cloned().map(Trigger::exact));
         for (number, word) in words.iter().enumerate() {

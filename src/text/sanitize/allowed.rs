@@ -1,15 +1,15 @@
-//! What a user says is no secret: exact values, and whole rules.
+//! The exact values and rules that a user excludes from redaction.
 
 use crate::text::redact::{Edit, Literals, STACK_FRAMES, is_secret_rule, secret_rules};
 use crate::text::{nearest, quoted, suggestion};
 
-/// What an entry that names a rule begins with.
+/// The prefix of an entry that names a rule.
 const RULE: &str = "rule:";
 
-/// Shorter values would stand within others.
-const LEAST_VALUE: usize = 3;
+/// The minimum length of a value, in bytes. Shorter values would occur inside other values.
+const MIN_VALUE_BYTES: usize = 3;
 
-/// Values and rules that the sanitizer leaves alone.
+/// Values and rules that the sanitizer does not redact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
     values: Vec<String>,
@@ -17,7 +17,7 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// Reads entries: `rule:NAME`, or an exact value. What is not valid allows nothing.
+    /// Parses entries: `rule:NAME`, or an exact value. Invalid entries are ignored.
     #[must_use]
     pub fn new(entries: &[String]) -> Self {
         let mut allowed = Self::default();
@@ -30,13 +30,13 @@ impl Allowed {
         allowed
     }
 
-    /// The rules that are switched off.
+    /// Returns the rules that are switched off.
     #[must_use]
     pub fn rules(&self) -> &[String] {
         &self.rules
     }
 
-    /// How many exact values are left alone.
+    /// Returns the number of exact values that are not redacted.
     #[must_use]
     pub fn value_count(&self) -> usize {
         self.values.len()
@@ -51,28 +51,28 @@ impl Allowed {
     }
 }
 
-/// Says what is wrong with an entry of `sanitize.allow`.
+/// Checks an entry of `sanitize.allow`.
 ///
 /// # Errors
 ///
-/// For a rule that there is none of, a rule's name without `rule:`, and a value that is too short.
+/// Returns an error for an unknown rule, a rule's name without `rule:`, and a value that is too short.
 pub fn check_allowed(entry: &str) -> Result<(), String> {
     let is_rule = |name: &str| is_secret_rule(name) || name == STACK_FRAMES;
     match entry.strip_prefix(RULE) {
         Some(name) if is_rule(name) => Ok(()),
         Some(name) => {
             let meant = nearest(name, secret_rules().chain([STACK_FRAMES]));
-            Err(format!("names the rule {}, which there is none of{}", quoted(name), suggestion(meant)))
+            Err(format!("names the rule {}, which does not exist{}", quoted(name), suggestion(meant)))
         }
         None if is_rule(entry) => Err(format!("holds the name of a rule; write `{RULE}{entry}`")),
-        None if entry.trim().len() < LEAST_VALUE => {
-            Err(format!("holds {}; expected values of at least {LEAST_VALUE} bytes", quoted(entry)))
+        None if entry.trim().len() < MIN_VALUE_BYTES => {
+            Err(format!("holds {}; expected values of at least {MIN_VALUE_BYTES} bytes", quoted(entry)))
         }
         None => Ok(()),
     }
 }
 
-/// The places of a text at which an allowed value stands.
+/// The positions of the allowed values in a text.
 pub(super) struct AllowedPlaces(Option<Literals>);
 
 impl AllowedPlaces {
@@ -80,16 +80,16 @@ impl AllowedPlaces {
         Self(Literals::new(allowed.values.iter().map(String::as_str)))
     }
 
-    /// Takes out the edits that lie within an allowed value. They are in order.
-    pub(super) fn spare(&self, text: &str, edits: &mut Vec<Edit>) {
+    /// Removes the edits that are inside an allowed value. The edits are in order.
+    pub(super) fn drop_allowed(&self, text: &str, edits: &mut Vec<Edit>) {
         let Some(values) = self.0.as_ref().filter(|_| !edits.is_empty()) else { return };
         let places: Vec<_> = values.find_all(text).into_iter().map(|(_, place)| place).collect();
         edits.retain(|edit| {
             let begun = places.partition_point(|place| place.start <= edit.range.start);
-            !places[..begun].iter().rev().take(NESTED).any(|place| edit.range.end <= place.end)
+            !places[..begun].iter().rev().take(MAX_NESTED).any(|place| edit.range.end <= place.end)
         });
     }
 }
 
-/// How many allowed values that begin before a place are looked at; a user's own do not overlap more often.
-const NESTED: usize = 16;
+/// The number of earlier allowed values that are checked for each edit. A user's own values do not overlap more often.
+const MAX_NESTED: usize = 16;

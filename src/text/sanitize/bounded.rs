@@ -1,4 +1,4 @@
-//! A bounded part of a text, which is sanitized before it is cut: half a secret is not recognized.
+//! Sanitizes the beginning of a text before cutting it, because half a secret is not recognized.
 
 use std::borrow::Cow;
 
@@ -6,32 +6,32 @@ use super::sanitizer::{REACH, settled_length};
 use super::{Sanitized, Sanitizer};
 use crate::text::{floor_char_boundary, one_line};
 
-/// The most bytes of a character.
+/// The maximum length of a character, in bytes.
 const CHAR_BYTES: usize = 4;
 
 impl Sanitizer {
-    /// The beginning of a text, sanitized: at most `max_bytes`, with a `…` at its end where something is missing.
+    /// Returns the sanitized beginning of a text, at most `max_bytes`. A cut text ends with `…`.
     ///
-    /// However long the text is, only a little more than `max_bytes` of it is looked at.
+    /// Reads only a little more than `max_bytes`, even if the text is much longer.
     #[must_use]
     pub fn clip(&self, text: &str, max_bytes: usize) -> Sanitized {
         self.beginning(text, max_bytes, |text| text.into()).clip(max_bytes)
     }
 
-    /// As [`Sanitizer::clip`], on one line and of at most `max_chars` characters.
+    /// Returns the same as [`Sanitizer::clip`], on one line and with at most `max_chars` characters.
     ///
-    /// Control characters are blanks, and what stands between those of a sequence stays: a name or a command is not shown as
-    /// another one.
+    /// Control characters become blanks, and the letters of a control sequence stay. So a name or a command is never
+    /// shown as a different one.
     #[must_use]
     pub fn line(&self, text: &str, max_chars: usize) -> Sanitized {
         let clean = self.beginning(text, max_chars.saturating_mul(CHAR_BYTES), without_sequences);
         let line = one_line(&clean, usize::MAX).into_string();
-        // What was on several lines may be a secret on one.
+        // A text on several lines may become a secret on one line.
         let clean = if line == *clean { clean } else { self.sanitize(&line) };
         clean.line(max_chars)
     }
 
-    /// What `bytes` of a sanitized text are taken from. What is left out is marked.
+    /// Sanitizes enough of a text for `bytes` bytes of output. Marks a cut.
     fn beginning(&self, text: &str, bytes: usize, prepared: fn(&str) -> Cow<'_, str>) -> Sanitized {
         let end = floor_char_boundary(text, bytes.saturating_add(REACH));
         let head = &*prepared(&text[..end]);
@@ -42,7 +42,7 @@ impl Sanitizer {
     }
 }
 
-/// The text with its lines, and with nothing that begins a control sequence.
+/// Returns the text with its line ends and without the characters that begin a control sequence.
 fn without_sequences(text: &str) -> Cow<'_, str> {
     let is_blank = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(is_blank) {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use crate::text::SanitizerOptions;
 
-    /// A known value with blanks, and a token that its shape gives away.
+    /// A known value with blanks, and a token with a recognizable shape.
     const SECRETS: [&str; 2] =
         ["made-up value of some words 0123456789", "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"];
 
@@ -70,13 +70,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_secret_is_left_wherever_the_cut_is() {
+    fn no_part_of_a_secret_survives_a_cut_at_any_position() {
         let sanitizer = sanitizer();
-        // The second limit is where the text is cut before it is looked at.
+        // The second number is the position of the cut before sanitizing.
         for (limit, at) in [(300, 300), (300, 300 + REACH), (300, 300 * CHAR_BYTES + REACH)] {
             for secret in SECRETS {
                 for back in 0..=secret.len() {
-                    // What is longer than the limit is nothing when it is shown.
+                    // Filler beyond the limit must be invisible, so that it does not count in the output.
                     let filler = if at == limit { "x" } else { "\u{202e}" };
                     let mut text = filler.repeat((at - back) / filler.len());
                     text.push_str(&" ".repeat(at - back - text.len()));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_marked() {
+    fn missing_text_is_marked() {
         let sanitizer = sanitizer();
         let long = "\u{202e}".repeat(REACH);
         for (text, limit, clipped, line) in [
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_secret_only_on_one_line_or_only_on_several_goes_too() {
+    fn a_secret_is_redacted_on_one_line_and_on_several() {
         let sanitizer = Sanitizer::new(SanitizerOptions::with_secret("made-up\n\nvalue of lines"));
         for text in ["api_key =\n\u{2028} 8f3kq0Zx71vTmW2yLb9c", "it is made-up\n\nvalue of lines"] {
             let line = sanitizer.line(text, 80);

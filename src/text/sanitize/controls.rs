@@ -1,38 +1,42 @@
-//! Removes control sequences, and remembers where they stood so that positions can be mapped back.
+//! Removes control sequences and records their positions, so that positions can be mapped back.
 //!
-//! Removed: CSI, OSC, DCS, SOS, PM and APC sequences in their ESC and C1 forms, other escape sequences, C0 and C1
-//! control characters, DEL, and what is not seen (`invisible`), which make text look like what it is not.
-//! LF, tab and CRLF stay. A lone CR becomes LF: a terminal would overwrite the line, but dropping what was overwritten
-//! could hide text, and joining both halves would make text that nobody wrote. A string sequence (OSC, DCS, …) that is
-//! not terminated ends with its line at the latest, so that a stray introducer costs one line and never the rest.
+//! These are removed: CSI, OSC, DCS, SOS, PM and APC sequences in their ESC and C1 forms, other escape sequences, C0
+//! and C1 control characters, DEL, and invisible characters (`invisible`), which can disguise a text. LF, tab and CRLF
+//! stay.
+//!
+//! A lone CR becomes LF. A terminal would overwrite the line. Dropping the overwritten part could hide text, and
+//! joining both parts would make a new text.
+//!
+//! An unterminated string sequence (OSC, DCS, …) ends with its line, so that a stray introducer costs at most one
+//! line.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::invisible;
 
-/// Bytes looked at together while nothing suspicious is around; a multiple of every vector width.
+/// The number of bytes that are checked together, a multiple of every vector width.
 const BLOCK: usize = 64;
 
 const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
 
-/// A text without control sequences, and what was removed from it.
+/// A text without control sequences, and a list of the removed pieces.
 pub(super) struct Stripped<'a> {
     pub(super) text: Cow<'a, str>,
-    /// In order.
+    /// The removed pieces, in order.
     pub(super) removed: Vec<Removed>,
 }
 
 /// A piece of the input that was removed.
 pub(super) struct Removed {
-    /// Where it stood, as a position in the stripped text.
+    /// The position of the piece in the stripped text.
     at: usize,
     pub(super) input: Range<usize>,
 }
 
 impl Stripped<'_> {
-    /// The range of the input that a range of the stripped text came from, including what was removed inside it.
+    /// Maps a range of the stripped text to the input. The result includes the pieces removed inside it.
     pub(super) fn to_input(&self, range: &Range<usize>) -> Range<usize> {
         let shift = |count: usize| self.removed[..count].last().map_or(0, |last| last.input.end - last.at);
         let before_start = self.removed.partition_point(|piece| piece.at <= range.start);
@@ -41,7 +45,7 @@ impl Stripped<'_> {
     }
 }
 
-/// `text` without its control sequences.
+/// Returns `text` without its control sequences.
 pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
     strip(text).text
 }
@@ -54,7 +58,7 @@ pub(super) fn strip(text: &str) -> Stripped<'_> {
     let mut removed: Vec<Removed> = Vec::new();
     let mut copied = 0;
     while at < bytes.len() {
-        // What comes before in the result, so that sanitizing again changes nothing.
+        // Use the output so far, so that sanitizing again changes nothing.
         let before = if at > copied { &text[copied..at] } else { out.as_deref().unwrap_or_default() };
         let found = control_at(&bytes[at..])
             .or_else(|| invisible::length_at(before, &text[at..]).map(|length| (length, "")));
@@ -84,7 +88,7 @@ pub(super) fn strip(text: &str) -> Stripped<'_> {
     Stripped { text, removed }
 }
 
-/// Length of the control sequence that a text begins with, and what takes its place.
+/// Returns the length of the control sequence at the start of a text, and its replacement.
 fn control_at(rest: &[u8]) -> Option<(usize, &'static str)> {
     let length = match rest {
         [b'\r', b'\n', ..] | [b'\n' | b'\t', ..] => return None,
@@ -99,7 +103,7 @@ fn control_at(rest: &[u8]) -> Option<(usize, &'static str)> {
     Some((length, ""))
 }
 
-/// Length of the escape sequence at the start of `rest`, ESC included.
+/// Returns the length of the escape sequence at the start of `rest`, including ESC.
 fn escape_length(rest: &[u8]) -> usize {
     match rest.get(1) {
         Some(b'[') => 2 + csi_length(&rest[2..]),
@@ -114,14 +118,15 @@ fn escape_length(rest: &[u8]) -> usize {
     }
 }
 
-/// Length of parameters, intermediates and the final byte, where there is one.
+/// Returns the length of parameters, intermediates and the final byte, if there is one.
 fn csi_length(tail: &[u8]) -> usize {
     let parameters = count(tail, |byte| matches!(byte, 0x30..=0x3f));
     let end = parameters + count(&tail[parameters..], |byte| matches!(byte, 0x20..=0x2f));
     end + usize::from(tail.get(end).is_some_and(|byte| matches!(byte, 0x40..=0x7e)))
 }
 
-/// Length of a string sequence's payload and terminator. It ends at the line end and at any ESC, too.
+/// Returns the length of a string sequence's payload and terminator. The sequence also ends at a line end and at any
+/// ESC.
 fn string_length(tail: &[u8]) -> usize {
     let mut at = 0;
     while at < tail.len() {
@@ -139,11 +144,11 @@ fn count(bytes: &[u8], accept: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|&byte| !accept(byte)).unwrap_or(bytes.len())
 }
 
-/// Position of the next byte that may begin a control sequence, or the end.
+/// Returns the position of the next byte that may begin a control sequence, or the end.
 fn next_suspect(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(block) = bytes.get(at..at + BLOCK) {
-        // One value for the whole block lets the compiler use vector instructions.
+        // One result for the whole block lets the compiler use vector instructions.
         if block.iter().fold(false, |any, &byte| any | is_suspect(byte)) {
             break;
         }
@@ -172,7 +177,7 @@ mod tests {
     use super::strip;
 
     #[test]
-    fn removes_what_a_terminal_would_obey_and_keeps_what_it_would_show() {
+    fn removes_control_sequences_and_keeps_visible_text() {
         for (label, input, expected) in [
             ("plain", "one\ttwo\n", "one\ttwo\n"),
             ("color", "\x1b[1;31mred\x1b[0m", "red"),

@@ -1,6 +1,8 @@
-//! Long stack traces: the innermost frames and those of the project stay, and a line says how many of the others are gone. Only
-//! what is a trace beyond doubt is shortened: an error stands before it, and all its frames have the form of one runtime. Lists
-//! of places and of callers look like traces, and an answer is often such a list.
+//! Shortens long stack traces. The innermost frames and the project's own frames stay, and a line gives the number of
+//! removed frames.
+//!
+//! Only certain traces are shortened: an error precedes them, and all frames have the form of one runtime. Lists of
+//! code locations and of callers look like traces, and an answer is often such a list.
 
 use std::collections::HashSet;
 
@@ -9,15 +11,15 @@ use memchr::{memchr, memmem, memrchr};
 use crate::text::figures::counted;
 use crate::text::redact::{Edit, STACK_FRAMES};
 
-/// Innermost frames that stay in every trace.
-const KEPT: usize = 5;
-/// Fewest frames next to each other that a line about them may replace.
-const MIN_GONE: usize = 2;
-/// How many lines a message has at most, from the name of the error to the first frame.
+/// The number of innermost frames that stay in every trace.
+const INNERMOST: usize = 5;
+/// The minimum number of adjacent frames that a line replaces.
+const MIN_REMOVED: usize = 2;
+/// The maximum number of lines from the name of the error to the first frame.
 const MAX_MESSAGE_LINES: usize = 12;
-/// How much of a line is examined; a longer one is no frame that anybody wants to count.
+/// The maximum examined length of a line, in bytes. A longer line is not a frame.
 const MAX_LINE: usize = 512;
-/// Parts of paths with code of others: packages, and the runtimes' own.
+/// Path parts of code that is not the project's: packages, and the runtimes' own code.
 const FOREIGN_PATHS: [&[u8]; 10] = [
     b"node_modules/",
     b"node_modules\\",
@@ -30,10 +32,10 @@ const FOREIGN_PATHS: [&[u8]; 10] = [
     b"\\Lib\\",
     b"/_/src/",
 ];
-/// Beginnings of places in a JavaScript runtime itself.
+/// Prefixes of locations inside a JavaScript runtime.
 const FOREIGN_PLACES: [&[u8]; 7] =
     [b"node:", b"internal/", b"<anonymous>", b"native", b"index ", b"ext:", b"bun:"];
-/// Beginnings of names in the libraries of Java, C# and Rust.
+/// Prefixes of names in the libraries of Java, C# and Rust.
 const FOREIGN_NAMES: [&[u8]; 36] = [
     b"java.",
     b"javax.",
@@ -73,10 +75,10 @@ const FOREIGN_NAMES: [&[u8]; 36] = [
     b"_start",
 ];
 
-/// Words before the name of an error that has no message.
+/// Words before the name of an error without a message.
 const BEFORE_ERRORS: [&[u8]; 5] = [b"Caused by: ", b"Suppressed: ", b"[cause]: ", b"Uncaught ", b"\" "];
 
-/// The form of a runtime's frames.
+/// The frame format of a runtime.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// `at f (file:1:2)`. The innermost frame comes first, as in all styles except Python's.
@@ -93,16 +95,16 @@ enum Style {
 
 struct Frame {
     start: usize,
-    /// The end of its last line, line end not included.
+    /// The end of the frame's last line, without the line end.
     end: usize,
 }
 
-/// Frames of one style, one after the other.
+/// A sequence of frames of one style.
 struct Block {
     style: Style,
     indent: usize,
     frames: Vec<Frame>,
-    /// The number of the last frame, where frames have numbers.
+    /// The number of the last frame, if frames have numbers.
     number: usize,
 }
 
@@ -124,14 +126,14 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
         let frame = Frame { start, end: line_end };
         match &mut block {
             Some(open) if open.continues_with(line, indent, style) => open.extend(line_end),
-            Some(open) if style == Some(open.style) && open.counts(&line[indent..]) => {
+            Some(open) if style == Some(open.style) && open.follows(&line[indent..]) => {
                 open.number = number_of(&line[indent..]);
                 open.frames.push(frame);
             }
             _ => {
                 close(bytes, block.take(), edits);
                 let number = number_of(&line[indent..]);
-                // Backtraces count from 0.
+                // Rust backtraces count from 0.
                 let opens = |style: &Style| *style != Style::Rust || number == 0;
                 block = style.filter(opens).map(|style| Block { style, indent, frames: vec![frame], number });
             }
@@ -142,12 +144,12 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
 }
 
 impl Block {
-    /// Whether a frame follows on the last one.
-    fn counts(&self, frame: &[u8]) -> bool {
+    /// Returns true if a frame directly follows the last one.
+    fn follows(&self, frame: &[u8]) -> bool {
         self.style != Style::Rust || number_of(frame) == self.number + 1
     }
 
-    /// Whether a line belongs to the last frame without being a frame itself.
+    /// Returns true if a line belongs to the last frame without being a frame itself.
     fn continues_with(&self, line: &[u8], indent: usize, style: Option<Style>) -> bool {
         match self.style {
             Style::JavaScript | Style::Java | Style::CSharp => false,
@@ -169,11 +171,11 @@ impl Block {
     /// Returns true for each frame that stays.
     fn kept(&self, bytes: &[u8]) -> Vec<bool> {
         let count = self.frames.len();
-        let innermost = if self.style == Style::Python { count - KEPT..count } else { 0..KEPT };
+        let innermost = if self.style == Style::Python { count - INNERMOST..count } else { 0..INNERMOST };
         let mut seen = HashSet::new();
         let keeps = |(at, frame): (usize, &Frame)| {
             let text = bytes[frame.start..frame.end].trim_ascii();
-            // A number does not tell a frame of a recursion from the one before.
+            // In a recursion, only the number distinguishes a frame from the one before.
             let text = if self.style == Style::Rust { without_number(text) } else { text };
             let is_new = seen.insert(text);
             innermost.contains(&at) || (is_new && self.style.is_own(text))
@@ -183,7 +185,7 @@ impl Block {
 }
 
 fn close(bytes: &[u8], block: Option<Block>, edits: &mut Vec<Edit>) {
-    let Some(block) = block.filter(|block| block.frames.len() > KEPT) else { return };
+    let Some(block) = block.filter(|block| block.frames.len() > INNERMOST) else { return };
     let first = block.frames[0].start;
     if !follows_an_error(bytes, first, block.style) {
         return;
@@ -193,7 +195,7 @@ fn close(bytes: &[u8], block: Option<Block>, edits: &mut Vec<Edit>) {
     let mut at = 0;
     while at < kept.len() {
         let gone = kept[at..].iter().take_while(|is_kept| !**is_kept).count();
-        if gone >= MIN_GONE {
+        if gone >= MIN_REMOVED {
             let range = block.frames[at].start..block.frames[at + gone - 1].end;
             let note = format!("{indent}... {} left out", counted(gone, "more stack frame"));
             edits.push(Edit::new(range, note, STACK_FRAMES));
@@ -202,7 +204,7 @@ fn close(bytes: &[u8], block: Option<Block>, edits: &mut Vec<Edit>) {
     }
 }
 
-/// Whether what comes before the first frame says that a trace follows.
+/// Returns true if the text before the first frame announces a trace.
 fn follows_an_error(bytes: &[u8], first: usize, style: Style) -> bool {
     let mut before = lines_before(bytes, first);
     match style {
@@ -219,7 +221,7 @@ fn follows_an_error(bytes: &[u8], first: usize, style: Style) -> bool {
     }
 }
 
-/// The lines above a place, the nearest first, without the blanks around them.
+/// Returns the lines above a position, the nearest first, without the blanks around them.
 fn lines_before(bytes: &[u8], at: usize) -> impl Iterator<Item = &[u8]> {
     let mut rest = bytes[..at].strip_suffix(b"\n");
     std::iter::from_fn(move || {
@@ -230,14 +232,14 @@ fn lines_before(bytes: &[u8], at: usize) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Whether a line is an item of a list, or a heading.
+/// Returns true if a line is a list item or a heading.
 fn is_of_list(line: &[u8]) -> bool {
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
     [&b"- "[..], b"* ", b"+ ", b"#", b"|"].iter().any(|mark| line.starts_with(mark))
         || (digits > 0 && [&b". "[..], b") "].iter().any(|mark| line[digits..].starts_with(mark)))
 }
 
-/// Whether a line is the head of a trace: the name of an error, alone or with a message.
+/// Returns true if a line is the head of a trace: the name of an error, alone or with a message.
 fn names_an_error(line: &[u8]) -> bool {
     let line = &line[..line.len().min(MAX_LINE)];
     [&b"Error"[..], b"Exception", b"Throwable"].iter().any(|kind| {
@@ -259,7 +261,7 @@ fn names_an_error(line: &[u8]) -> bool {
 }
 
 impl Style {
-    /// Whether a frame is in code of the project, as far as its text shows.
+    /// Returns true if a frame seems to be in the project's code.
     fn is_own(self, frame: &[u8]) -> bool {
         let frame = &frame[..frame.len().min(MAX_LINE)];
         if FOREIGN_PATHS.iter().any(|part| memmem::find(frame, part).is_some()) {
@@ -314,7 +316,7 @@ fn frame_style(line: &[u8]) -> Option<Style> {
     }
 }
 
-/// A numbered frame without its number; the whole line if it has none.
+/// Returns a numbered frame without its number, or the whole line if it has no number.
 fn without_number(line: &[u8]) -> &[u8] {
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match line[digits..].strip_prefix(b": ") {
@@ -323,12 +325,13 @@ fn without_number(line: &[u8]) -> &[u8] {
     }
 }
 
-/// The runtime whose frame comes after `at `.
+/// Returns the runtime whose frame follows `at `.
 fn at_style(rest: &[u8]) -> Option<Style> {
     let rest = rest.trim_ascii_end();
     if rest.ends_with(b")") {
         let open = memrchr(b'(', rest)?;
-        let (name, place) = (&rest[..open], &rest[open + 1..rest.len() - 1]);
+        let name = &rest[..open];
+        let place = &rest[open + 1..rest.len() - 1];
         let is_name = name.contains(&b'.') && !name.contains(&b' ');
         if is_name && is_java_place(place) {
             return Some(Style::Java);
@@ -338,7 +341,7 @@ fn at_style(rest: &[u8]) -> Option<Style> {
         if name.ends_with(b" ") && (has_line_and_column(place) || is_unplaced) {
             return Some(Style::JavaScript);
         }
-        // Types of parameters.
+        // Parameter types.
         return is_name.then_some(Style::CSharp);
     }
     if has_line_and_column(rest) && !rest.contains(&b' ') {
@@ -354,7 +357,7 @@ fn at_style(rest: &[u8]) -> Option<Style> {
     is_place.then_some(Style::CSharp)
 }
 
-/// `C.java:1`, `Native Method`, `Unknown Source`
+/// Recognizes `C.java:1`, `Native Method` and `Unknown Source`.
 fn is_java_place(place: &[u8]) -> bool {
     let of_file = || {
         let (name, line) = place.split_at(memrchr(b':', place).unwrap_or(place.len()));
@@ -369,7 +372,7 @@ fn is_number(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 
-/// `a.js:1:2`
+/// Recognizes `a.js:1:2`.
 fn has_line_and_column(place: &[u8]) -> bool {
     let mut parts = place.rsplitn(3, |byte| *byte == b':');
     parts.next().is_some_and(is_number)
@@ -389,7 +392,7 @@ mod tests {
         (0..count).map(line).collect()
     }
 
-    /// A head, frames in code of others, and whether the innermost come first.
+    /// Each row has a head, frames in code of others, and a flag that is set if the innermost frames come first.
     const TRACES: [(&str, &str, &str, bool); 9] = [
         ("js", "TypeError: x is not a function", "    at f# (node:internal/a:#:1)\n", true),
         (
@@ -433,7 +436,7 @@ mod tests {
     ];
 
     #[test]
-    fn five_frames_stay_as_they_are() {
+    fn a_trace_of_five_frames_is_unchanged() {
         let text = format!("Error: x\n{}done\n", lines(5, |n| format!("    at f{n} (node:a:{n}:1)\n")));
         assert_eq!(folded(&text), text);
     }
@@ -452,14 +455,14 @@ mod tests {
             let shortened = folded(&text);
             assert_eq!(shortened, format!("{head}\n{expected}tail\n"), "{label}");
             assert_eq!(folded(&shortened), shortened, "{label}");
-            // Without an error before them they may be any list.
+            // Without an error before them, frames may be any list.
             let list = format!("These are the callers:\n\n{}", frames(0..8));
             assert_eq!(folded(&list), list, "{label}");
         }
     }
 
     #[test]
-    fn frames_of_the_project_stay_wherever_they_are() {
+    fn frames_of_the_project_stay_at_any_depth() {
         for ((label, head, frame, _), own) in TRACES.into_iter().zip([
             "    at load (/home/me/app/src/config.ts:12:7)\n",
             "    at async load (src/config.ts:12:7)\n",
@@ -485,7 +488,7 @@ mod tests {
                     .replace("config.", &format!("config{n}."))
                     .replace("  8:", &format!("  {n}:")))
             );
-            assert_eq!(folded(&deep), deep, "{label}: all of them are the project's");
+            assert_eq!(folded(&deep), deep, "{label}: all frames are the project's");
         }
     }
 
@@ -503,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_other_things_stay() {
+    fn lists_that_are_not_traces_are_unchanged() {
         for line in ["  at place # (today)\n", "at home, room # (upstairs)\n", "  #: std::io\n"] {
             let text: String = (1..20).map(|n| line.replace('#', &n.to_string())).collect();
             assert_eq!(folded(&text), text);
@@ -514,12 +517,12 @@ mod tests {
         assert_eq!(folded(&numbered), numbered);
         let list =
             format!("1. TypeError: x is thrown\n{}", lines(9, |n| format!("    at f (node:a:{n}:1)\n")));
-        assert_eq!(folded(&list), list, "an item of a list is no error");
+        assert_eq!(folded(&list), list, "a list item is not an error");
     }
 
     /// Explorers and reviewers answer with such lists.
     #[test]
-    fn none_of_two_hundred_reports_with_lists_is_changed() {
+    fn two_hundred_reports_with_lists_are_unchanged() {
         let intros = [
             "I found these places:\n\n",
             "## Callers of `parseError`\n",
@@ -567,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_last_frame_stays_unless_it_says_where_the_frame_is() {
+    fn text_after_the_last_frame_stays_unless_it_belongs_to_the_frame() {
         let frames = |count: usize| lines(count, |n| format!("   {n}: std::f{n}\n"));
         let note = "   ... 3 more stack frames left out\n";
         for after in ["        not a frame, but deeper\n", "at b (b.js:1:1)\n"] {

@@ -1,10 +1,12 @@
-//! Characters that nobody sees and a model reads: what Unicode calls default-ignorable, and a few more. They stay where
-//! they change what is seen: a selector on an emoji, a joiner in an emoji or in a script that joins its letters.
+//! Removes characters that people cannot see but models read: Unicode's default-ignorable characters, and a few more.
+//! They stay if they change how other characters look: a selector on an emoji, or a joiner in an emoji or in a script
+//! that joins its letters.
 //!
-//! The blank of Braille stays: it is a space. A text for a person's decision marks it, see [`Visible`](crate::text::Visible).
+//! The blank of Braille stays, because it is a space. [`Visible`](crate::text::Visible) marks it in a text for a
+//! person's decision.
 
-/// Length of the invisible character at the start of `rest`, if it is to go. `before` is what stays before it, or the
-/// end of that.
+/// Returns the length of the invisible character at the start of `rest`, if it must be removed. `before` is the end of
+/// the output so far.
 pub(crate) fn length_at(before: &str, rest: &str) -> Option<usize> {
     let mut chars = rest.chars();
     let this = chars.next()?;
@@ -16,7 +18,7 @@ pub(crate) fn length_at(before: &str, rest: &str) -> Option<usize> {
     let stays = match this {
         '\u{fe0f}' if last.is_some_and(is_on_keys) => next_is(is_keycap),
         '\u{fe0e}' | '\u{fe0f}' => last.is_some_and(is_emoji),
-        // Persian writes `ه‍.` and Malayalam a last letter with it, so what follows does not matter.
+        // Persian writes `ه‍.`, and Malayalam can end a word with a joiner, so the next character does not matter.
         '\u{200d}' => last.is_some_and(joins) || (last.is_some_and(ends_emoji) && next_is(is_emoji)),
         '\u{200c}' => last.is_some_and(joins) && next_is(joins),
         '\u{180b}'..='\u{180d}' | '\u{180f}' => last.is_some_and(is_mongolian),
@@ -26,7 +28,7 @@ pub(crate) fn length_at(before: &str, rest: &str) -> Option<usize> {
     (!stays).then(|| this.len_utf8())
 }
 
-/// Returns true if nothing is drawn for the character by itself.
+/// Returns true if the character alone draws nothing.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -36,7 +38,8 @@ pub(crate) fn is_invisible(c: char) -> bool {
         | '\u{1d159}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether it becomes an emoji as the key of a telephone. In front of anything else a selector would part a secret.
+/// Returns true if a selector makes this character a keycap emoji. On any other character a selector would split a
+/// secret.
 fn is_on_keys(c: char) -> bool {
     matches!(c, '0'..='9' | '#' | '*')
 }
@@ -45,7 +48,7 @@ fn is_keycap(c: char) -> bool {
     c == '\u{20e3}'
 }
 
-/// Whether a variation selector may choose between the text and the picture of a character.
+/// Returns true if a variation selector may choose between the text and the picture of a character.
 fn is_emoji(c: char) -> bool {
     matches!(c,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
@@ -58,8 +61,8 @@ fn ends_emoji(c: char) -> bool {
     c == '\u{fe0f}' || is_emoji(c)
 }
 
-/// Whether a joiner changes how a character is written: those of Arabic and its relatives, and of the scripts of South and
-/// Southeast Asia.
+/// Returns true if a joiner can change the shape of a character: Arabic and related scripts, and the scripts of South
+/// and Southeast Asia.
 fn joins(c: char) -> bool {
     let is_of_script = matches!(c,
         '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
@@ -78,7 +81,7 @@ fn is_mongolian(c: char) -> bool {
 mod tests {
     use super::super::without_controls;
 
-    /// `Default_Ignorable_Code_Point` of Unicode 17.
+    /// The ranges of `Default_Ignorable_Code_Point` in Unicode 17.
     const DEFAULT_IGNORABLE: [(u32, u32); 17] = [
         (0xad, 0xad),
         (0x34f, 0x34f),
@@ -100,7 +103,7 @@ mod tests {
     ];
 
     #[test]
-    fn nothing_invisible_stays_in_plain_words() {
+    fn invisible_characters_are_removed_from_plain_words() {
         let more = [0xfff9, 0xfffa, 0xfffb, 0x1_3430, 0x1_343f, 0x1_6fe4, 0x1_d159].map(|one| (one, one));
         for code in DEFAULT_IGNORABLE.into_iter().chain(more).flat_map(|(first, last)| first..=last) {
             let hidden = char::from_u32(code).expect("a character");
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_how_a_word_or_an_emoji_is_written_stays() {
+    fn characters_that_change_a_word_or_an_emoji_stay() {
         for (label, text) in [
             ("Persian", "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}"),
             ("a Persian abbreviation", "\u{647}\u{200d}.\u{634}"),
@@ -135,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_nothing_goes_from_such_words_too() {
+    fn characters_without_effect_are_removed_from_such_words_too() {
         for (label, text, expected) in [
             ("two joiners", "\u{645}\u{200c}\u{200c}\u{62e}", "\u{645}\u{200c}\u{62e}"),
             ("one at an end", "\u{645}\u{200c} x", "\u{645} x"),

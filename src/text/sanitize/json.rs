@@ -7,19 +7,19 @@ use serde_json::{Map, Value};
 use super::Sanitizer;
 use crate::text::redact::{NameKind, REDACTED, header_kind, is_secret_header, is_secret_string, name_kind};
 
-/// The rule of values under secret names.
+/// The rule for values under secret names.
 const ASSIGNMENT: &str = "assignment";
 
 impl Sanitizer {
-    /// Sanitizes every string and every key; a value under a secret name becomes `"[REDACTED]"` under the rules that
-    /// hold for `"name": "value"` in text. The shape stays: no key is lost, not even when two become the same.
+    /// Sanitizes every string and every key. A value under a secret name becomes `"[REDACTED]"`, by the same rules as
+    /// `"name": "value"` in text. The shape stays: no key is lost, even if two keys become equal.
     #[must_use]
     pub fn sanitize_json(&self, value: &Value) -> Value {
         self.value(&[], value)
     }
 
-    /// `names` are the name before and after sanitizing. Either may make the value a secret, and so may the value before
-    /// and after; otherwise sanitizing again could find more.
+    /// Sanitizes one value. `names` are the name before and after sanitizing. Either name can make the value a secret,
+    /// and so can the value before or after sanitizing. Otherwise a second pass could find more.
     fn value(&self, names: &[&str], value: &Value) -> Value {
         match value {
             Value::String(text) => {
@@ -66,7 +66,7 @@ impl Sanitizer {
     }
 }
 
-/// The rule by which a text is a secret under this name.
+/// Returns the rule by which a text is a secret under this name.
 fn secret_rule(name: &str, text: &str) -> Option<&'static str> {
     match header_kind(name) {
         Some(kind) => is_secret_header(kind, text, true, true).then_some("authorization"),
@@ -74,7 +74,7 @@ fn secret_rule(name: &str, text: &str) -> Option<&'static str> {
     }
 }
 
-/// A PIN, which is a number to JSON.
+/// Returns true for a PIN, which is a number in JSON.
 fn is_password_number(name: &str, number: &serde_json::Number) -> bool {
     name_kind(name) == NameKind::Password && number.as_u64().is_some_and(|number| number >= 1000)
 }

@@ -1,5 +1,5 @@
-//! Values that this process knows, in the spellings in which a child prints them: as they stand, escaped, in base64 and hex,
-//! and wrapped at a width.
+//! Finds values that this process knows, in the forms in which a child can print them: plain, escaped, in base64 and
+//! hex, and wrapped at a width.
 
 use std::ops::Range;
 
@@ -7,32 +7,34 @@ use memchr::memchr_iter;
 
 use crate::text::redact::line_break;
 
-/// A spelling of this length or more is also found where line ends part it: one of its first two pieces is whole on lines of
-/// this width.
-const WRAPPED: usize = 2 * PIECE;
+/// The minimum length of a spelling that is also found if line ends split it. One of its first two pieces is then
+/// whole on lines of this width.
+const MIN_WRAPPED: usize = 2 * PIECE;
 
 /// The length of such a piece.
 const PIECE: usize = 8;
 
-/// The longest text between two lines of a value: indentation, quotes, the marks of comments and quotations.
-const GAP: usize = 64;
+/// The maximum length of the text between two lines of a value: indentation, quotes, and the marks of comments and
+/// quotations.
+const MAX_GAP: usize = 64;
 
-/// Fewer bytes than this of a secret give nothing away, and many words end like them.
-const LEAST_BEGUN: usize = 4;
+/// The minimum length of a secret's beginning that is held back. Shorter beginnings reveal nothing, and many words end
+/// like them.
+const MIN_PARTIAL: usize = 4;
 
 /// The values to find.
 #[derive(Default)]
 pub(super) struct KnownValues {
     spellings: Vec<Spelling>,
-    /// The pieces that are looked for: the number of the spelling, and its part.
+    /// The search pieces: the number of the spelling, and the range in it.
     pieces: Vec<(usize, Range<usize>)>,
 }
 
-/// One form of a value.
+/// One written form of a value.
 #[derive(Debug, PartialEq, Eq)]
 struct Spelling {
     text: String,
-    /// A part of the value is in the character of base64 before it, or behind it.
+    /// Set if the first or last base64 character also encodes bytes outside the value.
     shares: [bool; 2],
 }
 
@@ -42,21 +44,21 @@ impl KnownValues {
         let mut pieces = Vec::new();
         for (number, Spelling { text, .. }) in spellings.iter().enumerate() {
             let end = |at: usize| crate::text::floor_char_boundary(text, at);
-            if text.len() < WRAPPED {
+            if text.len() < MIN_WRAPPED {
                 pieces.push((number, 0..text.len()));
             } else {
-                pieces.extend([(number, 0..end(PIECE)), (number, end(PIECE)..end(WRAPPED))]);
+                pieces.extend([(number, 0..end(PIECE)), (number, end(PIECE)..end(MIN_WRAPPED))]);
             }
         }
         Self { spellings, pieces }
     }
 
-    /// The pieces that are looked for.
+    /// Returns the pieces to search for.
     pub(super) fn pieces(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().map(|(number, part)| &self.spellings[*number].text[part.clone()])
     }
 
-    /// Every place where a value stands, from the places of the pieces. They may overlap, and come several times.
+    /// Finds all occurrences of the values, given the positions of the pieces. The ranges may overlap and repeat.
     pub(super) fn find_all(&self, text: &str, found: Vec<(usize, Range<usize>)>) -> Vec<Range<usize>> {
         let bytes = text.as_bytes();
         found
@@ -65,7 +67,7 @@ impl KnownValues {
                 let (number, part) = &self.pieces[piece];
                 let spelling = &self.spellings[*number];
                 let range = match part.start {
-                    _ if spelling.text.len() < WRAPPED => Some(hit),
+                    _ if spelling.text.len() < MIN_WRAPPED => Some(hit),
                     0 => spelling.whole(bytes, hit.start).map(|end| hit.start..end),
                     offset => spelling.around(bytes, &hit, offset),
                 };
@@ -75,37 +77,37 @@ impl KnownValues {
             .collect()
     }
 
-    /// Position of the earliest beginning of a value that a text ends with, if it ends with one.
-    pub(super) fn begun(&self, text: &str) -> Option<usize> {
+    /// Returns the position of the earliest partial value at the end of a text.
+    pub(super) fn partial_at_end(&self, text: &str) -> Option<usize> {
         let bytes = text.as_bytes();
-        let begun = |spelling: &Spelling| {
+        let partial_at_end = |spelling: &Spelling| {
             let length = spelling.text.len();
-            let from = bytes.len().saturating_sub(length + length / 4 + GAP);
+            let from = bytes.len().saturating_sub(length + length / 4 + MAX_GAP);
             let first = spelling.text.as_bytes()[0];
             memchr_iter(first, &bytes[from..])
                 .map(|at| from + at)
-                .take_while(|at| at + LEAST_BEGUN <= bytes.len())
+                .take_while(|at| at + MIN_PARTIAL <= bytes.len())
                 .find(|&at| {
                     let (matched, end) = spelling.matched(bytes, at);
-                    end == bytes.len() && (LEAST_BEGUN..length).contains(&matched)
+                    end == bytes.len() && (MIN_PARTIAL..length).contains(&matched)
                 })
         };
-        self.spellings.iter().filter_map(begun).min()
+        self.spellings.iter().filter_map(partial_at_end).min()
     }
 }
 
 impl Spelling {
-    /// The end of a spelling that begins at `at`.
+    /// Returns the end of a spelling that begins at `at`.
     fn whole(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let (matched, end) = self.matched(bytes, at);
         (matched == self.text.len()).then_some(end)
     }
 
-    /// The range of a spelling of which a piece is on a line of its own.
+    /// Returns the range of a spelling if one of its pieces is on a line of its own.
     fn around(&self, bytes: &[u8], hit: &Range<usize>, offset: usize) -> Option<Range<usize>> {
-        // Otherwise the piece before has found it.
+        // Otherwise the previous piece has found it.
         let is_parted = !bytes[..hit.start].ends_with(&self.text.as_bytes()[..offset]);
-        let from = hit.start.saturating_sub(offset + GAP);
+        let from = hit.start.saturating_sub(offset + MAX_GAP);
         let first = self.text.as_bytes()[0];
         memchr_iter(first, &bytes[from..hit.start])
             .filter(|_| is_parted)
@@ -113,17 +115,18 @@ impl Spelling {
             .find_map(|start| self.whole(bytes, start).filter(|end| *end >= hit.end).map(|end| start..end))
     }
 
-    /// How many bytes of a spelling stand at `at`, over line ends, and where they end.
+    /// Matches a spelling at `at` across line ends. Returns the number of matched bytes and the end of the match.
     fn matched(&self, bytes: &[u8], at: usize) -> (usize, usize) {
         let spelling = self.text.as_bytes();
-        let (mut matched, mut at) = (0, at);
+        let mut matched = 0;
+        let mut at = at;
         while let Some(&next) = spelling.get(matched) {
             match bytes.get(at) {
                 Some(&byte) if byte == next => {
                     matched += 1;
                     at += 1;
                 }
-                Some(_) if matched > 0 && spelling.len() >= WRAPPED => {
+                Some(_) if matched > 0 && spelling.len() >= MIN_WRAPPED => {
                     let Some(end) = gap(bytes, at, spelling[matched - 1], &spelling[matched..]) else {
                         break;
                     };
@@ -135,7 +138,7 @@ impl Spelling {
         (matched, at)
     }
 
-    /// The range with the characters of base64 that hold a part of the value.
+    /// Extends the range by the base64 characters that encode a part of the value.
     fn widened(&self, bytes: &[u8], range: Range<usize>) -> Range<usize> {
         let is_base64 = |at: usize| {
             bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte))
@@ -149,26 +152,26 @@ impl Spelling {
     }
 }
 
-/// The end of the line end at `at` with what stands before and behind it, in front of the `rest` of a value, or at the end of
+/// Returns the end of the gap at `at`: a line end and the text around it, before the `rest` of a value or the end of
 /// the text. `last` is the byte of the value before the line end.
 fn gap(bytes: &[u8], at: usize, last: u8, rest: &[u8]) -> Option<usize> {
-    let stop = bytes.len().min(at + GAP);
+    let stop = bytes.len().min(at + MAX_GAP);
     let skip = |at: usize, is: &dyn Fn(u8) -> bool| {
         at + bytes[at..stop.max(at)].iter().take_while(|byte| is(**byte)).count()
     };
     let is_blank = |byte: u8| matches!(byte, b' ' | b'\t');
-    let goes_on = |at: usize| {
-        /// Fewer bytes may be the mark of a quotation.
-        const TELLING: usize = 4;
-        let length = TELLING.min(rest.len()).min(bytes.len() - at);
+    let continues = |at: usize| {
+        /// A shorter match may be the mark of a quotation.
+        const MIN_MATCH: usize = 4;
+        let length = MIN_MATCH.min(rest.len()).min(bytes.len() - at);
         bytes[at..at + length] == rest[..length]
     };
-    // A value of several lines that is indented.
+    // An indented value of several lines.
     if last == b'\n' && is_blank(bytes[at]) {
-        return Some(skip(at, &is_blank)).filter(|end| goes_on(*end));
+        return Some(skip(at, &is_blank)).filter(|end| continues(*end));
     }
     let line = skip(at, &|byte| b" \t\\=\"'+,.".contains(&byte));
-    // The backslash of an escaped line end is no mark.
+    // The backslash of an escaped line end is not a mark.
     let line = (at..=line).find(|line| line_break(bytes, *line) > 0).unwrap_or(line);
     if line == bytes.len() {
         return Some(line);
@@ -176,17 +179,17 @@ fn gap(bytes: &[u8], at: usize, last: u8, rest: &[u8]) -> Option<usize> {
     let newline = line_break(bytes, line);
     (newline > 0).then_some(())?;
     let begin = (line + newline).min(bytes.len());
-    // A soft line end may have a sign like the last one of the value before it.
+    // The sign of a soft line end may equal the last byte of the value.
     let is_before = |at: usize| b"\"'>+-#*|. \t".contains(&bytes[at]) || (at == begin && bytes[at] == last);
     let mut at = begin;
-    while !goes_on(at) {
+    while !continues(at) {
         (at < stop && is_before(at)).then_some(())?;
         at += 1;
     }
     Some(at)
 }
 
-/// The spellings of a value. Each comes once.
+/// Returns the different spellings of a value.
 fn spellings(value: &str) -> Vec<Spelling> {
     let value = value.trim();
     let once = json(value);
@@ -237,7 +240,7 @@ fn json(value: &str) -> String {
     json[1..json.len() - 1].to_owned()
 }
 
-/// JSON that may stand in HTML.
+/// Escapes JSON for HTML.
 fn json_for_html(json: &str, escaped: &[char]) -> String {
     let escape = |sign: char| {
         if escaped.contains(&sign) { format!("\\u{:04x}", u32::from(sign)) } else { sign.to_string() }
@@ -266,7 +269,7 @@ fn percent_encoded(value: &str, kept: &str) -> String {
     value.bytes().map(encode).collect()
 }
 
-/// Percent escapes with small letters.
+/// Converts percent escapes to small letters.
 fn lower_escapes(percent: &str) -> String {
     let mut parts = percent.split('%');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -285,11 +288,13 @@ fn html(value: &str, apostrophe: &str) -> String {
         .replace('\'', apostrophe)
 }
 
-/// The characters of base64 that hold nothing but the value, where `before` bytes stand before it in its group of three.
+/// Encodes a value in base64 and returns the characters that encode only the value. `before` is the number of bytes
+/// before the value in its group of three.
 fn base64(value: &[u8], before: usize) -> Spelling {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let bytes = [&[0; 2][..before], value, &[0; 2]].concat();
-    let (start, end) = (8 * before, 8 * (before + value.len()));
+    let start = 8 * before;
+    let end = 8 * (before + value.len());
     let sextet = |index: usize| {
         let bit = 6 * index;
         let pair = u16::from_be_bytes([bytes[bit / 8], bytes[bit / 8 + 1]]);
@@ -306,8 +311,8 @@ mod tests {
     use super::{base64, spellings};
 
     #[test]
-    fn a_spelling_in_base64_is_what_all_surroundings_share() {
-        // `ab`, `xab` and `xyab`, each with more behind: `YWI…`, `eGFi…`, `eHlhYg…`.
+    fn a_base64_spelling_has_only_the_characters_shared_by_all_contexts() {
+        // `ab`, `xab` and `xyab`, each with more text after them: `YWI…`, `eGFi…`, `eHlhYg…`.
         for (before, text, shares) in
             [(0, "YW", [false, true]), (1, "Fi", [true, false]), (2, "hY", [true, true])]
         {

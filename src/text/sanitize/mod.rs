@@ -1,20 +1,20 @@
-//! The sanitizer: all text of a child passes it on the way to disk, screen or model.
+//! The sanitizer. All text of a child passes through it before it reaches the disk, the screen or a model.
 //!
-//! A pass strips control sequences, then collects edits on what is left (exact secrets, rules, home directories,
-//! stack frames), settles overlaps and applies them once. Every step is linear in the text.
+//! A pass strips control sequences, then collects edits for the remaining text (exact secrets, rules, home
+//! directories, stack frames), resolves overlaps and applies the edits once. Every step takes linear time.
 //!
-//! | File | Answers |
+//! | File | Task |
 //! |---|---|
-//! | `sanitizer` | which steps a pass has, and how much of a text that goes on can be shown |
-//! | `sanitized` | what shows that a text has passed |
-//! | `bounded` | how a text is sanitized and cut |
-//! | `controls`, `invisible` | which control sequences go, and which characters that nobody sees |
-//! | `frames` | how a long stack trace is shortened |
-//! | `json` | how strings, keys and values of JSON are cleaned |
-//! | `known` | in which spellings a known value is found |
-//! | `allowed` | what a user says is no secret |
-//! | `parts` | where a later pass has to look |
-//! | `tally` | how many values went, and by which rules |
+//! | `sanitizer` | run the steps of a pass, and find the safe part of a growing text |
+//! | `sanitized` | the type of sanitized text |
+//! | `bounded` | sanitize and cut a text |
+//! | `controls`, `invisible` | remove control sequences and invisible characters |
+//! | `frames` | shorten a long stack trace |
+//! | `json` | sanitize strings, keys and values of JSON |
+//! | `known` | find known values in all spellings |
+//! | `allowed` | keep values that a user has excluded from redaction |
+//! | `parts` | find the text that a later pass must check |
+//! | `tally` | count the redacted values by rule |
 
 mod allowed;
 mod bounded;
@@ -35,4 +35,4 @@ pub use sanitized::Sanitized;
 pub(crate) use sanitized::newest;
 pub use sanitizer::{Redaction, Sanitizer, SanitizerOptions, settled_length};
 pub use tally::RedactedValues;
-pub(crate) use tally::{redacted_counts, redacted_words};
+pub(crate) use tally::{redacted_counts, redacted_message};

@@ -1,7 +1,7 @@
-//! Where a later pass over a text has to look.
+//! Finds the parts of a text that a later pass must check.
 //!
-//! Rules read the line that their trigger stands on, and a little of those before and behind it. What is far from a
-//! redaction was judged already, and would be judged alike.
+//! A rule reads the line of its trigger, and a little of the lines around it. Text far from a redaction has been
+//! judged already, and its verdict does not change.
 
 use std::ops::Range;
 
@@ -9,23 +9,24 @@ use memchr::{memchr, memrchr};
 
 use crate::text::redact::Edit;
 
-/// How many bytes of the lines before and behind it a rule reads at most.
+/// The maximum number of bytes that a rule reads from the lines before and after its own.
 const AROUND: usize = 512;
 
-/// All of a text.
+/// Returns the whole text as one part.
 pub(super) fn all(text: &str) -> Vec<Range<usize>> {
     std::iter::once(0..text.len()).collect()
 }
 
-/// The parts of a text in which edits can have brought together something new: the lines that they are on, and what is
-/// read before and behind a line to judge it.
+/// Returns the parts of a text in which edits can have formed a new secret: the edited lines, and the text around them
+/// that the rules read.
 pub(super) fn changed(before: &str, edits: &[Edit], after: &str) -> Vec<Range<usize>> {
-    // Lines, and so perhaps marks of code, have gone: anything may have changed.
+    // Lines, and perhaps marks of code, were removed, so any part may have changed.
     if edits.iter().any(|edit| before[edit.range.clone()].contains(['\n', '`']) || edit.with.contains('\n')) {
         return all(after);
     }
     let mut parts: Vec<Range<usize>> = Vec::new();
-    let (mut kept, mut at) = (0, 0);
+    let mut kept = 0;
+    let mut at = 0;
     for edit in edits {
         at += edit.range.start - kept;
         let end = at + edit.with.len();

@@ -1,5 +1,3 @@
-//! Text that may leave the process.
-
 use std::fmt;
 use std::ops::Deref;
 
@@ -7,10 +5,11 @@ use serde::Serialize;
 
 use crate::text::{TruncateLimits, ceil_char_boundary, floor_char_boundary, one_line, truncate};
 
-/// What a clipped field ends with, where there is room for it.
+/// The end of a clipped field, if there is room for it.
 const ELLIPSIS: &str = "…";
 
-/// Text that went through a [`Sanitizer`](crate::text::Sanitizer); there is no other way to make one.
+/// Text that went through a [`Sanitizer`](crate::text::Sanitizer), which is the only way to create it. It may leave
+/// the process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Sanitized(String);
@@ -20,25 +19,25 @@ impl Sanitized {
         Self(text)
     }
 
-    /// The text as an owned string.
+    /// Returns the text as an owned string.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 
-    /// Cuts the middle out of a text that is over the limits; `true` when something was cut.
+    /// Cuts the middle out of a text that exceeds the limits. Returns `true` if something was cut.
     ///
-    /// `full_text` names the place of the whole text in the marker. It is part of the result as it stands, so it must
-    /// be a path that the caller may see.
+    /// `full_text` is the location of the whole text for the marker. It is copied unsanitized, so it must be a path
+    /// that the caller may see.
     #[must_use]
     pub fn truncate(&self, limits: TruncateLimits, full_text: Option<&str>) -> (Self, bool) {
         let cut = truncate(&self.0, limits, full_text);
         (Self(cut.text), cut.truncated)
     }
 
-    /// Cuts a short field (a name, a title, one line of an error) at `max_bytes`, whole characters only.
+    /// Cuts a short field (a name, a title, one line of an error) to `max_bytes`, without splitting a character.
     ///
-    /// What was cut ends with `…`, which counts within the limit.
+    /// A cut text ends with `…`, which counts within the limit.
     #[must_use]
     pub fn clip(&self, max_bytes: usize) -> Self {
         if self.0.len() <= max_bytes {
@@ -49,28 +48,28 @@ impl Sanitized {
         Self(format!("{}{ellipsis}", &self.0[..end]))
     }
 
-    /// The text on one line, cut with an ellipsis at `max_chars` characters.
+    /// Returns the text on one line, cut with an ellipsis at `max_chars` characters.
     #[must_use]
     pub fn line(&self, max_chars: usize) -> Self {
         Self(one_line(&self.0, max_chars).into_string())
     }
 
-    /// The text with the mark of something that is missing behind it.
+    /// Appends the mark of missing text.
     pub(super) fn with_ellipsis(mut self) -> Self {
         self.0.push_str(ELLIPSIS);
         self
     }
 
-    /// Keeps the last `max_bytes` of a text, whole characters only: what is newest of a text that grows.
+    /// Keeps the last `max_bytes` of a growing text, without splitting a character.
     ///
-    /// What was cut begins with `…`, which counts within the limit.
+    /// A cut text begins with `…`, which counts within the limit.
     #[must_use]
     pub fn clip_tail(&self, max_bytes: usize) -> Self {
         Self(newest(&self.0, max_bytes))
     }
 }
 
-/// Returns the end of a text, at most so many bytes of it. If anything is missing, it begins with `…`.
+/// Returns the end of a text, at most `max_bytes` of it. A cut text begins with `…`.
 pub(crate) fn newest(text: &str, max_bytes: usize) -> String {
     let Some(surplus) = text.len().checked_sub(max_bytes).filter(|surplus| *surplus > 0) else {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! The sanitizer: its options, the steps of a pass, and how much of a text that goes on can be shown.
+//! The sanitizer: its options, the steps of a pass, and the safe part of a growing text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,60 +12,60 @@ use super::known::KnownValues;
 use super::tally::{RedactedValues, Tally};
 use super::{Sanitized, frames, parts};
 use crate::text::floor_char_boundary;
-use crate::text::redact::{Edit, HomePaths, Homes, REDACTED, STACK_FRAMES, Scanner, rules, what_rule_finds};
+use crate::text::redact::{Edit, HomePaths, Homes, REDACTED, STACK_FRAMES, Scanner, describe_rule, rules};
 use crate::text::secrets::is_fit;
 
-/// The most passes over a text. A redaction can bring together what is a new pattern; usually the second pass finds it
-/// and the third finds nothing more.
-const MOST_PASSES: usize = 6;
+/// The maximum number of passes over a text. A redaction can form a new pattern. Usually the second pass finds it and
+/// the third finds nothing more.
+const MAX_PASSES: usize = 6;
 
-/// How much of the end of a text that goes on is looked at; nothing that waits is longer.
+/// The length of the checked end of a growing text, in bytes. Nothing longer is held back.
 pub(super) const REACH: usize = 16 * 1024;
 
-/// The rule of exact values.
+/// The rule for exact values.
 const KNOWN: &str = "known_secret";
 
-/// Values that a sanitizer redacts beside what its rules find.
+/// The settings of a sanitizer, and the values that it redacts in addition to its rules.
 #[derive(Clone, Debug, Default)]
 pub struct SanitizerOptions {
-    /// Exact values to redact wherever they stand. Values that are unfit to be searched for (see
-    /// [`secret_values`](crate::text::secret_values)) are ignored.
+    /// Exact values to redact everywhere. Values that are not searchable are ignored, see
+    /// [`secret_values`](crate::text::secret_values).
     pub secrets: Vec<String>,
     /// The user's home directories.
     pub homes: Vec<String>,
-    /// Which home directories become `~`.
+    /// The home directories that become `~`.
     pub home_paths: HomePaths,
-    /// What is left alone.
+    /// Values and rules that are not redacted.
     pub allowed: Allowed,
 }
 
 #[cfg(test)]
 impl SanitizerOptions {
-    /// Those of a test with one exact value.
+    /// Creates the options for a test with one exact value.
     pub(crate) fn with_secret(secret: &str) -> Self {
         Self { secrets: vec![secret.to_owned()], ..Self::default() }
     }
 }
 
-/// How often one rule fired, and where.
+/// The hits of one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Redaction {
     /// The name of the rule, such as `github_token`, `assignment` or `control_sequence`.
     pub rule: &'static str,
-    /// What the rule finds, in plain words.
+    /// A plain description of the text that the rule finds.
     pub what: String,
-    /// How often it fired.
+    /// The number of hits.
     pub count: usize,
-    /// Byte ranges in the input, in order. A range covers control sequences inside what was redacted.
+    /// Byte ranges in the input, in order. A range includes the control sequences inside the redacted text.
     pub ranges: Vec<Range<usize>>,
 }
 
 /// Removes secrets, home directories, control sequences and long stack traces from text.
 ///
-/// Linear in the text, and idempotent: sanitized text stays as it is. Compile it once and share it.
+/// It takes linear time and is idempotent: sanitized text does not change. Compile it once and share it.
 pub struct Sanitizer {
     rules: Arc<Rules>,
-    /// What was redacted, where somebody counts.
+    /// The counts of redacted values, if this sanitizer counts.
     tally: Option<Mutex<Tally>>,
 }
 
@@ -78,7 +78,7 @@ struct Rules {
 }
 
 impl Sanitizer {
-    /// Compiles the rules, which takes some 20 microseconds.
+    /// Compiles the rules, which takes about 20 microseconds.
     #[must_use]
     pub fn new(options: SanitizerOptions) -> Self {
         let SanitizerOptions { secrets, homes, home_paths, allowed } = options;
@@ -91,20 +91,20 @@ impl Sanitizer {
         Self { rules: Arc::new(Rules { scanner, known, allowed, places }), tally: None }
     }
 
-    /// The same sanitizer, which counts what it redacts from now on.
+    /// Returns a sanitizer with the same rules that counts its redactions from now on.
     #[must_use]
     pub fn counting(&self) -> Self {
         Self { rules: Arc::clone(&self.rules), tally: Some(Mutex::default()) }
     }
 
-    /// What was redacted since it began to count, the most frequent rule first. A value counts once.
+    /// Returns the redactions since counting began, the most frequent rule first. Each value counts once.
     #[must_use]
     pub fn redacted(&self) -> Vec<RedactedValues> {
         let tally = self.tally.as_ref();
         tally.map(|tally| tally.lock().unwrap_or_else(PoisonError::into_inner).counts()).unwrap_or_default()
     }
 
-    /// Whether a value is left alone that this rule would redact.
+    /// Returns true if the user has excluded this value or rule from redaction.
     pub(super) fn allows(&self, rule: &str, value: &str) -> bool {
         self.rules.allowed.has_rule(rule) || self.rules.allowed.has_value(value)
     }
@@ -120,7 +120,7 @@ impl Sanitizer {
     pub fn sanitize(&self, text: &str) -> Sanitized {
         let mut text = strip(text).text;
         let mut parts = parts::all(&text);
-        for _ in 0..MOST_PASSES {
+        for _ in 0..MAX_PASSES {
             let edits = self.edits(&text, &parts);
             if edits.is_empty() {
                 break;
@@ -136,18 +136,18 @@ impl Sanitizer {
         Sanitized::new(text.into_owned())
     }
 
-    /// As [`Sanitizer::sanitize`], for the newest state of a text that goes on. It leaves out the beginning of an exact
-    /// value at the end, because only a complete value is recognized.
+    /// Sanitizes the current state of a growing text. Leaves out the beginning of an exact value at the end, because
+    /// only a complete value is recognized.
     ///
-    /// [`settled_length`](crate::text::settled_length) does the same for what the rules cannot recognize yet.
+    /// [`settled_length`](crate::text::settled_length) does the same for text that the rules cannot recognize yet.
     #[must_use]
     pub fn sanitize_growing(&self, text: &str) -> Sanitized {
         let text = strip(text).text;
-        let begun = self.rules.known.begun(&text);
-        self.sanitize(&text[..begun.unwrap_or(text.len())])
+        let partial = self.rules.known.partial_at_end(&text);
+        self.sanitize(&text[..partial.unwrap_or(text.len())])
     }
 
-    /// Lists the rules that fire on a text, without the text that they hit.
+    /// Lists the rules that hit a text, without the hit text.
     ///
     /// Rules are in the order of their first hit. Overlapping hits count once, for the rule that covers the most.
     #[must_use]
@@ -170,7 +170,7 @@ impl Sanitizer {
                 }
                 None => redactions.push(Redaction {
                     rule,
-                    what: what_rule_finds(rule),
+                    what: describe_rule(rule),
                     count: 1,
                     ranges: vec![range],
                 }),
@@ -179,7 +179,7 @@ impl Sanitizer {
         redactions
     }
 
-    /// What to redact in some parts of a text, and what is found in all of it without a search for triggers.
+    /// Finds the redactions in some parts of a text, and in the whole text for the rules without triggers.
     fn edits(&self, text: &str, parts: &[Range<usize>]) -> Vec<Edit> {
         let mut edits = Vec::new();
         let rules = &*self.rules;
@@ -189,20 +189,19 @@ impl Sanitizer {
         if !rules.allowed.has_rule(STACK_FRAMES) {
             frames::collect(text, &mut edits);
         }
-        // Some are found beside the scan.
+        // Some edits come from functions that do not know the allowed rules.
         edits.retain(|edit| !rules.allowed.has_rule(edit.rule));
         let mut edits = settle(edits);
-        rules.places.spare(text, &mut edits);
+        rules.places.drop_allowed(text, &mut edits);
         edits
     }
 }
 
-/// How much of a text that goes on can be shown: what is left out at its end may be part of a secret that no rule
+/// Returns the length of the part of a growing text that can be shown. The rest may be part of a secret that no rule
 /// recognizes before it is complete.
 ///
-/// Whatever follows, eight characters in a row of a secret that the whole text has redacted are never in the part
-/// before this position, sanitized. What waits is the end of a long word, a value whose end is not there yet, and lines
-/// that may be those of a private key.
+/// Whichever text follows, the sanitized part never shows eight consecutive characters of a secret that is redacted in
+/// the whole text. The end of a long word, a value without its end, and possible lines of a private key are held back.
 #[must_use]
 pub fn settled_length(text: &str) -> usize {
     static SCANNER: LazyLock<Scanner> = LazyLock::new(|| Scanner::new(rules(&Homes::default()), &[], []));
@@ -215,8 +214,8 @@ pub fn settled_length(text: &str) -> usize {
     from + stripped.to_input(&(open..open)).start
 }
 
-/// Sorts the edits and resolves overlaps: the one that covers another wins, and two that overlap in part become one
-/// redaction of both. Of two equal ranges the earlier pushed stays.
+/// Sorts the edits and resolves overlaps. An edit that covers another one wins, and two partly overlapping edits
+/// become one redaction of both. Of two equal ranges the earlier one stays.
 fn settle(mut edits: Vec<Edit>) -> Vec<Edit> {
     edits.sort_by_key(|edit| (edit.range.start, usize::MAX - edit.range.end));
     let mut settled: Vec<Edit> = Vec::with_capacity(edits.len());
@@ -234,7 +233,7 @@ fn settle(mut edits: Vec<Edit>) -> Vec<Edit> {
     settled
 }
 
-/// Applies settled edits.
+/// Applies sorted edits without overlaps.
 fn apply(text: &str, edits: &[Edit]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;

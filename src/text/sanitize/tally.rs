@@ -1,4 +1,4 @@
-//! How many values were redacted in the texts of a result, and by which rules.
+//! Counts the redacted values in the texts of a result, by rule.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,35 +6,38 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::text::figures::counted;
 use crate::text::redact::{Edit, is_secret_rule};
 
-/// Different values that are counted; a child that prints more gets no more memory for it.
-const MOST: usize = 10_000;
+/// The maximum number of different values that are counted, which bounds the memory.
+const MAX_VALUES: usize = 10_000;
 
-/// Rules that a line names.
-const NAMED: usize = 6;
+/// The maximum number of rules that a line names.
+const MAX_NAMED_RULES: usize = 6;
 
-/// How many different values went by one rule.
+/// The number of different values that one rule redacted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedactedValues {
-    /// The rule's name.
+    /// The name of the rule.
     pub rule: &'static str,
-    /// Each value counts once, wherever it stood.
+    /// The number of values. Each value counts once, even if it occurs several times.
     pub count: usize,
 }
 
-/// 3 values redacted: 2 by `github_token`, 1 by `assignment`; nothing when there is none.
-pub(crate) fn redacted_words(redacted: &[RedactedValues]) -> Option<String> {
+/// Formats the counts: `3 values redacted: 2 by github_token, 1 by assignment`. Returns `None` if there are no
+/// redactions.
+pub(crate) fn redacted_message(redacted: &[RedactedValues]) -> Option<String> {
     let (values, rules) = redacted_counts(redacted.iter().map(|rule| (rule.rule, rule.count)))?;
     Some(format!("{values} redacted: {rules}"))
 }
 
-/// How many values (`3 values`), and by which rules.
+/// Formats the number of values (`3 values`) and their rules.
 pub(crate) fn redacted_counts<'a>(
     counts: impl Iterator<Item = (&'a str, usize)>,
 ) -> Option<(String, String)> {
-    let (mut total, mut more, mut rules) = (0_usize, 0, Vec::new());
+    let mut total = 0_usize;
+    let mut more = 0;
+    let mut rules = Vec::new();
     for (rule, count) in counts {
         total = total.saturating_add(count);
-        if rules.len() < NAMED {
+        if rules.len() < MAX_NAMED_RULES {
             rules.push(format!("{count} by `{rule}`"));
         } else {
             more += 1;
@@ -46,7 +49,7 @@ pub(crate) fn redacted_counts<'a>(
     (total > 0).then(|| (counted(total, "value"), rules.join(", ")))
 }
 
-/// Counts by hashes: no value is kept.
+/// Counts redacted values by their hashes, so that no value is stored.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     seen: HashSet<u64>,
@@ -54,8 +57,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts the secrets among the edits of a text. Home directories and stack frames are none, and what an earlier pass
-    /// has redacted was counted then.
+    /// Counts the secrets among the edits of a text. Home directories and stack frames are not secrets, and markers
+    /// from an earlier pass were counted before.
     pub(super) fn edits(&mut self, text: &str, edits: &[Edit]) {
         for edit in edits.iter().filter(|edit| is_secret_rule(edit.rule)) {
             self.value(edit.rule, &text[edit.range.clone()]);
@@ -63,7 +66,7 @@ impl Tally {
     }
 
     pub(super) fn value(&mut self, rule: &'static str, value: &str) {
-        if self.seen.len() >= MOST || value.contains("REDACTED]") {
+        if self.seen.len() >= MAX_VALUES || value.contains("REDACTED]") {
             return;
         }
         let mut hasher = DefaultHasher::new();
@@ -73,7 +76,7 @@ impl Tally {
         }
     }
 
-    /// The most frequent rule first.
+    /// Returns the counts, the most frequent rule first.
     pub(super) fn counts(&self) -> Vec<RedactedValues> {
         let mut counts: Vec<_> =
             self.counts.iter().map(|(&rule, &count)| RedactedValues { rule, count }).collect();

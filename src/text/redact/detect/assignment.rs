@@ -1,4 +1,4 @@
-//! `name=value`, `name: value` and their relatives, and what other languages say for a password.
+//! Finds `name=value`, `name: value` and similar forms, and names of passwords in other languages.
 
 use std::ops::Range;
 
@@ -18,10 +18,10 @@ use crate::text::redact::value::name::{NameKind, name_kind};
 
 const RULE: &str = "assignment";
 
-/// A shorter value is one of the characters of `password[0]`.
-const LEAST_INDEXED: usize = 4;
+/// The minimum length of a value of `password[0]`. A shorter value is a character of the password.
+const MIN_INDEXED: usize = 4;
 
-/// A name such as `api_key`, around one of its words, and the value that belongs to it.
+/// The rule for a name such as `api_key`, found by one of its words, and its value.
 pub(crate) struct Assignment;
 
 impl Rule for Assignment {
@@ -49,14 +49,14 @@ impl Rule for Assignment {
         // In a program such a name is a constant of any type.
         let is_line = matches!(separator.tie, Tie::Tight | Tie::Entry | Tie::ElementPair)
             || (separator.tie == Tie::Colon && leads_line(cursor, name.start));
-        if kind == NameKind::Told && !is_line {
+        if kind == NameKind::Variable && !is_line {
             return Err(name.end);
         }
-        // `--- PASS: TestName` says that a test has passed.
+        // `--- PASS: TestName` reports a passed test.
         if text == "PASS" && separator.tie == Tie::Colon {
             return Err(name.end);
         }
-        // `arn:aws:secretsmanager:…:secret:name` names what it is about.
+        // `arn:aws:secretsmanager:…:secret:name` is a resource name.
         if separator.tie == Tie::Colon && is_in_arn(cursor, &name) {
             return Err(name.end);
         }
@@ -71,7 +71,7 @@ impl Rule for Assignment {
     }
 }
 
-/// `contraseña: x` and what else other languages say for a password: what follows must be plainly a secret.
+/// The rule for `contraseña: x` and password names in other languages. The value must clearly be a secret.
 pub(crate) struct ForeignName;
 
 impl Rule for ForeignName {
@@ -88,14 +88,14 @@ impl Rule for ForeignName {
     }
 }
 
-/// The whole name that a trigger is part of.
+/// Returns the whole name that contains a trigger.
 fn name_of(cursor: &Cursor<'_>, trigger: Range<usize>) -> Range<usize> {
     // The sign of `sig=` is the separator.
     let is_signed = cursor.bytes[trigger.end - 1] == b'=';
     cursor.name_around(trigger.start..trigger.end - usize::from(is_signed))
 }
 
-/// The word that ends with what was found, if it is one of those that were looked for.
+/// Returns the word that ends with the trigger, if it is one of the listed words.
 fn whole_word(cursor: &Cursor<'_>, ending: &Range<usize>) -> Option<Range<usize>> {
     FOREIGN.iter().find_map(|(_, word)| {
         let start = ending.end.checked_sub(word.len())?;
@@ -104,19 +104,19 @@ fn whole_word(cursor: &Cursor<'_>, ending: &Range<usize>) -> Option<Range<usize>
     })
 }
 
-/// What ties a value to a name.
+/// Returns the separator between a name and its value.
 fn tied(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
     entry(cursor, name).or_else(|| separator(cursor, name))
 }
 
-/// Judges the value behind a separator.
+/// Judges the value after a separator.
 fn find_value(cursor: &Cursor<'_>, separator: &Separator, kind: NameKind, known: Option<Place>) -> Found {
     let name = &separator.name;
     if let Some(block) = block(cursor, separator) {
         let place = known.unwrap_or(Place::Quoted);
         let is_secret = is_secret(kind, &cursor.text[name.clone()], &block.judged, place);
         let content = block.content();
-        // A text that is arriving may end in front of the content.
+        // In a text that is still arriving, the content may be missing.
         let is_redacted = is_secret && !content.is_empty() && !is_marker(&cursor.text[content.clone()]);
         return if is_redacted { Ok(Edit::new(content, REDACTED, RULE)) } else { Err(name.end) };
     }
@@ -126,31 +126,31 @@ fn find_value(cursor: &Cursor<'_>, separator: &Separator, kind: NameKind, known:
     let is_secret = is_secret(kind, &cursor.text[name.clone()], content, place)
         && !(found.quote.is_none() && is_expression(content, cursor.byte(found.range.end)));
     // `password[0] = '\0'` is code.
-    let is_sign = cursor.byte(name.end) == Some(b'[') && content.len() < LEAST_INDEXED;
+    let is_sign = cursor.byte(name.end) == Some(b'[') && content.len() < MIN_INDEXED;
     if is_marker(content) || is_sign || is_call(cursor, place, &found) || !is_secret {
         return Err(name.end.max(separator.value.min(found.range.start)));
     }
     Ok(Edit::new(whole(cursor, separator, &found), REDACTED, RULE))
 }
 
-/// Judges the value of a name in another language. Prose has such words too, so only a random value is redacted.
+/// Judges the value of a name in another language. Prose contains such words too, so only a random value is redacted.
 fn find_foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
     let separator = separator(cursor, &name).ok_or(name.end)?;
     find_value(cursor, &separator, NameKind::Secret, Some(Place::Argument))
 }
 
-/// Position of the value of a name whose verdict still depends on text that has not arrived.
+/// Returns the position of a value whose verdict still depends on text that has not arrived.
 fn open_value(cursor: &Cursor<'_>, name: &Range<usize>, is_foreign: bool) -> Option<usize> {
-    /// No verdict reads more of a value than this, and no XML element is longer.
+    /// The maximum number of bytes that a verdict reads. No XML element is longer.
     const JUDGED: usize = 1024;
     let text = &cursor.text[name.clone()];
     let separator = tied(cursor, name)?;
     let rest = cursor.bytes.get(separator.value..)?;
-    // The name may be on the line before, or two more.
+    // The name may be on the previous line, or up to three lines above.
     let line = rest.trim_ascii_start();
-    let goes_on = rest.len() < JUDGED && !line.contains(&b'\n');
+    let continues = rest.len() < JUDGED && !line.contains(&b'\n');
     let is_open = if header_kind(text).is_some() {
-        goes_on
+        continues
     } else if !is_foreign && kind_of(cursor, name, text) == NameKind::Plain {
         false
     } else if let Some(block) = block(cursor, &separator) {
@@ -159,29 +159,29 @@ fn open_value(cursor: &Cursor<'_>, name: &Range<usize>, is_foreign: bool) -> Opt
         value(cursor, &separator).is_none() && rest.len() < JUDGED && !rest.contains(&b'<')
     } else {
         match value(cursor, &separator) {
-            // The byte behind a value tells a value from a call.
-            Some(found) => found.range.end + 1 >= cursor.bytes.len() && goes_on,
-            None => goes_on,
+            // The byte after a value distinguishes a value from a call.
+            Some(found) => found.range.end + 1 >= cursor.bytes.len() && continues,
+            None => continues,
         }
     };
     (is_open && !rest.is_empty()).then_some(separator.value)
 }
 
-/// Whether a name is a part of the name of something in AWS.
+/// Returns true if a name is part of an Amazon resource name (ARN).
 fn is_in_arn(cursor: &Cursor<'_>, name: &Range<usize>) -> bool {
-    /// Partition, service, region and account are not longer.
+    /// The maximum length of partition, service, region and account.
     const REACH: usize = 96;
     cursor.before(name.start) == Some(b':')
         && memchr::memmem::find(cursor.line_before(name.start, REACH), b"arn:").is_some()
 }
 
-/// Whether a name is the last word of `mot de passe`.
+/// Returns true if a name is the last word of `mot de passe`.
 fn is_french(cursor: &Cursor<'_>, name: &Range<usize>) -> bool {
     &cursor.bytes[name.clone()] == b"passe"
         && cursor.line_before(name.start, 7).eq_ignore_ascii_case(b"mot de ")
 }
 
-/// The kind of a name, with `API key` as two words.
+/// Returns the kind of a name. `API key` may be two words.
 fn kind_of(cursor: &Cursor<'_>, name: &Range<usize>, text: &str) -> NameKind {
     let kind = name_kind(text);
     if kind != NameKind::Query || cursor.before(name.start) != Some(b' ') {
@@ -201,7 +201,7 @@ fn place(cursor: &Cursor<'_>, separator: &Separator, found: &Value) -> Place {
             || (separator.tie == Tie::Tight && matches!(cursor.byte(end), Some(b' ' | b'\t' | b'\\' | b'"')))
     };
     match separator.tie {
-        Tie::Comma | Tie::Spoken | Tie::Doubled => Place::Argument,
+        Tie::Comma | Tie::Sentence | Tie::Doubled => Place::Argument,
         Tie::Cell => Place::Code,
         _ if found.quote.is_some() => Place::Quoted,
         Tie::Element | Tie::ElementPair => Place::Quoted,
@@ -220,7 +220,7 @@ fn place(cursor: &Cursor<'_>, separator: &Separator, found: &Value) -> Place {
         Tie::Tight if is_setting(cursor, separator) => Place::Setting,
         // `--password=x` can only be a value.
         Tie::Tight if cursor.byte(name.start) == Some(b'-') => Place::Parameter,
-        // `password=x` with a blank behind is a shell, a log or a settings file; code goes on with a sign.
+        // `password=x` before a blank is from a shell, a log or a settings file. In code, a sign would follow.
         Tie::Tight if ends() => Place::Setting,
         Tie::Colon if separator.name_quote.is_none() && ends() && is_statement(cursor, name.start) => {
             Place::Alone
@@ -229,7 +229,7 @@ fn place(cursor: &Cursor<'_>, separator: &Separator, found: &Value) -> Place {
     }
 }
 
-/// The place of a value without quotes on another line than its name.
+/// Returns the place of a value without quotes on a line after its name.
 fn next_line_place(cursor: &Cursor<'_>, separator: &Separator, found: &Value) -> Place {
     let is_deeper =
         cursor.line_before(found.range.start, 64).len() > cursor.line_before(separator.name.start, 64).len();
@@ -242,15 +242,15 @@ fn next_line_place(cursor: &Cursor<'_>, separator: &Separator, found: &Value) ->
     }
 }
 
-/// Whether `name: value` is a line or a sentence of its own rather than a field among others.
+/// Returns true if `name: value` is a line or a sentence of its own rather than a field among others.
 fn is_statement(cursor: &Cursor<'_>, start: usize) -> bool {
     leads_line(cursor, start) || cursor.before(start) == Some(b' ')
 }
 
-/// Whether a value without quotes is called, indexed or continued: code.
+/// Returns true if a value without quotes is called, indexed or continued, which makes it code.
 fn is_call(cursor: &Cursor<'_>, place: Place, found: &Value) -> bool {
     let content = &cursor.text[found.range.clone()];
-    // `;token=get(page)` in minified code has the place of a parameter.
+    // `;token=get(page)` in minified code looks like a parameter.
     let is_called = cursor.byte(found.range.end) == Some(b'(');
     if found.quote.is_some() || matches!(place, Place::Setting | Place::Parameter) {
         return found.quote.is_none() && place == Place::Parameter && is_called;

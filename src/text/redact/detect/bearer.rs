@@ -1,4 +1,4 @@
-//! `Bearer x` and `Basic x` wherever they stand.
+//! Finds `Bearer x` and `Basic x` anywhere in a text.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::judgement::JUDGED;
 use crate::text::redact::value::looks::{Look, has_digit, look};
 
-/// Fewer base64 characters than this may be a word.
-const LEAST_BASIC: usize = 12;
+/// The minimum number of base64 characters. A shorter text may be a word.
+const MIN_BASIC: usize = 12;
 
-/// The token behind `Bearer`. Prose has ordinary words there.
+/// The rule for the token after `Bearer`. In prose an ordinary word follows.
 pub(crate) struct Bearer;
 
 impl Rule for Bearer {
@@ -36,7 +36,7 @@ impl Rule for Bearer {
             Look::WordDigits | Look::Number => token.len() >= 6,
             _ => false,
         };
-        // `#define TIPC_ENABLE_BEARER 0x4101`.
+        // `#define TIPC_ENABLE_BEARER 0x4101` is a constant.
         let is_constant = token.starts_with("0x") && look(token) == Look::Number;
         if !is_secret || is_constant || matches!(cursor.byte(start + length), Some(b'(' | b'$' | b'{')) {
             return nothing;
@@ -49,7 +49,7 @@ impl Rule for Bearer {
     }
 }
 
-/// The credentials behind `Basic`. Words of prose do not have both cases and a digit.
+/// The rule for the credentials after `Basic`. Words of prose do not have both cases and a digit.
 pub(crate) struct Basic;
 
 impl Rule for Basic {
@@ -63,7 +63,7 @@ impl Rule for Basic {
         let token = &cursor.bytes[start..start + length];
         let has = |kind: fn(&u8) -> bool| token.iter().any(kind);
         let is_base64 = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
-        if length < LEAST_BASIC || !is_base64 || has(|byte| matches!(byte, b'.' | b'-' | b'_' | b'~')) {
+        if length < MIN_BASIC || !is_base64 || has(|byte| matches!(byte, b'.' | b'-' | b'_' | b'~')) {
             return Err(start.max(trigger.end));
         }
         Ok(Edit::new(start..start + length, REDACTED, "basic_credentials"))
@@ -74,12 +74,12 @@ impl Rule for Basic {
     }
 }
 
-/// Position of the word that the text ends with, when it is the one behind `at` and more than small letters of prose.
+/// Returns the position of the last word of the text, if it is the word after `at` and has more than small letters.
 fn open_word(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     let start = cursor.skip_blanks(at);
     let word = &cursor.bytes[start..];
-    let goes_on = word.iter().all(|&byte| is_token68(byte));
-    (goes_on && !word.iter().all(u8::is_ascii_lowercase)).then_some(start)
+    let continues = word.iter().all(|&byte| is_token68(byte));
+    (continues && !word.iter().all(u8::is_ascii_lowercase)).then_some(start)
 }
 
 fn is_token68(byte: u8) -> bool {

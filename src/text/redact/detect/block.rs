@@ -1,4 +1,4 @@
-//! Values on the lines behind their name: block scalars of YAML (`|`, `>-`) and heredocs (`<<EOT`).
+//! Finds values on the lines below their name: block scalars of YAML (`|`, `>-`) and heredocs (`<<EOT`).
 
 use std::ops::Range;
 
@@ -9,23 +9,24 @@ use super::separator::{Separator, Tie};
 use crate::text::redact::cursor::{Cursor, line_break, run_before};
 use crate::text::redact::value::judgement::JUDGED;
 
-/// How much of a block is read to judge it, with its indentation. More of it does not wait for its end.
+/// The number of bytes of a block that are read to judge it, including indentation. A longer block does not wait for
+/// its end.
 pub(crate) const BLOCK_REACH: usize = 1024;
 
-/// A heredoc without its last line is redacted up to this length.
+/// The maximum redacted length of a heredoc without its last line.
 const MAX_HEREDOC: usize = 8 * 1024;
 
-/// The deepest indentation of a name that is counted.
+/// The maximum indentation of a name.
 const MAX_INDENT: usize = 256;
 
-/// The longest word that ends a heredoc.
+/// The maximum length of the word that ends a heredoc.
 const MAX_WORD: usize = 32;
 
 /// A value of one or more lines.
 pub(crate) struct Block<'a> {
-    /// The beginning of the content on one line: lines without blanks are parts of one word.
+    /// The beginning of the content on one line. Lines without blanks are joined to one word.
     pub(crate) judged: String,
-    /// The text ends before the block does.
+    /// Set if the text ends before the block does.
     pub(crate) is_open: bool,
     content: Range<usize>,
     lines: Lines<'a>,
@@ -35,26 +36,26 @@ pub(crate) struct Block<'a> {
 #[derive(Clone)]
 struct Lines<'a> {
     cursor: &'a Cursor<'a>,
-    /// Position of the next line.
+    /// The position of the next line.
     at: usize,
-    /// The line ends are escaped: the block is part of a string.
+    /// Set if the line ends are escaped, so the block is part of a string.
     is_escaped: bool,
     end: End<'a>,
     is_open: bool,
 }
 
-/// The first line that is no part of a block.
+/// The first line after a block.
 #[derive(Clone, Copy)]
 enum End<'a> {
-    /// A line that is not indented by more than this.
+    /// A line whose indentation is at most this.
     Indent(usize),
     /// The line with this word.
     Word(&'a [u8]),
 }
 
-/// Finds the block that a separator leads to.
+/// Finds the block after a separator.
 pub(crate) fn block<'a>(cursor: &'a Cursor<'a>, separator: &Separator) -> Option<Block<'a>> {
-    // Cheap, and nearly every value fails it.
+    // A cheap check that rejects nearly every value.
     if !matches!(cursor.byte(separator.value), Some(b'|' | b'>' | b'<' | b'!')) {
         return None;
     }
@@ -72,7 +73,10 @@ pub(crate) fn block<'a>(cursor: &'a Cursor<'a>, separator: &Separator) -> Option
     let is_escaped = cursor.byte(at + header) == Some(b'\\');
     let mut lines = Lines { cursor, at: at + header + newline, is_escaped, end, is_open: false };
     let stop = lines.at + BLOCK_REACH;
-    let (mut judged, mut content, mut is_split, mut words) = (String::new(), None, false, 0);
+    let mut judged = String::new();
+    let mut content = None;
+    let mut is_split = false;
+    let mut words = 0;
     while judged.len() < JUDGED
         && lines.at < stop
         && let Some(line) = lines.next()
@@ -92,7 +96,7 @@ pub(crate) fn block<'a>(cursor: &'a Cursor<'a>, separator: &Separator) -> Option
 }
 
 impl Block<'_> {
-    /// The range of the whole content, without the blanks around it.
+    /// Returns the range of the whole content, without the blanks around it.
     pub(crate) fn content(self) -> Range<usize> {
         let Self { mut lines, mut content, .. } = self;
         let limit = if matches!(lines.end, End::Word(_)) { content.start + MAX_HEREDOC } else { usize::MAX };
@@ -105,7 +109,7 @@ impl Block<'_> {
     }
 }
 
-/// The range of a line without the blanks around it; `None` for a blank line.
+/// Returns the range of a line without the blanks around it, or `None` for a blank line.
 fn trimmed(text: &str, line: Range<usize>) -> Option<Range<usize>> {
     let content = text[line.clone()].trim_ascii_start();
     let start = line.end - content.len();
@@ -138,14 +142,14 @@ impl Iterator for Lines<'_> {
         }
         let range = self.at..end;
         self.at = next;
-        // A line that goes on may still end the block.
+        // An incomplete line may still end the block.
         self.is_open = next == bytes.len() && (end == next);
         Some(range)
     }
 }
 
 impl Lines<'_> {
-    /// The end of the current line, and the beginning of the next one.
+    /// Returns the end of the current line and the beginning of the next one.
     fn line_end(&self) -> (usize, usize) {
         let bytes = self.cursor.bytes;
         if !self.is_escaped {
@@ -170,8 +174,8 @@ impl Lines<'_> {
     }
 }
 
-/// Where the line begins that may open the block in which `at` is: the nearest one above that is not indented, or that has
-/// the sign of a heredoc.
+/// Returns the start of the line that may open the block around `at`: the nearest line above that is not indented, or
+/// that has the sign of a heredoc.
 pub(crate) fn opening_line(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     let from = crate::text::ceil_char_boundary(text, at.saturating_sub(BLOCK_REACH));
@@ -180,7 +184,7 @@ pub(crate) fn opening_line(text: &str, at: usize) -> usize {
     let indent = |line: usize| bytes[line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let is_blank = |line: usize| matches!(bytes.get(line + indent(line)), None | Some(b'\n' | b'\r'));
     let mut line = line_start(at);
-    // Cheap, and most text has no such sign.
+    // A cheap check, because most text has no such sign.
     let is_header = |at: usize| {
         scalar_header(&bytes[from + at..]).is_some_and(|length| line_break(bytes, from + at + length) > 0)
     };
@@ -193,30 +197,30 @@ pub(crate) fn opening_line(text: &str, at: usize) -> usize {
     line.min(heredoc)
 }
 
-/// The column of a name. The content of its block begins behind it.
+/// Returns the column of a name. The content of its block is indented further.
 fn column(cursor: &Cursor<'_>, separator: &Separator) -> usize {
     let start = separator.name.start - usize::from(separator.name_quote.is_some());
     let before = &cursor.bytes[start.saturating_sub(MAX_INDENT)..start];
     run_before(before, |byte| matches!(byte, b' ' | b'\t' | b'-'))
 }
 
-/// Length of `|`, `>-` or `|2+`, with a comment behind it.
+/// Returns the length of `|`, `>-` or `|2+`, including a comment after it.
 fn scalar_header(rest: &[u8]) -> Option<usize> {
-    /// A longer comment is no comment.
-    const LONGEST: usize = 128;
+    /// The maximum length of a comment.
+    const MAX_COMMENT: usize = 128;
     matches!(rest.first(), Some(b'|' | b'>')).then_some(())?;
     let signs =
         rest[1..].iter().take(2).take_while(|&&byte| byte == b'-' || byte == b'+' || byte.is_ascii_digit());
     let length = 1 + signs.count();
     let blank = rest[length..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     if blank > 0 && rest.get(length + blank) == Some(&b'#') {
-        let window = &rest[..rest.len().min(LONGEST)];
+        let window = &rest[..rest.len().min(MAX_COMMENT)];
         return memchr2(b'\n', b'\\', window);
     }
     Some(length + blank)
 }
 
-/// The word of `<<EOT`, `<<-'EOT'` or `<<~EOT`, and the length of all of it.
+/// Returns the word of `<<EOT`, `<<-'EOT'` or `<<~EOT`, and the length of the whole sign.
 fn heredoc_header(rest: &[u8]) -> Option<(&[u8], usize)> {
     let tail = rest.strip_prefix(b"<<")?;
     let tail = if let [b'-' | b'~' | b'<', tail @ ..] = tail { tail } else { tail };

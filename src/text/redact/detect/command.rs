@@ -1,4 +1,4 @@
-//! Passwords behind a program's flag whose name does not tell: `mysql -psecret`.
+//! Finds passwords after a program's flag that does not say password: `mysql -psecret`.
 
 use std::ops::Range;
 
@@ -8,15 +8,16 @@ use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::judgement::JUDGED;
 use crate::text::redact::value::looks::{Look, look};
 
-/// What the names of the database and directory programs begin with.
+/// Name prefixes of the database and directory programs.
 const MONGO: &[u8] = b"mongo";
 const LDAP: &[u8] = b"ldap";
 
-/// `mysql -psecret`, `sshpass -p secret`, `mongosh -p secret`, `docker login -p secret` and their like.
+/// The rule for `mysql -psecret`, `sshpass -p secret`, `mongosh -p secret`, `docker login -p secret` and similar
+/// commands.
 pub(crate) struct PasswordFlag;
 
 impl Rule for PasswordFlag {
-    /// The flags, with the blank before them.
+    /// Returns the flags, with the blank before them.
     fn triggers(&self) -> Vec<Trigger> {
         [" -p", " -P ", " -w ", " -a ", " -k ", " -passin ", " -passout ", " -pass "]
             .map(Trigger::exact)
@@ -26,7 +27,7 @@ impl Rule for PasswordFlag {
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
         let resume = trigger.end - usize::from(cursor.bytes[trigger.end - 1] == b' ');
         let start = value_start(cursor, &trigger).ok_or(resume)?;
-        // The whole value, however long: a second pass would take the rest of it for another one.
+        // Take the whole value, even if it is long. Otherwise a second pass would find another value in the rest.
         let value = cursor.word(start, ends_word);
         let judged = &cursor.text[value.start..cursor.floor_char(value.end.min(value.start + JUDGED))];
         match look(judged) {
@@ -45,7 +46,8 @@ impl Rule for PasswordFlag {
     }
 }
 
-/// Position of the value, if the flag is the first of its kind behind a program that takes a password there.
+/// Returns the position of the value, if the flag is the first of its kind after a program that takes a password
+/// there.
 fn value_start(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<usize> {
     let flag = &cursor.bytes[trigger.clone()];
     let next = cursor.skip_blanks(trigger.end);
@@ -66,7 +68,7 @@ fn value_start(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<usize> {
         return None;
     }
     if matches!(program, MONGO | LDAP | b"sqlcmd" | b"bcp") {
-        // `mongodump`, `ldapsearch`; and another command of the line is not theirs.
+        // The rest of a name such as `mongodump` or `ldapsearch`. Another command on the line must not follow.
         options = &options[options.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()..];
         let is_run = options.first().is_none_or(|byte| *byte == b' ')
             && memchr::memchr3(b';', b'|', b'&', options).is_none()

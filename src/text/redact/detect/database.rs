@@ -1,4 +1,4 @@
-//! Passwords of databases: `IDENTIFIED BY 'x'`, and the lines of a `.pgpass` file.
+//! Finds passwords of databases: `IDENTIFIED BY 'x'`, and the lines of a `.pgpass` file.
 
 use std::ops::Range;
 
@@ -8,14 +8,15 @@ use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::judgement::{JUDGED, Place, is_secret};
 use crate::text::redact::value::name::NameKind;
 
-/// How far before `IDENTIFIED` its statement is looked at, and how far behind it the value may begin.
+/// The number of bytes of a statement that are read before `IDENTIFIED`, and the maximum distance to the value after
+/// it.
 const STATEMENT: usize = 256;
 
-/// `CREATE USER u IDENTIFIED BY 'x'`, with or without the plug-in that checks the password.
+/// The rule for `CREATE USER u IDENTIFIED BY 'x'`, with or without the plug-in that checks the password.
 pub(crate) struct IdentifiedBy;
 
 impl Rule for IdentifiedBy {
-    /// Without the beginning of the word, which is that of many others.
+    /// Returns the end of the word, because many other words have the same beginning.
     fn triggers(&self) -> Vec<Trigger> {
         ["ied by ", "ied with "].map(Trigger::any_case).into()
     }
@@ -36,8 +37,8 @@ impl Rule for IdentifiedBy {
     }
 }
 
-/// The password of a statement. Prose says `identified by`, too: small letters need a statement about users before
-/// them, and a value without quotes does in any case.
+/// Returns the password of a statement. Prose contains `identified by`, too. So in small letters, or for a value
+/// without quotes, a statement about users must precede.
 fn password(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<Range<usize>> {
     let begin = trigger.start.checked_sub("identif".len()).filter(|begin| *begin >= cursor.floor)?;
     let word = &cursor.bytes[begin..trigger.start];
@@ -57,11 +58,11 @@ fn password(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<Range<usize>>
     }
     let value =
         cursor.word(at, |byte| byte.is_ascii_whitespace() || matches!(byte, b';' | b',' | b'"' | b'\''));
-    // A variable that is bound, or an option of the statement.
+    // A bound variable, or an option of the statement, is not a password.
     (is_quoted || !matches!(cursor.byte(at), None | Some(b':' | b'@' | b'('))).then_some(value)
 }
 
-/// Position behind the `BY` of `mysql_native_password BY`.
+/// Returns the position after the `BY` of `mysql_native_password BY`.
 fn behind_plugin(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     let plugin = cursor.word(at, |byte| byte.is_ascii_whitespace());
     let next = cursor.skip_blanks((plugin.end + (plugin.start - at)).min(cursor.bytes.len()));
@@ -73,11 +74,11 @@ fn behind_word(cursor: &Cursor<'_>, at: usize, word: &[u8]) -> Option<usize> {
     found.eq_ignore_ascii_case(word).then(|| cursor.skip_blanks(at + word.len()))
 }
 
-/// `host:5432:database:user:password`, a line of `.pgpass`.
+/// The rule for `host:5432:database:user:password`, a line of `.pgpass`.
 pub(crate) struct PasswordFile;
 
 impl Rule for PasswordFile {
-    /// The usual ports, and any.
+    /// Returns the usual ports, and `*`.
     fn triggers(&self) -> Vec<Trigger> {
         [":5432:", ":5433:", ":6432:", ":*:"].map(Trigger::exact).into()
     }
@@ -97,22 +98,22 @@ impl Rule for PasswordFile {
     }
 }
 
-/// The password of a line with a host before the port, and database and user behind it.
+/// Returns the password of a line that has a host before the port, and database and user after it.
 fn last_field(cursor: &Cursor<'_>, port: &Range<usize>) -> Option<Range<usize>> {
-    /// No line of such a file is longer.
-    const LONGEST: usize = 512;
-    let before = cursor.line_before(port.start, LONGEST);
+    /// The maximum length of a line in such a file.
+    const MAX_LINE: usize = 512;
+    let before = cursor.line_before(port.start, MAX_LINE);
     let host = run_before(before, |byte| byte.is_ascii_alphanumeric() || b".-_*".contains(&byte));
     let begins =
         before.len() == host || matches!(before[before.len() - host - 1], b' ' | b'"' | b'\'' | b'n');
     (host > 0 && begins).then_some(())?;
-    let rest = &cursor.bytes[port.end..cursor.line_end(port.end, LONGEST)];
+    let rest = &cursor.bytes[port.end..cursor.line_end(port.end, MAX_LINE)];
     let length = rest.iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
     let rest = &rest[..length.unwrap_or(rest.len())];
     let database = memchr::memchr(b':', rest)?;
     let user = database + 1 + memchr::memchr(b':', &rest[database + 1..])?;
     let password = &rest[user + 1..];
-    // A colon within the password is escaped; two letters behind a backslash are a line end of JSON.
+    // A colon within the password is escaped. A backslash and `n` are a line end of JSON.
     let length = memchr::memmem::find(password, b"\\n").unwrap_or(password.len());
     let is_last = !password[..length].contains(&b':') || memchr::memmem::find(password, b"\\:").is_some();
     (database > 0 && user > database + 1 && length > 0 && is_last)

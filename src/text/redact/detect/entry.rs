@@ -1,23 +1,25 @@
-//! Names and values in fields of their own: `name: X` and then `value: y`, as in Kubernetes, compose files and lists of
-//! headers in JSON; and in elements of their own: `<key>X</key><string>y</string>`, as in property lists.
+//! Finds names and values in separate fields or elements.
+//!
+//! Fields: `name: X` and then `value: y`, as in Kubernetes, compose files and lists of headers in JSON. Elements:
+//! `<key>X</key><string>y</string>`, as in property lists.
 
 use std::ops::Range;
 
 use super::separator::{Separator, Tie};
 use crate::text::redact::cursor::{Cursor, Quote, line_break, run_before};
 
-/// Bytes between a name and the field of its value: a line end and indentation.
+/// The maximum number of bytes between a name and the field of its value: a line end and indentation.
 const GAP: usize = 64;
 
-/// How many bytes of a `variable` block are searched for its default.
+/// The number of bytes of a `variable` block that are searched for its default.
 const BLOCK: usize = 256;
 
-/// The separator of a name that is itself the value of a field `name` or `key`, when a field `value` comes next.
+/// Returns the separator of a name that is the value of a field `name` or `key`, if a field `value` follows.
 pub(crate) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
     if cursor.byte(name.end) == Some(b'<') {
         return element_pair(cursor, name);
     }
-    // Cheap, and nearly every name fails it.
+    // A cheap check that rejects nearly every name.
     if !matches!(cursor.byte(name.end), Some(b'"' | b'\'' | b'\\' | b',' | b'\n' | b'\r')) {
         return None;
     }
@@ -61,8 +63,8 @@ pub(crate) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separato
     })
 }
 
-/// Returns true if the attribute at the end of a line is that of an element with a setting. Others have words to show, as in
-/// `<string name="password">Passwort</string>`.
+/// Returns true if the line ends with an attribute of an element with a setting. Other elements contain text for
+/// people, as in `<string name="password">Passwort</string>`.
 fn is_of_setting(line: &[u8]) -> bool {
     const TAGS: [&[u8]; 7] =
         [b"entry", b"property", b"param", b"parameter", b"setting", b"prop", b"attribute"];
@@ -71,7 +73,7 @@ fn is_of_setting(line: &[u8]) -> bool {
     TAGS.iter().any(|tag| tag.eq_ignore_ascii_case(&element[..length]))
 }
 
-/// The separator of a name that is the text of an element, when an element with its value comes next.
+/// Returns the separator of a name that is the text of an element, if an element with its value follows.
 fn element_pair(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
     const TAGS: [&[u8]; 3] = [b"key", b"name", b"string"];
     let closing = &cursor.bytes[name.end..];
@@ -90,7 +92,7 @@ fn element_pair(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
     Some(Separator { name: name.clone(), tie: Tie::ElementPair, value, name_quote: None, escaped_end: None })
 }
 
-/// Position of the text of an element for values, behind blanks and a line end.
+/// Returns the position of the text of a value element, after blanks and a line end.
 fn value_element(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     const TAGS: [&[u8]; 3] = [b"<string>", b"<value>", b"<data>"];
     let mut at = at;
@@ -109,7 +111,7 @@ fn value_element(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     Some(at + tag.len())
 }
 
-/// Position of the default in Terraform's `variable "X" { default = "y" }`.
+/// Returns the position of the default in Terraform's `variable "X" { default = "y" }`.
 fn default_of_variable(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<usize> {
     cursor.line_before(name.start, GAP).ends_with(b"variable \"").then_some(())?;
     let block = &cursor.bytes[name.end..cursor.bytes.len().min(name.end + BLOCK)];
@@ -125,7 +127,7 @@ fn without_mark<'a>(text: &'a [u8], marks: &[u8]) -> Option<&'a [u8]> {
     marks.contains(last).then(|| rest.trim_ascii_end())
 }
 
-/// Whether a text ends with one of these words, as a word of its own.
+/// Returns true if a text ends with one of these words, as a word of its own.
 fn ends_with_word(text: &[u8], words: &[&[u8]]) -> bool {
     words.iter().any(|word| {
         text.len().checked_sub(word.len()).is_some_and(|at| {

@@ -1,4 +1,5 @@
-//! Names and values between escaped signs: `password%3Dx`, `\u0022token\u0022:\u0022x\u0022`, `&lt;password&gt;x`.
+//! Finds names and values between escaped signs: `password%3Dx`, `\u0022token\u0022:\u0022x\u0022`,
+//! `&lt;password&gt;x`.
 
 use std::ops::Range;
 
@@ -6,7 +7,7 @@ use super::tie::{EscapedEnd, Separator, Tie};
 use crate::text::redact::cursor::{Cursor, Quote};
 use crate::text::redact::escape::{Escape, EscapedSign, escaped_sign};
 
-/// The separator of a name with an escaped sign behind it.
+/// Returns the separator of a name that an escaped sign follows.
 pub(crate) fn escaped_separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
     let closing = escaped_sign(cursor.bytes, name.end)?;
     let (at, name_quote) = match closing.sign {
@@ -38,14 +39,14 @@ pub(crate) fn escaped_separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Opt
     Some(Separator { name: name.clone(), tie, value, name_quote, escaped_end: end })
 }
 
-/// Position behind the escaped quote at `at`, and the end of the string that it opens.
+/// Returns the position after the escaped quote at `at`, and the end of the string that it opens.
 pub(crate) fn opening(cursor: &Cursor<'_>, at: usize) -> Option<(usize, EscapedEnd)> {
     let found = escaped_sign(cursor.bytes, at)?;
     let closing = matches!(found.sign, b'"' | b'\'').then_some(found.sign);
     closing.map(|_| (found.end, EscapedEnd { escape: found.escape, closing }))
 }
 
-/// The value at `at`, of which at most `reach` bytes are read; `None` for a template.
+/// Returns the value at `at`, of which at most `reach` bytes are read, or `None` for a template.
 pub(crate) fn escaped_value(
     cursor: &Cursor<'_>,
     at: usize,
@@ -60,7 +61,7 @@ pub(crate) fn escaped_value(
             if ends_value(end, found.sign) {
                 break;
             }
-            // `%7Btoken%7D` names the secret.
+            // `%7Btoken%7D` is a placeholder for the secret.
             if end.closing.is_none() && matches!(found.sign, b'{' | b'<') {
                 return None;
             }
@@ -99,9 +100,9 @@ fn sign_at(cursor: &Cursor<'_>, at: usize) -> Option<u8> {
     escaped_sign(cursor.bytes, at).map(|found| found.sign).or_else(|| cursor.byte(at))
 }
 
-/// Position behind blanks, escaped or not.
+/// Returns the position after blanks, escaped or not.
 fn skip_blanks(cursor: &Cursor<'_>, at: usize) -> usize {
-    /// More blanks separate columns of a table.
+    /// The maximum number of escaped blanks. More blanks separate columns of a table.
     const MAX_ESCAPED: usize = 8;
     let mut at = cursor.skip_blanks(at);
     for _ in 0..MAX_ESCAPED {
@@ -113,7 +114,7 @@ fn skip_blanks(cursor: &Cursor<'_>, at: usize) -> usize {
     at
 }
 
-/// Returns true if a name is a parameter. All that is escaped for an address is.
+/// Returns true if a name is a parameter. Every name with percent escapes is one.
 fn is_parameter(cursor: &Cursor<'_>, start: usize, next: EscapedSign) -> bool {
     next.escape == Escape::Percent
         || matches!(cursor.before(start), Some(b'?' | b'&'))
@@ -122,7 +123,7 @@ fn is_parameter(cursor: &Cursor<'_>, start: usize, next: EscapedSign) -> bool {
             .any(|sign| is_before(cursor, start, sign))
 }
 
-/// Returns true if the `<` of an element stands before a name.
+/// Returns true if the `<` of an element is before a name.
 fn begins_element(cursor: &Cursor<'_>, start: usize) -> bool {
     ["\\u003c", "\\x3c", "&lt;", "&#60;", "&#x3c;", "%3c"].iter().any(|sign| is_before(cursor, start, sign))
 }

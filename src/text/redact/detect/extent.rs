@@ -1,22 +1,22 @@
-//! Where a value begins and ends.
+//! Finds the beginning and the end of a value.
 
 use std::ops::Range;
 
 use super::escaped::escaped_value;
 use super::separator::{Separator, Tie};
 use crate::text::redact::cursor::{Cursor, Quote, StringEnd, line_break, run_before};
-use crate::text::redact::tables::words::{ELSEWHERE_TAGS, WRAPPERS};
+use crate::text::redact::tables::words::{REFERENCE_TAGS, WRAPPERS};
 use crate::text::redact::value::judgement::JUDGED;
 use crate::text::redact::value::looks::{Look, has_digit, look};
 
-/// A value, without its quotes; its range may end early, after the part that is judged.
+/// A value without its quotes. Its range may end early, after the judged part.
 pub(crate) struct Value {
     pub(crate) range: Range<usize>,
     pub(crate) quote: Option<Quote>,
 }
 
-/// Finds the value that a separator leads to; `None` when there is none on this line or, where the name allows it, the
-/// next.
+/// Finds the value after a separator. Returns `None` if there is no value on this line or, where the name allows it,
+/// on a following line.
 pub(crate) fn value(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
     if let Some(end) = separator.escaped_end {
         let range = escaped_value(cursor, separator.value, end, JUDGED)?;
@@ -53,7 +53,7 @@ pub(crate) fn value(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value>
     (end > at).then_some(Value { range: at..end, quote: None })
 }
 
-/// Position of the value behind a YAML tag, unless the tag says that the secret is elsewhere.
+/// Returns the position of the value after a YAML tag, unless the tag refers to a secret stored in another place.
 pub(super) fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
     let at = separator.value;
     let window = &cursor.bytes[at..cursor.bytes.len().min(at + 32)];
@@ -62,13 +62,13 @@ pub(super) fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
     }
     let tag =
         window.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || b"!_-./".contains(&byte)).count();
-    let is_elsewhere = ELSEWHERE_TAGS
+    let is_reference = REFERENCE_TAGS
         .iter()
         .any(|tag| window.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes())));
-    if is_elsewhere || tag < 2 || window.get(tag) != Some(&b' ') { at } else { cursor.skip_blanks(at + tag) }
+    if is_reference || tag < 2 || window.get(tag) != Some(&b' ') { at } else { cursor.skip_blanks(at + tag) }
 }
 
-/// The range of a whole value, of which only the beginning was judged.
+/// Returns the range of a whole value of which only the beginning was judged.
 pub(crate) fn whole(cursor: &Cursor<'_>, separator: &Separator, judged: &Value) -> Range<usize> {
     let Range { start, end } = judged.range;
     if end - start < JUDGED / 2 || matches!(separator.tie, Tie::Element | Tie::ElementPair) {
@@ -83,14 +83,14 @@ pub(crate) fn whole(cursor: &Cursor<'_>, separator: &Separator, judged: &Value) 
     }
 }
 
-/// Position of the quote that opens the value, behind a string prefix such as `b` or `f`.
+/// Returns the position of the quote that opens the value, after a string prefix such as `b` or `f`.
 fn opening(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<usize> {
     let at = match (cursor.byte(at)?, cursor.byte(at + 1)) {
         (b'b' | b'r' | b'f' | b'u' | b'L' | b'@', Some(b'"' | b'\'')) => at + 1,
         _ => at,
     };
     let quote = cursor.quote(at)?;
-    // In `"Password: "` the mark closes the string that the name is part of.
+    // In `"Password: "` the mark closes the string around the name.
     let follows = cursor.byte(at + quote.len());
     let closes =
         matches!(follows, None | Some(b')' | b',' | b';' | b']' | b'}' | b':' | b' ' | b'\n' | b'\r'));
@@ -105,7 +105,7 @@ fn quoted(cursor: &Cursor<'_>, at: usize) -> Option<Value> {
     let mark = [quote.mark; 2];
     let is_triple = quote.escapes == 0 && cursor.bytes[start..].starts_with(&mark);
     let end = if is_triple {
-        start += 2; // As in Python: the content ends at the next quote all the same.
+        start += 2; // As in Python: the content ends at the next quote anyway.
         cursor.string_end(start, quote, JUDGED * 2).content
     } else {
         content_end(cursor, start, quote, JUDGED * 2).content
@@ -113,8 +113,8 @@ fn quoted(cursor: &Cursor<'_>, at: usize) -> Option<Value> {
     (end > start).then_some(Value { range: start..end, quote: Some(quote) })
 }
 
-/// End of a string in which a quote mark may be doubled, as in YAML and SQL (`'it''s'`), or stand between two parts, as in a
-/// shell (`'it'\''s'`).
+/// Returns the end of a string. A quote mark may be doubled, as in YAML and SQL (`'it''s'`), or be between two parts,
+/// as in a shell (`'it'\''s'`).
 fn content_end(cursor: &Cursor<'_>, at: usize, quote: Quote, reach: usize) -> StringEnd {
     let stop = at.saturating_add(reach);
     let mut next = at;
@@ -137,14 +137,14 @@ fn content_end(cursor: &Cursor<'_>, at: usize, quote: Quote, reach: usize) -> St
     }
 }
 
-/// Whether a shell runs the value: `` NAME=`pass show x` ``.
+/// Returns true if a shell runs the value: `` NAME=`pass show x` ``.
 fn is_command(cursor: &Cursor<'_>, separator: &Separator, found: &Value) -> bool {
     separator.tie == Tie::Tight
         && found.quote.is_some_and(|quote| quote.mark == b'`')
         && cursor.bytes[found.range.clone()].contains(&b' ')
 }
 
-/// `: Type = "value"`: position of the quote.
+/// Returns the position of the quote in `: Type = "value"`.
 fn after_type(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     let stop = cursor.line_end(at, 64);
     let rest = &cursor.bytes[at..stop];
@@ -160,7 +160,7 @@ fn after_type(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     matches!(cursor.byte(quote), Some(b'"' | b'\'' | b'`')).then_some(quote)
 }
 
-/// `String::from("value")`: position of the quote.
+/// Returns the position of the quote in `String::from("value")`.
 fn after_wrapper(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     let rest = &cursor.bytes[at..];
     let wrapper = WRAPPERS.iter().find(|wrapper| rest.starts_with(wrapper.as_bytes()))?;
@@ -168,7 +168,7 @@ fn after_wrapper(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     (rest.get(wrapper.len()) == Some(&b'(') && cursor.quote(quote).is_some()).then_some(quote)
 }
 
-/// The text of an element, on the line of its name or the next.
+/// Returns the text of an element, on the line of its name or the next line.
 fn element(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
     const REACH: usize = JUDGED * 4;
     const DATA: &[u8] = b"<![CDATA[";
@@ -190,7 +190,7 @@ fn element(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
         .map_or(closing, |colon| &closing[colon + 1..]);
     let closes = separator.tie == Tie::ElementPair || closing.starts_with(name) || local.starts_with(name);
     let mut content = &window[..length];
-    // An escaped line end in front of the closing tag.
+    // Skip an escaped line end before the closing tag.
     while newline > 0
         && let Some(rest) = content.trim_ascii_end().strip_suffix(b"\\n")
     {
@@ -203,7 +203,7 @@ fn element(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
         .then_some(Value { range: at..end, quote: None })
 }
 
-/// A value on the line behind its name, which is all of that line.
+/// Returns a value that is the whole line after its name.
 fn next_line(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Value> {
     let start = line_behind(cursor, separator, at)?;
     let is_indented = matches!(cursor.byte(start - 1), Some(b' ' | b'\t'));
@@ -232,16 +232,16 @@ fn next_line(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Va
         .then_some(Value { range: start..end, quote: None })
 }
 
-/// Position of the first word of the line behind the line end at `at`. Behind a colon an empty line and the beginning of a
-/// code block may come first.
+/// Returns the position of the first word on the line after the line end at `at`. After a colon, an empty line and the
+/// beginning of a code block may come first.
 fn line_behind(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<usize> {
-    /// A line end, an empty line, and that of a fence.
-    const LINES: usize = 3;
+    /// The maximum number of line ends: after the name, of an empty line, and of a fence.
+    const MAX_LINE_ENDS: usize = 3;
     if !matches!(separator.tie, Tie::Tight | Tie::Equals | Tie::Colon) {
         return None;
     }
     let mut at = at;
-    for line in 0..LINES {
+    for line in 0..MAX_LINE_ENDS {
         at = cursor.skip_blanks(at + line_break(cursor.bytes, at));
         let rest = &cursor.bytes[at..];
         let is_fence = rest.starts_with(b"```") || rest.starts_with(b"~~~");
@@ -251,14 +251,14 @@ fn line_behind(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<
         if line_break(cursor.bytes, at) == 0 {
             return (at < cursor.bytes.len() && !is_fence).then_some(at);
         }
-        if separator.tie != Tie::Colon || line + 1 == LINES {
+        if separator.tie != Tie::Colon || line + 1 == MAX_LINE_ENDS {
             return None;
         }
     }
     None
 }
 
-/// Returns true if a value stands on another line than its name: the line directly behind, or one that is further away.
+/// Counts the line ends between a name and its value.
 pub(crate) fn lines_between(cursor: &Cursor<'_>, separator: &Separator, value: usize) -> usize {
     let mut at = separator.value;
     let mut lines = 0;
@@ -273,16 +273,16 @@ pub(crate) fn lines_between(cursor: &Cursor<'_>, separator: &Separator, value: u
 /// The braces around the password of a connection string: `PWD={a;b}`.
 const BRACES: Quote = Quote { escapes: 0, mark: b'}' };
 
-/// The content of such braces. A `}` within it is doubled.
+/// Returns the content of such braces. A `}` inside is doubled.
 fn braced(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Range<usize>> {
-    /// No password is longer.
-    const LONGEST: usize = JUDGED / 2 - 1;
+    /// The maximum length of a password in braces.
+    const MAX_PASSWORD: usize = JUDGED / 2 - 1;
     let is_part = matches!(cursor.before(separator.name.start), None | Some(b';' | b'"' | b'\'' | b'\n'));
     if cursor.byte(at) != Some(b'{') || !is_part || !matches!(separator.tie, Tie::Tight | Tie::Parameter) {
         return None;
     }
     let start = at + 1;
-    let stop = cursor.line_end(start, LONGEST);
+    let stop = cursor.line_end(start, MAX_PASSWORD);
     let mut end = start;
     while end < stop && (cursor.bytes[end] != b'}' || cursor.byte(end + 1) == Some(b'}')) {
         end += 1 + usize::from(cursor.bytes[end] == b'}');
@@ -292,7 +292,7 @@ fn braced(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Range
     let is_arriving = end == cursor.bytes.len();
     let is_closed = cursor.byte(end) == Some(b'}')
         && matches!(cursor.byte(end + 1), None | Some(b';' | b'"' | b'\'' | b'\\' | b' ' | b'\n' | b'\r'));
-    // An expression in a template is no password.
+    // An expression in a template is not a password.
     let is_value = !content.contains(['{', '(', '[', '"', '\'', '`'])
         && (content.contains(';') || !is_variable(content));
     ((is_closed && is_value) || is_arriving).then_some(start..end).filter(|range| !range.is_empty())
@@ -300,15 +300,15 @@ fn braced(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Range
 
 /// Returns true if the content of braces may be a variable: `{db_pwd2}`.
 fn is_variable(content: &str) -> bool {
-    /// A name has fewer digits.
-    const DIGITS: usize = 3;
+    /// The number of digits that a name does not have.
+    const MIN_DIGITS: usize = 3;
     let is_name =
         content.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':'));
     let digits = content.bytes().filter(u8::is_ascii_digit).count();
-    !matches!(look(content), Look::Mixed | Look::Random) || digits == 0 || (is_name && digits < DIGITS)
+    !matches!(look(content), Look::Mixed | Look::Random) || digits == 0 || (is_name && digits < MIN_DIGITS)
 }
 
-/// The value behind `==`. A version behind it names a package.
+/// Returns the value after `==`. A version after it belongs to a package.
 fn doubled(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
     let at = separator.value;
     let end = unquoted_end(cursor, separator, at, JUDGED);
@@ -320,7 +320,7 @@ fn doubled(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
     (is_alone && !is_version && end > at).then_some(Value { range: at..end, quote: None })
 }
 
-/// End of a value without quotes.
+/// Returns the end of a value without quotes.
 fn unquoted_end(cursor: &Cursor<'_>, separator: &Separator, at: usize, reach: usize) -> usize {
     let is_parameter = separator.tie == Tie::Parameter;
     let is_tight = separator.tie == Tie::Tight;
@@ -344,17 +344,17 @@ fn unquoted_end(cursor: &Cursor<'_>, separator: &Separator, at: usize, reach: us
         })
         .unwrap_or(bytes.len());
     let value = &bytes[..length];
-    // A full stop ends a sentence, but a setting has none.
+    // A full stop ends a sentence, but not a setting.
     let is_after = |byte| matches!(byte, b',' | b';' | b')') || (byte == b'.' && !is_whole);
     at + length - run_before(value, is_after)
 }
 
-/// Whether what stands behind a `;` belongs to the value before it: a word that is no statement, no other setting, and
-/// that has a digit or ends the line.
+/// Returns true if the text after a `;` belongs to the value before it: a word that is not a statement or another
+/// setting, and that has a digit or ends the line.
 fn belongs_to_value(rest: &[u8]) -> bool {
-    /// No password goes on for longer behind its last `;`.
-    const MOST: usize = 64;
-    let window = &rest[..rest.len().min(MOST)];
+    /// The maximum length of a password after its last `;`.
+    const MAX_TAIL: usize = 64;
+    let window = &rest[..rest.len().min(MAX_TAIL)];
     let length =
         window.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b';').unwrap_or(window.len());
     let (word, behind) = window.split_at(length);
@@ -363,8 +363,8 @@ fn belongs_to_value(rest: &[u8]) -> bool {
     length > 0 && is_value && (has_digit(word) || ends_line)
 }
 
-/// Whether the line is a setting: `NAME=value` of a shell or env file, or `name: value` on a line of its own. The value
-/// of a setting ends at the next blank, whatever signs it contains.
+/// Returns true if the line is a setting: `NAME=value` of a shell or env file, or `name: value` on a line of its own.
+/// The value of a setting ends at the next blank and may contain any sign.
 pub(crate) fn is_setting(cursor: &Cursor<'_>, separator: &Separator) -> bool {
     match separator.tie {
         Tie::Tight => !cursor.bytes[separator.name.clone()].iter().any(u8::is_ascii_lowercase),
@@ -374,7 +374,7 @@ pub(crate) fn is_setting(cursor: &Cursor<'_>, separator: &Separator) -> bool {
     }
 }
 
-/// Whether only blanks, a list dash or a comment sign stand before `at` on its line.
+/// Returns true if only blanks, a list dash or a comment sign precede `at` on its line.
 pub(crate) fn leads_line(cursor: &Cursor<'_>, at: usize) -> bool {
     cursor
         .line_before(at, 64)

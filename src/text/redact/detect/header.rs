@@ -1,4 +1,4 @@
-//! Headers whose whole value is a secret.
+//! Finds headers whose whole value is a secret.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use crate::text::redact::value::judgement::JUDGED;
 
 /// Judges the value of a header.
 pub(crate) fn header(cursor: &Cursor<'_>, separator: &Separator, kind: HeaderKind) -> Option<Edit> {
-    // `the Device Authorization RFC8628` is a sentence.
-    if separator.tie == Tie::Spoken {
+    // `the Device Authorization RFC8628` is prose.
+    if separator.tie == Tie::Sentence {
         return None;
     }
     let is_escaped = separator.escaped_end.is_some();
@@ -58,8 +58,8 @@ pub(crate) fn begins_with_scheme(cursor: &Cursor<'_>, separator: &Separator) -> 
     })
 }
 
-/// End of a header value without quotes of its own: the line end, an escaped line end, or the quote that closes the
-/// string around the header. Quoted parameters (`realm="x"`) belong to the value.
+/// Returns the end of a header value without quotes of its own: the line end, an escaped line end, or the quote that
+/// closes the string around the header. Quoted parameters (`realm="x"`) belong to the value.
 fn line_value_end(cursor: &Cursor<'_>, name: &Range<usize>, start: usize, reach: usize) -> usize {
     let stop = cursor.floor_char(cursor.bytes.len().min(start.saturating_add(reach)));
     let around = cursor.quote_before(name.start);

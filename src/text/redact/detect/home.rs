@@ -1,6 +1,8 @@
-//! Home directories become `~`, at a path boundary only: the user's own, and not in code, where an edit of the line would not
-//! match. Those of others stay: `~/app` would be a lie about `/home/alice/app`. Who wants no names shown can have all homes
-//! go, everywhere.
+//! Replaces home directories with `~`, only at path boundaries.
+//!
+//! By default these are the user's own home directories, and not in code, where an edit would not match the line in
+//! the file. Home directories of other users stay, because `~/app` would be wrong for `/home/alice/app`. The setting
+//! `all` hides all names: it replaces every home directory everywhere.
 
 use std::ops::Range;
 
@@ -11,31 +13,31 @@ use crate::text::text_enum;
 
 const RULE: &str = "home_directory";
 
-/// Names in the place of a user that are no user's home.
+/// Directory names next to the users' homes that do not belong to a user.
 const SHARED: [&str; 4] = ["Shared", "Public", "Default", "All"];
 
 text_enum! {
-    /// Which home directories become `~`.
+    /// The home directories that become `~`.
     #[derive(Default)]
     pub enum HomePaths {
-        /// The user's own, outside of code.
+        /// The user's own home directories, outside of code.
         #[default]
         Own = "own",
-        /// Everybody's, in code too.
+        /// The home directories of all users, in code too.
         All = "all",
-        /// None.
+        /// No home directories.
         Off = "off",
     }
 }
 
-/// The user's home directories, and which ones are replaced.
+/// The user's home directories, and the setting that selects the replaced ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Homes {
     pub(crate) own: Vec<String>,
     pub(crate) paths: HomePaths,
 }
 
-/// The rules for these homes.
+/// Returns the rules for these homes.
 pub(crate) fn rules(homes: &Homes) -> Vec<Box<dyn Rule>> {
     match homes.paths {
         HomePaths::Own => vec![Box::new(KnownHome::new(homes))],
@@ -44,18 +46,18 @@ pub(crate) fn rules(homes: &Homes) -> Vec<Box<dyn Rule>> {
     }
 }
 
-/// The home directories that are known by name.
+/// The rule for home directories with known paths.
 struct KnownHome {
     names: Vec<String>,
     in_code: bool,
 }
 
 impl KnownHome {
-    /// Trailing separators are dropped, and what is shorter than three bytes is nobody's home.
+    /// Creates the rule. Drops trailing separators, and ignores paths below three bytes.
     fn new(homes: &Homes) -> Self {
         let trimmed =
             homes.own.iter().map(|home| home.trim_end_matches(['/', '\\'])).filter(|home| home.len() > 2);
-        // As it stands, and as a string in code or JSON has it.
+        // The plain path, and the path as a string in code or JSON.
         let spellings = |home: &str| [home.to_owned(), home.replace('\\', "\\\\")];
         let mut names: Vec<String> = trimmed.flat_map(spellings).collect();
         names.dedup();
@@ -78,7 +80,7 @@ impl Rule for KnownHome {
     }
 }
 
-/// `/home/ann`, `/Users/ann` and `C:\Users\ann`, of any user.
+/// The rule for `/home/ann`, `/Users/ann` and `C:\Users\ann`, for any user.
 struct UserHome;
 
 impl Rule for UserHome {
@@ -107,8 +109,8 @@ impl Rule for UserHome {
     }
 }
 
-/// Whether an absolute path can begin here: after nothing, after what is no part of a path, after `file://`, after a
-/// compiler flag such as `-I`, or after an escaped line end.
+/// Returns true if an absolute path can begin here: at the start of the text, after a character that cannot be in a
+/// path, after `file://`, after a compiler flag such as `-I`, or after an escaped line end.
 fn is_path_start(text: &str, start: usize) -> bool {
     let before = &text[..start];
     let Some(last) = before.chars().next_back() else { return true };
@@ -126,7 +128,7 @@ fn is_path_start(text: &str, start: usize) -> bool {
     !(last.is_alphanumeric() || matches!(last, '_' | '-' | '.' | '~' | '\\' | '}' | '$' | '*'))
 }
 
-/// Whether a path component ends here; a final full stop does not continue it.
+/// Returns true if a path component ends here. A final full stop does not continue it.
 fn is_path_end(text: &str, end: usize) -> bool {
     let mut rest = text[end..].chars();
     match rest.next() {

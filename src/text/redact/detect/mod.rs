@@ -1,20 +1,20 @@
-//! The kinds of place in which a secret stands.
+//! The rules that find secrets in a text.
 //!
-//! Each file has one or two rules; [`rules`] lists them all.
+//! Each file has one or two rules; [`rules`] lists all of them.
 //!
 //! | File | Finds |
 //! |---|---|
-//! | `assignment` | `name=value` and its relatives: the largest; [`value`](super::value) says whether the value is a secret |
-//! | `separator`, `entry` | how a value is tied to its name, beside it or in a field of its own: a `Separator` of `tie` |
-//! | `escaped` | the same where the signs between them are escaped |
-//! | `extent` | where a value begins and ends |
-//! | `block` | values on the lines behind their name: block scalars of YAML, heredocs |
+//! | `assignment` | `name=value` and similar forms, the most common case; [`value`](super::value) judges the value |
+//! | `separator`, `entry` | the link between a name and its value, next to it or in a separate field: a `Separator` of `tie` |
+//! | `escaped` | the same with escaped signs |
+//! | `extent` | the beginning and the end of a value |
+//! | `block` | values on the lines below their name: block scalars of YAML, heredocs |
 //! | `header` | values of names such as `Authorization` |
 //! | `bearer` | `Bearer x` and `Basic x` anywhere; falls back on assignments |
-//! | `vendor` | tokens that are known by their shape |
+//! | `vendor` | tokens with a known shape |
 //! | `pem` | private keys |
 //! | `url` | credentials in URLs |
-//! | `command` | passwords behind flags such as `-p` of `mysql` |
+//! | `command` | passwords after flags such as `-p` of `mysql` |
 //! | `database` | passwords in SQL and `.pgpass` |
 //! | `home` | home directories |
 
@@ -39,7 +39,7 @@ pub(crate) use home::Homes;
 
 use super::rule::Rule;
 
-/// Every rule that reads a text as it stands. `homes` says which directories become `~`.
+/// Returns every rule that reads a text undecoded. `homes` selects the directories that become `~`.
 pub(crate) fn rules(homes: &Homes) -> Vec<Box<dyn Rule>> {
     let mut rules: Vec<Box<dyn Rule>> = vec![
         Box::new(url::UserInfo),

@@ -1,4 +1,4 @@
-//! How a name is tied to its value: the sign between them, and where the value begins.
+//! Finds the sign between a name and its value, and the start of the value.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use crate::text::redact::cursor::{Cursor, run_before};
 use crate::text::redact::value::looks::has_digit;
 use crate::text::redact::value::name::{NameKind, name_kind};
 
-/// A word of a sentence without a digit is judged from this length on.
-const LEAST_PLAIN: usize = 16;
+/// The minimum length of a word without a digit that is judged in a sentence.
+const MIN_PLAIN: usize = 16;
 
-/// Bytes between a name and the colon before its value: `is generated for root@localhost: `.
-const SENTENCE: usize = 64;
+/// The maximum number of bytes between a name and the colon before its value: `is generated for root@localhost: `.
+const MAX_GAP: usize = 64;
 
 pub(crate) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
     if let Some(found) = escaped_separator(cursor, name) {
@@ -101,18 +101,18 @@ fn plain_separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator
     })
 }
 
-/// The index behind a name: `[0]`, `["x"]`, `[]`.
+/// The index after a name: `[0]`, `["x"]`, `[]`.
 struct Index {
     end: usize,
-    /// A setting can have it. A variable within it is code.
+    /// Set if a setting can have this index. An index with a variable is code.
     is_plain: bool,
 }
 
 fn index(cursor: &Cursor<'_>, at: usize) -> Option<Index> {
-    /// A longer index is an expression.
-    const LONGEST: usize = 32;
+    /// The maximum length of an index. Longer text is an expression.
+    const MAX_LENGTH: usize = 32;
     let rest = cursor.bytes[at..].strip_prefix(b"[")?;
-    let window = &rest[..rest.len().min(LONGEST)];
+    let window = &rest[..rest.len().min(MAX_LENGTH)];
     let content = &window[..memchr::memchr(b']', window)?];
     let is_quoted =
         content.len() > 1 && matches!(content[0], b'"' | b'\'') && content.ends_with(&content[..1]);
@@ -124,7 +124,8 @@ fn index(cursor: &Cursor<'_>, at: usize) -> Option<Index> {
     })
 }
 
-/// Returns true if `name==x` is a setting with a sign too many: a comparison has blanks, quotes or a statement around it.
+/// Returns true if `name==x` is a setting with an additional `=`. A comparison has blanks, quotes or a statement
+/// around it.
 fn is_doubled(cursor: &Cursor<'_>, name: &Range<usize>, value: &[u8]) -> bool {
     let begins = match cursor.before(name.start) {
         None | Some(b'\n' | b'?' | b'"' | b'\'') => true,
@@ -135,24 +136,24 @@ fn is_doubled(cursor: &Cursor<'_>, name: &Range<usize>, value: &[u8]) -> bool {
     begins && value.first().is_some_and(is_value)
 }
 
-/// Length of the attributes of an element with the `>` behind them.
+/// Returns the length of the attributes of an element, including the `>` after them.
 fn attributes(rest: &[u8]) -> Option<usize> {
-    /// Longer attributes belong to code.
-    const LONGEST: usize = 256;
-    let window = &rest[..rest.len().min(LONGEST)];
+    /// The maximum length of attributes. Longer text belongs to code.
+    const MAX_LENGTH: usize = 256;
+    let window = &rest[..rest.len().min(MAX_LENGTH)];
     let end = memchr::memchr3(b'>', b'<', b'\n', window)?;
     (window[end] == b'>' && !window[..end].ends_with(b"/") && window[..end].contains(&b'='))
         .then_some(end + 1)
 }
 
-/// Length of a sign that assigns and does something else beside: `?=` and `::=` of make, `.=` of PHP, `??=`, `||=`.
+/// Returns the length of a compound assignment sign: `?=` and `::=` of make, `.=` of PHP, `??=`, `||=`.
 fn compound(rest: &[u8]) -> Option<usize> {
     const SIGNS: [&[u8]; 8] = [b"?=", b"+=", b".=", b"??=", b"||=", b"&&=", b"::=", b":::="];
     let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign))?;
     (rest.get(sign.len()) != Some(&b'=')).then_some(sign.len())
 }
 
-/// Whether a name is a parameter of a query or of a connection string.
+/// Returns true if a name is a parameter of a query or of a connection string.
 fn is_parameter(cursor: &Cursor<'_>, start: usize) -> bool {
     match cursor.before(start) {
         Some(b'?' | b'&') => true,
@@ -161,7 +162,7 @@ fn is_parameter(cursor: &Cursor<'_>, start: usize) -> bool {
     }
 }
 
-/// Whether a name is alone in the cell of a table that ends at `end`.
+/// Returns true if a name is alone in the table cell that ends at `end`.
 fn is_cell(cursor: &Cursor<'_>, name: &Range<usize>, end: usize) -> bool {
     let before = cursor.line_before(name.start, 64);
     let before = before.trim_ascii_end();
@@ -169,7 +170,7 @@ fn is_cell(cursor: &Cursor<'_>, name: &Range<usize>, end: usize) -> bool {
     (before.is_empty() && end > name.end) || before.ends_with(b"|")
 }
 
-/// Whether a name is that of a method that takes the value: `factory.setPassword`, `withApiKey`.
+/// Returns true if a name is a method that takes the value: `factory.setPassword`, `withApiKey`.
 fn is_setter(name: &str) -> bool {
     let method = name.rsplit('.').next().unwrap_or(name);
     ["set", "with"].iter().any(|verb| {
@@ -179,7 +180,7 @@ fn is_setter(name: &str) -> bool {
     })
 }
 
-/// Whether a name is a symbol of Ruby: `:password, "x"`, and not the value of another name.
+/// Returns true if a name is a Ruby symbol (`:password, "x"`) and not the value of another name.
 fn is_symbol(cursor: &Cursor<'_>, start: usize) -> bool {
     cursor.before(start) == Some(b':')
         && !cursor
@@ -187,7 +188,7 @@ fn is_symbol(cursor: &Cursor<'_>, start: usize) -> bool {
             .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'"' | b'\''))
 }
 
-/// Returns true if a name is that of an element, perhaps in a name space: `<wsse:Password>`.
+/// Returns true if a name is an element, possibly in a name space: `<wsse:Password>`.
 fn is_element(cursor: &Cursor<'_>, start: usize) -> bool {
     match cursor.before(start) {
         Some(b'<') => true,
@@ -200,7 +201,7 @@ fn is_element(cursor: &Cursor<'_>, start: usize) -> bool {
     }
 }
 
-/// Position of the value of a name with only blanks behind it: `#define NAME "x"`, `ENV NAME x`,
+/// Returns the position of a value that only blanks separate from its name: `#define NAME "x"`, `ENV NAME x`,
 /// `PASSWORD 'x'` in SQL, `password x` in a netrc line, `const name string = "x"` in Go, and sentences.
 fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<(Tie, usize)> {
     let text = &cursor.text[name.clone()];
@@ -209,7 +210,7 @@ fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<
     if is_constant && (cursor.quote(next).is_some() || before.ends_with(b"ENV") || before.ends_with(b"ARG")) {
         return Some((Tie::Blank, next));
     }
-    // A line of `.netrc`; prose says `login and password`.
+    // A line of `.netrc`. Prose contains `login and password`.
     let is_login = |at: usize| {
         before[..at].trim_ascii().is_empty()
             || before.trim_ascii_start().starts_with(b"machine ")
@@ -222,25 +223,25 @@ fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<
     if let Some(typed) = rest.strip_prefix(b"string = ").or_else(|| rest.strip_prefix(b"[]byte = ")) {
         return (typed.first() == Some(&b'"')).then(|| (Tie::Blank, cursor.bytes.len() - typed.len()));
     }
-    // A pass is as often a test or a traversal as a password, and an escape is a sign of code.
+    // "Pass" can also mean a test or a traversal, and an escape is a sign of code.
     let value = if text.ends_with("pass") || rest.starts_with(b"\\") {
         return None;
     } else {
-        spoken_value(cursor, text, rest, next)
+        value_in_sentence(cursor, text, rest, next)
     };
-    let word = &cursor.bytes[value..cursor.bytes.len().min(value + LEAST_PLAIN)];
+    let word = &cursor.bytes[value..cursor.bytes.len().min(value + MIN_PLAIN)];
     let length = word.iter().position(u8::is_ascii_whitespace).unwrap_or(word.len());
-    // Cheap, and nearly every sentence fails it.
-    (length == LEAST_PLAIN || has_digit(&word[..length])).then_some((Tie::Spoken, value))
+    // A cheap check that rejects nearly every sentence.
+    (length == MIN_PLAIN || has_digit(&word[..length])).then_some((Tie::Sentence, value))
 }
 
-/// Position of the value in a sentence: behind a small word, or behind a colon.
-fn spoken_value(cursor: &Cursor<'_>, name: &str, rest: &[u8], next: usize) -> usize {
+/// Returns the position of the value in a sentence: after a small word, or after a colon.
+fn value_in_sentence(cursor: &Cursor<'_>, name: &str, rest: &[u8], next: usize) -> usize {
     const SMALL: [&[u8]; 5] = [b"is ", b"to ", b"was ", b"of ", b"by extra("];
-    let window = &rest[..rest.len().min(SENTENCE)];
+    let window = &rest[..rest.len().min(MAX_GAP)];
     if let Some(colon) = memchr::memchr(b':', window)
         && window.get(colon + 1) == Some(&b' ')
-        // `Unseal Key 1: x`, and passwords of anything.
+        // `Unseal Key 1: x`, and all names of passwords.
         && (window[..colon].iter().all(u8::is_ascii_digit) || name_kind(name) == NameKind::Password)
         && window[..colon].iter().all(|&byte| byte.is_ascii_alphanumeric() || b" @.-'".contains(&byte))
     {

@@ -1,16 +1,16 @@
-//! A name, the sign that ties it to its value, and where the value begins and ends.
+//! The link between a name and its value: the sign, and the start and end of the value.
 
 use std::ops::Range;
 
 use crate::text::redact::cursor::Quote;
 use crate::text::redact::escape::Escape;
 
-/// How a value is tied to its name.
+/// The kind of link between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tie {
-    /// `name=value`, nothing around the sign.
+    /// `name=value` without blanks around the sign.
     Tight,
-    /// `name==value`: most often a comparison, so only a random value counts.
+    /// `name==value`. This is usually a comparison, so only a random value counts.
     Doubled,
     /// `name = value`, `name := value`, `name => value`.
     Equals,
@@ -24,8 +24,8 @@ pub(crate) enum Tie {
     Comma,
     /// `NAME "value"`, `ENV NAME value`, `login x password y`.
     Blank,
-    /// `token abc`, `the password is abc`, `set the secret to abc`: a sentence, so only a random value counts.
-    Spoken,
+    /// `token abc`, `the password is abc`, `set the secret to abc`. This is a sentence, so only a random value counts.
+    Sentence,
     /// `<name>value</name>`.
     Element,
     /// `<key>name</key><string>value</string>`.
@@ -36,13 +36,13 @@ pub(crate) enum Tie {
     Cell,
 }
 
-/// A name and what follows it: its tie, the position of the value, and the quote that closes the name.
+/// A name with its tie, the position of the value, and the quote that closes the name.
 pub(crate) struct Separator {
     pub(crate) name: Range<usize>,
     pub(crate) tie: Tie,
     pub(crate) value: usize,
     pub(crate) name_quote: Option<Quote>,
-    /// How the value ends, if an escaped sign ends it.
+    /// The end of the value, if an escaped sign ends it.
     pub(crate) escaped_end: Option<EscapedEnd>,
 }
 
@@ -50,13 +50,13 @@ pub(crate) struct Separator {
 #[derive(Clone, Copy)]
 pub(crate) struct EscapedEnd {
     pub(super) escape: Escape,
-    /// The quote that closes the value, or the `<` behind the text of an element. Without it any sign that ends a value
+    /// The quote that closes the value, or the `<` after the text of an element. If `None`, any sign that ends a value
     /// without quotes counts.
     pub(super) closing: Option<u8>,
 }
 
 impl EscapedEnd {
-    /// The quote around the value.
+    /// Returns the quote around the value.
     pub(crate) fn quote(self) -> Option<Quote> {
         let mark = self.closing.filter(|closing| *closing != b'<')?;
         Some(Quote { escapes: 0, mark })

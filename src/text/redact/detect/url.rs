@@ -1,4 +1,4 @@
-//! Credentials in URLs, and those that curl takes as an option.
+//! Finds credentials in URLs and in the option of curl.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use crate::text::redact::value::looks::{Look, look};
 
 const RULE: &str = "url_credentials";
 
-/// The longest user information that is recognized, in bytes.
+/// The maximum length of the user information, in bytes.
 const REACH: usize = 512;
 
-/// `://user:pass@` loses the password, an opaque `://token@` all of it.
+/// The rule for `://user:pass@`, which redacts the password, and for an opaque `://token@`, which redacts all of it.
 pub(crate) struct UserInfo;
 
 impl Rule for UserInfo {
@@ -35,7 +35,8 @@ impl Rule for UserInfo {
         let authority = authority.min(window.len());
         let host_at = match memchr::memrchr(b'@', &window[..authority]) {
             Some(at) => at,
-            // A password with an unescaped slash: what follows the colon is no port, and an `@` comes later.
+            // A password may contain an unescaped slash: the text after the colon is not a port, and an `@` follows
+            // later.
             None => match (memchr::memchr(b':', &window[..authority]), memchr::memchr(b'@', window)) {
                 (Some(colon), Some(at)) if !window[colon + 1..authority].iter().all(u8::is_ascii_digit) => at,
                 _ => return nothing,
@@ -46,7 +47,7 @@ impl Rule for UserInfo {
         let value = &cursor.text[start + secret.start..start + secret.end];
         let is_secret = match look(value) {
             Look::Empty | Look::Placeholder | Look::Reference => false,
-            // Brackets are escaped in addresses: `[user[:password]@]host` says what may stand there.
+            // Addresses contain only escaped brackets. `[user[:password]@]host` is a description of the syntax.
             _ if value.contains(['[', ']']) => false,
             Look::Random | Look::Mixed => true,
             Look::Plain | Look::Word if is_form(&window[..secret.start.max(1) - 1], value) => false,
@@ -65,7 +66,7 @@ impl Rule for UserInfo {
     }
 }
 
-/// `curl … -u user:pass` loses the password.
+/// The rule for `curl … -u user:pass`, which redacts the password.
 pub(crate) struct CurlUser;
 
 impl Rule for CurlUser {
@@ -78,7 +79,7 @@ impl Rule for CurlUser {
         if !is_of_curl(cursor, &trigger) {
             return nothing;
         }
-        // The whole value, however long: a second pass would take the rest of it for another one.
+        // Take the whole value, even if it is long. Otherwise a second pass would find another value in the rest.
         let Range { start, end } = cursor.word(cursor.skip_blanks(trigger.end), ends_url);
         let window = &cursor.bytes[start..end];
         let Some(colon) = memchr::memchr(b':', &window[..window.len().min(REACH)]) else { return nothing };
@@ -92,28 +93,28 @@ impl Rule for CurlUser {
     }
 
     fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
-        let goes_on = cursor.word_is_open(cursor.skip_blanks(trigger.end), ends_url);
-        (goes_on && is_of_curl(cursor, &trigger)).then_some(trigger.end)
+        let continues = cursor.word_is_open(cursor.skip_blanks(trigger.end), ends_url);
+        (continues && is_of_curl(cursor, &trigger)).then_some(trigger.end)
     }
 }
 
-/// Whether a flag is the first of its kind behind `curl`.
+/// Returns true if a flag is the first of its kind after `curl`.
 fn is_of_curl(cursor: &Cursor<'_>, flag: &Range<usize>) -> bool {
     cursor.options_of(flag.start + 1, b"curl").is_some_and(|options| {
         [&b" -u "[..], b" --user"].iter().all(|flag| memchr::memmem::find(options, flag).is_none())
     })
 }
 
-/// Whether credentials are placeholders: `USER:PASSWORD`, `user:password`.
+/// Returns true if credentials are placeholders: `USER:PASSWORD`, `user:password`.
 fn is_form(user: &[u8], password: &str) -> bool {
-    /// What examples say in the place of a password.
-    const SAID: [&str; 11] =
+    /// Placeholders for a password in examples.
+    const PASSWORD_PLACEHOLDERS: [&str; 11] =
         ["pass", "password", "passwd", "pwd", "pw", "test", "xyz", "token", "secret", "key", "yyy"];
-    // In a description what is optional stands in brackets.
+    // A description puts optional parts in brackets.
     let user = user.strip_prefix(b"[").unwrap_or(user);
     let is_user = |word: &&[u8]| user.eq_ignore_ascii_case(word);
     password.bytes().all(|byte| byte.is_ascii_uppercase())
-        || (SAID.contains(&password)
+        || (PASSWORD_PLACEHOLDERS.contains(&password)
             && [&b"user"[..], b"username", b"test", b"abc", b"xxx"].iter().any(is_user))
 }
 

@@ -1,4 +1,4 @@
-//! Tokens that are known by their shape; the shapes are rows of `tables/vendors/`.
+//! Finds tokens by their shape. The shapes are rows of `tables/vendors/`.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::text::redact::triggers::{GRAM, Trigger};
 use crate::text::redact::value::judgement::JUDGED;
 use crate::text::redact::value::looks::{Look, has_digit, has_upper, is_blanked, is_monotonous, look};
 
-/// One rule for each prefix of each row.
+/// Returns one rule for each prefix of each row.
 pub(crate) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {
     vendors().flat_map(|row| {
         let rule = move |prefix: &&'static str| -> Box<dyn Rule> {
@@ -24,12 +24,12 @@ pub(crate) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {
 struct VendorToken {
     row: &'static Vendor,
     prefix: &'static str,
-    /// Where the part of the prefix begins that is searched for.
+    /// The offset of the part of the prefix that is searched for.
     offset: usize,
 }
 
-/// Where a prefix stops to look like a word, if it begins like many: a search for `lin` stops in every other line, one
-/// for `n_api_` nearly never.
+/// Returns the offset where a prefix stops looking like a word, if many words begin like it. A search for `lin` stops
+/// on every other line, a search for `n_api_` almost never.
 fn rare_part(prefix: &str) -> usize {
     let bytes = prefix.as_bytes();
     let is_common = bytes.len() > GRAM && is_one_of(&prefix[..GRAM], COMMON);
@@ -42,7 +42,7 @@ impl Rule for VendorToken {
         if self.prefix.len() >= GRAM {
             return vec![Trigger::exact(&self.prefix[self.offset..])];
         }
-        // Too short to be searched for without the byte behind it.
+        // This prefix is too short for a search without the next byte.
         let next = (b'!'..=b'~').filter(|&byte| self.row.alphabet.has(byte));
         next.map(|byte| Trigger::exact(format!("{}{}", self.prefix, char::from(byte)))).collect()
     }
@@ -60,27 +60,28 @@ impl Rule for VendorToken {
             .or_else(|| glued_start(cursor, row, begin, start))
             .ok_or(resume)?;
         let body = &cursor.bytes[start..];
-        if body.len() < row.least || !body[..row.least].iter().all(|&byte| row.alphabet.has(byte)) {
+        if body.len() < row.min || !body[..row.min].iter().all(|&byte| row.alphabet.has(byte)) {
             return Err(resume);
         }
         let length = body.iter().position(|&byte| !row.alphabet.has(byte)).unwrap_or(body.len());
         let body = &body[..length];
         let body = &body[..length - body.iter().rev().take_while(|&&byte| byte == b'.').count()];
         let end = start + body.len();
-        if !is_plausible(row, body) || goes_on(cursor, self.prefix, begin, end) {
+        if !is_plausible(row, body) || is_part_of_longer_text(cursor, self.prefix, begin, end) {
             return Err(end);
         }
         let from = if row.keeps_prefix { start } else { token };
         Ok(Edit::new(from..end, marker(row), row.rule))
     }
 
-    /// A short word does not wait by itself, and behind a prefix each of its characters is secret.
+    /// Returns the start of an incomplete token. A short word is not held back otherwise, but after a prefix each of
+    /// its characters is secret.
     fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
         let begin = trigger.start.checked_sub(self.offset)?;
         let rest = cursor.bytes[begin..].strip_prefix(self.prefix.as_bytes())?;
-        let goes_on = rest.len() < self.row.least && rest.iter().all(|&byte| self.row.alphabet.has(byte));
+        let is_incomplete = rest.len() < self.row.min && rest.iter().all(|&byte| self.row.alphabet.has(byte));
         let may_be_glued = || (self.row.glued < usize::MAX).then_some(begin);
-        goes_on.then(|| token_start(cursor, self.row, begin).or_else(may_be_glued)).flatten()
+        is_incomplete.then(|| token_start(cursor, self.row, begin).or_else(may_be_glued)).flatten()
     }
 }
 
@@ -88,7 +89,7 @@ fn marker(row: &Vendor) -> String {
     format!("[{}_REDACTED]", row.rule.to_ascii_uppercase())
 }
 
-/// Where the token begins whose prefix stands at `prefix`, if what stands before it allows one.
+/// Returns the start of the token with a prefix at `prefix`, if the text before it allows a token.
 fn token_start(cursor: &Cursor<'_>, row: &Vendor, prefix: usize) -> Option<usize> {
     match row.before {
         Before::Anything => Some(prefix),
@@ -96,11 +97,11 @@ fn token_start(cursor: &Cursor<'_>, row: &Vendor, prefix: usize) -> Option<usize
         Before::BoundaryButDash => {
             (cursor.is_token_start(prefix) && !continues_name(cursor, prefix)).then_some(prefix)
         }
-        Before::Run { least, most } => {
+        Before::Run { min, max } => {
             let belongs = |byte: &&u8| row.alphabet.has(**byte) && **byte != b'=';
-            let run = cursor.bytes[cursor.floor..prefix].iter().rev().take(most + 1).take_while(belongs);
+            let run = cursor.bytes[cursor.floor..prefix].iter().rev().take(max + 1).take_while(belongs);
             let run = run.count();
-            (least..=most).contains(&run).then(|| prefix - run)
+            (min..=max).contains(&run).then(|| prefix - run)
         }
         Before::Digits => {
             let digits =
@@ -111,13 +112,13 @@ fn token_start(cursor: &Cursor<'_>, row: &Vendor, prefix: usize) -> Option<usize
     }
 }
 
-/// Where the token begins whose prefix stands directly behind a letter, if its length says that it is one.
+/// Returns the start of a token whose prefix is directly after a letter, if it is long enough to be a token.
 fn glued_start(cursor: &Cursor<'_>, row: &Vendor, prefix: usize, body: usize) -> Option<usize> {
-    let least = cursor.bytes.get(body..body.checked_add(row.glued)?)?;
-    least.iter().all(|&byte| row.alphabet.has(byte)).then_some(prefix)
+    let glued = cursor.bytes.get(body..body.checked_add(row.glued)?)?;
+    glued.iter().all(|&byte| row.alphabet.has(byte)).then_some(prefix)
 }
 
-/// Whether a dash, or a name and a dot, stand before `at`.
+/// Returns true if a dash, or a name and a dot, precede `at`.
 fn continues_name(cursor: &Cursor<'_>, at: usize) -> bool {
     match cursor.before(at) {
         Some(b'-') => true,
@@ -126,9 +127,9 @@ fn continues_name(cursor: &Cursor<'_>, at: usize) -> bool {
     }
 }
 
-/// Whether what looks like a token is part of something longer: of a name (`hf_parametersdescription_prio`), of base64, or
-/// of a token that somebody has masked.
-fn goes_on(cursor: &Cursor<'_>, prefix: &str, begin: usize, end: usize) -> bool {
+/// Returns true if the apparent token is part of something longer: a name (`hf_parametersdescription_prio`), base64,
+/// or a masked token.
+fn is_part_of_longer_text(cursor: &Cursor<'_>, prefix: &str, begin: usize, end: usize) -> bool {
     let is_letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
     let rest = &cursor.bytes[end..];
     let is_alone = !prefix.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -150,23 +151,23 @@ fn goes_on(cursor: &Cursor<'_>, prefix: &str, begin: usize, end: usize) -> bool 
     }
 }
 
-/// Whether a long run of base64 ends here, with one of its signs.
+/// Returns true if a long run of base64 ends here and contains one of its signs.
 fn is_in_base64(before: &[u8]) -> bool {
-    /// No name of a directory or host is as long.
-    const LONG: usize = 40;
+    /// The minimum length of such a run. No name of a directory or host is as long.
+    const MIN_RUN: usize = 40;
     matches!(before.last(), Some(b'+' | b'/'))
-        && before.len() >= LONG
-        && before[before.len() - LONG..]
+        && before.len() >= MIN_RUN
+        && before[before.len() - MIN_RUN..]
             .iter()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
-        && has_digit(&before[before.len() - LONG..])
-        && has_upper(&before[before.len() - LONG..])
+        && has_digit(&before[before.len() - MIN_RUN..])
+        && has_upper(&before[before.len() - MIN_RUN..])
 }
 
-/// What a prefix and a length alone cannot tell apart from names and prose.
+/// Returns true if the body looks like a token. Some prefixes and lengths also occur in names and prose.
 fn is_plausible(row: &Vendor, body: &[u8]) -> bool {
     let is_documented = row.documented.iter().any(|ending| body.ends_with(ending.as_bytes()));
-    if is_blanked(body) || is_documented || body.len() > row.most {
+    if is_blanked(body) || is_documented || body.len() > row.max {
         return false;
     }
     match row.needs {
@@ -182,7 +183,7 @@ fn is_plausible(row: &Vendor, body: &[u8]) -> bool {
     }
 }
 
-/// Header, payload and signature, the last of which may be missing or cut.
+/// Returns true for header, payload and signature. The signature may be missing or cut.
 fn is_jwt(body: &[u8]) -> bool {
     let mut parts = body.split(|&byte| byte == b'.');
     let header = parts.next().is_some_and(|part| part.len() >= 8);
@@ -195,16 +196,16 @@ mod tests {
     use super::{Before, marker, vendors};
     use crate::text::{Sanitizer, SanitizerOptions, settled_length};
 
-    /// So much of a secret in a row gives something away.
+    /// The number of consecutive bytes that reveal a secret.
     const PART: usize = 8;
 
-    /// Every prefix of every row: the row's example behind that prefix, what of it is secret, and the row's marker.
+    /// Returns an example, its secret part and the marker, for every prefix of every row.
     fn examples() -> impl Iterator<Item = (String, String, String)> {
         vendors().flat_map(|row| {
             row.prefixes.iter().map(move |prefix| {
                 let before = match row.before {
                     Before::Digits => "123456789".to_owned(),
-                    Before::Run { least, .. } => "7a0ad3e9".chars().cycle().take(least).collect(),
+                    Before::Run { min, .. } => "7a0ad3e9".chars().cycle().take(min).collect(),
                     _ => String::new(),
                 };
                 let token = format!("{before}{prefix}{}", row.example);
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn each_example_is_redacted_as_its_own_row_says_wherever_it_stands() {
+    fn each_example_is_redacted_by_its_own_row_in_every_context() {
         let sanitizer = Sanitizer::new(SanitizerOptions::default());
         for (token, secret, marker) in examples() {
             for text in [token.clone()].into_iter().chain(places(&token)) {
@@ -236,10 +237,10 @@ mod tests {
     }
 
     #[test]
-    fn no_example_is_shown_in_part_while_it_arrives() {
+    fn no_part_of_an_example_is_visible_while_it_arrives() {
         let sanitizer = Sanitizer::new(SanitizerOptions::default());
         for (token, secret, marker) in examples() {
-            // The name of a vendor is no secret, and the marker says it.
+            // The marker contains the vendor's name, which is not secret.
             let parts = secret.as_bytes().windows(PART);
             let parts: Vec<&[u8]> =
                 parts.filter(|part| !marker.as_bytes().windows(PART).any(|window| window == *part)).collect();

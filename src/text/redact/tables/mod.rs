@@ -1,9 +1,9 @@
-//! Data only: what the rules know of names, words and vendors.
+//! The data of the rules: names, words and vendors.
 //!
-//! `names` holds what the words of a name mean, `words` what the words of a value mean, and `vendors` the tokens that
-//! are known by their shape, one row each; `vendor` is what such a row can say.
+//! `names` classifies the words of names, and `words` the words of values. `vendors` lists tokens with a known shape,
+//! one row each, and `vendor` defines such a row.
 
-/// A list of words as one text, split at compile time.
+/// Splits one text into a list of words at compile time.
 macro_rules! words {
     ($text:literal) => {
         &$crate::text::redact::tables::split::<{ $crate::text::redact::tables::count($text) }>($text)
@@ -15,15 +15,16 @@ pub(crate) mod vendor;
 pub(crate) mod vendors;
 pub(crate) mod words;
 
-/// Whether a list has a word, in capitals or small letters.
+/// Returns true if a list contains a word, in capitals or small letters.
 pub(crate) fn is_one_of(word: &str, words: &[&str]) -> bool {
     words.iter().any(|other| other.eq_ignore_ascii_case(word))
 }
 
-/// The number of words in a text.
+/// Counts the words in a text.
 const fn count(text: &str) -> usize {
     let bytes = text.as_bytes();
-    let (mut at, mut words) = (0, 0);
+    let mut at = 0;
+    let mut words = 0;
     while at < bytes.len() {
         let begins = at == 0 || bytes[at - 1].is_ascii_whitespace();
         if begins && !bytes[at].is_ascii_whitespace() {
@@ -34,11 +35,12 @@ const fn count(text: &str) -> usize {
     words
 }
 
-/// The words of a text, which has `N` of them.
+/// Returns the `N` words of a text.
 const fn split<const N: usize>(text: &str) -> [&str; N] {
     let bytes = text.as_bytes();
     let mut words = [""; N];
-    let (mut at, mut word) = (0, 0);
+    let mut at = 0;
+    let mut word = 0;
     while word < N {
         while bytes[at].is_ascii_whitespace() {
             at += 1;

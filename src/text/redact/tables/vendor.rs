@@ -1,37 +1,37 @@
-//! What a row of the vendor table can say.
+//! The type of a row in the vendor table.
 
-/// A kind of token that is known by its shape: a prefix and enough of the right characters.
+/// A kind of token with a known shape: a prefix and a minimum number of allowed characters.
 pub(crate) struct Vendor {
-    /// The name of the rule; the marker is the same in capitals, `[GITHUB_TOKEN_REDACTED]`.
+    /// The name of the rule. The marker is the same name in capitals, `[GITHUB_TOKEN_REDACTED]`.
     pub(crate) rule: &'static str,
-    /// What a token begins with. Case matters.
+    /// The prefixes of a token. Case matters.
     pub(crate) prefixes: &'static [&'static str],
-    /// What stands behind the prefix.
+    /// The characters after the prefix.
     pub(crate) alphabet: Alphabet,
-    /// The fewest bytes behind the prefix: a little below what the vendor hands out, so that a token that was cut is
-    /// still one.
-    pub(crate) least: usize,
-    /// The most bytes behind the prefix; what is longer is something else.
-    pub(crate) most: usize,
-    /// What the part behind the prefix must have beside its length.
+    /// The minimum number of bytes after the prefix. It is a little below the vendor's length, so that a cut token is
+    /// still recognized.
+    pub(crate) min: usize,
+    /// The maximum number of bytes after the prefix. A longer text is not a token.
+    pub(crate) max: usize,
+    /// Additional conditions for the part after the prefix.
     pub(crate) needs: Needs,
-    /// What must stand before the prefix.
+    /// The condition for the text before the prefix.
     pub(crate) before: Before,
-    /// From so many bytes behind the prefix on it is a token even directly behind a letter or a digit, where a shorter one
-    /// may be the end of a name and more.
+    /// The number of bytes after the prefix from which a token is recognized directly after a letter or a digit. A
+    /// shorter one may be the end of a name with more text.
     pub(crate) glued: usize,
-    /// Whether the prefix is no secret and stays, as the address of a webhook.
+    /// Set if the prefix is not secret and stays, as the address of a webhook.
     pub(crate) keeps_prefix: bool,
-    /// What tokens of the vendor's documentation end with: enough to know them by, and no whole one, which scanners of
-    /// this repository would take for a leak.
+    /// The ends of the tokens in the vendor's documentation. They are long enough to recognize the token, but not
+    /// whole, so that scanners of this repository do not report a leak.
     pub(crate) documented: &'static [&'static str],
-    /// What stands behind a prefix in a made-up token. Apart from its prefix no scanner of this repository takes it for a
-    /// real one.
+    /// The part after the prefix in a made-up token. Without its prefix no scanner of this repository takes it for a
+    /// real token.
     #[cfg(test)]
     pub(crate) example: &'static str,
 }
 
-/// The bytes that a token is made of.
+/// The bytes that a token consists of.
 #[derive(Clone, Copy)]
 pub(crate) enum Alphabet {
     /// Letters and digits.
@@ -44,7 +44,7 @@ pub(crate) enum Alphabet {
     Dotted,
     /// Letters, digits, `_`, `-`, `+`, `/`.
     Path,
-    /// What a path of an address has: letters, digits, `_`, `-`, `.`, `/`, `@`, `%`.
+    /// The characters in the path of an address: letters, digits, `_`, `-`, `.`, `/`, `@`, `%`.
     Route,
     /// Letters, digits, `_`, `-`, `.`, `~`.
     Tilde,
@@ -83,14 +83,15 @@ impl Alphabet {
     }
 }
 
-/// What tells a token from names and prose with the same prefix.
+/// The condition that distinguishes a token from names and prose with the same prefix.
 #[derive(Clone, Copy)]
 pub(crate) enum Needs {
-    /// The prefix is enough.
+    /// No condition: the prefix is enough.
     Nothing,
-    /// It is no identifier, no word and no path.
+    /// Not an identifier, a word or a path.
     NoWords,
-    /// More than a few different characters. Most rows do without: examples and tests write `ghp_aaaa…` for a secret.
+    /// More than a few different characters. Most rows do not require this, because examples and tests write
+    /// `ghp_aaaa…` for a secret.
     Variety,
     /// A digit and a capital.
     DigitAndCapital,
@@ -100,36 +101,37 @@ pub(crate) enum Needs {
     JwtParts,
 }
 
-/// What must stand before a prefix.
+/// The condition for the text before a prefix.
 #[derive(Clone, Copy)]
 pub(crate) enum Before {
     /// No letter and no digit.
     Boundary,
-    /// No letter, no digit, no `-`, and no name with a dot: `x-sk-…` is a class name, `x.ico-…` a file.
+    /// No letter, no digit, no `-`, and no name with a dot: `x-sk-…` is a class name, `x.ico-…` is a file.
     BoundaryButDash,
     /// 8 to 12 digits, which are part of the token.
     Digits,
-    /// So many bytes of the same alphabet, which are part of the token: what is known stands within it.
-    Run { least: usize, most: usize },
-    /// Anything.
+    /// A run of bytes of the same alphabet, which is part of the token. The known part is inside the token.
+    Run { min: usize, max: usize },
+    /// Any text.
     Anything,
 }
 
-/// A row with the usual conditions: a token of any length that begins at a word boundary and goes whole.
+/// Creates a row with the usual conditions: a token of any length that begins at a word boundary and is redacted as a
+/// whole.
 #[cfg_attr(not(test), expect(unused_variables, reason = "only tests read the example"))]
 pub(super) const fn token(
     rule: &'static str,
     prefixes: &'static [&'static str],
     alphabet: Alphabet,
-    least: usize,
+    min: usize,
     example: &'static str,
 ) -> Vendor {
     Vendor {
         rule,
         prefixes,
         alphabet,
-        least,
-        most: usize::MAX,
+        min,
+        max: usize::MAX,
         needs: Needs::Nothing,
         before: Before::Boundary,
         glued: usize::MAX,
@@ -140,21 +142,21 @@ pub(super) const fn token(
     }
 }
 
-/// A row for an address whose path is the secret.
+/// Creates a row for an address whose path is the secret.
 pub(super) const fn webhook(
     rule: &'static str,
     prefixes: &'static [&'static str],
     alphabet: Alphabet,
-    least: usize,
+    min: usize,
     example: &'static str,
 ) -> Vendor {
-    let row = token(rule, prefixes, alphabet, least, example).after(Before::Anything);
+    let row = token(rule, prefixes, alphabet, min, example).after(Before::Anything);
     Vendor { keeps_prefix: true, ..row }
 }
 
 impl Vendor {
-    pub(super) const fn most(self, most: usize) -> Self {
-        Self { most, ..self }
+    pub(super) const fn max(self, max: usize) -> Self {
+        Self { max, ..self }
     }
 
     pub(super) const fn with(self, needs: Needs) -> Self {
@@ -165,7 +167,7 @@ impl Vendor {
         Self { before, ..self }
     }
 
-    /// For tokens of a known length with a prefix that no name contains.
+    /// Allows tokens of a known length directly after a letter. No name contains their prefix.
     pub(super) const fn glued(self, glued: usize) -> Self {
         Self { glued, ..self }
     }

@@ -1,6 +1,6 @@
-//! Values: the words and beginnings by which a value is told from what only stands in its place.
+//! Words and prefixes that distinguish a value from a placeholder for it.
 
-/// Types, literals and answers: what stands behind `token:` in code, schemas, forms and status lines.
+/// Types, literals and answers that follow `token:` in code, schemas, forms and status lines.
 pub(crate) const PLAIN: &[&str] = words!(
     "string str text char varchar number int integer float double bool boolean bytes byte buffer any unknown
      void never object array list map set dict struct enum symbol function func fn required optional none
@@ -12,7 +12,7 @@ pub(crate) const PLAIN: &[&str] = words!(
      async await typeof void new delete return bytearray uint8array rsa hmac passwordfield textfield todo local tbd n/a"
 );
 
-/// Parts of identifiers that nobody can pronounce.
+/// Unpronounceable parts of identifiers.
 pub(crate) const ABBREVIATIONS: &[&str] = words!(
     "http https html xml css sql json yaml tls ssl ssh ecdsa ecdsap dsa pkcs der pem crt csr dns tcp udp rpc grpc ctx cfg
      mgr svc str ptr buf len num src dst req res resp params args sts iam aws gcp mfa otp jwks jwt pkce smtp ftp sdk
@@ -23,30 +23,30 @@ pub(crate) const ABBREVIATIONS: &[&str] = words!(
 pub(crate) const PLACEHOLDERS: &[&str] =
     words!("your example placeholder insert replace todo xxx xxxx xxxxx redacted changeme");
 
-/// Words that only sentences have. None of them is likely in a passphrase of random words.
+/// Words that only occur in sentences. They are unlikely in a passphrase of random words.
 pub(crate) const PROSE: &[&str] = words!(
     "is are was be been must should can cannot could will would may has have the a an of to in for with and
      or not at by from on if as your you this that it its no please enter required invalid incorrect least
      when per do does did we our use used via than into which new forgot confirm wrong"
 );
 
-/// What a value only says of the kind that belongs there: `api_key`, `new-password`, `userToken`.
+/// Words that only describe the expected value: `api_key`, `new-password`, `userToken`.
 pub(crate) const LABELS: &[&str] = words!(
     "password passwd pass pwd passphrase token key secret api apikey access auth authorization client user
      new old current confirm repeat id field input label name header pw x private public refresh session
      credential credentials db env form login account hash test dummy fake mock"
 );
 
-/// Beginnings of a value that say that the secret is elsewhere.
+/// Prefixes of a value that refers to a secret stored in another place.
 pub(crate) const LOOKUPS: &[&str] = words!(
     "process.env import.meta os.environ os.getenv env. env( ENV[ env!( std::env Deno.env secrets. vault:
      op:// ref+ npm:@ workspace: this. self. exports. module. arn:aws file:// keychain: env:"
 );
 
-/// YAML tags that say the same.
-pub(crate) const ELSEWHERE_TAGS: &[&str] = words!("!ref !get !sub !import !env !secret !include !find");
+/// YAML tags with the same meaning.
+pub(crate) const REFERENCE_TAGS: &[&str] = words!("!ref !get !sub !import !env !secret !include !find");
 
-/// What is called with a secret in quotes: `String::from("x")`.
+/// Functions that are called with a secret in quotes: `String::from("x")`.
 pub(crate) const WRAPPERS: &[&str] = &[
     "String::from",
     "SecretString::from",
@@ -58,7 +58,7 @@ pub(crate) const WRAPPERS: &[&str] = &[
     "new String",
 ];
 
-/// Files that are named where a secret could stand.
+/// Endings of file names that occur in the place of a secret.
 pub(crate) const FILE_ENDINGS: &[&str] = words!(
     ".pem .key .pub .crt .cer .p12 .pfx .jks .json .yaml .yml .toml .txt .env .js .ts .rs .py .go .md .sock
      .gpg .csv .parquet .html .log .lock"

@@ -1,4 +1,4 @@
-//! Headers whose whole value is a secret: their names, and what a value of theirs looks like.
+//! Judges headers whose whole value is a secret, by their names and the look of their values.
 
 use super::judgement::JUDGED;
 use super::looks::{Look, has_digit, is_made_up, is_marker, is_reference, look};
@@ -6,26 +6,28 @@ use super::name::ends_with;
 use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::words::SCHEMES;
 
-/// A shorter parameter of a scheme that nobody knows is not random.
-const LEAST_RANDOM: usize = 16;
+/// The minimum length of a random parameter of an unknown scheme.
+const MIN_RANDOM: usize = 16;
 
-/// A header that is redacted whole.
+/// A header that is redacted as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderKind {
     Authorization,
     Cookie,
 }
 
-/// The kind of header that a name ends with: `Proxy-Authorization`, `HTTP_COOKIE`, `Set-Cookie`.
+/// Returns the kind of header at the end of a name: `Proxy-Authorization`, `HTTP_COOKIE`, `Set-Cookie`.
 pub(crate) fn header_kind(name: &str) -> Option<HeaderKind> {
-    match () {
-        () if ends_with(name, "authorization") => Some(HeaderKind::Authorization),
-        () if ends_with(name, "cookie") || ends_with(name, "cookie2") => Some(HeaderKind::Cookie),
-        () => None,
+    if ends_with(name, "authorization") {
+        Some(HeaderKind::Authorization)
+    } else if ends_with(name, "cookie") || ends_with(name, "cookie2") {
+        Some(HeaderKind::Cookie)
+    } else {
+        None
     }
 }
 
-/// Whether the content of such a header is one, and not prose or code about it.
+/// Returns true if the content of such a header is a header value, and not prose or code about it.
 pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, is_quoted: bool) -> bool {
     let content = content.trim();
     let judged = &content[..crate::text::floor_char_boundary(content, JUDGED)];
@@ -50,7 +52,7 @@ pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, 
         HeaderKind::Authorization => {
             let Some(second) = words.next() else {
                 return match look(first) {
-                    // A name of code goes on behind its last sign; one with a dash and no digit is another header.
+                    // A name in code continues after its last sign. A name with a dash and no digit is another header.
                     Look::Random | Look::Mixed => {
                         !first.contains(['(', '[', '<'])
                             && !first.ends_with([',', ';', '{', '+'])
@@ -60,8 +62,8 @@ pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, 
                         is_alone && first.bytes().any(|byte| byte.is_ascii_digit())
                     }
                     Look::Word => is_alone && !is_quoted && first.len() >= 8 && !SCHEMES.contains(&first),
-                    // A name with a dash is no name in code.
-                    // Without a digit it may be a header among others: `["authorization", "content-length"]`.
+                    // A name with a dash is not a name in code. Without a digit it may be a header in a list:
+                    // `["authorization", "content-length"]`.
                     Look::Identifier => {
                         is_alone
                             && first.contains('-')
@@ -95,13 +97,13 @@ pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, 
     }
 }
 
-/// Whether a word can be the name of a scheme that nobody here knows: `Zoho-oauthtoken`, `GoogleLogin`, `X-Custom`.
+/// Returns true if a word can be the name of an unknown scheme: `Zoho-oauthtoken`, `GoogleLogin`, `X-Custom`.
 fn is_scheme(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_alphabetic())
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// Whether the word behind such a scheme is a secret. Prose has words there, and numbers of standards.
+/// Returns true if the word after such a scheme is a secret. In prose, words and numbers of standards follow.
 fn is_credential(word: &str, next: Option<&str>) -> bool {
     if is_made_up(word.as_bytes()) || word.contains(['(', '{', '<']) {
         return false;
@@ -113,10 +115,10 @@ fn is_credential(word: &str, next: Option<&str>) -> bool {
     }
 }
 
-/// Whether one of the parameters is random: `Custom id="7", mac="k9x2…"`.
+/// Returns true if one of the parameters is random: `Custom id="7", mac="k9x2…"`.
 fn has_secret_parameter(content: &str) -> bool {
     let parts = content.split([' ', ',', ';']).filter_map(|part| part.split_once('='));
     let values = parts.map(|(_, value)| value.trim_matches(['"', '\'']));
-    // Cheap, and most fail it.
-    values.filter(|value| value.len() >= LEAST_RANDOM).any(|value| is_credential(value, Some("")))
+    // A cheap check that rejects most values.
+    values.filter(|value| value.len() >= MIN_RANDOM).any(|value| is_credential(value, Some("")))
 }

@@ -1,40 +1,40 @@
-//! The verdict: is a value a secret, from its name, its place and its look?
+//! Judges a value as secret or harmless, by its name, its place and its look.
 
 use super::looks::{Look, has_digit, is_made_up, look, segments};
 use super::name::NameKind;
 use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::words::LABELS;
 
-/// How much of a value is read to judge it, in bytes.
+/// The number of bytes of a value that are read to judge it.
 pub(crate) const JUDGED: usize = 256;
 
-/// A secret that a program chose is longer.
-const LEAST_CHOSEN: usize = 4;
+/// The minimum length of a secret that a program chose.
+const MIN_CHOSEN: usize = 4;
 
-/// A shorter name is a word that may also be a password.
-const LEAST_NAME: usize = 9;
+/// The minimum length of a compared name. A shorter name is a word that may also be a password.
+const MIN_NAME: usize = 9;
 
-/// A value that ends with a name of so many bytes is that name in a scope.
-const LEAST_SCOPED: usize = 16;
+/// The minimum length of a name that marks a longer value with the same end as that name in a scope.
+const MIN_SCOPED: usize = 16;
 
-/// Where a value stands, as far as it matters for the verdict.
+/// The context of a value, as far as it affects the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In quotes, or an XML element.
+    /// A value in quotes, or an XML element.
     Quoted,
-    /// `NAME=value` in capitals, or `name=value` with a blank behind.
+    /// `NAME=value` in capitals, or `name=value` with a blank after it.
     Setting,
     /// `?name=value`, `--name=value`.
     Parameter,
-    /// `name: value` with nothing behind it.
+    /// `name: value` at the end of a line.
     Alone,
-    /// Without quotes and none of the above: most likely code.
+    /// A value without quotes in none of the other contexts, most likely code.
     Code,
     /// The second of two arguments.
     Argument,
 }
 
-/// Whether a whole JSON string under such a name is a secret.
+/// Returns true if a whole JSON string under such a name is a secret.
 pub(crate) fn is_secret_string(kind: NameKind, name: &str, value: &str) -> bool {
     is_secret(kind, name, value, Place::Quoted)
 }
@@ -42,12 +42,12 @@ pub(crate) fn is_secret_string(kind: NameKind, name: &str, value: &str) -> bool 
 pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -> bool {
     let judged = &value[..crate::text::floor_char_boundary(value, JUDGED)];
     let look = look(judged);
-    let kind = if kind == NameKind::Told { NameKind::Perhaps } else { kind };
-    if says_its_name(name, judged) || (kind != NameKind::Password && is_made_up(judged.as_bytes())) {
+    let kind = if kind == NameKind::Variable { NameKind::Perhaps } else { kind };
+    if is_own_name(name, judged) || (kind != NameKind::Password && is_made_up(judged.as_bytes())) {
         return false;
     }
     match (kind, look) {
-        (NameKind::Plain | NameKind::Told, _)
+        (NameKind::Plain | NameKind::Variable, _)
         | (_, Look::Empty | Look::Placeholder | Look::Reference | Look::Url | Look::Path | Look::Plain) => {
             false
         }
@@ -86,8 +86,8 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
             Place::Argument => is_token_like(judged) && has_digit(judged.as_bytes()) && !is_named(judged),
             _ => true,
         },
-        // An access key of HTML, the index of a feature.
-        (NameKind::Secret, Look::Word | Look::Short) if judged.len() < LEAST_CHOSEN => false,
+        // An access key of HTML, or the index of a feature.
+        (NameKind::Secret, Look::Word | Look::Short) if judged.len() < MIN_CHOSEN => false,
         (_, Look::Short) => match place {
             Place::Quoted => true,
             Place::Setting | Place::Parameter | Place::Alone => {
@@ -125,23 +125,23 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
     }
 }
 
-/// Whether a value is only a name: that of a constant or variable (`AWS_SECRET_KEY`), or the one that it stands under
+/// Returns true if a value is only a name: a constant or variable (`AWS_SECRET_KEY`), or its own name
 /// (`exports.getToken=getToken`, `apiKey=options.apiKey`).
-fn says_its_name(name: &str, value: &str) -> bool {
+fn is_own_name(name: &str, value: &str) -> bool {
     let is_constant = value.contains('_')
         && value.starts_with(|first: char| first.is_ascii_uppercase())
         && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
         && has_word(value);
     let last = |text: &'_ str| text.rsplit(['.', '-']).next().map(str::to_owned);
-    let is_long = value.len() >= LEAST_NAME;
+    let is_long = value.len() >= MIN_NAME;
     let is_camel = value.bytes().any(|byte| byte.is_ascii_uppercase()) && look(value) == Look::Identifier;
     let is_same = (is_long || is_camel) && last(name) == last(value);
     // A macro that stands for a function: `aes_set_encrypt_key nettle_aes_set_encrypt_key`.
-    let is_scoped = name.len() >= LEAST_SCOPED
+    let is_scoped = name.len() >= MIN_SCOPED
         && value.strip_suffix(name).is_some_and(|scope| scope.ends_with(['_', '.', '-', ':']));
     // `f.token=f.token[0]`, and `client-secret=SECRET`.
     let is_part = value.strip_prefix(name).is_some_and(|rest| rest.starts_with(['[', '.', '(']));
-    let is_form = value.len() >= LEAST_CHOSEN
+    let is_form = value.len() >= MIN_CHOSEN
         && value.bytes().all(|byte| byte.is_ascii_uppercase())
         && segments(name).next().is_some_and(|word| word.eq_ignore_ascii_case(value) && word != value);
     is_constant
@@ -153,32 +153,34 @@ fn says_its_name(name: &str, value: &str) -> bool {
         || (is_long && is_spelled_alike(name, value))
 }
 
-/// Whether a value begins with two words of its name, as constants of one kind do: `x86_cpu_PAT = x86_cpu_index_1_edx`.
+/// Returns true if a value begins with two words of its name, as constants of one kind do:
+/// `x86_cpu_PAT = x86_cpu_index_1_edx`.
 fn is_sibling(name: &str, value: &str) -> bool {
     let same = name.bytes().zip(value.bytes()).take_while(|(own, other)| own == other);
     same.filter(|(own, _)| *own == b'_').count() >= 2
 }
 
-/// Whether a value has the letters of its name, in other signs and capitals, and perhaps more before them, as in
-/// `CHALLENGE_PASSWORD: "challengePassword"` and `private_key: "RSAPrivateKey"`.
+/// Returns true if a value has the letters of its name, with other signs and capitals, and possibly more letters
+/// before them, as in `CHALLENGE_PASSWORD: "challengePassword"` and `private_key: "RSAPrivateKey"`.
 fn is_spelled_alike(name: &str, value: &str) -> bool {
-    /// What stands before its letters is not longer.
-    const MORE: usize = 64;
-    if value.len() > name.len() + MORE {
+    /// The maximum number of bytes before these letters.
+    const MAX_BEFORE: usize = 64;
+    if value.len() > name.len() + MAX_BEFORE {
         return false;
     }
     let letters = |text: &str| -> Vec<u8> {
         let kept = text.bytes().filter(u8::is_ascii_alphanumeric);
         kept.map(|byte| byte.to_ascii_lowercase()).collect()
     };
-    let (own, all) = (letters(name.rsplit(['.', ':']).next().unwrap_or(name)), letters(value));
-    // A type is named after its field; a password that ends like its name is somebody's.
+    let own = letters(name.rsplit(['.', ':']).next().unwrap_or(name));
+    let all = letters(value);
+    // A type is named after its field. A password that ends like its name may be real.
     let is_type =
         own.ends_with(b"key") && value.starts_with(|first: char| first == '_' || first.is_ascii_uppercase());
-    own == all || (own.len() >= LEAST_NAME && is_type && all.ends_with(&own) && !has_digit(value.as_bytes()))
+    own == all || (own.len() >= MIN_NAME && is_type && all.ends_with(&own) && !has_digit(value.as_bytes()))
 }
 
-/// Whether a value is the name of something with a number or a hash behind it: `db-credentials-7f9c6d`.
+/// Returns true if a value is a name with a number or a hash after it: `db-credentials-7f9c6d`.
 fn is_named(value: &str) -> bool {
     let is_word = |part: &str| {
         part.len() >= 5 && part.bytes().all(|byte| byte.is_ascii_lowercase()) && look(part) == Look::Word
@@ -186,7 +188,7 @@ fn is_named(value: &str) -> bool {
     value.contains('-') && value.split(['-', '/', '.']).any(is_word)
 }
 
-/// Whether a value is a word and a number, as ids are: `node-1234567890`.
+/// Returns true if a value is a word and a number, as ids are: `node-1234567890`.
 fn is_numbered(value: &str) -> bool {
     value.split_once(['-', '_']).is_some_and(|(word, number)| {
         !word.is_empty()
@@ -195,30 +197,30 @@ fn is_numbered(value: &str) -> bool {
     })
 }
 
-/// Whether a value is the name of a standard: `PKCS#8`, `AES-256`.
+/// Returns true if a value is the name of a standard: `PKCS#8`, `AES-256`.
 fn is_standard(value: &str) -> bool {
     let letters = value.bytes().take_while(u8::is_ascii_uppercase).count();
     let number = value[letters..].strip_prefix(['-', '#']).unwrap_or_default();
     letters >= 3 && (1..=4).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a value lists the letters, as the pattern of a parser does.
+/// Returns true if a value lists the letters of the alphabet, as the pattern of a parser does.
 fn is_alphabet(value: &str) -> bool {
     value.contains("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
         || value.contains("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 }
 
-/// Whether a segment of a name is a word of four letters or more.
+/// Returns true if a segment of a name is a word of four letters or more.
 fn has_word(value: &str) -> bool {
     segments(value).any(|word| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
-/// `password: "secret"`: a label elsewhere, a value here.
+/// Returns true for `password: "secret"`. This word is a label under other names, but a value here.
 fn is_bare(kind: NameKind, value: &str) -> bool {
     kind == NameKind::Password && value == "secret"
 }
 
-/// Whether a value only names the kind of value that belongs there: `"api_key"`, `"new-password"`, `"userToken"`.
+/// Returns true if a value only describes the expected value: `"api_key"`, `"new-password"`, `"userToken"`.
 fn is_label(value: &str) -> bool {
     let is_digit = |character: char| character.is_ascii_digit();
     segments(value)
@@ -226,7 +228,7 @@ fn is_label(value: &str) -> bool {
         .all(|word| word.is_empty() || is_one_of(word, LABELS))
 }
 
-/// Whether a value has no signs of code: operators, types with parameters, the beginning of an expression.
+/// Returns true if a value has no signs of code: operators, types with parameters, the beginning of an expression.
 fn is_token_like(value: &str) -> bool {
     let begins_like_code =
         value.starts_with(['[', '{', '(', '&', '*', '<', '>', '|', '!', '?', '=', '-', '.', ',']);
@@ -235,12 +237,12 @@ fn is_token_like(value: &str) -> bool {
         || value.contains("->")
         || value.contains("::")
         || value.contains("=>");
-    // `Vec<u8>`, `Array<T>`: a type with parameters.
+    // A type with parameters: `Vec<u8>`, `Array<T>`.
     let is_generic = value.ends_with('>') && value.contains('<');
     !begins_like_code && !has_code && !is_generic
 }
 
-/// A password without digits: letters of both cases and a sign that names do not have.
+/// Returns true for a password without digits: letters of both cases and a sign that names do not have.
 fn is_unwordy(value: &str, kind: NameKind) -> bool {
     let bytes = value.as_bytes();
     let signs = bytes.iter().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'~'));
@@ -249,14 +251,14 @@ fn is_unwordy(value: &str, kind: NameKind) -> bool {
     (kind == NameKind::Password && both && signs) || (letters && value.len() >= 16)
 }
 
-/// Whether a value without quotes is an expression: parts of code between operators, as in `a.password??""`.
-/// `next` is what stands behind it.
+/// Returns true if a value without quotes is an expression: parts of code between operators, as in `a.password??""`.
+/// `next` is the byte after it.
 pub(crate) fn is_expression(value: &str, next: Option<u8>) -> bool {
     let is_sign = |character: char| "[({+?:&|,!.=<>".contains(character);
-    let goes_on =
+    let continues =
         matches!(next, Some(b'"' | b'\'' | b'`')) && value.ends_with(|last| last != '=' && is_sign(last));
     let has_operator = ["===", "!==", "?.", "??", "||", "&&"].iter().any(|sign| value.contains(sign));
-    (goes_on || has_operator)
+    (continues || has_operator)
         && value.split(is_sign).all(|part| {
             matches!(look(part), Look::Empty | Look::Word | Look::Plain | Look::Identifier | Look::WordDigits)
         })

@@ -1,17 +1,17 @@
-//! What a value looks like, regardless of its name.
+//! Classifies values by their look, regardless of their name.
 
 use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::words::{ABBREVIATIONS, FILE_ENDINGS, LOOKUPS, PLACEHOLDERS, PLAIN, PROSE};
 
-/// What a value looks like.
+/// The look of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     Empty,
     /// A marker of ours, a mask such as `****`, or `<your-api-key>`.
     Placeholder,
-    /// A variable, a template or a lookup: the secret is elsewhere.
+    /// A variable, a template or a lookup, which refers to a secret stored in another place.
     Reference,
-    /// A type, a literal such as `null`, or a word that answers "is there one?".
+    /// A type, a literal such as `null`, or an answer such as `yes`.
     Plain,
     /// A single dictionary-like word in one case.
     Word,
@@ -24,39 +24,44 @@ pub(crate) enum Look {
     Url,
     /// Several words that form a sentence or a title.
     Prose,
-    /// Several words that do not: a passphrase, perhaps.
+    /// Several words that do not form a sentence: a passphrase, perhaps.
     Phrase,
-    /// Too short to tell.
+    /// A value that is too short to judge.
     Short,
     /// Letters mixed with digits or signs.
     Mixed,
-    /// Long, and neither words nor an identifier.
+    /// A long value that is neither words nor an identifier.
     Random,
 }
 
-/// From this length on a mixture that is no identifier counts as random.
+/// The length from which a mixture that is not an identifier counts as random.
 const RANDOM_LENGTH: usize = 16;
 
 pub(crate) fn look(value: &str) -> Look {
     let value = value.trim();
-    match () {
-        () if value.is_empty() => Look::Empty,
-        () if is_mask(value) => Look::Placeholder,
-        () if is_reference(value) => Look::Reference,
-        () if is_plain(value) => Look::Plain,
-        () if value.bytes().any(|byte| byte.is_ascii_whitespace()) => {
-            if value.split_ascii_whitespace().all(is_version) { Look::Number } else { phrase(value) }
-        }
-        () if value.contains("://") => Look::Url,
-        () if is_number(value.as_bytes()) => Look::Number,
-        () if is_version(value) => Look::Number,
-        () if is_path(value) => Look::Path,
-        () => words(value),
+    if value.is_empty() {
+        Look::Empty
+    } else if is_mask(value) {
+        Look::Placeholder
+    } else if is_reference(value) {
+        Look::Reference
+    } else if is_plain(value) {
+        Look::Plain
+    } else if value.bytes().any(|byte| byte.is_ascii_whitespace()) {
+        if value.split_ascii_whitespace().all(is_version) { Look::Number } else { phrase_look(value) }
+    } else if value.contains("://") {
+        Look::Url
+    } else if is_number(value.as_bytes()) || is_version(value) {
+        Look::Number
+    } else if is_path(value) {
+        Look::Path
+    } else {
+        word_look(value)
     }
 }
 
-/// The look of several words.
-fn phrase(value: &str) -> Look {
+/// Returns the look of several words.
+fn phrase_look(value: &str) -> Look {
     let mut words = value.split_ascii_whitespace();
     if has_prose_word(value) || value.ends_with(['.', '!', ':', '?']) || words.clone().any(is_reference) {
         return Look::Prose;
@@ -73,8 +78,8 @@ fn phrase(value: &str) -> Look {
     Look::Phrase
 }
 
-/// The look of one word without blanks.
-fn words(value: &str) -> Look {
+/// Returns the look of one word without blanks.
+fn word_look(value: &str) -> Look {
     let bytes = value.as_bytes();
     let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let is_name =
@@ -91,7 +96,10 @@ fn words(value: &str) -> Look {
         };
     }
     if is_name {
-        let (mut count, mut wordy, mut worded_letters, mut placeholder) = (0, true, 0, false);
+        let mut count = 0;
+        let mut wordy = true;
+        let mut worded_letters = 0;
+        let mut placeholder = false;
         for segment in segments(value) {
             count += 1;
             wordy &= is_wordy(segment.as_bytes());
@@ -118,8 +126,8 @@ fn words(value: &str) -> Look {
     }
 }
 
-/// The words of an identifier, the last one first: split at what is no letter or digit, and where a new word begins by
-/// its case.
+/// Splits an identifier into words, the last one first. It splits at characters that are not letters or digits, and
+/// where a new word begins by its case.
 pub(crate) fn segments(value: &str) -> impl Iterator<Item = &str> {
     let bytes = value.as_bytes();
     let mut start = bytes.len();
@@ -133,16 +141,18 @@ pub(crate) fn segments(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a new word begins at `at` by its case: `clientSecret`, `DBPassword`.
+/// Returns true if a new word begins at `at` by its case: `clientSecret`, `DBPassword`.
 fn starts_word(bytes: &[u8], at: usize) -> bool {
-    let (last, this) = (bytes[at - 1], bytes[at]);
+    let last = bytes[at - 1];
+    let this = bytes[at];
     let next_is_small = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
     this.is_ascii_uppercase()
         && (!last.is_ascii_uppercase() && last.is_ascii_alphanumeric()
             || last.is_ascii_uppercase() && next_is_small)
 }
 
-/// A segment that a person would choose: a pronounceable word with at most two digits behind, or a short number.
+/// Returns true for a segment that a person would choose: a pronounceable word with at most two digits after it, or a
+/// short number.
 fn is_wordy(segment: &[u8]) -> bool {
     let digits = segment.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let word = &segment[..segment.len() - digits];
@@ -157,7 +167,7 @@ fn is_wordy(segment: &[u8]) -> bool {
     is_word && digits <= if word.len() >= 3 { 2 } else { 1 }
 }
 
-/// Whether letters could be a word: vowels here and there, and never five consonants in a row.
+/// Returns true if letters could be a word: some vowels, and never five consonants in a row.
 fn is_pronounceable(word: &[u8]) -> bool {
     let is_vowel = |byte: &u8| matches!(byte.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u' | b'y');
     let vowels = word.iter().filter(|byte| is_vowel(byte)).count();
@@ -178,7 +188,7 @@ pub(crate) fn has_upper(bytes: &[u8]) -> bool {
     bytes.iter().any(u8::is_ascii_uppercase)
 }
 
-/// A marker of the sanitizer, `<…>`, or nothing but mask characters.
+/// Returns true for a marker of the sanitizer, `<…>`, or a text of only mask characters.
 fn is_mask(value: &str) -> bool {
     is_marker(value)
         || value.strip_prefix('<').is_some_and(|name| {
@@ -196,29 +206,30 @@ fn is_mask(value: &str) -> bool {
             .all(|character| matches!(character, '*' | 'x' | 'X' | '•' | '.' | '-' | '_' | '#' | '?' | '…'))
 }
 
-/// Whether a part of a value is masked: `AKIA****1234`.
+/// Returns true if a part of a value is masked: `AKIA****1234`.
 fn has_mask(value: &str) -> bool {
     let masks = |mask: &str| memchr::memmem::find(value.as_bytes(), mask.as_bytes()).is_some();
     let may = !value.is_ascii() || memchr::memchr3(b'*', b'#', b'.', value.as_bytes()).is_some();
     may && ["****", "####", "...", "…"].iter().any(|mask| masks(mask))
 }
 
-/// Whether a value has the beginning of a variable in a template.
+/// Returns true if a value contains the beginning of a variable in a template.
 fn has_template(value: &str) -> bool {
     let opens = |opening: &str| memchr::memmem::find(value.as_bytes(), opening.as_bytes()).is_some();
     let may = memchr::memchr3(b'{', b'(', b'%', value.as_bytes()).is_some();
     may && ["${", "{{", "#{", "$(", "<%"].iter().any(|opening| opens(opening))
 }
 
-/// Whether a person typed a value in the place of a random one: it is blanked out, or has next to no different characters.
-/// One that counts (`1234567890abcdef`) may be somebody's key.
+/// Returns true if a person typed a value in place of a random one: it is blanked out, or has almost no different
+/// characters. A sequence (`1234567890abcdef`) may be a real key.
 pub(crate) fn is_made_up(value: &[u8]) -> bool {
     is_blanked(value) || is_monotonous(value)
 }
 
-/// Whether a value has fewer different characters than chance gives to so many, even to digits.
+/// Returns true if a value has fewer different characters than a random value of this length, even one of only digits.
 pub(crate) fn is_monotonous(value: &[u8]) -> bool {
-    let (mut letters, mut seen) = (0, 0_u64);
+    let mut letters = 0;
+    let mut seen = 0_u64;
     for byte in value.iter().filter(|byte| byte.is_ascii_alphanumeric()) {
         letters += 1;
         seen |= 1 << (byte.to_ascii_lowercase() & 63);
@@ -230,16 +241,16 @@ pub(crate) fn is_monotonous(value: &[u8]) -> bool {
     }
 }
 
-/// Whether a value is a form to fill in: mostly `x`, or it says so (`PUT_YOUR_TOKEN_HERE`).
+/// Returns true if a value is a form to fill in: mostly `x`, or a text such as `PUT_YOUR_TOKEN_HERE`.
 pub(crate) fn is_blanked(value: &[u8]) -> bool {
-    const LEAST: usize = 12;
+    const MIN_LETTERS: usize = 12;
     let letters = value.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
     let crosses = value.iter().filter(|byte| byte.eq_ignore_ascii_case(&b'x')).count();
-    is_filled(value) || says_it(value) || (letters >= LEAST && crosses * 2 >= letters)
+    is_filled(value) || has_placeholder_word(value) || (letters >= MIN_LETTERS && crosses * 2 >= letters)
 }
 
-/// Whether a part of a value, between signs, is the word of a placeholder.
-fn says_it(value: &[u8]) -> bool {
+/// Returns true if a part of a value, between signs, is a placeholder word.
+fn has_placeholder_word(value: &[u8]) -> bool {
     let parts = value.split(|byte| !byte.is_ascii_alphanumeric());
     parts
         .filter(|part| part.len() >= 4)
@@ -247,19 +258,19 @@ fn says_it(value: &[u8]) -> bool {
         || memchr::memmem::find(value, b"EXAMPLEEXAMPLE").is_some()
 }
 
-/// Whether a value is filled up with one character as a placeholder: `ghp_xxxxxxxx`.
+/// Returns true if a value is a placeholder filled with one character: `ghp_xxxxxxxx`.
 pub(crate) fn is_filled(value: &[u8]) -> bool {
-    const LEAST: usize = 8;
+    const MIN_LETTERS: usize = 8;
     let Some(last) =
         value.last().filter(|last| matches!(last, b'x' | b'X' | b'*' | b'#' | b'.' | b'_' | b'0'))
     else {
         return false;
     };
     let same = value.iter().rev().take_while(|byte| *byte == last).count();
-    same >= LEAST && same * 2 >= value.len()
+    same >= MIN_LETTERS && same * 2 >= value.len()
 }
 
-/// Whether a value is a marker of the sanitizer; punctuation of a sentence may follow.
+/// Returns true if a value is a marker of the sanitizer, which may have punctuation after it.
 pub(crate) fn is_marker(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ';', ')', '!', '?', ':']);
     value.starts_with('[')
@@ -267,7 +278,7 @@ pub(crate) fn is_marker(value: &str) -> bool {
         && value[1..value.len() - 1].bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
 
-/// Whether a value names the place of the secret: a variable, a template, a lookup.
+/// Returns true if a value refers to the secret: a variable, a template, a lookup.
 pub(crate) fn is_reference(value: &str) -> bool {
     let variable =
         value.strip_prefix(['$', '%', '@']).map(|rest| rest.trim_end_matches(['%', ';', ',', ')', '"']));
@@ -286,11 +297,11 @@ pub(crate) fn is_reference(value: &str) -> bool {
         || LOOKUPS.iter().any(|lookup| value.starts_with(lookup))
         || (value.starts_with('%') && value.len() <= 3)
         || value == "%s:%s"
-        // A command whose output is the secret.
+        // A command that prints the secret.
         || (value.starts_with('!') && value.contains(' '))
 }
 
-/// Whether a value is a type, a literal or an answer; `|`, `?`, `[]` and the like of types are passed over.
+/// Returns true if a value is a type, a literal or an answer. Ignores `|`, `?`, `[]` and similar signs of types.
 fn is_plain(value: &str) -> bool {
     value.len() <= 64
         && value
@@ -301,21 +312,21 @@ fn is_plain(value: &str) -> bool {
             .all(|word| is_one_of(word, PLAIN))
 }
 
-/// Whether any word of a text is one that only sentences have.
+/// Returns true if a text contains a word that only occurs in sentences.
 fn has_prose_word(value: &str) -> bool {
     value.split(|character: char| !character.is_alphanumeric()).any(|word| is_one_of(word, PROSE))
 }
 
 fn is_number(bytes: &[u8]) -> bool {
-    // `22528u16`, as Rust has it.
+    // A Rust literal such as `22528u16`.
     const TYPES: [&[u8]; 8] = [b"u8", b"i8", b"u16", b"i16", b"u32", b"i32", b"u64", b"i64"];
     let bytes = TYPES.iter().find_map(|name| bytes.strip_suffix(*name)).unwrap_or(bytes);
     if let Some(rest) = bytes.strip_prefix(b"0x") {
-        // The constant of a program; a key is longer.
+        // A constant of a program. A key is longer.
         return rest.len() <= 12
             && rest.iter().all(|byte| byte.is_ascii_hexdigit() || b"uUlL_".contains(byte));
     }
-    // A version and what it may be: `^5.2.5`.
+    // A version with its requirement sign: `^5.2.5`.
     let bytes = bytes.trim_ascii_start();
     let bytes = if let [b'^' | b'~' | b'>' | b'<', rest @ ..] = bytes { rest } else { bytes };
     let bytes = bytes.strip_prefix(b"=").unwrap_or(bytes);
@@ -330,7 +341,7 @@ fn is_number(bytes: &[u8]) -> bool {
             && bytes[0].is_ascii_digit()))
 }
 
-/// Whether a word is a version or a bound of versions: `>=1.2.3`, `v6.0.0-beta.4`, `||`.
+/// Returns true if a word is a version or a version requirement: `>=1.2.3`, `v6.0.0-beta.4`, `||`.
 fn is_version(word: &str) -> bool {
     if matches!(word, "||" | "-" | "*" | "x") {
         return true;
@@ -357,7 +368,7 @@ fn is_path(value: &str) -> bool {
     (is_rooted || is_file || value.contains('/'))
         && !base64_only
         && segments.all(|segment| {
-            !matches!(words(segment), Look::Random | Look::Mixed)
+            !matches!(word_look(segment), Look::Random | Look::Mixed)
                 || ((is_rooted || is_file) && segment.len() < 12)
         })
 }
@@ -367,7 +378,7 @@ mod tests {
     use super::{Look, look};
 
     #[test]
-    fn tells_values_from_what_only_stands_in_their_place() {
+    fn distinguishes_values_from_placeholders() {
         for (value, expected) in [
             ("", Look::Empty),
             ("[REDACTED]", Look::Placeholder),

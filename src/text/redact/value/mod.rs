@@ -1,5 +1,5 @@
-//! Whether a value is a secret: what its name promises (`name`), what it looks like (`looks`), and the verdict from
-//! both and from where it stands (`judgement`; `header` for headers).
+//! Judges a value as secret or harmless: `name` classifies its name, `looks` its look, and `judgement` combines both
+//! with its context (`header` for headers).
 
 pub(crate) mod header;
 pub(crate) mod judgement;

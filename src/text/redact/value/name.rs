@@ -1,35 +1,35 @@
-//! What the name of a value says about it.
+//! Classifies the names of values.
 
 use super::looks::segments;
 use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::names::{
-    ABOUT, KEY_NOT, KEY_OF, KEY_PERHAPS, PASSWORDS, SAYS, SAYS_AT_END, SAYS_NOT, SUFFIXES, TELLING,
-    TOKEN_NOT, TOKEN_OF,
+    HARMLESS_TOKENS, HARMLESS_WORDS, METADATA_WORDS, PASSWORDS, POSSIBLE_KEYS, PUBLIC_KEYS, SECRET_KEYS,
+    SECRET_TOKENS, SECRET_VARIABLE_ENDINGS, SECRET_VARIABLE_WORDS, SECRET_WORDS, SUFFIXES,
 };
 
-/// How likely a value with this name is a secret.
+/// The likelihood that a value with this name is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameKind {
     /// `DB_PASSWORD`, `pwd`: chosen by people, so the value may be a plain word.
     Password,
     /// `client_secret`, `x-api-key`, `accessToken`.
     Secret,
-    /// `token`, `SENTRY_KEY`, `auth`: the value must look like a secret, too.
+    /// `token`, `SENTRY_KEY`, `auth`: the value must also look like a secret.
     Perhaps,
-    /// `GITHUB_TOKEN_CI`: as `Perhaps`, where a variable is set.
-    Told,
+    /// `GITHUB_TOKEN_CI`: as `Perhaps`, but only where a variable is set.
+    Variable,
     /// `key`, `sig`: only as a query parameter.
     Query,
-    /// Nothing secret.
+    /// A harmless name.
     Plain,
 }
 
-/// Words of a name that are read, counted from its end.
-const WORDS: usize = 6;
+/// The maximum number of words that are read, counted from the end of a name.
+const MAX_WORDS: usize = 6;
 
 /// Judges a name such as `DB_PASSWORD`, `my-api-key`, `clientSecret` or `spring.datasource.password`.
 pub(crate) fn name_kind(name: &str) -> NameKind {
-    let mut words = segments(name).take(WORDS).peekable();
+    let mut words = segments(name).take(MAX_WORDS).peekable();
     let Some(mut last) = words.next() else { return NameKind::Plain };
     let is_suffix = |word: &str| is_one_of(word, SUFFIXES) || word.bytes().all(|byte| byte.is_ascii_digit());
     while let Some(before) = words.next_if(|_| is_suffix(last)) {
@@ -42,68 +42,79 @@ pub(crate) fn name_kind(name: &str) -> NameKind {
     }
     if let Some(glued) = strip_suffix(last, "token") {
         let of = if glued.is_empty() { before } else { glued };
-        return match () {
-            () if is_one_of(of, TOKEN_NOT) => NameKind::Plain,
-            // The fingerprint of an assembly's key.
-            () if is_one_of(of, &["key"])
-                && words.next().is_some_and(|word| is_one_of(word, &["public"])) =>
-            {
-                NameKind::Plain
-            }
-            () if is_one_of(of, TOKEN_OF) => NameKind::Secret,
-            () if glued.is_empty() => NameKind::Perhaps,
-            () => NameKind::Plain,
+        // The fingerprint of an assembly's key.
+        let mut is_public_key =
+            || is_one_of(of, &["key"]) && words.next().is_some_and(|word| is_one_of(word, &["public"]));
+        return if is_one_of(of, HARMLESS_TOKENS) || is_public_key() {
+            NameKind::Plain
+        } else if is_one_of(of, SECRET_TOKENS) {
+            NameKind::Secret
+        } else if glued.is_empty() {
+            NameKind::Perhaps
+        } else {
+            NameKind::Plain
         };
     }
-    // As in a first pass.
-    let is_turn = before.is_empty()
+    // "Pass" also means one round, as in "first pass".
+    let is_round = before.is_empty()
         || is_one_of(before, &["by", "first", "second", "one", "render", "multi", "no", "test"]);
-    match () {
-        () if is_one_of(last, PASSWORDS) => NameKind::Password,
-        () if ends_with(last, "password") || ends_with(last, "passwd") => NameKind::Password,
-        () if is_one_of(last, &["pass", "pw"]) && !is_turn => NameKind::Password,
-        () if ends_with(last, "secret") => NameKind::Secret,
-        () if is_one_of(last, &["credential", "credentials", "creds", "auth", "pat", "jwt", "pass"]) => {
-            NameKind::Perhaps
-        }
-        () if is_one_of(last, &["sig", "signature"]) => NameKind::Query,
-        () if is_told(name) => NameKind::Told,
-        () => NameKind::Plain,
+    let is_password = is_one_of(last, PASSWORDS)
+        || ends_with(last, "password")
+        || ends_with(last, "passwd")
+        || (is_one_of(last, &["pass", "pw"]) && !is_round);
+    if is_password {
+        NameKind::Password
+    } else if ends_with(last, "secret") {
+        NameKind::Secret
+    } else if is_one_of(last, &["credential", "credentials", "creds", "auth", "pat", "jwt", "pass"]) {
+        NameKind::Perhaps
+    } else if is_one_of(last, &["sig", "signature"]) {
+        NameKind::Query
+    } else if has_secret_word(name) {
+        NameKind::Variable
+    } else {
+        NameKind::Plain
     }
 }
 
-/// Whether a variable in capitals says within its name that it has a secret.
-fn is_told(name: &str) -> bool {
+/// Returns true if a variable in capitals contains a word for a secret within its name.
+fn has_secret_word(name: &str) -> bool {
     let is_variable =
         name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
     is_variable
-        && !segments(name).take(WORDS).any(|word| is_one_of(word, ABOUT))
-        && segments(name).take(WORDS).any(|word| is_one_of(word, TELLING))
+        && !segments(name).take(MAX_WORDS).any(|word| is_one_of(word, METADATA_WORDS))
+        && segments(name).take(MAX_WORDS).any(|word| is_one_of(word, SECRET_WORDS))
 }
 
 fn key_kind(of: &str, is_glued: bool, name: &str) -> NameKind {
     let ends_like = |word: &&str| word.len() > 2 && ends_with(of, word);
-    match () {
-        () if is_one_of(of, KEY_NOT) => NameKind::Plain,
-        () if is_one_of(of, KEY_OF) || (is_glued && KEY_OF.iter().any(ends_like)) => NameKind::Secret,
-        () if is_one_of(of, KEY_PERHAPS) => NameKind::Perhaps,
-        () if of.is_empty() => NameKind::Query,
-        () if is_glued || name.bytes().any(|byte| byte.is_ascii_lowercase()) => NameKind::Plain,
-        () => NameKind::Perhaps,
+    if is_one_of(of, PUBLIC_KEYS) {
+        NameKind::Plain
+    } else if is_one_of(of, SECRET_KEYS) || (is_glued && SECRET_KEYS.iter().any(ends_like)) {
+        NameKind::Secret
+    } else if is_one_of(of, POSSIBLE_KEYS) {
+        NameKind::Perhaps
+    } else if of.is_empty() {
+        NameKind::Query
+    } else if is_glued || name.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        NameKind::Plain
+    } else {
+        NameKind::Perhaps
     }
 }
 
-/// Whether the name of an environment variable says key, token, secret, password or credential.
-pub(crate) fn says_secret(name: &str) -> bool {
+/// Returns true if the name of an environment variable contains key, token, secret, password or credential.
+pub(crate) fn is_secret_variable(name: &str) -> bool {
     let mut words = segments(name).map(without_digits).filter(|word| !word.is_empty()).peekable();
-    // Only as the last one: `SSH_AUTH_SOCK` is a path.
+    // Only as the last word: `SSH_AUTH_SOCK` is a path.
     words.peek().is_some_and(|last| is_one_of(last, &["auth"]))
-        || words.any(|word| says(word) || word.strip_suffix(['s', 'S']).is_some_and(says))
+        || words.any(|word| is_secret_word(word) || word.strip_suffix(['s', 'S']).is_some_and(is_secret_word))
 }
 
-fn says(word: &str) -> bool {
-    let is_said = is_one_of(word, SAYS) || SAYS_AT_END.iter().any(|end| ends_with(word, end));
-    is_said && !is_one_of(word, SAYS_NOT)
+fn is_secret_word(word: &str) -> bool {
+    let is_secret = is_one_of(word, SECRET_VARIABLE_WORDS)
+        || SECRET_VARIABLE_ENDINGS.iter().any(|end| ends_with(word, end));
+    is_secret && !is_one_of(word, HARMLESS_WORDS)
 }
 
 fn without_digits(word: &str) -> &str {
@@ -121,7 +132,7 @@ fn strip_suffix<'a>(word: &'a str, ending: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{NameKind, name_kind, says_secret};
+    use super::{NameKind, is_secret_variable, name_kind};
 
     #[test]
     fn the_last_word_of_a_name_decides() {
@@ -183,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_say_what_they_hold() {
+    fn secret_variables_are_recognized_by_name() {
         for name in [
             "API_KEY",
             "GITHUB_TOKEN",
@@ -200,7 +211,7 @@ mod tests {
             "dbCreds",
             "NPM_AUTH_2",
         ] {
-            assert!(says_secret(name), "{name}");
+            assert!(is_secret_variable(name), "{name}");
         }
         for name in [
             "PATH",
@@ -214,7 +225,7 @@ mod tests {
             "GIT_AUTHOR_NAME",
             "NO_ACCESS",
         ] {
-            assert!(!says_secret(name), "{name}");
+            assert!(!is_secret_variable(name), "{name}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Clouds and hosting.
+//! Tokens of clouds and hosting.
 
 use crate::text::redact::tables::vendor::Alphabet::{
     Alnum, Base64, Dotted, Hex, Tilde, Token68, Upper, Url, Uuid, Word,
@@ -9,10 +9,10 @@ use crate::text::redact::tables::vendor::{Vendor, token};
 
 pub(super) static VENDORS: &[Vendor] = &[
     token("aws_access_key", &["AKIA", "ASIA"], Upper, 16, "NZDKYAYQ3S195JMS")
-        .most(16)
+        .max(16)
         .documented(&["EXAMPLE"]),
     token("google_api_key", &["AIza"], Url, 30, "n9dLVIdVuddLEG62Hkd9Gf2leMeR3pzh84")
-        .most(36)
+        .max(36)
         .with(Variety)
         // Keys of Google's own pages and samples.
         .documented(words!(
@@ -33,8 +33,8 @@ pub(super) static VENDORS: &[Vendor] = &[
     .glued(64),
     token("tailscale_key", &["tskey-"], Url, 16, "LtO9BSqD2tmy2EgpyKwK"),
     token("fly_token", &["fm1r_", "fm2_", "fo1_"], Token68, 24, "tFhgp4IiyDxQ8VS8IALVUj4APg1F"),
-    token("aws_access_key", &["A3T"], Upper, 17, "X1O7JYX5KRHMYIGQW").most(17).with(DigitAndCapital),
-    token("aws_access_key", &["ABIA", "ACCA"], Upper, 16, "1O7JYX5KRHMYIGQW").most(16).with(DigitAndCapital),
+    token("aws_access_key", &["A3T"], Upper, 17, "X1O7JYX5KRHMYIGQW").max(17).with(DigitAndCapital),
+    token("aws_access_key", &["ABIA", "ACCA"], Upper, 16, "1O7JYX5KRHMYIGQW").max(16).with(DigitAndCapital),
     token(
         "aws_bedrock_key",
         &["ABSK"],
@@ -43,7 +43,7 @@ pub(super) static VENDORS: &[Vendor] = &[
         "kZFKndi1dqzTsH1HC05QJjVMAsTF7eccegjNArw9mNmE6RJVv39C3CEiUdsNyrTZh9yN3hLIGw9i4QvRgMqzOTLQNZRRZOgrRDWTzQz6Qtk5G5",
     ),
     token("aws_bedrock_key", &["bedrock-api-key-"], Token68, 40, "ognRLk1xn9uRuJfxwwuOmcMLCdV5QZWH3SggCjKg"),
-    token("aws_appsync_key", &["da2-"], Alnum, 26, "Ht656ykXd2QrmjGsvqzBWNAJVz").most(26).with(NoWords),
+    token("aws_appsync_key", &["da2-"], Alnum, 26, "Ht656ykXd2QrmjGsvqzBWNAJVz").max(26).with(NoWords),
     token(
         "amazon_secret",
         &["amzn1.oa2-cs.v1."],
@@ -60,17 +60,16 @@ pub(super) static VENDORS: &[Vendor] = &[
         31,
         "PQW8Q1kzxTj2mVb4Tn9Rw3YpZc5Hd1Fg6J",
     )
-    .most(35)
-    .after(Run { least: 3, most: 3 }),
-    token("azure_key", &["JQQJ99"], Alnum, 24, "VW1oqwC4TzZg2lTrgwu7lB9Bz9")
-        .after(Run { least: 50, most: 54 }),
+    .max(35)
+    .after(Run { min: 3, max: 3 }),
+    token("azure_key", &["JQQJ99"], Alnum, 24, "VW1oqwC4TzZg2lTrgwu7lB9Bz9").after(Run { min: 50, max: 54 }),
     token("azure_key", &["+ASt", "ACDb", "+AMC"], Base64, 6, "q7Zx3g==")
-        .most(12)
-        .after(Run { least: 70, most: 80 }),
+        .max(12)
+        .after(Run { min: 70, max: 80 }),
     token("azure_key", &["AzSe", "AzFu", "AzCa"], Base64, 6, "Q7zx3gA=")
-        .most(12)
-        .after(Run { least: 30, most: 46 }),
-    token("alibaba_key", &["LTAI"], Alnum, 16, "ApxGCTfIgUeJyu0JKd0D").most(26).with(NoWords),
+        .max(12)
+        .after(Run { min: 30, max: 46 }),
+    token("alibaba_key", &["LTAI"], Alnum, 16, "ApxGCTfIgUeJyu0JKd0D").max(26).with(NoWords),
     token(
         "cloudflare_token",
         &["cfut_", "cfat_", "cfk_"],

@@ -1,4 +1,4 @@
-//! Code: hosting, packages, builds, tests.
+//! Tokens of services for code: hosting, packages, builds, tests.
 
 use crate::text::redact::tables::vendor::Alphabet::{Alnum, Dotted, Hex, Token68, Upper, Url, Word};
 use crate::text::redact::tables::vendor::Before::{BoundaryButDash, Run};
@@ -56,7 +56,7 @@ pub(super) static VENDORS: &[Vendor] = &[
     )
     .with(NoWords),
     token("nuget_key", &["oy2"], Alnum, 43, "a7qk2mzx4vb8tn3rw9ypc5hd1fg6js0euml4k2vqx8t")
-        .most(43)
+        .max(43)
         .with(NoWords)
         .after(BoundaryButDash),
     token(
@@ -78,7 +78,7 @@ pub(super) static VENDORS: &[Vendor] = &[
     token("snyk_token", &["snyk_uat.", "snyk_sat."], Dotted, 30, "ftd6wDRjSjS8j6IVj907sTQreFGce9"),
     token("deno_token", &["ddp_", "ddw_"], Alnum, 30, "wRATp86YR3UtrJJFRmn4h3K7Mwfm38MtrziZ").with(NoWords),
     token("sourcegraph_token", &["sgp_", "sgp_local_"], Hex, 36, "5ce0b8d1f7a94e263b8d07c15f92ae64d3b1c780")
-        .most(40)
+        .max(40)
         .with(Variety),
     // The id of an instance, and the token.
     token(
@@ -88,7 +88,7 @@ pub(super) static VENDORS: &[Vendor] = &[
         57,
         "f7a94e263b8d07c1_5ce0b8d1f7a94e263b8d07c15f92ae64d3b1c780",
     )
-    .most(57)
+    .max(57)
     .with(NoWords),
     token("sourcegraph_token", &["slk_"], Word, 36, "RYaU0GG7jgeUHOaK5ZcB7kuzu3q7wQ2zwWmtTebv").with(NoWords),
     token(
@@ -98,8 +98,8 @@ pub(super) static VENDORS: &[Vendor] = &[
         64,
         "RYaU0GG7jgeUHOaK5ZcB7kuzu3q7wQ2zwWmtTebvM2v9Lq4Xs8Tn1Rw6Yp3Zc5Hd",
     )
-    .most(64),
-    token("octopus_key", &["API-"], Upper, 26, "ZRQ3ZLSN30Y92RLC4SIG6OCBKH").most(26).with(DigitAndCapital),
+    .max(64),
+    token("octopus_key", &["API-"], Upper, 26, "ZRQ3ZLSN30Y92RLC4SIG6OCBKH").max(26).with(DigitAndCapital),
     token("openshift_token", &["sha256~"], Url, 40, "l7J0HjPfsNkKs3NCe3UI9BkzsackHKGfOKvmMUewVKI")
         .with(NoWords),
     token(
@@ -117,11 +117,11 @@ pub(super) static VENDORS: &[Vendor] = &[
         58,
         "5XQfQ6gxOb2SwPQWhhqgECMcZ2kSEmBtjBq06qzdfpe28uOMEXa5h7qAIUtZSl8S",
     )
-    .after(Run { least: 14, most: 14 }),
+    .after(Run { min: 14, max: 14 }),
     token("scalingo_token", &["tk-us-"], Url, 40, "zbx3CADYCDcPCjJDkRdJQHJqRjGUyP7S06EKma2xZixdASh4"),
     token("prefect_token", &["pnu_", "pnb_"], Alnum, 32, "vkbqGkjz4SEuBKynVtumDcG0va0EiJlJ5xaE"),
     token("infracost_key", &["ico-"], Alnum, 32, "l91kqEC85qOXjPO7IoE54POtNkLVSl8e")
-        .most(32)
+        .max(32)
         .with(NoWords)
         .after(BoundaryButDash),
     token(

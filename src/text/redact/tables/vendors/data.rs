@@ -1,4 +1,4 @@
-//! Databases, metrics, errors, feature flags.
+//! Tokens of services for databases, metrics, errors and feature flags.
 
 use crate::text::redact::tables::vendor::Alphabet::{Alnum, Base64, Dotted, Hex, Token68, Url, Uuid, Word};
 use crate::text::redact::tables::vendor::Before::Run;
@@ -68,13 +68,13 @@ pub(super) static VENDORS: &[Vendor] = &[
         "qVmq4nE8LED0GjVe7Rn2rosj1BEPQHsdVFn36hU1q6r",
     ),
     token("clickhouse_key", &["4b1d"], Alnum, 38, "ZoNJoXzZloJDXvmmG4zGaxpkx6AmjQQFfsIYlY")
-        .most(38)
+        .max(38)
         .with(DigitAndCapital),
     token("mongodb_secret", &["mdb_sa_sk_"], Url, 36, "pIWXc48wvrK8lkvUvHFz5bgwmjSIcbnOIlvqogzn"),
     token("xata_key", &["xau_"], Alnum, 36, "tuVndee3RQL4JZUxCne0z3hbvklFLm7m1hAcqaph"),
-    token("launchdarkly_key", &["sdk-", "mob-"], Uuid, 36, "df96d97f-1085-f598-5f12-38588d1b4d66").most(36),
+    token("launchdarkly_key", &["sdk-", "mob-"], Uuid, 36, "df96d97f-1085-f598-5f12-38588d1b4d66").max(36),
     token("adafruit_key", &["aio_"], Alnum, 26, "maVn2MTeLyWNvpDwC5jcT32TKyeC").with(NoWords),
     token("statsig_key", &["secret-"], Alnum, 40, "ZcfLE4LN2e3WcjhJ1JYUcvE8gG0soR7bkcorI6B04cP")
         .with(NoWords),
-    token("maxmind_key", &["_mmk"], Word, 0, "").most(0).after(Run { least: 36, most: 36 }),
+    token("maxmind_key", &["_mmk"], Word, 0, "").max(0).after(Run { min: 36, max: 36 }),
 ];

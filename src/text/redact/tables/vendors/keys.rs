@@ -1,4 +1,4 @@
-//! Keys that are no single vendor's, and those of vaults.
+//! Keys of vaults, and keys that many vendors use.
 
 use crate::text::redact::tables::vendor::Alphabet::{Base64, Dotted, Token68, Upper, Url};
 use crate::text::redact::tables::vendor::Before::{BoundaryButDash, Run};
@@ -34,7 +34,7 @@ pub(super) static VENDORS: &[Vendor] = &[
         "y0xzB1XxUp2N9QuGUD8aGxbjkiWXcOvNSeQeW8fIlraK9UdqijDDq2QXV13BNCWBU2BtyPM6YLspRSq65aFO7SIrENqWtXTGglsG3CgixnVV4gBsPWr4qp0lPweyu0EEWpyBv44u3qqPaJkGgaXTM4Jw6PNY71fnEBWSHdjXMWQ7djJTnBuBEKBq17kxEv46CfIXeZxO3yRjeDaFH2iB83KzdE33RLsPiSrjwO6vjr9EDMIOgNbt768osE",
     ),
     token("onepassword_key", &["A3-"], Url, 30, "HBXUF9-GG1OPIVY921-VLTW9-XEH6C-6UD0K")
-        .most(40)
+        .max(40)
         .with(NoWords)
         .after(BoundaryButDash),
     token(
@@ -44,7 +44,7 @@ pub(super) static VENDORS: &[Vendor] = &[
         40,
         "jU8TId7w8jyJTbsuE2PuB1xIj2hWUPyoosz1Tje90tsUyJyPkqJCErBF0F3Q",
     )
-    .after(Run { least: 10, most: 44 }),
+    .after(Run { min: 10, max: 44 }),
     token(
         "stytch_secret",
         &["secret-live-", "secret-test-"],

@@ -1,4 +1,4 @@
-//! Messages, mail, documents and people.
+//! Tokens of services for messages, mail, documents and people.
 
 use crate::text::redact::tables::vendor::Alphabet::{
     Alnum, Base64, Dotted, Hex, Path, Route, Token68, Url, Word,
@@ -16,7 +16,7 @@ pub(super) static VENDORS: &[Vendor] = &[
         "2468013579-pdp4K8ffUF0eWIXiiQE8Jk",
     )
     .with(NoWords),
-    // Begins with the number of a workspace, of ten digits.
+    // Begins with a workspace number of ten digits.
     token("slack_token", &["xoxb-", "xoxp-"], Url, 16, "2468013579-pdp4K8ffUF0eWIXiiQE8Jk").with(NoWords),
     token("slack_token", &["xoxe.xox"], Dotted, 24, "b-1-qH3MB9n7IWUSmTtzQPxC5HCh").with(NoWords),
     webhook(
@@ -41,7 +41,7 @@ pub(super) static VENDORS: &[Vendor] = &[
         .with(DigitAndCapital),
     token("figma_token", &["figd_"], Url, 24, "tqohUmuhVI8WSlmnVErULWHMsg1m"),
     token("mailgun_key", &["key-"], Alnum, 32, "990c801f97b7684319e1b429ad564b858f9a")
-        .most(36)
+        .max(36)
         .with(NoWords)
         .after(BoundaryButDash),
     token("telegram_token", &[":AA"], Url, 30, "OMbdYvpiYKne1WJnLn03ovXjY5Mar2jiIq").after(Digits),
@@ -79,7 +79,7 @@ pub(super) static VENDORS: &[Vendor] = &[
         60,
         "42ebfbb9a8459132762b5ca44d19af9554343a6278093ecc84eeba98170f3a16",
     ),
-    token("mailchimp_key", &["-us"], Hex, 1, "12").most(2).after(Run { least: 32, most: 32 }),
+    token("mailchimp_key", &["-us"], Hex, 1, "12").max(2).after(Run { min: 32, max: 32 }),
     token("typeform_token", &["tfp_"], Url, 40, "2SmGnO3x1F8ns7DzbYtmspDu4l3LgkySDKwyWX9784Ct"),
     token("contentful_token", &["CFPAT-"], Url, 40, "fJ6NVAYgpjUom2zyftUu3GaDAIke7MklJwbNzci1sIH"),
     token(

@@ -1,23 +1,27 @@
-//! Vendors: tokens that are known by their shape, one row each.
+//! Tokens with a known shape, one row for each.
 //!
-//! To add a vendor, add a row to the file of its kind: the name of its rule, the prefixes, what stands behind them and
-//! how many bytes of it at least, and what stands behind the prefix in a made-up token. What else a row can say is in
-//! [`vendor`](super::vendor). A test checks every example where tokens stand, whole and cut at every byte.
+//! To add a vendor, add a row to the file of its kind. A row has the name of its rule, the prefixes, the characters
+//! after them, their minimum number, and the part after the prefix in a made-up token. [`vendor`](super::vendor)
+//! documents the optional parts of a row. A test checks every example in typical contexts, whole and cut at every
+//! byte.
 //!
 //! | File | Vendors of |
 //! |---|---|
 //! | `cloud` | clouds and hosting |
 //! | `code` | code, packages, builds, tests |
 //! | `data` | databases, metrics, errors, feature flags |
-//! | `keys` | vaults, and keys that are no single vendor's |
+//! | `keys` | vaults, and keys that many vendors use |
 //! | `messages` | messages, mail, documents, people |
-//! | `models` | language models and what they search with |
+//! | `models` | language models and their search engines |
 //! | `money` | payments, shops, travel |
 //!
-//! Not here, because the prefix hits innocent text more than once in 50 MB or is not secret: `s.` of old Vault tokens,
-//! `00` of Okta, `test_` of Mollie and others, `pk_` and `phc_` of publishable keys (some of Klaviyo's secret ones begin
-//! like them), `AIDA` and `AROA` of names in AWS, `age1` of public keys, `pat` of Airtable, with which `path` begins, hashes
-//! of passwords such as `$2b$`; and shapes without a part that all tokens share, such as a plain UUID or 32 hexadecimal digits.
+//! These prefixes are missing on purpose, because they hit innocent text more than once in 50 MB or are not secret:
+//! - `s.` of old Vault tokens, `00` of Okta, `test_` of Mollie and others
+//! - `pk_` and `phc_` of publishable keys, although some of Klaviyo's secret keys begin with `pk_`
+//! - `AIDA` and `AROA` of names in AWS, `age1` of public keys
+//! - `pat` of Airtable, because `path` begins with it
+//! - hashes of passwords such as `$2b$`
+//! - shapes without a common part, such as a plain UUID or 32 hexadecimal digits
 
 mod cloud;
 mod code;
@@ -29,13 +33,13 @@ mod money;
 
 use super::vendor::Vendor;
 
-/// What many words begin with, and a prefix too. It is searched for by what stands behind.
+/// Prefixes that many words begin with. The search looks for the part after them.
 pub(crate) const COMMON: &[&str] = words!(
     "acc age api asi ata atc bed clo con dis fig flw git hoo inf int lin liv mob nap ops out pos pul ren san sat
      sha shi sdk sup ver wan"
 );
 
-/// The rows of all files.
+/// Returns the rows of all files.
 pub(crate) fn vendors() -> impl Iterator<Item = &'static Vendor> {
     [
         cloud::VENDORS,

@@ -1,4 +1,4 @@
-//! Language models and what they search with.
+//! Tokens of language models and their search engines.
 
 use crate::text::redact::tables::vendor::Alphabet::{Alnum, Dotted, Hex, Url, Uuid, Word};
 use crate::text::redact::tables::vendor::Before::BoundaryButDash;

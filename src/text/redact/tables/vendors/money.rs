@@ -1,4 +1,4 @@
-//! Payments, shops, travel.
+//! Tokens of services for payments, shops and travel.
 
 use crate::text::redact::tables::vendor::Alphabet::{Alnum, Hex, Token68, Url, Uuid};
 use crate::text::redact::tables::vendor::Before::BoundaryButDash;
