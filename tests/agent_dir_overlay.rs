@@ -87,28 +87,28 @@ fn a_credentials_file_that_is_invalid_or_open_to_others_is_reported_and_not_used
             "others can read it",
             good.as_str(),
             0o640,
-            "its mode is 640; expected 600, so that nobody else can use it",
+            "its mode is 640; expected 600, so that no other user can read it",
         ),
-        ("anybody can", &good, 0o604, "its mode is 604; expected 600, so that nobody else can use it"),
+        ("anybody can", &good, 0o604, "its mode is 604; expected 600, so that no other user can read it"),
         ("broken", "{ \"a\": ", 0o600, "it is not a JSON object"),
         ("a list", "[]", 0o600, "it is not a JSON object"),
         (
             "an entry that is none",
             r#"{"a":"own"}"#,
             0o600,
-            "its entry for `a` is no credential that pi takes",
+            "its entry for `a` is not a credential that pi accepts",
         ),
         (
             "a type that is none",
             r#"{"a":{"type":"x"}}"#,
             0o600,
-            "its entry for `a` is no credential that pi takes",
+            "its entry for `a` is not a credential that pi accepts",
         ),
         (
             "half a login",
             r#"{"a":{"type":"oauth","access":"x"}}"#,
             0o600,
-            "its entry for `a` is no credential that pi takes",
+            "its entry for `a` is not a credential that pi accepts",
         ),
     ] {
         let scene = Scene::new(&main.to_string(), text);

@@ -17,55 +17,56 @@ use crate::files::FileError;
 use crate::files::open::{self, directory_no_follow_at};
 use crate::files::private::{create_dir, write_new};
 
-/// Entries of the user's agent directory that are read; real ones have far fewer.
+/// The maximum number of entries of the user's agent directory that are read. Real directories have far fewer.
 const MAX_ENTRIES: usize = 4096;
-/// The largest file that is copied, in bytes; the cached model lists of many providers have a few megabytes.
+/// The maximum size of a copied file, in bytes. The cached model lists of many providers have a few megabytes.
 const MAX_COPIED: u64 = 16 * 1024 * 1024;
-/// The lists in pi's settings that may hold paths.
+/// The lists in pi's settings that may contain paths.
 const PATH_LISTS: [&str; 5] = ["packages", "extensions", "skills", "prompts", "themes"];
 /// The key of the token that refreshes an MCP server's access token.
 const MCP_REFRESH: &str = "refresh_token";
 
-/// A private copy of the user's agent directory, for one child. Dropping it removes the directory and everything in it;
-/// links are removed, not followed.
+/// A private copy of the user's agent directory, for one child. Dropping it removes the directory and everything in
+/// it. It removes links without following them.
 #[derive(Debug)]
 pub struct PrivateAgentDir {
     path: PathBuf,
-    /// The directory, held open: it stays the same when something else takes its path.
+    /// The open directory. It stays the same even if another directory gets its path.
     pub(super) directory: OwnedFd,
     /// The path of the user's `auth.json`.
     pub(super) auth: PathBuf,
-    /// When the copy was made.
+    /// The time of the copy.
     pub(super) since: SystemTime,
     /// The user's credentials at the time of the copy.
     pub(super) copied: Credentials,
-    /// The agent's own credentials, if any; they win over the user's.
+    /// The agent's own credentials, if any. They win over the user's.
     pub(super) overlay: Option<Overlay>,
     pub(super) left_out: Vec<(PathBuf, String)>,
-    /// The shell that the settings name.
+    /// The shell in the settings.
     pub(super) shell: Option<String>,
 }
 
-/// A second credentials file and what was copied from it.
+/// A second credentials file and its copied content.
 #[derive(Debug)]
 pub(super) struct Overlay {
     /// The path of that file.
     pub(super) path: PathBuf,
-    /// What the child got from it.
+    /// The entries that were copied from it.
     pub(super) credentials: Credentials,
 }
 
 impl PrivateAgentDir {
-    /// Creates the directory `at` from the user's directory `real`. `at` must not exist yet, its parent must; `real`
-    /// need not exist. Blocks, for up to 35 s while another process refreshes a token: the provider may already have
-    /// revoked the old one.
+    /// Creates the directory `at` from the user's directory `real`. `at` must not exist yet, but its parent must.
+    /// `real` may be missing. Blocks for up to 35 s while another process refreshes a token, because the provider may
+    /// already have revoked the old one.
     ///
-    /// Leaves out files that cannot be copied and lists them in [`Self::left_out`], just as pi runs without files that
+    /// Leaves out files that cannot be copied and lists them in [`Self::left_out`]. pi, too, runs without files that
     /// it cannot read.
     ///
     /// # Errors
     ///
-    /// When the user's directory cannot be listed or `at` cannot be written. Nothing of it is left.
+    /// Returns an error if the user's directory cannot be listed or `at` cannot be written. Then the partial copy is
+    /// removed.
     pub fn create(real: &Path, at: &Path) -> Result<Self, FileError> {
         let unreadable = FileError::at(real);
         let real = std::path::absolute(real).map_err(&unreadable)?;
@@ -93,21 +94,21 @@ impl PrivateAgentDir {
         Ok(private)
     }
 
-    /// The path of the directory: the child's `PI_CODING_AGENT_DIR`.
+    /// Returns the path of the directory, the child's `PI_CODING_AGENT_DIR`.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The files that the child does without, or without an entry of which, because it could not be copied; each with the
-    /// reason.
+    /// Returns the files that were not copied, completely or in part, each with the reason.
     #[must_use]
     pub fn left_out(&self) -> &[(PathBuf, String)] {
         &self.left_out
     }
 
     fn add(&mut self, real: &Path, name: &Path) -> Result<(), FileError> {
-        let (original, own) = (real.join(name), self.path.join(name));
+        let original = real.join(name);
+        let own = self.path.join(name);
         let content = match treatment(name.as_os_str()) {
             Treatment::LeaveOut => return Ok(()),
             Treatment::Link => return symlink(&original, &own).map_err(FileError::at(&own)),
@@ -115,7 +116,7 @@ impl PrivateAgentDir {
         };
         match self.copy_of(&original, content, real) {
             Ok(bytes) => write_new(&own, &bytes).map_err(FileError::at(&own)),
-            // Removed meanwhile, or a dangling link: pi would not see it either.
+            // The file was removed in the meantime, or is a dangling link. pi would not see it either.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => {
                 self.left_out.push((original, error.to_string()));
@@ -144,12 +145,12 @@ impl PrivateAgentDir {
 
 impl Drop for PrivateAgentDir {
     fn drop(&mut self) {
-        // On failure the remains stay in the run's directory and go when that is removed.
+        // If this fails, the remains stay in the run's directory and are removed with it.
         let _ = remove_tree(&self.path);
     }
 }
 
-/// The names in a directory. Empty when the directory does not exist, as before pi's first start.
+/// Returns the names in a directory, or none if the directory does not exist, as before pi's first start.
 fn names_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(directory) {
         Ok(entries) => entries.take(MAX_ENTRIES).map(|entry| Ok(entry?.file_name().into())).collect(),
@@ -158,8 +159,8 @@ fn names_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-/// Rewrites paths that lead out of the agent directory (`../x`) so that they still lead to the same place from the
-/// copy. `None` when no path has to change.
+/// Rewrites paths that lead out of the agent directory (`../x`) so that they lead to the same file from the copy.
+/// Returns `None` if no path changes.
 fn anchored(settings: &[u8], real: &Path) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(settings).ok()?;
     let mut parsed: Value = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
@@ -178,15 +179,15 @@ fn anchored(settings: &[u8], real: &Path) -> Option<Vec<u8>> {
     changed.then(|| serde_json::to_vec_pretty(&parsed).ok()).flatten()
 }
 
-/// Removes the refresh tokens of MCP servers; access tokens stay usable until they expire. A token that the child
-/// refreshed would not come back, and the user's own would be revoked.
+/// Removes the refresh tokens of MCP servers. Access tokens stay usable until they expire. If the child refreshed a
+/// token, the new one would not be copied back, but the user's token would be revoked.
 fn without_refresh(tokens: &[u8]) -> io::Result<Vec<u8>> {
     let mut parsed: Value = serde_json::from_slice(tokens)?;
     strip(&mut parsed);
     Ok(serde_json::to_vec_pretty(&parsed)?)
 }
 
-/// Recursion is safe: the parser has bounded the nesting.
+/// Recursion is safe, because the parser limits the nesting.
 fn strip(value: &mut Value) {
     match value {
         Value::Object(members) => {

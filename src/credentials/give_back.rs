@@ -8,40 +8,40 @@ use super::auth_file::{Credentials, MAX_CREDENTIALS, read_credentials, replace, 
 use super::build::PrivateAgentDir;
 use super::layout::AUTH;
 use super::lock::{AuthLock, LockError};
-use super::token::{Token, UnusableToken, not_due};
+use super::token::{Token, UnusableToken, remaining_life};
 use crate::files::open;
 
-/// What became of a child's token.
+/// The result of copying a child's token back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GiveBack {
     /// The user's entry now has the child's token.
     Returned,
-    /// The child still has the token that it started with.
+    /// The child still has its initial token.
     Unchanged,
     /// The child has another token, which was not copied back.
     Refused(Refused),
 }
 
-/// Why the child's token was not copied back.
+/// The reason why the child's token was not copied back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The user was not logged in to this provider when the child began.
+    /// The user was not logged in to this provider when the child started.
     #[error("the user was not logged in to this provider when the run began")]
     NotLoggedIn,
-    /// The child's file is not there, is not a file, is too large, or is no JSON object.
+    /// The child's file is missing, is not a file, is too large, or is not a JSON object.
     #[error("the child left no readable `auth.json`")]
     Unreadable,
-    /// The child's entry is gone or has another type.
-    #[error("the child's entry is of another type")]
+    /// The child's entry is missing or has another type.
+    #[error("the child's entry has another type")]
     OtherType,
-    /// The copied token is still valid for so many minutes, so pi had no reason to refresh it.
+    /// The copied token is still valid for this number of minutes, so pi had no reason to refresh it.
     #[error("the copied token is valid for another {0} minutes, and pi refreshes one only in its last five")]
     NotDue(u64),
     /// The child's token is not valid.
     #[error("the child's token cannot be used: {0}")]
     Token(#[from] UnusableToken),
     /// The user's entry has changed since it was copied.
-    #[error("the user's own entry has changed meanwhile")]
+    #[error("the user's own entry has changed in the meantime")]
     Overtaken,
 }
 
@@ -51,7 +51,7 @@ pub enum GiveBackError {
     /// The lock could not be acquired.
     #[error("the user's credentials cannot be locked")]
     Lock(#[from] LockError),
-    /// Another process took the lock over before the token was written.
+    /// Another process took over the lock before the token was written.
     #[error("the lock on `{0}` was lost")]
     LockLost(PathBuf),
     /// The file cannot be read or written.
@@ -66,20 +66,24 @@ pub enum GiveBackError {
 }
 
 impl PrivateAgentDir {
-    /// Copies the child's token for a provider back into the file that it came from: the user's `auth.json`, or the
-    /// overlay. Call it once no process of the child is alive, and only for a provider that the run used.
+    /// Copies the child's token for a provider back into its original file: the user's `auth.json`, or the overlay.
+    /// Call it when no process of the child is alive, and only for a provider that the run used.
     ///
-    /// Copies only the strings `access` and `refresh` and the number `expires`, only into an `oauth` entry that has not
-    /// changed since it was copied, only when the copied token is due now, only when `expires` is later, and under pi's
-    /// own lock. Every other byte of the user's file stays. Blocks for at most `patience`, while another process holds
-    /// the lock.
+    /// It copies only the strings `access` and `refresh` and the number `expires`, and only under these conditions:
+    /// - The `oauth` entry has not changed since it was copied.
+    /// - The copied token is due now.
+    /// - The new `expires` is later.
+    /// - This process holds pi's own lock. It waits for the lock for at most `patience`.
     ///
-    /// A token is due once pi would refresh it. Asked at the run's end, because by then every token is due that was due
-    /// when it was copied or became so meanwhile; a child that brings back another one did not get it from pi.
+    /// Every other byte of the user's file stays.
+    ///
+    /// A token is due when pi would refresh it. The check is at the end of the run, because a token that was due
+    /// before is still due then. If the child has another token although the copied one is not due, the new token is
+    /// not from pi.
     ///
     /// # Errors
     ///
-    /// When the user's file cannot be locked, read or written; it is then unchanged.
+    /// Returns an error if the user's file cannot be locked, read or written. The file is then unchanged.
     pub fn give_back(&self, provider: &str, patience: Duration) -> Result<GiveBack, GiveBackError> {
         match self.token_of_child(provider) {
             Ok(Some(token)) => self.hand_over(provider, &token, patience),
@@ -99,9 +103,9 @@ impl PrivateAgentDir {
             return Ok(None);
         }
         let now = SystemTime::now();
-        // A clock that was set back meanwhile must not make a token fresh again.
-        if let Some(left) = not_due(copied, now.max(self.since)) {
-            return Err(Refused::NotDue(left.as_secs() / 60));
+        // If the clock was set back in the meantime, the token must not become fresh again.
+        if let Some(remaining) = remaining_life(copied, now.max(self.since)) {
+            return Err(Refused::NotDue(remaining.as_secs() / 60));
         }
         Ok(Some(Token::following(copied, entry, now)?))
     }

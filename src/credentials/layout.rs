@@ -1,4 +1,4 @@
-//! How each entry of the user's agent directory appears in a private one: copied, linked or left out.
+//! Decides which entries of the user's agent directory a private one copies, links or leaves out.
 
 use std::ffi::OsStr;
 
@@ -6,27 +6,28 @@ use serde_json::{Map, Value};
 
 use crate::files::layout::is_unread;
 
-/// How an entry appears in a private agent directory.
+/// The form of an entry in a private agent directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Treatment {
-    /// As a copy, because pi writes it or creates a lock beside it.
+    /// A copy, because pi writes the entry or creates a lock next to it.
     Copy(Content),
-    /// As a link to the original, because pi only reads it.
+    /// A link to the original, because pi only reads it.
     Link,
-    /// Not at all.
+    /// No entry.
     LeaveOut,
 }
 
-/// How a copied file is treated.
+/// The kind of a copied file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Copied as it is.
+    /// A file that is copied unchanged.
     Plain,
-    /// The credentials: read under pi's lock, and kept for the comparison at the end.
+    /// The credentials. They are read under pi's lock, and kept for the comparison at the end.
     Credentials,
-    /// The settings: paths in them are relative to the directory of the file.
+    /// The settings. Their paths are relative to the directory of the file.
     Settings,
-    /// The tokens of MCP servers: never copied back, so a child must not get refresh tokens, which work only once.
+    /// The tokens of MCP servers. They are never copied back, so a child must not get refresh tokens, which work only
+    /// once.
     McpTokens,
 }
 
@@ -36,15 +37,15 @@ pub(super) const AUTH: &str = "auth.json";
 pub(super) const MCP_AUTH: &str = "mcp-auth.json";
 /// pi's settings.
 pub(super) const SETTINGS: &str = "settings.json";
-/// The setting that names the shell.
+/// The setting for the shell.
 pub(super) const SHELL_PATH: &str = "shellPath";
 
-/// Old names that pi migrates or warns about at its start. The user's own pi does that; a child cannot.
+/// Old names that pi migrates or warns about when it starts. The user's own pi does this; a child cannot.
 const MIGRATED: [&str; 4] = ["commands", "hooks", "oauth.json", "tools"];
-/// Names that a private directory has for itself.
-const TAKEN: [&str; 2] = ["shell", "shell.options"];
+/// Names that a private directory uses for its own files.
+const RESERVED: [&str; 2] = ["shell", "shell.options"];
 
-/// Decides about one entry. Unknown entries are linked, because settings may name any file in the directory.
+/// Decides how to treat one entry. Unknown entries are linked, because settings may name any file in the directory.
 pub(super) fn treatment(name: &OsStr) -> Treatment {
     let Some(name) = name.to_str() else { return Treatment::Link };
     match name {
@@ -54,18 +55,18 @@ pub(super) fn treatment(name: &OsStr) -> Treatment {
         "keybindings.json" | "models.json" | "models-store.json" | "trust.json" => {
             Treatment::Copy(Content::Plain)
         }
-        _ if MIGRATED.contains(&name) || TAKEN.contains(&name) || is_unread(name) => Treatment::LeaveOut,
+        _ if MIGRATED.contains(&name) || RESERVED.contains(&name) || is_unread(name) => Treatment::LeaveOut,
         _ => Treatment::Link,
     }
 }
 
-/// The shell that these settings name, if any.
+/// Returns the shell in these settings, if any.
 pub(super) fn shell_in(settings: &[u8]) -> Option<String> {
     let shell = members(settings)?.remove(SHELL_PATH)?;
     shell.as_str().filter(|shell| !shell.is_empty()).map(str::to_owned)
 }
 
-/// The members of pi's settings; `None` where pi cannot read them.
+/// Returns the members of pi's settings, or `None` if pi cannot read the settings.
 pub(super) fn members(settings: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_slice(settings.strip_prefix(b"\xef\xbb\xbf").unwrap_or(settings)).ok()
 }
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_pi_writes_are_copied_files_that_it_reads_are_linked_private_ones_are_left_out() {
+    fn written_files_are_copied_read_files_are_linked_private_files_are_left_out() {
         for name in ["AGENTS.md", "SYSTEM.md", "extensions", "skills", "npm", "git", "bin", "mine.json"] {
             assert_eq!(treatment(OsStr::new(name)), Treatment::Link, "{name}");
         }

@@ -1,8 +1,8 @@
 //! pi's own lock on its credentials.
 //!
-//! pi locks with the npm package `proper-lockfile`: a directory `auth.json.lock`, created by `mkdir`, whose
-//! modification time the holder renews. When `auth.json` is a link, pi 1.6.0 puts the lock beside its target and pi
-//! 0.87.1 beside the link, so both are taken.
+//! pi locks with the npm package `proper-lockfile`. The lock is a directory `auth.json.lock`, created by `mkdir`, and
+//! its holder renews its modification time. If `auth.json` is a link, pi 1.6.0 creates the lock next to the target and
+//! pi 0.87.1 next to the link. So this module takes both.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// A holder that has not renewed its lock for this long counts as dead. pi's own value; pi renews twice within that
-/// time.
+/// The time after which a holder that has not renewed its lock counts as dead. This is pi's own value; pi renews twice
+/// within this time.
 const STALE: Duration = Duration::from_secs(30);
-/// How long to wait for the lock: as long as pi does, and long enough to take over the lock of a dead holder.
+/// The maximum waiting time for the lock. It equals pi's, and is long enough to take over the lock of a dead holder.
 pub(super) const PATIENCE: Duration = Duration::from_secs(35);
-/// How long the lock counts as ours. It is never renewed, and a pi that waits without yielding takes locks over after
-/// ten seconds.
-const HOLD: Duration = Duration::from_secs(5);
-/// The pause after the first attempt; it doubles with each one.
+/// The time during which the lock counts as ours. It is never renewed, and a pi that waits without yielding takes over
+/// locks after ten seconds.
+const VALIDITY: Duration = Duration::from_secs(5);
+/// The pause after the first attempt. It doubles after each further attempt.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
-/// The longest pause between two attempts.
-const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+/// The maximum pause between two attempts.
+const MAX_PAUSE: Duration = Duration::from_millis(250);
 
 /// The lock could not be acquired.
 #[derive(Debug, thiserror::Error)]
@@ -46,16 +46,16 @@ pub enum LockError {
 pub struct AuthLock {
     file: PathBuf,
     since: Instant,
-    held: Vec<Held>,
+    directories: Vec<LockDirectory>,
 }
 
 impl AuthLock {
-    /// Acquires the lock and waits for it at most for `patience`. Never takes over a lock that its holder still renews.
+    /// Acquires the lock, waiting for at most `patience`. Never takes over a lock that its holder still renews.
     ///
     /// # Errors
     ///
-    /// When the file does not exist, when its directory cannot be written, or when another process holds the lock the
-    /// whole time.
+    /// Returns an error if the file does not exist, if its directory cannot be written, or if another process holds
+    /// the lock the whole time.
     pub fn acquire(auth: &Path, patience: Duration) -> Result<Self, LockError> {
         let missing = |source| LockError::Io { path: auth.to_owned(), source };
         let file = fs::canonicalize(auth).map_err(missing)?;
@@ -65,43 +65,43 @@ impl AuthLock {
         loop {
             match Self::attempt(&file, &named) {
                 Err(LockError::Busy(path)) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
+                    let remaining = deadline.saturating_duration_since(Instant::now());
+                    if remaining.is_zero() {
                         return Err(LockError::Busy(path));
                     }
-                    thread::sleep(pause.min(left));
-                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    thread::sleep(pause.min(remaining));
+                    pause = (pause * 2).min(MAX_PAUSE);
                 }
                 settled => return settled,
             }
         }
     }
 
-    /// Takes both locks or none, so that a waiting process holds nothing.
+    /// Takes both locks or none, so that a waiting process holds no lock.
     fn attempt(file: &Path, named: &Path) -> Result<Self, LockError> {
         let since = Instant::now();
-        let mut held = vec![Held::take(&beside(file))?];
+        let mut directories = vec![LockDirectory::take(&beside(file))?];
         if file != named {
-            match Held::take(&beside(named)) {
-                Ok(lock) => held.push(lock),
-                // Where this process cannot create one, pi cannot either.
+            match LockDirectory::take(&beside(named)) {
+                Ok(lock) => directories.push(lock),
+                // If this process cannot create the lock, pi cannot either.
                 Err(LockError::Io { source, .. }) if is_denied(&source) => (),
                 Err(error) => return Err(error),
             }
         }
-        Ok(Self { file: file.to_owned(), since, held })
+        Ok(Self { file: file.to_owned(), since, directories })
     }
 
-    /// The locked file, with links resolved.
+    /// Returns the locked file, with links resolved.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Whether the lock still excludes others. Check it right before writing.
+    /// Returns true if the lock still excludes other processes. Check this directly before writing.
     #[must_use]
     pub fn is_ours(&self) -> bool {
-        self.since.elapsed() < HOLD && self.held.iter().all(Held::is_ours)
+        self.since.elapsed() < VALIDITY && self.directories.iter().all(LockDirectory::is_ours)
     }
 }
 
@@ -115,8 +115,8 @@ fn is_denied(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
-/// Tells a directory from another one of the same name, by device, inode and modification time. The inode number alone
-/// does not: file systems reuse it at once.
+/// Identifies a directory by device, inode and modification time, to distinguish it from another one with the same
+/// name. The inode alone is not enough, because file systems reuse it immediately.
 type Identity = (u64, u64, i64, i64);
 
 fn identity(found: &Metadata) -> Identity {
@@ -129,12 +129,12 @@ fn identity_at(path: &Path) -> Option<Identity> {
 
 /// One lock directory that this process created.
 #[derive(Debug)]
-struct Held {
+struct LockDirectory {
     path: PathBuf,
     identity: Identity,
 }
 
-impl Held {
+impl LockDirectory {
     fn take(path: &Path) -> Result<Self, LockError> {
         let failed = |source| LockError::Io { path: path.to_owned(), source };
         let is_taken = |made: &io::Result<()>| {
@@ -158,17 +158,17 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for LockDirectory {
     fn drop(&mut self) {
         if self.is_ours() {
-            // If this fails, the lock goes stale and the next process takes it over.
+            // If this fails, the lock becomes stale and the next process takes it over.
             let _ = fs::remove_dir(&self.path);
         }
     }
 }
 
-/// Removes the lock of a dead holder and keeps that of a live one. Looks twice, because another process may be taking
-/// the lock over right now.
+/// Removes the lock of a dead holder and keeps the lock of a live one. Checks twice, because another process may be
+/// taking over the lock right now.
 fn remove_stale(path: &Path) -> io::Result<()> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,

@@ -1,10 +1,10 @@
-//! The private agent directory of a child, and the token that may come back from it.
+//! The private agent directory of a child, and the refreshed token that may be copied back from it.
 //!
-//! A child that could write the user's own agent directory could plant an extension there, which the user's next pi
-//! would run. So a sandboxed child gets a directory of its own, and so does the child of an agent with credentials of
-//! its own: files that pi writes or locks are copied, files that it only reads are linked, the rest is left out.
-//! Everything that a child leaves there is hostile input. Only a refreshed token is copied back, after the checks of
-//! `give_back` and `token`.
+//! If a child could write to the user's own agent directory, it could plant an extension there, and the user's next pi
+//! would run it. So a sandboxed child gets a directory of its own, and so does the child of an agent with its own
+//! credentials. Files that pi writes or locks are copied, files that it only reads are linked, and all other files are
+//! left out. The files in this directory after the run are hostile input. Only a refreshed token is copied back, after
+//! the checks of `give_back` and `token`.
 //!
 //! ```text
 //! refresh_before_copy ─▶ PrivateAgentDir::create ─▶ lay_over (agent's own credentials) ─▶ the child runs
@@ -14,20 +14,20 @@
 //! The key types are [`PrivateAgentDir`] (the directory; dropping it removes it), [`AuthLock`] (pi's lock on
 //! `auth.json`) and `Credentials` (the parsed file).
 //!
-//! | File | Answers |
+//! | File | Task |
 //! |---|---|
-//! | `layout` | which entries are copied, linked or left out |
-//! | `build` | how the directory is created and removed |
-//! | `shell` | which shell the settings name, and how another program takes its place |
-//! | `overlay` | how the keys of a session, and an agent's own credentials, win over the user's |
-//! | `refresh` | whether the user's token outlives the run, and who refreshes it |
-//! | `give_back` | when and how a token is copied back |
-//! | `token` | which tokens are acceptable |
-//! | `auth_file` | how `auth.json` is read, parsed, edited without touching other bytes, and replaced |
-//! | `lock` | how pi's lock on `auth.json` is taken |
+//! | `layout` | decide which entries are copied, linked or left out |
+//! | `build` | create and remove the directory |
+//! | `shell` | find the shell in the settings, and replace it by another program |
+//! | `overlay` | put a session's keys and an agent's own credentials over the user's |
+//! | `refresh` | refresh a token that would expire during the run |
+//! | `give_back` | copy a refreshed token back |
+//! | `token` | check a token |
+//! | `auth_file` | read, parse, edit and replace `auth.json` |
+//! | `lock` | take pi's lock on `auth.json` |
 //!
-//! This module knows nothing of children, sandboxes or configuration: callers pass paths, a provider and a point in
-//! time. Everything blocks, except the refresh. Unix only, because only there are sandboxes.
+//! This module knows nothing about children, sandboxes or configuration. Callers pass paths, a provider and a point in
+//! time. Every function blocks, except the refresh. The module is for Unix only, because sandboxes exist only there.
 
 mod auth_file;
 mod build;

@@ -13,21 +13,21 @@ use super::layout::AUTH;
 use crate::files::FileError;
 use crate::files::private::write_new;
 
-/// Permission bits that a credentials file must not have: any access for group and others.
+/// The permission bits that a credentials file must not have: any access for group and others.
 const FOR_OTHERS: u32 = 0o077;
 
 impl PrivateAgentDir {
-    /// Puts keys over the copied credentials, one for each provider, as pi's `--api-key` does in memory. Call it before
-    /// [`Self::lay_over`], whose entries win over them.
+    /// Puts keys over the copied credentials, one for each provider, as pi's `--api-key` does in memory. Call it
+    /// before [`Self::lay_over`], whose entries win over these keys.
     ///
     /// # Errors
     ///
-    /// When the copy cannot be written.
+    /// Returns an error if the copy cannot be written.
     pub fn add_keys<'a>(&mut self, keys: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), FileError> {
         let keys = Credentials::of_keys(keys.map(|(provider, key)| (provider, literal(key))));
         if !keys.is_empty() {
             self.write(&keys)?;
-            // Nothing of these providers comes back.
+            // No token of these providers is copied back.
             self.copied.extend(keys);
         }
         Ok(())
@@ -42,15 +42,15 @@ impl PrivateAgentDir {
         }
     }
 
-    /// Merges a file in pi's format over the copied credentials: its entry for a provider wins; other providers keep
-    /// the user's own. Call it before the child starts. Blocks like [`Self::create`].
+    /// Merges a file in pi's format over the copied credentials. Its entry for a provider wins; for other providers
+    /// the user's own entries stay. Call it before the child starts. Blocks like [`Self::create`].
     ///
-    /// Leaves out a file that others can access or that cannot be parsed, and every entry that pi would not accept,
-    /// because a single one makes pi refuse the whole file. [`Self::left_out`] lists them.
+    /// Leaves out a file that other users can access or that cannot be parsed. Also leaves out every entry that pi
+    /// would not accept, because one invalid entry makes pi reject the whole file. [`Self::left_out`] lists them.
     ///
     /// # Errors
     ///
-    /// When the copy cannot be written.
+    /// Returns an error if the copy cannot be written.
     pub fn lay_over(&mut self, path: &Path) -> Result<(), FileError> {
         let credentials = match read(path) {
             Ok(credentials) => credentials,
@@ -61,7 +61,7 @@ impl PrivateAgentDir {
         };
         let (credentials, refused) = credentials.split(is_credential);
         for provider in refused {
-            self.leave_out(path, format!("its entry for `{provider}` is no credential that pi takes"));
+            self.leave_out(path, format!("its entry for `{provider}` is not a credential that pi accepts"));
         }
         self.write(&credentials)?;
         self.overlay = Some(Overlay { path: path.to_owned(), credentials });
@@ -72,7 +72,7 @@ impl PrivateAgentDir {
         self.left_out.push((path.to_owned(), reason));
     }
 
-    /// The file that the credentials for a provider came from, and its content at the time of the copy.
+    /// Returns the original file of a provider's credentials, and its content at the time of the copy.
     pub(super) fn origin(&self, provider: &str) -> (&Path, &Credentials) {
         match &self.overlay {
             Some(Overlay { path, credentials }) if credentials.entry(provider).is_some() => {
@@ -83,13 +83,13 @@ impl PrivateAgentDir {
     }
 }
 
-/// A key as pi's files spell it: there `$NAME` names a variable and `!` begins a command.
+/// Escapes a key for pi's files, where `$NAME` is a variable and `!` begins a command.
 fn literal(key: &str) -> String {
     let escaped = key.replace('$', "$$");
     if key.starts_with('!') { format!("${escaped}") } else { escaped }
 }
 
-/// Whether a credentials file has a valid entry for a provider, which then wins over the user's own. Blocks.
+/// Returns true if a credentials file has a valid entry for a provider, which then wins over the user's own. Blocks.
 #[must_use]
 pub fn has_entry(path: &Path, provider: &str) -> bool {
     read(path).is_ok_and(|credentials| credentials.entry(provider).is_some_and(is_credential))
@@ -106,12 +106,12 @@ fn read(path: &Path) -> io::Result<Credentials> {
     }
     let mode = found.mode() & 0o777;
     if mode & FOR_OTHERS != 0 {
-        return Err(wrong(format!("its mode is {mode:o}; expected 600, so that nobody else can use it")));
+        return Err(wrong(format!("its mode is {mode:o}; expected 600, so that no other user can read it")));
     }
     Credentials::parse(&read_settled(path)?).ok_or_else(|| wrong("it is not a JSON object".to_owned()))
 }
 
-/// Whether pi accepts the entry. One that it does not accept makes it refuse the whole file.
+/// Returns true if pi accepts the entry. One invalid entry makes pi reject the whole file.
 fn is_credential(entry: &Value) -> bool {
     let is_text = |name: &str| entry[name].is_string();
     match entry["type"].as_str() {

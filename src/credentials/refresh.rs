@@ -1,4 +1,4 @@
-//! Has the user's token refreshed before it is copied, so that the child need not do it.
+//! Refreshes the user's token before it is copied, so that the child does not have to.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,22 +12,22 @@ use super::auth_file::{Credentials, read_credentials};
 use super::layout::AUTH;
 use super::token::{PI_MARGIN, expires_of, millis};
 
-/// How long a refresh may take: pi waits 30 s for its lock and 15 s for the provider.
+/// The maximum duration of a refresh. pi waits 30 s for its lock and 15 s for the provider.
 const PATIENCE: Duration = Duration::from_secs(50);
 
-/// Whether the user's token for a provider expires before `until`, or within five minutes after it, when pi would
-/// refresh it by then. Blocks to read a file.
+/// Returns true if pi would refresh the user's token for a provider before `until`, because it expires by then or at
+/// most five minutes later. Blocks while it reads a file.
 #[must_use]
 pub fn needs_refresh(real: &Path, provider: &str, until: SystemTime) -> bool {
     expiry(real, provider).is_some_and(|expires| expires <= millis(until + PI_MARGIN))
 }
 
-/// Refreshes the user's token if it does not outlive the run. Of several runs that start together, one refreshes and
-/// the others wait for it. After that, the same token is not refreshed again before half of its remaining life is over,
-/// because some tokens never live as long as a run may last.
+/// Refreshes the user's token if it expires before the end of the run. If several runs start together, one refreshes
+/// and the others wait for it. After that, the same token is not refreshed again before half of its remaining life has
+/// passed, because some tokens live shorter than a run may last.
 ///
-/// `refresh` has pi refresh the token unless it is valid for the given time. The token may expire during the run all the
-/// same: then the child refreshes it.
+/// `refresh` makes pi refresh the token unless it is valid for the given time. If the token expires during the run
+/// anyway, the child refreshes it.
 pub async fn refresh_before_copy<F: Future>(
     real: &Path,
     provider: &str,
@@ -35,13 +35,15 @@ pub async fn refresh_before_copy<F: Future>(
     refresh: impl FnOnce(Duration) -> F,
 ) {
     let expiry = || {
-        let (real, provider) = (real.to_owned(), provider.to_owned());
+        let real = real.to_owned();
+        let provider = provider.to_owned();
         async move { tokio::task::spawn_blocking(move || expiry(&real, &provider)).await.ok().flatten() }
     };
     let last = last_refresh(real, provider);
     let mut last = last.lock().await;
-    let (now, needed) = (SystemTime::now(), until + PI_MARGIN);
-    // Another run may have refreshed it meanwhile.
+    let now = SystemTime::now();
+    let needed = until + PI_MARGIN;
+    // Another run may have refreshed it in the meantime.
     let Some(expires) = expiry().await.filter(|expires| *expires <= millis(needed)) else { return };
     if last.is_some_and(|last| last.is_recent(expires, now)) {
         return;
@@ -51,8 +53,8 @@ pub async fn refresh_before_copy<F: Future>(
     *last = expiry().await.map(|expires| LastRefresh { at: millis(now), expires });
 }
 
-/// When the user's token for a provider expires, in milliseconds since 1970. `None` without a login, or when the token
-/// cannot be refreshed.
+/// Returns the expiry of the user's token for a provider, in milliseconds since 1970, or `None` without a login or if
+/// the token cannot be refreshed.
 fn expiry(real: &Path, provider: &str) -> Option<f64> {
     let credentials = Credentials::parse(&read_credentials(&real.join(AUTH)).ok()?)?;
     let entry = credentials.oauth(provider)?;
@@ -60,8 +62,8 @@ fn expiry(real: &Path, provider: &str) -> Option<f64> {
     expires_of(entry).filter(|_| refreshable)
 }
 
-/// The last refresh of a provider's token: when it was tried, and when the token that was there afterwards expires,
-/// both in milliseconds since 1970.
+/// The last refresh of a provider's token: the time of the attempt, and the expiry of the resulting token, both in
+/// milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 struct LastRefresh {
     at: f64,
@@ -75,11 +77,11 @@ impl LastRefresh {
     }
 }
 
-/// The last refresh for a provider in an agent directory. The holder of the lock may refresh.
+/// The last refresh for a provider in an agent directory. Only the holder of the lock may refresh.
 type SharedRefresh = Arc<Mutex<Option<LastRefresh>>>;
 
 fn last_refresh(real: &Path, provider: &str) -> SharedRefresh {
-    /// One per provider that the user is logged in to.
+    /// The last refresh for each provider that the user is logged in to.
     static LAST: LazyLock<Memory<HashMap<(PathBuf, String), SharedRefresh>>> = LazyLock::new(Memory::default);
     Arc::clone(LAST.lock().entry((real.to_owned(), provider.to_owned())).or_default())
 }

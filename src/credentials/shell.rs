@@ -1,4 +1,4 @@
-//! Puts another program in the place of the shell that pi starts for its tools.
+//! Replaces the shell that pi starts for its tools by another program.
 
 use std::io;
 use std::os::unix::fs::symlink;
@@ -11,22 +11,22 @@ use crate::files::private::{create_dir, write, write_new};
 
 /// The link to the program that pi starts as its shell.
 const SHELL: &str = "shell";
-/// What that program reads to learn what it is to do.
+/// The options file that this program reads.
 const OPTIONS: &str = "shell.options";
 
 impl PrivateAgentDir {
-    /// The shell that the user's settings name, as it is written there.
+    /// Returns the shell in the user's settings, as written.
     #[must_use]
     pub fn shell(&self) -> Option<&str> {
         self.shell.as_deref()
     }
 
-    /// Makes pi start `program` as its shell, under a name beside which it finds `options`. Call it once, before the
-    /// child starts. The commands that pi passes on, and shows to permission extensions, stay as they are.
+    /// Makes pi start `program` as its shell. The program finds `options` in a file next to its name. Call it once,
+    /// before the child starts. The commands that pi runs, and shows to permission extensions, do not change.
     ///
     /// # Errors
     ///
-    /// When a file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn replace_shell(&self, program: &Path, options: &[u8]) -> Result<(), FileError> {
         let link = self.path().join(SHELL);
         let Some(name) = link.to_str() else {
@@ -34,7 +34,7 @@ impl PrivateAgentDir {
                 "its path is not UTF-8, as pi's settings are",
             )));
         };
-        // pi ignores settings that it cannot read, and then it would choose a shell itself.
+        // pi ignores settings that it cannot read, and would then choose a shell itself.
         let settings = self.path().join(SETTINGS);
         let mut named = std::fs::read(&settings).ok().and_then(|bytes| members(&bytes)).unwrap_or_default();
         named.insert(SHELL_PATH.to_owned(), name.into());
@@ -47,26 +47,27 @@ impl PrivateAgentDir {
 }
 
 impl PrivateAgentDir {
-    /// Replaces the options of [`Self::replace_shell`]. No shell may have been started yet.
+    /// Replaces the options of [`Self::replace_shell`]. Call it before any shell starts.
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn rewrite_options(&self, options: &[u8]) -> Result<(), FileError> {
         let path = self.path().join(OPTIONS);
         write(&path, options).map_err(FileError::at(&path))
     }
 }
 
-/// Puts `program` and `options` into the new directory `place`, as [`PrivateAgentDir::replace_shell`] does, and returns the path
-/// to start.
+/// Puts `program` and `options` into the new directory `directory`, as [`PrivateAgentDir::replace_shell`] does, and
+/// returns the path to start.
 ///
 /// # Errors
 ///
-/// When the directory exists or something in it cannot be written.
-pub fn link_shell(place: &Path, program: &Path, options: &[u8]) -> Result<PathBuf, FileError> {
-    let (link, path) = (place.join(SHELL), place.join(OPTIONS));
-    create_dir(place).map_err(FileError::at(place))?;
+/// Returns an error if the directory exists or a file in it cannot be written.
+pub fn link_shell(directory: &Path, program: &Path, options: &[u8]) -> Result<PathBuf, FileError> {
+    let link = directory.join(SHELL);
+    let path = directory.join(OPTIONS);
+    create_dir(directory).map_err(FileError::at(directory))?;
     write_new(&path, options).map_err(FileError::at(&path))?;
     symlink(program, &link).map_err(FileError::at(&link))?;
     Ok(link)
@@ -80,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    /// A private copy of an agent directory with these settings, if any.
+    /// Creates a private copy of an agent directory with these settings, if any.
     fn scene(settings: Option<&str>) -> (tempfile::TempDir, PrivateAgentDir) {
         let root = tempfile::tempdir().expect("a temporary directory");
         let real = root.path().join("real");
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn pi_reads_another_shell_whatever_the_users_settings_are_and_all_else_stays() {
+    fn only_the_shell_changes_in_any_user_settings() {
         let named = r#"{"shellPath":"~/bin/zsh","theme":"dark"}"#;
         for (settings, shell, theme) in [
             (Some(named.to_owned()), Some("~/bin/zsh"), Some("dark")),

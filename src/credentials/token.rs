@@ -1,21 +1,21 @@
-//! A token that a child refreshed, and the checks it has to pass before the user's credentials take it.
+//! Reads a token that a child refreshed, and checks it before it is copied into the user's credentials.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 
-/// The longest `access` or `refresh`, in bytes; those of large organisations have about 10 KiB.
+/// The maximum length of `access` or `refresh`, in bytes. The tokens of large organisations have about 10 KiB.
 const MAX_STRING: usize = 32 * 1024;
-/// How far ahead an expiry may lie. The longest-lived tokens that a provider refreshes live a year.
+/// The maximum time until an expiry. The longest-lived refreshable tokens of a provider live a year.
 const MAX_AHEAD: Duration = Duration::from_secs(400 * 24 * 60 * 60);
-/// pi refreshes a token that expires within this time.
+/// The remaining life below which pi refreshes a token.
 pub(super) const PI_MARGIN: Duration = Duration::from_secs(5 * 60);
-/// Numbers beyond this are not exact in JavaScript.
+/// The largest number that is exact in JavaScript.
 const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
-/// Marks the address of GitHub Copilot's server, which pi reads from the token.
+/// The key before the address of GitHub Copilot's server, which pi reads from the token.
 const ENDPOINT: &str = "proxy-ep=";
 
-/// Why a child's token is not valid.
+/// The reason why a child's token is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableToken {
     /// A part is missing or has another type.
@@ -24,10 +24,10 @@ pub enum UnusableToken {
     /// A string is empty, longer than 32 KiB, or has characters that no token has.
     #[error("its `{0}` is not the text of a token")]
     Text(&'static str),
-    /// A string begins with `!`: where pi reads a key, it runs such a text as a command.
+    /// A string begins with `!`. pi runs such a text as a command if it reads it as a key.
     #[error("its `{0}` would be a command")]
     Command(&'static str),
-    /// The expiry is not later than that of the user's token, or is more than 400 days ahead.
+    /// The expiry is not later than the expiry of the user's token, or is more than 400 days ahead.
     #[error("its `expires` is not a later time")]
     Expiry,
     /// The token would send the user's requests to another server.
@@ -43,7 +43,7 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// Reads the token from a child's entry and checks that it is a valid successor of the one in `known`.
+    /// Reads the token from a child's entry and checks that it is a valid successor of the token in `known`.
     pub(super) fn following(
         known: &Map<String, Value>,
         child: &Map<String, Value>,
@@ -64,12 +64,12 @@ impl Token {
         Ok(Self { access, refresh, expires })
     }
 
-    /// Whether two entries have the same token.
+    /// Returns true if two entries have the same token.
     pub(super) fn is_same(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
         ["access", "refresh", "expires"].iter().all(|name| one.get(*name) == other.get(*name))
     }
 
-    /// The members to write, each with its value as pi would write it.
+    /// Returns the members to write, each with its value in pi's format.
     pub(super) fn members(&self) -> [(&'static str, Value); 3] {
         // JavaScript writes a whole number without a fraction.
         #[expect(clippy::cast_possible_truncation, reason = "checked to be exact and in range")]
@@ -83,25 +83,25 @@ impl Token {
     }
 }
 
-/// When an entry's token expires, in milliseconds since 1970.
+/// Returns the expiry of an entry's token, in milliseconds since 1970.
 pub(super) fn expires_of(entry: &Map<String, Value>) -> Option<f64> {
     entry.get("expires")?.as_f64().filter(|value| value.is_finite())
 }
 
-/// A time as pi writes it: milliseconds since 1970.
+/// Converts a time to pi's format, milliseconds since 1970.
 pub(super) fn millis(time: SystemTime) -> f64 {
     time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() * 1000.0
 }
 
-/// How long the token of an entry stays valid after `now`, if pi would not refresh it yet.
-pub(super) fn not_due(entry: &Map<String, Value>, now: SystemTime) -> Option<Duration> {
-    let left = expires_of(entry)? - millis(now);
-    let left = Duration::try_from_secs_f64(left / 1000.0).unwrap_or_default();
-    (left > PI_MARGIN).then_some(left)
+/// Returns the remaining life of an entry's token at `now`, or `None` if pi would refresh the token already.
+pub(super) fn remaining_life(entry: &Map<String, Value>, now: SystemTime) -> Option<Duration> {
+    let remaining_ms = expires_of(entry)? - millis(now);
+    let remaining = Duration::try_from_secs_f64(remaining_ms / 1000.0).unwrap_or_default();
+    (remaining > PI_MARGIN).then_some(remaining)
 }
 
 /// Reads a string of visible ASCII characters, with spaces only inside. A line break could begin another HTTP header,
-/// and a `!` after characters that pi trims would be a command. Empty only if it was empty before.
+/// and a `!` after characters that pi trims would be a command. The string may be empty only if it was empty before.
 fn text(
     entry: &Map<String, Value>,
     name: &'static str,
@@ -121,7 +121,7 @@ fn text(
     Ok(text.to_owned())
 }
 
-/// The servers named in a token.
+/// Returns the servers in a token.
 fn endpoints(access: &str) -> impl Iterator<Item = &str> {
     access.split(ENDPOINT).skip(1).map(|rest| rest.split(';').next().unwrap_or_default())
 }
