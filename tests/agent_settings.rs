@@ -571,7 +571,7 @@ async fn names_that_nothing_has_are_reported_at_start_up_with_file_and_line() {
         [
             "2:37: `tools.deny`: no tool has the name `exec`; it denies `bash`",
             "2:45: `tools.deny`: no tool has the name `reed`; did you mean `read`?",
-            "3:19: `tools.allow`: `Bash(git:*)` is a part of `bash`, which cannot be told from the rest; it allows nothing. \
+            "3:19: `tools.allow`: `Bash(git:*)` is a part of `bash`, which cannot be separated from the rest; it allows nothing. \
              To allow all of it, write `bash`",
             "4:17: `allowAgents` names `explorr`, and there is no agent of this name here; did you mean `explorer`?",
             "5:17: `defaultAgent` names `gone`, and there is no agent of this name here",

@@ -303,7 +303,7 @@ fn a_call_of_an_agent_whose_file_is_broken_says_what_is_wrong_with_it() {
     assert_eq!(
         told("hunter"),
         "`hunter` exists in /agent/agents/hunter.md but does not load: line 3: `timeoutMs` is `5m`; expected whole \
-         milliseconds from 0 (what is configured) to 604800000"
+         milliseconds from 0 (the configured value) to 604800000"
     );
     assert!(
         told(" tracker ").starts_with("`tracker` exists in /agent/agents/x.md but does not load: line 3: ")

@@ -241,7 +241,7 @@ fn tools_of(agent: &AgentDefinition) -> Vec<String> {
     let policy = ToolPolicy {
         allow_write: true,
         allow_lsp: true,
-        shell: ShellPolicy::Held,
+        shell: ShellPolicy::Sandboxed,
         takes_answers: true,
         ..ToolPolicy::default()
     };

@@ -34,7 +34,7 @@ fn policy(words: &str) -> ToolPolicy {
         allow_lsp: has("lsp"),
         shell: match (has("sandbox"), has("foreign")) {
             (true, true) => ShellPolicy::FromProject,
-            (true, false) => ShellPolicy::Held,
+            (true, false) => ShellPolicy::Sandboxed,
             (false, _) => ShellPolicy::NoSandbox,
         },
         deny: marked('-').collect(),

@@ -1159,7 +1159,7 @@ async fn a_call_overrides_its_agent_and_can_only_narrow_its_tools() {
     assert!(asked.contains("--model fake/asked --thinking high --tools read,ls "), "{asked}");
     let notes = &result.details.results[0].diagnostics;
     assert!(
-        notes.contains(&"`grep` was dropped: it was not allowed when the run was asked for".to_owned()),
+        notes.contains(&"`grep` was dropped: it was not allowed when the run was requested".to_owned()),
         "{notes:?}"
     );
 

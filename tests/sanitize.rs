@@ -561,7 +561,7 @@ fn what_may_be_allowed_is_checked() {
     assert_eq!(check_allowed("hunter22x"), Ok(()));
     for (entry, wrong) in [
         ("rule:github_tokn", "did you mean `github_token`?"),
-        ("rule:home_directory", "there is none of"),
+        ("rule:home_directory", "does not exist"),
         ("jwt", "write `rule:jwt`"),
         ("ab", "at least 3 bytes"),
     ] {

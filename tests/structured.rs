@@ -186,7 +186,7 @@ async fn what_is_no_schema_is_refused_before_anything_starts() {
         (json!({}), "it is empty"),
         (
             json!({ "type": "array", "items": { "$ref": "#/$defs/gone" } }),
-            "`$ref` at `#/items` is `#/$defs/gone`, and the schema has nothing there",
+            "`$ref` at `#/items` is `#/$defs/gone`, but the schema has no part there",
         ),
         (
             json!({ "$ref": "https://example.com/report.json" }),

@@ -161,7 +161,7 @@ for (const version of piVersions) {
 			assert.deepEqual([code, stdout, stderr], [0, "Heard success: I heard: The answer: green\n", ""]);
 			assert.equal(questionsIn(stage), 1);
 			const [, declined] = stage.server.requests.slice(from).filter(({ isChild }) => isChild);
-			assert.match(String(declined?.toolAnswers.at(-1)?.text), /^Nobody answered\./);
+			assert.match(String(declined?.toolAnswers.at(-1)?.text), /^No one answered\./);
 		});
 
 		test("a gate's question in the same words is a person's, and the model hears only the agent's", async () => {

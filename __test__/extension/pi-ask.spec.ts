@@ -72,7 +72,7 @@ for (const version of piVersions) {
 
 		test("hears that nobody answered when the user declines", async () => {
 			user = () => ({ cancelled: true });
-			assert.match(await heard("which"), /Nobody answered\. Do not ask this again/);
+			assert.match(await heard("which"), /No one answered\. Do not ask this again/);
 		});
 
 		test("is told by pi what a question needs", async () => {
@@ -94,7 +94,7 @@ for (const version of piVersions) {
 
 		test("hears that nobody answered where there is nobody", async () => {
 			const { log } = await runJson(stage.world, delegate({ agent: "asks", task: "which" }));
-			assert.match(textOf(lastEnd(log)), /Nobody answered\. Do not ask this again/);
+			assert.match(textOf(lastEnd(log)), /No one answered\. Do not ask this again/);
 		});
 
 		test("has no such tool where answers cannot be sent, and the result says so", async () => {
@@ -103,7 +103,7 @@ for (const version of piVersions) {
 			const end = lastEnd(rpc.log);
 			assert.match(
 				String(detailsOf(end).results[0]?.diagnostics),
-				/`ask` was dropped: a child that is driven with `protocol: "json"` cannot ask/,
+				/`ask` was dropped: a child with `protocol: "json"` cannot ask/,
 			);
 			stage.configure({});
 		});

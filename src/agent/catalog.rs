@@ -1,4 +1,4 @@
-//! The agents that exist, and which definition wins when several share a name.
+//! The catalog of agents, which resolves names and decides which of several definitions wins.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,35 +10,35 @@ use super::parse::{Parsed, SWITCHED_OFF};
 use crate::text::{Code, Diagnostic, Position, Severity, nearest, one_line};
 
 const NAME_DUPLICATE: Code = (Severity::Warning, "AGENT_NAME_DUPLICATE");
-/// Claude Code's builtin agents, and those of ours that do the same.
+/// Claude Code's builtin agents, and our agents for the same purpose.
 const CLAUDE_NAMES: [(&str, &str); 3] =
     [("Explore", "explorer"), ("Plan", "implementer"), ("general-purpose", "worker")];
-/// Names listed in a message; a longer list would crowd out the message itself.
-const LISTED: usize = 100;
-/// The longest valid name, plus a few characters to show that a name is too long.
-const SHOWN_NAME_CHARS: usize = 80;
+/// The maximum number of names in a message. A longer list would hide the message itself.
+const MAX_LISTED: usize = 100;
+/// The maximum length of a shown name, in characters. It is a little above the longest valid name, to show that a name
+/// is too long.
+const MAX_SHOWN_NAME_CHARS: usize = 80;
 
 /// The result of discovery.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    /// The agents that can be called: builtins in their own order, then the user's, then the project's, both sorted by
-    /// name.
+    /// The callable agents: builtins in their own order, then the user's, then the project's, both sorted by name.
     pub agents: Vec<Arc<AgentDefinition>>,
-    /// Definitions that a higher source of the same name replaces.
+    /// Definitions that a higher source with the same name replaces.
     pub shadowed: Vec<Shadowed>,
-    /// Files that could not be read, and fields that are ignored.
+    /// Messages about unreadable files and ignored fields.
     pub diagnostics: Vec<Diagnostic>,
-    /// The names of agents whose files do not load, and the reasons.
+    /// The names of agents whose files do not load, with the reasons.
     broken: Vec<Broken>,
 }
 
-/// An agent whose file exists and does not load.
+/// An agent whose file exists but does not load.
 #[derive(Clone, Debug)]
 struct Broken {
-    /// The name that the file states, and the one that its own name stands for.
+    /// The name stated in the file, and the name derived from the file name.
     names: Vec<String>,
     why: Diagnostic,
-    /// True if the file is the user's and was meant as an agent, so that no builtin may take its place.
+    /// True if the file is the user's and is meant as an agent. Then no builtin may replace it.
     is_meant: bool,
 }
 
@@ -54,7 +54,7 @@ impl Broken {
     }
 }
 
-/// A definition that a higher source replaces by one of the same name.
+/// A definition that a higher source replaces with one of the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shadowed {
     /// The shared name.
@@ -67,16 +67,16 @@ pub struct Shadowed {
     pub by: Source,
 }
 
-/// No agent has this name. The calling model reads the message.
+/// The error for an unknown name. The calling model reads the message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct UnknownAgent {
     /// The requested name.
     pub name: String,
     /// All agents, in catalog order.
     pub available: Vec<String>,
-    /// The agent that was probably meant.
+    /// The agent with the most similar name.
     pub nearest: Option<String>,
-    /// Why the agent of this name does not load, if its file exists.
+    /// The reason why the agent with this name does not load, if its file exists.
     pub broken: Option<Box<Diagnostic>>,
 }
 
@@ -85,11 +85,11 @@ impl fmt::Display for UnknownAgent {
         if let Some(why) = &self.broken {
             let file = why.path.as_deref().unwrap_or(Path::new("")).display();
             let place = why.line.map(|line| format!("line {line}: ")).unwrap_or_default();
-            let name = one_line(&self.name, SHOWN_NAME_CHARS);
+            let name = one_line(&self.name, MAX_SHOWN_NAME_CHARS);
             write!(f, "`{name}` exists in {file} but does not load: {place}{}. ", why.message)?;
             return write!(f, "Available agents: {}", self.listed());
         }
-        let name = one_line(&self.name, SHOWN_NAME_CHARS);
+        let name = one_line(&self.name, MAX_SHOWN_NAME_CHARS);
         write!(f, "Unknown agent: {name}. Available agents: {}", self.listed())?;
         match &self.nearest {
             Some(nearest) => write!(f, ". Did you mean `{nearest}`?"),
@@ -100,8 +100,9 @@ impl fmt::Display for UnknownAgent {
 
 impl UnknownAgent {
     fn listed(&self) -> String {
-        let listed = self.available.iter().take(LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
-        match self.available.len().saturating_sub(LISTED) {
+        let listed =
+            self.available.iter().take(MAX_LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        match self.available.len().saturating_sub(MAX_LISTED) {
             0 => listed,
             more => format!("{listed} and {more} more"),
         }
@@ -112,10 +113,11 @@ impl Catalog {
     /// Merges the files of all sources, ordered by source (lowest first), then by file name.
     pub(super) fn merge(files: Vec<Parsed>, mut diagnostics: Vec<Diagnostic>) -> Self {
         let mut agents: Vec<Arc<AgentDefinition>> = Vec::new();
-        let (mut shadowed, mut broken) = (Vec::new(), Vec::new());
+        let mut shadowed = Vec::new();
+        let mut broken = Vec::new();
         for file in files {
             if let Some(found) = Broken::of(&file).filter(|_| file.agent.is_none()) {
-                // A builtin that may do more would run instead of the user's agent.
+                // Otherwise a builtin with more rights would run instead of the user's agent.
                 let is_same = |agent: &Arc<AgentDefinition>| {
                     found.is_meant && agent.source < file.source && found.names.first() == Some(&agent.name)
                 };
@@ -145,14 +147,14 @@ impl Catalog {
             }
             agents.push(Arc::new(agent));
         }
-        // Stable, so that builtins keep their order.
+        // The sort is stable, so that builtins keep their order.
         agents.sort_by(|a, b| {
             a.source.cmp(&b.source).then_with(|| match a.source {
                 Source::Builtin => std::cmp::Ordering::Equal,
                 Source::User | Source::Project => a.name.cmp(&b.name),
             })
         });
-        // With three of one name, the highest source hides both others.
+        // If three definitions share a name, the highest source hides both others.
         for entry in &mut shadowed {
             if let Some(agent) = agents.iter().find(|agent| agent.name == entry.name) {
                 entry.by = agent.source;
@@ -161,18 +163,19 @@ impl Catalog {
         Self { agents, shadowed, diagnostics, broken }
     }
 
-    /// The name that Claude Code has for what this agent does.
+    /// Returns Claude Code's name for the same purpose as this agent.
     pub(crate) fn claude_name(agent: &str) -> Option<&'static str> {
         CLAUDE_NAMES.iter().find(|(_, ours)| *ours == agent).map(|(theirs, _)| *theirs)
     }
 
-    /// Looks up an agent by its name, without blanks around it. A name that only a title could have, with blanks in it, finds
-    /// the agent whose file states that title. A name of Claude Code's that no agent has finds the agent that does the same.
+    /// Finds an agent by its name, ignoring blanks around it. A name with blanks inside must be a title, and finds the
+    /// agent whose file states this title. A name of Claude Code that no agent has finds our agent for the same
+    /// purpose.
     ///
     /// # Errors
     ///
-    /// When there is none. The message lists the available agents and suggests the nearest name; if a file of that name
-    /// exists and does not load, it says why.
+    /// Returns an error if there is no such agent. The message lists the available agents and suggests the nearest
+    /// name. If a file with that name exists but does not load, the message gives the reason.
     pub fn find(&self, name: &str) -> Result<Arc<AgentDefinition>, UnknownAgent> {
         let name = name.trim();
         let named = |name: &str| self.agents.iter().find(|agent| agent.name == name);
@@ -187,7 +190,7 @@ impl Catalog {
         let nearest = nearest(name, available.iter().map(String::as_str)).map(str::to_owned);
         let is_named =
             |names: &[String]| names.iter().any(|known| known == name || Some(known) == valid.as_ref());
-        // The last one is of the nearest source.
+        // The last one has the nearest source.
         let broken = self
             .broken
             .iter()

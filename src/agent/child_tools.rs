@@ -1,11 +1,12 @@
-//! The tools that our guard registers in a child, in words for its model. The guard gets them as JSON by its environment.
+//! The descriptions of the tools that our guard registers in a child. The guard receives them as JSON in its
+//! environment.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{ASK, Asks, OutputSchema, SUBMIT};
 
-/// Longest question, longest answer to choose, and most of these.
+/// The maximum lengths of a question and of an option, and the maximum number of options.
 const MAX_QUESTION: usize = 2_000;
 const MAX_OPTION: usize = 200;
 const MAX_OPTIONS: usize = 16;
@@ -19,23 +20,23 @@ pub(crate) struct ChildTool {
     parameters: Value,
 }
 
-/// The tool with which an agent asks. How long an answer is waited for is the parent's to say.
+/// The tool for an agent's questions. The parent decides how long to wait for an answer.
 #[derive(Debug, Serialize)]
 pub(crate) struct AskTool {
     tool: ChildTool,
-    /// Begins the key by which the parent tells its questions from all others.
+    /// The prefix of the key by which the parent recognizes these questions.
     prefix: &'static str,
-    /// Stands before an answer.
+    /// The text before an answer.
     heard: &'static str,
-    /// The answer when the question was declined, or nobody was there to answer it.
+    /// The answer if the question was declined, or if no one was available to answer it.
     declined: &'static str,
 }
 
-/// Describes the tool `ask`; nothing for an agent that has none.
+/// Describes the tool `ask`. Returns `None` for an agent that may not ask.
 pub(crate) fn ask_tool(asks: Asks, prefix: &'static str) -> Option<AskTool> {
     let (whom, who, none, heard) = match asks {
         Asks::Nobody => return None,
-        Asks::User => ("the user", "The user sees", "There may be nobody to answer.", "The user answers"),
+        Asks::User => ("the user", "The user sees", "There may be no one to answer.", "The user answers"),
         Asks::Parent => (
             "the agent that gave you this task",
             "It sees",
@@ -52,12 +53,12 @@ pub(crate) fn ask_tool(asks: Asks, prefix: &'static str) -> Option<AskTool> {
         "properties": {
             "question": {
                 "type": "string", "minLength": 1, "maxLength": MAX_QUESTION,
-                "description": "Short, with all that the answer depends on",
+                "description": "Short, with everything that the answer depends on",
             },
             "options": {
                 "type": "array", "maxItems": MAX_OPTIONS,
                 "items": { "type": "string", "minLength": 1, "maxLength": MAX_OPTION },
-                "description": "The possible answers; leave out for an answer in words of its own",
+                "description": "The possible answers; leave out for a free-text answer",
             },
         },
         "required": ["question"],
@@ -67,8 +68,8 @@ pub(crate) fn ask_tool(asks: Asks, prefix: &'static str) -> Option<AskTool> {
         tool: ChildTool { name: ASK, label: "Ask", description, parameters },
         prefix,
         heard,
-        declined: "Nobody answered. Do not ask this again: go on with the choice that is easiest to undo, or leave out \
-                   what depends on it, and say in your final answer what you assumed.",
+        declined: "No one answered. Do not ask this again. Continue with the choice that is easiest to undo, or leave \
+                   out the parts that depend on it, and state your assumptions in your final answer.",
     })
 }
 
@@ -77,8 +78,9 @@ pub(crate) fn submit_tool(schema: &OutputSchema) -> ChildTool {
     ChildTool {
         name: SUBMIT,
         label: "Submit result",
-        description: "Submit the result of your task and end your work. Call it once, alone, when nothing is left to do."
-            .to_owned(),
+        description:
+            "Submit the result of your task and end your work. Call it once, alone, when all work is done."
+                .to_owned(),
         parameters: schema.parameters(),
     }
 }
@@ -88,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_that_asks_says_whom() {
+    fn the_ask_tool_names_its_recipient() {
         assert!(ask_tool(Asks::Nobody, "").is_none());
         for (asks, whom, heard) in [
             (Asks::User, "Ask the user one", "The user answers"),

@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::parse::{MAX_FILE_BYTES as MAX_TEXT_BYTES, hash};
 use crate::files::{layout, open, owned, private};
 
-/// Beyond this limit the oldest confirmations are dropped, and the user is asked again.
+/// The maximum number of stored confirmations. Above it the oldest are dropped, and pi asks the user again.
 const MAX_ENTRIES: usize = 1000;
-/// Upper bound for reading; files written by this module stay far below it.
+/// The maximum size of the file. Files written by this module stay far below it.
 const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 
-/// The bytes of all texts that are kept, newest first. The longest definition fits, and escaped they fit into the file.
+/// The maximum total size of the stored texts, newest first. The longest definition fits into it, and the escaped
+/// texts fit into the file.
 const MAX_TEXTS_BYTES: usize = 1024 * 1024;
 
 /// A confirmation of one definition.
@@ -22,8 +23,8 @@ const MAX_TEXTS_BYTES: usize = 1024 * 1024;
 struct Confirmed {
     path: String,
     sha256: String,
-    /// What the user agreed to, for showing later what has changed: exact, so that a change within a secret is shown. Only
-    /// the newest one of a file has it.
+    /// The confirmed text, to show later changes. It is exact, so that a change within a secret is visible. Only the
+    /// newest confirmation of a file has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
@@ -34,7 +35,8 @@ struct Confirmations {
     confirmed: Vec<Confirmed>,
 }
 
-/// Whether the user agreed to exactly this content of this file. Any failure to find out counts as no. Blocking.
+/// Returns true if the user agreed to exactly this content of this file. If this cannot be determined, returns false.
+/// Blocks.
 #[must_use]
 pub fn is_confirmed(agent_dir: &Path, path: &Path, content_hash: &str) -> bool {
     let Some(path) = key(path) else { return false };
@@ -42,29 +44,31 @@ pub fn is_confirmed(agent_dir: &Path, path: &Path, content_hash: &str) -> bool {
     read(&layout::confirmed_agents(agent_dir)).is_ok_and(|known| known.confirmed.iter().any(is_it))
 }
 
-/// Returns the text that the user agreed to when this file was confirmed last. The outer `None`: it was never confirmed;
-/// the inner one: its text was not kept. Blocking.
+/// Returns the text that the user agreed to in the last confirmation of this file. The outer `None` means that the
+/// file was never confirmed, the inner `None` that its text was not stored. Blocks.
 #[must_use]
 pub fn allowed_text(agent_dir: &Path, path: &Path) -> Option<Option<String>> {
-    let (key, known) = (key(path)?, read(&layout::confirmed_agents(agent_dir)).ok()?);
+    let key = key(path)?;
+    let known = read(&layout::confirmed_agents(agent_dir)).ok()?;
     known.confirmed.into_iter().rev().find(|known| known.path == key).map(|known| known.text)
 }
 
-/// Remembers that the user agreed. When two processes write at the same moment, one confirmation may be lost and the
-/// user is asked again. A path that is not valid UTF-8 cannot be remembered, so the user is asked each time. Blocking.
+/// Stores the user's agreement. If two processes write at the same moment, one confirmation may be lost and pi asks
+/// the user again. A path that is not valid UTF-8 cannot be stored, so pi asks each time. Blocks.
 ///
 /// # Errors
 ///
-/// When the file cannot be written; earlier confirmations are then unchanged.
+/// Returns an error if the file cannot be written. Earlier confirmations are then unchanged.
 pub fn confirm(agent_dir: &Path, path: &Path, content_hash: &str) -> io::Result<()> {
     let Some(key) = key(path) else { return Ok(()) };
     let file = layout::confirmed_agents(agent_dir);
-    // Read each time, because other pi processes write it too.
+    // Read the file each time, because other pi processes write it too.
     let mut confirmations = read(&file)?;
     let confirmed = &mut confirmations.confirmed;
     confirmed.retain(|known| known.path != key || known.sha256 != content_hash);
     confirmed.iter_mut().filter(|known| known.path == key).for_each(|known| known.text = None);
-    let (text, sha256) = (definition_text(path, content_hash), content_hash.to_owned());
+    let text = definition_text(path, content_hash);
+    let sha256 = content_hash.to_owned();
     confirmed.push(Confirmed { path: key, sha256, text });
     confirmed.drain(..confirmed.len().saturating_sub(MAX_ENTRIES));
     let mut bytes = 0;
@@ -75,14 +79,14 @@ pub fn confirm(agent_dir: &Path, path: &Path, content_hash: &str) -> io::Result<
         }
     }
     private::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
-    // Readers see the old content or the new, never a part.
+    // Readers see either the old or the new content, never a part.
     let written = private::beside(&file, &serde_json::to_vec(&confirmations)?)?;
     written.as_file().sync_all()?;
     written.persist(&file)?;
     Ok(())
 }
 
-/// A file that cannot be parsed is moved aside and counts as empty.
+/// Reads the confirmations. A file that cannot be parsed is moved aside and counts as empty.
 fn read(path: &Path) -> io::Result<Confirmations> {
     let file = match owned::open(path, fs::File::options().read(true)) {
         Ok(file) => file,
@@ -106,7 +110,7 @@ fn key(path: &Path) -> Option<String> {
     Some(fs::canonicalize(path).ok()?.to_str()?.to_owned())
 }
 
-/// Returns the text of a definition, unless the file has changed since it had this hash. Blocking.
+/// Returns the text of a definition if it still has this hash. Blocks.
 #[must_use]
 pub fn definition_text(path: &Path, content_hash: &str) -> Option<String> {
     let mut bytes = Vec::new();

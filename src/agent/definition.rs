@@ -1,4 +1,4 @@
-//! An agent as its file defines it.
+//! The definition of an agent, as in its file.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,21 +9,21 @@ use super::output_schema::OutputSchema;
 use crate::text::text_enum;
 
 text_enum! {
-    /// Where a definition comes from, ordered by precedence, lowest first.
+    /// The source of a definition, ordered by precedence, lowest first.
     #[derive(Default, PartialOrd, Ord, Hash)]
     pub enum Source {
         /// Part of this package.
         Builtin = "builtin",
         /// The user's own agent directory.
         User = "user",
-        /// The project's directory. Its author may be somebody else than the user.
+        /// The project's directory. Its author may not be the user.
         #[default]
         Project = "project",
     }
 }
 
 text_enum! {
-    /// Which context files a child of this agent reads.
+    /// The context files that a child of this agent reads.
     pub enum Context {
         /// `AGENTS.md` and similar files, as pi finds them.
         Project = "project",
@@ -33,92 +33,94 @@ text_enum! {
 }
 
 text_enum! {
-    /// Whether a read-only child runs in the kernel's sandbox, ordered by strictness.
+    /// The sandbox setting of a read-only child, ordered by strictness.
     #[derive(PartialOrd, Ord)]
     pub enum SandboxMode {
-        /// Never.
+        /// The child never runs in a sandbox.
         Off = "off",
-        /// When the kernel supports it.
+        /// The child runs in a sandbox if the kernel supports it.
         Auto = "auto",
-        /// Always: without a sandbox the child is refused.
+        /// The child always runs in a sandbox. Without one it is refused.
         Required = "required",
     }
 }
 
 text_enum! {
-    /// Whether what the shell of a sandboxed child starts reaches the network, ordered by strictness.
+    /// The network access of a sandboxed child's shell, ordered by strictness.
     #[derive(PartialOrd, Ord)]
     pub enum Network {
-        /// As the user does.
+        /// The shell has the user's network access.
         On = "on",
-        /// Not at all. pi itself goes on talking to its model.
+        /// The shell has no network access. pi itself can still reach its model.
         Off = "off",
     }
 }
 
 text_enum! {
-    /// Where a child that may write works, ordered by strictness.
+    /// The working tree of a child that may write, ordered by strictness.
     #[derive(Default, PartialOrd, Ord)]
     pub enum Isolation {
-        /// In its directory.
+        /// The child works in its directory.
         #[default]
         None = "none",
-        /// In a private repository where there is git, in its directory elsewhere.
+        /// The child works in a private repository if its directory is in a git repository, and in its directory
+        /// otherwise.
         Auto = "auto",
-        /// In a private repository, made from the state of its tree.
+        /// The child works in a private repository, made from the state of its tree.
         Private = "private",
     }
 }
 
 text_enum! {
-    /// Whom a child may ask with the tool `ask`.
+    /// The recipient of a child's questions with the tool `ask`.
     #[derive(Default)]
     pub enum Asks {
-        /// It has no such tool.
+        /// No recipient: the child does not have the tool.
         #[default]
         Nobody = "nobody",
         /// The user.
         User = "user",
-        /// The conversation that started the run; the user where a call waits for it.
+        /// The conversation that started the run, or the user if a call waits for the run.
         Parent = "parent",
     }
 }
 
-/// Which of pi's skills a child sees.
+/// The skills of pi that a child sees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Skills {
     /// All or none.
     All(bool),
-    /// Those of these names.
+    /// Only the skills with these names.
     Named(Vec<String>),
 }
 
 /// pi's thinking levels, lowest first.
 pub const THINKING_LEVELS: &[&str] = &["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/// One agent, as its file declares it. [`super::plan_tools`] and the configuration decide what a child really gets.
+/// One agent, as declared in its file. [`super::plan_tools`] and the configuration decide what a child actually gets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgentDefinition {
     /// At most 64 letters, digits, `.`, `_` and `-`, of any script, composed (NFC); starts with a letter or a digit.
     pub name: String,
     /// One line, at most 1000 characters; may be empty.
     pub description: String,
-    /// Where the definition comes from.
+    /// The source of the definition.
     pub source: Source,
-    /// The file it was read from; absent for a builtin.
+    /// The file of the definition; absent for a builtin.
     pub path: Option<PathBuf>,
-    /// Whether the agent promises to change nothing.
+    /// Set if the agent may not change anything.
     pub readonly: bool,
-    /// pi's tool names in the order declared, without duplicates. `None`: not declared. `Some([])`: deliberately none.
+    /// pi's tool names in the declared order, without duplicates. `None` if not declared; `Some([])` if the file
+    /// declares that there are none.
     pub tools: Option<Vec<String>>,
     /// The line of `tools` in its file, counted from 1.
     pub tools_line: Option<u32>,
-    /// Tools that the child never gets, whatever else allows them; `*` matches any characters.
+    /// Tools that the child never gets, even if other settings allow them. `*` matches any characters.
     pub denied_tools: Vec<String>,
-    /// Model pattern for the child; `None` inherits.
+    /// The model pattern for the child; `None` inherits.
     pub model: Option<String>,
-    /// Thinking level for the child; `None` inherits.
+    /// The thinking level for the child; `None` inherits.
     pub thinking: Option<String>,
     /// The agent's own hard timeout; `None` uses the configuration.
     pub timeout: Option<Duration>,
@@ -130,32 +132,32 @@ pub struct AgentDefinition {
     pub loop_stop_after: Option<u32>,
     /// The agent's own cost limit in USD.
     pub max_cost: Option<f64>,
-    /// The sandbox mode it asks for. The stricter of this and the configuration applies.
+    /// The agent's sandbox mode. The stricter of this and the configuration applies.
     pub sandbox: Option<SandboxMode>,
-    /// Whether its shell reaches the network; `None` uses the configuration.
+    /// The network access of the agent's shell; `None` uses the configuration.
     pub network: Option<Network>,
-    /// Where it works, if it may write; `None` leaves that to the settings.
+    /// The working tree of an agent that may write; `None` uses the settings.
     pub isolation: Option<Isolation>,
     /// The name of a launcher in the user's configuration.
     pub launcher: Option<String>,
-    /// The line of that name in its file, counted from 1.
+    /// The line of `launcher` in its file, counted from 1.
     pub launcher_line: Option<u32>,
-    /// Extensions that the child loads. A project agent may only name those that the user's configuration allows.
+    /// Extensions that the child loads. A project agent may only name extensions that the user's configuration allows.
     pub extensions: Option<Vec<String>>,
-    /// Which context files the child reads; `None` uses the configuration.
+    /// The context files that the child reads; `None` uses the configuration.
     pub context: Option<Context>,
-    /// Which skills the child sees; `None` uses the configuration.
+    /// The skills that the child sees; `None` uses the configuration.
     pub skills: Option<Skills>,
-    /// Whom the child may ask with the tool `ask`.
+    /// The recipient of the child's questions with the tool `ask`.
     pub ask: Asks,
     /// The shell command that checks the child's work.
     pub check: Option<String>,
     /// The shell command that prepares the private tree of an isolated run.
     pub setup: Option<String>,
-    /// The shape of the result that the child has to submit.
+    /// The shape of the result that the child must submit.
     pub output_schema: Option<OutputSchema>,
-    /// The system prompt: the file's body, or the description when the body is empty.
+    /// The system prompt: the file's body, or the description if the body is empty.
     pub prompt: String,
-    /// SHA-256 of the file in lower-case hexadecimal. A confirmation is bound to it.
+    /// The SHA-256 of the file in lower-case hexadecimal. A confirmation applies only to this hash.
     pub content_hash: String,
 }

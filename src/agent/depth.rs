@@ -1,4 +1,4 @@
-//! How deep this process is in a chain of delegations.
+//! The depth of this process in a chain of delegations.
 
 /// The environment variable that holds the number of delegations above a process.
 pub const DEPTH: &str = "PI_SUBAGENT_DEPTH";
@@ -8,13 +8,13 @@ pub const MAX_DEPTH: &str = "PI_SUBAGENT_MAX_DEPTH";
 /// The delegation depth of this process (0 in a session that a person started) and its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Depth {
-    /// Delegations above this process.
+    /// The number of delegations above this process.
     pub current: u32,
-    /// The smaller of the setting and the limit inherited from the parent process.
+    /// The maximum depth: the smaller of the setting and the limit inherited from the parent process.
     pub max: u32,
 }
 
-/// Why this process may not delegate. The calling model reads the message.
+/// The reason why this process may not delegate. The calling model reads the message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooDeep {
     /// The limit is reached.
@@ -22,7 +22,7 @@ pub enum TooDeep {
         "delegation depth {current} has reached its limit {max} (`maxDepth` and `{MAX_DEPTH}`); do the work yourself"
     )]
     Limit {
-        /// Delegations above this process.
+        /// The number of delegations above this process.
         current: u32,
         /// The limit.
         max: u32,
@@ -39,12 +39,12 @@ pub enum TooDeep {
     },
 }
 
-/// Decides whether this process may start a child. `depth` and `max_depth` are the values of [`DEPTH`] and
-/// [`MAX_DEPTH`], if set; `configured` is the setting `maxDepth`.
+/// Decides if this process may start a child. `depth` and `max_depth` are the values of [`DEPTH`] and [`MAX_DEPTH`],
+/// if set. `configured` is the setting `maxDepth`.
 ///
 /// # Errors
 ///
-/// When the limit is reached, or when one of the variables is not a number, which counts as too deep.
+/// Returns an error if the limit is reached, or if one of the variables is not a number, which counts as too deep.
 pub fn depth_from_env(
     depth: Option<&str>,
     max_depth: Option<&str>,

@@ -1,5 +1,4 @@
-//! Finds agent definitions: those of this package, and those on disk. Never fails: a file that cannot be read becomes a
-//! diagnostic.
+//! Finds the agent definitions of this package and on disk. Never fails: an unreadable file becomes a diagnostic.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -16,27 +15,29 @@ use super::parse::{MAX_FILE_BYTES, Parsed, READ_FAILED, parse};
 use crate::files::{Foreign, Hidden, open};
 use crate::text::{Code, Diagnostic, Position, Severity, chain, quoted};
 
-/// Agent files read from one directory. A model could not tell more agents apart, and each file costs a read.
+/// The maximum number of agent files that are read from one directory. A model could not distinguish more agents, and
+/// each file costs a read.
 const MAX_FILES: usize = 256;
-/// Directory entries examined while searching for agent files.
+/// The maximum number of directory entries that a search for agent files examines.
 const MAX_ENTRIES: usize = 8192;
-/// Levels of folders below a directory of agents. Collections have two.
+/// The maximum depth of folders below a directory of agents. Collections have two levels.
 const MAX_DEPTH: usize = 5;
-/// Folders read below a directory of agents.
+/// The maximum number of folders that are read below a directory of agents.
 const MAX_FOLDERS: usize = 256;
-/// A folder of packages, which brings documents of other people.
+/// The folder of installed packages, which contains documents by other authors.
 const PACKAGES: &str = "node_modules";
-/// How long one directory may take. A model waits for it.
+/// The maximum time for one directory. A model waits for it.
 const READ_LIMIT: Duration = Duration::from_secs(5);
-/// Cached files, and the longest cached prompt: together at most 16 MiB for the life of the process.
+/// The maximum number of cached files, and the maximum length of a cached prompt. Together they bound the cache to 16
+/// MiB.
 const MAX_CACHED: usize = 512;
 const MAX_CACHED_PROMPT_BYTES: usize = 32 * 1024;
-/// A file changed more recently than this is read again each time: a second change could carry the same timestamp.
+/// The age from which a file's cache entry is valid. A second change of a younger file could have the same timestamp.
 const SETTLED: Duration = Duration::from_secs(2);
 
 const FOREIGN: Code = (Severity::Warning, "AGENT_FILE_FOREIGN");
 const DIRECTORY_MISSING: Code = (Severity::Warning, "AGENT_DIRECTORY_MISSING");
-const DIRECTORY_MISSING_WORDS: &str = "does not exist; `agentDirs` names it";
+const DIRECTORY_MISSING_MESSAGE: &str = "does not exist; `agentDirs` names it";
 const DIRECTORY_TOO_LARGE: Code = (Severity::Warning, "AGENT_DIRECTORY_TOO_LARGE");
 
 /// The agents that come with this package, in listing order. They are compiled in, so no directory can replace them.
@@ -52,23 +53,22 @@ static BUILTIN: LazyLock<Vec<Parsed>> = LazyLock::new(|| {
     files.map(|file| parse(file.as_bytes(), Source::Builtin, None)).into()
 });
 
-/// Where a project keeps its agents; the first that exists counts.
+/// The agent directories of a project. Only the first existing one counts.
 const OWN: [&str; 2] = [".pi/agents", ".agents"];
 
-/// Where agents lie besides pi's own directories. An agent there never replaces one of the same source in those.
+/// Additional agent directories. Their agents never replace agents of the same source in pi's own directories.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AgentDirs<'a> {
-    /// The user's, in order.
+    /// The user's directories, in order.
     pub user: &'a [PathBuf],
-    /// A project's, relative to its directories.
+    /// The project's directories, relative to each directory of the project.
     pub project: &'a [String],
-    /// Files and directories, by paths without links, to which no file of a project may lead.
+    /// Files and directories that no file of a project may lead to, as paths without links.
     pub hidden: &'a [PathBuf],
 }
 
-/// Finds all agents that exist now: this package's, those in pi's own agent directory, those of the project around
-/// `cwd`, and those in `more`. The search for the project stops at the user's home directory. Blocking; unchanged files
-/// are not read again.
+/// Finds all existing agents: in this package, in pi's own agent directory, in the project around `cwd`, and in
+/// `more`. The search for the project stops at the user's home directory. Blocks. Unchanged files are not read again.
 #[must_use]
 pub fn discover(cwd: &Path, agent_dir: &Path, home: Option<&Path>, more: AgentDirs<'_>) -> Catalog {
     let mut diagnostics = Vec::new();
@@ -78,7 +78,7 @@ pub fn discover(cwd: &Path, agent_dir: &Path, home: Option<&Path>, more: AgentDi
             Err(error) if is_absent(dir, &error) => {
                 diagnostics.push(Diagnostic::new(
                     DIRECTORY_MISSING,
-                    DIRECTORY_MISSING_WORDS.to_owned(),
+                    DIRECTORY_MISSING_MESSAGE.to_owned(),
                     Some(dir),
                     None,
                 ));
@@ -104,7 +104,8 @@ pub fn discover(cwd: &Path, agent_dir: &Path, home: Option<&Path>, more: AgentDi
     Catalog::merge(files, diagnostics)
 }
 
-/// The nearest directory of one of these names, searched upwards up to the repository root or the home directory.
+/// Returns the nearest directory with one of these names. Searches upwards to the repository root or the home
+/// directory.
 fn project_directory(
     cwd: &Path,
     home: Option<&Path>,
@@ -119,7 +120,7 @@ fn project_directory(
                 continue;
             }
             match fs::metadata(&candidate) {
-                // The user's own directory is not a project's, even when it lies above the working directory.
+                // The user's own directory is not a project's, even if it is above the working directory.
                 Ok(found) if found.is_dir() && user_dirs.contains(&canonical(&candidate)) => {}
                 Ok(found) if found.is_dir() && !open::is_trusted(&found) => {
                     diagnostics.push(foreign(&candidate, &Foreign::Owner));
@@ -134,7 +135,8 @@ fn project_directory(
     None
 }
 
-/// The agent files of one directory and of the folders in it: those of an upper folder first, sorted by name.
+/// Reads the agent files of one directory and of the folders in it. Upper folders come first, and each folder is
+/// sorted by name.
 fn directory(dir: &Path, source: Source, hidden: &Hidden, diagnostics: &mut Vec<Diagnostic>) -> Vec<Parsed> {
     let mut paths = Search::new(dir, source).paths(diagnostics);
     if paths.len() > MAX_FILES {
@@ -170,7 +172,7 @@ fn directory(dir: &Path, source: Source, hidden: &Hidden, diagnostics: &mut Vec<
 struct Search<'a> {
     root: &'a Path,
     source: Source,
-    /// Folders as they really are, so that a link that leads back is followed once.
+    /// Folders without links, so that a link to an upper folder is followed only once.
     seen: HashSet<PathBuf>,
     entries: usize,
     started: Instant,
@@ -187,9 +189,10 @@ impl<'a> Search<'a> {
     fn paths(mut self, diagnostics: &mut Vec<Diagnostic>) -> Vec<PathBuf> {
         let mut level = vec![self.root.to_path_buf()];
         for depth in 0..=MAX_DEPTH {
-            let (mut files, mut folders) = (Vec::new(), Vec::new());
+            let mut files = Vec::new();
+            let mut folders = Vec::new();
             for folder in &level {
-                self.look_into(folder, &mut files, &mut folders, diagnostics);
+                self.read_folder(folder, &mut files, &mut folders, diagnostics);
             }
             if self.started.elapsed() > READ_LIMIT {
                 let message =
@@ -214,8 +217,8 @@ impl<'a> Search<'a> {
         self.found
     }
 
-    /// Sorts the entries of one folder.
-    fn look_into(
+    /// Sorts the entries of one folder into files and folders.
+    fn read_folder(
         &mut self,
         folder: &Path,
         files: &mut Vec<PathBuf>,
@@ -250,7 +253,7 @@ impl<'a> Search<'a> {
             let path = entry.path();
             let name = entry.file_name();
             let is_skipped = name.as_encoded_bytes().starts_with(b".") || name == PACKAGES;
-            // What is neither is looked at when it is read.
+            // An entry of another kind is checked when it is read.
             let is_folder = match entry.file_type() {
                 Ok(kind) if kind.is_symlink() => fs::metadata(&path).is_ok_and(|found| found.is_dir()),
                 kind => kind.is_ok_and(|kind| kind.is_dir()),
@@ -264,7 +267,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether a folder is to be read: not yet, and in a project not if another user has put it there.
+    /// Returns true if a folder has not been read yet. In a project it must not belong to another user.
     fn is_new(&mut self, folder: &Path, diagnostics: &mut Vec<Diagnostic>) -> bool {
         if self.source == Source::Project {
             let is_foreign = open::is_placed_by_others(folder)
@@ -278,11 +281,11 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Reads one agent file. `None`: it is a directory.
+/// Reads one agent file. Returns `None` if it is a directory.
 fn file(path: &Path, source: Source, hidden: &Hidden) -> Option<Parsed> {
     let found = match fs::metadata(path) {
         Ok(found) if found.is_dir() => return None,
-        // Opening anything else, a named pipe for instance, could block for ever.
+        // Opening any other kind of file, such as a named pipe, could block forever.
         Ok(found) if !found.is_file() => return Some(broken(path, source, "it is not a regular file")),
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
@@ -316,7 +319,7 @@ fn is_markdown(path: &Path) -> bool {
     })
 }
 
-/// Whether nothing exists at this path, not even a dangling link.
+/// Returns true if nothing exists at this path, not even a dangling link.
 fn is_absent(path: &Path, error: &io::Error) -> bool {
     match error.kind() {
         io::ErrorKind::NotFound => !path.is_symlink(),
@@ -354,7 +357,7 @@ fn too_large(dir: &Path, message: String) -> Diagnostic {
 struct Stamp {
     bytes: u64,
     modified: SystemTime,
-    /// Device, inode, and change time. No program can set the change time back.
+    /// The device, inode, and change time. No program can set the change time back.
     identity: (u64, u64, i64, i64),
 }
 
@@ -396,8 +399,8 @@ fn remember(path: &Path, source: Source, stamp: Option<Stamp>, parsed: &Parsed) 
     cache.insert((path.to_path_buf(), source), (stamp, parsed.clone()));
 }
 
-/// The directories of a project, from the working directory upwards to the repository root or the home directory.
-/// Blocking.
+/// Returns the directories of a project, from the working directory upwards to the repository root or the home
+/// directory. Blocks.
 pub(crate) fn project_directories(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let home = home.map(canonical);
     let mut directories = Vec::new();
@@ -410,7 +413,7 @@ pub(crate) fn project_directories(cwd: &Path, home: Option<&Path>) -> Vec<PathBu
     directories
 }
 
-/// Resolves links and `..` as far as the path exists.
+/// Resolves links and `..` in the existing part of a path.
 pub(crate) fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
@@ -420,7 +423,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_builtin_but_the_worker_is_readonly_and_none_has_a_diagnostic() {
+    fn all_builtins_except_the_worker_are_readonly_and_none_has_a_diagnostic() {
         for file in BUILTIN.iter().cloned() {
             assert_eq!(file.diagnostics, []);
             let agent = file.agent.expect("a builtin is an agent");

@@ -1,7 +1,7 @@
 //! Parses YAML frontmatter into fields with their positions in the file. Frontmatter that is not YAML is read field by
 //! field.
 //!
-//! Knows nothing of agents. The only file that uses `serde_yaml`.
+//! This file knows nothing about agents. It is the only file that uses `serde_yaml`.
 
 use std::cell::Cell;
 use std::fmt;
@@ -11,16 +11,17 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use super::literal::{Part, Role, parts};
 use crate::text::{LineIndex, Position, quoted};
 
-/// Frontmatter is a handful of lines. The parser is quadratic on some malformed input, so longer input never reaches
-/// it.
+/// The maximum size of the frontmatter. It is normally a few lines, and the parser takes quadratic time on some
+/// malformed input.
 const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;
-/// Opening brackets and braces in total. For each level of nesting the parser passes over all the others again.
+/// The maximum number of opening brackets and braces. For each level of nesting the parser reads all the others again.
 const MAX_FLOW_OPENERS: usize = 1024;
-/// Fields of an agent. Each is looked for in the whole frontmatter, to name its line.
+/// The maximum number of fields. Each field is searched for in the whole frontmatter to find its line.
 const MAX_FIELDS: usize = 64;
-/// Values after alias expansion. Anything that expands further was written to exhaust memory.
+/// The maximum number of values after alias expansion. Only input that is made to exhaust memory exceeds it.
 const MAX_VALUES: usize = 4096;
-/// Bytes of text after alias expansion. Only repetition can exceed the size of the frontmatter itself.
+/// The maximum size of the text after alias expansion. Only repeated aliases can exceed the size of the frontmatter
+/// itself.
 const MAX_TEXT_BYTES: usize = MAX_FRONTMATTER_BYTES;
 
 /// Frontmatter that cannot be read.
@@ -52,7 +53,7 @@ pub(super) enum Yaml {
 }
 
 impl Yaml {
-    /// The value as JSON; `None` if a key is no text or a number is none that JSON has.
+    /// Converts the value to JSON. Returns `None` if a key is not text or JSON cannot represent a number.
     pub(super) fn to_json(&self) -> Option<serde_json::Value> {
         Some(match self {
             Self::Null => serde_json::Value::Null,
@@ -91,19 +92,20 @@ impl fmt::Display for Yaml {
 /// A file with frontmatter.
 #[derive(Debug, PartialEq)]
 pub(super) struct Document {
-    /// In file order, without duplicate names.
+    /// The fields in file order, without duplicate names.
     pub(super) fields: Vec<Field>,
-    /// Where the frontmatter starts; missing fields are reported there.
+    /// The start of the frontmatter, where missing fields are reported.
     pub(super) start: Position,
     /// The text after the frontmatter, trimmed, with LF line ends.
     pub(super) body: String,
-    /// The place of the first mistake in frontmatter that is not YAML. It was read field by field.
+    /// The position of the first mistake, if the frontmatter is not YAML and was read field by field.
     pub(super) not_yaml: Option<Position>,
-    /// Names of fields that restrict, inside of a text that was read literally. They may be meant as fields.
+    /// Names of restricting fields inside a text that was read literally. They may be meant as fields.
     pub(super) doubtful: Vec<(String, Position)>,
 }
 
-/// Parses a file. `None`: it has no frontmatter. `role` tells what a field of a name, with a value of one line, holds.
+/// Parses a file. Returns `None` if it has no frontmatter. `role` classifies a field by its name and its one-line
+/// value.
 pub(super) fn read(text: &str, role: impl Fn(&str, &Yaml) -> Role) -> Result<Option<Document>, SyntaxError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
@@ -141,8 +143,8 @@ pub(super) fn read(text: &str, role: impl Fn(&str, &Yaml) -> Role) -> Result<Opt
     Ok(Some(document))
 }
 
-/// Reads the fields of a text that is YAML; the inner error says why it is not. The outer one is about its limits, or about
-/// what it holds.
+/// Reads the fields of a YAML text. The inner error is a syntax error. The outer error is about limits or about the
+/// content.
 fn yaml_fields(yaml: &str, start: Position) -> Result<Result<Vec<Field>, SyntaxError>, SyntaxError> {
     let fail = |message| Err(SyntaxError { at: start, message });
     if yaml.len() > MAX_FRONTMATTER_BYTES {
@@ -189,7 +191,7 @@ fn yaml_fields(yaml: &str, start: Position) -> Result<Result<Vec<Field>, SyntaxE
     Ok(Ok(fields))
 }
 
-/// Reads frontmatter that is not YAML. Each field is read as YAML if it is, and as plain text otherwise.
+/// Reads frontmatter that is not YAML. Each field is read as YAML if possible, and as plain text otherwise.
 fn literal_fields(
     yaml: &str,
     document: &mut Document,
@@ -200,7 +202,7 @@ fn literal_fields(
     let line_at = |line: usize| in_file(start, Position::new(line + 1, 1));
     let no_field = |line: usize| {
         let shown = quoted(yaml.split('\n').nth(line).unwrap_or_default());
-        let message = format!("{shown} is no field; expected `name: value` at the start of the line");
+        let message = format!("{shown} is not a field; expected `name: value` at the start of the line");
         SyntaxError { at: line_at(line), message }
     };
     let parts = parts(yaml, role_of_line).map_err(|stray| no_field(stray.line))?;
@@ -222,7 +224,7 @@ fn literal_fields(
         for field in found {
             let is_known = document.fields.iter().any(|known| known.name == field.name);
             match role(&field.name, &field.value) {
-                // The lines of an example.
+                // A line of an example.
                 Role::Unknown if is_known => {}
                 _ if is_known => return Err(given_twice(&field.name, field.key_at)),
                 _ => document.fields.push(field),
@@ -232,8 +234,8 @@ fn literal_fields(
     Ok(())
 }
 
-/// Takes the value of a field as plain text. Only prose and unknown fields may have more than one line: anything else is a
-/// list or a mapping that was spelled wrong.
+/// Reads the value of a field as plain text. Only prose and unknown fields may have more than one line. Any other
+/// field with several lines is a list or a mapping with a mistake.
 fn literal_field(
     part: &Part<'_>,
     role: impl Fn(&str, &str) -> Role,
@@ -256,7 +258,7 @@ fn literal_field(
     })
 }
 
-/// The value in the rest of a line: plain text if it is no YAML.
+/// Returns the value in the rest of a line, as plain text if it is not YAML.
 fn value_of_line(text: &str) -> Yaml {
     let plain = || Yaml::Text(text.trim().to_owned());
     if text.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count() > MAX_FLOW_OPENERS {
@@ -270,18 +272,19 @@ fn given_twice(name: &str, at: Position) -> SyntaxError {
     SyntaxError { at, message: format!("{} is given twice; keep one of them", quoted(name)) }
 }
 
-/// Counts lines at LF only, as an editor does. The YAML parser also ends lines at a lone CR and at Unicode separators.
+/// Converts a byte index to a position. It counts lines only at LF, as an editor does. The YAML parser also ends lines
+/// at a lone CR and at Unicode separators.
 fn place_of_byte(yaml: &str, index: usize, start: Position) -> Position {
     let yaml = yaml.trim_end_matches(['\r', '\n']);
     in_file(start, LineIndex::new(yaml).position(index))
 }
 
-/// A place in the frontmatter as one in the file, in which it starts after the line of `start`.
+/// Converts a position in the frontmatter to a position in the file. The frontmatter begins after the line of `start`.
 fn in_file(start: Position, place: Position) -> Position {
     Position { line: start.line + place.line, ..place }
 }
 
-/// The parser's message without its positions, which count from the frontmatter and not from the file.
+/// Returns the parser's message without its positions, which are relative to the frontmatter and not to the file.
 fn reason(error: &serde_yaml::Error) -> String {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or_default();
@@ -308,7 +311,7 @@ fn locate(yaml: &str, name: &str, nth: usize, start: Position) -> Option<(Positi
     Some((key_at, value_at))
 }
 
-/// The rest of the line after `name:`, if the line is that field.
+/// Returns the rest of the line after `name:`, if the line is that field.
 fn after_key<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let quote = line.chars().next().filter(|c| matches!(c, '"' | '\''));
     let rest = match quote {
@@ -319,7 +322,7 @@ fn after_key<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     (after.is_empty() || after.starts_with(char::is_whitespace)).then_some(after)
 }
 
-/// What alias expansion may still produce. It is counted while expanding, so that a YAML bomb stops after a few
+/// The remaining limits of alias expansion. They are checked while expanding, so that a YAML bomb stops after a few
 /// thousand values.
 struct Budget {
     values: Cell<usize>,
@@ -415,7 +418,7 @@ impl<'de> Visitor<'de> for Expand<'_> {
 
     fn visit_enum<A: serde::de::EnumAccess<'de>>(self, access: A) -> Result<Yaml, A::Error> {
         let (tag, _) = access.variant::<String>()?;
-        Err(A::Error::custom(format!("the tag {} means nothing here", quoted(&format!("!{tag}")))))
+        Err(A::Error::custom(format!("the tag {} is not supported", quoted(&format!("!{tag}")))))
     }
 }
 
@@ -442,7 +445,7 @@ mod tests {
         read(text).expect_err("this text is broken")
     }
 
-    /// The place of what YAML does not allow.
+    /// Returns the position of the first mistake in a text that is not YAML.
     fn not_yaml(text: &str) -> Position {
         read(text).expect("it can be read").expect("has frontmatter").not_yaml.expect("it is not YAML")
     }
@@ -468,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_nesting_ends_soon() {
+    fn hostile_nesting_is_refused_quickly() {
         for opener in ["[", "{", "- ", "? ", "{a: "] {
             let started = Instant::now();
             drop(read(&format!("---\na: {}\n---\n", opener.repeat(60_000 / opener.len()))));
@@ -507,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_of_the_whole_file() {
+    fn positions_are_relative_to_the_whole_file() {
         let document = read(
             "\r\n---\r\n# note\r\nname: a\r\n\"tools\" :  b\r\nlist:\r\n  - name\r\nnamed: c\r\n---\r\n",
         )
@@ -522,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_of_a_mistake_counts_characters_and_an_editors_lines() {
+    fn the_position_of_a_mistake_counts_characters_and_lf_lines() {
         for (text, line, column) in [
             ("---\nä: ääää\nb: c: d\n---\n", 3, 5),
             ("---\r\nä: ä\r\n\r\nb: ä: d\r\n---\r\n", 4, 5),

@@ -1,18 +1,18 @@
-//! Divides frontmatter that is not YAML into its fields, so that each can be read on its own.
+//! Divides frontmatter that is not YAML into its fields, so that each field can be read on its own.
 //!
-//! A description such as `Use when: …` makes all of the frontmatter invalid YAML. Other harnesses read it line by line.
+//! A description such as `Use when: …` makes the whole frontmatter invalid YAML. Other harnesses read it line by line.
 
-/// The kind of a field. It decides where the field before ends, and whether the value may be any text.
+/// The kind of a field. It decides where the previous field ends, and if the value may be any text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Text of any length, with examples that may look like fields.
     Prose,
-    /// One value. `restricts`: it may forbid something to the agent.
+    /// A single value. `restricts` is set if it may forbid something to the agent.
     Value {
         /// True if the field must not be overlooked.
         restricts: bool,
     },
-    /// Nothing is known of it.
+    /// A field of unknown meaning.
     Unknown,
 }
 
@@ -21,9 +21,9 @@ pub(super) enum Role {
 pub(super) struct Part<'a> {
     /// The field's name without quotes.
     pub(super) name: &'a str,
-    /// All lines of the field, its name included.
+    /// All lines of the field, including its name.
     pub(super) text: &'a str,
-    /// The text behind the colon.
+    /// The text after the colon.
     pub(super) value: &'a str,
     /// The first line, counted from 0.
     pub(super) line: usize,
@@ -35,11 +35,13 @@ pub(super) struct Stray {
     pub(super) line: usize,
 }
 
-/// Divides the text. A field begins with `name:` in the first column. In prose only a name with a known role begins one, and
-/// none with a capital letter, as `Context:` in an example. `role` gets the name and the rest of the line.
+/// Divides the text into fields. A field begins with `name:` in the first column. In prose only a name with a known
+/// role begins a field, and only in small letters, because an example may contain `Context:`. `role` gets the name and
+/// the rest of the line.
 pub(super) fn parts<'a>(text: &'a str, role: impl Fn(&str, &str) -> Role) -> Result<Vec<Part<'a>>, Stray> {
     let mut parts: Vec<Part<'a>> = Vec::new();
-    let (mut start, mut offset) = (0, 0);
+    let mut start = 0;
+    let mut offset = 0;
     for (line, content) in text.split_inclusive('\n').enumerate() {
         let begins = field_of(content).filter(|(name, value)| {
             let is_in_prose = parts.last().is_some_and(|last| role(last.name, "") == Role::Prose);
@@ -62,13 +64,13 @@ pub(super) fn parts<'a>(text: &'a str, role: impl Fn(&str, &str) -> Role) -> Res
     Ok(parts)
 }
 
-/// Gives a part all lines up to `end`.
+/// Extends a part by all lines up to `end`.
 fn extend<'a>(part: &mut Part<'a>, text: &'a str, start: usize, end: usize) {
     part.text = &text[start..end];
     part.value = part.text.split_once(':').map_or("", |(_, value)| value);
 }
 
-/// The name and the value of a line that looks like a field.
+/// Returns the name and the value of a line that looks like a field.
 fn field_of(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once(':')?;
     let name = name.trim_end();
@@ -102,7 +104,7 @@ impl<'a> Part<'a> {
         self.value.split('\n').next().unwrap_or_default()
     }
 
-    /// Finds what looks like fields in the later lines, which count as a part of this one. Lines are counted from 0.
+    /// Finds lines that look like fields in the later lines of this part. Lines are counted from 0.
     pub(super) fn inner(&self) -> impl Iterator<Item = (usize, &'a str, &'a str)> {
         let lines = self.text.split('\n').enumerate().skip(1);
         lines.filter_map(|(index, line)| {
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_may_make_a_field_of_a_line_in_prose() {
+    fn a_known_value_makes_a_line_in_prose_a_field() {
         let parts =
             parts("description: Use: a\nediting: true\nediting: false\n", role).expect("it has fields");
         let found: Vec<_> = parts.iter().map(|part| (part.name, part.literal())).collect();

@@ -1,28 +1,28 @@
-//! Agent definitions: where they are found, how they are parsed, and which tools they get.
+//! Agent definitions: discovery, parsing, and the tools of their children.
 //!
-//! Knows neither the configuration files nor how a child is started: limits are passed in as values.
+//! This module does not know the configuration files or how a child is started. Callers pass limits as values.
 //!
 //! ```text
 //! discover ─▶ frontmatter, parse ─▶ AgentDefinition ─▶ catalog ─▶ policy: the tools a child gets
-//!                                                            └─▶ surface: what the model reads
+//!                                                            └─▶ surface: the model's view of the tools
 //! ```
 //!
-//! | File | Answers |
+//! | File | Task |
 //! |---|---|
-//! | `definition` | what an agent is |
-//! | `discover` | which definitions exist, and in which directories |
-//! | `frontmatter`, `literal`, `parse`, `values` | what a file says, and what is wrong with it |
-//! | `restriction/` | what a field of another harness forbids |
-//! | `name` | which names are valid |
-//! | `tools` | which tool a name means |
-//! | `catalog` | which definition a name refers to |
-//! | `consent` | whether the user has confirmed a project's agent |
-//! | `depth` | whether this process may delegate at all |
-//! | `policy` | which declared tools a child gets, and why not the others |
-//! | `output_schema` | the shape of the result that a run has to submit |
+//! | `definition` | the type of an agent |
+//! | `discover` | find the definitions in all directories |
+//! | `frontmatter`, `literal`, `parse`, `values` | parse a file and report its mistakes |
+//! | `restriction/` | apply the restrictions in fields of other harnesses |
+//! | `name` | validate names |
+//! | `tools` | map names of tools |
+//! | `catalog` | find a definition by its name |
+//! | `consent` | store the user's confirmations of a project's agents |
+//! | `depth` | check if this process may delegate |
+//! | `policy` | decide which declared tools a child gets, with reasons for the others |
+//! | `output_schema` | the shape of the result that a run must submit |
 //! | `surface` | the tools' descriptions and schemas, and the delegation policy |
-//! | `arguments/` | what the arguments of a call mean that do not fit the schema, and what is wrong with them |
-//! | `child_tools` | the descriptions of the tools that our guard registers in a child |
+//! | `arguments/` | convert arguments that do not fit the schema, or report the mistakes |
+//! | `child_tools` | describe the tools that our guard registers in a child |
 
 mod arguments;
 mod catalog;
@@ -57,7 +57,7 @@ pub use output_schema::{OutputSchema, SUBMIT};
 pub(crate) use parse::RESTRICTION_UNCLEAR;
 pub use parse::{Parsed, parse};
 pub use policy::{
-    DropReason, DroppedTool, NoToolsLeft, ShellPolicy, ToolPlan, ToolPolicy, is_free_of_side_effects,
+    DropReason, DroppedTool, NoUsableTools, ShellPolicy, ToolPlan, ToolPolicy, is_free_of_side_effects,
     plan_tools,
 };
 pub use surface::{DELEGATION_HEADING, Surface, SurfaceConfig, Tool, ToolSurface, surface};

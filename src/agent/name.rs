@@ -1,4 +1,4 @@
-//! Names of agents: which are valid, and which one a file gets that states another or none.
+//! Validates names of agents, and derives a valid name if a file states an invalid name or none.
 //!
 //! A name is a word of a command, a part of a session key and the stem of a file name.
 
@@ -7,12 +7,12 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::text::without_controls;
 
-/// The longest name in characters. It still fits into lists.
+/// The maximum length of a name in characters. Such a name still fits into lists.
 const MAX_NAME_CHARS: usize = 64;
-/// The longest name in bytes. With an extension it still fits into the 255 bytes of a file name.
+/// The maximum length of a name in bytes. With an extension, such a name still fits into the 255 bytes of a file name.
 const MAX_NAME_BYTES: usize = 240;
 
-/// The rule for names, as messages state it.
+/// The rule for names, for messages.
 pub(super) const NAME_RULE: &str =
     "at most 64 letters, digits, `.`, `_` and `-`, in any script, that starts with a letter or a digit";
 
@@ -28,8 +28,9 @@ pub(crate) fn is_agent_name(name: &str) -> bool {
         && name.nfc().eq(name.chars())
 }
 
-/// Returns the valid name for a stated one: composed, and with one `-` for everything between the letters and digits that
-/// no name may hold. `None` if nothing is left, if the name is too long, or if a part of it is invisible.
+/// Returns the valid name for a stated name. It is composed (NFC), and has one `-` for each run of characters that are
+/// not allowed between letters and digits. Returns `None` if the result is empty, if the name is too long, or if a
+/// part of it is invisible.
 pub(super) fn valid_name(stated: &str) -> Option<String> {
     if stated.chars().any(char::is_control) || without_controls(stated) != stated {
         return None;
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn another_name_becomes_a_valid_one_or_none() {
+    fn an_invalid_name_becomes_valid_or_is_refused() {
         for (stated, expected) in [
             ("code-reviewer", Some("code-reviewer")),
             (" Frontend  Developer ", Some("Frontend-Developer")),

@@ -1,4 +1,4 @@
-//! The shape of the result that a run has to submit.
+//! The shape of the result that a run must submit.
 
 mod references;
 
@@ -7,29 +7,29 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use self::references::{CONTAINERS, REFERENCES, beside, inlined, referred, with_pointers};
+use self::references::{CONTAINERS, REFERENCES, inlined, merged, referred, with_pointers};
 
 /// The tool with which a child submits its result. Our guard in the child provides it.
 pub const SUBMIT: &str = "submit_result";
-/// Most bytes of a schema as JSON. It travels in the child's environment and stands in each request to its model.
+/// The maximum size of a schema as JSON. It is in the child's environment and in each request to its model.
 const MAX_BYTES: usize = 16 * 1024;
-/// Most levels of a schema. Nobody fills in a deeper result.
+/// The maximum depth of a schema. No model fills in a deeper result.
 const MAX_LEVELS: usize = 64;
-/// Most schemas that are read to find out whether a schema describes an object, and which properties it has.
+/// The maximum number of schemas that are read to decide if a schema describes an object, and to list its properties.
 const MAX_SCHEMAS: usize = 10_000;
-/// Most bytes of the parameters. References that are replaced by what they refer to may make them longer than the schema.
+/// The maximum size of the parameters. They may be longer than the schema after references have been replaced.
 const MAX_INLINED_BYTES: usize = 2 * MAX_BYTES;
-/// The field of a result that is no object by itself: arguments of a tool are one.
+/// The field for a result that is not an object. Arguments of a tool must be an object.
 const VALUE: &str = "value";
 /// Keywords that combine schemas. Providers refuse them at the top level of a tool's parameters.
 const COMBINING: [&str; 3] = ["allOf", "anyOf", "oneOf"];
-/// Keywords about the properties that an object does not name.
+/// Keywords about unnamed properties of an object.
 const OTHER_PROPERTIES: [&str; 4] =
     ["additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"];
 /// Keywords of objects.
 const OF_OBJECTS: [&str; 4] = ["properties", "required", "additionalProperties", "patternProperties"];
 
-/// A JSON Schema that the result of a run has to fit. pi in the child checks it, and what is wrong goes back to the model.
+/// A JSON Schema for the result of a run. pi in the child checks the result and reports mistakes to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputSchema {
     own: Map<String, Value>,
@@ -38,11 +38,11 @@ pub struct OutputSchema {
 }
 
 impl OutputSchema {
-    /// Takes a schema.
+    /// Creates an output schema from a JSON Schema.
     ///
     /// # Errors
     ///
-    /// What a schema has to be, if this is none; the pointer of a reference that leads nowhere.
+    /// Returns the expected form if the value is not a schema, and the pointer of a reference that leads nowhere.
     pub fn new(schema: Value) -> Result<Self, String> {
         let expected = "a JSON Schema such as `{ \"type\": \"object\", \"properties\": { … } }`";
         let Value::Object(own) = schema else { return Err(format!("expected {expected}")) };
@@ -64,25 +64,28 @@ impl OutputSchema {
         let is_short = |whole: &Value| whole.to_string().len() <= MAX_INLINED_BYTES;
         let is_flat = |whole: &Value| fits(whole, MAX_LEVELS);
         let schema = inlined(&schema).filter(is_short).filter(is_flat).unwrap_or(schema);
-        let is_wrapped =
-            !is_object(&schema, &schema, &Left { levels: MAX_LEVELS, schemas: &Cell::new(MAX_SCHEMAS) });
+        let is_wrapped = !is_object(
+            &schema,
+            &schema,
+            &SearchLimits { levels: MAX_LEVELS, schemas: &Cell::new(MAX_SCHEMAS) },
+        );
         let parameters = if is_wrapped { wrapped(&schema) } else { object(&schema) };
         Ok(Self { own, parameters, is_wrapped })
     }
 
-    /// The schema, as it was given.
+    /// Returns the original schema.
     #[must_use]
     pub fn own(&self) -> &Map<String, Value> {
         &self.own
     }
 
-    /// The parameters of the tool: the schema itself, or an object with one field of that shape.
+    /// Returns the parameters of the tool: the schema itself, or an object with one field of that shape.
     #[must_use]
     pub fn parameters(&self) -> Value {
         self.parameters.clone()
     }
 
-    /// The result in what the tool was called with.
+    /// Returns the result in the arguments of the tool call.
     #[must_use]
     pub fn result(&self, submitted: Value) -> Value {
         match submitted {
@@ -92,7 +95,7 @@ impl OutputSchema {
     }
 }
 
-/// Returns true if a value has at most so many levels.
+/// Returns true if a value has at most this number of levels.
 fn fits(value: &Value, levels: usize) -> bool {
     let Some(inner) = levels.checked_sub(1) else { return false };
     match value {
@@ -102,19 +105,19 @@ fn fits(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// The schemas that a keyword combines.
+/// Returns the schemas that a keyword combines.
 fn combined<'a>(schema: &'a Value, keyword: &str) -> &'a [Value] {
     schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The schemas that may still be read for one answer. A schema that combines itself would take exponential time.
-struct Left<'a> {
+/// The remaining limits for one search. Without them, a schema that combines itself would take exponential time.
+struct SearchLimits<'a> {
     levels: usize,
     schemas: &'a Cell<usize>,
 }
 
-impl Left<'_> {
-    /// The rest for the parts of a schema; `None` if nothing is left.
+impl SearchLimits<'_> {
+    /// Returns the limits for the parts of a schema, or `None` if they are used up.
     fn next(&self) -> Option<Self> {
         self.schemas.set(self.schemas.get().checked_sub(1)?);
         Some(Self { levels: self.levels.checked_sub(1)?, schemas: self.schemas })
@@ -122,9 +125,9 @@ impl Left<'_> {
 }
 
 /// Returns true if only objects fit a schema.
-fn is_object(schema: &Value, root: &Value, left: &Left<'_>) -> bool {
-    let Some(left) = left.next() else { return false };
-    let is_object = |part: &Value| is_object(part, root, &left);
+fn is_object(schema: &Value, root: &Value, limits: &SearchLimits<'_>) -> bool {
+    let Some(limits) = limits.next() else { return false };
+    let is_object = |part: &Value| is_object(part, root, &limits);
     match schema.get("type") {
         Some(kind) => kind == "object" || *kind == json!(["object"]),
         None => {
@@ -139,10 +142,12 @@ fn is_object(schema: &Value, root: &Value, left: &Left<'_>) -> bool {
     }
 }
 
-/// The parameters for a result that is an object. A provider shows its model only the properties of the top level.
+/// Returns the parameters for a result that is an object. A provider shows its model only the properties of the top
+/// level.
 fn object(schema: &Value) -> Value {
     let mut whole = without_reference(schema, schema);
-    let shown = shown(&whole, schema, &Left { levels: MAX_LEVELS, schemas: &Cell::new(MAX_SCHEMAS) });
+    let properties =
+        properties_of(&whole, schema, &SearchLimits { levels: MAX_LEVELS, schemas: &Cell::new(MAX_SCHEMAS) });
     let Some(members) = whole.as_object_mut() else { return whole };
     members.insert("type".to_owned(), "object".into());
     let is_combined = COMBINING.iter().any(|keyword| members.contains_key(*keyword));
@@ -151,12 +156,12 @@ fn object(schema: &Value) -> Value {
             COMBINING.iter().filter_map(|keyword| members.remove_entry(*keyword)).collect();
         members.insert("if".to_owned(), json!({}));
         members.insert("then".to_owned(), then.into());
-        members.extend(shown.into_members());
+        members.extend(properties.into_members());
     }
     whole
 }
 
-/// A schema with the parts that its top level refers to in place of the references.
+/// Replaces the references at the top level of a schema by the parts that they refer to.
 fn without_reference(schema: &Value, root: &Value) -> Value {
     let mut whole = schema.clone();
     for _ in 0..MAX_LEVELS {
@@ -168,7 +173,7 @@ fn without_reference(schema: &Value, root: &Value) -> Value {
             }
             CONTAINERS.iter().filter_map(|name| members.remove_entry(*name)).collect()
         });
-        whole = beside(target, own);
+        whole = merged(target, own);
         if let Some(members) = whole.as_object_mut() {
             members.extend(containers);
         }
@@ -176,16 +181,16 @@ fn without_reference(schema: &Value, root: &Value) -> Value {
     whole
 }
 
-/// The properties of an object that has to fit combined schemas. Never stricter than these.
+/// The properties of an object for combined schemas. They are never stricter than these schemas.
 #[derive(Default)]
-struct Shown {
+struct Properties {
     properties: Map<String, Value>,
     required: Vec<String>,
-    /// True if no other properties fit.
+    /// Set if the object allows no other properties.
     is_closed: bool,
 }
 
-impl Shown {
+impl Properties {
     fn into_members(self) -> Map<String, Value> {
         let mut members = Map::new();
         members.insert("properties".to_owned(), self.properties.into());
@@ -196,23 +201,23 @@ impl Shown {
     }
 }
 
-/// What the properties of an object can be, whichever of the combined schemas it fits.
-fn shown(schema: &Value, root: &Value, left: &Left<'_>) -> Shown {
-    let mut found = Shown::default();
-    let Some(left) = left.next() else { return found };
+/// Returns the properties that an object can have under any of the combined schemas.
+fn properties_of(schema: &Value, root: &Value, limits: &SearchLimits<'_>) -> Properties {
+    let mut found = Properties::default();
+    let Some(limits) = limits.next() else { return found };
     if let Some(target) = referred(schema, root) {
-        found = shown(target, root, &left);
+        found = properties_of(target, root, &limits);
     }
     let properties = schema.get("properties").and_then(Value::as_object);
     found.properties.extend(properties.cloned().unwrap_or_default());
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     found.required.extend(required.filter_map(Value::as_str).map(str::to_owned));
     found.is_closed |= schema.get("additionalProperties") == Some(&Value::Bool(false));
-    // Its own properties are all that fits, or decide about the others.
+    // The own properties are complete, or the schema decides about other properties.
     let is_complete = OTHER_PROPERTIES.iter().any(|keyword| schema.get(keyword).is_some());
     for keyword in COMBINING {
-        let parts: Vec<Shown> =
-            combined(schema, keyword).iter().map(|part| shown(part, root, &left)).collect();
+        let parts: Vec<Properties> =
+            combined(schema, keyword).iter().map(|part| properties_of(part, root, &limits)).collect();
         let names = parts.iter().flat_map(|part| part.properties.keys());
         let names: BTreeSet<&String> = names.filter(|name| !found.properties.contains_key(*name)).collect();
         if !is_complete {
@@ -230,13 +235,13 @@ fn shown(schema: &Value, root: &Value, left: &Left<'_>) -> Shown {
     found
 }
 
-/// What a property has to be in all of several objects, according to one of them.
-fn first(objects: &[Shown], name: &str) -> Value {
+/// Returns the condition for a property that must fit all of several objects, taken from one of them.
+fn first(objects: &[Properties], name: &str) -> Value {
     objects.iter().find_map(|object| object.properties.get(name)).cloned().unwrap_or_default()
 }
 
-/// What a property can be in one of several objects.
-fn variants(objects: &[Shown], name: &str) -> Value {
+/// Returns the alternatives for a property that must fit one of several objects.
+fn variants(objects: &[Properties], name: &str) -> Value {
     let mut variants: Vec<&Value> = Vec::new();
     for variant in objects.iter().filter_map(|object| object.properties.get(name)) {
         if !variants.contains(&variant) {
@@ -253,10 +258,10 @@ fn variants(objects: &[Shown], name: &str) -> Value {
     }
 }
 
-/// The parameters for a result that is no object by itself.
+/// Returns the parameters for a result that is not an object.
 fn wrapped(schema: &Value) -> Value {
     let mut own = schema.clone();
-    moved(&mut own);
+    move_references(&mut own);
     let containers: Vec<(String, Value)> = own.as_object_mut().map_or_else(Vec::new, |members| {
         CONTAINERS.iter().filter_map(|name| members.remove_entry(*name)).collect()
     });
@@ -267,11 +272,11 @@ fn wrapped(schema: &Value) -> Value {
     whole
 }
 
-/// Makes the references of a schema lead to the same parts after they have moved: the containers to the root, and all others to
-/// below the one property.
-fn moved(value: &mut Value) {
+/// Updates the references of a schema after its parts have move_references: the containers to the root, and all others below the
+/// single property.
+fn move_references(value: &mut Value) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(moved),
+        Value::Array(items) => items.iter_mut().for_each(move_references),
         Value::Object(members) => {
             for (name, value) in members {
                 match value {
@@ -283,7 +288,7 @@ fn moved(value: &mut Value) {
                             *reference = format!("#/properties/{VALUE}{pointer}");
                         }
                     }
-                    value => moved(value),
+                    value => move_references(value),
                 }
             }
         }
@@ -300,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_wrapped_and_comes_back_as_it_is() {
+    fn a_result_that_is_not_an_object_is_wrapped_and_unwrapped() {
         let list = OutputSchema::new(json!({ "type": "array" })).expect("a schema");
         assert_eq!(list.parameters()["properties"][VALUE], json!({ "type": "array" }));
         assert_eq!(list.result(json!({ "value": [1] })), json!([1]));
@@ -322,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_replaced_by_what_they_refer_to() {
+    fn references_are_replaced_by_their_targets() {
         let item =
             json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
         let list = json!({ "type": "array", "items": item });
@@ -394,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_contains_itself_keeps_references_that_lead_to_the_same_parts() {
+    fn a_recursive_schema_keeps_its_references() {
         let node = |reference: &str| json!({ "type": "object", "properties": { "all": { "type": "array", "items": { "$ref": reference } } } });
         for (schema, expected) in [
             (node("#"), node("#")),
@@ -425,12 +430,12 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_of_objects_are_submitted_as_they_are() {
+    fn object_alternatives_are_submitted_unwrapped() {
         let one = json!({ "type": "object", "properties": { "kind": { "const": "one" }, "at": { "type": "integer" } },
             "required": ["kind", "at"] });
         let none =
             json!({ "type": "object", "properties": { "kind": { "const": "none" } }, "required": ["kind"] });
-        // An object of the other kind may have any property of that name.
+        // An object of the other kind may have any property with that name.
         let at = json!({ "anyOf": [{ "type": "integer" }, {}] });
         for (keyword, schema) in [
             ("anyOf", json!({ "anyOf": [one, none] })),
@@ -456,21 +461,25 @@ mod tests {
         assert_eq!(both["properties"]["at"], json!({ "type": "integer" }));
         let closed = json!({ "properties": none["properties"], "additionalProperties": false });
         let schema = parameters(json!({ "oneOf": [one, closed] }));
-        assert_eq!(schema["properties"]["at"], json!({ "type": "integer" }), "it has no such property");
+        assert_eq!(
+            schema["properties"]["at"],
+            json!({ "type": "integer" }),
+            "the closed kind has no such property"
+        );
         let own = json!({ "at": { "type": "string" } });
         for more in [json!({}), json!({ "additionalProperties": false })] {
             let mut schema = json!({ "type": "object", "properties": own, "anyOf": [one, none] });
             schema.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
-            let shown = parameters(schema);
-            assert_eq!(shown["properties"]["at"], own["at"], "its own properties stay as they are");
-            assert_eq!(shown["properties"].get("kind").is_some(), more == json!({}));
+            let sent = parameters(schema);
+            assert_eq!(sent["properties"]["at"], own["at"], "its own properties do not change");
+            assert_eq!(sent["properties"].get("kind").is_some(), more == json!({}));
         }
         let mixed = parameters(json!({ "anyOf": [one, { "type": "null" }] }));
-        assert_eq!(mixed["required"], json!([VALUE]), "null is no object");
+        assert_eq!(mixed["required"], json!([VALUE]), "null is not an object");
     }
 
     #[test]
-    fn names_and_data_are_no_references() {
+    fn names_and_data_are_not_references() {
         let schema = json!({ "type": "object", "properties": {
             "$ref": { "type": "string" }, "x": { "const": { "$ref": "#/nowhere" } }, "y": { "enum": [{ "$ref": "https://x" }] },
             "$id": { "type": "string", "default": { "$id": "z" } },
@@ -479,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_that_leads_nowhere_is_refused_with_its_pointer() {
+    fn an_unresolvable_reference_is_refused_with_its_pointer() {
         for (schema, pointer, reference) in [
             (json!({ "$ref": "#/definitions/gone" }), "`#`", "`#/definitions/gone`"),
             (json!({ "type": "array", "items": { "$ref": "#/$defs/a/b" } }), "`#/items`", "`#/$defs/a/b`"),
@@ -500,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schema_is_refused() {
+    fn a_value_that_is_not_a_schema_is_refused() {
         let long = json!({ "type": "object", "description": "x".repeat(MAX_BYTES) });
         let deep = (0..MAX_LEVELS).fold(json!({}), |inner, _| json!({ "not": inner }));
         for (schema, why) in

@@ -1,7 +1,7 @@
 //! Parses one agent file into a definition, or into diagnostics.
 //!
-//! Agents that were written for other harnesses load, too. What such a file forbids stays forbidden: a field that restricts
-//! and is not understood makes the agent read-only.
+//! Agents that were written for other harnesses load, too. Their restrictions stay in effect: if a restricting field
+//! is not understood, the agent becomes read-only.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,19 +20,19 @@ use crate::text::{
     Code, Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted, suggestion, without_controls,
 };
 
-/// Lines of a file without readable frontmatter in which its name is looked for.
+/// The number of lines that are searched for the name if the frontmatter cannot be read.
 const MAX_LINES_OF_NAME: usize = 100;
-/// Largest agent file. A prompt of this size already fills a tenth of a context window.
+/// The maximum size of an agent file. A prompt of this size already fills a tenth of a context window.
 pub(super) const MAX_FILE_BYTES: usize = 64 * 1024;
-/// A file with more problems is probably not an agent.
+/// The maximum number of diagnostics. A file with more problems is probably not an agent.
 const MAX_DIAGNOSTICS: usize = 10;
 
-/// No agent needs more tools or extensions.
+/// The maximum number of items in a list. No agent needs more tools or extensions.
 pub(super) const MAX_LIST_ITEMS: usize = 256;
-/// A description is one line; a longer one only crowds the lists that show it.
+/// The maximum length of a description. It is one line; a longer one would dominate the lists that show it.
 const MAX_DESCRIPTION_CHARS: usize = 1000;
 
-/// Reads one field into the definition.
+/// A function that reads one field into the definition.
 type Read = fn(&mut Reader<'_>, &Field, &mut AgentDefinition);
 
 const FIELDS: [(&str, Read); 23] = [
@@ -71,8 +71,8 @@ const FIELDS: [(&str, Read); 23] = [
     ("setup", |reader, field, agent| agent.setup = reader.text(field)),
     ("outputSchema", |reader, field, agent| agent.output_schema = reader.schema(field)),
 ];
-/// Names that other harnesses have for fields of ours, in lower case and without separators.
-const SAME: [(&str, &str); 14] = [
+/// Other harnesses' names for our fields, in lower case and without separators.
+const OTHER_NAMES: [(&str, &str); 14] = [
     ("maxbudgetusd", "maxCost"),
     ("internet", "network"),
     ("internetaccess", "network"),
@@ -88,7 +88,7 @@ const SAME: [(&str, &str); 14] = [
     ("isolated", "isolation"),
     ("worktree", "isolation"),
 ];
-/// The fields of ours that may forbid something.
+/// Our fields that may forbid something.
 const RESTRICTING: [&str; 9] = [
     "readonly",
     "tools",
@@ -101,14 +101,14 @@ const RESTRICTING: [&str; 9] = [
     "maxCost",
 ];
 
-/// The field of ours that a name means, in any spelling.
+/// Returns our field for a name in any spelling.
 fn own_field(name: &str) -> Option<(&'static str, Read)> {
     let key = folded(name);
-    let same = SAME.iter().find(|(theirs, _)| *theirs == key).map(|(_, ours)| *ours);
+    let same = OTHER_NAMES.iter().find(|(theirs, _)| *theirs == key).map(|(_, ours)| *ours);
     FIELDS.into_iter().find(|(ours, _)| same == Some(ours) || folded(ours) == key)
 }
 
-/// What a field of a name holds, for frontmatter that is not YAML.
+/// Classifies a field by its name, for frontmatter that is not YAML.
 fn role_of(name: &str, value: &Yaml) -> Role {
     match own_field(name) {
         Some(("description", _)) => Role::Prose,
@@ -126,36 +126,36 @@ const READONLY_INVALID: Code = (Severity::Error, "FRONTMATTER_READONLY_INVALID")
 const TOOLS_INVALID: Code = (Severity::Error, "FRONTMATTER_TOOLS_INVALID");
 pub(super) const SYNTAX: Code = (Severity::Error, "FRONTMATTER_SYNTAX");
 const FIELD_IGNORED: Code = (Severity::Info, "FRONTMATTER_FIELD_IGNORED");
-/// The file says something that has another name or another form here.
+/// The file uses another name or another form for a field of ours.
 const FIELD_READ_AS: Code = (Severity::Info, "FRONTMATTER_FIELD_READ_AS");
-/// The file is no YAML, and was read line by line.
+/// The file is not YAML and was read line by line.
 const NOT_YAML: Code = (Severity::Info, "FRONTMATTER_NOT_YAML");
-/// The file restricts the agent in a way that is not understood, so that the agent may only read.
+/// The file has a restriction that is not understood, so the agent becomes read-only.
 pub(crate) const RESTRICTION_UNCLEAR: Code = (Severity::Warning, "FRONTMATTER_RESTRICTION_UNCLEAR");
-/// The agent may do less than the file says, because it cannot be as precise here.
+/// The agent may do less than the file says, because the restriction is less precise here.
 const STRICTER: Code = (Severity::Warning, "FRONTMATTER_TOOL_STRICTER");
 /// The file switches its agent off.
 pub(super) const SWITCHED_OFF: Code = (Severity::Info, "AGENT_SWITCHED_OFF");
-/// The file has frontmatter, and no field of an agent.
+/// The file has frontmatter but no field of an agent.
 const NO_AGENT: Code = (Severity::Info, "AGENT_FILE_NO_AGENT");
 /// The file, or the directory that should hold it, cannot be read.
 pub(super) const READ_FAILED: Code = (Severity::Error, "AGENT_FILE_READ_FAILED");
 
-/// The result of parsing a file. With neither agent nor diagnostics, the file is something else, a README for instance.
+/// The result of parsing a file. Without agent and diagnostics, the file is not an agent, for example a README.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
     /// The agent, unless one of the diagnostics is an error, or the file switches it off.
     pub agent: Option<AgentDefinition>,
-    /// The name that the file states, if there is no agent. A call of that name is answered with the reason.
+    /// The name in a file without a valid agent. A call with that name gets the reason.
     pub stated_name: Option<String>,
     /// Problems for the author to fix, in the order of the fields.
     pub diagnostics: Vec<Diagnostic>,
-    /// Where the file lies.
+    /// The source of the file.
     pub source: Source,
 }
 
-/// Parses the content of an agent file. `path` appears in diagnostics and is never opened. A file without a `name` gets its
-/// stem.
+/// Parses the content of an agent file. `path` is only for diagnostics; it is never opened. A file without a `name`
+/// gets its stem as the name.
 #[must_use]
 pub fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
     let mut reader = Reader {
@@ -181,18 +181,18 @@ pub fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
     Parsed { agent: agent.filter(|_| is_right), stated_name, diagnostics: reader.diagnostics, source }
 }
 
-/// The name in a text that cannot be read, if a line states one.
+/// Returns the name in an unreadable text, if one of its lines states a name.
 fn stated_name(text: &str) -> Option<String> {
     let lines = text.lines().take(MAX_LINES_OF_NAME).filter_map(|line| line.split_once(':'));
     let name = lines.filter(|(key, _)| folded(key) == "name").map(|(_, name)| name.trim()).next()?;
     valid_name(name.trim_matches(['"', '\'']))
 }
 
-/// The content of a file; `None` without frontmatter, which means that the file is no agent.
+/// Returns the content of a file, or `None` without frontmatter, which means that the file is not an agent.
 fn document(bytes: &[u8]) -> Result<Option<Document>, (Code, SyntaxError)> {
     let unreadable = |at, message| Err((READ_FAILED, SyntaxError { at, message }));
     if bytes.len() > MAX_FILE_BYTES {
-        let message = format!("the file has more than {MAX_FILE_BYTES} bytes, the most an agent may have");
+        let message = format!("the file has more than {MAX_FILE_BYTES} bytes, the maximum for an agent");
         return unreadable(Position::START, message);
     }
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
@@ -202,7 +202,7 @@ fn document(bytes: &[u8]) -> Result<Option<Document>, (Code, SyntaxError)> {
         Ok(text) => frontmatter::read(text, role_of).map_err(|error| (SYNTAX, error)),
         Err(error) => {
             let text = String::from_utf8_lossy(bytes);
-            // Without frontmatter it is not an agent, whatever its encoding.
+            // Without frontmatter the file is not an agent, in any encoding.
             if frontmatter::read(&text, role_of) == Ok(None) {
                 return Ok(None);
             }
@@ -212,18 +212,18 @@ fn document(bytes: &[u8]) -> Result<Option<Document>, (Code, SyntaxError)> {
     }
 }
 
-/// Reads the fields of one file and collects what is wrong with them.
+/// Reads the fields of one file and collects diagnostics.
 pub(super) struct Reader<'a> {
     path: Option<&'a Path>,
     diagnostics: Vec<Diagnostic>,
-    /// What all fields together say about tools.
+    /// The tool rules of all fields together.
     rules: ToolRules,
     is_off: bool,
     is_offline: bool,
 }
 
 impl Reader<'_> {
-    /// Reads the fields. `None`: it is no agent, which is reported.
+    /// Reads the fields. Returns `None` and reports a diagnostic if the file is not an agent.
     fn definition(&mut self, document: &Document, bytes: &[u8], source: Source) -> Option<AgentDefinition> {
         let mut agent = AgentDefinition {
             source,
@@ -235,7 +235,7 @@ impl Reader<'_> {
         // Notes and documents have fields such as `title` and `tags`.
         let is_field = |field: &Field| own_field(&field.name).is_some() || is_restricting(&field.name);
         if !document.fields.iter().any(is_field) {
-            let message = "the frontmatter has no field of an agent, so this file is none".to_owned();
+            let message = "the frontmatter has no field of an agent, so this file is not an agent".to_owned();
             self.report(NO_AGENT, document.start, message);
             return None;
         }
@@ -262,18 +262,18 @@ impl Reader<'_> {
             }
         }
         for (name, at) in &document.doubtful {
-            let why = "stands within another text, so it may be meant as a field";
+            let why = "is inside another text, so it may be meant as a field";
             self.unclear(&mut agent, name, *at, why);
         }
         if agent.name.is_empty() && !self.diagnostics.iter().any(|found| found.code == NAME_MISSING.1) {
             agent.name = self.name_of_file(document.start).unwrap_or_default();
         }
-        self.take_rules(&mut agent);
+        self.apply_rules(&mut agent);
         Some(agent)
     }
 
-    /// Takes what all fields say about tools into the definition.
-    fn take_rules(&mut self, agent: &mut AgentDefinition) {
+    /// Applies the tool rules of all fields to the definition.
+    fn apply_rules(&mut self, agent: &mut AgentDefinition) {
         let rules = std::mem::take(&mut self.rules);
         agent.tools = rules.allowed;
         agent.denied_tools = rules.denied;
@@ -282,7 +282,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A field that is not ours: a restriction of another harness, or nothing.
+    /// Handles a field of another harness, which may be a restriction.
     fn foreign(&mut self, field: &Field, agent: &mut AgentDefinition) {
         match restriction_of(&field.name, &field.value) {
             None => {
@@ -301,7 +301,7 @@ impl Reader<'_> {
                 self.is_offline = true;
                 let denied = WEB.map(str::to_owned).into();
                 self.rules.restrict(ToolRules { denied, ..ToolRules::default() });
-                let why = "forbids the network, which only the sandbox of an agent that reads keeps it from";
+                let why = "forbids the network, which only the sandbox of a read-only agent can block";
                 self.unclear(agent, &field.name, field.key_at, why);
             }
             Some(Restriction::Tools(rules)) => self.rules(field, rules, agent),
@@ -313,17 +313,17 @@ impl Reader<'_> {
         }
     }
 
-    /// Makes the agent read-only, because it is not known what a field forbids.
+    /// Makes the agent read-only, because the restriction of a field is not understood.
     fn unclear(&mut self, agent: &mut AgentDefinition, field: &str, at: Position, why: &str) {
         agent.readonly = true;
         let message = format!(
-            "{} {why}. The agent is read-only: say what it may do with `readonly`, `tools` or `disallowedTools`",
+            "{} {why}. The agent is read-only. To change this, set `readonly`, `tools` or `disallowedTools`",
             quoted(field)
         );
         self.report(RESTRICTION_UNCLEAR, at, message);
     }
 
-    /// Adds what a field says about tools to what the others say.
+    /// Adds the tool rules of a field to the rules of the others.
     fn rules(&mut self, field: &Field, mut rules: ToolRules, agent: &mut AgentDefinition) {
         for doubt in std::mem::take(&mut rules.doubts) {
             match doubt {
@@ -365,7 +365,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The name of an agent whose file states none: that of the file without its extension.
+    /// Returns the name for a file that states none: the file name without its extension.
     fn name_of_file(&mut self, start: Position) -> Option<String> {
         let stem = self.path.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
         let stem = stem.unwrap_or_default();
@@ -433,7 +433,7 @@ impl Reader<'_> {
                 agent.readonly = true;
                 None
             }
-            // It may write in its tree, and nowhere else.
+            // The agent may write only in its own tree.
             "workspacewrite" => Some(SandboxMode::Required),
             "dangerfullaccess" | "none" => Some(SandboxMode::Off),
             _ => self.choice(field, word, SandboxMode::TEXTS).and_then(|mode| SandboxMode::parse(&mode)),
@@ -470,7 +470,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Keeps errors and what start-up says in any case; of the rest a file has few.
+    /// Adds a diagnostic. Errors and start-up messages are always kept; the number of others per file is limited.
     pub(super) fn report(&mut self, code: Code, at: Position, message: String) {
         if self.diagnostics.len() >= MAX_DIAGNOSTICS {
             let Some(least) = self.diagnostics.iter().rposition(|found| found.severity > code.0) else {
@@ -482,7 +482,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns true if a field says nothing. An empty text is a list without tools.
+/// Returns true if a field has no value. An empty text is a list without tools.
 fn is_blank(ours: &str, value: &Yaml) -> bool {
     match value {
         Yaml::Null => true,
@@ -493,7 +493,7 @@ fn is_blank(ours: &str, value: &Yaml) -> bool {
 
 pub(super) fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        write!(hex, "{byte:02x}").expect("a string takes what is written to it");
+        write!(hex, "{byte:02x}").expect("writing to a string cannot fail");
         hex
     })
 }

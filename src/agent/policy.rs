@@ -13,37 +13,37 @@ const PI_DEFAULTS: [&str; 4] = ["read", "bash", "edit", "write"];
 /// Packages of pi's registry, and the tools that they provide.
 const PACKAGES: [(&str, &[&str]); 1] =
     [("`npm:pi-web-access`", &["web_search", "fetch_content", "get_search_content"])];
-/// A package that provides a tool, if one is known.
+/// Returns a package that provides a tool, if one is known.
 fn package_with(tool: &str) -> Option<&'static str> {
     PACKAGES.iter().find(|(_, tools)| tools.contains(&tool)).map(|(package, _)| *package)
 }
 
-/// Whether a tool changes nothing, so that its call can be repeated. A shell meets this only inside a sandbox.
+/// Returns true if a tool has no side effects, so that its call can be repeated. This includes a sandboxed shell.
 #[must_use]
 pub fn is_free_of_side_effects(tool: &str, sandboxed: bool) -> bool {
     READING.contains(&tool) || [LSP, ASK, SUBMIT].contains(&tool) || (tool == SHELL && sandboxed)
 }
 
-/// Whether a child in the sandbox gets a shell, and one that may not write without a sandbox.
+/// The decision about the shell of a child. A child that may write also gets a shell without a sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShellPolicy {
-    /// It does: the kernel keeps what the shell starts from writing.
-    Held,
-    /// It does not: no sandbox is enforced.
+    /// The child gets a shell, and the kernel prevents its programs from writing.
+    Sandboxed,
+    /// No shell, because no sandbox is enforced.
     #[default]
     NoSandbox,
-    /// It does not: the child is in a sandbox, but what its tools start cannot be given one of its own.
+    /// No shell: the child is in a sandbox, but the programs of its tools cannot get a sandbox of their own.
     NoToolSandbox,
-    /// It does not: an extension provides it, and might start programs in its own way.
+    /// No shell, because an extension provides it and might start programs outside of the sandbox.
     FromExtension,
-    /// It does not: the project's settings name another program as the shell, which pi would start instead.
+    /// No shell, because the project's settings name another program as the shell, which pi would start instead.
     FromProject,
 }
 
 impl ShellPolicy {
     fn refusal(self) -> Option<DropReason> {
         match self {
-            Self::Held => None,
+            Self::Sandboxed => None,
             Self::NoSandbox => Some(DropReason::NoSandbox),
             Self::NoToolSandbox => Some(DropReason::NoToolSandbox),
             Self::FromExtension => Some(DropReason::ShellFromExtension),
@@ -52,27 +52,27 @@ impl ShellPolicy {
     }
 }
 
-/// What the configuration and the machine allow for the children of this call.
+/// The tools that the configuration and the machine allow for the children of this call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolPolicy {
-    /// Agents that are not readonly keep their write tools.
+    /// Set if agents that are not readonly keep their write tools.
     pub allow_write: bool,
-    /// Children may use the tool `lsp`.
+    /// Set if children may use the tool `lsp`.
     pub allow_lsp: bool,
-    /// Whether the kernel keeps the shell of this child from writing.
+    /// The decision about the shell of this child.
     pub shell: ShellPolicy,
-    /// Tools that no child gets; `*` matches any characters. Wins over `allow`.
+    /// Tools that no child gets; `*` matches any characters. It wins over `allow`.
     pub deny: Vec<String>,
     /// If set, the only tools that a child may have; `*` matches any characters.
     pub allow: Option<Vec<String>>,
-    /// Settings for this agent that only take tools away: each list holds all that the child may have.
+    /// Settings for this agent that only remove tools. Each list contains all tools that the child may have.
     pub bounds: Vec<Vec<String>>,
-    /// Whether the child reads answers after its task.
+    /// Set if the child can receive answers after its task.
     pub takes_answers: bool,
 }
 
 impl ToolPolicy {
-    /// Why the settings keep a tool from the child, whatever the tool does.
+    /// Returns the reason why the settings exclude a tool, regardless of its effects.
     fn excludes(&self, tool: &str) -> Option<DropReason> {
         let is_covered = |list: &Vec<String>| list.iter().any(|pattern| covers(pattern, tool));
         if self.deny.iter().any(|pattern| overlaps(pattern, tool)) {
@@ -90,15 +90,15 @@ impl ToolPolicy {
 /// The tools of one child.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolPlan {
-    /// The complete allow-list, in the order declared. If empty, the child has no tools at all.
+    /// The complete allow-list, in the declared order. If empty, the child has no tools at all.
     pub tools: Vec<String>,
     /// Declared tools that are not in the list, with the reasons.
     pub dropped: Vec<DroppedTool>,
 }
 
 impl ToolPlan {
-    /// Drops every tool that is not in `snapshot`. The policy may have become stricter since the snapshot, but it never
-    /// widens it.
+    /// Drops every tool that is not in `snapshot`. The policy may be stricter than at the time of the snapshot, but
+    /// never adds tools.
     #[must_use]
     pub fn at_most(mut self, snapshot: &[String]) -> Self {
         let (kept, dropped) =
@@ -110,13 +110,13 @@ impl ToolPlan {
         self
     }
 
-    /// Whether none of the tools can change a file, whatever the sandbox is.
+    /// Returns true if no tool can change a file, with or without a sandbox.
     #[must_use]
     pub fn only_reads(&self) -> bool {
         self.tools.iter().all(|tool| is_free_of_side_effects(tool, false))
     }
 
-    /// Whether one of the tools starts programs, or may do so: a shell, and whatever nobody here knows.
+    /// Returns true if one of the tools may start programs: a shell, or an unknown tool.
     #[must_use]
     pub fn starts_programs(&self) -> bool {
         self.tools
@@ -124,13 +124,13 @@ impl ToolPlan {
             .any(|tool| !is_free_of_side_effects(tool, false) && !WRITING.contains(&tool.as_str()))
     }
 
-    /// The declared tools that settings, or what is installed, keep from the child for now.
+    /// Returns the declared tools that settings or missing packages currently exclude.
     pub fn not_now(&self) -> impl Iterator<Item = &str> {
         let dropped = self.dropped.iter().filter(|dropped| !dropped.reason.is_lasting());
         dropped.map(|dropped| dropped.tool.as_str())
     }
 
-    /// What to tell the agent about its tools in its prompt, if anything.
+    /// Returns the note about the agent's tools for its prompt, if there is one.
     #[must_use]
     pub fn note(&self) -> Option<&'static str> {
         self.tools.iter().all(|tool| tool == SUBMIT).then_some(
@@ -143,9 +143,9 @@ impl ToolPlan {
 /// A declared tool that the child does not get.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedTool {
-    /// pi's name for it.
+    /// pi's name for the tool.
     pub tool: String,
-    /// Why the child does not get it.
+    /// The reason why the child does not get the tool.
     pub reason: DropReason,
 }
 
@@ -155,62 +155,64 @@ impl fmt::Display for DroppedTool {
     }
 }
 
-/// Why a child does not get a declared tool.
+/// The reason why a child does not get a declared tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DropReason {
-    /// It can change things, and the agent is readonly.
+    /// The tool can change things, and the agent is readonly.
     #[error("the agent is readonly")]
     Readonly,
-    /// It is a shell, and no sandbox keeps it from writing.
+    /// The tool is a shell, and no sandbox prevents it from writing.
     #[error("a shell is only safe in a read-only sandbox, and none is enforced here")]
     NoSandbox,
-    /// It is a shell, and what it starts cannot be held apart from pi.
-    #[error("a shell is only safe in a sandbox of its own, and this machine cannot give it one")]
+    /// The tool is a shell, and its programs cannot be separated from pi.
+    #[error("a shell is only safe in a sandbox of its own, and this machine cannot provide one")]
     NoToolSandbox,
-    /// It is a shell, and an extension provides it.
+    /// The tool is a shell, and an extension provides it.
     #[error("an extension provides it, and the sandbox holds only pi's own shell")]
     ShellFromExtension,
-    /// It is a shell, and the project chooses the program.
-    #[error("the project's settings name another shell (`shellPath`), which the sandbox would not hold")]
+    /// The tool is a shell, and the project chooses the program.
+    #[error(
+        "the project's settings name another shell (`shellPath`), which would run outside of the sandbox"
+    )]
     ShellFromProject,
-    /// It can change things, and `allowWrite` is off.
+    /// The tool can change things, and `allowWrite` is off.
     #[error("the setting `allowWrite` is off")]
     WriteNotAllowed,
     /// The settings allow no action of `lsp`.
     #[error("`allowLspTools` is off, or `allowedLspActions` is empty")]
     LspNotAllowed,
-    /// This pi does not have it.
+    /// This pi does not have the tool.
     #[error("this pi does not have it; install a package that provides it")]
     NotAvailable,
-    /// No pi has it, or this one does not, and if it had, it might change things.
+    /// No pi has the tool. Or this pi does not have it, and the tool might change things.
     #[error("this pi has no tool of this name")]
     Unknown,
-    /// The agent's file forbids it.
+    /// The agent's file forbids the tool.
     #[error("the agent's file forbids it")]
     Forbidden,
-    /// `tools.deny` names it.
+    /// `tools.deny` excludes the tool.
     #[error("the setting `tools.deny` excludes it")]
     Denied,
-    /// `tools.allow` does not name it.
+    /// `tools.allow` does not include the tool.
     #[error("the setting `tools.allow` does not include it")]
     NotAllowed,
-    /// The settings of this agent leave it out.
+    /// The settings of this agent leave the tool out.
     #[error("the settings of this agent (`agents`) leave it out")]
     NotInSettings,
-    /// The agent may ask, and nothing can be answered to its child.
-    #[error("a child that is driven with `protocol: \"json\"` cannot ask")]
+    /// The agent may ask, but its child cannot receive answers.
+    #[error("a child with `protocol: \"json\"` cannot ask")]
     NoAnswers,
-    /// It delegates, and a child must not delegate.
+    /// The tool delegates, and a child must not delegate.
     #[error("a child never delegates")]
     NeverInChild,
-    /// It was not allowed when the run was requested.
-    #[error("it was not allowed when the run was asked for")]
+    /// The tool was not allowed when the run was requested.
+    #[error("it was not allowed when the run was requested")]
     NotInSnapshot,
 }
 
 impl DroppedTool {
-    /// Whether the machine lacks it, or its configuration leaves it out, as a builtin agent has to expect: nobody wrote that
-    /// for this machine.
+    /// Returns true if this machine or its configuration lacks the tool. A builtin agent must expect this, because it
+    /// was not written for this machine.
     #[must_use]
     pub fn is_lack(&self) -> bool {
         matches!(self.reason, DropReason::NotAvailable | DropReason::LspNotAllowed)
@@ -218,22 +220,22 @@ impl DroppedTool {
 }
 
 impl DropReason {
-    /// Whether no setting and no package changes it while the agent's file stays as it is.
+    /// Returns true if only a change of the agent's file can change this reason.
     fn is_lasting(self) -> bool {
         matches!(self, Self::Readonly | Self::Forbidden | Self::NeverInChild | Self::NotInSnapshot)
     }
 }
 
-/// This pi has none of the tools that the agent could have used.
+/// The error if this pi has none of the tools that the agent could use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct NoToolsLeft {
+pub struct NoUsableTools {
     /// The agent's name.
     pub agent: String,
-    /// The missing tools; any one of them would let the agent run.
+    /// The missing tools. Any one of them would let the agent run.
     pub missing: Vec<String>,
 }
 
-impl fmt::Display for NoToolsLeft {
+impl fmt::Display for NoUsableTools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (tools, them) = match &self.missing[..] {
             [only] => (only.clone(), "it"),
@@ -255,15 +257,15 @@ impl fmt::Display for NoToolsLeft {
 ///
 /// # Errors
 ///
-/// When tools are declared, at least one would be allowed, and this pi has none of those.
+/// Returns an error if the agent declares tools, at least one would be allowed, and this pi has none of these.
 pub fn plan_tools(
     agent: &AgentDefinition,
     policy: &ToolPolicy,
     available: Option<&BTreeSet<String>>,
-) -> Result<ToolPlan, NoToolsLeft> {
+) -> Result<ToolPlan, NoUsableTools> {
     let mut plan = plan_declared(agent, policy, available)?;
     if agent.ask != Asks::Nobody {
-        // Ours takes the place of a declared tool of that name.
+        // Our tool replaces a declared tool with that name.
         plan.tools.retain(|tool| tool != ASK);
         plan.dropped.retain(|dropped| dropped.tool != ASK);
         let refusal = if policy.takes_answers {
@@ -277,7 +279,7 @@ pub fn plan_tools(
         }
     }
     if agent.output_schema.is_some() {
-        // Without it the run could only fail, and it does nothing but submit.
+        // Without this tool the run could only fail, and the tool only submits the result.
         plan.tools.retain(|tool| tool != SUBMIT);
         plan.dropped.retain(|dropped| dropped.tool != SUBMIT);
         plan.tools.push(SUBMIT.to_owned());
@@ -285,17 +287,17 @@ pub fn plan_tools(
     Ok(plan)
 }
 
-/// The reason that a tool is dropped, if the agent's file forbids it.
+/// Returns the reason for dropping a tool if the agent's file forbids it.
 fn forbidden(agent: &AgentDefinition, tool: &str) -> Option<DropReason> {
     agent.denied_tools.iter().any(|pattern| overlaps(pattern, tool)).then_some(DropReason::Forbidden)
 }
 
-/// The tools that the agent declares, or those of one that declares none.
+/// Plans the declared tools, or the default tools of an agent that declares none.
 fn plan_declared(
     agent: &AgentDefinition,
     policy: &ToolPolicy,
     available: Option<&BTreeSet<String>>,
-) -> Result<ToolPlan, NoToolsLeft> {
+) -> Result<ToolPlan, NoUsableTools> {
     let reading_only = agent.readonly || !policy.allow_write;
     let exists = |tool: &str| tool.starts_with(MCP) || available.is_none_or(|names| names.contains(tool));
     let refusal = |tool: &str| {
@@ -307,7 +309,7 @@ fn plan_declared(
         } else if tool == LSP {
             (!policy.allow_lsp).then_some(DropReason::LspNotAllowed)
         } else if tool == SHELL && (reading_only || policy.shell != ShellPolicy::NoSandbox) {
-            // One that may write and has no sandbox has its user's word.
+            // The user has allowed an agent that may write and has no sandbox.
             policy.shell.refusal()
         } else if OTHERS_ONLY.contains(&tool) || reading_only && !READING.contains(&tool) && !exists(tool) {
             Some(DropReason::Unknown)
@@ -319,7 +321,7 @@ fn plan_declared(
     };
 
     let Some(declared) = &agent.tools else {
-        // The agent named none of these itself, so a missing one is not reported.
+        // The agent did not name these tools, so a missing one is not reported.
         let defaults: Vec<&str> =
             if reading_only { [READING.as_slice(), &[LSP, SHELL]].concat() } else { PI_DEFAULTS.to_vec() };
         let tools = defaults.into_iter().filter(|tool| refusal(tool).is_none() && exists(tool));
@@ -335,7 +337,7 @@ fn plan_declared(
     let missing = || plan.dropped.iter().filter(|dropped| dropped.reason == DropReason::NotAvailable);
     if plan.tools.is_empty() && missing().next().is_some() {
         let missing = missing().map(|dropped| dropped.tool.clone()).collect();
-        return Err(NoToolsLeft { agent: agent.name.clone(), missing });
+        return Err(NoUsableTools { agent: agent.name.clone(), missing });
     }
     Ok(plan)
 }

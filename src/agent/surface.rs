@@ -1,6 +1,6 @@
-//! What the model reads about the tools: descriptions, parameters, and when to delegate.
+//! The tools from the model's point of view: descriptions, parameters, and the delegation policy.
 //!
-//! Every request of every session pays for this text, so it is short, and a test counts it.
+//! Every request of every session includes this text, so it is short, and a test counts it.
 
 use std::fmt::Write as _;
 
@@ -14,11 +14,11 @@ use crate::text::{one_line, text_enum};
 /// First line of the delegation policy. A system prompt that contains it already has the policy.
 pub const DELEGATION_HEADING: &str = "## Delegating to sub-agents";
 
-/// Longest line of the agent list, so that no description crowds out the others.
+/// The maximum length of a line in the agent list, so that a long description does not hide the others.
 const MAX_LINE_CHARS: usize = 100;
-/// Agents with a line of their own; the rest are listed by name only.
+/// The maximum number of agents with a line of their own. Further agents are listed by name only.
 const MAX_LINES: usize = 24;
-/// Names listed after those lines. More would cost each request more than a list of agents is worth.
+/// The maximum number of names after those lines. More names would cost each request more than they are worth.
 const MAX_NAMES: usize = 100;
 
 /// The thinking levels of pi.
@@ -31,7 +31,7 @@ text_enum! {
         Subagent = "subagent",
         /// Several tasks in parallel.
         Parallel = "subagent_parallel",
-        /// Several tasks in sequence, each with the output of the one before.
+        /// Several tasks in sequence. Each gets the output of the previous task.
         Chain = "subagent_chain",
         /// A background run.
         SessionsSpawn = "sessions_spawn",
@@ -39,7 +39,7 @@ text_enum! {
         AgentsList = "agents_list",
         /// Lists the runs of the conversation.
         SessionsList = "sessions_list",
-        /// Reads what a run was asked and has said.
+        /// Reads the task and the answers of a run.
         SessionsHistory = "sessions_history",
         /// Sends a message to a run.
         SessionsSend = "sessions_send",
@@ -49,7 +49,7 @@ text_enum! {
 }
 
 impl Tool {
-    /// Whether its call waits for the runs that it starts.
+    /// Returns true if a call of the tool waits for the runs that it starts.
     #[must_use]
     pub fn waits(self) -> bool {
         matches!(self, Self::Subagent | Self::Parallel | Self::Chain)
@@ -61,18 +61,18 @@ impl Tool {
         self.waits() || self == Self::SessionsSpawn
     }
 
-    /// Whether it only reads.
+    /// Returns true if the tool only reads.
     #[must_use]
     pub fn reads(self) -> bool {
         matches!(self, Self::AgentsList | Self::SessionsList | Self::SessionsHistory)
     }
 }
 
-/// What a session's model reads in order to delegate.
+/// The text about delegation for a session's model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Surface {
-    /// The tools, `subagent` first: it carries the agent list that the others refer to.
+    /// The tools, `subagent` first. Its agent list applies to the other tools, too.
     pub tools: Vec<ToolSurface>,
     /// Text to append to the system prompt; begins with [`DELEGATION_HEADING`].
     pub delegation_policy: String,
@@ -86,33 +86,33 @@ pub struct ToolSurface {
     pub name: &'static str,
     /// The tool's name for people.
     pub label: &'static str,
-    /// What it does; for `subagent`, also the list of agents.
+    /// The description of the tool. For `subagent`, it includes the list of agents.
     pub description: String,
-    /// Its line in the system prompt's list of tools. `None`: its description is enough.
+    /// The tool's line in the system prompt's list of tools; `None` if its description is enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_snippet: Option<&'static str>,
-    /// Its lines in the system prompt's guidelines.
+    /// The tool's lines in the system prompt's guidelines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prompt_guidelines: Vec<&'static str>,
-    /// JSON schema of its parameters.
+    /// The JSON schema of the tool's parameters.
     pub parameters: Value,
 }
 
-/// What the configuration decides about the tools' words.
+/// The settings that affect the tools' text.
 #[derive(Clone, Copy, Debug)]
 pub struct SurfaceConfig<'a> {
-    /// Most tasks of a parallel call.
+    /// The maximum number of tasks in a parallel call.
     pub parallel: usize,
-    /// Most steps of a chain.
+    /// The maximum number of steps in a chain.
     pub chain: usize,
-    /// Whether any agent can write.
+    /// Set if any agent can write.
     pub allow_write: bool,
-    /// The agent of a background run that names none; empty if that is not allowed.
+    /// The default agent of a background run; empty if the call must name one.
     pub default_agent: &'a str,
 }
 
-/// Describes the tools for the agents that can run. `is_runnable` applies the configuration and the tools of this pi.
-/// The same agents and configuration produce the same bytes.
+/// Describes the tools for the runnable agents. `is_runnable` applies the configuration and the tools of this pi. The
+/// same agents and configuration produce the same bytes.
 pub fn surface(
     catalog: &Catalog,
     config: SurfaceConfig<'_>,
@@ -138,7 +138,7 @@ pub fn surface(
     }
 }
 
-/// The JSON schema of a tool's parameters, without the limits of the configuration.
+/// Returns the JSON schema of a tool's parameters, without the limits of the configuration.
 pub(super) fn parameters(tool: Tool) -> Value {
     let surface = match tool {
         Tool::Subagent => single(&[], false),
@@ -195,7 +195,7 @@ fn chain(max: usize) -> ToolSurface {
     }
 }
 
-/// `default_agent`: the one that runs where none is named, if it can.
+/// Describes `sessions_spawn`. `default_agent` runs if the call names no agent.
 fn sessions_spawn(default_agent: Option<&str>) -> ToolSurface {
     let mut agent_id = json!({ "type": "string" });
     if let Some(name) = default_agent {
@@ -313,15 +313,16 @@ fn session_key() -> Value {
     json!({ "type": "string", "description": "Key, run id or label" })
 }
 
-/// One task for one agent. Keys are sorted, which puts `agent`, `cwd` and `model` before the long text: models write
-/// arguments in this order, and with these three a child can boot while the text still arrives.
+/// Returns the schema of one task for one agent. Keys are sorted, which puts `agent`, `cwd` and `model` before the
+/// long text. Models write arguments in this order, and with these three a child can boot while the text still
+/// arrives.
 fn task(text: &Value) -> Value {
     let name = json!({ "type": "string" });
     let properties = json!({ "agent": name, "cwd": name, "model": name, "task": text, "thinking": name });
     object(&["agent", "task"], &properties)
 }
 
-/// Parameters that are one list of tasks.
+/// Returns the schema of parameters that are one list of tasks.
 fn list(name: &str, max: usize) -> Value {
     let items = task(&json!({ "type": "string" }));
     object(&[name], &json!({ name: { "type": "array", "minItems": 1, "maxItems": max, "items": items } }))
@@ -354,8 +355,7 @@ fn description(agents: &[&AgentDefinition], allow_write: bool) -> String {
         text.push_str("\nAlso: ");
         text.push_str(&listed.join(", "));
         if names.len() > MAX_NAMES {
-            write!(text, " and {} more", names.len() - MAX_NAMES)
-                .expect("a string takes what is written to it");
+            write!(text, " and {} more", names.len() - MAX_NAMES).expect("writing to a string cannot fail");
         }
     }
     text
@@ -371,7 +371,7 @@ fn line(agent: &AgentDefinition, allow_write: bool) -> String {
     one_line(&format!("- {}{readonly}{colon}{}", agent.name, agent.description), MAX_LINE_CHARS).into_string()
 }
 
-/// When to use which tool. What each agent serves stands in the list of `subagent`.
+/// Returns the advice about choosing a tool. The list of `subagent` describes the agents.
 fn delegation_policy() -> String {
     format!(
         "{DELEGATION_HEADING}\nDelegate work that needs much reading and gives a short answer. Use `subagent` for what you \

@@ -1,4 +1,4 @@
-//! Names of tools in pi and in other harnesses, and entries that name only a part of a tool.
+//! Maps names of tools between pi and other harnesses, and parses entries that name only a part of a tool.
 //!
 //! Every list of tools is read with these tables, in agent files and in the configuration.
 
@@ -10,12 +10,12 @@ use crate::text::{covers, nearest, quoted, suggestion};
 /// Tools that change nothing, in the order in which a child gets them.
 pub(super) const READING: [&str; 7] =
     ["read", "grep", "find", "ls", "web_search", "fetch_content", "get_search_content"];
-/// Those of them that need the network.
+/// The reading tools that need the network.
 pub(super) const WEB: [&str; 3] = ["web_search", "fetch_content", "get_search_content"];
-/// pi's tools that do nothing but write.
+/// pi's tools that only write.
 pub(crate) const WRITING: [&str; 2] = ["edit", "write"];
 pub(super) const LSP: &str = "lsp";
-/// The tool with which a child asks. Our guard in the child provides it.
+/// The tool for a child's questions. Our guard in the child provides it.
 pub(crate) const ASK: &str = "ask";
 pub(crate) const SHELL: &str = "bash";
 /// Prefix of the names of MCP tools.
@@ -79,10 +79,10 @@ const NAMES: [(&str, &[&str]); 8] = [
     ("write", &["write", "writefile", "writetofile", "filewrite", "createfile", "createnewfile", "fswrite"]),
     ("web_search", &["websearch", "googlewebsearch", "searchweb"]),
 ];
-/// The same for a tool that reads pages.
+/// The names of a tool that reads pages.
 const FETCH: (&str, &[&str]) =
     ("fetch_content", &["fetchcontent", "webfetch", "fetchwebpage", "fetchurl", "readurl"]);
-/// Claude Code's names, which patterns match in addition to pi's own.
+/// Claude Code's names, which patterns match in addition to pi's own names.
 const CLAUDE: [(&str, &str); 10] = [
     ("Read", "read"),
     ("Grep", "grep"),
@@ -95,8 +95,8 @@ const CLAUDE: [(&str, &str); 10] = [
     ("WebFetch", "fetch_content"),
     ("WebSearch", "web_search"),
 ];
-/// General words and the tools that they forbid. They never grant a tool, because an extension may use the same
-/// word for another one.
+/// General words and the tools that they forbid. They never grant a tool, because an extension may use the same word
+/// for another tool.
 const BROAD: [(&str, &[&str]); 34] = [
     ("exec", &[SHELL]),
     ("execute", &[SHELL]),
@@ -123,7 +123,7 @@ const BROAD: [(&str, &[&str]); 34] = [
     ("delete", &WRITING),
     ("edits", &WRITING),
     ("writes", &WRITING),
-    // They create files, too.
+    // These tools create files, too.
     ("applypatch", &WRITING),
     ("strreplaceeditor", &WRITING),
     ("strreplacebasededittool", &WRITING),
@@ -134,11 +134,11 @@ const BROAD: [(&str, &[&str]); 34] = [
     ("fetch", &["fetch_content"]),
     ("web", &["web_search", "fetch_content"]),
 ];
-/// The groups of tools of a harness that writes `group/tool`. Another prefix is the name of an MCP server.
+/// The tool groups of a harness that writes `group/tool`. Any other prefix is the name of an MCP server.
 const GROUPS: [&str; 6] = ["edit", "execute", "read", "runCommands", "search", "web"];
 /// Tools of other harnesses that delegate.
 const DELEGATING: [&str; 3] = ["Agent", "Task", "Workflow"];
-/// Tools of other harnesses that pi has no equivalent of.
+/// Tools of other harnesses without an equivalent in pi.
 pub(super) const OTHERS_ONLY: [&str; 30] = [
     "AskUserQuestion",
     "BashOutput",
@@ -171,11 +171,11 @@ pub(super) const OTHERS_ONLY: [&str; 30] = [
     "TodoWrite",
     "ToolSearch",
 ];
-/// The same by names that an extension of pi may use, too.
+/// More such tools, with names that an extension of pi may also use.
 const OTHERS_ALSO: [&str; 7] = ["agent", "codesearch", "question", "skill", "task", "todoread", "todowrite"];
-/// Opening brackets behind a name, and what closes them.
+/// Opening brackets after a name, and their closing brackets.
 const BRACKETS: [(char, char); 4] = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')];
-/// Longest name of a tool in bytes.
+/// The maximum length of a tool name, in bytes.
 const MAX_NAME_BYTES: usize = 128;
 
 /// One entry of a list of tools.
@@ -189,7 +189,7 @@ pub(super) enum Entry<'a> {
     Part(&'a str),
     /// Not this tool: `!bash`.
     Not(&'a str),
-    /// Something that is no name.
+    /// An entry that is not a name.
     Other(&'a str),
 }
 
@@ -204,11 +204,12 @@ impl<'a> Entry<'a> {
             return Self::Not(refused.trim());
         }
         if let Some(at) = written.find(BRACKETS.map(|(open, _)| open)) {
-            let (name, rule) = (written[..at].trim_end(), &written[at..]);
+            let name = written[..at].trim_end();
+            let rule = &written[at..];
             let inside =
                 BRACKETS.iter().find_map(|(open, close)| rule.strip_prefix(*open)?.strip_suffix(*close));
             return match inside.map(str::trim) {
-                // Nothing is left out: `Bash(*)`.
+                // `Bash(*)` includes every use.
                 Some("" | "*") => Self::of(name),
                 _ => Self::Part(pi_tool_name(name)),
             };
@@ -218,12 +219,12 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// pi's name for a declared tool, if it is a single literal name.
+/// Returns pi's name for a declared tool, if it is a single literal name.
 pub(crate) fn tool_name(declared: &str) -> Option<&str> {
     Some(pi_tool_name(declared)).filter(|tool| is_tool_name(tool) && Entry::of(declared) != Entry::All)
 }
 
-/// pi's name for a declared tool; the declared one if pi has none.
+/// Returns pi's name for a declared tool, or the declared name if pi has none.
 pub(super) fn pi_tool_name(declared: &str) -> &str {
     let known =
         |name: &str| all_names().find(|(_, names)| names.contains(&&*folded(name))).map(|(tool, _)| *tool);
@@ -244,12 +245,12 @@ pub(crate) fn allowed_names(written: &str) -> Vec<String> {
     }
 }
 
-/// Returns pi's names, or patterns, for an entry of a list that forbids tools. An entry that may mean several tools, or only
-/// a part of one, forbids all of them.
+/// Returns pi's names, or patterns, for an entry of a list that forbids tools. An entry that may mean several tools,
+/// or only a part of one, forbids all of them.
 pub(crate) fn denied_names(written: &str) -> Vec<String> {
     let named = |tool: &str, own: &str| {
         let mut names = vec![tool.to_owned()];
-        // An extension may have a tool of the same name.
+        // An extension may have a tool with the same name.
         if is_tool_name(own) && !own.eq_ignore_ascii_case(tool) {
             names.push(own.to_owned());
         }
@@ -268,8 +269,8 @@ pub(crate) fn denied_names(written: &str) -> Vec<String> {
     }
 }
 
-/// Reports an entry of a list of tools if no tool has its name, or if it names only a part of a tool.
-/// `available` are the tools of this pi, if they are known.
+/// Reports an entry of a list of tools if no tool has its name, or if it names only a part of a tool. `available` are
+/// the tools of this pi, if they are known.
 pub(crate) fn doubt_about(
     written: &str,
     denies: bool,
@@ -279,10 +280,10 @@ pub(crate) fn doubt_about(
     match Entry::of(written) {
         Entry::All => None,
         Entry::Part(tool) if denies => Some(format!(
-            "{shown} is a part of `{tool}`, which cannot be told from the rest; all of `{tool}` is denied"
+            "{shown} is a part of `{tool}`, which cannot be separated from the rest; all of `{tool}` is denied"
         )),
         Entry::Part(tool) => Some(format!(
-            "{shown} is a part of `{tool}`, which cannot be told from the rest; it allows nothing. To allow all of it, \
+            "{shown} is a part of `{tool}`, which cannot be separated from the rest; it allows nothing. To allow all of it, \
              write `{tool}`"
         )),
         Entry::Not(_) => Some(format!("{shown} has no effect; expected names of tools")),
@@ -305,11 +306,11 @@ pub(crate) fn doubt_about(
                 || available.is_none_or(|names| names.iter().any(|tool| matches(tool)));
             (!is_used).then(|| format!("no tool matches {shown}"))
         }
-        Entry::Other(_) => Some(format!("{shown} is no name of a tool")),
+        Entry::Other(_) => Some(format!("{shown} is not the name of a tool")),
     }
 }
 
-/// Returns true if the tables know a tool of this name, of pi or of another harness.
+/// Returns true if pi or another harness has a tool with this name.
 pub(super) fn is_known_tool(tool: &str) -> bool {
     READING.contains(&tool)
         || WRITING.contains(&tool)
@@ -321,21 +322,21 @@ pub(super) fn is_known_tool(tool: &str) -> bool {
         || is_never_in_child(tool)
 }
 
-/// The tools that a general word stands for.
+/// Returns the tools for a general word.
 pub(super) fn broad(word: &str) -> &'static [&'static str] {
     let word = folded(word);
     BROAD.iter().find(|(known, _)| *known == word).map_or(&[], |(_, tools)| tools)
 }
 
-/// The known tool whose name is nearest.
+/// Returns the known tool with the most similar name.
 pub(super) fn nearest_tool(name: &str) -> Option<&'static str> {
     nearest(name, READING.into_iter().chain(WRITING).chain([SHELL, LSP]))
 }
 
 /// Returns true if a declared tool is a single literal name.
 ///
-/// pi's `--tools` understands patterns, `+name` and `-name`; passed through, they would widen the list. A pattern is
-/// allowed only for the tools of one MCP server, whose names are unknown until the server answers.
+/// pi's `--tools` accepts patterns, `+name` and `-name`, which would widen the list. A pattern is allowed only for the
+/// tools of one MCP server, because their names are unknown until the server answers.
 pub(super) fn is_tool_name(tool: &str) -> bool {
     let plain = tool
         .strip_prefix(MCP)
@@ -347,7 +348,7 @@ pub(super) fn is_tool_name(tool: &str) -> bool {
         && plain.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
 }
 
-/// Returns true if a tool delegates. A child never gets one.
+/// Returns true if a tool delegates. A child never gets such a tool.
 pub(super) fn is_never_in_child(tool: &str) -> bool {
     tool.starts_with("subagent")
         || tool.starts_with("sessions_")
@@ -359,12 +360,12 @@ fn all_names() -> impl Iterator<Item = &'static (&'static str, &'static [&'stati
     NAMES.iter().chain([&FETCH])
 }
 
-/// A name without the case and the separators in which spellings differ.
+/// Returns a name without case and separators, so that different spellings are equal.
 fn folded(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
-/// A pattern, and pi's tools of which Claude Code's name matches it in any case.
+/// Returns a pattern, and pi's tools whose Claude Code name matches it in any case.
 fn with_matching(pattern: &str) -> Vec<String> {
     let mut names = vec![pattern.to_owned()];
     let lower = pattern.to_lowercase();
@@ -387,7 +388,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_pi_reads_as_more_than_one_name_is_a_tool_name() {
+    fn a_pattern_for_several_tools_is_not_a_tool_name() {
         for tool in
             ["*", "+bash", "-read", "read,bash", "ba*", "mcp__*", "Bash(git:*)", "", "a b", "mcp__*__x"]
         {

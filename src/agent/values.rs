@@ -1,4 +1,4 @@
-//! Reads the value of one field as the type that the field needs, or reports what was expected.
+//! Reads the value of one field with the type of the field, or reports the expected form.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use super::output_schema::OutputSchema;
 use super::parse::{MAX_LIST_ITEMS, Reader, SYNTAX};
 use crate::text::{Code, without_controls};
 
-/// Longest text value, such as a model pattern or the path of an extension.
+/// The maximum length of a text value, such as a model pattern or the path of an extension.
 const MAX_TEXT_CHARS: usize = 1024;
-/// Longest timeout that an agent may set: a week.
+/// The maximum timeout that an agent may set: one week.
 const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
 impl Reader<'_> {
@@ -64,7 +64,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a text; `inherit` is the same as leaving the field out.
+    /// Reads a text. `inherit` means the same as a missing field.
     pub(super) fn inheritable(&mut self, field: &Field) -> Option<String> {
         self.text(field).filter(|text| text != "inherit")
     }
@@ -77,7 +77,7 @@ impl Reader<'_> {
         self.wrong(field, SYNTAX, &format!("one of {}", listed.join(", ")))
     }
 
-    /// Reads a duration in milliseconds; 0 is the same as leaving the field out.
+    /// Reads a duration in milliseconds. 0 means the same as a missing field.
     pub(super) fn milliseconds(&mut self, field: &Field) -> Option<Duration> {
         match &field.value {
             Yaml::Integer(0) => None,
@@ -85,7 +85,7 @@ impl Reader<'_> {
             _ => self.wrong(
                 field,
                 SYNTAX,
-                &format!("whole milliseconds from 0 (what is configured) to {MAX_TIMEOUT_MS}"),
+                &format!("whole milliseconds from 0 (the configured value) to {MAX_TIMEOUT_MS}"),
             ),
         }
     }
@@ -98,12 +98,12 @@ impl Reader<'_> {
         match count {
             Some(0) => None,
             Some(count) => Some(count),
-            None => self.wrong(field, SYNTAX, &format!("a whole number of {of}, 0 for what is configured")),
+            None => self.wrong(field, SYNTAX, &format!("a whole number of {of}, 0 for the configured value")),
         }
     }
 
     pub(super) fn cost(&mut self, field: &Field) -> Option<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "nobody's budget has sixteen digits")]
+        #[expect(clippy::cast_precision_loss, reason = "no budget has sixteen digits")]
         let cost = match &field.value {
             Yaml::Integer(value) => Some(*value as f64),
             Yaml::Float(value) => Some(*value),
@@ -111,7 +111,7 @@ impl Reader<'_> {
         };
         match cost.filter(|cost| cost.is_finite() && *cost >= 0.0) {
             Some(cost) => (cost > 0.0).then_some(cost),
-            None => self.wrong(field, SYNTAX, "an amount in USD such as `0.5`, 0 for what is configured"),
+            None => self.wrong(field, SYNTAX, "an amount in USD such as `0.5`, 0 for the configured value"),
         }
     }
 
@@ -122,7 +122,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads all, none, or names of skills. An unknown name is no mistake of the file: another machine may have the skill.
+    /// Reads all, none, or names of skills. An unknown name is allowed, because another machine may have the skill.
     pub(super) fn skills(&mut self, field: &Field) -> Option<Skills> {
         match &field.value {
             Yaml::Bool(value) => Some(Skills::All(*value)),
@@ -141,11 +141,12 @@ impl Reader<'_> {
     }
 
     pub(super) fn schema(&mut self, field: &Field) -> Option<OutputSchema> {
-        let schema = field.value.to_json().ok_or_else(|| "expected what JSON can say".to_owned());
+        let schema =
+            field.value.to_json().ok_or_else(|| "expected a value that JSON can represent".to_owned());
         match schema.and_then(OutputSchema::new) {
             Ok(schema) => Some(schema),
             Err(why) => {
-                self.report(SYNTAX, field.value_at, format!("`{}` is no schema: {why}", field.name));
+                self.report(SYNTAX, field.value_at, format!("`{}` is not a schema: {why}", field.name));
                 None
             }
         }

@@ -1,4 +1,4 @@
-//! The names of parameters in other harnesses, and the tools that offer the same.
+//! The parameter names of other harnesses, and our tools for the same purpose.
 
 use serde_json::{Map, Value};
 
@@ -22,7 +22,7 @@ const OTHER_NAMES: [(&str, &[&str]); 9] = [
     ("runTimeoutSeconds", &["timeoutSeconds"]),
 ];
 
-/// Letters of a name that are compared. No known name is as long.
+/// The maximum number of compared letters of a name. No known name is as long.
 const MAX_LETTERS: usize = 64;
 
 /// Names of a title for a run. A title does not change the work, so a tool without titles ignores it.
@@ -57,7 +57,7 @@ fn is_any(name: &str, names: &[&str]) -> bool {
     names.iter().any(|known| folded(known) == name)
 }
 
-/// Returns the parameter of a schema that a name means.
+/// Returns the parameter of a schema that matches a name.
 pub(super) fn parameter_named<'a>(name: &str, properties: &'a Map<String, Value>) -> Option<&'a str> {
     if let Some((exact, _)) = properties.get_key_value(name) {
         return Some(exact);
@@ -74,13 +74,13 @@ pub(super) fn is_title(tool: Tool, name: &str) -> bool {
     tool.starts() && is_any(name, &TITLES)
 }
 
-/// Returns true if an unknown parameter asks for the usual behaviour of the tool.
+/// Returns true if an unknown parameter asks for the default behaviour of the tool.
 pub(super) fn is_as_usual(tool: Tool, name: &str, value: &Value) -> bool {
     let is_background = tool == Tool::SessionsSpawn;
     is_any(name, &BACKGROUND) && truth(value) == Some(is_background)
 }
 
-/// Returns the message about a parameter that a tool does not have.
+/// Returns the message about an unknown parameter of a tool.
 pub(super) fn advice(tool: Tool, name: &str, properties: &Map<String, Value>) -> String {
     let no_parameter = format!("{} is not a parameter of `{tool}`", beginning(name));
     if let Some(remedy) = remedy(tool, name, properties) {
@@ -119,12 +119,12 @@ fn remedy(tool: Tool, name: &str, properties: &Map<String, Value>) -> Option<Str
         _ if is(&["action"]) => "use `sessions_list`, `sessions_send` and `sessions_stop` to manage runs",
         _ if is_title(tool, name) => "the work belongs in `task`",
         _ if tool.starts() && is(&SETTINGS) => "the user sets it for each agent. Leave it out",
-        _ => return in_entries(name, properties).or_else(|| elsewhere(tool, name)),
+        _ => return in_entries(name, properties).or_else(|| advice_about_other_tools(tool, name)),
     };
     Some(remedy.to_owned())
 }
 
-/// Returns the advice about a parameter of a list's entries.
+/// Returns the advice about a parameter that belongs in the entries of a list.
 fn in_entries(name: &str, properties: &Map<String, Value>) -> Option<String> {
     let (list, entry) = properties.iter().find_map(|(list, schema)| {
         let entry = schema["items"]["properties"].as_object()?;
@@ -134,7 +134,7 @@ fn in_entries(name: &str, properties: &Map<String, Value>) -> Option<String> {
 }
 
 /// Returns the advice about a parameter of other tools.
-fn elsewhere(tool: Tool, name: &str) -> Option<String> {
+fn advice_about_other_tools(tool: Tool, name: &str) -> Option<String> {
     let tools = Tool::TEXTS.iter().filter_map(|text| Tool::parse(text)).filter(|other| *other != tool);
     let has = |other: &Tool| {
         parameters(*other)["properties"]

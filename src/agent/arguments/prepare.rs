@@ -1,4 +1,4 @@
-//! Walks through the arguments of a call.
+//! Processes the arguments of a call.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,15 +10,15 @@ use super::value::{beginning, converted, is_empty, names_no_value, object, parse
 use crate::agent::surface::{Tool, parameters};
 use crate::text::quoted;
 
-/// The most mistakes that one message names.
+/// The maximum number of mistakes in one message.
 const MAX_PROBLEMS: usize = 6;
 
-/// The mistakes in the arguments of a call, and the form that its tool takes.
+/// The mistakes in the arguments of a call, and the expected form of the arguments.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Misuse {
-    /// The mistakes, in words for the model.
+    /// The mistakes, as messages for the model.
     pub problems: Vec<String>,
-    /// The form, as `subagent({ agent, task, cwd? })`.
+    /// The expected form, such as `subagent({ agent, task, cwd? })`.
     pub usage: String,
 }
 
@@ -41,11 +41,11 @@ impl fmt::Display for Misuse {
     }
 }
 
-/// As [`prepare_arguments`], for arguments that are JSON.
+/// Prepares arguments like [`prepare_arguments`], given as JSON text.
 ///
 /// # Errors
 ///
-/// As [`prepare_arguments`]. Also fails if the text is not JSON.
+/// Fails like [`prepare_arguments`], and also if the text is not JSON.
 pub fn prepare_json(tool: Tool, json: &str) -> Result<Value, Misuse> {
     match serde_json::from_str(json) {
         Ok(given) => prepare_arguments(tool, given),
@@ -55,12 +55,12 @@ pub fn prepare_json(tool: Tool, json: &str) -> Result<Value, Misuse> {
     }
 }
 
-/// Puts the arguments of a call into the form of the tool's schema. Arguments that have this form stay as they are. The
-/// result has only known parameters of the right types, and all required ones.
+/// Converts the arguments of a call to the form of the tool's schema. Arguments that have this form stay unchanged.
+/// The result has only known parameters of the right types, and all required ones.
 ///
 /// # Errors
 ///
-/// Returns every value without a single meaning, and every unknown or missing parameter.
+/// Returns an error for every ambiguous value, and for every unknown or missing parameter.
 pub fn prepare_arguments(tool: Tool, given: Value) -> Result<Value, Misuse> {
     let schema = parameters(tool);
     let mut walk = Walk { tool, problems: Vec::new() };
@@ -77,7 +77,7 @@ pub fn prepare_arguments(tool: Tool, given: Value) -> Result<Value, Misuse> {
     Err(Misuse::of(tool, walk.problems))
 }
 
-/// Returns the arguments as an object. JSON text is parsed, and a bare list belongs to the only list of the tool.
+/// Returns the arguments as an object. JSON text is parsed, and a bare list becomes the value of the tool's only list.
 fn fields_of(given: Value, schema: &Value) -> Result<Map<String, Value>, Value> {
     if given.is_null() {
         return Ok(Map::new());
@@ -106,7 +106,9 @@ impl Walk {
         let properties = schema["properties"].as_object().unwrap_or(&no_properties);
         let required =
             |name: &str| schema["required"].as_array().is_some_and(|names| names.contains(&name.into()));
-        let (mut fields, mut titles, mut empty) = (Map::new(), Vec::new(), Vec::new());
+        let mut fields = Map::new();
+        let mut titles = Vec::new();
+        let mut empty = Vec::new();
         let mut given_as: BTreeMap<&str, String> = BTreeMap::new();
         let before = self.problems.len();
         for (name, value) in given {
@@ -134,8 +136,8 @@ impl Walk {
                 None => self.problems.push(format!("{place}{}", advice(self.tool, &name, properties))),
             }
         }
-        self.take_titles(titles, &mut fields, properties, place);
-        // A call that is meant for another tool lacks the parameters of this one.
+        self.apply_title(titles, &mut fields, properties, place);
+        // A call meant for another tool lacks the parameters of this tool.
         if self.problems.len() == before {
             for name in properties.keys().filter(|name| required(name) && !fields.contains_key(*name)) {
                 let state = if empty.contains(&name.as_str()) { "empty" } else { "missing" };
@@ -150,8 +152,8 @@ impl Walk {
         converted.collect()
     }
 
-    /// Uses a title as the label of a run, or ignores it. Without a task, the title may be the task.
-    fn take_titles(
+    /// Uses a title as the label of a run, or ignores it. Without a task, the title becomes the task.
+    fn apply_title(
         &mut self,
         titles: Vec<(String, Value)>,
         fields: &mut Map<String, Value>,

@@ -4,11 +4,11 @@ use serde_json::{Map, Number, Value};
 
 use crate::text::{floor_char_boundary, quoted};
 
-/// The longest part of a text that is quoted in a message, in bytes; quotes show less.
+/// The maximum quoted length of a text, in bytes. The quote itself may be shorter.
 const QUOTED_BYTES: usize = 400;
 /// The largest number that a parameter can have.
 const MAX_NUMBER: f64 = u32::MAX as f64;
-/// Texts that stand for no value.
+/// Texts that mean "no value".
 const NO_VALUE: [&str; 3] = ["null", "undefined", "None"];
 
 /// Returns true if a value is empty, so that an optional parameter counts as absent.
@@ -22,7 +22,7 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Returns true for a text that stands for no value.
+/// Returns true for a text that means "no value".
 pub(super) fn names_no_value(value: &Value) -> bool {
     value.as_str().is_some_and(|text| NO_VALUE.contains(&text.trim()))
 }
@@ -31,7 +31,7 @@ pub(super) fn names_no_value(value: &Value) -> bool {
 ///
 /// # Errors
 ///
-/// Returns the expected form if the value has no single meaning.
+/// Returns the expected form if the value is ambiguous.
 pub(super) fn converted(value: &Value, schema: &Value) -> Result<Value, String> {
     let choices: Vec<&str> =
         schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -72,7 +72,7 @@ fn whole_number(value: &Value) -> Option<Number> {
     is_whole.then(|| Number::from(number as u32))
 }
 
-/// Returns a truth value, which can also be text, 1 or 0.
+/// Returns a boolean, which can also be text, 1 or 0.
 pub(super) fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(is_true) => Some(*is_true),
@@ -112,7 +112,7 @@ fn inside_fence(text: &str) -> Option<&str> {
     language.trim().bytes().all(|byte| byte.is_ascii_alphanumeric()).then_some(inside)
 }
 
-/// Returns a value as a message shows it.
+/// Returns a value in the form for messages.
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) if text.trim().is_empty() => "empty".to_owned(),
@@ -123,7 +123,7 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// Quotes the beginning of a text, however long it is.
+/// Quotes the beginning of a text of any length.
 pub(super) fn beginning(text: &str) -> String {
     quoted(&text[..floor_char_boundary(text, QUOTED_BYTES)])
 }

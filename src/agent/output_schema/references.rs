@@ -1,8 +1,8 @@
-//! Finds what the references of a JSON Schema refer to.
+//! Resolves the references of a JSON Schema.
 //!
-//! A schema moves on its way to the child: it becomes the shape of a tool's arguments. After that, a reference by an id, by an
-//! anchor or by a pointer from the root would lead nowhere. Here every reference becomes a pointer from the root, or the schema
-//! that it refers to.
+//! A schema moves on its way to the child, because it becomes the shape of a tool's arguments. After that, a reference
+//! by an id, by an anchor or by a pointer from the root would lead nowhere. So every reference becomes a pointer from
+//! the root, or the schema that it refers to.
 
 use serde_json::{Map, Value};
 
@@ -10,27 +10,27 @@ use crate::text::quoted;
 
 /// The keywords that refer to a schema.
 pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
-/// The keywords that hold schemas for others to refer to.
+/// The keywords for schemas that others refer to.
 pub(super) const CONTAINERS: [&str; 2] = ["$defs", "definitions"];
-/// Keywords that hold schemas by names, which are no keywords.
+/// Keywords that contain named schemas. The names are not keywords.
 const MAPS: [&str; 6] =
     ["$defs", "definitions", "properties", "patternProperties", "dependentSchemas", "dependencies"];
-/// Keywords that hold data.
+/// Keywords that contain data.
 const DATA: [&str; 5] = ["const", "enum", "default", "examples", "example"];
-/// Keywords without an effect on values. They may stand next to a reference.
+/// Keywords without an effect on values. They may be next to a reference.
 const NOTES: [&str; 8] =
     ["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
 /// Keywords that only name a schema.
 const NAMES: [&str; 7] =
     ["$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment"];
-/// Most values of a schema whose references are replaced by what they refer to. A larger one keeps its references.
+/// The maximum number of values in a schema whose references are replaced. A larger schema keeps its references.
 const MAX_VALUES: usize = 4096;
 
-/// A part of a schema that something can refer to.
+/// A part of a schema with a name for references.
 struct Named {
     /// The id of the part, or its anchor.
     name: String,
-    /// The pointer of the part with the id, in which an anchor counts; `None` for an id.
+    /// The pointer of the part with the id around an anchor; `None` for an id.
     within: Option<String>,
     pointer: String,
 }
@@ -39,14 +39,14 @@ struct Named {
 ///
 /// # Errors
 ///
-/// The pointer of a reference that nothing in the schema answers to.
+/// Returns the pointer of a reference without a target.
 pub(super) fn with_pointers(root: &Value) -> Result<Value, String> {
     let mut named = Vec::new();
     collect(root, "", "", &mut named);
     rewritten(root, root, "", "", &named)
 }
 
-/// Collects ids and anchors. `base`: the pointer of the nearest part with an id.
+/// Collects ids and anchors. `base` is the pointer of the nearest part with an id.
 fn collect(schema: &Value, pointer: &str, base: &str, named: &mut Vec<Named>) {
     let mut base = base.to_owned();
     if let Some(id) = text(schema, "$id") {
@@ -72,7 +72,7 @@ fn text<'a>(schema: &'a Value, keyword: &str) -> Option<&'a str> {
     schema.get(keyword)?.as_str()
 }
 
-/// Calls `of` with every schema directly inside of another one, and with the keys that lead to it.
+/// Calls `of` with every schema directly inside another one, and with the keys that lead to it.
 fn each_part<'a>(schema: &'a Value, mut of: impl FnMut(&[&str], &'a Value)) {
     for (keyword, value) in schema.as_object().into_iter().flatten() {
         let of_map = MAPS.contains(&&**keyword);
@@ -90,7 +90,7 @@ fn each_part<'a>(schema: &'a Value, mut of: impl FnMut(&[&str], &'a Value)) {
     }
 }
 
-/// A copy in which `change` has replaced every schema directly inside.
+/// Returns a copy in which `change` has replaced every schema directly inside.
 fn changed<E>(
     schema: &Value,
     mut change: impl FnMut(&[&str], &Value) -> Result<Value, E>,
@@ -150,32 +150,32 @@ fn rewritten(
     Ok(copy)
 }
 
-/// The pointer that a reference means.
+/// Returns the pointer to the target of a reference.
 fn target_of(reference: &str, base: &str, root: &Value, named: &[Named]) -> Result<String, &'static str> {
-    let nothing = "and the schema has nothing there";
+    let dangling = "but the schema has no part there";
     let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
     let resource = if document.is_empty() {
         base
     } else {
         let found = named.iter().find(|known| known.within.is_none() && known.name == document);
-        let elsewhere =
-            "which is not in the schema; expected one that refers to its own parts, such as `#/$defs/item`";
-        &found.ok_or(elsewhere)?.pointer
+        let foreign =
+            "which is not in the schema; expected a reference to its own parts, such as `#/$defs/item`";
+        &found.ok_or(foreign)?.pointer
     };
     if fragment.is_empty() || fragment.starts_with('/') {
         let is_schema =
             |pointer: &str| root.pointer(pointer).is_some_and(|part| part.is_object() || part.is_boolean());
         let pointers =
             [fragment.to_owned(), decoded(fragment)].map(|fragment| format!("{resource}{fragment}"));
-        return pointers.into_iter().find(|pointer| is_schema(pointer)).ok_or(nothing);
+        return pointers.into_iter().find(|pointer| is_schema(pointer)).ok_or(dangling);
     }
     let anchored = |known: &&Named| {
         known.within.as_deref() == Some(resource) && [fragment, &decoded(fragment)].contains(&&*known.name)
     };
-    named.iter().find(anchored).map(|known| known.pointer.clone()).ok_or(nothing)
+    named.iter().find(anchored).map(|known| known.pointer.clone()).ok_or(dangling)
 }
 
-/// A fragment without percent-encoding.
+/// Returns a fragment without percent-encoding.
 fn decoded(fragment: &str) -> String {
     let bytes = fragment.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -189,40 +189,45 @@ fn decoded(fragment: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| fragment.to_owned())
 }
 
-/// The part that a schema refers to, in a schema with pointers.
+/// Returns the target of a schema's reference, in a schema with pointers.
 pub(super) fn referred<'a>(schema: &Value, root: &'a Value) -> Option<&'a Value> {
     REFERENCES.iter().find_map(|keyword| root.pointer(text(schema, keyword)?.strip_prefix('#')?))
 }
 
-/// Replaces every reference by what it refers to. `None`: the schema contains itself, or it would become too large.
+/// Replaces every reference by its target. Returns `None` if the schema contains itself, or would become too large.
 pub(super) fn inlined(root: &Value) -> Option<Value> {
     inline(root, root, &mut Vec::new(), &mut { MAX_VALUES }).ok()
 }
 
-/// The references have to stay.
-struct Stays;
+/// The error for references that cannot be replaced.
+struct NotInlinable;
 
-/// `open`: the references that led here.
-fn inline(schema: &Value, root: &Value, open: &mut Vec<String>, left: &mut usize) -> Result<Value, Stays> {
-    *left = left.checked_sub(1).ok_or(Stays)?;
+/// Replaces the references in a schema. `open` has the references around it.
+fn inline(
+    schema: &Value,
+    root: &Value,
+    open: &mut Vec<String>,
+    remaining: &mut usize,
+) -> Result<Value, NotInlinable> {
+    *remaining = remaining.checked_sub(1).ok_or(NotInlinable)?;
     let mut own = schema.clone();
     if let Some(members) = own.as_object_mut() {
         members.retain(|name, _| !REFERENCES.contains(&&**name) && !CONTAINERS.contains(&&**name));
     }
-    let own = changed(&own, |_, part| inline(part, root, open, left))?;
+    let own = changed(&own, |_, part| inline(part, root, open, remaining))?;
     let Some(reference) = REFERENCES.iter().find_map(|keyword| text(schema, keyword)) else { return Ok(own) };
     if open.iter().any(|known| known == reference) {
-        return Err(Stays);
+        return Err(NotInlinable);
     }
     open.push(reference.to_owned());
-    let target = referred(schema, root).ok_or(Stays)?;
-    let whole = inline(target, root, open, left)?;
+    let target = referred(schema, root).ok_or(NotInlinable)?;
+    let whole = inline(target, root, open, remaining)?;
     open.pop();
-    Ok(beside(whole, own))
+    Ok(merged(whole, own))
 }
 
-/// A schema with what stands next to the reference to it.
-pub(super) fn beside(whole: Value, own: Value) -> Value {
+/// Merges a referenced schema with the keywords next to the reference.
+pub(super) fn merged(whole: Value, own: Value) -> Value {
     let Value::Object(mut own) = own else { return whole };
     match whole {
         Value::Object(mut whole) if own.keys().all(|name| NOTES.contains(&&**name)) => {

@@ -1,19 +1,19 @@
-//! Decides about the restrictions in fields of other harnesses.
+//! Interprets the restrictions in fields of other harnesses.
 
 use super::names::{
-    AROUND_NETWORK, FREE_MODES, HARMLESS, HELPERS, MODES, NEARLY, NETWORK, OFF, ON, OUT_OF_USE, PLACES,
-    REFUSING_HOOKS, STATES,
+    AROUND_NETWORK, FREE_MODES, HARMLESS, HELPERS, MODES, NETWORK, OFF, ON, OUR_RESTRICTIONS, OUT_OF_USE,
+    PLACES, REFUSING_HOOKS, STATES,
 };
 use super::rules::{Doubt, ToolRules, is_blank, names_tools, permission_rules, rules_of, tool_list};
 use super::words::{
-    Polarity, Right, folded, forbids, is_activity, is_readonly_word, polarity, right, says_readonly, switch,
-    tools_of, words, write,
+    Polarity, Right, folded, forbids, is_activity, is_readonly_mode, is_readonly_word, polarity, right,
+    switch, tools_of, words, write,
 };
 use crate::agent::frontmatter::Yaml;
 use crate::agent::tools::{SHELL, pi_tool_name};
 use crate::text::{nearest, quoted};
 
-/// Longest value, in words, that is taken for a prohibition such as `no file edits`. A longer one is prose.
+/// The maximum length of a prohibition such as `no file edits`, in words. A longer value is prose.
 const MAX_WORDS: usize = 5;
 
 /// The restriction in a field.
@@ -21,25 +21,25 @@ const MAX_WORDS: usize = 5;
 pub(in crate::agent) enum Restriction {
     /// The agent may only read.
     Readonly,
-    /// Some tools.
+    /// The agent may use only some tools.
     Tools(ToolRules),
     /// The agent is switched off.
     Off,
     /// The agent may not reach the network.
     Offline,
-    /// Something that is not understood.
+    /// The restriction is not understood.
     Unclear {
         /// The reason, as the end of a sentence with the field as its subject.
         why: String,
     },
-    /// Something that decides about each tool call, and that nothing does here. The agent gets no shell.
+    /// The field would check each tool call, but such checks do not run here. The agent gets no shell.
     Unchecked {
-        /// As above.
+        /// The reason, as in [`Self::Unclear`].
         why: String,
     },
 }
 
-/// Returns true if a field of this name may forbid something, with any value.
+/// Returns true if a field with this name may forbid something, with any value.
 pub(in crate::agent) fn is_restricting(name: &str) -> bool {
     let key = folded(name);
     if HARMLESS.contains(&&*key) {
@@ -55,15 +55,16 @@ pub(in crate::agent) fn is_restricting(name: &str) -> bool {
         || forbids(&words)
         || words.iter().any(|word| polarity(word).is_some())
         || is_about_network(&words)
-        // A single one, such as `command`, may be a word of an example.
+        // A single word, such as `command`, may be part of an example.
         || (words.len() > 1 && words.iter().any(|word| is_activity(word)))
         || flag_of(&words).is_some_and(|flag| flag.has_helper || flag.is_negative)
-        || is_nearly(&key).is_some()
+        || similar_field(&key).is_some()
 }
 
-/// Returns the restriction in a field; `None` if the field only permits, or is about something else.
+/// Returns the restriction in a field, or `None` if the field only permits something or has another subject.
 pub(in crate::agent) fn restriction_of(name: &str, value: &Yaml) -> Option<Restriction> {
-    let (key, words) = (folded(name), words(name));
+    let key = folded(name);
+    let words = words(name);
     if is_blank(value) {
         return None;
     }
@@ -124,7 +125,7 @@ pub(in crate::agent) fn restriction_of(name: &str, value: &Yaml) -> Option<Restr
         .or_else(|| inner(value))
 }
 
-/// Returns true if other harnesses have a field of this name.
+/// Returns true if other harnesses have a field with this name.
 pub(in crate::agent) fn is_known(name: &str) -> bool {
     HARMLESS.contains(&&*folded(name)) || is_restricting(name)
 }
@@ -135,18 +136,18 @@ fn not_understood() -> Restriction {
 
 fn mode(key: &str, value: &Yaml) -> Option<Restriction> {
     let Yaml::Text(text) = value else { return Some(not_understood()) };
-    if says_readonly(text) {
+    if is_readonly_mode(text) {
         return Some(Restriction::Readonly);
     }
     if FREE_MODES.contains(&&*folded(text)) {
         return None;
     }
-    // `mode` may be about anything.
+    // `mode` may have another subject.
     let words = words(text);
     let is_about_rights = key != "mode"
         || forbids(&words)
         || has_polarity(&words)
-        || words.iter().any(|word| says_readonly(word));
+        || words.iter().any(|word| is_readonly_mode(word));
     is_about_rights.then(not_understood)
 }
 
@@ -158,7 +159,7 @@ fn is_refusing_hook(key: &str) -> bool {
     REFUSING_HOOKS.iter().any(|known| key.starts_with(known))
 }
 
-/// Returns the restriction for hooks. They do not run here, so they refuse no tool call.
+/// Returns the restriction for hooks. Hooks do not run here, so they cannot refuse tool calls.
 fn hooks(value: &Yaml) -> Option<Restriction> {
     let Yaml::Map(events) = value else { return Some(hooks_refuse()) };
     let refuses = |(event, _): &(Yaml, Yaml)| match event {
@@ -174,14 +175,14 @@ fn hooks_refuse() -> Restriction {
 
 fn permissions(value: &Yaml) -> Option<Restriction> {
     match value {
-        Yaml::Text(text) if says_readonly(text) => Some(Restriction::Readonly),
+        Yaml::Text(text) if is_readonly_mode(text) => Some(Restriction::Readonly),
         Yaml::Map(entries) => {
             let is_mode = |(name, _): &(Yaml, Yaml)| matches!(name, Yaml::Text(name) if MODES.contains(&&*folded(name)));
             let (modes, rights): (Vec<_>, Vec<_>) = entries.iter().cloned().partition(is_mode);
             let Some(mut rules) = permission_rules(&rights) else { return Some(not_understood()) };
             for (name, value) in &modes {
                 match name {
-                    // Here `mode` is about rights, too.
+                    // Here `mode` is also about rights.
                     Yaml::Text(_) => match mode("permissionmode", value) {
                         None => {}
                         Some(Restriction::Readonly) => rules.is_readonly = true,
@@ -208,7 +209,7 @@ fn is_about_network(words: &[String]) -> bool {
         && words.iter().all(|word| is_network(word) || is_around(word))
 }
 
-/// Returns the restriction in a field about the network: `offline: true`, `no_network: true`, `allowInternet: false`.
+/// Returns the restriction in a network field: `offline: true`, `no_network: true`, `allowInternet: false`.
 fn network(words: &[String], value: &Yaml) -> Option<Restriction> {
     let is_on = switch(value).or_else(|| match right(value)? {
         Right::Allow => Some(true),
@@ -229,12 +230,12 @@ fn list(value: &Yaml, denies: bool) -> Option<Restriction> {
     }
 }
 
-/// A field that is named after a tool: `canWrite`, `bash`, `no_shell`.
+/// A field named after a tool: `canWrite`, `bash`, `no_shell`.
 struct Flag {
     tools: Vec<&'static str>,
     is_negative: bool,
     has_helper: bool,
-    /// True if the name is exactly that of a tool.
+    /// Set if the field has exactly the name of a tool.
     is_name: bool,
 }
 
@@ -245,7 +246,9 @@ enum Verdict {
 }
 
 fn flag_of(words: &[String]) -> Option<Flag> {
-    let (mut tools, mut is_negative, mut has_helper) = (Vec::new(), false, false);
+    let mut tools = Vec::new();
+    let mut is_negative = false;
+    let mut has_helper = false;
     for word in words {
         let glued = word.strip_prefix("no").map(known_tools).filter(|tools| !tools.is_empty());
         let named = known_tools(word);
@@ -256,7 +259,7 @@ fn flag_of(words: &[String]) -> Option<Flag> {
         } else if HELPERS.contains(&&**word) {
             has_helper = true;
         } else if word == "only" {
-            // `viewOnly` forbids everything else.
+            // `viewOnly` forbids all other tools.
             return None;
         } else if polarity(word) == Some(Polarity::Negative) {
             is_negative = true;
@@ -270,7 +273,7 @@ fn flag_of(words: &[String]) -> Option<Flag> {
     (!tools.is_empty()).then_some(Flag { tools, is_negative, has_helper, is_name })
 }
 
-/// pi's tools that a word names.
+/// Returns pi's tools for a word.
 fn known_tools(word: &str) -> Vec<&'static str> {
     const ALL: [&str; 9] =
         ["read", "grep", "find", "ls", SHELL, "edit", "write", "web_search", "fetch_content"];
@@ -297,7 +300,7 @@ impl Flag {
             return Verdict::Nothing;
         }
         Verdict::Restricts(if write(&self.tools) {
-            // A shell writes, too.
+            // A shell can write, too.
             Restriction::Readonly
         } else {
             Restriction::Tools(self.denied())
@@ -309,14 +312,14 @@ impl Flag {
         ToolRules { denied, ..ToolRules::default() }
     }
 
-    /// Returns true if the name is that of a tool with side effects, and no other word.
+    /// Returns true if the name is exactly the name of a tool with side effects.
     fn is_exact(&self) -> bool {
         matches!(self.tools[..], [SHELL | "edit" | "write"]) && self.is_name
     }
 
-    /// Returns the restriction for a tool of which a part is allowed.
+    /// Returns the restriction for a tool that is allowed in part.
     fn in_part(&self) -> Restriction {
-        let why = "allows a part of a tool, which cannot be told from the rest here";
+        let why = "allows a part of a tool, which cannot be separated from the rest here";
         if write(&self.tools) {
             return Restriction::Unclear { why: why.to_owned() };
         }
@@ -325,7 +328,7 @@ impl Flag {
     }
 }
 
-/// The rule for all other names: one with a word that forbids, or that permits, restricts.
+/// Applies the rule for all other names. A name with a word that forbids or permits is a restriction.
 fn by_words(words: &[String], value: &Yaml) -> Option<Restriction> {
     let is_empty = matches!(value, Yaml::List(items) if items.is_empty())
         || matches!(value, Yaml::Map(entries) if entries.is_empty());
@@ -352,7 +355,7 @@ fn by_words(words: &[String], value: &Yaml) -> Option<Restriction> {
     restricts.then(not_understood)
 }
 
-/// A list of nothing but tools is taken for all that the agent may have, whatever its name.
+/// Interprets a list of only tools as the allowed tools of the agent, under any field name.
 fn only_tools(words: &[String], value: &Yaml) -> Option<Restriction> {
     let is_named = words.iter().any(|word| word.starts_with("tool"));
     let is_list = match value {
@@ -368,7 +371,7 @@ fn only_tools(words: &[String], value: &Yaml) -> Option<Restriction> {
     (is_named && is_open).then(not_understood)
 }
 
-/// Words that say that something must not be done, in the value of any field.
+/// Finds words in the value of any field that forbid something.
 fn by_value(words_of_name: &[String], value: &Yaml) -> Option<Restriction> {
     match value {
         Yaml::Text(text) => {
@@ -399,18 +402,18 @@ fn by_value(words_of_name: &[String], value: &Yaml) -> Option<Restriction> {
     }
 }
 
-/// The name of ours that a name is nearly.
-fn is_nearly(key: &str) -> Option<&'static str> {
-    nearest(key, NEARLY)
+/// Returns our field with a similar name.
+fn similar_field(key: &str) -> Option<&'static str> {
+    nearest(key, OUR_RESTRICTIONS)
 }
 
 fn nearly(key: &str) -> Option<Restriction> {
-    let meant = is_nearly(key)?;
+    let meant = similar_field(key)?;
     let meant = if meant == "disallowedtools" { "disallowedTools" } else { meant };
     Some(Restriction::Unclear { why: format!("is not a field of an agent; did you mean `{meant}`?") })
 }
 
-/// A mapping in which a field restricts, or a list of such.
+/// Returns the restriction of a field in a mapping, or in a list of mappings.
 fn inner(value: &Yaml) -> Option<Restriction> {
     let entries = match value {
         Yaml::Map(entries) => entries,
@@ -423,6 +426,6 @@ fn inner(value: &Yaml) -> Option<Restriction> {
         if !is_ours && restriction_of(name, value).is_none() {
             return None;
         }
-        Some(Restriction::Unclear { why: format!("holds {}, which is not read there", quoted(name)) })
+        Some(Restriction::Unclear { why: format!("contains {}, which is not supported there", quoted(name)) })
     })
 }

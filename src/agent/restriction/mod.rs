@@ -1,6 +1,6 @@
 //! Fields of other harnesses that forbid something to an agent.
 //!
-//! A field that restricts is never ignored: what cannot be expressed here makes the agent read-only.
+//! A restricting field is never ignored. If it cannot be expressed here, the agent becomes read-only.
 
 mod field;
 mod names;

@@ -1,6 +1,6 @@
-//! The names of fields and of values that restrict in other harnesses, in lower case and without separators.
+//! Field names and values that restrict in other harnesses, in lower case and without separators.
 
-/// Fields without restrictions, although their names or contents may look like some.
+/// Fields without restrictions, although their names or contents look similar.
 pub(super) const HARMLESS: [&str; 59] = [
     "agents",
     "aliases",
@@ -62,7 +62,7 @@ pub(super) const HARMLESS: [&str; 59] = [
     "vibe",
     "whentouse",
 ];
-/// The fields whose values name a mode, in which an agent may only read.
+/// The fields whose values name a mode. In some modes an agent may only read.
 pub(super) const MODES: [&str; 10] = [
     "filesystem",
     "fs",
@@ -99,10 +99,11 @@ pub(super) const FREE_MODES: [&str; 21] = [
     "yolo",
     "fullaccess",
 ];
-/// Fields that switch an agent on, and fields that switch it off.
+/// Fields that switch an agent on or off.
 pub(super) const ON: [&str; 3] = ["enabled", "enable", "active"];
 pub(super) const OFF: [&str; 4] = ["disabled", "disable", "inactive", "disablemodelinvocation"];
-/// Words for a list of forbidden tools, and for a list of the only allowed ones. Each also with `tool` or `tools` before or behind it.
+/// Words for a list of forbidden tools, and for a list of allowed tools. Each word can have `tool` or `tools` before
+/// or after it.
 pub(super) const DENIES: [&str; 51] = [
     "deny",
     "denied",
@@ -209,17 +210,17 @@ pub(super) const HELPERS: [&str; 22] = [
     "use",
     "code",
 ];
-/// The fields of ours that restrict. A name that is nearly one of them is taken for it.
-pub(super) const NEARLY: [&str; 6] =
+/// Our restricting fields. A similar name counts as the same field.
+pub(super) const OUR_RESTRICTIONS: [&str; 6] =
     ["readonly", "tools", "disallowedtools", "allowedtools", "sandbox", "isolation"];
 /// Words for the network.
 pub(super) const NETWORK: [&str; 5] = ["network", "networking", "internet", "online", "net"];
-/// Words for places of files, which restrict a tool.
+/// Words for file locations, which restrict a tool.
 pub(super) const PLACES: [&str; 10] =
     ["path", "paths", "dir", "dirs", "directory", "directories", "folder", "folders", "glob", "globs"];
-/// Words around those of the network, which change nothing.
+/// Words around network words that do not change the meaning.
 pub(super) const AROUND_NETWORK: [&str; 3] = ["mode", "policy", "connection"];
-/// Fields whose values say that an agent is out of use, and these values.
+/// Fields whose values may say that an agent is out of use, and these values.
 pub(super) const STATES: [&str; 3] = ["status", "state", "lifecycle"];
 pub(super) const OUT_OF_USE: [&str; 5] = ["disabled", "inactive", "off", "archived", "retired"];
 /// Events of hooks that can refuse a tool call.

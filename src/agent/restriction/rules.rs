@@ -1,4 +1,4 @@
-//! Reads lists and mappings of tools: which are allowed, and which are forbidden.
+//! Reads lists and mappings of allowed and forbidden tools.
 
 use super::names::{ALLOWS, DENIES};
 use super::words::{Right, folded, right, switch, tools_of, write};
@@ -8,40 +8,40 @@ use crate::agent::tools::{
 };
 use crate::text::{covers, quoted, suggestion};
 
-/// Words of a sentence about tools. A list with one of them would be read as the opposite.
+/// Words of a sentence about tools. A list that contains one could be read as its opposite.
 const PROSE: [&str; 10] =
     ["all", "any", "but", "except", "excluding", "minus", "no", "not", "only", "without"];
-/// Permissions of other harnesses that are about no tool of a child.
+/// Permissions of other harnesses that do not concern a child's tools.
 const NO_TOOLS: [&str; 7] =
     ["doomloop", "task", "skill", "question", "todowrite", "todoread", "additionaldirectories"];
 
-/// The permission for places outside of the project, with any tool.
+/// The permission for directories outside of the project, with any tool.
 const PLACES: &str = "externaldirectory";
 
 /// The tools that a part of a file allows and forbids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::agent) struct ToolRules {
-    /// All tools that the agent may have; `None` if the part does not choose.
+    /// All tools that the agent may have, or `None` if the part does not say.
     pub(in crate::agent) allowed: Option<Vec<String>>,
-    /// Tools that it may not have, and patterns of such.
+    /// Tools and tool patterns that the agent may not have.
     pub(in crate::agent) denied: Vec<String>,
-    /// Entries with another effect than their author meant.
+    /// Entries with a different effect than written.
     pub(in crate::agent) doubts: Vec<Doubt>,
-    /// True if the part says, besides, that the agent may only read.
+    /// Set if the part also makes the agent read-only.
     pub(in crate::agent) is_readonly: bool,
 }
 
-/// An entry that has another effect than it says.
+/// An entry with a different effect than written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::agent) enum Doubt {
-    /// The entry is dropped, or forbids more than it says. The text names both.
+    /// The entry is dropped, or forbids more than written. The text describes both.
     Stricter(String),
-    /// The meaning of the entry is not known.
+    /// The meaning of the entry is unknown.
     Unclear(String),
 }
 
 impl ToolRules {
-    /// Adds what another part of the file allows and forbids. Only the tools that both allow are left.
+    /// Adds the rules of another part of the file. Only the tools that both allow stay.
     pub(in crate::agent) fn restrict(&mut self, other: Self) {
         self.allowed = match (self.allowed.take(), other.allowed) {
             (Some(one), Some(other)) => Some(common(one, &other)),
@@ -71,23 +71,23 @@ impl ToolRules {
         }
     }
 
-    /// Forbids a tool, and notes if the name is unknown.
+    /// Forbids a tool, and adds a doubt if its name is unknown.
     fn deny_named(&mut self, written: &str) {
         self.deny(written);
         match Entry::of(written) {
             Entry::Tool(tool) if !is_known_tool(tool) && broad(tool).is_empty() => {
                 let near = suggestion(nearest_tool(tool));
-                self.unclear(format!("forbids {}, which no tool here is called{near}", quoted(written)));
+                self.unclear(format!("forbids {}, but no tool here has this name{near}", quoted(written)));
             }
-            Entry::Part(tool) if !is_known_elsewhere(tool) => {
+            Entry::Part(tool) if !has_no_effect(tool) => {
                 self.stricter(format!(
-                    "forbids {}, a part of `{tool}`; parts cannot be told apart here, so the agent gets no `{tool}`",
+                    "forbids {}, a part of `{tool}`; parts of a tool cannot be separated here, so the agent gets no `{tool}`",
                     quoted(written)
                 ));
             }
             Entry::Not(_) => self.unclear(format!("holds {}, which is not understood", quoted(written))),
             Entry::Other(name) if !name.contains('*') => {
-                self.unclear(format!("forbids {}, which is no name of a tool", quoted(written)));
+                self.unclear(format!("forbids {}, which is not the name of a tool", quoted(written)));
             }
             _ => {}
         }
@@ -101,16 +101,16 @@ impl ToolRules {
         self.doubts.push(Doubt::Unclear(message));
     }
 
-    /// Takes one entry of a list of allowed tools. Returns true if it allows all of them.
-    fn take_allowed(&mut self, written: &str) -> bool {
+    /// Adds one entry of a list of allowed tools. Returns true if the entry allows all tools.
+    fn add_allowed(&mut self, written: &str) -> bool {
         match Entry::of(written) {
             Entry::All => return true,
             Entry::Tool(tool) => self.allow(tool),
-            Entry::Part(tool) if is_known_elsewhere(tool) => self.allow(tool),
+            Entry::Part(tool) if has_no_effect(tool) => self.allow(tool),
             Entry::Part(tool) => {
                 self.allowed.get_or_insert_default();
                 self.stricter(format!(
-                    "allows {}, a part of `{tool}`; parts cannot be told apart here, so the agent gets no `{tool}`. To \
+                    "allows {}, a part of `{tool}`; parts of a tool cannot be separated here, so the agent gets no `{tool}`. To \
                      give it all of it, write `{tool}`",
                     quoted(written)
                 ));
@@ -118,14 +118,18 @@ impl ToolRules {
             Entry::Not(tool) => self.deny_named(tool),
             Entry::Other(name) => {
                 self.allowed.get_or_insert_default();
-                self.stricter(format!("names {}, which is no tool here; it is dropped", quoted(name)));
+                self.stricter(format!(
+                    "names {}, which is not a tool here; the entry is dropped",
+                    quoted(name)
+                ));
             }
         }
         false
     }
 }
 
-/// Reads a list of tools. `denies`: the field forbids them. The error is the end of a sentence about the value.
+/// Reads a list of tools. `denies` is set if the field forbids them. The error is the end of a sentence about the
+/// value.
 pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules, String> {
     let expected = "names with commas between them or a list of names; `[]` for none";
     let mut rules = ToolRules::default();
@@ -177,8 +181,8 @@ pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules
     Ok(rules)
 }
 
-/// Reads a mapping of permissions, `{ edit: deny, bash: { "git *": allow } }`, or a mapping of lists, `{ deny: [Bash] }`.
-/// `None`: it is not understood.
+/// Reads a mapping of permissions, `{ edit: deny, bash: { "git *": allow } }`, or a mapping of lists,
+/// `{ deny: [Bash] }`. Returns `None` if it is not understood.
 pub(in crate::agent) fn permission_rules(entries: &[(Yaml, Yaml)]) -> Option<ToolRules> {
     rules_of_map(entries, Style::Permission)
 }
@@ -200,7 +204,7 @@ fn rules_of_map(entries: &[(Yaml, Yaml)], style: Style) -> Option<ToolRules> {
     Some(rules)
 }
 
-/// Returns true if a value is a list of names of tools and nothing else.
+/// Returns true if a value is a list of only tool names.
 pub(in crate::agent) fn names_tools(value: &Yaml) -> bool {
     let is_tool = |entry: &str| match Entry::of(entry) {
         Entry::Tool(tool) | Entry::Part(tool) => is_known_tool(tool) || !broad(tool).is_empty(),
@@ -214,18 +218,20 @@ pub(in crate::agent) fn names_tools(value: &Yaml) -> bool {
     }
 }
 
-/// The meaning of the names of a mapping.
+/// The meaning of the keys in a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
-    /// Tools. The mentioned ones are all that the agent has, if any is allowed.
+    /// The keys are tools. If any tool is allowed, the agent has only the mentioned tools.
     Tools,
-    /// Permissions. Tools without one are allowed.
+    /// The keys are permissions. Tools without a permission are allowed.
     Permission,
 }
 
 fn rights_of<'a>(entries: impl Iterator<Item = &'a (Yaml, Yaml)>, style: Style) -> ToolRules {
     let mut rules = ToolRules::default();
-    let (mut allowed, mut denies_rest, mut restricts_places) = (Vec::new(), false, false);
+    let mut allowed = Vec::new();
+    let mut denies_rest = false;
+    let mut restricts_places = false;
     for (name, value) in entries {
         let name = text_of(name);
         let stated = right(value);
@@ -250,13 +256,13 @@ fn rights_of<'a>(entries: impl Iterator<Item = &'a (Yaml, Yaml)>, style: Style) 
                 continue;
             }
             Some(Right::Deny) => None,
-            Some(Right::Ask) => Some("needs a confirmation that nobody can give here"),
-            Some(Right::Part) => Some("is allowed in part, which cannot be told from the rest here"),
+            Some(Right::Ask) => Some("needs a confirmation that no one can give here"),
+            Some(Right::Part) => Some("is allowed in part, which cannot be separated from the rest here"),
             None => Some("has a value that is not understood"),
         };
         let word = folded(&name);
         let tools = tools_of(&name);
-        // One permission covers everything that changes files.
+        // One permission covers all tools that change files.
         if style == Style::Permission && write(&tools) {
             rules.deny("edit");
             rules.deny("write");
@@ -282,10 +288,10 @@ fn rights_of<'a>(entries: impl Iterator<Item = &'a (Yaml, Yaml)>, style: Style) 
                 rules.allow("edit");
                 rules.allow("write");
             } else {
-                rules.take_allowed(name);
+                rules.add_allowed(name);
             }
         }
-        // An unknown tool is not on the list of allowed ones.
+        // An unknown tool cannot be on the list of allowed ones.
         rules.doubts.retain(|doubt| !matches!(doubt, Doubt::Unclear(_)));
     }
     if restricts_places {
@@ -294,7 +300,7 @@ fn rights_of<'a>(entries: impl Iterator<Item = &'a (Yaml, Yaml)>, style: Style) 
     rules
 }
 
-/// Returns true if a value says nothing.
+/// Returns true if a value is empty.
 pub(super) fn is_blank(value: &Yaml) -> bool {
     match value {
         Yaml::Null => true,
@@ -303,7 +309,7 @@ pub(super) fn is_blank(value: &Yaml) -> bool {
     }
 }
 
-/// A list with mappings in it: `- "*": false`, and names between them.
+/// Reads a list that contains mappings, such as `- "*": false`, and names.
 fn maps_of(items: &[Yaml]) -> Option<ToolRules> {
     let mut entries = Vec::new();
     for item in items {
@@ -328,7 +334,7 @@ fn take_all(rules: &mut ToolRules, entries: &[String], denies: bool) {
         }
         return;
     }
-    let takes_all = entries.iter().fold(false, |all, entry| rules.take_allowed(entry) | all);
+    let takes_all = entries.iter().fold(false, |all, entry| rules.add_allowed(entry) | all);
     let only_refuses =
         !entries.is_empty() && entries.iter().all(|entry| matches!(Entry::of(entry), Entry::Not(_)));
     if takes_all {
@@ -338,7 +344,7 @@ fn take_all(rules: &mut ToolRules, entries: &[String], denies: bool) {
     }
 }
 
-/// The entries of a text: between commas if it has some, and between blanks otherwise, but never within brackets.
+/// Splits a text at commas, or at blanks if it has no comma, but never within brackets.
 fn split(text: &str) -> Vec<String> {
     let mut entries = vec![String::new()];
     let mut depth = 0_usize;
@@ -359,7 +365,7 @@ fn split(text: &str) -> Vec<String> {
     entries.iter().map(|entry| entry.trim()).filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
 }
 
-/// The items of a list, where commas within brackets have divided one: `Agent(worker, researcher)`.
+/// Joins the items of a list that was split at commas within brackets: `Agent(worker, researcher)`.
 fn joined(items: &[&str], denies: bool) -> Vec<String> {
     let opened = |text: &str| {
         let count = |all: &[char]| text.chars().filter(|c| all.contains(c)).count();
@@ -375,18 +381,18 @@ fn joined(items: &[&str], denies: bool) -> Vec<String> {
             _ => entries.push((*item).to_owned()),
         }
     }
-    // A bracket that nothing closes would take the names behind it along.
+    // An unclosed bracket would swallow the names after it.
     let is_complete = entries.last().is_none_or(|last| !opened(last));
     if is_complete || !denies { entries } else { items.iter().map(|item| (*item).to_owned()).collect() }
 }
 
-/// A word of an entry that makes a sentence of it.
+/// Returns a word of an entry that shows that it is a sentence.
 fn prose_word(entry: &str) -> Option<String> {
     let name = entry.split(['(', '[', '{', '<']).next().unwrap_or_default();
     name.split_whitespace().map(str::to_lowercase).find(|word| PROSE.contains(&&**word))
 }
 
-/// The tools that both lists allow. Entries may be patterns.
+/// Returns the tools that both lists allow. Entries may be patterns.
 fn common(one: Vec<String>, other: &[String]) -> Vec<String> {
     let is_in = |list: &[String], tool: &str| list.iter().any(|pattern| covers(pattern, tool));
     let mut both: Vec<String> =
@@ -396,8 +402,8 @@ fn common(one: Vec<String>, other: &[String]) -> Vec<String> {
     kept
 }
 
-/// Returns true for tools that no child ever gets, so that a rule about them changes nothing.
-fn is_known_elsewhere(tool: &str) -> bool {
+/// Returns true for tools that no child ever gets. A rule about them has no effect.
+fn has_no_effect(tool: &str) -> bool {
     OTHERS_ONLY.contains(&tool) || is_never_in_child(tool)
 }
 
@@ -412,7 +418,7 @@ fn listed(tools: &[&str]) -> String {
     tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns whether the tools of a list are forbidden; `None` if the name is not that of a list of tools.
+/// Returns true if a list with this name forbids tools, and `None` if the name is not a list of tools.
 pub(super) fn tool_list(key: &str) -> Option<bool> {
     let without_tool = ["tools", "tool", "toolnames"].iter().find_map(|word| {
         let rest = key.strip_suffix(word).or_else(|| key.strip_prefix(word))?;
@@ -424,7 +430,7 @@ pub(super) fn tool_list(key: &str) -> Option<bool> {
     if is_one_of(&DENIES) {
         return Some(true);
     }
-    // `enabled` and `use` alone say nothing about tools.
+    // `enabled` and `use` alone do not concern tools.
     let is_alone = without_tool.is_none() && !word.starts_with("allow") && word != "whitelist";
     (!is_alone && is_one_of(&ALLOWS)).then_some(false)
 }

@@ -1,9 +1,9 @@
-//! The words that names and values of restricting fields are made of.
+//! The words in names and values of restricting fields.
 
 use crate::agent::frontmatter::Yaml;
 use crate::agent::tools::{WRITING, broad, pi_tool_name};
 
-/// Beginnings of words that forbid.
+/// Prefixes of words that forbid.
 const NEGATIVE: [&str; 28] = [
     "deny",
     "denie",
@@ -34,22 +34,22 @@ const NEGATIVE: [&str; 28] = [
     "nondestruct",
     "untrust",
 ];
-/// Words that forbid, as a whole.
+/// Whole words that forbid.
 const NEGATIVE_WORDS: [&str; 26] = [
     "no", "not", "never", "cannot", "cant", "mustnot", "mustnt", "shouldnt", "dont", "doesnt", "wont",
     "isnt", "ban", "nowrite", "nowrites", "noedit", "noedits", "noexec", "nobash", "noshell", "offline",
     "frozen", "locked", "passive", "hitl", "ro",
 ];
-/// Words with others between them that forbid together, without what separates them.
+/// Combinations of words that forbid together, without separators.
 const NEGATIVE_NAMES: [&str; 3] = ["dryrun", "nondestruct", "humanintheloop"];
-/// Beginnings of words that permit, and so forbid everything else, or everything if the value is `false`.
+/// Prefixes of words that permit. They forbid all other things, or, if the value is `false`, the thing itself.
 const POSITIVE: [&str; 10] =
     ["allow", "permi", "whitelist", "limit", "privileg", "authori", "grant", "trust", "autonom", "entitle"];
-/// Beginnings of words for asking somebody first.
+/// Prefixes of words for asking someone first.
 const ASKING: [&str; 5] = ["ask", "require", "need", "request", "prompt"];
-/// What is asked for, besides a permission and something to do.
+/// The object of such a request, in addition to permissions and activities.
 const ASKED: [&str; 4] = ["review", "human", "user", "before"];
-/// Beginnings of words for something that an agent does.
+/// Prefixes of words for an activity of an agent.
 const ACTIVITY: [&str; 23] = [
     "writ",
     "overwrit",
@@ -75,14 +75,14 @@ const ACTIVITY: [&str; 23] = [
     "effect",
     "subprocess",
 ];
-/// The same as whole words.
+/// Whole words for an activity of an agent.
 const ACTIVITY_WORDS: [&str; 8] = ["run", "runs", "exec", "change", "changes", "changed", "git", "update"];
-/// Words that permit, as a whole.
+/// Whole words that permit.
 const POSITIVE_WORDS: [&str; 4] = ["can", "may", "access", "rights"];
-/// Words that begin like others and say nothing about rights.
+/// Words that begin like others but do not concern rights.
 const HARMLESS_WORDS: [&str; 3] = ["blocking", "safeguards", "limitations"];
 
-/// How a word of a field's name restricts.
+/// The way in which a word of a field's name restricts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Polarity {
     /// `true` forbids, `false` does not.
@@ -91,12 +91,12 @@ pub(super) enum Polarity {
     Positive,
 }
 
-/// Returns true if a word is about something that an agent does.
+/// Returns true if a word is about an activity of an agent.
 pub(super) fn is_activity(word: &str) -> bool {
     ACTIVITY_WORDS.contains(&word) || ACTIVITY.iter().any(|stem| word.starts_with(stem))
 }
 
-/// Returns true if the words of a name forbid: with one that does, or because somebody has to be asked first.
+/// Returns true if the words of a name forbid something, or require asking someone first.
 pub(super) fn forbids(words: &[String]) -> bool {
     let whole = words.concat();
     let begins = |word: &String, stems: &[&str]| stems.iter().any(|stem| word.starts_with(stem));
@@ -106,12 +106,13 @@ pub(super) fn forbids(words: &[String]) -> bool {
         || (words.iter().any(|word| begins(word, &ASKING)) && words.iter().any(is_asked))
 }
 
-/// A name without its case and separators, in which spellings differ.
+/// Returns a name without case and separators, so that different spellings are equal.
 pub(in crate::agent) fn folded(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The words of a name in lower case: `disallowedTools`, `disallowed_tools` and `Disallowed-Tools` have the same two.
+/// Splits a name into words in lower case: `disallowedTools`, `disallowed_tools` and `Disallowed-Tools` have the same
+/// two words.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut starts = true;
@@ -133,7 +134,7 @@ pub(super) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// How a word restricts, if it does.
+/// Returns the way in which a word restricts, if it does.
 pub(super) fn polarity(word: &str) -> Option<Polarity> {
     let begins = |stems: &[&str]| stems.iter().any(|stem| word.starts_with(stem));
     if HARMLESS_WORDS.contains(&word) {
@@ -165,17 +166,17 @@ pub(in crate::agent) fn switch(value: &Yaml) -> Option<bool> {
 /// The right to do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Right {
-    /// It is allowed.
+    /// The action is allowed.
     Allow,
-    /// It is forbidden.
+    /// The action is forbidden.
     Deny,
-    /// A person has to agree first.
+    /// A person must agree first.
     Ask,
-    /// Only some of it is allowed.
+    /// The action is allowed in part.
     Part,
 }
 
-/// Reads a right. `None`: the value says something else.
+/// Reads a right. Returns `None` for any other value.
 pub(super) fn right(value: &Yaml) -> Option<Right> {
     if let Some(is_on) = switch(value) {
         return Some(if is_on { Right::Allow } else { Right::Deny });
@@ -200,7 +201,7 @@ pub(super) fn right(value: &Yaml) -> Option<Right> {
     }
 }
 
-/// Returns true if a text says that nothing may be changed, whatever it is about.
+/// Returns true if a text forbids all changes, for any subject.
 pub(super) fn is_readonly_word(text: &str) -> bool {
     matches!(
         &*folded(text),
@@ -216,8 +217,8 @@ pub(super) fn is_readonly_word(text: &str) -> bool {
     )
 }
 
-/// Returns true if a mode says that nothing may be changed.
-pub(super) fn says_readonly(text: &str) -> bool {
+/// Returns true if a mode forbids all changes.
+pub(super) fn is_readonly_mode(text: &str) -> bool {
     is_readonly_word(text)
         || matches!(
             &*folded(text),
@@ -249,13 +250,13 @@ pub(super) fn says_readonly(text: &str) -> bool {
         )
 }
 
-/// pi's tools that a word names, if it names some.
+/// Returns pi's tools for a word, if there are any.
 pub(super) fn tools_of(word: &str) -> Vec<&str> {
     let tool = pi_tool_name(word);
     if is_pi_tool(tool) { vec![tool] } else { broad(word).to_vec() }
 }
 
-/// Returns true if forbidding the tools means that nothing may be changed.
+/// Returns true if forbidding these tools forbids all changes.
 pub(super) fn write(tools: &[&str]) -> bool {
     tools.iter().any(|tool| WRITING.contains(tool))
 }
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_only_begin_like_a_negation_are_none() {
+    fn words_that_only_begin_like_a_negation_are_harmless() {
         for word in
             ["note", "notes", "node", "normal", "now", "notify", "blocking", "model", "tools", "canvas"]
         {

@@ -16,8 +16,8 @@ use super::settings::CallSettings;
 use super::shell::shell_policy;
 use super::values::{AgentValues, ModelCheck, SkillFiles, UnusableModel, ValueSource, find_agents};
 use crate::agent::{
-    AgentDefinition, Catalog, DropReason, NoToolsLeft, RESTRICTION_UNCLEAR, Shadowed, Surface, SurfaceConfig,
-    ToolPlan, doubt_about, surface,
+    AgentDefinition, Catalog, DropReason, NoUsableTools, RESTRICTION_UNCLEAR, Shadowed, Surface,
+    SurfaceConfig, ToolPlan, doubt_about, surface,
 };
 use crate::config::{ALL, Config, LoadedConfig, NamedAgent};
 use crate::run::callbacks::HostCallbacks;
@@ -68,7 +68,7 @@ pub struct Listed {
 pub enum CannotRun {
     /// This pi has none of its tools.
     #[error(transparent)]
-    Tools(#[from] NoToolsLeft),
+    Tools(#[from] NoUsableTools),
     /// Its model cannot be used.
     #[error(transparent)]
     Model(#[from] UnusableModel),

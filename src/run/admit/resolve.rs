@@ -15,8 +15,8 @@ use super::scope::WriteScope;
 use super::shell::shell_policy;
 use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use crate::agent::{
-    AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, Isolation, MAX_DEPTH, NoToolsLeft, OutputSchema,
-    SUBMIT, ShellPolicy, Source, ToolPlan, ToolPolicy, WRITING, depth_from_env, plan_tools,
+    AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, Isolation, MAX_DEPTH, NoUsableTools,
+    OutputSchema, SUBMIT, ShellPolicy, Source, ToolPlan, ToolPolicy, WRITING, depth_from_env, plan_tools,
 };
 use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
@@ -276,7 +276,7 @@ impl ResolvedRun {
     /// # Errors
     ///
     /// When the agent declares tools and this pi has none of them.
-    pub(in crate::run) fn tools(&self, context: &HostContext) -> Result<ToolPlan, NoToolsLeft> {
+    pub(in crate::run) fn tools(&self, context: &HostContext) -> Result<ToolPlan, NoUsableTools> {
         let plan = tools_of(&self.agent, &self.values, &self.config, context, self.shell)?;
         Ok(match &self.tool_snapshot {
             Some(snapshot) => plan.at_most(snapshot),
@@ -455,7 +455,7 @@ pub(in crate::run) fn tools_of(
     config: &Config,
     context: &HostContext,
     shell: ShellPolicy,
-) -> Result<ToolPlan, NoToolsLeft> {
+) -> Result<ToolPlan, NoUsableTools> {
     // Extensions of this machine are not loaded elsewhere.
     let is_elsewhere = matches!(selected(agent, config), Ok(Some(_)));
     let is_there = |tool: &&HostTool| !is_elsewhere || tool.extension.is_none();

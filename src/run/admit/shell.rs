@@ -20,7 +20,7 @@ const SHELL_PATH: &str = "shellPath";
 /// Whether a child in this sandbox gets a shell. Blocks.
 pub(in crate::run) fn shell_policy(sandbox: &SandboxPlan, cwd: &Path, context: &HostContext) -> ShellPolicy {
     if let SandboxPlan::Declared { .. } = sandbox {
-        return ShellPolicy::Held;
+        return ShellPolicy::Sandboxed;
     }
     let Some(held) = sandbox.held() else { return ShellPolicy::NoSandbox };
     let tools = context.host.tools.iter().flatten();
@@ -32,7 +32,7 @@ pub(in crate::run) fn shell_policy(sandbox: &SandboxPlan, cwd: &Path, context: &
     } else if names_shell(cwd) {
         ShellPolicy::FromProject
     } else {
-        ShellPolicy::Held
+        ShellPolicy::Sandboxed
     }
 }
 

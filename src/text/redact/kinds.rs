@@ -10,7 +10,7 @@ const PLACES: [(&str, &str); 14] = [
     ("assignment", "the value of a name that says it is secret"),
     ("authorization", "the value of a header that authorizes"),
     ("base64_json", "JSON in base64 that has a secret"),
-    ("basic_credentials", "a user and a password behind `Basic`"),
+    ("basic_credentials", "a user and a password after `Basic`"),
     ("bearer", "the token behind `Bearer`"),
     ("command_password", "a password on a command line"),
     ("cookie", "the value of a cookie header"),
@@ -18,7 +18,7 @@ const PLACES: [(&str, &str); 14] = [
     ("kubernetes_secret", "a value in a `Secret` of Kubernetes"),
     ("password_file", "the password of a line of `.pgpass`"),
     ("private_key", "a private key"),
-    ("sql_password", "a password in SQL, behind `IDENTIFIED BY`"),
+    ("sql_password", "a password in SQL, after `IDENTIFIED BY`"),
     ("table_column", "a value below the heading of a table that says it is secret"),
     ("url_credentials", "a user or a password in an address"),
 ];

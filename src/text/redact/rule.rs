@@ -41,7 +41,7 @@ pub(crate) struct Edit {
 
 impl Edit {
     pub(crate) fn new(range: Range<usize>, with: impl Into<Cow<'static, str>>, rule: &'static str) -> Self {
-        debug_assert!(is_rule(rule), "{rule} is on no list of rules");
+        debug_assert!(is_rule(rule), "{rule} is not on any list of rules");
         Self { range, with: with.into(), rule }
     }
 }
