@@ -8,7 +8,7 @@
 //! - [`doctor`]: whether delegation would work here.
 //! - [`run`]: one agent, one task, one child.
 //! - [`workspace`]: the tree in which a child may write; it starts git with [`process`].
-//! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`process`], [`store`], [`transcript`]:
+//! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`log`], [`process`], [`store`], [`transcript`]:
 //!   siblings that know nothing of each other, except that [`config`] names values of [`agent`] and [`transcript`] those of
 //!   [`event`].
 //! - [`files`]: where this package keeps its files, and who may read them.
@@ -24,6 +24,7 @@ pub mod credentials;
 pub mod doctor;
 pub mod event;
 pub mod files;
+pub mod log;
 // The edge is tested from JavaScript; napi registers nothing in a Rust test.
 #[cfg(all(feature = "node", not(test)))]
 mod node;

@@ -19,7 +19,7 @@ const ELSEWHERE: [&str; 2] = ["_elsewhere", "_windows"];
 const LAYERS: [&[&str]; 9] = [
     &["text"],
     &["files"],
-    &["agent", "archive", "config", "credentials", "event", "process", "store", "transcript"],
+    &["agent", "archive", "config", "credentials", "event", "log", "process", "store", "transcript"],
     &["workspace"],
     &["run"],
     &["doctor"],

@@ -97,6 +97,16 @@ impl LoadedConfig {
         let (config, sources, named, named_tools) = (Config::default(), Vec::new(), Vec::new(), Vec::new());
         Self { config, sources, diagnostics, named, named_tools, broken: Some(broken) }
     }
+
+    /// Logs the files that were read, and what is not in force as it is written there.
+    pub(crate) fn log(&self) {
+        for ConfigSource { path, .. } in self.sources.iter().filter(|source| source.present) {
+            tracing::debug!(target: "config", file = %path.display(), "the configuration is read");
+        }
+        for reason in &self.diagnostics {
+            tracing::warn!(target: "config", %reason, "a setting is not in force as it is written");
+        }
+    }
 }
 
 /// Reads the configuration. Never fails. Blocking.

@@ -16,6 +16,8 @@ use super::store::store;
 use super::writing::{git_variables, writing};
 use crate::agent::Source;
 use crate::config::{Config, InheritExtensions, Spare};
+use crate::files::layout;
+use crate::log::{self, Report};
 use crate::process::{ChildCommand, Guardian, Options, capture};
 use crate::run::admit::listing::{Listed, Listing, list_agents};
 use crate::run::admit::permission_hooks::find_permission_hooks;
@@ -62,7 +64,7 @@ async fn examine(
     settings: &CallSettings,
     callbacks: &dyn HostCallbacks,
 ) -> Vec<Check> {
-    let mut checks = vec![addon()];
+    let mut checks = vec![addon(), log(context)];
     let config = match settings.loaded() {
         Ok(loaded) => {
             let found =
@@ -144,6 +146,24 @@ fn addon() -> Check {
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     Check::new("addon", Status::Ok, format!("{name} {version} on {os} {arch}"))
+}
+
+/// Whether this process logs, and where. A filter that is wrong is a mistake of the configuration, which is listed there.
+fn log(context: &HostContext) -> Check {
+    match log::report() {
+        Report::On { filter, path } => {
+            Check::new("log", Status::Ok, format!("`{}={filter}` writes {}", log::VARIABLE, path.display()))
+        }
+        Report::Off | Report::Failed(_) => {
+            let directory = layout::logs(&context.agent_dir);
+            let message = format!(
+                "off; start pi with `{}=debug` to write one into {}",
+                log::VARIABLE,
+                directory.display()
+            );
+            Check::new("log", Status::Info, message)
+        }
+    }
 }
 
 /// What the user has said is no secret: rules by name, values by their number only.

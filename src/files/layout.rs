@@ -48,6 +48,12 @@ pub fn processes(agent_dir: &Path) -> PathBuf {
     agent_dir.join(SUBAGENTS).join("processes")
 }
 
+/// The directory of the logs of processes.
+#[must_use]
+pub fn logs(agent_dir: &Path) -> PathBuf {
+    agent_dir.join(SUBAGENTS).join("logs")
+}
+
 /// The directory of the live snapshots of kept runs.
 #[must_use]
 pub fn live(agent_dir: &Path) -> PathBuf {

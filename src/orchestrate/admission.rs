@@ -97,10 +97,18 @@ fn queued(ready: &AdmittedRun, booted: Option<Handover>, mut request: Request) -
     ready.rename(handover.child().0.run_id());
     request.writes = writes(ready);
     if handover.child().1.write(&request) {
+        tracing::info!(
+            target: "early", run = own, child = ready.id().get(),
+            "the run takes a child that was booted early"
+        );
         let (booted, permit) = handover.accept();
         return Queued::Booted(Box::new(booted), permit.into_permit());
     }
     // One that has to wait for its work tree gives the child back.
+    tracing::info!(
+        target: "early", run = own, reason = "another run writes to its tree",
+        "the run gives its early child back"
+    );
     ready.rename(&own);
     request.writes = writes(ready);
     Queued::Waiting(Queue::shared().enter(request))
@@ -108,6 +116,10 @@ fn queued(ready: &AdmittedRun, booted: Option<Handover>, mut request: Request) -
 
 impl Queued {
     /// Runs it as soon as it is admitted; `show` gets its progress.
+    #[tracing::instrument(
+        target = "run", name = "run", skip_all,
+        fields(id = %ready.id().get(), agent = %ready.resolved.agent.name)
+    )]
     pub(super) async fn run(
         self,
         ready: AdmittedRun,
@@ -143,6 +155,7 @@ impl Queued {
             Err(reason) => return ready.aborted(&reason),
         };
         if let Some(notice) = permit.take_notice() {
+            tracing::warn!(target: "queue", reason = notice, "the cap on all processes is not in force");
             ready.note(notice);
         }
         let tree = match Box::pin(turn_of(&mut ready, progress, &control.cancel)).await {
@@ -189,6 +202,7 @@ async fn spare_for(ready: &AdmittedRun, cancel: &Cancel) -> Option<Box<Booted>> 
 }
 
 /// Waits for the permit, and shows how far the run has come in the queue.
+#[tracing::instrument(target = "queue", name = "slot", skip_all)]
 async fn admitted(
     mut ticket: Ticket,
     progress: &ProgressSender,
@@ -200,13 +214,19 @@ async fn admitted(
     let mut is_shown = false;
     loop {
         let seen = status.borrow_and_update().clone();
+        if let WaitStatus { position: Some(position), reason, behind, .. } = &seen {
+            tracing::debug!(target: "queue", position, reason, behind = behind.as_deref(), "the run waits");
+        }
         if is_shown && seen.position.is_some() && !seen.is_unanswered {
             progress.send_replace(waiting(seen, since));
         }
         select! {
             biased;
             reason = cancel.cancelled() => return Err(reason),
-            permit = ticket.admitted() => return Ok(permit),
+            permit = ticket.admitted() => {
+                tracing::info!(target: "queue", waited_ms = millis(since.elapsed()), "the run has its slot");
+                return Ok(permit);
+            }
             Ok(()) = status.changed() => {}
             () = &mut noticeable, if !is_shown => is_shown = true,
         }

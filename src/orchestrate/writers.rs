@@ -57,9 +57,14 @@ pub(super) async fn turn_of(
                 return Ok(Some(held));
             }
             Ok(Look::Taken(other)) => {
+                tracing::debug!(
+                    target: "queue", behind = other, reason = "another process writes to its tree",
+                    "the run waits"
+                );
                 progress.send_replace(waiting(other.as_deref().unwrap_or(SOMEBODY), since));
             }
             Err(error) => {
+                tracing::warn!(target: "queue", reason = %error, "the tree cannot be locked");
                 ready
                     .note(format!("runs of other pi processes may write to the same files at once: {error}"));
                 return Ok(None);

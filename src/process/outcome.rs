@@ -67,6 +67,13 @@ pub struct Supervised {
 }
 
 impl Supervised {
+    /// Logs how a child has ended.
+    pub(crate) fn logged(self) -> Self {
+        let Self { outcome, complete, tally, .. } = &self;
+        tracing::info!(target: "child", ?outcome, complete, ?tally, "the child has ended");
+        self
+    }
+
     /// The result of a run that was cancelled before its child started.
     #[must_use]
     pub fn never_started(reason: CancelReason, since: Instant) -> Self {

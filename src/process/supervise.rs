@@ -1,6 +1,6 @@
 //! Runs a child from start to end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -179,6 +179,7 @@ impl Started {
         let mut intake = Intake { streams, observer, idle_timer, overran: None };
 
         let end = watch(&tree, &mut intake, limits.hard, cancel).await;
+        end.log(&tree, &program);
         let status = match &end {
             End::Left(status) => *status,
             End::Outstayed => intake.pump(terminate(&tree, limits.grace, cancel)).await,
@@ -227,12 +228,26 @@ async fn terminate(tree: &ProcessTree, grace: Duration, cancel: &Cancel) -> Opti
 }
 
 /// Why [`watch`] stopped.
+#[derive(Debug)]
 enum End {
     Left(Option<ExitStatus>),
     Outstayed,
     Silent(Duration),
     Overran(Duration),
     Cancelled(CancelReason),
+}
+
+impl End {
+    /// Logs why a program ends, unless it has simply done its work: a run has many short ones, such as git.
+    fn log(&self, tree: &ProcessTree, program: &Path) {
+        let pid = tree.id();
+        match self {
+            Self::Left(status) if status.is_some_and(|status| status.success()) => {
+                tracing::trace!(target: "child", pid, ?program, "a program has done its work");
+            }
+            _ => tracing::debug!(target: "child", pid, ?program, why = ?self, "a program ends"),
+        }
+    }
 }
 
 /// Ends the child: first with the observer's own interrupt, then with a signal, then by force.
@@ -250,6 +265,7 @@ async fn interrupt(
         intake.streams.close_stdin();
     } else if !is_leaving && intake.observer.interrupt() {
         let polite = (grace / 2).min(INTERRUPT_WAIT);
+        tracing::debug!(target: "child", pid = tree.id(), wait = ?polite, "the child is interrupted");
         drop(timeout(polite, intake.pump_until_settled(tree.ended())).await);
     }
     intake.streams.input.end();

@@ -136,6 +136,10 @@ impl ProcessTree {
         if let Ok(status) = timeout(grace, self.ended()).await {
             return status;
         }
+        tracing::warn!(
+            target: "child", pid = self.id(), ?grace,
+            "the tree has not exited within its grace period and is killed"
+        );
         self.kill();
         timeout(GONE_WAIT, self.ended()).await.ok().flatten()
     }

@@ -21,7 +21,9 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, JoinError> {
-    let work: Box<dyn FnOnce() -> Box<dyn Any + Send> + Send> = Box::new(move || Box::new(work()));
+    let span = tracing::Span::current();
+    let work: Box<dyn FnOnce() -> Box<dyn Any + Send> + Send> =
+        Box::new(move || Box::new(span.in_scope(work)));
     let value = tokio::task::spawn_blocking(work).await?;
     Ok(*value.downcast().expect("it is what `work` returned"))
 }

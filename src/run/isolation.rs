@@ -257,6 +257,10 @@ impl Isolated {
         };
         let Imported { branch, commit, commits, patch, changes, insertions, deletions, kept, notices } =
             imported;
+        tracing::info!(
+            target: "tree", branch, commits, files = changes.len(), ?kept,
+            "the private tree is imported"
+        );
         if commit.is_none() && kept.is_none() {
             let _ = self.store.release(&snapshot.id).await;
         }

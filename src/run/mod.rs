@@ -43,7 +43,7 @@ mod state;
 pub use admit::{
     AdmittedRun, AgentValues, CallSettings, CannotRun, Described, Extensions, HostCapabilities,
     InvalidConfig, Listed, Listing, Origin, PiError, PiProgram, PiVersion, Refusal, Sourced, ValueSource,
-    WriteReach, describe, find_agents, list_agents, load_config, look_up, prepare, prepare_with,
+    WriteReach, describe, find_agents, list_agents, load_config, look_up, prepare, prepare_with, start_log,
 };
 pub(crate) use admit::{default_agent, is_allowed, starts_another_pi};
 pub use background::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};

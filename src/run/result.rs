@@ -310,6 +310,17 @@ fn is_same<T: PartialEq + ?Sized>(one: &Arc<T>, other: &Arc<T>) -> bool {
 }
 
 impl ToolResult {
+    /// Logs how a run has ended and what it has spent, in USD.
+    pub(in crate::run) fn log(&self, cost: f64) {
+        if let Some(SingleResult { outcome, error, attempts, duration_ms, .. }) = self.details.results.first()
+        {
+            tracing::info!(
+                target: "run", %outcome, reason = error, attempts, duration_ms, cost,
+                "the run has ended"
+            );
+        }
+    }
+
     /// Marks the tasks in an update whose text and items have not changed since the update `before`. Updates share
     /// these parts, so mostly one comparison of addresses decides.
     pub fn leave_out_unchanged(&mut self, before: Option<&Self>) {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::run::{
     Host, HostContext, HostExtension as CoreExtension, HostSkill as CoreSkill, HostTool as CoreTool,
-    NameKind, SessionKey as CoreKey, TakenName as CoreName,
+    NameKind, SessionKey as CoreKey, TakenName as CoreName, start_log,
 };
 use location::warden;
 
@@ -105,7 +105,9 @@ pub(super) fn context_now(
     let agent_dir = chosen.or_else(configured).unwrap_or_else(default);
     // A call finds its early child by comparing contexts; the caller's map has no order.
     env.sort_unstable();
-    HostContext { agent_dir, home, warden: warden(&env), env, config, pi_command, host }
+    let context = HostContext { agent_dir, home, warden: warden(&env), env, config, pi_command, host };
+    start_log(&context);
+    context
 }
 
 /// pi lets users write `~` in `PI_CODING_AGENT_DIR`.

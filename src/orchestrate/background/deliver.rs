@@ -82,6 +82,10 @@ async fn learn_agents(service: Arc<BackgroundService>, view: Arc<ConversationVie
 /// Closes a conversation. Its runs continue; undelivered results wait until it is opened again.
 pub async fn close_conversation(service: &Arc<BackgroundService>, view: &Arc<ConversationView>) {
     let left = service.conversations.close(view);
+    tracing::info!(
+        target: "delivery", session = view.session(), undelivered = left.len(),
+        "the conversation is closed"
+    );
     service.blocking(move |service| service.repository.release(&left)).await;
 }
 
@@ -103,6 +107,10 @@ fn mark(service: &BackgroundService, view: &ConversationView, ids: &[String]) ->
         return true;
     }
     // A question says nothing about whether the end of its run was delivered.
+    tracing::info!(
+        target: "delivery", session = view.session(), ?ids,
+        "the conversation contains the results"
+    );
     let (questions, ends): (Vec<_>, Vec<_>) = ids.iter().cloned().partition(|id| is_question_id(id));
     let (_, is_question_kept) = service.repository.mark_delivered(&questions);
     let (runs, is_kept) = service.repository.mark_delivered(&ends);
@@ -207,6 +215,12 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
                 ack = listener.notify(event) => ack,
             }
         };
+        if ack != Ack::Accepted {
+            tracing::warn!(
+                target: "delivery", session = view.session(), ?ack,
+                "the conversation does not take an event"
+            );
+        }
         failures = if ack == Ack::Rejected { failures + 1 } else { 0 };
         if ack == Ack::Closed || failures >= MAX_FAILURES {
             return close_conversation(&service, &view).await;
@@ -282,6 +296,10 @@ async fn next_message(
     let Some(Pending { since, .. }) = pending else { return (None, Batch::default()) };
     let others_run = view.has_kept() || !service.registry.of_session(Some(view.session())).is_empty();
     if others_run && since.elapsed() < TOGETHER && !view.outbox.has_question() {
+        tracing::debug!(
+            target: "delivery", reason = "other runs may end within two seconds",
+            "results wait for each other"
+        );
         return (None, Batch::default());
     }
     let asking = Arc::clone(view);
@@ -309,6 +327,10 @@ async fn next_message(
         return (None, batch);
     }
     let delivery_ids = batch.deliveries.iter().map(|delivery| delivery.id.clone()).collect();
+    tracing::info!(
+        target: "delivery", session = view.session(), ids = ?delivery_ids,
+        "results are handed to the conversation"
+    );
     // Questions come alone.
     let questions: Vec<_> = batch
         .deliveries

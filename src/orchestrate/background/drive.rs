@@ -58,6 +58,10 @@ pub(super) async fn finish(
     let child_session = blocking(move || session_id(Path::new(&transcript?)).ok().flatten()).await;
     let Ending { run, delivery } = Ending::of_result(live, result, config, child_session, setup_notes);
     let is_silent = delivery.is_none();
+    tracing::info!(
+        target: "delivery", run = %run.run_id, status = ?run.outcome, session = %run.session, is_silent,
+        "the end of a run is stored"
+    );
     let writing = Arc::clone(&live.writing).lock_owned().await;
     // Its own conversation takes precedence over other processes that have the same conversation open.
     let is_claimed = service.conversations.is_open(&run.session);

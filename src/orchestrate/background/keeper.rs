@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::service::background;
 use super::spawn::{SpawnRequest, spawn};
-use crate::run::{HostCallbacks, blocking};
+use crate::run::{HostCallbacks, blocking, start_log};
 
 /// The main function of a keeper: reads a request from standard input, writes the receipt with `answer`, and resolves
 /// when the run has ended and its end is stored. No user is present, so `nobody` must decline every question.
@@ -26,6 +26,7 @@ pub async fn keep(
         serde_json::from_slice(&request).map_err(io::Error::other)
     })
     .await?;
+    start_log(&request.context);
     let service = background(&request.context.agent_dir);
     let receipt = Box::pin(spawn(&service, request, nobody)).await;
     // The requesting host may have ended meanwhile; the run continues.

@@ -139,6 +139,7 @@ impl LiveRun {
     /// Ends the run. The first reason wins.
     pub(super) fn end(&self, reason: EndReason) {
         self.reason.lock().get_or_insert(reason);
+        tracing::info!(target: "run", run = self.key(), ?reason, "a background run is ended");
         self.control.cancel.cancel(match reason {
             EndReason::HostEnds => CancelReason::Shutdown,
             EndReason::Stopped | EndReason::Waited(_) => CancelReason::Caller(None),

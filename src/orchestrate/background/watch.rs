@@ -135,6 +135,7 @@ fn is_due(last: &mut Option<Instant>, interval: Duration) -> bool {
 
 fn obey(service: &BackgroundService, Request { key, action, text }: &Request) {
     let Some(live) = service.registry.get(key) else { return };
+    tracing::info!(target: "run", run = key, action, "another process asks");
     match action.as_str() {
         STOP => live.end(EndReason::Stopped),
         // The transcript shows whether the child has read it.
@@ -150,6 +151,10 @@ pub(super) fn take_over_orphans(service: &BackgroundService) -> bool {
     let orphans = service.repository.orphans();
     let is_any = !orphans.is_empty();
     for (run, process) in orphans {
+        tracing::warn!(
+            target: "delivery", run = %run.run_id, process, reason = "its process is gone",
+            "a run is taken over as interrupted"
+        );
         take_over(service, run, &process, &view.scope.context);
     }
     is_any

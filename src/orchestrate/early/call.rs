@@ -144,22 +144,29 @@ async fn keep(
     let ended = booted.ended();
     let claim = select! {
         biased;
-        claim = &mut claimed => claim.ok(),
-        _ = over.wait_for(|over| *over) => None,
-        () = permit.evicted() => None,
-        () = ended => None,
-        () = arriving.fell_silent() => None,
+        claim = &mut claimed => claim.map_err(|_| "its call has ended"),
+        _ = over.wait_for(|over| *over) => Err("its call has ended or turned out to be another one"),
+        () = permit.evicted() => Err("a run needs its slot"),
+        () = ended => Err("it has exited"),
+        () = arriving.fell_silent() => Err("nothing more of its call has arrived"),
     };
     match claim {
-        Some(claim) => {
+        Ok(claim) => {
             let (handover, returned) = Handover::new((booted, permit));
             // Comes back at once if the run does not wait any more.
             drop(claim.send(handover));
             if let Ok((booted, permit)) = returned.await {
+                tracing::info!(
+                    target: "early", child = booted.run_id(), reason = "its run does not need it",
+                    "an early child is discarded"
+                );
                 discard(booted, permit).await;
             }
         }
-        None => discard(booted, permit).await,
+        Err(reason) => {
+            tracing::info!(target: "early", child = booted.run_id(), reason, "an early child is discarded");
+            discard(booted, permit).await;
+        }
     }
 }
 
@@ -184,6 +191,10 @@ async fn boot(
     let permit = Queue::shared().early(&request)?;
     drop(order);
     let booted = ready.boot(cancel).await?;
+    tracing::debug!(
+        target: "early", child = booted.run_id(),
+        "a child is booted for a call that still arrives"
+    );
     Some((booted, permit))
 }
 

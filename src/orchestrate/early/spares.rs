@@ -70,6 +70,10 @@ pub(in crate::orchestrate) async fn take_spare(ready: &AdmittedRun, request: &Re
         let Ok(Ok(handover)) = timeout(CLAIM_WAIT, given).await else { continue };
         let admitted = ready.clone();
         let (fits, handover) = blocking(move || (admitted.fits_spare(&handover.child().0), handover)).await;
+        tracing::debug!(
+            target: "early", child = handover.child().0.run_id(), fits,
+            "a run asks for a spare child"
+        );
         if fits && handover.child().1.adopt(request) {
             return Some(handover);
         }
@@ -184,17 +188,21 @@ async fn keep(booted: Booted, mut permit: EarlyPermit, idle: Duration, calls: &m
     let (ended, mut over) = (booted.ended(), calls.over.clone());
     let claim = select! {
         biased;
-        claim = &mut calls.claimed => claim.ok(),
-        _ = over.wait_for(|over| *over) => None,
-        () = permit.evicted() => None,
-        () = ended => None,
-        () = sleep(idle) => None,
-        () = memory_is_short() => None,
+        claim = &mut calls.claimed => claim.map_err(|_| "nobody can ask for it"),
+        _ = over.wait_for(|over| *over) => Err("another child takes its slot, or pi ends"),
+        () = permit.evicted() => Err("a run needs its slot"),
+        () = ended => Err("it has exited"),
+        () = sleep(idle) => Err("no call came within `spare.idleMs`"),
+        () = memory_is_short() => Err("memory is short"),
     };
     drop(over);
-    let Some(claim) = claim else {
-        calls.refuse();
-        return discard(booted, permit).await;
+    let claim = match claim {
+        Ok(claim) => claim,
+        Err(reason) => {
+            tracing::info!(target: "early", child = booted.run_id(), reason, "a spare child is discarded");
+            calls.refuse();
+            return discard(booted, permit).await;
+        }
     };
     let (handover, returned) = Handover::new((booted, permit));
     // Comes back at once if the run does not wait any more, and later if it needs another child.

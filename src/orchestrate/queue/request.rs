@@ -62,6 +62,8 @@ pub struct WaitStatus {
     pub held_until: Option<Instant>,
     /// The run that writes to its work tree and has to end first.
     pub behind: Option<Arc<str>>,
+    /// What it waits for, in words.
+    pub reason: &'static str,
     /// Whether it has a place in this process, and the store has not said yet whether the other processes leave it one. Until
     /// then nobody is known to be before it.
     pub is_unanswered: bool,

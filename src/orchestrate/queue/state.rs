@@ -78,6 +78,10 @@ impl State {
     }
 
     pub(super) fn hold(&mut self, provider: &str, until: Instant) {
+        tracing::warn!(
+            target: "queue", provider, pause = ?until.saturating_duration_since(Instant::now()),
+            "the provider asks for a pause"
+        );
         let known = self.pauses.entry(provider.to_owned()).or_insert(until);
         *known = until.max(*known);
     }
@@ -160,6 +164,7 @@ impl State {
             }
             Err(error) => {
                 let notice = claims.fail(turn, &error);
+                tracing::warn!(target: "queue", reason = %error, "the store does not answer");
                 self.notice = notice.or(self.notice.take());
             }
         }
@@ -201,7 +206,9 @@ impl State {
             let is_unanswered =
                 place.and_then(|place| place.store).is_some_and(|store| !self.claims[store].has_ticket(*id));
             let behind = self.writer_before(&run.request).filter(|_| place.is_none()).cloned();
+            let reason = self.reason(&run.request, is_unanswered, place.is_some());
             run.show(|status| {
+                status.reason = reason;
                 (status.position, status.behind, status.is_unanswered) =
                     (Some(index + 1), behind, is_unanswered);
             });
@@ -235,6 +242,25 @@ impl State {
     fn writer_before(&self, request: &Request) -> Option<&Arc<str>> {
         let writes = self.places.values().filter_map(|place| place.writes.as_ref());
         writes.filter(|writes| request.writes_with(writes)).map(|writes| &writes.by).next()
+    }
+
+    /// What a run waits for.
+    fn reason(&self, request: &Request, is_unanswered: bool, has_place: bool) -> &'static str {
+        if self.held_until(request).is_some() {
+            "its provider has asked for a pause"
+        } else if is_unanswered {
+            "the store says whether other processes leave a slot"
+        } else if has_place {
+            "the processes of this user have as many children as `maxConcurrentPerUser` allows"
+        } else if self.writer_before(request).is_some() {
+            "another run writes to its tree"
+        } else if !self.group_has_room(request, 0) {
+            "its call has as many children as `parallelConcurrency` allows"
+        } else if request.lane.is_some() {
+            "its launcher has as many children as its `maxConcurrent` allows"
+        } else {
+            "this process has as many children as `maxConcurrent` allows"
+        }
     }
 
     /// Whether its call could have this child beside so many more. A run without a call always may start.
@@ -283,6 +309,10 @@ impl State {
         let (going, mut staying): (Vec<_>, Vec<_>) = early.partition(|early| *early.evicted.borrow());
         staying.sort_by_key(|early| !early.is_spare);
         for early in staying.into_iter().take(wanted.saturating_sub(going.len())) {
+            tracing::debug!(
+                target: "early", is_spare = early.is_spare,
+                "a run needs the slot of an early child"
+            );
             early.evicted.send_replace(true);
         }
     }

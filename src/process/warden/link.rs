@@ -50,6 +50,8 @@ pub(super) struct Link {
     ending: Mutex<Option<Instant>>,
     farewell: Mutex<Farewell>,
     known: watch::Sender<Known>,
+    /// What its child was started for; the thread that reads its reports serves all wardens.
+    span: tracing::Span,
 }
 
 /// What is still missing until the warden may go.
@@ -118,10 +120,16 @@ impl Link {
             ending: Mutex::default(),
             farewell: Mutex::default(),
             known,
+            span: tracing::Span::current(),
         };
         let ordered = link.order_start(&reads);
         drop(reads);
         let answer = ordered.map(|()| link.first_answer());
+        if let Ok(Some(Report::Started(mechanisms))) = &answer {
+            tracing::trace!(target: "warden", pid = link.warden_pid, ?mechanisms, "the warden has started a program");
+        } else {
+            tracing::warn!(target: "warden", pid = link.warden_pid, ?answer, "the warden has started nothing");
+        }
         let refused = match answer {
             Ok(Some(Report::Started(mechanisms))) => {
                 link.known.send_modify(|known| known.mechanisms = mechanisms);
@@ -174,6 +182,7 @@ impl Link {
                 Heard::Silence => return true,
                 Heard::End => return false,
             };
+            self.log(&report);
             match report {
                 Report::Ended(_) => self.expect_the_end(),
                 Report::Gone(_) => self.part(|farewell| farewell.tree_gone = true),
@@ -186,6 +195,18 @@ impl Link {
                 Report::Gone(tally) => (known.tally, known.left) = (Some(tally), Left::Warden),
                 Report::Grouped(_) | Report::Started(_) | Report::Failed { .. } => {}
             });
+        }
+    }
+
+    fn log(&self, report: &Report) {
+        let (pid, _entered) = (self.warden_pid, self.span.enter());
+        match report {
+            Report::OverLimit(_) => tracing::warn!(target: "warden", pid, ?report, "the warden reports"),
+            Report::Gone(tally) if tally.left > 0 => {
+                tracing::warn!(target: "warden", pid, ?report, "the warden reports");
+            }
+            // A run has many short programs, such as git.
+            _ => tracing::trace!(target: "warden", pid, ?report, "the warden reports"),
         }
     }
 
@@ -214,6 +235,8 @@ impl Link {
     /// What is left to do once the warden has ended. Blocks for up to two seconds when it was killed.
     pub(super) fn end(&self) {
         if !self.is_gone() {
+            let (pid, _entered) = (self.warden_pid, self.span.enter());
+            tracing::warn!(target: "warden", pid, "the warden has ended before its tree");
             self.sweep();
             self.known.send_modify(|known| (known.orphaned, known.ended) = (true, true));
         }

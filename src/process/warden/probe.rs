@@ -114,6 +114,7 @@ async fn ask(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
         return Err(ProbeError::Version { path: path(), found: abilities.version });
     }
     let abilities = Arc::new(abilities);
+    tracing::debug!(target: "warden", ?abilities, "the machine was probed");
     FOUND.lock().insert(path(), Arc::clone(&abilities));
     Ok(abilities)
 }

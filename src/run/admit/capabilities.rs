@@ -35,6 +35,14 @@ impl HostCapabilities {
             Err(error) if error.is_transient() => Found::Unknown(chain(&error)),
             Err(error) => Found::Nothing(chain(&error)),
         })
+        .logged()
+    }
+
+    fn logged(self) -> Self {
+        if let Err(reason) = self.abilities() {
+            tracing::warn!(target: "warden", reason, "there is no warden");
+        }
+        self
     }
 
     /// A machine without a warden, with the reason.

@@ -51,6 +51,6 @@ pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use prepare::{prepare, prepare_with};
 pub use reach::WriteReach;
 pub use refusal::{InvalidConfig, Refusal};
-pub use settings::{CallSettings, load_config};
+pub use settings::{CallSettings, load_config, start_log};
 pub(crate) use values::starts_another_pi;
 pub use values::{AgentValues, Sourced, ValueSource, find_agents, look_up};

@@ -55,6 +55,7 @@ pub async fn prepare(
 /// # Errors
 ///
 /// The result of a call that was refused or aborted.
+#[tracing::instrument(target = "run", name = "run", skip_all, fields(id = %id.get(), agent = %spec.agent))]
 pub async fn prepare_with(
     settings: CallSettings,
     spec: RunSpec,
@@ -130,6 +131,7 @@ impl<'a> Call<'a> {
         let plan = match resolved.tools(&self.spec.context) {
             Ok(plan) => Arc::new(plan),
             Err(none_left) => {
+                tracing::warn!(target: "agent", reason = %none_left, "the call is refused");
                 // Policy comes first, and nobody is asked about what cannot run.
                 self.question(&resolved, &Arc::default(), callbacks.is_interactive()).await?;
                 let verdict = Verdict::failed(1, none_left.to_string());
@@ -146,10 +148,12 @@ impl<'a> Call<'a> {
         let is_builtin = resolved.agent.source == Source::Builtin;
         let dropped = plan.dropped.iter().filter(|dropped| !is_builtin || !dropped.is_lack());
         builder.diagnostics.extend(dropped.map(ToString::to_string));
+        resolved.log(&plan);
         Ok(AdmittedRun { spec, resolved, plan, builder, tree_lock: None, work_there: None })
     }
 
     fn refused(&self, refusal: Refusal) -> ToolResult {
+        tracing::warn!(target: "agent", reason = %refusal, "the call is refused");
         refusal.into_result(&self.builder.sanitizer, self.builder.limits)
     }
 
@@ -185,6 +189,7 @@ impl<'a> Call<'a> {
         let Some(request) = self.question(resolved, plan, interactive).await? else { return Ok(None) };
         let answered = tokio::time::timeout(callbacks.patience(), callbacks.confirm(request));
         let answer = self.unless_aborted(answered).await?.ok().flatten();
+        tracing::info!(target: "agent", ?answer, "the user was asked whether the agent may run");
         if answer != Some(true) {
             return Err(self.refused(resolved.refused(answer)));
         }

@@ -110,6 +110,7 @@ pub(in crate::run) fn resolve(
     loaded: &LoadedConfig,
     capabilities: &HostCapabilities,
 ) -> Result<ResolvedRun, Refusal> {
+    loaded.log();
     if let Some(broken) = &loaded.broken {
         return Err(Refusal::BrokenConfig(broken.to_string()));
     }
@@ -234,6 +235,25 @@ fn keys_of(model: Option<&str>, context: &HostContext) -> Vec<SessionKey> {
 }
 
 impl ResolvedRun {
+    /// Logs what was decided, and why.
+    pub(in crate::run) fn log(&self, plan: &ToolPlan) {
+        let Self { agent, values, sandbox, notices, .. } = self;
+        let file = agent.path.as_ref().map(|path| path.display().to_string());
+        tracing::info!(
+            target: "agent", from = %agent.source, file, tools = plan.tools.join(","),
+            "the agent is found"
+        );
+        let (model, from) = (self.model.as_deref().unwrap_or("pi's own"), &values.model.source);
+        tracing::info!(target: "run", model, %from, thinking = self.thinking, "the model is chosen");
+        for dropped in &plan.dropped {
+            tracing::debug!(target: "agent", reason = %dropped, "a tool is left out");
+        }
+        for reason in notices {
+            tracing::info!(target: "run", reason, "the caller is told");
+        }
+        sandbox.log();
+    }
+
     /// The provider of the child's model, if known.
     pub(in crate::run) fn provider(&self) -> Option<&str> {
         self.model.as_deref()?.split_once('/').map(|(provider, _)| provider)

@@ -103,6 +103,24 @@ impl SandboxPlan {
         }
     }
 
+    /// Logs what holds the child, and each layer that is missing.
+    pub(super) fn log(&self) {
+        match self {
+            Self::Held(Held { writes, shell, lacks, required, .. }) => {
+                tracing::info!(target: "sandbox", writes, ?shell, required, "the kernel holds the child");
+                for reason in lacks {
+                    tracing::warn!(target: "sandbox", reason, "a layer is missing");
+                }
+            }
+            Self::Loose { reason, forbidden } => {
+                tracing::warn!(target: "sandbox", reason, required = forbidden, "nothing holds the child");
+            }
+            Self::Declared { launcher } => {
+                tracing::info!(target: "sandbox", launcher, "the configuration declares the child readonly");
+            }
+        }
+    }
+
     /// The sandbox, if there is one.
     pub(in crate::run) fn held(&self) -> Option<&Held> {
         match self {

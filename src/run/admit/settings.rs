@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::refusal::{InvalidConfig, Refusal};
 use crate::config::{self, Config, ConfigPaths, LoadedConfig};
 use crate::files::{layout, open};
+use crate::log;
 use crate::process::Cancel;
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
@@ -113,6 +114,7 @@ pub fn load_config(cwd: &Path, context: &HostContext) -> Result<LoadedConfig, In
         paths = paths.and(locate(session));
     }
     let mut loaded = config::load(&paths);
+    loaded.diagnostics.extend(log::notice());
     if let Some(object) = &context.config {
         loaded.config = config::overlay(&loaded.config, object).map_err(InvalidConfig)?;
     }
@@ -131,21 +133,34 @@ fn sanitizer(loaded: Option<&LoadedConfig>, context: &HostContext) -> Sanitizer 
         secrets.extend(text.iter().flat_map(|text| auth_secrets(text)));
     }
     let sanitize = loaded.map(|loaded| &loaded.config.sanitize);
-    Sanitizer::new(SanitizerOptions {
+    let options = SanitizerOptions {
         secrets,
         homes: homes(context),
         home_paths: sanitize.map(|sanitize| sanitize.home_paths).unwrap_or_default(),
         allowed: sanitize.map(|sanitize| Allowed::new(&sanitize.allow)).unwrap_or_default(),
-    })
+    };
+    log::also_redact(&options);
+    Sanitizer::new(options)
 }
 
 /// A sanitizer with the secrets that are known without reading a file.
 fn bare_sanitizer(context: &HostContext) -> Sanitizer {
-    Sanitizer::new(SanitizerOptions {
+    Sanitizer::new(known_without_files(context))
+}
+
+fn known_without_files(context: &HostContext) -> SanitizerOptions {
+    SanitizerOptions {
         secrets: secret_values(inherited(context)).into_iter().chain(keys(context)).collect(),
         homes: homes(context),
         ..SanitizerOptions::default()
-    })
+    }
+}
+
+/// Turns the log of this process on if the environment says so. The first context decides; later ones change nothing.
+pub fn start_log(context: &HostContext) {
+    if let Some(filter) = context.var(log::VARIABLE) {
+        log::start(&filter, &context.agent_dir, || known_without_files(context));
+    }
 }
 
 fn inherited(context: &HostContext) -> impl Iterator<Item = (&str, &str)> {

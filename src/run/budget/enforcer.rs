@@ -88,6 +88,7 @@ impl BudgetEnforcer {
             && let Stage::WrapUp(words) = &reached
         {
             state.is_wrapping_up = true;
+            tracing::info!(target: "budget", turns = live.usage.turns, "the child is told to come to an end");
             notify(BudgetNotice::WrapUp(words));
         }
         if !asks_for_turn && !matches!(reached, Stage::Over(_)) {
@@ -95,6 +96,7 @@ impl BudgetEnforcer {
         }
         match state.meter.begin_turn() {
             NextTurn::Over(over) => {
+                tracing::warn!(target: "budget", reason = %over, "the run is ended");
                 self.cancel.cancel(CancelReason::Bound(over.to_string()));
                 state.over.get_or_insert(over);
             }
@@ -103,6 +105,7 @@ impl BudgetEnforcer {
                 // A child that nothing holds has begun the turn already.
                 state.meter.note_turn();
                 state.granted = live.turns_begun;
+                tracing::debug!(target: "budget", turn = live.turns_begun, "the budget covers the turn");
                 notify(BudgetNotice::Granted(live.turns_begun));
             }
         }

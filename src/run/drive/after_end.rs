@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::time::sleep;
+use tracing::Instrument as _;
 
 use super::active_run::ActiveRun;
 use crate::run::blocking::spawn_task;
@@ -62,7 +63,7 @@ impl ActiveRun<'_> {
     /// Compares the tree with its snapshot. This continues in the background if the caller does not wait for it.
     pub(super) async fn tree_since(&self, snapshot: Option<Before>) -> TreeAtEnd {
         let Some(snapshot) = snapshot else { return TreeAtEnd::Unknown(None) };
-        let noting = spawn_task(snapshot.at_end());
+        let noting = spawn_task(snapshot.at_end().in_current_span());
         match self.unless_awaited(Duration::ZERO, noting).await {
             Some(Ok(tree)) => tree,
             Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
@@ -74,7 +75,10 @@ impl ActiveRun<'_> {
     pub(super) async fn take_over(&self, isolated: Isolated) -> TakenOver {
         let heard = self.heard.lock().take();
         let later = isolated.taken_over_later();
-        match self.unless_awaited(IMPORT_AFTER_ABORT, spawn_task(isolated.import(heard))).await {
+        match self
+            .unless_awaited(IMPORT_AFTER_ABORT, spawn_task(isolated.import(heard).in_current_span()))
+            .await
+        {
             Some(Ok(taken)) => taken,
             Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
             None => later,

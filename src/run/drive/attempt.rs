@@ -45,6 +45,7 @@ impl ActiveRun<'_> {
     /// # Errors
     ///
     /// When the tree cannot be prepared, or the child's pipes cannot be served. The files come back in any case.
+    #[tracing::instrument(target = "run", name = "attempt", skip_all, fields(number = attempt))]
     pub(super) async fn attempt(
         &self,
         attempt: u32,
@@ -67,6 +68,7 @@ impl ActiveRun<'_> {
         (files, ended)
     }
 
+    #[tracing::instrument(target = "child", name = "child", skip_all, fields(pid = child.tree.id()))]
     async fn drive_child(
         &self,
         attempt: u32,
@@ -148,7 +150,7 @@ impl ActiveRun<'_> {
         }
         updates.last(&collector);
         let mut supervised = match supervised {
-            Ok(supervised) => supervised,
+            Ok(supervised) => supervised.logged(),
             Err(error) => return Err(Verdict::failed(1, format!("{}: {}", error.stage(), chain(&error)))),
         };
         if let Some(recorder) = &self.recorder {

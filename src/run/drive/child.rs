@@ -273,6 +273,10 @@ impl DrivenChild<'_> {
             self.report.has_cut_question = true;
         }
         if is_forged || is_done || !question.is_whole || !self.child_control.begin_question() {
+            tracing::warn!(
+                target: "question", is_forged, is_done, is_whole = question.is_whole,
+                "a question of the child is declined"
+            );
             self.cancel(&question.id);
         } else {
             // Nobody receives once the run is ending; the child's question ends with it.

@@ -70,6 +70,10 @@ impl AdmittedRun {
             let (stop, limited_by) = (stop.clone(), self.resolved.limited_by);
             limit.spawn(async move {
                 tokio::time::sleep(timeout).await;
+                tracing::warn!(
+                    target: "run", limit = ?timeout, setting = limited_by,
+                    "the time of the run is up"
+                );
                 stop.cancel(CancelReason::Bound(limited_by.to_owned()));
             });
         }
@@ -96,6 +100,7 @@ impl AdmittedRun {
         }
         // Recorded for every outcome: the money is spent.
         let spent = active.enforcer.spent();
+        result.log(spent);
         blocking(move || note(&context, spent)).await;
         result
     }
@@ -111,7 +116,7 @@ impl AdmittedRun {
 
 impl ActiveRun<'_> {
     async fn drive(&mut self, early: Option<Booted>) -> ToolResult {
-        let mut booted = match self.make_ready(early).await {
+        let mut booted = match Box::pin(self.make_ready(early)).await {
             Ok(booted) => booted,
             Err(result) => return result,
         };
@@ -153,6 +158,7 @@ impl ActiveRun<'_> {
                     let notice = builder.give_back(&files, &report.last);
                     (files, report, notice)
                 };
+                tracing::info!(target: "run", next = attempt + 1, ?pause, "another attempt follows");
                 let notice;
                 (files, report, notice) = blocking(given_back).await;
                 let diagnostics = &mut self.admitted.builder.diagnostics;
@@ -230,6 +236,7 @@ impl ActiveRun<'_> {
             return Err(refused);
         }
         if let Some(over) = self.enforcer.refusal() {
+            tracing::warn!(target: "budget", reason = %over, "nothing may start");
             if let Some(early) = early {
                 early.discard().await;
             }
@@ -299,6 +306,10 @@ impl ActiveRun<'_> {
             self.admitted.builder.run_id.set(booted.run_id());
             return Some(booted);
         }
+        tracing::info!(
+            target: "early", child = booted.run_id(), reason = "the run needs another child",
+            "an early child is discarded"
+        );
         booted.discard().await;
         None
     }
@@ -376,6 +387,7 @@ impl ActiveRun<'_> {
         let making = Box::pin(Isolated::create(context, resolved, id, cwd, goes_on, stop));
         let (isolated, cwd) = self.unless_stopped(making).await?;
         isolated.begin().await;
+        tracing::info!(target: "tree", root = ?isolated.root(), "the run has a private tree");
         let AdmittedRun { spec, resolved, builder, .. } = &mut self.admitted;
         builder.diagnostics.extend(isolated.notices().iter().cloned());
         let scope = resolved.scope.as_ref().zip(isolated.root()).map(|(scope, root)| scope.in_private(root));
@@ -447,6 +459,7 @@ impl ActiveRun<'_> {
             || !may_retry(&report.last.collected, is_harmless)
             || limited > LONGEST_HOLD
         {
+            report.verdict.log_last(attempt, limited);
             return None;
         }
         let pause = backoff(policy, attempt + 1).max(limited);

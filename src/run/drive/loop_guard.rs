@@ -55,12 +55,20 @@ impl<'a> LoopGuard<'a> {
             let repeated = self.repeated(live, repeats);
             let left = stop_after.map(|times| times.max(repeats.times + times - warn_after));
             let is_heard = steer(&message(&repeated, left));
+            tracing::info!(
+                target: "child", times = repeats.times, is_heard,
+                "the child is told that it repeats itself"
+            );
             self.told =
                 Some(Told { began: repeats.began, stop_after: if is_heard { left } else { stop_after } });
             is_heard.then_some(repeated)
         });
         let stop_after = self.told.filter(is_told).map_or(stop_after, |told| told.stop_after);
         if stop_after.is_some_and(|times| repeats.times >= times) {
+            tracing::warn!(
+                target: "child", times = repeats.times, setting = "loop.stopAfter",
+                "the run is ended"
+            );
             let repeated = self.repeated(live, repeats);
             let words = format!(
                 "`loop.stopAfter` reached: the child repeated {repeated}; where such waiting is the task, raise that setting or \
@@ -74,6 +82,7 @@ impl<'a> LoopGuard<'a> {
     /// Ends a run whose child does not find a result of the right shape.
     fn check_refused(&self, RefusedResults { count, reason }: &RefusedResults) {
         if *count >= MAX_REFUSED_RESULTS {
+            tracing::warn!(target: "child", refused = *count, "the run is ended: it submits no right result");
             // The event reader cuts a long reason.
             let reason = self.sanitizer.sanitize_growing(reason).into_string();
             let reason = quoted_within(&self.sanitizer.line(&reason, REASON_CHARS), REASON_CHARS);

@@ -38,6 +38,11 @@ impl ActiveRun<'_> {
                 Duration::ZERO => Answer::Cancelled,
                 _ => tokio::time::timeout_at(deadline.into(), asked).await.unwrap_or(Answer::Cancelled),
             };
+            let is_answered = answer != Answer::Cancelled;
+            tracing::info!(
+                target: "question", id, is_agents, waited = ?since.elapsed(), is_answered,
+                "a question of the child has ended"
+            );
             child_control.send(Command::Answer(&id, &original(answer, &[shown, sanitized], originals)));
             child_control.end_question();
         }

@@ -107,11 +107,16 @@ impl AdmittedRun {
         match start_patiently(&made.command, cancel).await {
             Ok(Some(mut child)) => {
                 made.files.clean_up = child.take_clean_up();
+                tracing::info!(
+                    target: "child", pid = child.tree.id(), held_by = ?child.tree.mechanisms(), ?purpose,
+                    "the child has started"
+                );
                 self.if_held(Booted { child, made }).await
             }
             Ok(None) => Err(NoChild::Cancelled),
             Err(error) => {
                 let words = format!("{}: {}", error.stage(), chain(&error));
+                tracing::error!(target: "child", reason = words, "the child did not start");
                 Err(NoChild::Failed { error: words, files: Some(Box::new(made.files)) })
             }
         }
@@ -123,6 +128,7 @@ impl AdmittedRun {
         let held = self.resolved.sandbox.held();
         let missing = held.and_then(|held| held.missing(&booted.child.tree.mechanisms()));
         let (Some(held), Some(missing)) = (held, missing) else { return Ok(booted) };
+        tracing::warn!(target: "sandbox", reason = missing, required = held.required, "a layer is missing");
         let close = {
             let run = self.clone();
             move || (run.close_gap(&booted).map_err(|error| chain(&error)), booted)
@@ -276,6 +282,7 @@ async fn start_patiently(command: &ChildCommand, cancel: &Cancel) -> Result<Opti
     for pause in PAUSES {
         match start(command.clone(), cancel).await {
             Err(error) if error.is_transient() => {
+                tracing::warn!(target: "child", reason = chain(&error), ?pause, "the start is tried again");
                 if unless_cancelled(cancel, sleep(pause)).await.is_err() {
                     return Ok(None);
                 }

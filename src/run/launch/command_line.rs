@@ -8,6 +8,7 @@ use super::files::RunFiles;
 use super::sandboxes;
 use crate::agent::{DEPTH, MAX_DEPTH, ask_tool, submit_tool};
 use crate::config;
+use crate::log::VARIABLE;
 use crate::process::{ChildCommand, Guardian, Limits, Options, Supervision};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::extensions::{Extensions, MCP, builtin_needed, may_download};
@@ -201,6 +202,8 @@ impl Invocation<'_> {
             (WRITES, OsString::from(tree.with(above.as_deref())))
         });
         let mut env = without_git_variables(&self.run.spec.context.env);
+        // The host's log covers its children. A pi that a child starts must not write a log by this variable.
+        env.retain(|(name, _)| name != VARIABLE);
         let configured = config.env.iter().filter(|(name, _)| !leads_git(name));
         let configured = configured.map(|(name, value)| (name.as_str(), OsString::from(value)));
         let own = own.map(|(name, value)| (name, OsString::from(value)));

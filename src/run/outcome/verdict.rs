@@ -95,14 +95,10 @@ pub(in crate::run) struct RunReport {
 impl RunReport {
     /// Reports on a run after its last attempt. Judges it here, once.
     pub(in crate::run) fn new(last: AttemptReport, duration: Duration, sanitizer: &Sanitizer) -> Self {
-        Self {
-            verdict: Verdict::of(&last, sanitizer),
-            last,
-            duration,
-            changes: None,
-            flagged: Flagged::default(),
-            isolation: None,
-        }
+        let verdict = Verdict::of(&last, sanitizer);
+        let Verdict { outcome, error, .. } = &verdict;
+        tracing::info!(target: "run", %outcome, reason = error, "the attempt has ended");
+        Self { verdict, last, duration, changes: None, flagged: Flagged::default(), isolation: None }
     }
 
     /// Cancels a run that waits for another attempt.
@@ -190,6 +186,14 @@ impl Verdict {
     /// Whether the run failed because its model's provider did.
     pub(in crate::run) fn is_provider_error(&self) -> bool {
         self.outcome == RunOutcome::Failed && self.is_by_provider
+    }
+
+    /// Logs that a failed attempt was the last one, and what that depends on.
+    pub(in crate::run) fn log_last(&self, attempt: u32, pause: Duration) {
+        if !self.is_success() {
+            let provider_failed = self.is_provider_error();
+            tracing::debug!(target: "run", attempt, provider_failed, ?pause, "no other attempt follows");
+        }
     }
 
     /// Judges a run by the first cause of its end, then by what its last assistant message says.

@@ -196,6 +196,12 @@ impl Dispatcher {
     /// The model has ended a message. `is_cut_off`: by an abort or an error.
     pub fn answered(&mut self, is_cut_off: bool) {
         self.is_cut_off = is_cut_off;
+        if is_cut_off && !self.outgoing.is_empty() {
+            tracing::info!(
+                target: "delivery", reason = "the last answer was cut off",
+                "results go out without a turn"
+            );
+        }
     }
 
     /// The session may contain more than before.
@@ -283,10 +289,12 @@ impl Dispatcher {
         let next = held.next()?;
         let is_last = held.next().is_none();
         next.note_sent(now);
+        let next_attempt = next.attempts;
         let step = Step::Send {
             message: next.name(),
             starts_turn: is_last && starts_turn && next.attempts < ATTEMPTS,
         };
+        tracing::info!(target: "delivery", ?step, attempt = next_attempt, "a result is sent to the session");
         self.unsent = Some(sending);
         Some(step)
     }

@@ -79,7 +79,13 @@ async fn begin(
                 reply(accepted(false, ready.resolved.undo_note));
                 Ok(ready)
             }
-            Err(answer) => return reply(answer),
+            Err(answer) => {
+                tracing::info!(
+                    target: "agent", run = live.key(), ?answer,
+                    "the background run does not start here"
+                );
+                return reply(answer);
+            }
         }
     } else {
         if !host(&service, &live, &config).await {
@@ -115,6 +121,10 @@ async fn accept(
             return Err(Receipt::Forbidden(too_many(config)));
         }
         let answer = handoff.hand_over(&live.key()).await;
+        tracing::info!(
+            target: "run", run = live.key(), ?answer,
+            "the run is handed to a detached host process"
+        );
         if matches!(answer, Receipt::Accepted { .. }) {
             note_handed_over(service, live);
         }

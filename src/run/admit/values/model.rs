@@ -109,6 +109,10 @@ impl ModelCheck<'_> {
     /// The model as the hosting pi names it, if it answers.
     async fn found(&self, asked: &str, source: &ValueSource) -> Result<Option<String>, UnusableModel> {
         let Some(found) = look_up(asked, self.callbacks).await else { return Ok(None) };
+        tracing::debug!(
+            target: "run", asked, model = found.model, has_login = found.has_login,
+            "pi was asked for the model"
+        );
         let Some(model) = found.model.clone() else {
             return Err(UnusableModel::Unknown { why: found.unknown(asked), from: source.clone() });
         };

@@ -166,6 +166,10 @@ impl ActiveRun<'_> {
             Ok(Err(error)) => Checked::of(&command, runs, Err(error), sanitizer),
             Err(why) => Checked::never_started(&command, runs, &why, sanitizer),
         };
+        tracing::info!(
+            target: "run", runs, passed = checked.report.passed,
+            "the check of the work has ended"
+        );
         checks.state.end(checked);
         None
     }

@@ -1,0 +1,160 @@
+//! The file of a log: private, replaced when it is full, and one of a bounded number.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use time::OffsetDateTime;
+
+use crate::files::private;
+
+/// Bytes of a file. A run writes some 5 KB at `debug`, so this is enough for 800 runs.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// Files in the directory of logs, with those of earlier processes: at most 128 MiB.
+const MAX_FILES: usize = 32;
+/// The ending of a log, and of the part of it that was full.
+const ENDING: &str = "log";
+const FULL: &str = "full.log";
+
+/// Bytes of a timestamp up to the seconds.
+const SECONDS: usize = "1970-01-01T00:00:00".len();
+
+/// A time in UTC as RFC 3339 has it, with milliseconds.
+pub(super) fn timestamp(time: OffsetDateTime) -> String {
+    let (year, month, day) = time.to_calendar_date();
+    let (hour, minute, second, milli) = time.to_hms_milli();
+    let month = u8::from(month);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+}
+
+/// The log file of this process.
+#[derive(Debug)]
+pub(super) struct LogFile {
+    path: PathBuf,
+    /// The line that each file begins with.
+    header: String,
+    file: File,
+    written: u64,
+    max_bytes: u64,
+}
+
+impl LogFile {
+    /// Creates the log of the process `pid` in a directory of logs, and removes the oldest logs there.
+    pub(super) fn create(directory: &Path, pid: u32, header: String) -> io::Result<Self> {
+        private::create_dir_all(directory)?;
+        keep_newest(directory, MAX_FILES - 1)?;
+        // The time to the second, without colons, which not every system has in names.
+        let time = timestamp(OffsetDateTime::now_utc()).replace(':', "-");
+        let path = directory.join(format!("{}-{pid}.{ENDING}", &time[..SECONDS]));
+        Self::open(path, header, MAX_BYTES)
+    }
+
+    fn open(path: PathBuf, header: String, max_bytes: u64) -> io::Result<Self> {
+        let file = private::options().append(true).create_new(true).open(&path)?;
+        let mut log = Self { path, header, file, written: 0, max_bytes };
+        log.write(&log.header.clone())?;
+        Ok(log)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends a line. A full file becomes the older one of two, and the one before it goes.
+    pub(super) fn append(&mut self, line: &str) -> io::Result<()> {
+        if self.written + line.len() as u64 >= self.max_bytes {
+            fs::rename(&self.path, self.path.with_extension(FULL))?;
+            *self = Self::open(self.path.clone(), self.header.clone(), self.max_bytes)?;
+        }
+        self.write(line)
+    }
+
+    fn write(&mut self, line: &str) -> io::Result<()> {
+        // In one piece, so that a process that is killed leaves no half of a line.
+        let line = format!("{line}\n");
+        self.file.write_all(line.as_bytes())?;
+        self.written += line.len() as u64;
+        Ok(())
+    }
+}
+
+/// Removes logs until so many are left, those that were written to the longest ago first.
+fn keep_newest(directory: &Path, most: usize) -> io::Result<()> {
+    let mut logs: Vec<(SystemTime, PathBuf)> = fs::read_dir(directory)?
+        .flatten()
+        .filter(|entry| entry.path().extension().is_some_and(|ending| ending == ENDING))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    logs.sort_unstable();
+    let surplus = logs.len().saturating_sub(most);
+    for (_, path) in logs.into_iter().take(surplus) {
+        // Another process may have removed it.
+        let _ = fs::remove_file(path);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timestamp_has_milliseconds_and_sorts_as_text() {
+        let at = |milliseconds: i128| {
+            let time = OffsetDateTime::from_unix_timestamp_nanos(milliseconds * 1_000_000);
+            timestamp(time.expect("in range"))
+        };
+        assert_eq!(at(7), "1970-01-01T00:00:00.007Z");
+        assert_eq!(at(1_795_788_305_120), "2026-11-27T14:05:05.120Z");
+    }
+
+    #[test]
+    fn a_log_takes_two_files_at_most_and_both_begin_with_the_header() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let path = root.path().join("a.log");
+        let mut log = LogFile::open(path.clone(), "# header".to_owned(), 100).expect("opened");
+        for number in 0..50 {
+            log.append(&format!("line {number}")).expect("written");
+        }
+        let mut names: Vec<_> = fs::read_dir(root.path())
+            .expect("readable")
+            .map(|entry| entry.expect("readable").file_name().into_string().expect("a name"))
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, ["a.full.log", "a.log"]);
+        let (newest, older) = (
+            fs::read_to_string(&path).expect("readable"),
+            fs::read_to_string(root.path().join("a.full.log")).expect("readable"),
+        );
+        assert!(newest.len() <= 100 && older.len() <= 100, "{newest}{older}");
+        assert!(newest.starts_with("# header\nline ") && newest.ends_with("line 49\n"), "{newest}");
+        assert!(older.starts_with("# header\nline "), "{older}");
+    }
+
+    #[test]
+    fn the_newest_logs_stay_and_other_files_are_left_alone() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        for number in 0..40 {
+            let file = File::create(root.path().join(format!("{number}.log"))).expect("created");
+            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1000 + number);
+            file.set_modified(time).expect("it is ours");
+        }
+        fs::write(root.path().join("notes.txt"), "mine").expect("written");
+        let log = LogFile::create(root.path(), 4242, String::new()).expect("created");
+        let names: Vec<_> = fs::read_dir(root.path())
+            .expect("readable")
+            .map(|entry| entry.expect("readable").file_name().into_string().expect("a name"))
+            .collect();
+        assert_eq!(names.len(), MAX_FILES + 1, "and the notes");
+        assert!(names.contains(&"39.log".to_owned()) && !names.contains(&"8.log".to_owned()), "{names:?}");
+        assert!(names.contains(&"notes.txt".to_owned()));
+        assert!(log.path().to_string_lossy().ends_with("-4242.log"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = fs::metadata(log.path()).expect("it is there").permissions().mode() & 0o777;
+            assert_eq!(mode, 0o600);
+        }
+    }
+}

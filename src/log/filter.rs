@@ -1,0 +1,134 @@
+//! The filter of the log, in the usual syntax: `debug`, or `info,queue=debug,warden=off`.
+
+use tracing_subscriber::filter::{LevelFilter, Targets};
+
+use crate::text::{nearest, quoted, suggestion};
+
+/// The environment variable that turns the log on. Its value is the filter.
+pub const VARIABLE: &str = "PI_SUBAGENT_LOG";
+
+/// The parts of this package that log: the targets of its events.
+///
+/// No name is the beginning of another one, because a filter compares beginnings.
+pub const PARTS: [&str; 12] = [
+    "config", "agent", "run", "sandbox", "queue", "child", "warden", "early", "budget", "question", "tree",
+    "delivery",
+];
+
+/// The levels, from the fewest lines to the most.
+const LEVELS: [(&str, LevelFilter); 6] = [
+    ("off", LevelFilter::OFF),
+    ("error", LevelFilter::ERROR),
+    ("warn", LevelFilter::WARN),
+    ("info", LevelFilter::INFO),
+    ("debug", LevelFilter::DEBUG),
+    ("trace", LevelFilter::TRACE),
+];
+
+/// Reads a filter. `None` if it turns everything off.
+///
+/// # Errors
+///
+/// When a directive is wrong; the text names it and what would have been right.
+pub(super) fn parse(filter: &str) -> Result<Option<Targets>, String> {
+    let mut targets = Targets::new();
+    let mut most = LevelFilter::OFF;
+    for directive in filter.split(',').map(str::trim).filter(|directive| !directive.is_empty()) {
+        let (part, level) = match directive.split_once('=') {
+            Some((part, level)) => (Some(known_part(part.trim())?), known_level(level.trim())?),
+            // A part alone logs all that it has.
+            None => match known_level(directive) {
+                Ok(level) => (None, level),
+                Err(wrong) if nearest(directive, PARTS).is_none() => return Err(wrong),
+                Err(_) => (Some(known_part(directive)?), LevelFilter::TRACE),
+            },
+        };
+        most = most.max(level);
+        targets = match part {
+            Some(part) => targets.with_target(part, level),
+            None => targets.with_default(level),
+        };
+    }
+    Ok((most > LevelFilter::OFF).then_some(targets))
+}
+
+fn known_part(name: &str) -> Result<&str, String> {
+    if PARTS.contains(&name) {
+        return Ok(name);
+    }
+    Err(unknown(name, "part that logs", "parts", &PARTS))
+}
+
+fn known_level(name: &str) -> Result<LevelFilter, String> {
+    let known = LEVELS.iter().find(|(level, _)| level.eq_ignore_ascii_case(name));
+    known
+        .map(|(_, level)| *level)
+        .ok_or_else(|| unknown(name, "level", "levels", &LEVELS.map(|(level, _)| level)))
+}
+
+fn unknown(name: &str, kind: &str, plural: &str, known: &[&str]) -> String {
+    let meant = suggestion(nearest(name, known.iter().copied()));
+    let end = if meant.is_empty() { "." } else { "" };
+    format!("{} is no {kind}{meant}{end} The {plural} are {}", quoted(name), known.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::*;
+
+    #[test]
+    fn a_filter_has_the_usual_syntax() {
+        // Whether `queue` and `run` log at `info`, and `queue` at `debug`.
+        for (filter, expected) in [
+            ("debug", Some([true, true, true])),
+            ("INFO", Some([true, true, false])),
+            ("warn", Some([false, false, false])),
+            ("info,queue=debug", Some([true, true, true])),
+            (" queue = info ", Some([true, false, false])),
+            ("debug,queue=off", Some([false, true, false])),
+            ("queue", Some([true, false, true])),
+            ("off", None),
+            ("queue=off", None),
+            ("", None),
+        ] {
+            let targets = parse(filter).expect("it is right");
+            let logs = |targets: &Targets, part, level| targets.would_enable(part, &level);
+            let found = targets.map(|targets| {
+                [
+                    logs(&targets, "queue", Level::INFO),
+                    logs(&targets, "run", Level::INFO),
+                    logs(&targets, "queue", Level::DEBUG),
+                ]
+            });
+            assert_eq!(found, expected, "{filter}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_filter_is_refused_with_the_word_that_is_wrong() {
+        for (filter, expected) in [
+            (
+                "debgu",
+                "`debgu` is no level; did you mean `debug`? The levels are off, error, warn, info, debug, trace",
+            ),
+            ("1", "`1` is no level. The levels are off, error, warn, info, debug, trace"),
+            ("info,queue=loud", "`loud` is no level. The levels are off, error, warn, info, debug, trace"),
+            (
+                "quue=debug",
+                "`quue` is no part that logs; did you mean `queue`? The parts are config, agent, run, sandbox, queue, \
+                 child, warden, early, budget, question, tree, delivery",
+            ),
+        ] {
+            assert_eq!(parse(filter).err().as_deref(), Some(expected), "{filter}");
+        }
+    }
+
+    #[test]
+    fn no_part_is_the_beginning_of_another_one() {
+        for part in PARTS {
+            assert_eq!(PARTS.iter().filter(|other| other.starts_with(part)).count(), 1, "{part}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Turns the log on, and puts its lines together.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::{Mutex, RwLock};
+use time::OffsetDateTime;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::FormatTime;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::{Registry, fmt as lines};
+
+use super::file::{LogFile, timestamp};
+use super::filter::{VARIABLE, parse};
+use crate::files::layout;
+use crate::text::{Code, Diagnostic, Sanitizer, SanitizerOptions, Severity, quoted};
+
+/// Bytes of a line. A reason is far shorter.
+const MAX_LINE: usize = 8 * 1024;
+/// Values that the log redacts. A process that lives for months sees many tokens; the oldest ones have expired.
+const MAX_SECRETS: usize = 4096;
+
+/// The variable has a value that is not in force.
+const LOG_OFF: Code = (Severity::Warning, "LOG_OFF");
+
+/// Decided once: a process logs to one file, or to none.
+static LOG: OnceLock<Result<Log, String>> = OnceLock::new();
+
+/// The log of this process.
+struct Log {
+    filter: String,
+    path: PathBuf,
+    file: Mutex<LogFile>,
+    redacted: Mutex<SanitizerOptions>,
+    sanitizer: RwLock<Arc<Sanitizer>>,
+}
+
+/// Whether this process logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// The variable is not set, or turns everything off.
+    Off,
+    /// Lines go to this file.
+    On {
+        /// The value of the variable.
+        filter: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The variable is set, and there is no log for this reason.
+    Failed(String),
+}
+
+/// Turns the log on if `filter` says so and this process has none yet: a file below the agent directory that gets every
+/// line, sanitized. Blocks for the creation of that file.
+pub fn start(filter: &str, agent_dir: &Path, redacted: impl FnOnce() -> SanitizerOptions) {
+    let targets = match parse(filter) {
+        Ok(None) => return,
+        Ok(Some(targets)) => Ok(targets),
+        Err(wrong) => Err(format!("{}: {wrong}", quoted(&format!("{VARIABLE}={filter}")))),
+    };
+    let mut is_new = false;
+    let log = LOG.get_or_init(|| {
+        is_new = true;
+        targets.as_ref().map_err(Clone::clone).and_then(|_| {
+            let directory = layout::logs(agent_dir);
+            let file = LogFile::create(&directory, std::process::id(), header(filter));
+            let failed = |error: io::Error| format!("{VARIABLE}: no log in {}: {error}", directory.display());
+            Ok(Log::new(filter, file.map_err(failed)?, redacted()))
+        })
+    });
+    if let (true, Ok(log), Ok(targets)) = (is_new, log, targets) {
+        let lines = lines::layer().with_ansi(false).with_timer(Clock).with_writer(log);
+        // A disk that is full must not show in the terminal.
+        let subscriber = Registry::default().with(targets).with(lines.log_internal_errors(false));
+        // Fails only where the program around us has a subscriber of its own, which then gets the lines.
+        drop(tracing::subscriber::set_global_default(subscriber));
+    }
+}
+
+/// Redacts more values from now on. Does nothing while the log is off.
+pub fn also_redact(more: &SanitizerOptions) {
+    if let Some(Ok(log)) = LOG.get() {
+        log.also_redact(more);
+    }
+}
+
+/// Whether this process logs, and where.
+#[must_use]
+pub fn report() -> Report {
+    match LOG.get() {
+        None => Report::Off,
+        Some(Ok(log)) => Report::On { filter: log.filter.clone(), path: log.path.clone() },
+        Some(Err(why)) => Report::Failed(why.clone()),
+    }
+}
+
+/// What the user is told if the variable is set and there is no log.
+#[must_use]
+pub fn notice() -> Option<Diagnostic> {
+    let Report::Failed(why) = report() else { return None };
+    Some(Diagnostic::new(LOG_OFF, format!("no log is written. {why}"), None, None))
+}
+
+fn header(filter: &str) -> String {
+    let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    format!("# {name} {version} on {os} {arch}, process {}, {VARIABLE}={filter}", std::process::id())
+}
+
+impl Log {
+    fn new(filter: &str, file: LogFile, redacted: SanitizerOptions) -> Self {
+        let sanitizer = RwLock::new(Arc::new(Sanitizer::new(redacted.clone())));
+        let (path, file) = (file.path().to_owned(), Mutex::new(file));
+        Self { filter: filter.to_owned(), path, file, redacted: Mutex::new(redacted), sanitizer }
+    }
+
+    fn also_redact(&self, more: &SanitizerOptions) {
+        let mut redacted = self.redacted.lock();
+        let before = (redacted.secrets.len(), redacted.homes.len());
+        let unknown = |known: &[String], values: &[String]| {
+            values.iter().filter(|value| !known.contains(value)).cloned().collect::<Vec<_>>()
+        };
+        let secrets = unknown(&redacted.secrets, &more.secrets);
+        redacted.secrets.extend(secrets);
+        let homes = unknown(&redacted.homes, &more.homes);
+        redacted.homes.extend(homes);
+        if before != (redacted.secrets.len(), redacted.homes.len()) {
+            let surplus = redacted.secrets.len().saturating_sub(MAX_SECRETS);
+            redacted.secrets.drain(..surplus);
+            *self.sanitizer.write() = Arc::new(Sanitizer::new(redacted.clone()));
+        }
+    }
+
+    fn append(&self, line: &str) -> io::Result<()> {
+        let sanitizer = Arc::clone(&self.sanitizer.read());
+        let clean = sanitizer.clip(line, MAX_LINE).into_string();
+        self.file.lock().append(&clean.replace('\n', "\\n"))
+    }
+}
+
+/// Writes one line; the whole of it comes in one piece.
+struct Line(&'static Log);
+
+impl<'a> MakeWriter<'a> for &'static Log {
+    type Writer = Line;
+
+    fn make_writer(&'a self) -> Line {
+        Line(self)
+    }
+}
+
+impl io::Write for Line {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        // What cannot be written is lost; the run that it tells of must go on.
+        drop(self.0.append(text.trim_end_matches('\n')));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Clock;
+
+impl FormatTime for Clock {
+    fn format_time(&self, writer: &mut Writer<'_>) -> fmt::Result {
+        writer.write_str(&timestamp(OffsetDateTime::now_utc()))
+    }
+}
