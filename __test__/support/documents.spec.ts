@@ -120,6 +120,7 @@ const known: [command: RegExp, run: Run | { file: string } | string][] = [
 	[/^(pi install npm:|npm install )pi-subagent-native$/, { file: "__test__/packages/install.spec.ts" }],
 	[/^pi (-p|--mode json)$/, { file: "__test__/extension/pi-background-headless.spec.ts" }],
 	[/^pi --continue$/, { file: "__test__/extension/pi-day.spec.ts" }],
+	[/^PI_SUBAGENT_LOG=debug pi$/, { file: "__test__/extension/pi-log.spec.ts" }],
 	[/^pi --session PATH$/, { file: "__test__/extension/pi-delegation.spec.ts" }],
 	[/^npm run demo( -- --(tui|live))?$/, { file: "__test__/extension/pi-demo.spec.ts" }],
 	[/^npm run faults( -- abort)?$/, { file: "__test__/support/faults.spec.ts" }],

@@ -11,7 +11,7 @@ use crate::files::private;
 
 /// Bytes of a file. A run writes some 5 KB at `debug`, so this is enough for 800 runs.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
-/// Files in the directory of logs, with those of earlier processes: at most 128 MiB.
+/// Files in the directory of logs, of this and of earlier processes: at most 128 MiB.
 const MAX_FILES: usize = 32;
 /// The ending of a log, and of the part of it that was full.
 const ENDING: &str = "log";
@@ -79,7 +79,7 @@ impl LogFile {
     }
 }
 
-/// Removes logs until so many are left, those that were written to the longest ago first.
+/// Removes the logs with the oldest last line until `most` are left.
 fn keep_newest(directory: &Path, most: usize) -> io::Result<()> {
     let mut logs: Vec<(SystemTime, PathBuf)> = fs::read_dir(directory)?
         .flatten()

@@ -23,7 +23,7 @@ const MAX_LINE: usize = 8 * 1024;
 /// Values that the log redacts. A process that lives for months sees many tokens; the oldest ones have expired.
 const MAX_SECRETS: usize = 4096;
 
-/// The variable has a value that is not in force.
+/// The variable is set, and there is no log.
 const LOG_OFF: Code = (Severity::Warning, "LOG_OFF");
 
 /// Decided once: a process logs to one file, or to none.
@@ -38,7 +38,7 @@ struct Log {
     sanitizer: RwLock<Arc<Sanitizer>>,
 }
 
-/// Whether this process logs.
+/// The state of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// The variable is not set, or turns everything off.
@@ -88,7 +88,7 @@ pub fn also_redact(more: &SanitizerOptions) {
     }
 }
 
-/// Whether this process logs, and where.
+/// Reports the file of the log, if there is one.
 #[must_use]
 pub fn report() -> Report {
     match LOG.get() {
@@ -98,7 +98,7 @@ pub fn report() -> Report {
     }
 }
 
-/// What the user is told if the variable is set and there is no log.
+/// The notice for the user if the variable is set and there is no log.
 #[must_use]
 pub fn notice() -> Option<Diagnostic> {
     let Report::Failed(why) = report() else { return None };
@@ -156,7 +156,7 @@ impl<'a> MakeWriter<'a> for &'static Log {
 impl io::Write for Line {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        // What cannot be written is lost; the run that it tells of must go on.
+        // The run continues without a line that cannot be written.
         drop(self.0.append(text.trim_end_matches('\n')));
         Ok(bytes.len())
     }

@@ -180,6 +180,7 @@ async fn boot(
     let ready = prepare(spec, RunId::draw(), &NoUser, cancel).await.ok()?;
     let config = ready.config();
     if config.early_boot == EarlyBoot::Off || !ready.may_boot_early().await {
+        tracing::debug!(target: "early", run = %ready.id().get(), "no child is booted early");
         return None;
     }
     let group = Some((group, config.parallel_concurrency));
