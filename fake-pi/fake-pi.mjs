@@ -66,7 +66,6 @@ async function main() {
 		return;
 	}
 	limitLifetime();
-	if (process.env.FAKE_PI_REPLAY) return await playRecorded(process.env.FAKE_PI_REPLAY);
 	const mode = values["--mode"] ?? "text";
 	log({ pid: process.pid, cwd: process.cwd(), argv: process.argv.slice(2) });
 	const steps = scenario(process.env.FAKE_PI_SCENARIO || "answers");

@@ -240,6 +240,16 @@ fn a_mistake_in_a_preference_is_only_reported() {
 }
 
 #[test]
+fn a_key_that_was_removed_is_reported_with_what_replaces_it_and_refuses_nothing() {
+    let file = r#"{ "subagents": { "recordings": "~/recordings", "graceMs": 7 } }"#;
+    let scene = Scene::new().user(file);
+    let expected = "Warning CONFIG_KEY_REMOVED /agent/subagents.json:1:18: `recordings` has no effect: runs are not recorded any \
+                    more; `PI_SUBAGENT_LOG=debug` in the environment of pi writes a log\n";
+    assert_eq!(scene.told(), expected);
+    assert_eq!(scene.load().config.grace, Duration::from_millis(7));
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_broken_and_not_missing() {
     for label in ["directory", "link to nothing", "not UTF-8", "too large", "nested too deep"] {
         let scene = Scene::new();

@@ -128,7 +128,6 @@ const known: [command: RegExp, run: Run | { file: string } | string][] = [
 	[/^npm run bench( -- --draw)?$/, { file: "__test__/support/figures.spec.ts" }],
 	[/^npm run (packages|artifacts)$/, { file: "__test__/support/packages.spec.ts" }],
 	[/^npm run test:kill/, { file: "__test__/edge/kill-loop.spec.ts" }],
-	[/^node fake-pi\/replay\.mjs run\.jsonl$/, { file: "__test__/edge/recordings.spec.ts" }],
 	[/^npm run (bench -- --only|build|build:extension)\b/, "`npm test` builds, and runs every section in its quick form"],
 	[/^npm run lint:workflows$/, "the hosted CI; the program is had from PyPI"],
 	[

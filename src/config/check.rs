@@ -92,7 +92,6 @@ impl Checker<'_> {
             (Kind::DeniedTools, Json::List(items)) => {
                 return self.list(kind, value, items, is_line).map(|names| pi_names(&names, denied_names));
             }
-            (Kind::Place, Json::Text(text)) => is_place(text).then(|| json!(text)),
             (Kind::PlaceList, Json::List(items)) => return self.list(kind, value, items, is_place),
             (Kind::AllowedList, Json::List(items)) => return self.allowed(value, items),
             (Kind::Command, Json::List(items)) if !items.is_empty() => {
@@ -272,7 +271,6 @@ fn expected(kind: Kind) -> String {
         Kind::TextList | Kind::LspActions | Kind::AllowedTools | Kind::DeniedTools => "a list of names",
         Kind::AllowedList => "a list of exact values and of rules such as `rule:jwt`",
         Kind::PlaceList => "a list of paths that begin with `/` or `~/`",
-        Kind::Place => "a path that begins with `/` or `~/`",
         Kind::Command => "a program and its arguments, such as [\"node\", \"cli.js\"]",
         Kind::Environment => "an object of names and texts",
         Kind::Launchers => "an object of launchers by name",

@@ -33,8 +33,6 @@ pub(super) enum Kind {
     TextList,
     /// A list of absolute paths and of paths below the home directory, `~/…`.
     PlaceList,
-    /// An absolute path, or one below the home directory, `~/…`.
-    Place,
     /// A list of exact values and of rules of the sanitizer, `rule:NAME`.
     AllowedList,
     /// A program and its arguments: a list of texts with at least one entry.
@@ -142,8 +140,7 @@ const fn setting(path: &'static str, kind: Kind, default: &'static str, project:
 pub(super) const KEYS: &[Key] = {
     use Kind::{
         AllowedList, AllowedTools, Amount, Bool, BoolOr, Choice, ChoiceOrList, Command, DeniedTools,
-        Environment, InnerPlaceList, Integer, Launchers, LspActions, Place, PlaceList, Shortcut, Text,
-        TextList,
+        Environment, InnerPlaceList, Integer, Launchers, LspActions, PlaceList, Shortcut, Text, TextList,
     };
     use Tighten::{Fewer, Later, More, Never, Only, Smaller, SmallerLimit};
     &[
@@ -230,7 +227,6 @@ pub(super) const KEYS: &[Key] = {
         setting("isolation.copy", InnerPlaceList, "[]", Never),
         setting("isolation.setup", Text, "null", Never),
         setting("isolation.setupTimeoutMs", Integer { min: 1000, max: MAX_MS }, "600000", Smaller),
-        setting("recordings", Place, "null", Never),
         setting("launchers", Launchers, "{}", Never),
         setting("launcher", Text, "null", Never),
     ]

@@ -32,6 +32,7 @@ const SYNTAX: Code = (Severity::Error, "CONFIG_SYNTAX");
 pub(super) const READ_FAILED: Code = (Severity::Error, "CONFIG_READ_FAILED");
 const VALUE_INVALID: Code = (Severity::Error, "CONFIG_VALUE_INVALID");
 const KEY_UNKNOWN: Code = (Severity::Warning, "CONFIG_KEY_UNKNOWN");
+const KEY_REMOVED: Code = (Severity::Warning, "CONFIG_KEY_REMOVED");
 const KEY_DUPLICATE: Code = (Severity::Error, "CONFIG_KEY_DUPLICATE");
 const TOO_MANY: Code = (Severity::Warning, "CONFIG_TOO_MANY_PROBLEMS");
 pub(super) const FOREIGN: Code = (Severity::Warning, "CONFIG_FILE_FOREIGN");
@@ -55,6 +56,12 @@ pub(super) struct Reader<'a> {
     /// The first mistake in a setting that restricts.
     refusal: Option<Diagnostic>,
 }
+
+/// Keys that earlier versions had, and what to use instead.
+const REMOVED: [(&str, &str); 1] = [(
+    "recordings",
+    "runs are not recorded any more; `PI_SUBAGENT_LOG=debug` in the environment of pi writes a log",
+)];
 
 /// The end of a message about a setting that restricts.
 const REFUSES: &str = "Nothing is delegated until this is corrected";
@@ -223,6 +230,8 @@ impl<'a> Reader<'a> {
                 self.object(&path, members);
             } else if let (true, Some(key)) = (path == SHORTHAND.0, key(SHORTHAND.1)) {
                 self.value(key, value, *name_at);
+            } else if let Some((_, instead)) = REMOVED.iter().find(|(removed, _)| *removed == path) {
+                self.report(KEY_REMOVED, *name_at, format!("`{path}` has no effect: {instead}"));
             } else if !is_group {
                 self.unknown(&path, *name_at);
             } else if !self.is_unset(value) {

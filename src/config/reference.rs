@@ -104,7 +104,6 @@ fn values(key: &Key) -> String {
         Kind::Text => "a text".to_owned(),
         Kind::Shortcut => "a key".to_owned(),
         Kind::TextList => "a list of texts".to_owned(),
-        Kind::Place => "a path".to_owned(),
         Kind::PlaceList => "a list of paths".to_owned(),
         Kind::AllowedList => "a list of texts and `rule:NAME`".to_owned(),
         Kind::Command => "a program and its arguments, a list".to_owned(),

@@ -124,8 +124,6 @@ pub struct Config {
     pub snapshot: SnapshotSettings,
     /// The private trees of isolated runs.
     pub isolation: IsolationSettings,
-    /// The directory that every run is recorded in; `None` records none.
-    pub recordings: Option<String>,
     /// Programs that start children elsewhere, by name.
     pub launchers: BTreeMap<String, Launcher>,
     /// Launchers that the user's file defines and that are not valid, with what is wrong and where.

@@ -134,10 +134,6 @@ call_options! {
         #[doc = " over the agent's. At most 16 KiB."]
         #[napi(ts_type = "Record<string, unknown>")]
         pub output_schema: Option<Value>,
-        #[doc = " A file to record the run in, for a report that can be replayed: what the child writes and is told, sanitized"]
-        #[doc = " and timed. It must not exist yet; its directory must. Absolute, or relative to the process's own. At most"]
-        #[doc = " 64 MiB are kept."]
-        pub record: Option<String>,
         #[doc = " The host's id of the call; the run claims the child that `bootEarly` booted under it, unless it has an"]
         #[doc = " `outputSchema`."]
         pub call_id: Option<String>,
@@ -302,13 +298,12 @@ impl RunOptions {
     pub(super) fn into_request(mut self) -> CallRequest<RunSpec> {
         let (cwd, context) = self.take_context();
         let Self { agent, task, call_id, child_cwd, child_model, child_thinking, .. } = self;
-        let Self { output_schema, record, aborted, .. } = self;
-        let record = record.map(absolute);
+        let Self { output_schema, aborted, .. } = self;
         let cwd = child_cwd.map_or_else(|| cwd.clone(), |child| cwd.join(child));
         // A child that was booted early has no such tool.
         let host_id = call_id.filter(|_| output_schema.is_none());
         let (model, thinking, context) = (child_model, child_thinking, Arc::new(context));
-        let overrides = RunOverrides { model, thinking, output_schema, record, ..RunOverrides::default() };
+        let overrides = RunOverrides { model, thinking, output_schema, ..RunOverrides::default() };
         let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
         CallRequest { spec, host_id, is_aborted: aborted == Some(true) }
     }

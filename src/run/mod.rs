@@ -20,7 +20,6 @@
 //! | `launch` | how its child is started, and what files it finds |
 //! | `drive` | how the child is driven, and what its events mean |
 //! | `budget` | what it may spend, and what happens at the bound |
-//! | `record` | what is kept of it for a report that can be replayed |
 //! | `outcome` | how it ended, what its result says, and whether another attempt follows |
 
 pub(crate) mod admit;
@@ -34,7 +33,6 @@ mod isolation;
 pub(crate) mod launch;
 mod outcome;
 mod progress;
-mod record;
 mod result;
 pub(crate) mod snapshots;
 pub(crate) mod spec;

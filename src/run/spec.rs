@@ -85,8 +85,6 @@ pub struct RunOverrides {
     pub announces: bool,
     /// The JSON Schema of the result that the child has to submit; wins over the agent's.
     pub output_schema: Option<Value>,
-    /// The file that the run is recorded in. It must not exist yet.
-    pub record: Option<PathBuf>,
     /// The run that this one continues.
     pub resumes: Option<Resumption>,
 }

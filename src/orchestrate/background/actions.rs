@@ -192,7 +192,6 @@ pub async fn resume(
         tools: Some(run.tools.clone()),
         announces: true,
         output_schema: run.output_schema.clone(),
-        record: None,
         resumes: Some(Resumption {
             run_id: run.run_id.clone(),
             directory: directory.clone(),

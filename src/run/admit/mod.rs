@@ -44,7 +44,6 @@ pub(crate) mod values;
 pub use admitted::AdmittedRun;
 pub use capabilities::HostCapabilities;
 pub use extensions::Extensions;
-pub(in crate::run) use hidden::below_home;
 pub use listing::{CannotRun, Described, Listed, Listing, describe, list_agents};
 pub(crate) use listing::{default_agent, is_allowed};
 pub use pi::{Origin, PiError, PiProgram, PiVersion};

@@ -1,6 +1,5 @@
 //! What all parts of a run share while it has its permit.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::Mutex;
@@ -16,7 +15,6 @@ use crate::run::launch::launcher::Heard;
 use crate::run::outcome::retry::Limited;
 use crate::run::outcome::verdict::Verdict;
 use crate::run::progress::Progress;
-use crate::run::record::Recorder;
 use crate::run::state::RunState;
 use crate::text::Sanitizer;
 use crate::text::figures::millis;
@@ -41,8 +39,6 @@ pub(super) struct ActiveRun<'a> {
     /// The pause that its provider has asked for.
     pub limited: Limited,
     pub callbacks: &'a dyn HostCallbacks,
-    /// Records it, where its caller wants that.
-    pub recorder: Option<Arc<Recorder>>,
     /// Its private tree, until that was taken over.
     pub isolated: Option<Isolated>,
     /// Whether it writes in a tree whose state before it could not be recorded.

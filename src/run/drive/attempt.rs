@@ -15,7 +15,7 @@ use super::commands::Tree;
 use super::commands::check::{CheckState, Checks};
 use super::deadline::Deadline;
 use super::loop_guard::LoopGuard;
-use super::protocol::{Command, protocol_of};
+use super::protocol::protocol_of;
 use super::shared_collector::SharedCollector;
 use super::turn_grants::TurnGrants;
 use super::updates::Updates;
@@ -53,13 +53,9 @@ impl ActiveRun<'_> {
     ) -> (RunFiles, Result<AttemptReport, Verdict>) {
         let protocol = protocol_of(self.admitted.config().protocol);
         let input = made.first_input(protocol, &self.admitted.spec.task);
-        if let Some(recorder) = &self.recorder {
-            recorder.begin(attempt);
-            recorder.sends(Command::Prompt(&self.admitted.spec.task));
-        }
         let turns = self.admitted.resolved.holds_turns();
         let turns = turns.then(|| TurnGrants::new(made.files.guard.clone(), self.cancel.clone()));
-        let child_control = ChildControl::new(protocol, input, turns, self.recorder.clone());
+        let child_control = ChildControl::new(protocol, input, turns);
         let Made { mut files, command, heard, .. } = made;
         files.keep_session();
         child.tree.keep();
@@ -117,7 +113,6 @@ impl ActiveRun<'_> {
             check: &check,
             deadline: &deadline,
             report: ProtocolReport::default(),
-            recorder: self.recorder.as_deref(),
             heard: script,
             is_concluded: false,
         };
@@ -153,9 +148,6 @@ impl ActiveRun<'_> {
             Ok(supervised) => supervised.logged(),
             Err(error) => return Err(Verdict::failed(1, format!("{}: {}", error.stage(), chain(&error)))),
         };
-        if let Some(recorder) = &self.recorder {
-            recorder.end(&supervised);
-        }
         if let (Outcome::HardTimeout { limit }, Some(hard)) = (&mut supervised.outcome, hard) {
             // This attempt only had the rest that the earlier ones left; report the whole limit.
             *limit = hard;

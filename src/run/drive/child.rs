@@ -19,7 +19,6 @@ use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::Answer;
 use crate::run::launch::launcher::Heard;
 use crate::run::outcome::verdict::{Busy, ProtocolReport};
-use crate::run::record::Recorder;
 
 /// pi's answer to a prompt that one of its commands has handled: no model will work on it.
 const HANDLED: &str = "handled";
@@ -92,8 +91,6 @@ pub(super) struct DrivenChild<'a> {
     pub deadline: &'a Deadline,
     /// How it responded to its commands.
     pub report: ProtocolReport,
-    /// Records it.
-    pub recorder: Option<&'a Recorder>,
     /// Takes what is not its own out of its output.
     pub heard: Option<Box<Heard>>,
     /// Whether its answer is the result, and it was told to stop.
@@ -309,9 +306,6 @@ impl Observer for DrivenChild<'_> {
     }
 
     fn interrupt(&mut self) -> bool {
-        if let Some(recorder) = self.recorder {
-            recorder.interrupted();
-        }
         if self.announcing == Announcing::Wanted {
             self.announcing = Announcing::Never;
         }
@@ -348,9 +342,6 @@ impl Observer for DrivenChild<'_> {
 
 impl DrivenChild<'_> {
     fn read(&mut self, chunk: &[u8]) -> Activity {
-        if let Some(recorder) = self.recorder {
-            recorder.stdout(chunk);
-        }
         let shared = self.collector;
         let mut state = shared.lock();
         let progress = state.collector.push(chunk);
@@ -410,7 +401,7 @@ mod tests {
             rpc.encode(Command::Answer("q26", &Answer::Cancelled)).expect("it has commands").len();
         // Of those that come together the newest are asked.
         for (chunks, waiting) in [(chunks.clone(), 10..26), (vec![chunks.concat()], 11..27)] {
-            let child_control = ChildControl::new(rpc, rpc.first_input("look around"), None, None);
+            let child_control = ChildControl::new(rpc, rpc.first_input("look around"), None);
             let task = child_control.input.unwritten();
             let (questions, mut asked) = mpsc::unbounded_channel();
             let mut child = DrivenChild {
@@ -428,7 +419,6 @@ mod tests {
                 check: &CheckState::new(false, 0),
                 deadline: &Deadline::new(Instant::now(), None),
                 report: ProtocolReport::default(),
-                recorder: None,
                 heard: None,
                 is_concluded: false,
             };

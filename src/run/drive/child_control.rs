@@ -11,7 +11,6 @@ use super::turn_grants::TurnGrants;
 use crate::event::SentMessages;
 use crate::process::Input;
 use crate::run::budget::enforcer::BudgetNotice;
-use crate::run::record::Recorder;
 
 /// Questions that may wait for their answers. Further ones are cancelled.
 const MAX_ASKING: usize = 16;
@@ -52,7 +51,6 @@ pub(super) struct ChildControl {
     pub sent: SentMessages,
     /// Grants the child its turns, if something holds them.
     turns: Option<TurnGrants>,
-    recorder: Option<Arc<Recorder>>,
 }
 
 impl ChildControl {
@@ -61,7 +59,6 @@ impl ChildControl {
         protocol: &'static dyn ChildProtocol,
         input: Input,
         turns: Option<TurnGrants>,
-        recorder: Option<Arc<Recorder>>,
     ) -> Arc<Self> {
         let sent = SentMessages::default();
         sent.needed();
@@ -74,7 +71,6 @@ impl ChildControl {
             news: Arc::default(),
             sent,
             turns,
-            recorder,
         })
     }
 
@@ -90,11 +86,7 @@ impl ChildControl {
         if matches!(command, Command::Answer(..)) && self.input.unwritten() > MAX_UNREAD_ANSWERS {
             return false;
         }
-        let is_sent = self.protocol.encode(command).is_some_and(|bytes| self.input.write(&bytes));
-        if let Some(recorder) = self.recorder.as_ref().filter(|_| is_sent) {
-            recorder.sends(command);
-        }
-        is_sent
+        self.protocol.encode(command).is_some_and(|bytes| self.input.write(&bytes))
     }
 
     /// Whether the child reads commands after its task.
@@ -104,9 +96,6 @@ impl ChildControl {
 
     /// Sends a message into the work. `false`: the child takes none, or its work is done.
     pub(super) fn steer(&self, message: &str) -> bool {
-        if let Some(recorder) = &self.recorder {
-            recorder.steered(message);
-        }
         !self.is_done.load(Ordering::Relaxed) && self.send(Command::Steer(message))
     }
 

@@ -27,7 +27,6 @@ use crate::run::outcome::git::{NoAnswer, read_only};
 use crate::run::outcome::retry::{Limited, backoff, may_retry};
 use crate::run::outcome::verdict::{RunReport, Verdict};
 use crate::run::progress::{Progress, RetryNotice};
-use crate::run::record::recorder_of;
 use crate::run::result::ToolResult;
 use crate::run::snapshots::{Before, TreeAtEnd};
 use crate::run::state::RunState;
@@ -87,7 +86,6 @@ impl AdmittedRun {
             watchers,
             limited: Limited::default(),
             callbacks,
-            recorder: None,
             isolated: None,
             is_unrecorded: false,
             heard: Mutex::new(None),
@@ -209,8 +207,6 @@ impl ActiveRun<'_> {
             if is_unknown {
                 self.admitted.builder.diagnostics.push(unlisted);
             }
-            let recorded = self.recorder.as_ref().and_then(|recorder| recorder.notice());
-            self.admitted.builder.diagnostics.extend(recorded);
             let builder = self.admitted.builder.clone();
             // Blocks: writes a long answer.
             let (result, files) = blocking(move || (builder.finish(report, &files), files)).await;
@@ -253,14 +249,6 @@ impl ActiveRun<'_> {
         let Ok(booted) = unless_cancelled(&self.stop, self.if_it_fits(early)).await else {
             return Err(self.without_child(&self.stopped(), None));
         };
-        let stop = self.stop.clone();
-        let recorded = unless_cancelled(&stop, self.record()).await;
-        if let Err(verdict) = recorded.unwrap_or_else(|_| Err(self.stopped())) {
-            if let Some(booted) = booted {
-                booted.discard().await;
-            }
-            return Err(self.without_child(&verdict, None));
-        }
         // A child with private directories works with a copy of the token.
         if booted.is_none()
             && let Some(token) = self.admitted.token_use()
@@ -348,22 +336,6 @@ impl ActiveRun<'_> {
             blocking(move || read_only(&capabilities, &resolved.config, &spec_of.context, &spec_of.cwd))
                 .await;
         WorkTree::look(&spec.cwd, &spec.context.env, guardian).await
-    }
-
-    /// Begins the recording, if there is to be one.
-    async fn record(&mut self) -> Result<(), Verdict> {
-        if self.admitted.spec.overrides.record.is_none() && self.admitted.config().recordings.is_none() {
-            return Ok(());
-        }
-        let (admitted, sanitizer) = (self.admitted.clone(), self.sanitizer().counting());
-        let create = move || recorder_of(&admitted, sanitizer);
-        match blocking(create).await {
-            Ok(recorder) => self.recorder = recorder.map(Arc::new),
-            Err(why) if self.admitted.spec.overrides.record.is_some() => return Err(Verdict::failed(1, why)),
-            // The call has not asked for it.
-            Err(why) => self.admitted.builder.diagnostics.push(why),
-        }
-        Ok(())
     }
 
     /// Gives the run a private tree, if it is to have one, and moves it there.

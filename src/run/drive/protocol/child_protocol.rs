@@ -36,18 +36,6 @@ impl Command<'_> {
     pub(in crate::run) fn is_message(self) -> bool {
         matches!(self, Self::Prompt(_) | Self::Announce(_) | Self::Check(_) | Self::Steer(_))
     }
-
-    /// What it is, in a word.
-    pub(in crate::run) fn name(self) -> &'static str {
-        match self {
-            Self::Prompt(_) => "prompt",
-            Self::Announce(_) => "announce",
-            Self::Check(_) => "check",
-            Self::Steer(_) => "steer",
-            Self::Abort => "abort",
-            Self::Answer(..) => "answer",
-        }
-    }
 }
 
 /// A protocol that drives pi. Everything that depends on the setting `protocol` goes through it. By default a protocol
