@@ -114,7 +114,7 @@ fn perform(name: &str) -> io::Result<()> {
             // SAFETY: takes no pointers.
             call(|| unsafe { libc::msgget(key, 0) }.into())
         }
-        "server" => UnixStream::connect(path("SERVER")).map(drop),
+        "server" | "server in /tmp" => UnixStream::connect(path("SERVER")).map(drop),
         "server in the environment" => UnixStream::connect(path("NAMED_SERVER")).map(drop),
         "abstract socket" => {
             let name = SocketAddr::from_abstract_name(path("ABSTRACT").as_os_str().as_bytes())?;
@@ -187,7 +187,6 @@ fn perform(name: &str) -> io::Result<()> {
             read_file(&path("FILE"))?;
             OpenOptions::new().append(true).open(path("FILE"))?.write_all(b"x")
         }
-        "server in /tmp" => UnixStream::connect(path("SERVER")).map(drop),
         "shared memory of others" => read_file(&path("MEMORY")),
         "secret variable" => std::env::var("A_TOKEN").map(drop).map_err(io::Error::other),
         unknown => panic!("no such attempt: {unknown}"),
@@ -212,16 +211,16 @@ fn semaphore() -> io::Result<()> {
 
 /// Uses shared memory by a name, and leaves it there.
 fn shared_memory() -> io::Result<()> {
-    const SIZE: usize = 4096;
+    const SIZE: u16 = 4096;
     // SAFETY: the name is a constant, and the memory is mapped until the end.
     unsafe {
         let fd = call_number(|| {
             libc::shm_open(c"/own-attempt.memory".as_ptr(), libc::O_CREAT | libc::O_RDWR, 0o600).into()
         })?;
         let fd = i32::try_from(fd).map_err(io::Error::other)?;
-        call(|| libc::ftruncate(fd, SIZE as libc::off_t).into())?;
+        call(|| libc::ftruncate(fd, SIZE.into()).into())?;
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        let memory = libc::mmap(std::ptr::null_mut(), SIZE, access, libc::MAP_SHARED, fd, 0);
+        let memory = libc::mmap(std::ptr::null_mut(), SIZE.into(), access, libc::MAP_SHARED, fd, 0);
         if memory == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
