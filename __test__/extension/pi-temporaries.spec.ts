@@ -1,4 +1,4 @@
-/** What a readonly child's shell does in `/tmp` and `/dev/shm` in real pi, with programs that ignore `TMPDIR`. */
+/** Work of a readonly child's shell in `/tmp` and `/dev/shm` in real pi, with programs that ignore `TMPDIR`. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -99,7 +99,7 @@ for (const version of piVersions) {
 			rmSync(others, { force: true });
 		});
 
-		/** What one child's shell has said, by the names of the commands. */
+		/** The output of one child's shell, by the names of the commands. */
 		async function said(lines: string[], subagents: Record<string, unknown>): Promise<[Map<string, string>, string]> {
 			script = [told, ...lines].join("\n");
 			stage.configure(subagents);

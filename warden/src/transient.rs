@@ -24,13 +24,13 @@ pub fn is_transient(error: &io::Error) -> bool {
 /// Something that a machine or a process has run out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// What is short, and what to do: one sentence, without its full stop.
+    /// One sentence without its full stop: the short resource, and the next step.
     pub message: &'static str,
     /// Whether a path says where it is short. Otherwise the path at which it was noticed is of no use to anyone.
     pub is_at_path: bool,
 }
 
-/// Returns what is short and which limit to raise, if that is why something failed.
+/// Returns the resource that an operation lacked, and the limit to raise. `None` if it failed for another reason.
 #[must_use]
 pub fn shortage(error: &io::Error) -> Option<Shortage> {
     #[cfg(unix)]

@@ -1,10 +1,10 @@
 //! The child's own directories for temporary files and for shared memory.
 //!
-//! Many programs create files in `/tmp` whatever `TMPDIR` says, and C libraries keep POSIX semaphores and shared memory in
+//! Many programs ignore `TMPDIR` and create files in `/tmp`, and C libraries keep POSIX semaphores and shared memory in
 //! `/dev/shm`. In its mount namespace a child gets both in memory. They share one bound and vanish with the namespace.
 //!
 //! `/tmp` is an overlay. The child reads the files of other programs under their names, because a task may name one, and
-//! its changes stay in its own memory. A socket in the overlay is not the one that its server listens on, so no server can
+//! its changes stay in its own memory. A socket in the overlay has another inode than the socket of its server, so no server can
 //! be reached through it. `/dev/shm` is empty, because shared memory concerns running programs only.
 
 use std::fs;
@@ -44,23 +44,23 @@ const SHARED: &str = "shm";
 /// Everyone may create files, and remove only their own.
 const FOR_EVERYONE: Mode = Mode::from_raw_mode(0o1777);
 
-/// What a child gets in place of the machine's directories.
+/// The plan for both directories of one child.
 #[derive(Debug, Default)]
 pub(super) struct Temporaries {
     /// The bound of both together, in bytes.
     bytes: u64,
-    /// Files and directories below them that stay what they are on the machine. All paths are without links.
+    /// The machine's files and directories below them that remain visible. All paths are without links.
     kept: Vec<PathBuf>,
 }
 
-/// A copy of the mount of something that stays what it is.
+/// A copy of the mount of a file or directory that remains visible.
 struct Kept {
     path: PathBuf,
     mount: OwnedFd,
 }
 
 impl Temporaries {
-    /// Plans directories of at most `bytes` together, in which `places` and `shown` stay what they are.
+    /// Plans directories of at most `bytes` together, in which `places` and `shown` remain the machine's.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl Temporaries {
     /// Copies the mounts of what stays, outer ones only: each copy has everything below it.
     fn kept(&self) -> io::Result<Vec<Kept>> {
         let is_inside = |path: &PathBuf| TEMPORARIES.iter().any(|own| path.starts_with(own));
-        // An overlay does not show what is mounted below the directory.
+        // An overlay does not show other mounts below the directory.
         let mut paths: Vec<PathBuf> =
             self.kept.iter().filter(|path| is_inside(path)).cloned().chain(mounts_in(TEMPORARY)?).collect();
         paths.sort();
@@ -191,7 +191,7 @@ fn show(kept: &[Kept], shared: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the error says that somebody has removed it.
+/// Returns true if the file has been removed.
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound && !is_transient(error)
 }

@@ -1,4 +1,4 @@
-//! A child's own `/tmp` and `/dev/shm`: programs work there, nothing of it reaches the machine, and nothing of the machine is lost.
+//! A child's own `/tmp` and `/dev/shm`: programs work there, and the machine's directories do not change.
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
