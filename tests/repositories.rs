@@ -1,4 +1,4 @@
-//! Repositories as people have them: hooks, branches in the way, rewritten history, files that git was told not to look at.
+//! Repositories as people have them: hooks, branches in the way, rewritten history, and files with flags.
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
@@ -96,7 +96,7 @@ async fn no_program_that_a_repository_names_runs_for_us() {
             let hooks = scene.root().join(if in_files { ".git/hooks" } else { "hooks" });
             fs::create_dir_all(&hooks).expect("made");
             symlink(&script, hooks.join(hook)).expect("linked");
-            // Those of the configuration run with git 2.54 and newer.
+            // git 2.54 and newer run hooks of the configuration.
             scene.git(&["config", "--add", "hook.a=b.c.event", hook]);
         }
         if !in_files {
@@ -132,7 +132,7 @@ async fn no_program_that_a_repository_names_runs_for_us() {
         for (setting, value) in [("commit.gpgSign", "true"), ("tag.gpgSign", "true"), ("gc.auto", "1")] {
             scene.git(&["config", setting, value]);
         }
-        // What set them up has run some.
+        // The commands above have run some of them.
         let _ = fs::remove_file(&mark);
 
         let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
@@ -165,15 +165,15 @@ async fn no_program_that_a_repository_names_runs_for_us() {
     }
 }
 
-/// Each row: what lies in the way, and the branch that the run gets then.
+/// Each row has an obstacle and the branch that the run gets.
 #[tokio::test]
 async fn a_run_gets_another_branch_where_its_name_is_in_use() {
+    type Prepare<'a> = &'a dyn Fn(&Scene);
     let lock = |scene: &Scene, name: &str| {
         let path = scene.root().join(format!(".git/refs/heads/{name}.lock"));
         fs::create_dir_all(path.parent().expect("it has one")).expect("made");
         fs::write(path, "").expect("written");
     };
-    type Prepare<'a> = &'a dyn Fn(&Scene);
     let rows: [(&str, Prepare<'_>, Option<&str>); 9] = [
         ("nothing", &|_| {}, Some("subagent/0badcafe")),
         ("a branch", &|scene| drop(scene.git(&["branch", "subagent"])), Some("subagent-0badcafe")),
@@ -376,7 +376,7 @@ async fn kept_objects_cost_no_space_and_the_repository_keeps_its_files() {
     scene.git(&["fsck"]);
 }
 
-/// How git is told not to look at a file.
+/// The options that set a flag, and its letter in `git ls-files -v`.
 const FLAGS: [[&str; 2]; 2] = [["--skip-worktree", "S"], ["--assume-unchanged", "h"]];
 
 #[tokio::test]
@@ -462,7 +462,7 @@ async fn a_file_that_a_sparse_tree_does_not_have_is_not_there_after_an_undo_or_a
     assert_eq!(applied.written, [PathBuf::from("kept.txt")]);
 }
 
-/// Everything in a tree but its repository: kind and permissions, and what it contains.
+/// Returns kind, permissions and content of every entry of a tree, except its repository.
 fn listing(root: &Path) -> BTreeMap<PathBuf, (u32, String)> {
     let (mut found, mut waiting) = (BTreeMap::new(), vec![root.to_owned()]);
     while let Some(directory) = waiting.pop() {

@@ -20,8 +20,8 @@ use crate::run::snapshots::snapshot_store;
 use crate::text::figures::counted;
 use crate::text::{chain, quoted, quoted_path};
 use crate::workspace::{
-    Change, FlaggedChanges, Imported, PrivateTree, SnapshotError, SnapshotStore, TreeLock, noted_trees,
-    root_of,
+    Change, FlaggedChanges, Imported, PrivateTree, Snapshot, SnapshotError, SnapshotStore, TreeLock,
+    noted_trees, root_of,
 };
 
 /// How long a warden may take from the kill of its tree to its own end; it gives up after less.
@@ -78,6 +78,12 @@ impl Origin {
     }
 }
 
+/// Returns true if a run has left changes that only our own objects have.
+fn has_no_branch(before: &Snapshot) -> bool {
+    let left = before.left.as_ref().filter(|left| !left.is_discarded);
+    left.is_some_and(|left| left.branch.is_none()) && before.applied.is_none()
+}
+
 fn unavailable(error: &(impl std::error::Error + 'static)) -> String {
     format!("isolation: private, but unavailable: {}", chain(error))
 }
@@ -112,6 +118,12 @@ impl Isolated {
             return Err(format!(
                 "an apply of what it did before was interrupted: `/subagents apply --abort {id}` first, so that nothing of \
                  that is lost"
+            ));
+        }
+        if before.as_ref().is_some_and(has_no_branch) {
+            return Err(format!(
+                "its earlier changes are on no branch, and a continued run would lose them: `/subagents apply {id}` or \
+                 `/subagents discard {id} --yes` first"
             ));
         }
         store.set_aside(id).await.map_err(|error| unavailable(&error))?;

@@ -9,8 +9,9 @@ use std::path::Path;
 use super::root::{RepositoryDirs, root_of};
 use crate::text::quoted_path;
 
-/// The variables that belong to one repository: `git rev-parse --local-env-vars` of git 2.47, then what that command prints in
-/// git before 2.43, then the variable that `git receive-pack` sets for its hooks and that forbids any change of a reference.
+/// The variables that belong to one repository. All but two are the output of `git rev-parse --local-env-vars` in git 2.47. Older
+/// versions also print `GIT_INTERNAL_SUPER_PREFIX`. `git receive-pack` sets `GIT_QUARANTINE_PATH`, which forbids changes of
+/// references.
 /// A test compares them with the installed git.
 pub const GIT_VARIABLES: [&str; 17] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",

@@ -164,7 +164,7 @@ impl SnapshotStore {
         commit: &str,
         imported: &mut Imported,
     ) -> Result<(), SnapshotError> {
-        match self.publish(tree, commit).await {
+        match self.publish(&tree.snapshot, (&tree.branch, &tree.base), commit).await {
             Ok(branch) => imported.branch = Some(branch),
             Err(error) => imported.notices.push(format!(
                 "no branch could be made of its changes, which `/subagents diff {0}` shows and `/subagents apply {0}` takes \

@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::create::PrivateTree;
 use crate::workspace::git::{GitError, KEPT, Scope};
 use crate::workspace::root::RepositoryDirs;
-use crate::workspace::snapshot::{Call, SnapshotError, SnapshotStore, off_thread};
+use crate::workspace::snapshot::{Call, Snapshot, SnapshotError, SnapshotStore, off_thread};
 
 /// How many names are tried for a branch: a run that is continued has one already.
 const ATTEMPTS: u32 = 64;
-/// The longest file that says what is checked out.
+/// The largest file with the name of a branch that is read.
 const MAX_HEAD: u64 = 4096;
 
 /// A way to name the branches of a run. The first is usual. A branch `subagent` leaves no room for it: git keeps no branch below
@@ -43,7 +42,7 @@ fn full(branch: &str) -> String {
     format!("refs/heads/{branch}")
 }
 
-/// What has a name already.
+/// The present use of a name.
 enum Taken {
     /// Nothing.
     Free,
@@ -53,14 +52,18 @@ enum Taken {
 }
 
 impl SnapshotStore {
-    /// Brings a commit and what it needs into the project's repository, as a new branch, or moves the branch that an earlier part
-    /// of the run has made.
+    /// Copies a commit and its objects into the project's repository and makes a branch. Moves the branch of a
+    /// continued run instead, from its present `tip`.
     ///
     /// # Errors
     ///
-    /// When no name can be used. The error is that of the first.
-    pub(super) async fn publish(&self, tree: &PrivateTree, commit: &str) -> Result<String, SnapshotError> {
-        let snapshot = &tree.snapshot;
+    /// Returns the error of the first form if git accepts no name.
+    pub(super) async fn publish(
+        &self,
+        snapshot: &Snapshot,
+        (branch, tip): (&str, &str),
+        commit: &str,
+    ) -> Result<String, SnapshotError> {
         let ours = self.directory(&snapshot.id);
         let dirs = self.repository(&snapshot.root).await?;
         // Where references are kept, the repository has to say. Nothing is run: hooks are off, and no file is looked at.
@@ -80,17 +83,17 @@ impl SnapshotStore {
             ..Call::of(snapshot)
         };
         self.call(snapshot, call, &["pack-objects", "--revs", "-q", "pack/pack"], range).await?;
-        if snapshot.branch.as_ref() == Some(&tree.branch) {
-            if *commit == tree.base {
-                return Ok(tree.branch.clone());
+        if snapshot.branch.as_deref() == Some(branch) {
+            if commit == tip {
+                return Ok(branch.to_owned());
             }
             // Moved below a work tree, that would show the run's changes as undone.
-            let is_free = !is_in_use(&dirs, &tree.branch).await;
-            let moved = [&full(&tree.branch), commit, &tree.base];
+            let is_free = !is_in_use(&dirs, branch).await;
+            let moved = [&full(branch), commit, tip];
             if is_free {
                 match self.program().update_ref(scope, &moved).await {
-                    Ok(()) => return Ok(tree.branch.clone()),
-                    // Somebody else has moved or deleted it.
+                    Ok(()) => return Ok(branch.to_owned()),
+                    // The branch was moved or deleted in the meantime.
                     Err(GitError::Failed { .. }) => {}
                     Err(error) => return Err(error.into()),
                 }
@@ -106,8 +109,8 @@ impl SnapshotStore {
         Err(first.expect("there is a form").into())
     }
 
-    /// The commit, without what the repository is sure to have: all that its references lead to. `base` usually is one of them, and
-    /// the shortest way to say so. A rewritten history lacks it.
+    /// Returns the input for `pack-objects`: the commit without the objects that the references of the repository lead to. If a
+    /// reference leads to `base`, `base` alone is excluded, because git finds the objects faster then.
     async fn range(&self, scope: Scope<'_>, commit: &str, base: Option<&str>) -> Result<Vec<u8>, GitError> {
         let asked = ["for-each-ref", "--format=%(objectname)"];
         let listed = self.program().run(scope, &asked, Vec::new()).await?;

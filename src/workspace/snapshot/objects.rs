@@ -1,4 +1,4 @@
-//! Keeps the objects of a repository for a snapshot, whatever becomes of them in the repository.
+//! Keeps the objects of a repository for a snapshot.
 //!
 //! Rewriting history and `git gc` remove objects that an undo or an import needs. Each file with objects gets a second name in
 //! the directory of the snapshot. That takes up no space, and the content stays until the snapshot is removed.
@@ -17,12 +17,12 @@ use crate::workspace::git::KEPT;
 const MAX_FILES: usize = 50_000;
 /// How often the names are listed: git may pack its objects at this moment.
 const ATTEMPTS: u32 = 3;
-/// What belongs to a pack and is needed to read it.
+/// The files of a pack that git needs to read it.
 const OF_PACKS: [&str; 3] = ["pack", "idx", "rev"];
 
 impl SnapshotStore {
-    /// Keeps the objects that a snapshot needs: those of the repository by second names, or copies of those of its tree and of
-    /// its commit where a file cannot have one, on another file system for example.
+    /// Keeps the objects that a snapshot needs. All files with objects get second names. If that is impossible, on another file
+    /// system for example, the objects of the snapshot's tree and commit are copied.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What git does not record of a work tree: permissions of files, and directories.
+//! Records permissions and directories of a work tree, which git does not record.
 //!
 //! Ignored files and repositories inside the tree are left out, as they are in a snapshot.
 
@@ -49,14 +49,14 @@ struct Surroundings {
     directories: BTreeMap<PathBuf, u32>,
 }
 
-/// What an undo restores beside the contents of files.
+/// The permissions and directories that an undo restores.
 #[derive(Debug, Default)]
 pub(super) struct Restoration {
     begin: Option<Surroundings>,
     end: Option<Surroundings>,
-    /// Directories that the run has not removed, and that are gone.
+    /// The missing directories that existed at the end of the run.
     gone_since: BTreeSet<PathBuf>,
-    /// Other directories of the begin that are missing now.
+    /// The other missing directories.
     missing: BTreeSet<PathBuf>,
 }
 
@@ -106,7 +106,7 @@ impl Surroundings {
         paths.filter(differs).cloned().collect()
     }
 
-    /// Returns true if a directory is gone, or has other permissions.
+    /// Returns true if a directory is missing later, or has other permissions.
     fn lost_directories(&self, later: &Self) -> bool {
         self.directories.iter().any(|(path, mode)| later.directories.get(path) != Some(mode))
     }
@@ -217,7 +217,7 @@ impl SnapshotStore {
 }
 
 impl Restoration {
-    /// The permissions that files get with their contents. A file whose permissions somebody has changed since keeps them.
+    /// The permissions that files get with their contents. If the permissions of a file have changed since the end, the file keeps them.
     /// Blocks.
     pub(super) fn modes(&self, root: &Path, changes: &[Change]) -> BTreeMap<PathBuf, u32> {
         let Some(begin) = &self.begin else { return BTreeMap::new() };
