@@ -85,9 +85,8 @@ pub(super) async fn history(
              of them"
         )
     });
-    let none =
-        (newest_first.is_empty() && wanted.offset > 0).then(|| "there are no older messages".to_owned());
-    let note = note.or(none);
+    let is_beyond = newest_first.is_empty() && wanted.offset > 0;
+    let note = note.or_else(|| is_beyond.then(|| "there are no older messages".to_owned()));
     let value = json!({ "run": described(service, run, home), "messages": newest_first, "note": note });
     SessionAnswer::new(some(value), report)
 }
