@@ -15,7 +15,6 @@ import {
 	say,
 	startRpc,
 	textOf,
-	usage,
 } from "../support/pi.ts";
 
 /** An extension that writes to standard output before the records of pi, without a line end. */
@@ -67,7 +66,6 @@ for (const version of piVersions) {
 						retried += 1;
 						return retried === 1 ? [fail(503)] : [say(finding)];
 					},
-					full: () => [usage({ input: 500, output: 20 }), say(finding)],
 				},
 			});
 			stage.world.writeAgentDir("extensions/noisy.ts", noisy);
@@ -95,6 +93,14 @@ for (const version of piVersions) {
 			assert.deepEqual(loud.single.usage, quiet.single.usage);
 			assert.deepEqual(loud.single.displayItems, quiet.single.displayItems);
 			assert.ok(loud.single.durationMs < 15_000, `${loud.single.durationMs} ms`);
+			assert.deepEqual(loud.single.context, quiet.single.context);
+		});
+
+		test("a result says how full the context was, as pi computes it", async () => {
+			const { single, text } = await run("looks", { inheritExtensions: "none" });
+			const { tokens = 0, window = 0, percent } = single.context ?? {};
+			assert.ok(tokens > 0 && window > tokens, text);
+			assert.equal(percent, (tokens / window) * 100);
 		});
 
 		test("a child is told that its time runs out, and its answer is the result", async () => {
