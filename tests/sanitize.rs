@@ -554,6 +554,15 @@ fn an_allowed_name_of_json_stays_and_an_allowed_rule_costs_no_more_than_one_that
     assert!(off < on * 20 + Duration::from_secs(1), "{off:?}, {on:?} with the rule");
 }
 
+/// The name has a closing quote only, and nothing before it.
+#[test]
+fn a_text_may_start_with_a_name_that_only_a_closing_quote_surrounds() {
+    for text in ["password\\u0022: |", "password\\u0022: |\n  k9x2m4p7q1\n"] {
+        let sanitizer = Sanitizer::new(SanitizerOptions::default());
+        assert_eq!(sanitizer.sanitize(&sanitizer.sanitize(text)), sanitizer.sanitize(text));
+    }
+}
+
 #[test]
 fn what_may_be_allowed_is_checked() {
     assert_eq!(check_allowed("rule:github_token"), Ok(()));

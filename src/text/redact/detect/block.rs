@@ -199,7 +199,8 @@ pub(crate) fn opening_line(text: &str, at: usize) -> usize {
 
 /// Returns the column of a name. The content of its block is indented further.
 fn column(cursor: &Cursor<'_>, separator: &Separator) -> usize {
-    let start = separator.name.start - usize::from(separator.name_quote.is_some());
+    // An escaped quote may close a name that no quote opens, also at the start of the text.
+    let start = separator.name.start.saturating_sub(usize::from(separator.name_quote.is_some()));
     let before = &cursor.bytes[start.saturating_sub(MAX_INDENT)..start];
     run_before(before, |byte| matches!(byte, b' ' | b'\t' | b'-'))
 }
