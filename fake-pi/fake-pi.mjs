@@ -8,7 +8,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { readToEnd } from "./pipe.mjs";
 import { limitLifetime } from "./processes.mjs";
 import { Refused } from "./queue.mjs";
-import { playRecorded } from "./replay-child.mjs";
 import { serve } from "./rpc.mjs";
 import { log, Stage } from "./stage.mjs";
 import { bootOf, check, isDeaf, playAll, playScenario } from "./steps.mjs";
