@@ -146,8 +146,8 @@ fn is_object(schema: &Value, root: &Value, limits: &SearchLimits<'_>) -> bool {
 /// level.
 fn object(schema: &Value) -> Value {
     let mut whole = without_reference(schema, schema);
-    let properties =
-        properties_of(&whole, schema, &SearchLimits { levels: MAX_LEVELS, schemas: &Cell::new(MAX_SCHEMAS) });
+    let shape =
+        shape_of(&whole, schema, &SearchLimits { levels: MAX_LEVELS, schemas: &Cell::new(MAX_SCHEMAS) });
     let Some(members) = whole.as_object_mut() else { return whole };
     members.insert("type".to_owned(), "object".into());
     let is_combined = COMBINING.iter().any(|keyword| members.contains_key(*keyword));
@@ -156,7 +156,7 @@ fn object(schema: &Value) -> Value {
             COMBINING.iter().filter_map(|keyword| members.remove_entry(*keyword)).collect();
         members.insert("if".to_owned(), json!({}));
         members.insert("then".to_owned(), then.into());
-        members.extend(properties.into_members());
+        members.extend(shape.into_members());
     }
     whole
 }
@@ -181,16 +181,16 @@ fn without_reference(schema: &Value, root: &Value) -> Value {
     whole
 }
 
-/// The properties of an object for combined schemas. They are never stricter than these schemas.
+/// The properties of an object for combined schemas, never stricter than these schemas.
 #[derive(Default)]
-struct Properties {
+struct ObjectShape {
     properties: Map<String, Value>,
     required: Vec<String>,
     /// Set if the object allows no other properties.
     is_closed: bool,
 }
 
-impl Properties {
+impl ObjectShape {
     fn into_members(self) -> Map<String, Value> {
         let mut members = Map::new();
         members.insert("properties".to_owned(), self.properties.into());
@@ -202,11 +202,11 @@ impl Properties {
 }
 
 /// Returns the properties that an object can have under any of the combined schemas.
-fn properties_of(schema: &Value, root: &Value, limits: &SearchLimits<'_>) -> Properties {
-    let mut found = Properties::default();
+fn shape_of(schema: &Value, root: &Value, limits: &SearchLimits<'_>) -> ObjectShape {
+    let mut found = ObjectShape::default();
     let Some(limits) = limits.next() else { return found };
     if let Some(target) = referred(schema, root) {
-        found = properties_of(target, root, &limits);
+        found = shape_of(target, root, &limits);
     }
     let properties = schema.get("properties").and_then(Value::as_object);
     found.properties.extend(properties.cloned().unwrap_or_default());
@@ -216,8 +216,8 @@ fn properties_of(schema: &Value, root: &Value, limits: &SearchLimits<'_>) -> Pro
     // The own properties are complete, or the schema decides about other properties.
     let is_complete = OTHER_PROPERTIES.iter().any(|keyword| schema.get(keyword).is_some());
     for keyword in COMBINING {
-        let parts: Vec<Properties> =
-            combined(schema, keyword).iter().map(|part| properties_of(part, root, &limits)).collect();
+        let parts: Vec<ObjectShape> =
+            combined(schema, keyword).iter().map(|part| shape_of(part, root, &limits)).collect();
         let names = parts.iter().flat_map(|part| part.properties.keys());
         let names: BTreeSet<&String> = names.filter(|name| !found.properties.contains_key(*name)).collect();
         if !is_complete {
@@ -236,12 +236,12 @@ fn properties_of(schema: &Value, root: &Value, limits: &SearchLimits<'_>) -> Pro
 }
 
 /// Returns the condition for a property that must fit all of several objects, taken from one of them.
-fn first(objects: &[Properties], name: &str) -> Value {
+fn first(objects: &[ObjectShape], name: &str) -> Value {
     objects.iter().find_map(|object| object.properties.get(name)).cloned().unwrap_or_default()
 }
 
 /// Returns the alternatives for a property that must fit one of several objects.
-fn variants(objects: &[Properties], name: &str) -> Value {
+fn variants(objects: &[ObjectShape], name: &str) -> Value {
     let mut variants: Vec<&Value> = Vec::new();
     for variant in objects.iter().filter_map(|object| object.properties.get(name)) {
         if !variants.contains(&variant) {
@@ -272,7 +272,7 @@ fn wrapped(schema: &Value) -> Value {
     whole
 }
 
-/// Updates the references of a schema after its parts have move_references: the containers to the root, and all others below the
+/// Updates the references of a schema after its parts have moved: the containers to the root, and all others below the
 /// single property.
 fn move_references(value: &mut Value) {
     match value {

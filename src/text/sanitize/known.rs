@@ -302,7 +302,7 @@ fn base64(value: &[u8], before: usize) -> Spelling {
     };
     Spelling {
         text: (start.div_ceil(6)..end / 6).map(sextet).collect(),
-        shares: [start % 6 > 0, end % 6 > 0],
+        shares: [!start.is_multiple_of(6), !end.is_multiple_of(6)],
     }
 }
 
