@@ -49,7 +49,7 @@ async fn a_child_is_told_to_finish_before_its_time_is_up() {
     let [steer] = &heard(&scene)[..] else { panic!("one message: {:?}", heard(&scene)) };
     assert_eq!(steer["type"], "steer");
     let words = steer["message"].as_str().unwrap_or_default();
-    assert!(words.contains("the time for this run") && words.contains("of 5s"), "{words}");
+    assert!(words.contains("the time for this run") && words.contains("of 5.0s"), "{words}");
 }
 
 #[tokio::test]
