@@ -326,9 +326,7 @@ impl Observer for DrivenChild<'_> {
         if !may_report || !self.child_control.send(Command::Abort) {
             return None;
         }
-        if let Some(recorder) = self.recorder {
-            recorder.interrupted();
-        }
+        tracing::info!(target: "run", "the time is up, and the child is asked for a report");
         self.child_control.hold(true);
         self.report.was_speaking = live.streaming;
         self.announcing = Announcing::Stopping;
