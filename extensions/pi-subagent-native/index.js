@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 4615d19b092b5e4e. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 d6b5c7b7aad681c8. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -37,6 +37,7 @@ var require_child_guard = __commonJS({
     var CHANGES = /* @__PURE__ */ new Set(["edit", "write"]);
     var NEVER_ALLOWED_LSP_ACTIONS = /* @__PURE__ */ new Set(["rename", "codeaction", "restart"]);
     var ANNOUNCING = "Your work on the task is done, and its result is kept.";
+    var REPORTING = "Your time for this task is up.";
     function readPolicy(environment) {
       return {
         tools: environment.PI_SUBAGENT_TOOLS === void 0 ? void 0 : names(environment.PI_SUBAGENT_TOOLS),
@@ -140,6 +141,16 @@ var require_child_guard = __commonJS({
         return `\`${now.path}\` has changed since you last read it, and not by your \`edit\` or \`write\`. Read it again, then change it.`;
       };
     }
+    var CONTEXT_STATUS = "pi-subagent-context";
+    function reportContext(pi) {
+      const report = (_event, context) => {
+        const usage = context?.getContextUsage?.();
+        if (usage) context?.ui.setStatus(CONTEXT_STATUS, `${usage.tokens ?? "?"}/${usage.contextWindow}`);
+        return void 0;
+      };
+      pi.on("turn_end", report);
+      pi.on("session_compact", report);
+    }
     var GRANT_CHECK_MS = 5;
     var MAX_GRANT_CHECK_MS = 80;
     function holdTurns(pi) {
@@ -169,15 +180,16 @@ var require_child_guard = __commonJS({
       if (policy.asks && !isSecond) registerAsk(pi, JSON.parse(policy.asks));
       if (policy.submits && !isSecond) registerSubmit(pi, JSON.parse(policy.submits));
       if (policy.holdsTurns && !isSecond) holdTurns(pi);
+      if (!isSecond) reportContext(pi);
       const staleReason = watchFiles(pi);
-      let isAnnouncing = false;
+      let isLastTurn = false;
       pi.on("before_agent_start", ({ prompt }) => {
-        if (prompt !== void 0) isAnnouncing = prompt.startsWith(ANNOUNCING);
+        if (prompt !== void 0) isLastTurn = [ANNOUNCING, REPORTING].some((words) => prompt.startsWith(words));
         return void 0;
       });
       pi.on("tool_call", (event) => {
         const over = "The work is done; no tool runs any more.";
-        const reason = isAnnouncing ? over : blockReason(policy, event.toolName, event.input) ?? shellBlockReason(policy, pi, event.toolName) ?? staleReason(event);
+        const reason = isLastTurn ? over : blockReason(policy, event.toolName, event.input) ?? shellBlockReason(policy, pi, event.toolName) ?? staleReason(event);
         return (
           /** @type {ToolCallEventResult | undefined} */
           reason === void 0 ? void 0 : { block: true, reason }
@@ -6387,8 +6399,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 4615d19b092b5e4e"}.`)) return void 0;
-  const [version] = "0.1.0 4615d19b092b5e4e".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d6b5c7b7aad681c8"}.`)) return void 0;
+  const [version] = "0.1.0 d6b5c7b7aad681c8".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6448,24 +6460,24 @@ function sayAtExit(text2) {
 // extension/host/guard.ts
 var MAX_WORDS = 300;
 var session;
-var isTold = false;
-var untold;
-function tellFailuresTo(context, isNew) {
+var isReported = false;
+var pending;
+function showFailuresIn(context, isNew) {
   session = context;
-  if (isNew) isTold = untold !== void 0;
-  if (untold !== void 0) tell();
+  if (isNew) isReported = pending !== void 0;
+  if (pending !== void 0) showPending();
 }
 function failed(what, error) {
-  if (isTold) return;
-  isTold = true;
-  untold = `${failure(what, error)}. The rest of the extension continues. Please report this`;
-  setImmediate(tell);
+  if (isReported) return;
+  isReported = true;
+  pending = `${failure(what, error)}. The rest of the extension continues. Please report this`;
+  setImmediate(showPending);
 }
-function tell() {
-  if (untold === void 0 || !session) return;
+function showPending() {
+  if (pending === void 0 || !session) return;
   try {
-    say(untold, session);
-    untold = void 0;
+    say(pending, session);
+    pending = void 0;
   } catch {
   }
 }
@@ -6580,9 +6592,9 @@ function openDeliveries({ pi, context, background, native, arrived }) {
       advance();
     });
   }
-  function whileOpen(does) {
+  function whileOpen(work) {
     try {
-      does();
+      work();
     } catch {
       try {
         context.isIdle();
@@ -7186,12 +7198,19 @@ var QUESTIONS = 3;
 var INDENT = 2;
 var SECOND_MS = 1e3;
 var ticking = /* @__PURE__ */ new Set();
-function renderers(tool, asked = () => []) {
+function renderers(tool, asked = () => [], isUnderWay = () => true) {
   return {
     /** Draws the upper part of the card: the agents and their tasks. */
     renderCall(args, theme, context) {
       const card = cardOf(tool, args, context);
-      if (context.isPartial && context.executionStarted) card?.start(Date.now());
+      const state = context.state;
+      state.isHeadEarly = context.isPartial;
+      const begin = () => {
+        if (!context.isPartial || !context.executionStarted || !isUnderWay(context.toolCallId)) return;
+        state.ranHere = true;
+        card?.start(Date.now());
+      };
+      begin();
       const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
       const questions = (pen) => waiting().map((question) => questionLine(question, pen));
       const plain = context.isError ? `\u2717 ${tool}` : tool;
@@ -7199,14 +7218,24 @@ function renderers(tool, asked = () => []) {
         ...painted(card?.head(extentOf(context)), plain, pen),
         ...pen.indented(INDENT, questions)
       ];
-      return component(theme, draw, () => `${shownSecond(context)} ${waiting().map(({ id }) => id)}`, context);
+      const stamp = () => {
+        begin();
+        return `${card?.isRunning} ${shownSecond(context)} ${waiting().map(({ id }) => id)}`;
+      };
+      return component(theme, draw, stamp, context);
     },
     /** Draws the lower part of the card: the progress and the results. */
     renderResult(result, _options, theme, context) {
       const text2 = contentText(result);
       const card = cardOf(tool, context.args, context);
-      if (card) tell2(card, result.details, text2, context);
-      const draw = (pen) => painted(card?.body(extentOf(context)), text2, pen);
+      if (card) updateCard(card, result.details, text2, context);
+      const { ranHere, isHeadEarly } = context.state;
+      const lacksOutcome = !context.isPartial && !ranHere && isHeadEarly === true;
+      const draw = (pen) => {
+        const extent = extentOf(context);
+        const outcome = lacksOutcome ? card?.head(extent).slice(0, 1) : void 0;
+        return [...paint(outcome ?? [], pen), ...painted(card?.body(extent), text2, pen)];
+      };
       return component(theme, draw, () => shownSecond(context), context);
     }
   };
@@ -7222,7 +7251,7 @@ function cardOf(tool, args, context) {
   state.args = args;
   return state.card;
 }
-function tell2(card, details, text2, context) {
+function updateCard(card, details, text2, context) {
   const state = context.state;
   if (context.isPartial) {
     if (details !== state.details || details === void 0) card.update(asJson(details), text2, Date.now());
@@ -8156,13 +8185,13 @@ function panelRuns(background, session2, changed) {
   });
   const join2 = () => {
     const byKey = new Map(stored.map((run) => [run.key, run]));
-    const told = background.runs.map((run) => completed(run, byKey.get(run.key)));
-    for (const { key } of told) byKey.delete(key);
+    const own = background.runs.map((run) => completed(run, byKey.get(run.key)));
+    for (const { key } of own) byKey.delete(key);
     runs.unread = new Set(background.unread.map(({ key }) => key));
-    runs.list = [...told, ...byKey.values()].sort((a, b2) => b2.createdMs - a.createdMs);
+    runs.list = [...own, ...byKey.values()].sort((a, b2) => b2.createdMs - a.createdMs);
     changed();
     const before = ends;
-    ends = told.filter((run) => !isLive(run)).map(endOf).join();
+    ends = own.filter((run) => !isLive(run)).map(endOf).join();
     if (ends !== before) reading.want();
   };
   const runs = {
@@ -8179,8 +8208,8 @@ function panelRuns(background, session2, changed) {
     /** Switches between the runs of all sessions and the runs of this one. */
     toggleAll() {
       runs.isAll = !runs.isAll;
-      const [own] = background.runs;
-      if (!runs.isAll) stored = stored.filter(({ session: session3 }) => session3 === own?.session);
+      const [first] = background.runs;
+      if (!runs.isAll) stored = stored.filter(({ session: session3 }) => session3 === first?.session);
       join2();
       reading.want();
     },
@@ -8193,9 +8222,9 @@ function panelRuns(background, session2, changed) {
   join2();
   return runs;
 }
-function completed(told, stored) {
-  if (!stored || isLive(told) !== isLive(stored)) return told;
-  return { ...told, ...picked(stored, ["task", "result", "partial", "notes"]) };
+function completed(own, stored) {
+  if (!stored || isLive(own) !== isLive(stored)) return own;
+  return { ...own, ...picked(stored, ["task", "result", "partial", "notes"]) };
 }
 
 // extension/panel/screen.ts
@@ -8761,7 +8790,7 @@ var GUARDS = {
   }),
   registerCommand: (command, name) => ({
     ...command,
-    handler: spoken(`/${name}`, called(command.handler)),
+    handler: withNotice(`/${name}`, called(command.handler)),
     getArgumentCompletions: harmless(`completing \`/${name}\``, command.getArgumentCompletions, null)
   }),
   registerShortcut: (shortcut, key) => ({
@@ -8775,8 +8804,8 @@ var GUARDS = {
   onTerminalInput: (listener) => harmless("a listener to the keyboard", listener)
 };
 function guarded(pi) {
-  tellFailuresTo(void 0, true);
-  pi.on("session_start", (_event, context) => tellFailuresTo(context, true));
+  showFailuresIn(void 0, true);
+  pi.on("session_start", (_event, context) => showFailuresIn(context, true));
   return guardedPart(pi);
 }
 function guardedPart(part) {
@@ -8797,14 +8826,14 @@ function called(ours) {
     const place = args.findLastIndex((arg) => isObject(arg) && "sessionManager" in arg);
     if (place < 0) return ours(...args);
     const context = args[place];
-    tellFailuresTo(context, false);
+    showFailuresIn(context, false);
     return ours(...args.with(place, guardedPart(context)));
   };
 }
 function harmless(what, ours, otherwise) {
   return (...args) => contained(what, () => ours(...args), otherwise);
 }
-function spoken(what, command) {
+function withNotice(what, command) {
   return async (...args) => {
     try {
       await command(...args);
@@ -9069,6 +9098,7 @@ function modeOf(name) {
 }
 function ourTools(pi, questions, background) {
   const failed2 = /* @__PURE__ */ new Set();
+  const underWay = /* @__PURE__ */ new Set();
   function runOf(name) {
     const mode = modeOf(name);
     if (mode) return (call) => runToEnd(mode, call);
@@ -9084,11 +9114,16 @@ function ourTools(pi, questions, background) {
         const run = runOf(name);
         const mode = modeOf(name);
         if (!run) continue;
-        const drawn = renderers(name, (callId) => questions.list(callId));
+        const drawn = renderers(
+          name,
+          (callId) => questions.list(callId),
+          (callId) => underWay.has(callId)
+        );
         pi.registerTool({
           ...{ ...surface, ...drawn },
           prepareArguments: (args) => prepared(name, args),
           async execute(id, params, signal, onUpdate, context) {
+            underWay.add(id);
             const { native, problem } = loadAddon();
             shareCompiledCode();
             let isOver = false;
@@ -9103,6 +9138,7 @@ function ourTools(pi, questions, background) {
               (error) => failure2(`the run ended unexpectedly: ${messageOf(error)}`)
             );
             isOver = true;
+            underWay.delete(id);
             if (output.isError) failed2.add(id);
             return output;
           }
@@ -9311,7 +9347,7 @@ function subagentNative(api) {
 function start(pi) {
   const background = new Background();
   const questions = new Questions();
-  const tell3 = (channel, news) => contained("notifying other extensions of runs", () => pi.events.emit(channel, news));
+  const notify = (channel, news) => contained("notifying other extensions of runs", () => pi.events.emit(channel, news));
   const tools = ourTools(pi, questions, background);
   const notices = new Notices();
   const endArriving = watchArrivingCalls(pi);
@@ -9335,7 +9371,7 @@ function start(pi) {
   function handleEvent(event, context) {
     contained("handling an event of background runs", () => {
       if (event.notices) notices.announce(event.notices, context);
-      for (const { happened, run } of event.news ?? []) tell3(happened, run);
+      for (const { happened, run } of event.news ?? []) notify(happened, run);
     });
     if (event.deliveries) deliveries?.add(event.deliveries);
   }
@@ -9355,7 +9391,7 @@ function start(pi) {
     if (!native) return;
     try {
       const arrived = ({ news, questions: questions2 }) => {
-        if (questions2.length === 0) tell3("subagent:delivered", news);
+        if (questions2.length === 0) notify("subagent:delivered", news);
       };
       deliveries = openDeliveries({ pi, context, background, native, arrived });
       const options = { ...placeOptions(pi, context), delivered: deliveries.delivered };
