@@ -20,6 +20,7 @@ import { newestPi, root } from "./lib/places.mjs";
 import { runMain, SetupProblem } from "./lib/problem.mjs";
 import { coreFeatures, packageProgram, probe, run } from "./lib/programs.mjs";
 import { bold, dim, note, seconds } from "./lib/progress.mjs";
+import { checkProse } from "./lib/prose.mjs";
 import { checkAddonSize } from "./lib/size.mjs";
 import { table } from "./lib/table.mjs";
 import { setUp } from "./setup.mjs";
@@ -92,6 +93,7 @@ const nodeSteps = [
 	{ part: "lint", lane: "node", name: "generated loader", check: checkLoader },
 	{ part: "lint", lane: "node", name: "generated extension", check: checkBundle },
 	{ part: "lint", lane: "node", name: "platform packages", check: checkPlatformPackages },
+	{ part: "lint", lane: "node", name: "plain English", check: checkProse },
 	{ part: "lint", lane: "node", name: "size of the addon", check: checkAddonSize },
 	lint("types", () => [...packageProgram("typescript", "tsc"), "-p", root]),
 	lint("biome", () => [...packageProgram("@biomejs/biome", "biome"), "check", root]),
