@@ -44,24 +44,19 @@ for (const version of piVersions) {
 				children: {
 					looks: (request) =>
 						request.toolAnswers.length > 0 ? [say(finding)] : [say("I look."), call("ls", { path: "." })],
-					slow: (request) => {
-						if (request.wholeUserText.includes("Your time for this task is up")) {
-							return [say("Two of three suites pass.")];
-						}
-						return [say("I run the suites."), call("bash", { command: "sleep 60" })];
-					},
-					speaks: (request) =>
-						request.wholeUserText.includes("Your time for this task is up")
+					slow: () => [say("I run the suites."), call("bash", { command: "sleep 60" })],
+					mute: () => [say("I run the suites."), call("bash", { command: "sleep 60" })],
+					speaks: () => [say("The first chapter is long. ".repeat(400), { size: 40, everyMs: 50 })],
+					hurries: () => [{ type: "pause", ms: 100 }, say("I look."), call("read", { path: "README.md" })],
+					// The newest message is the host's: its first word names the script.
+					Your: (request) => {
+						const task = request.wholeUserText;
+						if (task.includes("mute")) return [hang()];
+						return task.includes("speaks")
 							? [say("The third chapter is missing."), call("read", { path: "README.md" })]
-							: [say("The first chapter is long. ".repeat(400), { size: 40, everyMs: 50 })],
-					hurries: (request) =>
-						request.wholeUserText.includes("Nearly used up: the time for this run")
-							? [say("What I have.")]
-							: [{ type: "pause", ms: 100 }, say("I look."), call("read", { path: "README.md" })],
-					mute: (request) =>
-						request.wholeUserText.includes("Your time for this task is up")
-							? [hang()]
-							: [say("I run the suites."), call("bash", { command: "sleep 60" })],
+							: [say("Two of three suites pass.")];
+					},
+					Nearly: () => [say("What I have.")],
 					waits: () => {
 						retried += 1;
 						return retried === 1 ? [fail(503)] : [say(finding)];
