@@ -121,12 +121,7 @@ pub(in crate::run) fn resolve(
     let variable = |name| context.var(name);
     let depth = depth_from_env(variable(DEPTH).as_deref(), variable(MAX_DEPTH).as_deref(), config.max_depth)
         .map_err(Refusal::Depth)?;
-    if spec.agent.trim().is_empty() {
-        return Err(Refusal::Blank { parameter: "agent", expected: "it names the agent to run" });
-    }
-    if spec.task.trim().is_empty() {
-        return Err(Refusal::Blank { parameter: "task", expected: "it says what the agent is to do" });
-    }
+    check_texts(spec)?;
     check_paths(spec)?;
     let agent = agent_of(spec, &config)?;
     let values = AgentValues::of(&agent, &config, &context.host, overrides);
@@ -212,6 +207,17 @@ pub(in crate::run) fn resolve(
         supervision,
         notices,
     })
+}
+
+/// Refuses a run whose agent or task is blank.
+fn check_texts(spec: &RunSpec) -> Result<(), Refusal> {
+    if spec.agent.trim().is_empty() {
+        return Err(Refusal::Blank { parameter: "agent", expected: "it names the agent to run" });
+    }
+    if spec.task.trim().is_empty() {
+        return Err(Refusal::Blank { parameter: "task", expected: "it says what the agent is to do" });
+    }
+    Ok(())
 }
 
 /// Returns notices for variables of git that the child does not get.
