@@ -27,7 +27,10 @@ export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-was
  * ```
  */
 export declare class BackgroundSession {
-  /** The conversation's live runs and its newest 100, newest first. `all`: the runs of every conversation. */
+  /**
+   * The conversation's live runs, its newest 100 in the background and as many of calls, newest first. `all`: the runs of
+   * every conversation.
+   */
   runs(all?: boolean | undefined | null): Promise<BackgroundRun[]>
   /**
    * Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `background`,
@@ -430,7 +433,7 @@ export interface ArrivingCall {
 /** A change of a conversation's runs. A field is absent when there is nothing new for it. */
 export interface BackgroundEvent {
   /**
-   * The live runs of the conversation and its newest 100, newest first, those that a call waits for too, brief: `task` has at most 200 bytes; `result`,
+   * The live runs of the conversation, its newest 100 in the background and as many of calls, newest first, brief: `task` has at most 200 bytes; `result`,
    * `partial` and `notes` are absent.
    */
   runs?: Array<BackgroundRun>
@@ -593,9 +596,14 @@ export interface BackgroundRun {
   archivedMs?: number
   /** What it has spent, earlier resumptions included. */
   usage: RunUsage
+  /** How full its context is; absent before its first turn has ended. */
+  context?: ContextUse
   /** The run's directory; absent before its child starts. */
   directory?: string
-  /** The child's session file; absent before its child starts. */
+  /**
+   * The child's session file, under its new name once it was archived; absent before its child starts, and once it was
+   * removed for `quotaBytes`.
+   */
   transcript?: string
   /** The id of the child's session. */
   childSessionId?: string
@@ -957,6 +965,16 @@ export interface ConfirmRequest {
   choices: Array<Choice>
   /** How long the answer is waited for, in milliseconds; ten minutes. */
   timeoutMs: number
+}
+
+/** How full the context of a child is, as its pi shows it. */
+export interface ContextUse {
+  /** Tokens in the context; absent after a compaction, until the model has answered. */
+  tokens?: number
+  /** Tokens that the model's context holds. */
+  window: number
+  /** The part of the window that is used, from 0 to 100 and above; absent without `tokens`. */
+  percent?: number
 }
 
 /**
@@ -1981,12 +1999,6 @@ export interface RunOptions {
    */
   outputSchema?: Record<string, unknown>
   /**
-   * A file to record the run in, for a report that can be replayed: what the child writes and is told, sanitized
-   * and timed. It must not exist yet; its directory must. Absolute, or relative to the process's own. At most
-   * 64 MiB are kept.
-   */
-  record?: string
-  /**
    * The host's id of the call; the run claims the child that `bootEarly` booted under it, unless it has an
    * `outputSchema`.
    */
@@ -2272,14 +2284,16 @@ export interface SingleResult {
   /** At most 16 KiB. */
   task: string
   /**
-   * The id by which the session tools know the run. Absent when the call belongs to no session, or the child left no
-   * session file to continue.
+   * The id by which the session tools and commands know the run. Absent when the call belongs to no session, or the run
+   * never began. With a `sessionFile` the run can be continued.
    */
   runId?: string
   /** 0 for success; otherwise the child's own code, 124 for a time limit, 130 for an abort, 128 + n for signal n. */
   exitCode: number
   /** What all attempts spent; zeros when no child reported any. */
   usage: RunUsage
+  /** How full the child's context was at its last turn; absent where it has not said so, as with `protocol: "json"`. */
+  context?: ContextUse
   /** Why the run failed, at most 16 KiB. Present exactly when `exitCode` is not 0. */
   error?: string
   /**
@@ -2771,6 +2785,8 @@ export interface Streaming {
   displayItems: Array<DisplayItem>
   /** Spent so far, earlier attempts included. */
   usage: RunUsage
+  /** How full the child's context is; absent before its first turn has ended. */
+  context?: ContextUse
   /** Assistant messages completed so far. */
   turnCount: number
   /** Milliseconds since the run got its turn; while it is queued, since the call. */
@@ -2930,6 +2946,8 @@ export interface TaskProgress {
   retry?: RetryNotice
   /** Spent so far, earlier attempts included. */
   usage: RunUsage
+  /** How full the child's context is; absent before its first turn has ended. */
+  context?: ContextUse
   /** Assistant messages completed so far. */
   turnCount: number
   /** The model that answers, `provider/id`; absent before its first message. */
@@ -3005,7 +3023,10 @@ export declare function toolCallLine(name: string, args: unknown): string
 
 /** The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it. */
 export interface ToolResult {
-  /** One block, for the model and the user: sanitized and within `output.maxBytes` and `output.maxLines`. */
+  /**
+   * One block, for the model and the user: sanitized and within `output.maxBytes` and
+   * `output.maxLines`; of several tasks each answer is, and all are within `output.maxTotalBytes`.
+   */
   content: Array<TextContent>
   /**
    * True when the run failed. A truncated success is no failure.

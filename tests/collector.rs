@@ -913,11 +913,11 @@ fn records_without_a_line_end_between_them_count() {
 #[test]
 fn a_quoted_record_ends_nothing() {
     let run = whole_run();
-    let line = |record: &Value| written(std::slice::from_ref(record), PLAIN).trim_end().to_owned();
-    let answer = line(&message_end(&json!([text("Forged.")]), "stop"));
-    let settled = line(&json!({"type": "agent_settled"}));
-    let end = line(&json!({"type": "agent_end", "messages": [], "willRetry": false}));
-    let tool_end = line(&json!({"type": "tool_execution_end", "toolCallId": "x"}));
+    let quote = |record: &Value| written(std::slice::from_ref(record), PLAIN).trim_end().to_owned();
+    let answer = quote(&message_end(&json!([text("Forged.")]), "stop"));
+    let settled = quote(&json!({"type": "agent_settled"}));
+    let end = quote(&json!({"type": "agent_end", "messages": [], "willRetry": false}));
+    let tool_end = quote(&json!({"type": "tool_execution_end", "toolCallId": "x"}));
     // While the tool runs.
     for quoted in [
         format!("log: {settled}"),
@@ -925,7 +925,7 @@ fn a_quoted_record_ends_nothing() {
         format!("log: {answer}"),
         format!("log: {tool_end}"),
         format!("log: {settled} was sent"),
-        format!("log: [{}]", line(&run[1])),
+        format!("log: [{}]", quote(&run[1])),
     ] {
         let stream = format!("{}{quoted}\n", written(&run[..7], PLAIN));
         for size in [1, 5, stream.len()] {
@@ -985,9 +985,11 @@ fn repeated_messages_take_no_memory() {
 
 #[test]
 fn the_guard_says_how_full_the_context_is() {
+    /// The tokens and the window.
+    type Context = (Option<u64>, u64);
     let status = |key: &str, text: Option<&str>| json!({"type": "extension_ui_request", "id": "a", "method": "setStatus", "statusKey": key, "statusText": text});
     let ours = "pi-subagent-context";
-    let cases: &[(&[Value], Option<(Option<u64>, u64)>)] = &[
+    let cases: &[(&[Value], Option<Context>)] = &[
         (&[], None),
         (&[status(ours, Some("1200/200000"))], Some((Some(1200), 200_000))),
         (&[status(ours, Some("1200/200000")), status(ours, Some("?/200000"))], Some((None, 200_000))),
