@@ -118,7 +118,7 @@ describe("sessions_spawn", () => {
 			agentId: "explorer",
 		};
 		const draw = card(extension, "sessions_spawn", args);
-		assert.deepEqual(draw(), ["◐ background explorer · loader · find the loader and everything that it loads"]);
+		assert.deepEqual(draw(), ["○ background explorer · loader · find the loader and everything that it loads"]);
 		const receipt = { status: "accepted", runId: "1a2b3c4d", childSessionKey: "agent:explorer:subagent:u" };
 		assert.deepEqual(draw({ details: receipt }, 50), ["✓ background explorer · loader · 1a2b3c4d · find …"]);
 		const warned = { ...receipt, warnings: ["model `x` is not known"] };

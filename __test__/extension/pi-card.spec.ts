@@ -92,7 +92,7 @@ for (const version of piVersions) {
 					"  First the lay of the land.",
 					"  ls .",
 					"  read README.md:1-2",
-					"  1 turn · ↑1.4k ↓45 · $0.0049 · scripted/scripted-model",
+					`  1 turn · ↑1.4k ↓45 · $0.0049 · 0.7%/200k${columns < 100 ? "" : " · scripted/scripted-model"}`,
 				]);
 				const seconds = /(\d+)s$/.exec(first[0] ?? "")?.[1];
 				await tui.waitFor(new RegExp(`subagent explorer · (?!${seconds}s)\\d+s`), 5_000);
@@ -107,7 +107,7 @@ for (const version of piVersions) {
 					"  ls src",
 					"  read src/main.ts",
 					"  I am",
-					`  2 turns · ↑2.6k ↓100 R1.2k · $0.0097${columns < 100 ? "" : " · scripted/scripted-model"}`,
+					`  2 turns · ↑2.6k ↓100 R1.2k · $0.0097 · 1.2%/200k${columns < 100 ? "" : " · scripted/scripted-model"}`,
 				]);
 
 				// Expanded: all that was said and called, once, and the clock at the end.

@@ -139,12 +139,12 @@ describe("a day with background runs", () => {
 
 	test("the panel and the line above the editor show them as they are", () => {
 		assert.match(seen("spawned"), /^ ● tests +explorer +\d+s .*\n ● config +explorer +\d+s .*\n─/m);
-		assert.match(seen("panel"), /^ Sub-agents · 2 running · 1 done · /);
-		const rows = /● 1 history [\s\S]*⚠ 2 dead code [\s\S]*▸ ● 3 tests [\s\S]*✓ 4 config /;
+		assert.match(seen("panel"), /^ Sub-agents · 2 running · 3 done · /);
+		const rows = /● 1 history [\s\S]*⚠ 2 dead code [\s\S]*▸ ● 5 tests [\s\S]*✓ 6 config /;
 		assert.match(seen("panel"), rows);
 		assert.match(seen("transcript"), /❯ Find out which tests are missing\.\n {3}→ ls test\n {5}main\.test\.ts\n/);
 		assert.match(seen("stopped"), /^ ⚠ tests · explorer · .*\n[\s\S]*stopped on request/);
-		assert.match(seen("list"), /✓ #1 .*"history"[\s\S]*⚠ #2 .*"dead code"[\s\S]*⚠ #3 .*"tests"[\s\S]*✓ #4 .*"config"/);
+		assert.match(seen("list"), /✓ #1 .*"history"[\s\S]*⚠ #2 .*"dead code"[\s\S]*⚠ #5 .*"tests"[\s\S]*✓ #6 .*"config"/);
 	});
 
 	test("of their directories only the conversations are left", () => {

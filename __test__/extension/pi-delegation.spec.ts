@@ -143,6 +143,7 @@ for (const version of piVersions) {
 					model: "scripted/scripted-model",
 					stopReason: "stop",
 					usage: { ...spent, cost: run.usage.cost, turns: 2 },
+					context: { tokens: 1040, window: 200_000, percent: 0.52 },
 					...notCompared,
 				},
 			);

@@ -244,8 +244,9 @@ export class Day {
 
 		await enter(tui, typed.panel);
 		await tui.waitFor(/▸ ● 1 history/);
-		await tui.press("Down", "Down");
-		await tui.waitFor(/▸ ● 3 tests[\s\S]*What is missing so far:/);
+		// The steps of the chain are listed, too.
+		await tui.press("Down", "Down", "Down", "Down");
+		await tui.waitFor(/▸ ● 5 tests[\s\S]*What is missing so far:/);
 		await look("panel", tui);
 		await tui.press("Enter");
 		await tui.waitFor(/❯ Find out which tests are missing\.[\s\S]*What is missing so far:/);
@@ -256,7 +257,7 @@ export class Day {
 		await tui.waitFor(/^ ⚠ tests /m);
 		await look("stopped", tui);
 		await tui.press("Escape");
-		await tui.waitFor(/▸ ⚠ 3 tests/);
+		await tui.waitFor(/▸ ⚠ 5 tests/);
 		await tui.press("Escape");
 		await tui.waitFor(/⚠ tests [\s\S]*stopped on request[\s\S]*^ ● history .*\n─/m);
 		await quit(tui, () => look("quit", tui));
@@ -279,7 +280,7 @@ export class Day {
 		await enter(tui, typed.thanks);
 		await tui.waitFor("You are welcome.");
 		await enter(tui, typed.list);
-		await tui.waitFor(/Runs: [\s\S]*#4 /);
+		await tui.waitFor(/Runs: [\s\S]*#6 /);
 		await look("list", tui);
 		await quit(tui);
 	}

@@ -33,12 +33,14 @@ pub(in crate::run) fn use_reply(collected: &mut Collected, protocol_report: &Pro
     }
 }
 
-/// Uses the report of a child whose time is up as its partial result. A message that was cut off then stands before it.
+/// Uses the report of a child whose time is up as its partial result, after the message that was cut off. A report that repeats
+/// that message replaces it.
 fn use_report(collected: &mut Collected, was_speaking: bool) {
     let Some(epilogue) = collected.epilogue.take() else { return };
     let report = epilogue.text.or(epilogue.partial).filter(|text| !text.trim().is_empty());
     let Some(report) = report else { return };
-    let cut = collected.partial.take().filter(|text| was_speaking && !text.trim().is_empty());
+    let is_missing = |text: &String| !text.trim().is_empty() && !report.contains(text.trim());
+    let cut = collected.partial.take().filter(|text| was_speaking && is_missing(text));
     collected.partial = Some(cut.map_or_else(String::new, |text| text + "\n\n") + &report);
 }
 
