@@ -331,7 +331,23 @@ async fn what_the_result_of_a_call_names_is_found_by_that_name() {
     let no_conversation = with(&|context| {
         (context.host.session_id, context.host.session_file) = (None, None);
     });
-    for (about, context) in [("no session file", no_session_file), ("no conversation", no_conversation)] {
+    let launched = with(&|context| {
+        let config = context.config.as_mut().expect("there is one");
+        let text = |path: &str| scene.root.path().join(path).to_string_lossy().into_owned();
+        let far = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
+        config["launchers"] = json!({ "far": {
+            "command": ["/bin/sh", far, "words", text("far"), "{argv}"],
+            "piCommand": ["/bin/sh", text("pi.sh")],
+            "quote": "words",
+        } });
+        config["launcher"] = "far".into();
+    });
+    let cases = [
+        ("no session file", no_session_file),
+        ("no conversation", no_conversation),
+        ("a launcher", launched),
+    ];
+    for (about, context) in cases {
         let result = scene.call("brancher", "branch", context).await;
         assert!(!result.is_error, "{about}: {}", result.text);
         let named = commands_in(&result.text);
@@ -348,7 +364,7 @@ async fn what_the_result_of_a_call_names_is_found_by_that_name() {
             assert!(said.contains(expected), "{about}: {line}: {said}");
         }
         let is_named = result.details.results[0].run_id.is_some();
-        assert_eq!(is_named, about == "no session file", "its conversation lists it");
+        assert_eq!(is_named, about != "no conversation", "its conversation lists it");
         if is_named {
             let said = scene.says(&format!("info {id}")).await;
             assert!(said.contains("brancher"), "{said}");
