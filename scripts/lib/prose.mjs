@@ -48,7 +48,7 @@ const rules = phrases.map(([pattern, instead]) => ({ pattern, instead }));
 
 /** The target is 3 in 100 for each group. A group above it has its current figure, which may only be lowered. @type {Group[]} */
 const groups = [
-	{ name: "docs", files: /\.md$/, read: markdown, maxInHundred: 9 },
+	{ name: "docs", files: /\.md$/, read: markdown, maxInHundred: 3.5 },
 	{ name: "Rust comments", files: /^(?:src|warden|tests|benchmark|fuzz)\/.*\.rs$/, read: comments, maxInHundred: 19 },
 	{ name: "TypeScript comments", files: /\.(?:ts|mjs|cjs)$/, read: comments, maxInHundred: 17 },
 	{ name: "test names", files: /^(?:tests\/.*\.rs|__test__\/.*\.spec\.ts)$/, read: testNames, maxInHundred: 23 },
