@@ -2292,7 +2292,7 @@ export interface SingleResult {
   exitCode: number
   /** What all attempts spent; zeros when no child reported any. */
   usage: RunUsage
-  /** How full the child's context was at its last turn; absent where it has not said so, as with `protocol: "json"`. */
+  /** The child's context use after its last turn; absent in JSON mode and if the child did not report it. */
   context?: ContextUse
   /** Why the run failed, at most 16 KiB. Present exactly when `exitCode` is not 0. */
   error?: string
@@ -2785,7 +2785,7 @@ export interface Streaming {
   displayItems: Array<DisplayItem>
   /** Spent so far, earlier attempts included. */
   usage: RunUsage
-  /** How full the child's context is; absent before its first turn has ended. */
+  /** The child's context use; absent before the end of its first turn. */
   context?: ContextUse
   /** Assistant messages completed so far. */
   turnCount: number
@@ -2946,7 +2946,7 @@ export interface TaskProgress {
   retry?: RetryNotice
   /** Spent so far, earlier attempts included. */
   usage: RunUsage
-  /** How full the child's context is; absent before its first turn has ended. */
+  /** The child's context use; absent before the end of its first turn. */
   context?: ContextUse
   /** Assistant messages completed so far. */
   turnCount: number

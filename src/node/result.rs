@@ -89,7 +89,7 @@ pub struct Streaming {
     pub display_items: Vec<DisplayItem>,
     /// Spent so far, earlier attempts included.
     pub usage: RunUsage,
-    /// How full the child's context is; absent before its first turn has ended.
+    /// The child's context use; absent before the end of its first turn.
     pub context: Option<ContextUse>,
     /// Assistant messages completed so far.
     pub turn_count: f64,
@@ -144,7 +144,7 @@ pub struct TaskProgress {
     pub retry: Option<RetryNotice>,
     /// Spent so far, earlier attempts included.
     pub usage: RunUsage,
-    /// How full the child's context is; absent before its first turn has ended.
+    /// The child's context use; absent before the end of its first turn.
     pub context: Option<ContextUse>,
     /// Assistant messages completed so far.
     pub turn_count: f64,
@@ -192,7 +192,7 @@ pub struct SingleResult {
     pub exit_code: i32,
     /// What all attempts spent; zeros when no child reported any.
     pub usage: RunUsage,
-    /// How full the child's context was at its last turn; absent where it has not said so, as with `protocol: "json"`.
+    /// The child's context use after its last turn; absent in JSON mode and if the child did not report it.
     pub context: Option<ContextUse>,
     /// Why the run failed, at most 16 KiB. Present exactly when `exitCode` is not 0.
     pub error: Option<String>,

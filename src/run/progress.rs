@@ -105,7 +105,7 @@ pub struct Progress {
     pub retry: Option<RetryNotice>,
     /// Usage so far, all attempts together.
     pub usage: Usage,
-    /// How full the child's context is; absent before its first turn has ended.
+    /// The child's context use; absent before the end of its first turn.
     pub context: Option<ContextUse>,
     /// Assistant messages completed so far.
     pub turn_count: u64,

@@ -120,7 +120,7 @@ pub struct SingleResult {
     pub exit_code: i32,
     /// The child's usage; zeros when unknown.
     pub usage: Usage,
-    /// How full the child's context was at its last turn, if it has said so.
+    /// The child's context use after its last turn, if the child reported it.
     pub context: Option<ContextUse>,
     /// What went wrong; present exactly when `exit_code` is not 0.
     pub error: Option<String>,
