@@ -41,7 +41,7 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
     let shown = shows_directory.then(|| files.directory.clone());
     // A child that may not write there sees the files of its project as they are, not a copy of its own.
     let project = root_of(&canonical(&spec.cwd));
-    let project = is_temporary(&project).then_some(project);
+    let project = (has_temporaries(held, &spec.context) && is_temporary(&project)).then_some(project);
     let scope = resolved.scope.as_ref();
     let protected = scope.filter(|_| held.metadata).map(|scope| scope.look().protected);
     Some(Sandbox {

@@ -62,7 +62,14 @@ impl Masks {
             found.filter(|path| path.as_ref().map_or(true, |path| path.parent().is_some())).collect()
         };
         let mut shown = all(shown)?;
-        let is_in_one = |place: &Path, shown: &[PathBuf]| shown.iter().any(|shown| place.starts_with(shown));
+        let masked = all(hidden)?;
+        // A mask inside of what is shown hides a place that lies in the mask.
+        let hides = |shown: &PathBuf, place: &Path| {
+            masked.iter().any(|mask| mask != shown && mask.starts_with(shown) && place.starts_with(mask))
+        };
+        let is_in_one = |place: &Path, shown: &[PathBuf]| {
+            shown.iter().any(|shown| place.starts_with(shown) && !hides(shown, place))
+        };
         for place in places {
             if !is_in_one(place.path(), &shown) {
                 shown.push(place.path().to_owned());
@@ -70,7 +77,7 @@ impl Masks {
         }
         let needless = |server: &PathBuf| !shown.iter().any(|shown| shown.starts_with(server));
         let servers = all(servers)?.into_iter().filter(needless);
-        let mut hidden: Vec<PathBuf> = all(hidden)?.into_iter().chain(servers).collect();
+        let mut hidden: Vec<PathBuf> = masked.iter().cloned().chain(servers).collect();
         hidden.sort();
         hidden.dedup();
         // What lies in no mask is seen anyway.
@@ -217,4 +224,25 @@ fn make_file(workshop: &OwnedFd, path: &Path) -> io::Result<()> {
     let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
     openat(workshop, path, flags, Mode::from_raw_mode(0o444))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_place_in_a_mask_stays_visible_inside_of_a_shown_directory() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().canonicalize().expect("it exists");
+        let (hidden, place) = (root.join("agent/subagents"), root.join("agent/subagents/scratch"));
+        fs::create_dir_all(&place).expect("made");
+        let places = [Place::open(&place).expect("it exists")];
+        for shown in [vec![], vec![root.clone()], vec![root.join("agent")]] {
+            let masks = Masks::new(std::slice::from_ref(&hidden), &shown, &places, &[]).expect("planned");
+            let steps: Vec<_> = masks.steps.iter().map(|step| (step.path.clone(), step.shows)).collect();
+            assert_eq!(steps, [(hidden.clone(), false), (place.clone(), true)], "{shown:?}");
+        }
+    }
 }
