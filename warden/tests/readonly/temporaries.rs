@@ -339,3 +339,31 @@ fn without_namespaces_the_directories_are_read_only() {
         assert!(ran.text.contains("of others"), "{user:?}: {}", ran.text);
     }
 }
+
+#[test]
+fn a_childs_directory_in_a_hidden_one_of_a_shown_project_stays_its_own() {
+    each_able(|user| {
+        let scene = Scene::new(user);
+        let (hidden, own) = (scene.path("tree/agent"), scene.path("tree/agent/scratch"));
+        fs::create_dir_all(&own).expect("made");
+        for path in [&hidden, &own] {
+            chown(path, scene.owner(), scene.owner()).expect("ours");
+        }
+        fs::write(hidden.join("key"), "secret\n").expect("written");
+        for temporary_bytes in [None, Some(BYTES)] {
+            let sandbox = Sandbox {
+                writable: scene.writable().into_iter().chain([own.clone()]).collect(),
+                hidden: vec![hidden.clone()],
+                temporary_bytes,
+                ..sandbox(&scene)
+            };
+            let script =
+                "mkdir -p agent/scratch/made && echo kept >agent/scratch/made/file && ! cat agent/key";
+            let ran = run(&scene, &sandbox, By::Child, &[], script, &[]);
+            let layers = &ran.mechanisms;
+            assert!(layers.contains(&Mechanism::MountNamespace), "{user:?}: {layers:?}, {}", ran.text);
+            assert_eq!(fs::read_to_string(own.join("made/file")).ok().as_deref(), Some("kept\n"), "{user:?}");
+            fs::remove_dir_all(own.join("made")).expect("it was made");
+        }
+    });
+}
