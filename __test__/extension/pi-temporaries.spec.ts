@@ -54,6 +54,18 @@ int main(void) {
 }
 `;
 
+/** A JVM ignores `TMPDIR` and creates its temporary files in `java.io.tmpdir`. */
+const javaProgram = `import java.nio.file.*;
+class Temporary {
+	public static void main(String[] args) throws Exception {
+		Path file = Files.createTempFile("own", null);
+		Files.writeString(file, "worked in " + file.getParent());
+		System.out.println(Files.readString(file));
+		Files.delete(file);
+	}
+}
+`;
+
 /** Each command, and what it prints. */
 const commands: Record<string, [command: string, prints: RegExp]> = {
 	npm: ["npm test --silent 2>&1 | grep -E '^(#|ℹ) pass'", /pass 1/],
@@ -67,7 +79,7 @@ const commands: Record<string, [command: string, prints: RegExp]> = {
 		/2 passed|missing/,
 	],
 	zsh: ["have zsh; zsh -f -c 'cat <<END\na document\nEND\n'", /a document|missing/],
-	java: ["have java; java -version", /./],
+	java: ["have javac; java Temporary.java", /worked in \/tmp|missing/],
 	others: ['cat "$OTHERS"; echo changed >"$OTHERS"; cat "$OTHERS"', /of the person changed/],
 	project: ["echo changed >README.md", /Read-only|denied/],
 };
@@ -90,6 +102,7 @@ for (const version of piVersions) {
 			stage.world.write("package.json", '{"scripts":{"test":"node --test own.test.cjs"}}');
 			stage.world.write("own.test.cjs", projectTest);
 			stage.world.write("semaphores.c", semaphores);
+			stage.world.write("Temporary.java", javaProgram);
 			stage.world.write("test_own.py", "def test_a(tmp_path): (tmp_path / 'x').write_text('x')\ndef test_b(): pass\n");
 			rpc = startRpc(stage.world);
 		});
@@ -126,11 +139,14 @@ for (const version of piVersions) {
 			const lines = [
 				"told variables 'echo \"$TMPDIR $TMPPREFIX $JAVA_TOOL_OPTIONS\"'",
 				`told zsh "${commands.zsh?.[0].replaceAll('"', '\\"')}"`,
+				`told java "${commands.java?.[0]}"`,
 			];
 			const [answers, reason] = await said(lines, { sandbox: { metadata: false } });
 			const [, dir] = /^(\S+) \1\/zsh -Djava\.io\.tmpdir="\1"/.exec(answers.get("variables") ?? "") ?? [];
 			assert.ok(dir?.startsWith(root), answers.get("variables"));
 			assert.match(answers.get("zsh") ?? "", /a document|missing/);
+			assert.match(answers.get("java") ?? "", /missing|worked in \S/);
+			assert.ok(!/worked in \/tmp/.test(answers.get("java") ?? ""), "the JVM uses TMPDIR");
 			assert.match(reason, /`\/tmp` and `\/dev\/shm` are read-only, so POSIX semaphores/);
 		});
 	});
