@@ -658,7 +658,7 @@ const faults = {
 		"from the start": {
 			elsewhere: hosts.onDisk("size=4k"),
 			is: failed(1),
-			error: /^session directory: .*no space is left on this disk/,
+			error: /^session directory: .*the disk is full/,
 			files: [],
 			skip: hosts.lacksMounts,
 		},

@@ -152,7 +152,7 @@ describe("a disk", { skip: !mayMount && "no namespace to mount in" }, () => {
 		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
 		assert.match(
 			single(result).error ?? "",
-			/^session directory: .*\/agent\/subagents\/runs\/.*no space is left on this disk/,
+			/^session directory: .*\/agent\/subagents\/runs\/.*the disk is full/,
 		);
 		assert.equal(single(result).sessionFile, undefined, "a file that was never written is not promised");
 		assert.ok(!scene.wasStarted);
@@ -175,7 +175,7 @@ describe("a disk", { skip: !mayMount && "no namespace to mount in" }, () => {
 		assert.ok(textOf(result).startsWith("first x") && textOf(result).endsWith("x last"));
 		assert.match(single(result).diagnostics?.join("\n") ?? "", /full text is lost/);
 		await t.test("and says why", () =>
-			assert.match(single(result).diagnostics?.join("\n") ?? "", /full text is lost.*no space is left on this disk/),
+			assert.match(single(result).diagnostics?.join("\n") ?? "", /full text is lost.*the disk is full/),
 		);
 		await t.test("and leaves no half of a file", () => {
 			const run = `subagents/runs/${result.details.runId}`;

@@ -146,17 +146,17 @@ mod tests {
         struct Outer(#[source] AtPath);
 
         let nested = |errno: Errno| chain(&Outer(AtPath(errno.into())));
-        assert!(nested(Errno::MFILE).starts_with("all files that this process may have open"));
+        assert!(nested(Errno::MFILE).starts_with("this process has reached its limit of open files"));
         assert!(
             nested(Errno::NOSPC)
-                .starts_with("the store is closed: cannot use `/some/path`: no space is left")
+                .starts_with("the store is closed: cannot use `/some/path`: the disk is full")
         );
         assert_eq!(
             nested(Errno::NOENT),
             "the store is closed: cannot use `/some/path`: No such file or directory (os error 2)"
         );
         for (errno, begins) in
-            [(Errno::MFILE, "all files"), (Errno::DQUOT, "your quota"), (Errno::PERM, "Oper")]
+            [(Errno::MFILE, "this process"), (Errno::DQUOT, "your disk quota"), (Errno::PERM, "Oper")]
         {
             assert!(chain(&io::Error::from(errno)).starts_with(begins), "{errno}");
         }

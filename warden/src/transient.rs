@@ -40,30 +40,27 @@ pub fn shortage(error: &io::Error) -> Option<Shortage> {
         let table = [
             (
                 Errno::MFILE,
-                "all files that this process may have open are open; raise its limit (`ulimit -n`) and start pi again",
+                "this process has reached its limit of open files; raise the limit (`ulimit -n`) and restart pi",
             ),
             (
                 Errno::NFILE,
-                "all files that this machine may have open are open; end other programs, or raise its limit (`fs.file-max`, \
+                "this machine has reached its limit of open files; end other programs, or raise the limit (`fs.file-max`, \
                  `kern.maxfiles` on macOS)",
             ),
             (
                 Errno::AGAIN,
-                "no more processes or threads can be started; end other programs, or raise the limit (`ulimit -u`, in a \
+                "the limit of processes and threads is reached; end other programs, or raise the limit (`ulimit -u`, in a \
                  container its limit of processes)",
             ),
             (
                 Errno::NOMEM,
-                "no memory is left; end other programs, or raise the limit of this machine or container",
+                "out of memory; end other programs, or raise the memory limit of this machine or container",
             ),
             (
                 Errno::NOSPC,
-                "no space is left on this disk; remove files there (`df -h` shows the space, `df -i` the number of files)",
+                "the disk is full; remove files there (`df -h` shows the space, `df -i` the number of files)",
             ),
-            (
-                Errno::DQUOT,
-                "your quota on this disk is used up; remove files there, or have the quota raised",
-            ),
+            (Errno::DQUOT, "your disk quota is used up; remove files there, or have the quota raised"),
         ];
         let found = table.into_iter().find(|(errno, _)| errno.raw_os_error() == number);
         found.map(|(errno, message)| Shortage {
@@ -107,7 +104,7 @@ mod tests {
             (Errno::NFILE, "`fs.file-max`", false),
             (Errno::AGAIN, "`ulimit -u`", false),
             (Errno::NOMEM, "memory", false),
-            (Errno::NOSPC, "space", true),
+            (Errno::NOSPC, "disk is full", true),
             (Errno::DQUOT, "quota", true),
         ] {
             let found = of(errno).expect("it is one");

@@ -505,7 +505,7 @@ fn a_probe_that_is_short_of_descriptors_says_so_and_nothing_of_the_machine() {
             short += 1;
             assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{count}");
             let said = String::from_utf8_lossy(&found.stderr);
-            assert!(said.contains("all files that this process may have open are open"), "{count}: {said}");
+            assert!(said.contains("this process has reached its limit of open files"), "{count}: {said}");
         } else {
             assert_eq!(abilities(&found.stdout), plenty, "{count}");
         }
